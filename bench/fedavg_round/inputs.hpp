@@ -1,0 +1,65 @@
+// bench/fedavg_round/inputs.hpp: the round that every side runs: its sizes, its inputs, its parameters.
+// drjax_twin.py holds the same sizes and the same formula; both produce the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace fedavg {
+
+inline constexpr int clients = 64;
+inline constexpr int steps = 8;  // local SGD steps, each on the client's one batch
+inline constexpr int batch = 32;
+inline constexpr int features = 64;
+inline constexpr int hidden = 128;
+inline constexpr int classes = 10;
+inline constexpr float rate = 0.1f;
+
+/// All matrices row-major. Members lie one behind the other: a params is also one array of `size` floats.
+struct params {
+  float w1[features * hidden];
+  float b1[hidden];
+  float w2[hidden * classes];
+  float b2[classes];
+
+  static constexpr std::size_t size = features * hidden + hidden + hidden * classes + classes;
+};
+static_assert(sizeof(params) == params::size * sizeof(float));
+
+struct inputs {
+  params model;
+  std::vector<float> x;  // [clients, batch, features]
+  std::vector<float> y;  // [clients, batch, classes], one-hot
+};
+
+/// Hash of a counter (lowbias32): needs no state, so numpy makes the same numbers in one vector expression.
+constexpr std::uint32_t hash(std::uint32_t stream, std::uint32_t i) {
+  std::uint32_t h = i + stream * 0x9e3779b9u;
+  h = (h ^ (h >> 16)) * 0x7feb352du;
+  h = (h ^ (h >> 15)) * 0x846ca68bu;
+  return h ^ (h >> 16);
+}
+
+/// In [-1, 1), exact in float: 24 bits of the hash.
+constexpr float uniform(std::uint32_t stream, std::uint32_t i) {
+  return static_cast<float>(hash(stream, i) >> 8) * 0x1p-23f - 1.0f;
+}
+
+inline inputs make_inputs() {
+  inputs in{};
+  const auto fill = [](float* to, std::size_t n, std::uint32_t stream, float scale) {
+    for (std::size_t i = 0; i < n; ++i) to[i] = scale * uniform(stream, static_cast<std::uint32_t>(i));
+  };
+  fill(in.model.w1, features * hidden, 1, 0.125f);
+  fill(in.model.b1, hidden, 2, 0.125f);
+  fill(in.model.w2, hidden * classes, 3, 0.125f);
+  fill(in.model.b2, classes, 4, 0.125f);
+  in.x.resize(std::size_t{clients} * batch * features);
+  fill(in.x.data(), in.x.size(), 5, 1.0f);
+  in.y.assign(std::size_t{clients} * batch * classes, 0.0f);
+  for (std::uint32_t row = 0; row < clients * batch; ++row) in.y[row * classes + hash(6, row) % classes] = 1.0f;
+  return in;
+}
+
+}  // namespace fedavg
