@@ -1,0 +1,75 @@
+# drx::drx    the core: placements, programs, derivatives, plans. Needs nothing but the compiler.
+# drx::run    the core and running it: Kokkos, and MPI and Eigen where found.
+# drx::eigen  the core and its Eigen adapter.    drx::hana  the core and its Boost.Hana adapter.
+
+set(DRX_INCLUDE ${PROJECT_SOURCE_DIR}/include)
+set(DRX_CORE_FOLDERS meta scalar core tape primitives transform plan)
+set(DRX_RUN_FOLDERS run backend export)
+
+# Compilers give up on long constant evaluations much earlier than drx's programs need.
+set(DRX_OPTIONS_GNU -ftemplate-depth=4096 -fconstexpr-ops-limit=1000000000 -fconstexpr-loop-limit=10000000 -fconstexpr-depth=2048)
+set(DRX_OPTIONS_Clang -ftemplate-depth=4096 -fconstexpr-steps=1000000000 -fconstexpr-depth=2048 -fbracket-depth=4096)
+# nvcc evaluates constants twice: in its own front end and in the host compiler (here g++).
+list(JOIN DRX_OPTIONS_GNU , host_options)
+set(DRX_OPTIONS_NVIDIA -ftemplate-depth=4096 --expt-relaxed-constexpr -Xcudafe=--max_cost_constexpr_call=1000000000
+  -Xcudafe=--max_depth_constexpr_call=2048 -Xcompiler=${host_options})
+
+# drx_headers(TARGET PATH...): the headers under include/drx/PATH, verified to compile alone with TARGET.
+function(drx_headers target)
+  list(TRANSFORM ARGN PREPEND ${DRX_INCLUDE}/drx/)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${ARGN})
+  target_sources(${target} INTERFACE FILE_SET HEADERS BASE_DIRS ${DRX_INCLUDE} FILES ${headers})
+  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ${PROJECT_IS_TOP_LEVEL})
+endfunction()
+
+# drx_library(NAME DEPENDENCY...): the target drx::NAME.
+function(drx_library name)
+  set(target drx_${name})
+  if(name STREQUAL "drx")
+    set(target drx)
+  endif()
+  add_library(${target} INTERFACE)
+  add_library(drx::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(${target} INTERFACE ${ARGN})
+  list(APPEND DRX_LIBRARIES ${name})
+  set(DRX_LIBRARIES ${DRX_LIBRARIES} PARENT_SCOPE)
+endfunction()
+
+drx_library(drx)
+target_compile_features(drx INTERFACE cxx_std_20)
+target_compile_options(drx INTERFACE
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:${DRX_OPTIONS_GNU}>"
+  "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:${DRX_OPTIONS_Clang}>"
+  "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${DRX_OPTIONS_NVIDIA}>")
+list(TRANSFORM DRX_CORE_FOLDERS APPEND /*.hpp OUTPUT_VARIABLE core_headers)
+drx_headers(drx config.hpp drx.hpp ${core_headers})
+
+if(TARGET Kokkos::kokkos)
+  drx_library(run drx::drx Kokkos::kokkos)
+  if("CUDA" IN_LIST Kokkos_DEVICES) # maps are plain constexpr functions; Eigen's carry no device marks
+    target_compile_options(drx_run INTERFACE --extended-lambda --expt-relaxed-constexpr -diag-suppress=20012)
+  endif()
+  if(TARGET MPI::MPI_CXX)
+    set(DRX_HAS_MPI ON)
+    target_link_libraries(drx_run INTERFACE MPI::MPI_CXX)
+    # Without the removed C++ bindings mpi.h takes 0.02 s to compile, not 0.5 s.
+    target_compile_definitions(drx_run INTERFACE DRX_HAS_MPI=1 OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  endif()
+  if(TARGET Eigen3::Eigen)
+    set(DRX_HAS_EIGEN ON)
+    target_link_libraries(drx_run INTERFACE Eigen3::Eigen)
+    target_compile_definitions(drx_run INTERFACE DRX_HAS_EIGEN=1)
+  endif()
+  list(TRANSFORM DRX_RUN_FOLDERS APPEND /*.hpp OUTPUT_VARIABLE run_headers)
+  drx_headers(drx_run run.hpp ${run_headers})
+endif()
+
+if(TARGET Eigen3::Eigen)
+  drx_library(eigen drx::drx Eigen3::Eigen)
+  drx_headers(drx_eigen ext/eigen.hpp)
+endif()
+if(TARGET Boost::headers)
+  drx_library(hana drx::drx Boost::headers)
+  drx_headers(drx_hana ext/hana.hpp)
+endif()
