@@ -1,4 +1,9 @@
 // bench/fedavg_round/eigen_twin.hpp: the round as an expert writes it with Eigen and OpenMP.
+//
+// Fixed sizes, so that nothing is allocated and small products unroll. w2 is kept transposed during the local steps: its
+// two products then run along the 128 units as plain loops (lazyProduct), twice as fast as Eigen's blocked product at ten
+// columns. The logits are column-major, so that the softmax runs over the batch. The bias is the product's initial value
+// and tanh has a statement of its own: tanh of (a.rowwise() + b1) is not vectorised, and ten times slower.
 #pragma once
 
 #include <omp.h>
@@ -11,29 +16,24 @@
 
 namespace fedavg {
 
-#ifndef EV_FIX
-#define EV_FIX 1
-#endif
 class eigen_twin {
-  template <int R, int C, int O = Eigen::RowMajor>
-  using matrix = std::conditional_t<EV_FIX, Eigen::Matrix<float, R, C, O>, Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, O>>;
+  template <int R, int C, int Order = Eigen::RowMajor>
+  using matrix = Eigen::Matrix<float, R, C, Order>;
   template <int N>
   using row = Eigen::Matrix<float, 1, N>;
-  template <class M>
-  using view = Eigen::Map<const M>;
+  using flat = Eigen::Map<Eigen::Array<float, static_cast<int>(params::size), 1>>;
 
-#ifndef EV_ZO
-#define EV_ZO Eigen::RowMajor
-#endif
-  struct workspace {
-    params sum;
+  struct model {
     matrix<features, hidden> w1;
     row<hidden> b1;
-    matrix<hidden, classes> w2;
+    matrix<classes, hidden> w2;  // transposed
     row<classes> b2;
+  };
+
+  struct workspace {
+    model m, sum;
     matrix<batch, hidden> a, d;
-    matrix<batch, classes,EV_ZO> g;
-    workspace() { if constexpr (!EV_FIX) {w1.resize(features,hidden); w2.resize(hidden,classes);a.resize(batch,hidden);d.resize(batch,hidden);g.resize(batch,classes);} }
+    matrix<batch, classes, Eigen::ColMajor> g;
   };
 
  public:
@@ -42,49 +42,61 @@ class eigen_twin {
   std::size_t temp_bytes() const { return workspaces_.size() * sizeof(workspace); }
 
   void round(const params& in, const float* x, const float* y, int client_count, params& out) {
-    using flat = Eigen::Map<Eigen::Array<float, params::size, 1>>;
 #pragma omp parallel num_threads(static_cast<int>(workspaces_.size()))
     {
       workspace& w = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
-      flat(w.sum.w1).setZero();
+      each(w.sum, [](auto& sum) { sum.setZero(); });
 #pragma omp for schedule(static)
-      for (int client = 0; client < client_count; ++client)
+      for (int client = 0; client < client_count; ++client) {
         local_sgd(in, x + static_cast<std::ptrdiff_t>(client) * batch * features,
                   y + static_cast<std::ptrdiff_t>(client) * batch * classes, w);
+        add(w.sum, w.m);
+      }
     }
-    flat total(workspaces_[0].sum.w1);
-    for (std::size_t t = 1; t < workspaces_.size(); ++t) total += flat(workspaces_[t].sum.w1);
-    flat(out.w1) = total / static_cast<float>(client_count);
+    model& total = workspaces_[0].sum;
+    for (std::size_t t = 1; t < workspaces_.size(); ++t) add(total, workspaces_[t].sum);
+    each(total, [share = 1.0f / static_cast<float>(client_count)](auto& sum) { sum *= share; });
+    Eigen::Map<matrix<features, hidden>>(out.w1) = total.w1;
+    Eigen::Map<row<hidden>>(out.b1) = total.b1;
+    Eigen::Map<matrix<hidden, classes>>(out.w2) = total.w2.transpose();
+    Eigen::Map<row<classes>>(out.b2) = total.b2;
   }
 
  private:
+  template <class F>
+  static void each(model& m, F f) {
+    f(m.w1), f(m.b1), f(m.w2), f(m.b2);
+  }
+  static void add(model& to, const model& more) {
+    to.w1 += more.w1, to.b1 += more.b1, to.w2 += more.w2, to.b2 += more.b2;
+  }
+
   static void local_sgd(const params& in, const float* batch_x, const float* batch_y, workspace& w) {
-    const Eigen::Map<const Eigen::Matrix<float,batch,features,Eigen::RowMajor>> x(batch_x);
-    const Eigen::Map<const Eigen::Matrix<float,batch,classes,Eigen::RowMajor>> y(batch_y);
-    w.w1 = Eigen::Map<const Eigen::Matrix<float,features,hidden,Eigen::RowMajor>>(in.w1);
-    w.b1 = view<row<hidden>>(in.b1);
-    w.w2 = Eigen::Map<const Eigen::Matrix<float,hidden,classes,Eigen::RowMajor>>(in.w2);
-    w.b2 = view<row<classes>>(in.b2);
+    const Eigen::Map<const matrix<batch, features>> x(batch_x);
+    const matrix<batch, classes, Eigen::ColMajor> y = Eigen::Map<const matrix<batch, classes>>(batch_y);
+    auto& [w1, b1, w2, b2] = w.m;
+    auto& [m, sum, a, d, g] = w;
+    w1 = Eigen::Map<const matrix<features, hidden>>(in.w1);
+    b1 = Eigen::Map<const row<hidden>>(in.b1);
+    w2 = Eigen::Map<const matrix<hidden, classes>>(in.w2).transpose();
+    b2 = Eigen::Map<const row<classes>>(in.b2);
     for (int step = 0; step < steps; ++step) {
-      w.a.noalias() = x * w.w1;
-      w.a.array() = (w.a.rowwise() + w.b1).array().tanh();
-      w.g.noalias() = w.a * w.w2;
-      w.g.rowwise() += w.b2;
-      w.g.colwise() -= w.g.rowwise().maxCoeff().eval();
-      w.g.array() = w.g.array().exp();
-      w.g.array().colwise() /= w.g.array().rowwise().sum().eval();
-      w.g = (w.g - y) * (1.0f / batch);
-      w.d.noalias() = w.g * w.w2.transpose();
-      w.d.array() *= 1.0f - w.a.array().square();
-      w.w1.noalias() -= rate * (x.transpose() * w.d);
-      w.b1 -= rate * w.d.colwise().sum();
-      w.w2.noalias() -= rate * (w.a.transpose() * w.g);
-      w.b2 -= rate * w.g.colwise().sum();
+      a.rowwise() = b1;
+      a.noalias() += x * w1;
+      a = a.array().tanh();
+      g.noalias() = a.lazyProduct(w2.transpose());
+      g.rowwise() += b2;
+      g.colwise() -= g.rowwise().maxCoeff().eval();
+      g = g.array().exp();
+      g.array().colwise() *= (1.0f / batch) / g.array().rowwise().sum().eval();
+      g -= y * (1.0f / batch);
+      d.noalias() = g.lazyProduct(w2);
+      d.array() *= 1.0f - a.array().square();
+      w1.noalias() -= rate * (x.transpose() * d);
+      b1 -= rate * d.colwise().sum();
+      w2.noalias() -= rate * (g.transpose() * a);
+      b2 -= rate * g.colwise().sum();
     }
-    Eigen::Map<Eigen::Matrix<float,features,hidden,Eigen::RowMajor>>(w.sum.w1) += w.w1;
-    Eigen::Map<row<hidden>>(w.sum.b1) += w.b1;
-    Eigen::Map<Eigen::Matrix<float,hidden,classes,Eigen::RowMajor>>(w.sum.w2) += w.w2;
-    Eigen::Map<row<classes>>(w.sum.b2) += w.b2;
   }
 
   std::vector<workspace> workspaces_;
