@@ -1,0 +1,26 @@
+// fedavg/checkpoint.hpp: a training run on disk, to be continued bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fedavg {
+
+struct checkpoint {
+  std::string fingerprint;           ///< of the run that wrote it: lines of name=value
+  std::uint64_t round = 0;           ///< rounds done
+  std::vector<std::uint64_t> sizes;  ///< of each array of the model
+  std::vector<float> parameters;     ///< all arrays, one after the other
+  bool operator==(const checkpoint&) const = default;
+};
+
+/// Replaces the file in one step; a crash leaves the old checkpoint or the new one.
+void save(const std::filesystem::path& path, const checkpoint& state);
+
+/// Throws file_error that says what does not match: damaged, of another version, of another run, of another model.
+[[nodiscard]] checkpoint load(const std::filesystem::path& path, std::string_view fingerprint, const std::vector<std::uint64_t>& sizes);
+
+}  // namespace fedavg

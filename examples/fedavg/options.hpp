@@ -1,0 +1,68 @@
+// fedavg/options.hpp: the command line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <variant>
+
+namespace fedavg {
+
+struct options {
+  std::string data = "digits";           ///< digits, flights or the path of a CSV file
+  std::filesystem::path data_dir = "data";
+  int clients = 100;                     ///< unused where the data name their own clients
+  int rounds = 60;
+  int local_steps = 8;
+  int batch = 0;                         ///< rows per local step; 0: all of the client's rows
+  double rate = 0.1;
+  double participation = 0.2;
+  double alpha = 0.5;
+  double test_fraction = 0.2;
+  std::uint64_t seed = 1;
+  std::filesystem::path out = "out";
+  int checkpoint_every = 10;             ///< rounds; 0: never
+  int threads = 0;                       ///< per rank; 0: left to Kokkos
+  bool resume = false;
+  bool central = false;
+  bool show = false;
+  bool info = false;
+
+  /// The file that --data and --data-dir name. Throws file_error that says how to get it, if it is one of the two known.
+  [[nodiscard]] std::filesystem::path data_file() const;
+};
+
+/// The program is to stop here with this exit code (0 after --help) and this text, printed by one rank only.
+struct stop {
+  int code;
+  std::string text;
+};
+
+[[nodiscard]] std::variant<options, stop> parse(int argc, const char* const* argv);
+
+/// Calls visit(name, value) for each option that describes a run.
+template <class Visit>
+void for_each_option(const options& o, Visit visit) {
+  visit("data", o.data);
+  visit("data_dir", o.data_dir.string());
+  visit("test_fraction", o.test_fraction);
+  visit("clients", o.clients);
+  visit("alpha", o.alpha);
+  visit("rounds", o.rounds);
+  visit("participation", o.participation);
+  visit("local_steps", o.local_steps);
+  visit("batch", o.batch);
+  visit("rate", o.rate);
+  visit("seed", o.seed);
+  visit("threads", o.threads);
+  visit("out", o.out.string());
+  visit("checkpoint_every", o.checkpoint_every);
+  visit("resume", o.resume);
+  visit("central", o.central);
+}
+
+/// Everything that decides the trained parameters, one `name=value` per line; neither where files go, nor how long
+/// to train, nor threads. Runs with equal fingerprints continue each other's checkpoints.
+[[nodiscard]] std::string fingerprint(const options& options, std::uint32_t data_checksum);
+
+}  // namespace fedavg

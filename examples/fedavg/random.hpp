@@ -1,0 +1,72 @@
+// fedavg/random.hpp: random numbers that are the same everywhere. The engine is fixed by the standard but its
+// distributions are not (libstdc++ and libc++ draw differently), so the few that the example needs are written here.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <numbers>
+#include <random>
+#include <span>
+#include <utility>
+
+namespace fedavg {
+
+/// What a stream of random numbers is for: two uses of one seed never share numbers.
+enum class purpose : std::uint64_t { split = 1, partition, participants, batches, weights };
+
+/// SplitMix64's finaliser: every bit of the input reaches every bit of the result.
+[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t z) noexcept {
+  z += 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// A stream named by seed, purpose and indices (say round and client): any rank can open it, in any order.
+class random_stream {
+ public:
+  random_stream(std::uint64_t seed, purpose use, std::initializer_list<std::uint64_t> indices = {}) {
+    std::uint64_t key = mix(mix(seed) ^ static_cast<std::uint64_t>(use));
+    for (const auto index : indices) key = mix(key ^ index);
+    engine_.seed(key);
+  }
+
+  /// In [0, 1).
+  [[nodiscard]] double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
+
+  /// In [0, n), without bias: draws from the incomplete last stretch are repeated.
+  [[nodiscard]] std::size_t below(std::size_t n) {
+    const std::uint64_t usable = UINT64_MAX - UINT64_MAX % n;
+    for (;;)
+      if (const std::uint64_t draw = engine_(); draw < usable) return draw % n;
+  }
+
+  /// Standard normal (Box and Muller).
+  [[nodiscard]] double normal() {
+    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+
+  /// Logarithm of a gamma variate of the given shape (Marsaglia and Tsang 2000). The logarithm, because for small
+  /// shapes the variate itself is often below the smallest double.
+  [[nodiscard]] double log_gamma_variate(double shape) {
+    if (shape < 1) return log_gamma_variate(shape + 1) + std::log(1 - uniform()) / shape;
+    const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+    for (;;) {
+      const double x = normal(), cube = std::pow(1 + c * x, 3);
+      if (cube > 0 && std::log(1 - uniform()) < 0.5 * x * x + d - d * cube + d * std::log(cube)) return std::log(d * cube);
+    }
+  }
+
+  template <class T>
+  void shuffle(std::span<T> values) {
+    for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+}  // namespace fedavg

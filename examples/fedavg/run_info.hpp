@@ -1,0 +1,21 @@
+// fedavg/run_info.hpp: run.json and --info: what ran, built how, where.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "options.hpp"
+
+namespace fedavg {
+
+/// What only a running session knows.
+struct environment {
+  std::string mpi;      ///< MPI_Get_library_version
+  std::string backend;  ///< name of Kokkos' default execution space
+  int ranks = 1;
+  int threads = 1;  ///< of each rank
+};
+
+[[nodiscard]] nlohmann::ordered_json run_info(const options& options, const environment& environment);
+
+}  // namespace fedavg
