@@ -1,0 +1,63 @@
+"""Each NAME.pass.cpp must compile. Each NAME.fail.cpp must not: with exactly one error, whose first line names that
+file, and diagnostics that match each `// expect: REGEX` in it. `// needs: run` adds the flags of drx::run (g++ only)."""
+import argparse, os, pathlib, re, subprocess, sys
+from concurrent.futures import ThreadPoolExecutor
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from harness.compiler import Compiler
+
+
+def check(fail, compiler):
+    """The complaints about one pair; None where it does not apply."""
+    text = fail.read_text()
+    expected = re.findall(r"^\s*// expect: (.*?)\s*$", text, re.M)
+    runs = bool(re.search(r"^// needs: run", text, re.M))
+    twin = fail.with_name(fail.name.replace(".fail.cpp", ".pass.cpp"))
+    if runs and not compiler.can_run:
+        return None
+    complaints = [] if expected else ["no `// expect: REGEX` line"]
+    if twin.exists():
+        ok, output = compiler.check(twin, runs)
+        if not ok:
+            complaints.append(f"{twin.name} does not compile:\n{output}")
+    else:
+        complaints.append(f"no twin {twin.name} that compiles")
+    ok, output = compiler.check(fail, runs)
+    errors = [line for line in output.splitlines() if re.search(r"(?<!\w)error: ", line)]
+    if ok:
+        complaints.append("compiles, and should not")
+    elif len(errors) != 1:
+        complaints.append(f"{len(errors)} errors instead of one")
+    if errors and not errors[0].split(":")[0].endswith(fail.name):
+        complaints.append("the first error is not in the user's file")
+    complaints += [f"not in the diagnostics: {regex}" for regex in expected if not re.search(regex, output)]
+    if complaints and not ok:
+        complaints.append(output)
+    return complaints
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--compiler", required=True)
+    parser.add_argument("--flags", required=True, help="flags.json in the build tree")
+    parser.add_argument("names", nargs="*", help="only these pairs")
+    args = parser.parse_args()
+    compiler = Compiler(args.compiler, args.flags)
+    here = pathlib.Path(__file__).parent
+    pairs = [f for f in sorted(here.rglob("*.fail.cpp")) if not args.names or f.name[: -len(".fail.cpp")] in args.names]
+    lonely = [p for p in here.rglob("*.pass.cpp") if not p.with_name(p.name.replace(".pass.cpp", ".fail.cpp")).exists()]
+    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        results = list(pool.map(lambda fail: check(fail, compiler), pairs))
+    failed = len(lonely)
+    for orphan in lonely:
+        print(f"FAILED {orphan.name}: no twin that fails")
+    for fail, complaints in zip(pairs, results):
+        if complaints:
+            failed += 1
+            print(f"FAILED {fail.name}: " + "\n".join(complaints))
+    passed = sum(complaints == [] for complaints in results)
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+#include <drx/drx.hpp>
+
+int other();
+
+int main() { return other() == DRX_VERSION_MAJOR ? 0 : 1; }

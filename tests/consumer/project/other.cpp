@@ -1,0 +1,3 @@
+#include <drx/drx.hpp>
+
+int other() { return DRX_VERSION_MAJOR; }

@@ -1,0 +1,20 @@
+"""Calls a compiler by hand, with the flags that the build uses."""
+import json, os, subprocess
+
+
+class Compiler:
+    def __init__(self, path, flags):
+        with open(flags) as file:
+            # naming /usr/include would move it before the standard library's own folders
+            self.flags = {key: [f for f in value.split(";") if f not in ("", "-isystem/usr/include")]
+                          for key, value in json.load(file).items()}
+        self.path = path
+        self.clang = "clang" in os.path.basename(path)
+        self.can_run = bool(self.flags["run"]) and not self.clang  # Kokkos was built for g++ and its OpenMP
+
+    def check(self, source, run=False):
+        """(whether source compiles, its diagnostics)"""
+        flags = self.flags["Clang" if self.clang else "GNU"] + (self.flags["run"] if run else [])
+        done = subprocess.run([self.path, "-fsyntax-only", *flags, str(source)], capture_output=True, text=True,
+                              env={**os.environ, "LC_ALL": "C"})  # plain quotes in the diagnostics
+        return done.returncode == 0, done.stdout + done.stderr
