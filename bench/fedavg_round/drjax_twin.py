@@ -2,11 +2,14 @@
 """The FedAvg round in DrJAX: the peer of eigen_twin.hpp and hand_twin.hpp, on the same inputs (inputs.hpp).
 
 Threads: the process is restricted to --threads CPUs (sched_setaffinity) before jax starts; XLA sizes its pool by them.
-Prints one line of JSON, as bench_fedavg_round does.
+With --mesh the clients are also sharded over as many host devices (--xla_force_host_platform_device_count), which is
+DrJAX at its fastest on CPUs: almost twice as fast as without. Unrolling the local steps, XLA's fast-math and oneDNN flags
+gain nothing. Prints one line of JSON, as bench_fedavg_round does.
 """
 
 import argparse
 import json
+import logging
 import os
 import statistics
 import sys
@@ -15,15 +18,21 @@ import time
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--reps", type=int, default=200)
 parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--mesh", action="store_true", help="shard the clients over a mesh of --threads host devices")
 parser.add_argument("--compare", help="file written by bench_fedavg_round --write; a difference is an error")
 args = parser.parse_args()
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: args.threads])
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ["JAX_PLATFORMS"] = "cpu"
+if args.mesh:
+    os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={args.threads}"
 
 import drjax  # noqa: E402  (after the affinity is set)
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
+from jax.sharding import AxisType, NamedSharding, PartitionSpec  # noqa: E402
+
+logging.getLogger("absl").setLevel(logging.ERROR)  # without a mesh DrJAX says so at every primitive
 
 CLIENTS, STEPS, BATCH, FEATURES, HIDDEN, CLASSES, RATE = 64, 8, 32, 64, 128, 10, 0.1
 TOLERANCE = 2e-6  # as in main.cpp
@@ -69,7 +78,12 @@ def fedavg_round(m, x, y):
     return drjax.reduce_mean(drjax.map_fn(local_sgd, (drjax.broadcast(m), x, y)))
 
 
-inputs = jax.block_until_ready(jax.device_put((model, x, y)))
+where = None, None, None
+if args.mesh:
+    mesh = jax.make_mesh((args.threads,), ("clients",), axis_types=(AxisType.Auto,))
+    jax.set_mesh(mesh)
+    where = tuple(NamedSharding(mesh, PartitionSpec(*axes)) for axes in ((), ("clients",), ("clients",)))
+inputs = jax.block_until_ready([jax.device_put(value, place) for value, place in zip((model, x, y), where)])
 begin = time.perf_counter()
 compiled = jax.jit(fedavg_round).lower(*inputs).compile()
 compile_s = time.perf_counter() - begin
@@ -77,9 +91,10 @@ compile_s = time.perf_counter() - begin
 result = jax.block_until_ready(compiled(*inputs))
 row = {
     "bench": "fedavg_round",
-    "side": f"DrJAX {drjax.__version__} (jax {jax.__version__})" if hasattr(drjax, "__version__") else f"DrJAX (jax {jax.__version__})",
+    "side": f"DrJAX, {args.threads} devices" if args.mesh else "DrJAX",
     "threads": args.threads,
     "reps": args.reps,
+    "version": f"drjax {drjax.__version__}, jax {jax.__version__}",
 }
 
 times = []
