@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -105,7 +106,8 @@ checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
   const std::string file = read_file(path);
   const std::string_view bytes = file;
   if (!bytes.starts_with(magic)) throw file_error(path, "is not a checkpoint of this program");
-  if (bytes.size() < header_size) throw file_error(path, fmt::format("is cut short: {} bytes, expected at least {}", bytes.size(), header_size));
+  if (bytes.size() < header_size)
+    throw file_error(path, fmt::format("is cut short: {} bytes, expected at least {}", bytes.size(), header_size));
   reader header(path, bytes.substr(magic.size(), header_size - magic.size()));
   if (const auto found = header.get<std::uint32_t>(); found != version)
     throw file_error(path, fmt::format("has format version {}, expected {}", found, version));
@@ -124,9 +126,11 @@ checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
   state.parameters = content.get_all<std::vector<float>>();
   content.end();
   check_fingerprint(path, state.fingerprint, fingerprint);
-  if (state.sizes != sizes) throw file_error(path, fmt::format("holds a model of sizes {}, this one has {}", state.sizes, sizes));
+  if (state.sizes != sizes)
+    throw file_error(path, fmt::format("holds a model of sizes {}, this one has {}", state.sizes, sizes));
   const auto total = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0});
-  if (state.parameters.size() != total) throw file_error(path, fmt::format("holds {} parameters, expected {}", state.parameters.size(), total));
+  if (state.parameters.size() != total)
+    throw file_error(path, fmt::format("holds {} parameters, expected {}", state.parameters.size(), total));
   return state;
 }
 

@@ -24,7 +24,8 @@ constexpr int most_classes = 1000;
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t";
   const auto first = text.find_first_not_of(blanks);
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 /// The lines of a text, counted from 1, without their ends (LF or CR LF).
@@ -67,7 +68,8 @@ class csv_parser {
   dataset parse(std::string_view text) {
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // the byte order mark that spreadsheets put first
     if (text.empty()) throw file_error(path_, "is empty");
-    if (!text.ends_with('\n')) throw file_error(path_, "the last line has no end: the file is cut short (or only lacks its last newline)");
+    if (!text.ends_with('\n'))
+      throw file_error(path_, "the last line has no end: the file is cut short (or only lacks its last newline)");
     lines_.rest = text;
     std::string_view line;
     lines_.next(line);
@@ -87,7 +89,8 @@ class csv_parser {
     bool label_seen = false;
     for_each_field(line, [&](std::size_t column, std::string_view name) {
       if (name.empty()) fail(fmt::format("column {} has no name", column + 1));
-      if (std::ranges::find(columns_.names, name) != columns_.names.end()) fail(fmt::format("two columns are named '{}'", name));
+      if (std::ranges::find(columns_.names, name) != columns_.names.end())
+        fail(fmt::format("two columns are named '{}'", name));
       columns_.names.emplace_back(name);
       if (name == "label") columns_.label = column, label_seen = true;
       else if (name == "client") columns_.client = column;
@@ -114,7 +117,9 @@ class csv_parser {
   float number(std::string_view field, std::size_t column) const {
     double value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    const auto bad = [&](std::string_view why) { fail(fmt::format("column '{}': '{}' is {}", columns_.names[column], field, why)); };
+    const auto bad = [&](std::string_view why) {
+      fail(fmt::format("column '{}': '{}' is {}", columns_.names[column], field, why));
+    };
     if (error == std::errc::invalid_argument || end != field.data() + field.size()) bad("not a number");
     if (error == std::errc() && !std::isfinite(value)) bad("not finite");
     if (error != std::errc() || std::abs(value) > double{std::numeric_limits<float>::max()}) bad("out of range");
@@ -125,7 +130,8 @@ class csv_parser {
     const int classes = expected_.classes != 0 ? expected_.classes : most_classes;
     int value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (error == std::errc::invalid_argument || end != field.data() + field.size()) fail(fmt::format("label '{}' is not a whole number", field));
+    if (error == std::errc::invalid_argument || end != field.data() + field.size())
+      fail(fmt::format("label '{}' is not a whole number", field));
     if (error != std::errc() || value < 0 || value >= classes) fail(fmt::format("label {} is not from 0 to {}", field, classes - 1));
     return value;
   }

@@ -16,7 +16,8 @@ namespace {
 constexpr std::string_view header = "round,train_loss,test_loss,test_accuracy,seconds,bytes_reduced\n";
 
 std::string format(const metrics_row& row) {
-  return fmt::format("{},{},{},{},{:.3f},{}\n", row.round, row.train_loss, row.test_loss, row.test_accuracy, row.seconds, row.bytes_reduced);
+  return fmt::format("{},{},{},{},{:.3f},{}\n", row.round, row.train_loss, row.test_loss, row.test_accuracy, row.seconds,
+                     row.bytes_reduced);
 }
 
 template <class... T>
@@ -35,8 +36,8 @@ bool scan(std::string_view line, T&... values) {
 
 std::optional<metrics_row> parse_row(std::string_view line) {
   metrics_row row;
-  if (!scan(line, row.round, row.train_loss, row.test_loss, row.test_accuracy, row.seconds, row.bytes_reduced)) return std::nullopt;
-  return row;
+  const bool good = scan(line, row.round, row.train_loss, row.test_loss, row.test_accuracy, row.seconds, row.bytes_reduced);
+  return good ? std::optional(row) : std::nullopt;
 }
 
 }  // namespace
@@ -59,8 +60,8 @@ metrics_writer::metrics_writer(const std::filesystem::path& path, std::uint64_t 
     rest.remove_prefix(line.size());
   }
   if (!last_ || last_->round != checkpointed_round)
-    throw file_error(path_, fmt::format("has rows up to round {}, but the checkpoint is of round {}", last_ ? fmt::to_string(last_->round) : "(none)",
-                                        checkpointed_round));
+    throw file_error(path_, fmt::format("ends at round {}, before the checkpoint's round {}",
+                                        last_ ? fmt::to_string(last_->round) : "(none)", checkpointed_round));
   write_atomically(path_, std::string_view(text).substr(0, text.size() - rest.size()));
   open();
 }

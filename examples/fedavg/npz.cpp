@@ -36,7 +36,8 @@ void write_npz(const std::filesystem::path& path, const std::vector<npz_array>& 
   for (const auto& array : arrays) {
     const auto count = std::accumulate(array.shape.begin(), array.shape.end(), std::size_t{1}, std::multiplies<>());
     if (count != array.values.size())
-      throw std::invalid_argument(fmt::format("array '{}' of shape ({}) needs {} values, has {}", array.name, fmt::join(array.shape, ", "), count, array.values.size()));
+      throw std::invalid_argument(fmt::format("array '{}' of shape ({}) needs {} values, has {}", array.name,
+                                              fmt::join(array.shape, ", "), count, array.values.size()));
     members.push_back(npy(array));
   }
   int error = 0;
@@ -50,14 +51,17 @@ void write_npz(const std::filesystem::path& path, const std::vector<npz_array>& 
   const auto fail = [&] { throw file_error(path, fmt::format("cannot be written: {}", ::zip_strerror(archive))); };
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     zip_source_t* const source = ::zip_source_buffer(archive, members[i].data(), members[i].size(), 0);
-    const zip_int64_t index = source == nullptr ? -1 : ::zip_file_add(archive, (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    if (source == nullptr) fail();
+    const zip_int64_t index = ::zip_file_add(archive, (arrays[i].name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       ::zip_source_free(source);
       fail();
     }
     const auto entry = static_cast<zip_uint64_t>(index);
     constexpr zip_uint16_t date_1980 = (1 << 5) | 1;  // the earliest that a zip can hold
-    if (::zip_set_file_compression(archive, entry, ZIP_CM_STORE, 0) != 0 || ::zip_file_set_dostime(archive, entry, 0, date_1980, 0) != 0) fail();
+    if (::zip_set_file_compression(archive, entry, ZIP_CM_STORE, 0) != 0 ||
+        ::zip_file_set_dostime(archive, entry, 0, date_1980, 0) != 0)
+      fail();
   }
   if (::zip_close(archive) != 0) fail();
   static_cast<void>(owner.release());  // zip_close has freed it

@@ -60,10 +60,10 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
     return app.add_option(name, value, fmt::format("{} (default {})", what, preset))->type_name(type);
   };
   text("--data", o.data, "NAME", "digits, flights or the path of a .csv file")->check(data_name());
-  text("--data-dir", o.data_dir, "DIR", "folder of digits.csv and flights.csv (see get_data.py)");
+  text("--data-dir", o.data_dir, "DIR", "folder of digits.csv and flights.csv, from get_data.py");
   number("--test-fraction", o.test_fraction, 0.01, 0.9, "part of the rows set aside for testing");
   number("--clients", o.clients, 1, 1'000'000, "clients, unless the data have a client column");
-  number("--alpha", o.alpha, 0.001, 1e6, "evenness of the labels over the clients (Dirichlet)");
+  number("--alpha", o.alpha, 0.001, 1e6, "evenness of the labels over the clients");
   number("--rounds", o.rounds, 1, 1'000'000, "rounds of federated averaging");
   number("--participation", o.participation, 1e-6, 1.0, "part of the clients drawn for each round");
   number("--local-steps", o.local_steps, 1, 10'000, "gradient steps of a client in a round");
@@ -88,7 +88,8 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
 }
 
 std::string fingerprint(const options& o, std::uint32_t data_checksum) {
-  static const std::set<std::string_view> decisive{"test_fraction", "clients", "alpha", "participation", "local_steps", "batch", "rate", "seed"};
+  static const std::set<std::string_view> decisive{"test_fraction", "clients", "alpha", "participation",
+                                                   "local_steps",   "batch",   "rate",  "seed"};
   std::string text = fmt::format("data={:08x}\n", data_checksum);
   for_each_option(o, [&](std::string_view name, const auto& value) {
     if (decisive.contains(name)) text += fmt::format("{}={}\n", name, value);

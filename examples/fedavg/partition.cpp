@@ -39,7 +39,8 @@ void deal(std::span<const std::size_t> rows, std::span<const double> weights, ro
     share += weights[c];
     const auto cut = static_cast<std::size_t>(std::llround(share * static_cast<double>(rows.size())));
     const std::size_t end = c + 1 == clients.size() ? rows.size() : std::clamp(cut, begin, rows.size());
-    clients[c].insert(clients[c].end(), rows.begin() + static_cast<std::ptrdiff_t>(begin), rows.begin() + static_cast<std::ptrdiff_t>(end));
+    const auto dealt = rows.subspan(begin, end - begin);
+    clients[c].insert(clients[c].end(), dealt.begin(), dealt.end());
     begin = end;
   }
 }
@@ -72,7 +73,8 @@ partition flatten(row_lists&& clients) {
 
 partition partition_dirichlet(std::span<const int> labels, std::size_t clients, double alpha, std::uint64_t seed) {
   if (clients == 0 || clients > labels.size())
-    throw std::invalid_argument(fmt::format("{} training rows cannot be split over {} clients: each needs at least one", labels.size(), clients));
+    throw std::invalid_argument(
+        fmt::format("{} training rows cannot be split over {} clients: each needs at least one", labels.size(), clients));
   random_stream random(seed, purpose::partition);
   row_lists lists(clients);
   for (auto& rows : group(labels)) {
@@ -85,7 +87,8 @@ partition partition_dirichlet(std::span<const int> labels, std::size_t clients, 
 
 partition partition_by_client(std::span<const int> owner) { return flatten(group(owner)); }
 
-std::vector<std::size_t> participants(std::size_t clients, double participation, std::uint64_t seed, std::uint64_t round) {
+std::vector<std::size_t> participants(std::size_t clients, double participation, std::uint64_t seed,
+                                      std::uint64_t round) {
   std::vector<std::size_t> chosen(clients);
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
   const auto wanted = static_cast<std::size_t>(std::llround(participation * static_cast<double>(clients)));
