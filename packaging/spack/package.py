@@ -5,9 +5,7 @@ class Drx(CMakePackage):
     """Differentiable MapReduce for C++20: programs over placed values, their derivatives, and running them on
     Kokkos and MPI. Header-only."""
 
-    homepage = "https://github.com/drx/drx"
-    git = "https://github.com/drx/drx.git"
-
+    # Set git (and homepage) to where your copy lives; `spack develop --path . drx@main` needs neither.
     license("Apache-2.0")
 
     version("main", branch="main")
