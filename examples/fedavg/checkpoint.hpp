@@ -21,6 +21,7 @@ struct checkpoint {
 void save(const std::filesystem::path& path, const checkpoint& state);
 
 /// Throws file_error that says what does not match: damaged, of another version, of another run, of another model.
-[[nodiscard]] checkpoint load(const std::filesystem::path& path, std::string_view fingerprint, const std::vector<std::uint64_t>& sizes);
+[[nodiscard]] checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
+                              const std::vector<std::uint64_t>& sizes);
 
 }  // namespace fedavg

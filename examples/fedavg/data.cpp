@@ -132,7 +132,8 @@ class csv_parser {
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (error == std::errc::invalid_argument || end != field.data() + field.size())
       fail(fmt::format("label '{}' is not a whole number", field));
-    if (error != std::errc() || value < 0 || value >= classes) fail(fmt::format("label {} is not from 0 to {}", field, classes - 1));
+    if (error != std::errc() || value < 0 || value >= classes)
+      fail(fmt::format("label {} is not from 0 to {}", field, classes - 1));
     return value;
   }
 
@@ -193,7 +194,8 @@ train_and_test split(const dataset& data, double test_fraction, std::uint64_t se
     (testing ? test : train).push_back(i);
   }
   if (train.empty() || test.empty())
-    throw std::invalid_argument(fmt::format("{} rows are too few to set {} of them aside for testing", data.rows(), test_fraction));
+    throw std::invalid_argument(
+        fmt::format("{} rows are too few to set {} of them aside for testing", data.rows(), test_fraction));
   return {take(data, train), take(data, test)};
 }
 

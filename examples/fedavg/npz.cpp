@@ -20,7 +20,8 @@ static_assert(std::endian::native == std::endian::little, "the .npy header below
 /// An array as a .npy file: magic, version 1.0, a header padded so that the values start at a multiple of 64 bytes.
 std::string npy(const npz_array& array) {
   const std::string trailing = array.shape.size() == 1 ? "," : "";
-  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}", fmt::join(array.shape, ", "), trailing);
+  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}{}), }}",
+                                   fmt::join(array.shape, ", "), trailing);
   constexpr std::size_t preamble = 10;
   header.append(63 - (preamble + header.size()) % 64, ' ') += '\n';
   std::string bytes("\x93NUMPY\x01\x00", 8);

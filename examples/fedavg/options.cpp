@@ -53,7 +53,8 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
     using T = std::remove_reference_t<decltype(value)>;
     const T low = static_cast<T>(lowest), high = static_cast<T>(highest);
     const std::string range = fmt::format("{} to {}", low, high);
-    app.add_option(name, value, fmt::format("{} ({}; default {})", what, range, value))->check(from_to(low, high, range))->type_name("N");
+    const std::string help = fmt::format("{} ({}; default {})", what, range, value);
+    app.add_option(name, value, help)->check(from_to(low, high, range))->type_name("N");
   };
   const auto text = [&](const char* name, auto& value, const char* type, const char* what) {
     const std::string preset = std::filesystem::path(value).string();

@@ -22,12 +22,14 @@ struct partition {
 /// Label skew: each label's rows are dealt to the clients in proportions drawn from a symmetric Dirichlet
 /// distribution (Hsu, Qi and Brown 2019). Small alpha: few labels per client; large alpha: all clients alike.
 /// A client left with nothing gets one row of the largest client.
-[[nodiscard]] partition partition_dirichlet(std::span<const int> labels, std::size_t clients, double alpha, std::uint64_t seed);
+[[nodiscard]] partition partition_dirichlet(std::span<const int> labels, std::size_t clients, double alpha,
+                                            std::uint64_t seed);
 
 /// One client per owner that has rows, by ascending owner number.
 [[nodiscard]] partition partition_by_client(std::span<const int> owner);
 
 /// The clients of one round, ascending: the nearest whole number to participation x clients, at least one.
-[[nodiscard]] std::vector<std::size_t> participants(std::size_t clients, double participation, std::uint64_t seed, std::uint64_t round);
+[[nodiscard]] std::vector<std::size_t> participants(std::size_t clients, double participation, std::uint64_t seed,
+                                                    std::uint64_t round);
 
 }  // namespace fedavg

@@ -17,8 +17,8 @@ namespace fedavg {
   constexpr int width = 30;
   const int filled = rounds > 0 ? static_cast<int>(static_cast<long>(width) * round / rounds) : width;
   const long left = static_cast<long>(seconds_per_round * (rounds - round) + 0.5);
-  return fmt::format("[{:#<{}}{:.<{}}] round {}/{}, test accuracy {:.1f}%, {}:{:02} left", "", filled, "", width - filled, round, rounds,
-                     100 * accuracy, left / 60, left % 60);
+  return fmt::format("[{:#<{}}{:.<{}}] round {}/{}, test accuracy {:.1f}%, {}:{:02} left", "", filled, "",
+                     width - filled, round, rounds, 100 * accuracy, left / 60, left % 60);
 }
 
 class progress {

@@ -52,7 +52,10 @@ class random_stream {
   /// Logarithm of a gamma variate of the given shape (Marsaglia and Tsang 2000). The logarithm, because for small
   /// shapes the variate itself is often below the smallest double.
   [[nodiscard]] double log_gamma_variate(double shape) {
-    if (shape < 1) return log_gamma_variate(shape + 1) + std::log(1 - uniform()) / shape;
+    if (shape < 1) {
+      const double above = log_gamma_variate(shape + 1);  // drawn first: the order in a sum is the compiler's choice
+      return above + std::log(1 - uniform()) / shape;
+    }
     const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
     for (;;) {
       const double x = normal(), cube = std::pow(1 + c * x, 3);

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <examples/fedavg/partition.hpp>
 #include <examples/fedavg/random.hpp>
 #include <numeric>
@@ -106,4 +107,10 @@ TEST_CASE("fedavg: the portable distributions have the right moments") {
   CHECK(std::abs(gamma - 2.5) < 0.03);
   CHECK(std::abs(small_gamma - 0.3) < 0.01);
   for (const int count : dice) CHECK(std::abs(count - n / 6) < 500);
+}
+
+TEST_CASE("fedavg: draws are the same with every compiler and standard library") {
+  using list = std::vector<std::size_t>;
+  CHECK(fedavg::participants(1000, 0.005, 1, 2) == list{29, 151, 307, 389, 428});
+  CHECK(fedavg::partition_dirichlet(std::vector<int>(1000), 8, 0.3, 1).first == list{0, 11, 804, 826, 829, 876, 877, 885, 1000});
 }
