@@ -1,0 +1,127 @@
+// drx/core/array.hpp: arrays of static shape, and what stands in them while a program is traced.
+#pragma once
+
+#include <drx/core/abstract_value.hpp>
+#include <drx/core/errors.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace drx {
+
+class builder;  // drx/tape/builder.hpp
+
+/// What a value is while a program is traced: an entry's result on the tape being built, or a constant that has
+/// not met a tape yet.
+struct traced_ref {
+  enum class kind : std::int8_t { none, value, splat, iota, member_index };
+  builder* tape = nullptr;  // for kind value only
+  int id = -1;              // the value on that tape; the axis of an iota
+  kind what = kind::none;
+  double number = 0;                          // the constant of a splat
+  const placement_info* placement = nullptr;  // of a member_index
+};
+
+template <class T, class P>
+struct placed;
+
+/// An array of static shape, row-major. Everybody may hold one: it is an unplaced value.
+/// While a program is traced it holds a reference to the tape instead of its elements, so that a struct of arrays
+/// is its own traced form: `model.w` is an array inside a traced lambda too.
+template <Element T, std::int64_t... Extents>
+class array {
+  static_assert(((Extents >= 0) && ...), "drx::array: an extent is negative");
+  static_assert(sizeof...(Extents) <= drx::shape::max_rank, "drx::array: more than eight axes");
+
+ public:
+  using value_type = T;
+  static constexpr int rank = sizeof...(Extents);
+  static constexpr drx::shape shape = make_shape(Extents...);
+  static constexpr std::int64_t size = (Extents * ... * 1);
+
+  /// All elements zero.
+  constexpr array() : data_{} {}
+  constexpr array(T value) requires(rank == 0) : data_{value} {}
+  template <std::same_as<T>... Rest>
+  constexpr array(T first, T second, Rest... rest) requires(size == 2 + sizeof...(Rest))
+      : data_{first, second, rest...} {}
+  constexpr explicit array(const traced_ref& r) : ref_(r) {}
+  template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared>
+  array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
+
+  template <class... I>
+  T& operator()(I... i) requires(sizeof...(I) == rank) { return data_[offset(i...)]; }
+  template <class... I>
+  constexpr const T& operator()(I... i) const requires(sizeof...(I) == rank) { return data_[offset(i...)]; }
+  /// The element at a flat, row-major position.
+  T& operator[](std::int64_t i) { return data_[i]; }
+  constexpr const T& operator[](std::int64_t i) const { return data_[i]; }
+  T* data() { return data_; }
+  constexpr const T* data() const { return data_; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size; }
+  constexpr const T* begin() const { return data_; }
+  constexpr const T* end() const { return data_ + size; }
+  /// The one element of an array of rank 0.
+  [[nodiscard]] constexpr T item() const requires(rank == 0) { return data_[0]; }
+  template <std::same_as<T> U>
+  constexpr explicit operator U() const requires(rank == 0 && !std::same_as<T, bool>) { return data_[0]; }
+  template <class Why = error::branch_on_a_traced_value>
+  explicit operator bool() const = delete;  // drx: use drx::where(condition, a, b); outside of a program, .item()
+
+  [[nodiscard]] constexpr const traced_ref& ref() const { return ref_; }
+
+ private:
+  template <class... I>
+  static constexpr std::int64_t offset(I... i) {
+    std::int64_t at = 0;
+    [[maybe_unused]] int axis = 0;
+    ((at = at * shape[axis++] + static_cast<std::int64_t>(i)), ...);
+    return at;
+  }
+  union {
+    T data_[size > 0 ? static_cast<std::size_t>(size) : 1];
+    traced_ref ref_;
+  };
+};
+
+template <Element T>
+using scalar = array<T>;
+
+namespace detail {
+template <class T, class S, class = std::make_integer_sequence<int, S::value.rank>>
+struct array_with;
+template <class T, class S, int... I>
+struct array_with<T, S, std::integer_sequence<int, I...>> {
+  using type = array<T, S::value.extent[I]...>;
+};
+template <class T>
+inline constexpr bool is_array = false;
+template <class T, std::int64_t... E>
+inline constexpr bool is_array<array<T, E...>> = true;
+template <class T>
+inline constexpr bool is_placed = false;
+template <class T, class P>
+inline constexpr bool is_placed<placed<T, P>> = true;
+}  // namespace detail
+
+/// array<T, extents...> with the extents of the shape S::value. (A shape itself as template argument crashes g++ 12.2
+/// in dependent contexts.)
+template <class T, class S>
+using array_of = typename detail::array_with<T, S>::type;
+template <class A>
+struct shape_of {
+  static constexpr shape value = A::shape;
+};
+
+template <class X>
+concept Array = detail::is_array<std::remove_cvref_t<X>>;
+template <class X>
+concept Placed = detail::is_placed<std::remove_cvref_t<X>>;
+template <class X>
+concept ScalarArray = Array<X> && std::remove_cvref_t<X>::rank == 0;
+template <class X>
+concept FloatingArray = Array<X> && std::is_floating_point_v<typename std::remove_cvref_t<X>::value_type>;
+
+}  // namespace drx

@@ -1,0 +1,64 @@
+// drx/core/dtype.hpp: the element types that arrays hold.
+#pragma once
+
+#include <drx/config.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace drx {
+
+enum class dtype : std::int8_t { boolean, int32, int64, float32, float64 };
+
+/// An element type of drx: bool, std::int32_t, std::int64_t, float or double.
+template <class T>
+concept Element = std::same_as<T, bool> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
+                  std::same_as<T, float> || std::same_as<T, double>;
+
+template <Element T>
+inline constexpr dtype dtype_of = std::same_as<T, bool>           ? dtype::boolean
+                                  : std::same_as<T, std::int32_t> ? dtype::int32
+                                  : std::same_as<T, std::int64_t> ? dtype::int64
+                                  : std::same_as<T, float>        ? dtype::float32
+                                                                  : dtype::float64;
+
+constexpr int byte_size(dtype t) {
+  return t == dtype::boolean ? 1 : (t == dtype::int32 || t == dtype::float32) ? 4 : 8;
+}
+constexpr bool is_floating(dtype t) { return t == dtype::float32 || t == dtype::float64; }
+constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
+constexpr const char* name_of(dtype t) {
+  switch (t) {
+    case dtype::boolean: return "bool";
+    case dtype::int32: return "i32";
+    case dtype::int64: return "i64";
+    case dtype::float32: return "f32";
+    default: return "f64";
+  }
+}
+
+template <dtype D>
+using element_t = std::conditional_t<
+    D == dtype::boolean, bool,
+    std::conditional_t<D == dtype::int32, std::int32_t,
+                       std::conditional_t<D == dtype::int64, std::int64_t,
+                                          std::conditional_t<D == dtype::float32, float, double>>>>;
+
+/// The element type of a mean: itself where it is floating, double for integers and bool.
+template <Element T>
+using mean_element = std::conditional_t<std::is_floating_point_v<T>, T, double>;
+
+/// Calls f with a value of the C++ type that t stands for.
+template <class F>
+constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
+  switch (t) {
+    case dtype::boolean: return f(bool{});
+    case dtype::int32: return f(std::int32_t{});
+    case dtype::int64: return f(std::int64_t{});
+    case dtype::float32: return f(float{});
+    default: return f(double{});
+  }
+}
+
+}  // namespace drx

@@ -1,0 +1,54 @@
+// drx/core/errors.hpp: every misuse has a type, whose name is the sentence that the compiler prints.
+//
+// A misuse is caught by a deleted overload whose defaulted template parameter `Why` names one of these types:
+// g++ and clang print the deleted line with the fix in its comment, nvcc prints the name.
+#pragma once
+
+#include <drx/config.hpp>
+
+#include <stdexcept>
+
+namespace drx::error {
+
+/// Base of all: a value of such a type has been complained about already, so that one mistake gives one error.
+struct reported {};
+
+template <class T>
+concept Reported = std::is_base_of_v<reported, T>;
+
+struct placed_and_unplaced_values_do_not_mix : reported {};
+struct values_of_two_placements_do_not_mix : reported {};
+struct element_types_differ : reported {};
+struct shapes_do_not_broadcast : reported {};
+struct a_literal_does_not_fit_the_element_type : reported {};
+struct needs_floating_values : reported {};
+struct needs_integer_values : reported {};
+struct needs_boolean_values : reported {};
+struct structures_differ : reported {};
+struct map_needs_placed_arguments : reported {};
+struct map_over_two_placements : reported {};
+struct broadcast_needs_an_unplaced_value : reported {};
+struct reduce_needs_a_placed_value : reported {};
+struct array_operation_on_a_placed_value : reported {};
+struct wrong_rank : reported {};
+struct inner_extents_differ : reported {};
+struct axis_out_of_range : reported {};
+struct number_of_elements_differs : reported {};
+struct extents_differ : reported {};
+struct slice_out_of_range : reported {};
+struct loop_body_changes_the_type_of_its_carry : reported {};
+struct grad_needs_a_scalar_result : reported {};
+struct grad_needs_floating_arguments : reported {};
+struct branch_on_a_traced_value : reported {};
+struct placed_value_where_an_unplaced_one_is_declared : reported {};
+struct traced_lambda_captures_a_runtime_value : reported {};
+struct structure_members_must_be_arrays : reported {};
+struct not_a_value_of_drx : reported {};
+
+/// Thrown where array code runs outside a program. (Under trace it never runs.)
+class not_traced : public std::logic_error {
+ public:
+  not_traced() : std::logic_error("drx: array operations run inside a program; compile one and call it") {}
+};
+
+}  // namespace drx::error

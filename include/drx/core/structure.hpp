@@ -1,0 +1,196 @@
+// drx/core/structure.hpp: structures (pytrees): how a user's value falls into leaves, which are arrays.
+#pragma once
+
+#include <drx/core/array.hpp>
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace drx {
+
+/// What drx knows of a type X that goes where a value goes. Specialised for elements, arrays, placed values,
+/// std::tuple, std::pair, std::array here, for adapted structs and hana::tuple in drx/ext/hana.hpp. Members:
+///   leaves     how many arrays it falls into
+///   canonical  X with scalars as arrays of rank 0
+///   traced     what stands for it inside a traced lambda
+///   host       what a running program returns for it (scalars as plain numbers)
+///   types(out)          the abstract value of each leaf
+///   refs(x, out)        the leaves' references of a traced x
+///   bind(in) -> traced  the traced value made of references
+///   visit(x, f)         at run time: calls f(pointer to the leaf's elements, shape) for each leaf of x
+template <class X>
+struct structure;
+
+template <class X>
+concept Structured = requires { structure<std::remove_cvref_t<X>>::leaves; };
+
+template <Structured X>
+inline constexpr int leaf_count = structure<std::remove_cvref_t<X>>::leaves;
+template <Structured X>
+using traced_t = typename structure<std::remove_cvref_t<X>>::traced;
+template <Structured X>
+using canonical_t = typename structure<std::remove_cvref_t<X>>::canonical;
+template <Structured X>
+using host_t = typename structure<std::remove_cvref_t<X>>::host;
+
+/// A user's struct under trace. It adds nothing but the namespace, so that `a - rate * b` finds drx's operators.
+template <class S>
+struct value : S {};
+
+template <Element T>
+struct structure<T> {
+  static constexpr int leaves = 1;
+  using canonical = array<T>;
+  using traced = array<T>;
+  using host = T;
+  static constexpr void types(abstract_value* out) { *out = {dtype_of<T>, {}}; }
+  static constexpr void refs(T x, traced_ref* out) {
+    out->what = traced_ref::kind::splat;
+    out->number = static_cast<double>(x);
+  }
+  static constexpr traced bind(const traced_ref* in) { return traced(*in); }
+  template <class X, class F>
+  static constexpr void visit(X& x, F&& f) { f(&x, drx::shape{}); }
+};
+
+template <class T, std::int64_t... E>
+struct structure<array<T, E...>> {
+  static constexpr int leaves = 1;
+  using canonical = array<T, E...>;
+  using traced = array<T, E...>;
+  using host = std::conditional_t<sizeof...(E) == 0, T, array<T, E...>>;
+  static constexpr void types(abstract_value* out) { *out = {dtype_of<T>, canonical::shape}; }
+  static constexpr void refs(const canonical& x, traced_ref* out) { *out = x.ref(); }
+  static constexpr traced bind(const traced_ref* in) { return traced(*in); }
+  template <class X, class F>
+  static constexpr void visit(X& x, F&& f) { f(x.data(), canonical::shape); }
+};
+
+/// One value of S per member of P. While traced it holds one reference per leaf; at run time partitions are held
+/// by drx::partitions (drx/run/partitions.hpp).
+template <class S, class P>
+struct placed {
+  static_assert(Structured<S>, "drx::placed<S, P>: S is not a structure of arrays");
+  static_assert(Placement<P>, "drx::placed<S, P>: P is not a placement (struct P : drx::placement<P> {})");
+  using member = S;
+  using placement = P;
+  traced_ref leaf[leaf_count<S> > 0 ? leaf_count<S> : 1] = {};
+};
+
+template <class S, class P>
+class partitions;  // drx/run/partitions.hpp
+
+template <class S, class P>
+struct structure<placed<S, P>> {
+  static constexpr int leaves = leaf_count<S>;
+  using canonical = placed<canonical_t<S>, P>;
+  using traced = placed<canonical_t<S>, P>;
+  using host = partitions<canonical_t<S>, P>;
+  static constexpr void types(abstract_value* out) {
+    structure<S>::types(out);
+    for (int i = 0; i < leaves; ++i) out[i] = out[i].placed_at(&placement_of<P>);
+  }
+  static constexpr void refs(const placed<S, P>& x, traced_ref* out) {
+    for (int i = 0; i < leaves; ++i) out[i] = x.leaf[i];
+  }
+  static constexpr traced bind(const traced_ref* in) {
+    traced x;
+    for (int i = 0; i < leaves; ++i) x.leaf[i] = in[i];
+    return x;
+  }
+};
+
+namespace detail {
+
+// Structures that are rebuilt from their parts: std::tuple, std::pair, hana::tuple. `Get` reads part I.
+template <template <class...> class Tuple, class Get, class... X>
+struct tuple_structure {
+  static constexpr int leaves = (leaf_count<X> + ... + 0);
+  static constexpr std::array<int, sizeof...(X)> offset = [] {  // where each part's leaves begin
+    std::array<int, sizeof...(X)> at{};
+    int next = 0;
+    std::size_t i = 0;
+    ((at[i++] = next, next += leaf_count<X>), ...);
+    return at;
+  }();
+  using canonical = Tuple<canonical_t<X>...>;
+  using traced = Tuple<traced_t<X>...>;
+  using host = Tuple<host_t<X>...>;
+  static constexpr void types(abstract_value* out) { ((structure<X>::types(out), out += leaf_count<X>), ...); }
+  template <class V>
+  static constexpr void refs(const V& x, traced_ref* out) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((structure<X>::refs(Get::template at<I>(x), out), out += leaf_count<X>), ...);
+    }(std::index_sequence_for<X...>{});
+  }
+  static constexpr traced bind([[maybe_unused]] const traced_ref* in) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return traced{structure<X>::bind(in + offset[I])...};
+    }(std::index_sequence_for<X...>{});
+  }
+  template <class V, class F>
+  static constexpr void visit(V& x, F&& f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (structure<X>::visit(Get::template at<I>(x), f), ...);
+    }(std::index_sequence_for<X...>{});
+  }
+};
+
+struct std_get {
+  template <std::size_t I, class V>
+  static constexpr decltype(auto) at(V& x) { return std::get<I>(x); }
+};
+
+}  // namespace detail
+
+template <Structured... X>
+struct structure<std::tuple<X...>> : detail::tuple_structure<std::tuple, detail::std_get, X...> {};
+template <Structured X, Structured Y>
+struct structure<std::pair<X, Y>> : detail::tuple_structure<std::pair, detail::std_get, X, Y> {};
+
+template <Structured X, std::size_t N>
+struct structure<std::array<X, N>> {
+  static constexpr int leaves = static_cast<int>(N) * leaf_count<X>;
+  using canonical = std::array<canonical_t<X>, N>;
+  using traced = std::array<traced_t<X>, N>;
+  using host = std::array<host_t<X>, N>;
+  static constexpr void types(abstract_value* out) {
+    for (std::size_t i = 0; i < N; ++i, out += leaf_count<X>) structure<X>::types(out);
+  }
+  template <class V>
+  static constexpr void refs(const V& x, traced_ref* out) {
+    for (std::size_t i = 0; i < N; ++i, out += leaf_count<X>) structure<X>::refs(x[i], out);
+  }
+  static constexpr traced bind(const traced_ref* in) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return traced{structure<X>::bind(in + static_cast<int>(I) * leaf_count<X>)...};
+    }(std::make_index_sequence<N>{});
+  }
+  template <class V, class F>
+  static constexpr void visit(V& x, F&& f) {
+    for (auto& part : x) structure<X>::visit(part, f);
+  }
+};
+
+template <class S>
+struct structure<value<S>> : structure<S> {};
+
+/// The abstract values of all leaves of X.
+template <Structured X>
+struct leaf_types {
+  abstract_value value[leaf_count<X> > 0 ? leaf_count<X> : 1];
+  constexpr leaf_types() { structure<std::remove_cvref_t<X>>::types(value); }
+  constexpr const abstract_value& operator[](int i) const { return value[i]; }
+};
+
+/// Whether all leaves of X are floating.
+template <Structured X>
+inline constexpr bool all_floating = [] {
+  leaf_types<X> t;
+  for (int i = 0; i < leaf_count<X>; ++i)
+    if (!is_floating(t[i].type)) return false;
+  return true;
+}();
+
+}  // namespace drx

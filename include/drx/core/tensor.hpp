@@ -1,0 +1,48 @@
+// drx/core/tensor.hpp: a value at run time in its plainest form; what the oracle computes on and tests compare.
+#pragma once
+
+#include <drx/core/abstract_value.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+namespace drx {
+
+/// A value of any abstract type: its elements, row-major, or, where it is placed, one tensor per member.
+struct tensor {
+  abstract_value type;
+  std::vector<std::byte> bytes;
+  std::vector<tensor> members;
+
+  tensor() = default;
+  /// Zeros of an unplaced type; no members of a placed one.
+  explicit tensor(const abstract_value& t) : type(t) {
+    if (t.depth == 0) bytes.resize(static_cast<std::size_t>(t.shape.size() * byte_size(t.type)));
+  }
+  template <Element T>
+  T* data() { return reinterpret_cast<T*>(bytes.data()); }
+  template <Element T>
+  const T* data() const { return reinterpret_cast<const T*>(bytes.data()); }
+  [[nodiscard]] std::int64_t size() const { return type.shape.size(); }
+};
+
+/// Calls f(index) for each index of s, row-major; index[axis] for axis < s.rank.
+template <class F>
+void for_each_index(const shape& s, F&& f) {
+  std::int64_t index[shape::max_rank] = {};
+  const std::int64_t n = s.size();
+  for (std::int64_t i = 0; i < n; ++i) {
+    f(static_cast<const std::int64_t*>(index));
+    for (int axis = s.rank - 1; axis >= 0 && ++index[axis] == s[axis]; --axis) index[axis] = 0;
+  }
+}
+
+/// The row-major position of an index.
+inline std::int64_t flat_index(const shape& s, const std::int64_t* index) {
+  std::int64_t at = 0;
+  for (int axis = 0; axis < s.rank; ++axis) at = at * s[axis] + index[axis];
+  return at;
+}
+
+}  // namespace drx

@@ -1,0 +1,97 @@
+// drx/meta/vec.hpp: the growable array of constant evaluation. std::vector would do, but costs several times
+// the evaluation steps (allocator traits, construct_at), and clang counts steps.
+#pragma once
+
+#include <drx/config.hpp>
+
+#include <initializer_list>
+
+namespace drx::meta {
+
+template <class T>
+class vec {
+ public:
+  constexpr vec() = default;
+  constexpr explicit vec(int n, const T& fill = T{}) { resize(n, fill); }
+  constexpr vec(std::initializer_list<T> values) {
+    reserve(static_cast<int>(values.size()));
+    for (const T& v : values) push_back(v);
+  }
+  constexpr vec(const vec& other) {
+    reserve(other.size_);
+    for (int i = 0; i < other.size_; ++i) data_[i] = other.data_[i];
+    size_ = other.size_;
+  }
+  constexpr vec(vec&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
+    other.data_ = nullptr;
+    other.size_ = other.capacity_ = 0;
+  }
+  constexpr vec& operator=(const vec& other) {
+    if (this != &other) *this = vec(other);
+    return *this;
+  }
+  constexpr vec& operator=(vec&& other) noexcept {
+    swap(data_, other.data_);
+    swap(size_, other.size_);
+    swap(capacity_, other.capacity_);
+    return *this;
+  }
+  constexpr ~vec() { delete[] data_; }
+
+  [[nodiscard]] constexpr int size() const { return size_; }
+  [[nodiscard]] constexpr bool empty() const { return size_ == 0; }
+  constexpr T& operator[](int i) { return data_[i]; }
+  constexpr const T& operator[](int i) const { return data_[i]; }
+  constexpr T& back() { return data_[size_ - 1]; }
+  constexpr const T& back() const { return data_[size_ - 1]; }
+  constexpr T* begin() { return data_; }
+  constexpr T* end() { return data_ + size_; }
+  constexpr const T* begin() const { return data_; }
+  constexpr const T* end() const { return data_ + size_; }
+
+  constexpr void push_back(T value) {
+    if (size_ == capacity_) reserve(capacity_ == 0 ? 4 : 2 * capacity_);
+    data_[size_++] = static_cast<T&&>(value);
+  }
+  constexpr void append(const vec& other) {
+    for (int i = 0; i < other.size_; ++i) push_back(other.data_[i]);
+  }
+  constexpr void pop_back() { --size_; }
+  constexpr void resize(int n, const T& fill = T{}) {
+    reserve(n);
+    for (int i = size_; i < n; ++i) data_[i] = fill;
+    size_ = n;
+  }
+  constexpr void reserve(int n) {
+    if (n <= capacity_) return;
+    T* grown = new T[static_cast<unsigned long>(n)]{};
+    for (int i = 0; i < size_; ++i) grown[i] = static_cast<T&&>(data_[i]);
+    delete[] data_;
+    data_ = grown;
+    capacity_ = n;
+  }
+  [[nodiscard]] constexpr int find(const T& value) const {  // index, or -1
+    for (int i = 0; i < size_; ++i)
+      if (data_[i] == value) return i;
+    return -1;
+  }
+  friend constexpr bool operator==(const vec& a, const vec& b) {
+    if (a.size_ != b.size_) return false;
+    for (int i = 0; i < a.size_; ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
+
+ private:
+  template <class U>
+  static constexpr void swap(U& a, U& b) noexcept {
+    U t = a;
+    a = b;
+    b = t;
+  }
+  T* data_ = nullptr;
+  int size_ = 0;
+  int capacity_ = 0;
+};
+
+}  // namespace drx::meta

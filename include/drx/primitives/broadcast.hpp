@@ -1,0 +1,128 @@
+// drx/primitives/broadcast.hpp: an unplaced value to every member of a placement, and how many members there are.
+#pragma once
+
+#include <drx/primitives/elementwise.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct broadcast {  // placement: to whom
+  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].placed_at(t.attrs.placement)}; }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : emit::broadcast(s.b, t[0], s.e.attrs.placement)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::reduce_sum(s.b, ct[0], s.e.attrs.placement)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {emit::broadcast(s.b, s.operands[0], s.e.attrs.placement)};
+  }
+  static std::string print(const attributes& a) { return std::string(a.placement->name); }
+  static void evaluate(evaluation& v) {
+    v.out[0].members.assign(static_cast<std::size_t>(v.members(v.e.attrs.placement)), *v.in[0]);
+  }
+};
+struct members {  // placement; ints: {dtype}
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {abstract_value(static_cast<dtype>(t.attrs.ints[0]), {})};
+  }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.out[0].type.type,
+                [&]<class T>(T) { v.out[0].data<T>()[0] = static_cast<T>(v.members(v.e.attrs.placement)); });
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive broadcast{.name = "broadcast",
+                                     .type = rules::broadcast::type,
+                                     .jvp = rules::broadcast::jvp,
+                                     .vjp = rules::broadcast::vjp,
+                                     .batch = rules::broadcast::batch,
+                                     .print = rules::broadcast::print,
+                                     .evaluate = rules::broadcast::evaluate};
+/// The number of members of a placement.
+inline constexpr primitive members{.name = "members",
+                                   .type = rules::members::type,
+                                   .jvp = rules::constant::jvp,
+                                   .vjp = rules::constant::vjp,
+                                   .batch = rules::constant::batch,
+                                   .print = rules::broadcast::print,
+                                   .evaluate = rules::members::evaluate};
+}  // namespace prim
+
+namespace emit {
+constexpr int broadcast(builder& b, int x, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  return b.add1(prim::broadcast, {x}, a);
+}
+constexpr int members(builder& b, const placement_info* p, dtype type) {
+  attributes a;
+  a.placement = p;
+  a.ints = {static_cast<std::int64_t>(type)};
+  return b.add1(prim::members, {}, a);
+}
+}  // namespace emit
+
+namespace detail {
+
+/// All leaves of a structure, as references.
+template <class X>
+struct leaf_refs {
+  traced_ref ref[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
+  constexpr explicit leaf_refs(const X& x) {
+    if (!std::is_constant_evaluated()) throw error::not_traced{};
+    structure<X>::refs(x, ref);
+  }
+  constexpr builder* innermost() const {
+    builder* b = nullptr;
+    for (int i = 0; i < leaf_count<X>; ++i)
+      if (ref[i].what == traced_ref::kind::value) b = builder::inner(b, ref[i].tape);
+    return b;
+  }
+  /// Their numbers on b.
+  constexpr vec<int> on(builder& b) const {
+    constexpr leaf_types<X> types;
+    vec<int> ids;
+    for (int i = 0; i < leaf_count<X>; ++i) ids.push_back(emit::resolve(b, ref[i], types[i]));
+    return ids;
+  }
+};
+
+template <class... X>
+constexpr builder& common_tape(const leaf_refs<X>&... refs) {
+  builder* b = nullptr;
+  ((b = builder::inner(b, refs.innermost())), ...);
+  if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
+  return *b;
+}
+
+/// The traced value of type X whose leaves are ids of b.
+template <class X>
+constexpr traced_t<X> bound(builder& b, const vec<int>& ids, int first = 0) {
+  traced_ref r[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
+  for (int i = 0; i < leaf_count<X>; ++i) r[i] = at(b, ids[first + i]);
+  return structure<X>::bind(r);
+}
+
+template <class X>
+concept Unplaced = Structured<X> && !Placed<X>;
+
+}  // namespace detail
+
+/// x, a value or a structure of values, to every member of placement P.  Derivative: reduce_sum.
+template <class P, class X>
+  requires(Placement<P> && detail::Unplaced<X>)
+constexpr auto broadcast(const X& x) {
+  using R = placed<canonical_t<X>, P>;
+  const detail::leaf_refs<X> refs(x);
+  builder& b = detail::common_tape(refs);
+  vec<int> ids = refs.on(b);
+  for (int& id : ids) id = emit::broadcast(b, id, &placement_of<P>);
+  return detail::bound<R>(b, ids);
+}
+template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value>
+  requires(Placed<X>)
+Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map
+
+}  // namespace drx

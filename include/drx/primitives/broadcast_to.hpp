@@ -1,0 +1,92 @@
+// drx/primitives/broadcast_to.hpp: repeat an array along new or unit axes, NumPy's rule (compared from the last axis).
+#pragma once
+
+#include <drx/primitives/elementwise.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct broadcast_to {  // ints: the extents of the result
+  static constexpr shape target(const attributes& a) {
+    shape s;
+    for (auto n : a.ints) s.push_back(n);
+    return s;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape to = target(t.attrs), from = t.operands[0].shape;
+    typing::require(from.rank <= to.rank && broadcastable(from, to) && broadcast_shapes(from, to) == to,
+                    "broadcast_to: the shapes do not fit");
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {  // sum over what was repeated
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
+    vec<std::int64_t> axes;
+    for (int i = 0; i < to.rank; ++i) {
+      const int j = i - (to.rank - from.rank);
+      if (j < 0 || (from[j] == 1 && to[i] != 1)) axes.push_back(i);
+    }
+    return {emit::reshape(s.b, emit::sum(s.b, ct[0], axes), from)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
+    const shape from = s.b.shape(s.operands[0]), to = target(s.e.attrs);
+    shape aligned = make_shape(n);  // the batch axis goes in front of the axes that are new
+    for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
+    for (int i = 1; i < from.rank; ++i) aligned.push_back(from[i]);
+    return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_front(to, n))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const shape to = target(a);
+    if (b.shape(o[0]) == to) return o[0];
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    return -1;
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(to, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int j = 0; j < from.rank; ++j) source[j] = from[j] == 1 ? 0 : at[j + to.rank - from.rank];
+      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive broadcast_to{.name = "broadcast_to",
+                                        .type = rules::broadcast_to::type,
+                                        .jvp = rules::broadcast_to::jvp,
+                                        .vjp = rules::broadcast_to::vjp,
+                                        .batch = rules::broadcast_to::batch,
+                                        .simplify = rules::broadcast_to::simplify,
+                                        .evaluate = rules::broadcast_to::evaluate};
+}
+namespace emit {
+constexpr int broadcast_to(builder& b, int x, const shape& s) {
+  attributes a;
+  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
+  return b.add1(prim::broadcast_to, {x}, a);
+}
+}  // namespace emit
+
+/// x repeated to the shape (Extents...): axes are compared from the last, each equal or 1 in x.
+template <std::int64_t... Extents, class A>
+  requires(Array<A> && A::rank <= static_cast<int>(sizeof...(Extents)) &&
+           broadcast_shapes(A::shape, make_shape(Extents...)) == make_shape(Extents...) &&
+           broadcastable(A::shape, make_shape(Extents...)))
+constexpr auto broadcast_to(const A& x) {
+  using R = array<typename A::value_type, Extents...>;
+  builder& b = detail::tape_of(detail::ref_of(x));
+  const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
+  return R(detail::at(b, emit::broadcast_to(b, id, R::shape)));
+}
+template <std::int64_t... Extents, class A, class Why = error::shapes_do_not_broadcast>
+  requires(Array<A>)
+Why broadcast_to(const A&) = delete;  // drx: from the last axis on, each extent of x must be 1 or the one asked for
+
+}  // namespace drx

@@ -1,0 +1,111 @@
+// drx/primitives/cast.hpp: conversion of the element type, and stop_gradient.
+#pragma once
+
+#include <drx/primitives/elementwise.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct cast {  // ints: {dtype}
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {t.operands[0].with_type(static_cast<dtype>(t.attrs.ints[0]))};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const bool floats = is_floating(static_cast<dtype>(s.e.attrs.ints[0]));
+    return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    const dtype from = s.b.type(s.operands[0]).type;
+    return {ct[0] == zero_tangent || !is_floating(from) ? zero_tangent : emit::cast(s.b, ct[0], from)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const auto to = static_cast<dtype>(a.ints[0]);
+    if (b.type(o[0]).type == to) return o[0];
+    double x = 0;
+    if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
+    return -1;
+  }
+  static std::string print(const attributes& a) { return name_of(static_cast<dtype>(a.ints[0])); }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
+      visit_dtype(v.out[0].type.type, [&]<class To>(To) {
+        for (std::int64_t i = 0; i < v.out[0].size(); ++i)
+          v.out[0].data<To>()[i] = convert<To>(v.in[0]->data<From>()[i]);
+      });
+    });
+  }
+  /// As static_cast, but defined for each input: floating values out of an integer's range give its nearest end, NaN 0.
+  template <class To, class From>
+  DRX_FN static constexpr To convert(From x) {
+    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+      constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2;
+      constexpr To highest = static_cast<To>(~(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)));
+      return x != x ? To(0) : x <= low ? static_cast<To>(-highest - 1) : x >= -low ? highest : static_cast<To>(x);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      return x != From(0);
+    } else {
+      return static_cast<To>(x);
+    }
+  }
+};
+struct stop_gradient {
+  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0]}; }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive cast{.name = "cast",
+                                .type = rules::cast::type,
+                                .jvp = rules::cast::jvp,
+                                .vjp = rules::cast::vjp,
+                                .batch = rules::cast::batch,
+                                .simplify = rules::cast::simplify,
+                                .print = rules::cast::print,
+                                .evaluate = rules::cast::evaluate};
+inline constexpr primitive stop_gradient{.name = "stop_gradient",
+                                         .type = rules::stop_gradient::type,
+                                         .jvp = rules::stop_gradient::jvp,
+                                         .vjp = rules::stop_gradient::vjp,
+                                         .batch = rules::cast::batch,
+                                         .evaluate = rules::stop_gradient::evaluate};
+}  // namespace prim
+
+namespace emit {
+constexpr int cast(builder& b, int x, dtype type) {
+  attributes a;
+  a.ints = {static_cast<std::int64_t>(type)};
+  return b.add1(prim::cast, {x}, a);
+}
+}  // namespace emit
+
+namespace detail {
+/// One entry on one array.
+template <class R, class A, class Emit>
+constexpr R unary(const A& x, Emit emit_entry) {
+  builder& b = tape_of(ref_of(x));
+  return R(at(b, emit_entry(b, emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape}))));
+}
+}  // namespace detail
+
+/// x with elements of type T. Floating to integer rounds towards zero and saturates; NaN gives 0.
+template <Element T, class A>
+  requires(Array<A>)
+constexpr auto cast(const A& x) {
+  return detail::unary<array_of<T, shape_of<A>>>(x, [](builder& b, int id) { return emit::cast(b, id, dtype_of<T>); });
+}
+/// x, through which no derivative passes.
+template <class A>
+  requires(Array<A>)
+constexpr A stop_gradient(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::stop_gradient, {id}); });
+}
+template <class T, class A, class Why = error::array_operation_on_a_placed_value>
+  requires(Placed<A>)
+Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed)
+
+}  // namespace drx

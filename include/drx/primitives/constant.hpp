@@ -1,0 +1,177 @@
+// drx/primitives/constant.hpp: values that come from nowhere: constants, iota, the index of a member.
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+
+namespace drx {
+namespace prim {
+
+// ints: {dtype, extents...}; number: the value of every element.
+constexpr vec<std::int64_t> type_as_ints(const abstract_value& t) {
+  vec<std::int64_t> ints{static_cast<std::int64_t>(t.type)};
+  for (int i = 0; i < t.shape.rank; ++i) ints.push_back(t.shape[i]);
+  return ints;
+}
+constexpr abstract_value type_from_ints(const vec<std::int64_t>& ints, int first = 0) {
+  abstract_value t;
+  t.type = static_cast<dtype>(ints[first]);
+  for (int i = first + 1; i < ints.size(); ++i) t.shape.push_back(ints[i]);
+  return t;
+}
+
+namespace rules {
+struct constant {
+  static constexpr vec<abstract_value> type(const typing& t) { return {type_from_ints(t.attrs.ints)}; }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {}; }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
+    return {emit::repeated(s.b, s.b.add1(*s.e.prim, {}, s.e.attrs), n)};
+  }
+  static std::string print(const attributes& a) {
+    std::string text = std::to_string(a.number);
+    if (text.find('.') != std::string::npos) {
+      while (text.back() == '0') text.pop_back();
+      if (text.back() == '.') text.pop_back();
+    }
+    if (std::stod(text) != a.number) {  // not a short decimal: enough digits to tell it from its neighbours
+      char buffer[40];
+      std::snprintf(buffer, sizeof buffer, "%.17g", a.number);
+      text = buffer;
+    }
+    return text;
+  }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(v.e.attrs.number);
+    });
+  }
+};
+struct iota {  // ints: {axis, dtype, extents...}
+  static constexpr vec<abstract_value> type(const typing& t) { return {type_from_ints(t.attrs.ints, 1)}; }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(a.ints[0]); }
+  static void evaluate(evaluation& v) {
+    const auto axis = v.e.attrs.ints[0];
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for_each_index(v.out[0].type.shape, [&, i = 0](const std::int64_t* at) mutable {
+        v.out[0].data<T>()[i++] = static_cast<T>(at[axis]);
+      });
+    });
+  }
+};
+struct member_index {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {abstract_value(dtype::int64, {}).placed_at(t.attrs.placement)};
+  }
+  static void evaluate(evaluation& v) {
+    for (std::int64_t i = 0; i < v.members(v.e.attrs.placement); ++i) {
+      v.out[0].members.emplace_back(v.out[0].type.of_member());
+      v.out[0].members.back().data<std::int64_t>()[0] = i;
+    }
+  }
+};
+}  // namespace rules
+
+/// The same number in every element.
+inline constexpr primitive constant{.name = "constant",
+                                    .type = rules::constant::type,
+                                    .jvp = rules::constant::jvp,
+                                    .vjp = rules::constant::vjp,
+                                    .batch = rules::constant::batch,
+                                    .print = rules::constant::print,
+                                    .evaluate = rules::constant::evaluate};
+/// The position along one axis.
+inline constexpr primitive iota{.name = "iota",
+                                .type = rules::iota::type,
+                                .jvp = rules::constant::jvp,
+                                .vjp = rules::constant::vjp,
+                                .batch = rules::constant::batch,
+                                .print = rules::iota::print,
+                                .evaluate = rules::iota::evaluate};
+/// For each member of a placement its number, from 0.
+inline constexpr primitive member_index{.name = "partition_index",
+                                        .type = rules::member_index::type,
+                                        .jvp = rules::constant::jvp,
+                                        .vjp = rules::constant::vjp,
+                                        .batch = rules::constant::batch,
+                                        .evaluate = rules::member_index::evaluate};
+}  // namespace prim
+
+namespace emit {
+constexpr int constant(builder& b, const abstract_value& type, double number) {
+  attributes a;
+  a.ints = prim::type_as_ints(type);
+  a.number = type.type == dtype::float32   ? static_cast<double>(static_cast<float>(number))
+             : type.type == dtype::float64 ? number
+                                           : static_cast<double>(static_cast<std::int64_t>(number));
+  return b.add1(prim::constant, {}, a);
+}
+constexpr int iota(builder& b, const abstract_value& type, int axis) {
+  attributes a;
+  a.ints = {axis};
+  a.ints.append(prim::type_as_ints(type));
+  return b.add1(prim::iota, {}, a);
+}
+constexpr bool is_constant(const builder& b, int id, double& number) {
+  const entry* e = b.definition(id);
+  if (!e || e->prim != &prim::constant) return false;
+  number = e->attrs.number;
+  return true;
+}
+
+/// The number on b of a traced value of the given type: itself, a captured outer value, or a constant made now.
+constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& type) {
+  switch (r.what) {
+    case traced_ref::kind::value: return r.tape == &b ? r.id : b.capture(r);
+    case traced_ref::kind::splat: return constant(b, type, r.number);
+    case traced_ref::kind::iota: return iota(b, type, r.id);
+    case traced_ref::kind::member_index: {
+      attributes a;
+      a.placement = r.placement;
+      return b.add1(prim::member_index, {}, a);
+    }
+    default: throw "drx: a value is used that was never given one";
+  }
+}
+}  // namespace emit
+
+/// An array with the same number everywhere.  full<array<float, 3>>(2) = {2, 2, 2}
+template <class A>
+  requires(Array<A>)
+constexpr A full(typename A::value_type number) {
+  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  traced_ref r;
+  r.what = traced_ref::kind::splat;
+  r.number = static_cast<double>(number);
+  return A(r);
+}
+template <class A>
+  requires(Array<A>)
+constexpr A zeros() {
+  return full<A>(typename A::value_type{});
+}
+template <class A>
+  requires(Array<A>)
+constexpr A ones() {
+  return full<A>(static_cast<typename A::value_type>(1));
+}
+/// The position along Axis in each element.  iota<array<int, 3>>() = {0, 1, 2}
+template <class A, int Axis = 0>
+  requires(Array<A> && Axis >= -A::rank && Axis < A::rank)
+constexpr A iota() {
+  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  traced_ref r;
+  r.what = traced_ref::kind::iota;
+  r.id = normal_axis(Axis, A::rank);
+  return A(r);
+}
+/// For each member of placement P its number, from 0, an int64.
+template <class P>
+  requires(Placement<P>)
+constexpr placed<array<std::int64_t>, P> partition_index() {
+  placed<array<std::int64_t>, P> x;
+  x.leaf[0].what = traced_ref::kind::member_index;
+  x.leaf[0].placement = &placement_of<P>;
+  return x;
+}
+
+}  // namespace drx

@@ -1,0 +1,224 @@
+// drx/primitives/elementwise.hpp: what all elementwise primitives share. Each is a row, a struct with
+//   name, arity
+//   result(operand type)                      element type of the result
+//   accepts(dtype)                            element types it is defined for
+//   apply(x...)                               its value for one element
+//   partial(b, site, i, t)                    t * d(result)/d(operand i) as entries: pushes a tangent forward and
+//                                             pulls a cotangent back alike, since the Jacobian is diagonal
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+
+namespace drx {
+namespace prim {
+
+/// The row behind an elementwise primitive: the lowering's way from an entry back to code.
+template <const primitive* P>
+struct row_of;
+
+namespace rules {
+template <class Row>
+struct elementwise {
+  static constexpr int data = Row::arity - 1;  // the operand whose element type counts (`where` has a bool first)
+
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands.size() == Row::arity, "wrong number of operands");
+    for (int i = 0; i < Row::arity; ++i) {
+      typing::require(t.operands[i].depth == 0, "an elementwise operand is placed");
+      typing::require(t.operands[i].shape == t.operands[0].shape, "shapes differ");
+      typing::require(Row::accepts(t.operands[i].type, i), "element type not accepted");
+      typing::require(i == 0 || Row::arity == 3 || t.operands[i].type == t.operands[0].type, "element types differ");
+    }
+    return {t.operands[data].with_type(Row::result(t.operands[data].type))};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    int sum = zero_tangent;
+    for (int i = 0; i < Row::arity; ++i)
+      if (tangents[i] != zero_tangent) sum = emit::accumulate(s.b, sum, Row::partial(s.b, s, i, tangents[i]));
+    return {sum};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& cotangents, const vec<bool>& wanted) {
+    vec<int> r(Row::arity, zero_tangent);
+    for (int i = 0; i < Row::arity; ++i)
+      if (wanted[i] && cotangents[0] != zero_tangent) r[i] = Row::partial(s.b, s, i, cotangents[0]);
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < Row::arity; ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
+  }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.in[data]->type.type, [&]<class T>(T) {
+      if constexpr (Row::accepts(dtype_of<T>, data)) {
+        for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
+          if constexpr (Row::arity == 3) {
+            const auto y = Row::reference(v.in[0]->data<bool>()[i], v.in[1]->data<T>()[i], v.in[2]->data<T>()[i]);
+            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
+          } else if constexpr (Row::arity == 2) {
+            const auto y = Row::reference(v.in[0]->data<T>()[i], v.in[1]->data<T>()[i]);
+            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
+          } else {
+            const auto y = Row::reference(v.in[0]->data<T>()[i]);
+            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
+          }
+        }
+      }
+    });
+  }
+};
+}  // namespace rules
+
+template <class Row>
+constexpr primitive elementwise_primitive() {
+  using rules_t = rules::elementwise<Row>;
+  primitive p{.name = Row::name,
+              .type = rules_t::type,
+              .jvp = rules_t::jvp,
+              .vjp = rules_t::vjp,
+              .batch = rules_t::batch,
+              .evaluate = rules_t::evaluate,
+              .elementwise = true};
+  if constexpr (requires { &Row::simplify; }) p.simplify = Row::simplify;
+  return p;
+}
+
+/// Parts that rows are put together from.
+struct same_type {
+  static constexpr dtype result(dtype t) { return t; }
+};
+struct boolean_result {
+  static constexpr dtype result(dtype) { return dtype::boolean; }
+};
+struct on_numbers {
+  static constexpr bool accepts(dtype t, int) { return t != dtype::boolean; }
+};
+struct on_floating {
+  static constexpr bool accepts(dtype t, int) { return is_floating(t); }
+};
+struct not_differentiable {
+  static constexpr int partial(builder&, const rule_site&, int, int) { return zero_tangent; }
+};
+
+}  // namespace prim
+
+// ---- the typed front end ----
+
+namespace detail {
+
+template <class X>
+concept Literal = Element<std::remove_cvref_t<X>>;
+template <class X>
+concept ArrayOrLiteral = Array<X> || Literal<X>;
+
+// Whether literal type L may stand beside element type T: like Python's scalars, it takes the array's type.
+template <class L, class T>
+inline constexpr bool literal_fits =
+    std::is_floating_point_v<T> || (!std::is_floating_point_v<L> && std::is_same_v<T, bool> == std::is_same_v<L, bool>);
+
+struct fine {};
+
+/// Why A and B do not go together under an elementwise operation; `fine` if they do.
+template <class A, class B>
+constexpr auto mismatch() {  // (clang instantiates default template arguments before it checks constraints)
+  if constexpr (!ArrayOrLiteral<A> || !ArrayOrLiteral<B> || (Literal<A> && Literal<B>)) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (Literal<A>) {
+    return std::conditional_t<literal_fits<A, typename B::value_type>, fine, error::a_literal_does_not_fit_the_element_type>{};
+  } else if constexpr (Literal<B>) {
+    return std::conditional_t<literal_fits<B, typename A::value_type>, fine, error::a_literal_does_not_fit_the_element_type>{};
+  } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
+    return error::element_types_differ{};
+  } else if constexpr (!broadcastable(A::shape, B::shape)) {
+    return error::shapes_do_not_broadcast{};
+  } else {
+    return fine{};
+  }
+}
+
+template <class A, class B>
+constexpr shape common_shape() {
+  if constexpr (Literal<A>) {
+    return B::shape;
+  } else if constexpr (Literal<B>) {
+    return A::shape;
+  } else {
+    return broadcast_shapes(A::shape, B::shape);
+  }
+}
+template <class A, class B>
+struct common_element_of {
+  using type = typename A::value_type;
+};
+template <Literal A, class B>
+struct common_element_of<A, B> {
+  using type = typename B::value_type;
+};
+template <class A, class B>
+using common_element = typename common_element_of<A, B>::type;
+
+template <class X>
+constexpr traced_ref ref_of(const X& x) {
+  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  traced_ref r;
+  structure<X>::refs(x, &r);
+  return r;
+}
+
+/// The innermost builder among references; without one, the constants have met no traced value.
+template <class... R>
+constexpr builder& tape_of(const R&... refs) {
+  builder* b = nullptr;
+  ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.tape) : b), ...);
+  if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
+  return *b;
+}
+constexpr traced_ref at(builder& b, int id) { return {&b, id, traced_ref::kind::value}; }
+
+/// One entry of an elementwise primitive on arrays and literals, broadcast to their common shape S.
+template <class Result, class T, class... X>
+constexpr Result elementwise(const primitive& p, const X&... x) {
+  builder& b = tape_of(ref_of(x)...);
+  const shape s = Result::shape;
+  auto operand = [&](const auto& v) {
+    using V = std::remove_cvref_t<decltype(v)>;
+    if constexpr (Literal<V>) {
+      return emit::constant(b, {dtype_of<T>, s}, static_cast<double>(v));
+    } else {
+      const int id = emit::resolve(b, ref_of(v), {dtype_of<typename V::value_type>, V::shape});
+      return emit::broadcast_to(b, id, s);
+    }
+  };
+  return Result(at(b, b.add1(p, {operand(x)...})));
+}
+
+template <class A, class B>
+concept ArrayPair = ArrayOrLiteral<A> && ArrayOrLiteral<B> && (Array<A> || Array<B>);
+template <class A, class B>
+concept Compatible = ArrayPair<A, B> && std::is_same_v<decltype(mismatch<A, B>()), fine>;
+template <class A, class B>
+concept Incompatible = ArrayPair<A, B> && !Compatible<A, B>;
+template <class A, class B>
+using mismatch_t = decltype(mismatch<A, B>());
+
+template <class A, class B>
+struct common_shape_of {
+  static constexpr shape value = common_shape<A, B>();
+};
+template <class A, class B>
+using binary_result = array_of<common_element<A, B>, common_shape_of<A, B>>;
+template <class A, class B>
+using comparison_result = array_of<bool, common_shape_of<A, B>>;
+
+template <class A, class B>
+constexpr auto binary(const primitive& p, const A& a, const B& b) {
+  return elementwise<binary_result<A, B>, common_element<A, B>>(p, a, b);
+}
+template <class A, class B>
+constexpr auto comparison(const primitive& p, const A& a, const B& b) {
+  return elementwise<comparison_result<A, B>, common_element<A, B>>(p, a, b);
+}
+
+}  // namespace detail
+}  // namespace drx

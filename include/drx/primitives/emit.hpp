@@ -1,0 +1,73 @@
+// drx/primitives/emit.hpp: what rules write with: one function per primitive that adds its entry to a builder.
+// Declared here and defined in the primitive's own file; all of those are included at the end, since the rules of
+// each may write any other. A new primitive adds its declaration and its include.
+#pragma once
+
+#include <drx/tape/evaluation.hpp>
+#include <drx/tape/rewrite.hpp>
+
+namespace drx::emit {
+
+constexpr int constant(builder& b, const abstract_value& type, double number);
+constexpr int iota(builder& b, const abstract_value& type, int axis);
+constexpr bool is_constant(const builder& b, int id, double& number);
+
+constexpr int add(builder& b, int x, int y);
+constexpr int sub(builder& b, int x, int y);
+constexpr int mul(builder& b, int x, int y);
+constexpr int div(builder& b, int x, int y);
+constexpr int neg(builder& b, int x);
+constexpr int equal(builder& b, int x, int y);
+constexpr int less(builder& b, int x, int y);
+constexpr int where(builder& b, int condition, int x, int y);
+constexpr int cast(builder& b, int x, dtype type);
+
+constexpr int broadcast_to(builder& b, int x, const shape& s);
+constexpr int reshape(builder& b, int x, const shape& s);
+constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation);
+constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
+constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
+constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
+                    const vec<std::int64_t>& stride);
+constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
+                  const vec<std::int64_t>& interior);
+
+constexpr int broadcast(builder& b, int x, const placement_info* p);
+constexpr int members(builder& b, const placement_info* p, dtype type);
+constexpr int reduce_sum(builder& b, int x, const placement_info* p);
+
+/// A constant of the type of x.
+constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
+
+/// a + b where either may be a zero tangent.
+constexpr int accumulate(builder& b, int x, int y) {
+  if (x == zero_tangent) return y;
+  if (y == zero_tangent) return x;
+  return add(b, x, y);
+}
+
+/// Zeros of the type and placement of x.
+constexpr int zeros_like(builder& b, int x);
+
+/// x with an axis of extent n at the front, of equal slices.
+constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(b, x, with_front(b.shape(x), n)); }
+
+}  // namespace drx::emit
+
+#include <drx/primitives/constant.hpp>
+
+#include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/cast.hpp>
+#include <drx/primitives/comparison.hpp>
+#include <drx/primitives/layout.hpp>
+#include <drx/primitives/matmul.hpp>
+#include <drx/primitives/pad.hpp>
+#include <drx/primitives/reduction.hpp>
+#include <drx/primitives/slice.hpp>
+#include <drx/primitives/where.hpp>
+
+#include <drx/primitives/broadcast.hpp>
+#include <drx/primitives/map.hpp>
+#include <drx/primitives/reduce.hpp>
+#include <drx/primitives/scan.hpp>

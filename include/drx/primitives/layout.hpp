@@ -1,0 +1,165 @@
+// drx/primitives/layout.hpp: reshape and transpose.
+#pragma once
+
+#include <drx/primitives/cast.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct reshape {  // ints: the extents of the result
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape s = broadcast_to::target(t.attrs);
+    typing::require(s.size() == t.operands[0].shape.size(), "reshape: the number of elements differs");
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::reshape(s.b, ct[0], s.b.shape(s.operands[0]))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
+    return {emit::reshape(s.b, s.operands[0], with_front(broadcast_to::target(s.e.attrs), n))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const shape to = broadcast_to::target(a);
+    if (b.shape(o[0]) == to) return o[0];
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr()) return emit::reshape(b, e->operands[0], to);
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    return -1;
+  }
+  static constexpr const primitive* prim_ptr();
+  static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
+};
+struct transpose {  // ints: the permutation: axis i of the result is axis ints[i] of the operand
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape from = t.operands[0].shape;
+    typing::require(t.attrs.ints.size() == from.rank, "transpose: the permutation's length is not the rank");
+    shape s;
+    for (auto axis : t.attrs.ints) s.push_back(from[static_cast<int>(axis)]);
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    vec<std::int64_t> inverse(s.e.attrs.ints.size(), 0);
+    for (int i = 0; i < inverse.size(); ++i) inverse[static_cast<int>(s.e.attrs.ints[i])] = i;
+    return {emit::transpose(s.b, ct[0], inverse)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    vec<std::int64_t> p{0};
+    for (auto axis : s.e.attrs.ints) p.push_back(axis + 1);
+    return {emit::transpose(s.b, s.operands[0], p)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    bool identity = true;
+    for (int i = 0; i < a.ints.size(); ++i) identity = identity && a.ints[i] == i;
+    if (identity) return o[0];
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) {
+      shape s;
+      for (auto axis : a.ints) s.push_back(b.shape(o[0])[static_cast<int>(axis)]);
+      return emit::constant(b, b.type(o[0]).with_shape(s), x);
+    }
+    return -1;
+  }
+  static void evaluate(evaluation& v) {
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int k = 0; k < v.e.attrs.ints.size(); ++k) source[v.e.attrs.ints[k]] = at[k];
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(v.in[0]->type.shape, source))], width);
+    });
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive reshape{.name = "reshape",
+                                   .type = rules::reshape::type,
+                                   .jvp = rules::broadcast_to::jvp,
+                                   .vjp = rules::reshape::vjp,
+                                   .batch = rules::reshape::batch,
+                                   .simplify = rules::reshape::simplify,
+                                   .evaluate = rules::reshape::evaluate};
+inline constexpr primitive transpose{.name = "transpose",
+                                     .type = rules::transpose::type,
+                                     .jvp = rules::broadcast_to::jvp,
+                                     .vjp = rules::transpose::vjp,
+                                     .batch = rules::transpose::batch,
+                                     .simplify = rules::transpose::simplify,
+                                     .evaluate = rules::transpose::evaluate};
+constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
+}  // namespace prim
+
+namespace emit {
+constexpr int reshape(builder& b, int x, const shape& s) {
+  attributes a;
+  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
+  return b.add1(prim::reshape, {x}, a);
+}
+constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation) {
+  attributes a;
+  a.ints = permutation;
+  return b.add1(prim::transpose, {x}, a);
+}
+}  // namespace emit
+
+/// The same elements, row-major, in another shape.
+template <std::int64_t... Extents, class A>
+  requires(Array<A> && (Extents * ... * 1) == A::size)
+constexpr auto reshape(const A& x) {
+  using R = array<typename A::value_type, Extents...>;
+  return detail::unary<R>(x, [](builder& b, int id) { return emit::reshape(b, id, R::shape); });
+}
+template <std::int64_t... Extents, class A, class Why = error::number_of_elements_differs>
+  requires(Array<A> && (Extents * ... * 1) != A::size)
+Why reshape(const A&) = delete;  // drx: the product of the new extents must be the number of elements
+
+namespace detail {
+template <int Rank, int... P>
+constexpr bool is_permutation() {
+  if (sizeof...(P) != Rank) return false;
+  bool seen[Rank + 1] = {};
+  for (int p : {P..., 0 * Rank + Rank}) {  // the last one is a sentinel, so that the list is never empty
+    if (p < 0 || p > Rank || (p < Rank && seen[p])) return false;
+    seen[p] = true;
+  }
+  return true;
+}
+}  // namespace detail
+
+namespace detail {
+template <class A, int... P>
+struct transposed {
+  static constexpr int axis(int i) {
+    if constexpr (sizeof...(P) == 0) {
+      return A::rank - 1 - i;
+    } else {
+      constexpr int p[] = {P...};
+      return p[i];
+    }
+  }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i) s.push_back(A::shape[axis(i)]);
+    return s;
+  }();
+};
+}  // namespace detail
+
+/// Axes in another order: axis i of the result is axis P_i of x. Without P: reversed (the matrix transpose).
+template <int... P, class A>
+  requires(Array<A> && (sizeof...(P) == 0 || detail::is_permutation<A::rank, P...>()))
+constexpr auto transpose(const A& x) {
+  using S = detail::transposed<A, P...>;
+  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
+    vec<std::int64_t> p;
+    for (int i = 0; i < A::rank; ++i) p.push_back(S::axis(i));
+    return emit::transpose(b, id, p);
+  });
+}
+template <int... P, class A, class Why = error::axis_out_of_range>
+  requires(Array<A> && sizeof...(P) != 0 && !detail::is_permutation<A::rank, P...>())
+Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutation of 0 .. rank-1
+
+}  // namespace drx

@@ -1,0 +1,239 @@
+// drx/primitives/map.hpp: a function of each member's values, without communication.
+#pragma once
+
+#include <drx/primitives/broadcast.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct map {  // placement: whose members; regions: {body of one member}; operands and results are placed there
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const tape& body = t.regions[0];
+    typing::require(body.inputs.size() == t.operands.size(), "map: the body's inputs are not the operands' number");
+    for (int i = 0; i < t.operands.size(); ++i) {
+      typing::require(t.operands[i].depth > 0 && t.operands[i].placements[0] == t.attrs.placement,
+                      "map: an operand is not placed there");
+      typing::require(t.operands[i].of_member() == body.values[body.inputs[i]], "map: an operand is of another type");
+    }
+    vec<abstract_value> r;
+    for (int o : body.outputs) r.push_back(body.values[o].placed_at(t.attrs.placement));
+    return r;
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    vec<bool> moving;
+    vec<int> operands = s.operands;
+    for (int t : tangents) {
+      moving.push_back(t != zero_tangent);
+      if (t != zero_tangent) operands.push_back(t);
+    }
+    const tape body = s.drivers.jvp(s.e.regions[0], moving);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, {body});
+    vec<int> r;
+    int next = s.results.size();
+    for (int i = 0; i < s.results.size(); ++i)
+      r.push_back(is_floating(s.b.type(s.results[i]).type) ? all[next++] : zero_tangent);
+    return r;
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<bool> given;
+    vec<int> operands = s.operands;
+    for (int t : ct) {
+      given.push_back(t != zero_tangent);
+      if (t != zero_tangent) operands.push_back(t);
+    }
+    const tape body = s.drivers.vjp(s.e.regions[0], wanted, given);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, {body});
+    vec<int> r;
+    int next = 0;
+    for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, {s.drivers.batch(s.e.regions[0], batched, n)});
+  }
+  static constexpr void prune(entry& e, const vec<bool>& wanted) {
+    vec<bool> used;
+    vec<bool> keep(e.operands.size(), false);
+    tape body = pruned_region(e.regions[0], wanted, keep, used);
+    if (body.inputs.empty()) {  // the members are counted by an operand: keep one
+      keep[0] = true;
+      body = pruned_region(e.regions[0], wanted, keep, used);
+    }
+    e.regions[0] = body;
+    e.operands = filtered(e.operands, used);
+    e.results = filtered(e.results, wanted);
+  }
+  static std::string print(const attributes& a) { return std::string(a.placement->name); }
+  static void evaluate(evaluation& v) {
+    const std::int64_t n = v.members(v.e.attrs.placement);
+    for (std::int64_t m = 0; m < n; ++m) {
+      std::vector<tensor> inputs;
+      for (const tensor* x : v.in) inputs.push_back(x->members.at(static_cast<std::size_t>(m)));
+      std::vector<tensor> outputs = v.run_member(v.e.regions[0], std::move(inputs), m);
+      for (std::size_t i = 0; i < outputs.size(); ++i) v.out[i].members.push_back(std::move(outputs[i]));
+    }
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive map{.name = "map",
+                               .type = rules::map::type,
+                               .jvp = rules::map::jvp,
+                               .vjp = rules::map::vjp,
+                               .batch = rules::map::batch,
+                               .prune = rules::map::prune,
+                               .print = rules::map::print,
+                               .evaluate = rules::map::evaluate};
+}
+
+namespace emit {
+/// A map whose body a rule writes: body(builder, inputs) returns the outputs.
+template <class Body>
+constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& operands, Body body) {
+  builder region(&b);
+  vec<int> inputs;
+  for (int o : operands) inputs.push_back(region.input(b.type(o).of_member()));
+  for (int o : body(region, inputs)) region.output(o);
+  attributes a;
+  a.placement = p;
+  return b.add(prim::map, operands, a, {region.result()});
+}
+constexpr int zeros_like(builder& b, int x) {
+  const abstract_value t = b.type(x);
+  if (t.depth == 0) return constant(b, t, 0);
+  return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{zeros_like(r, in[0])}; })[0];
+}
+}  // namespace emit
+
+namespace detail {
+
+template <class... X>
+struct placement_of_all;
+template <class S, class P, class... X>
+struct placement_of_all<placed<S, P>, X...> {
+  using type = P;
+};
+
+template <class P, class... X>
+concept AllPlacedAt = (std::is_same_v<typename X::placement, P> && ...);
+
+template <class... X>
+constexpr auto map_misuse() {
+  if constexpr (!(Placed<X> && ...)) {
+    return error::map_needs_placed_arguments{};
+  } else {
+    return error::map_over_two_placements{};
+  }
+}
+template <class... X>
+struct mappable_check : std::false_type {};
+template <class... X>
+  requires(sizeof...(X) > 0 && (Placed<X> && ...))
+struct mappable_check<X...> : std::bool_constant<AllPlacedAt<typename placement_of_all<X...>::type, X...>> {};
+template <class... X>
+concept Mappable = mappable_check<X...>::value;
+
+/// Traces f on values of the given types in a region of its own. Operands: the leaves, then what f captured.
+template <class Result>
+struct traced_region {
+  tape body;
+  vec<traced_ref> captures;
+};
+template <class F, class... X>
+constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...) {
+  using R = decltype(f(std::declval<traced_t<X>>()...));
+  builder region(outer);
+  vec<int> ids;
+  auto input = [&]<class Y>(std::type_identity<Y>) {
+    constexpr leaf_types<Y> types;
+    const int first = ids.size();
+    for (int i = 0; i < leaf_count<Y>; ++i) ids.push_back(region.input(types[i]));
+    return bound<Y>(region, ids, first);
+  };
+  std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
+  const auto result = std::apply(f, inputs);
+  for (int id : leaf_refs<R>(result).on(region)) region.output(id);
+  return traced_region<R>{region.result(), region.captures()};
+}
+/// The innermost of b and of the builders that a region captured from.
+constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
+  for (const auto& c : captures) b = builder::inner(b, c.tape);
+  return b;
+}
+
+}  // namespace detail
+
+/// f(x...) for each member of the placement of x..., all placed at one; the result is placed there. f may return any
+/// structure. Unplaced values that f captures are broadcast. Derivative: map of f's derivative.
+template <class F, class... X>
+  requires(detail::Mappable<X...>)
+constexpr auto map(const F& f, const X&... x) {
+  using P = typename detail::placement_of_all<X...>::type;
+  using R = decltype(f(std::declval<traced_t<typename X::member>>()...));
+  static_assert(Structured<R>, "drx::map: the function does not return a value of drx (arrays, structures of them)");
+  const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
+  builder* b = nullptr;
+  std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
+  const auto region = detail::trace_region(b, f, std::type_identity<typename X::member>{}...);
+  b = detail::with_captures(b, region.captures);
+  if (!b) throw "drx: a map over constants only; let it meet a traced value first";
+  vec<int> operands;
+  std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
+  for (const auto& c : region.captures)
+    operands.push_back(emit::broadcast(*b, emit::resolve(*b, c, {}), &placement_of<P>));
+  attributes a;
+  a.placement = &placement_of<P>;
+  return detail::bound<placed<canonical_t<R>, P>>(*b, b->add(prim::map, operands, a, {region.body}));
+}
+template <class F, class... X, class Why = decltype(detail::map_misuse<X...>())>
+  requires(sizeof...(X) > 0 && (Structured<X> && ...) && !detail::Mappable<X...>)
+Why map(const F&, const X&...) = delete;  // drx: map(f, x...) needs every x placed, all at one placement: broadcast<P>(x) places an unplaced value
+
+// Arithmetic of placed values is a map. Literals go along; unplaced values must be broadcast first.
+namespace detail {
+template <class A, class B>
+concept PlacedPair = (Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>);
+template <class A, class B>
+concept PlacedTogether = PlacedPair<A, B> && (Literal<A> || Literal<B> || Mappable<A, B>);
+template <class A, class B>
+concept MixedPair = (Placed<A> && Structured<B> && !Literal<B>) || (Placed<B> && Structured<A> && !Literal<A>);
+template <class A, class B>
+concept Mixed = MixedPair<A, B> && !PlacedTogether<A, B>;
+template <class A, class B>
+using mixed_t = std::conditional_t<Placed<A> && Placed<B>, error::values_of_two_placements_do_not_mix,
+                                   error::placed_and_unplaced_values_do_not_mix>;
+
+template <class Op, class A, class B>
+constexpr auto map_pair(Op op, const A& a, const B& b) {
+  if constexpr (Literal<B>) {
+    return map([=](const auto& x) { return op(x, b); }, a);
+  } else if constexpr (Literal<A>) {
+    return map([=](const auto& y) { return op(a, y); }, b);
+  } else {
+    return map(op, a, b);
+  }
+}
+}  // namespace detail
+// clang-format off
+template <class A, class B> requires detail::PlacedTogether<A, B>
+constexpr auto operator+(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x + y; }, a, b); }
+template <class A, class B> requires detail::PlacedTogether<A, B>
+constexpr auto operator-(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x - y; }, a, b); }
+template <class A, class B> requires detail::PlacedTogether<A, B>
+constexpr auto operator*(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x * y; }, a, b); }
+template <class A, class B> requires detail::PlacedTogether<A, B>
+constexpr auto operator/(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x / y; }, a, b); }
+template <class A> requires Placed<A>
+constexpr auto operator-(const A& a) { return map([](const auto& x) { return -x; }, a); }
+
+template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
+Why operator+(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
+template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
+Why operator-(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
+template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
+Why operator*(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
+template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
+Why operator/(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
+// clang-format on
+
+}  // namespace drx

@@ -1,0 +1,197 @@
+// drx/primitives/matmul.hpp: the product of matrices, with either one transposed, over any leading batch axes.
+#pragma once
+
+#include <drx/primitives/layout.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct matmul {  // ints: {first is transposed, second is transposed}; operands of one rank >= 2, equal leading extents
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, y = t.operands[1].shape;
+    typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
+    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "matmul: types");
+    for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
+    const bool tx = t.attrs.ints[0] != 0, ty = t.attrs.ints[1] != 0;
+    const int r = x.rank;
+    typing::require(x[tx ? r - 2 : r - 1] == y[ty ? r - 1 : r - 2], "matmul: inner extents");
+    shape s = x;
+    s[r - 2] = x[tx ? r - 1 : r - 2];
+    s[r - 1] = y[ty ? r - 2 : r - 1];
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    int r = zero_tangent;
+    if (t[0] != zero_tangent) r = emit::matmul(s.b, t[0], s.operands[1], tx, ty);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::matmul(s.b, s.operands[0], t[1], tx, ty));
+    return {r};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(2, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    const int x = s.operands[0], y = s.operands[1], g = ct[0];
+    if (wanted[0]) r[0] = tx ? emit::matmul(s.b, y, g, ty, true) : emit::matmul(s.b, g, y, false, !ty);
+    if (wanted[1]) r[1] = ty ? emit::matmul(s.b, g, x, true, tx) : emit::matmul(s.b, x, g, !tx, false);
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    int x = s.operands[0], y = s.operands[1];
+    if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {  // rows of the batch under each other: one product
+      const shape from = s.b.shape(x);
+      const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
+      const int product = emit::matmul(s.b, tall, y, false, ty);
+      return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
+    }
+    if (!batched[0]) x = emit::repeated(s.b, x, n);
+    if (!batched[1]) y = emit::repeated(s.b, y, n);
+    return {emit::matmul(s.b, x, y, tx, ty)};
+  }
+  /// Folds transposes of the last two axes into the product.
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    vec<int> operands = o;
+    attributes attrs = a;
+    bool changed = false;
+    for (int i = 0; i < 2; ++i) {
+      const entry* e = b.definition(operands[i]);
+      if (!e || !swaps_last_two(*e)) continue;
+      operands[i] = e->operands[0];
+      attrs.ints[i] = 1 - attrs.ints[i];
+      changed = true;
+    }
+    return changed ? emit::matmul(b, operands[0], operands[1], attrs.ints[0] != 0, attrs.ints[1] != 0) : -1;
+  }
+  static constexpr bool swaps_last_two(const entry& e) {
+    if (e.prim != &prim::transpose) return false;
+    const int r = e.attrs.ints.size();
+    for (int i = 0; i < r - 2; ++i)
+      if (e.attrs.ints[i] != i) return false;
+    return r >= 2 && e.attrs.ints[r - 2] == r - 1;
+  }
+  static std::string print(const attributes& a) {
+    return a.ints[0] ? (a.ints[1] ? "T,T" : "T,N") : (a.ints[1] ? "N,T" : "N,N");
+  }
+  static void evaluate(evaluation& v) {
+    const bool tx = v.e.attrs.ints[0] != 0, ty = v.e.attrs.ints[1] != 0;
+    const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
+    const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
+    const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for (std::int64_t b = 0; b < batches; ++b) {
+        const T* p = v.in[0]->data<T>() + b * m * k;
+        const T* q = v.in[1]->data<T>() + b * k * n;
+        T* r = v.out[0].data<T>() + b * m * n;
+        for (std::int64_t i = 0; i < m; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            for (std::int64_t l = 0; l < k; ++l)
+              r[i * n + j] = static_cast<T>(r[i * n + j] + (tx ? p[l * m + i] : p[i * k + l]) * (ty ? q[j * k + l] : q[l * n + j]));
+      }
+    });
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive matmul{.name = "matmul",
+                                  .type = rules::matmul::type,
+                                  .jvp = rules::matmul::jvp,
+                                  .vjp = rules::matmul::vjp,
+                                  .batch = rules::matmul::batch,
+                                  .simplify = rules::matmul::simplify,
+                                  .print = rules::matmul::print,
+                                  .evaluate = rules::matmul::evaluate};
+}
+namespace emit {
+constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
+  attributes a;
+  a.ints = {transpose_x, transpose_y};
+  return b.add1(prim::matmul, {x, y}, a);
+}
+}  // namespace emit
+
+namespace detail {
+// As NumPy: a vector on the left is a row, on the right a column, and that axis is dropped again from the result.
+template <class A, class B>
+struct product {
+  static constexpr auto misuse() { return error::not_a_value_of_drx{}; }
+};
+template <Array A, Array B>
+struct product<A, B> {
+  static constexpr bool row = A::rank == 1, column = B::rank == 1;
+  static constexpr shape left = row ? make_shape(1, A::shape[0]) : A::shape;
+  static constexpr shape right = column ? make_shape(B::shape[0], 1) : B::shape;
+  static constexpr auto misuse() {
+    if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
+      return error::element_types_differ{};
+    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+      return error::element_types_differ{};
+    } else if constexpr (A::rank == 0 || B::rank == 0) {
+      return error::wrong_rank{};
+    } else if constexpr (left.rank != right.rank && left.rank != 2 && right.rank != 2) {
+      return error::wrong_rank{};
+    } else if constexpr (left[left.rank - 1] != right[right.rank - 2]) {
+      return error::inner_extents_differ{};
+    } else if constexpr (left.rank == right.rank && !same_batch()) {
+      return error::extents_differ{};
+    } else {
+      return fine{};
+    }
+  }
+  static constexpr bool same_batch() {
+    for (int i = 0; i < left.rank - 2; ++i)
+      if (left[i] != right[i]) return false;
+    return true;
+  }
+  static constexpr shape value_of() {
+    shape s;
+    const shape& batch = left.rank >= right.rank ? left : right;
+    for (int i = 0; i < batch.rank - 2; ++i) s.push_back(batch[i]);
+    if (!row) s.push_back(left[left.rank - 2]);
+    if (!column) s.push_back(right[right.rank - 1]);
+    return s;
+  }
+  static constexpr shape value = std::is_same_v<decltype(misuse()), fine> ? value_of() : shape{};
+};
+template <class A, class B>
+concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), fine>;
+}  // namespace detail
+
+/// The product of matrices, NumPy's rule: vectors are rows on the left and columns on the right; leading axes are a
+/// batch, equal on both sides or on one side only.
+template <class A, class B>
+  requires detail::Multipliable<A, B>
+constexpr auto matmul(const A& x, const B& y) {
+  using P = detail::product<A, B>;
+  using T = typename A::value_type;
+  builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
+  int p = emit::reshape(b, emit::resolve(b, detail::ref_of(x), {dtype_of<T>, A::shape}), P::left);
+  int q = emit::reshape(b, emit::resolve(b, detail::ref_of(y), {dtype_of<T>, B::shape}), P::right);
+  if constexpr (P::left.rank > 2 && P::right.rank == 2) {  // one larger product
+    constexpr auto k = P::left[P::left.rank - 1];
+    p = emit::reshape(b, p, make_shape(A::size / (k == 0 ? 1 : k), k));
+  } else if constexpr (P::right.rank > 2 && P::left.rank == 2) {
+    shape s = P::right;
+    s[s.rank - 2] = P::left[0];
+    s[s.rank - 1] = P::left[1];
+    p = emit::broadcast_to(b, p, s);
+  }
+  using R = array_of<T, P>;
+  return R(detail::at(b, emit::reshape(b, emit::matmul(b, p, q, false, false), R::shape)));
+}
+template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
+  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
+Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type; transpose(x) turns one round
+template <class A, class B, class Why = error::array_operation_on_a_placed_value>
+  requires(Placed<A> || Placed<B>)
+Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y)
+
+/// The inner product of two vectors, or matmul.
+template <class A, class B>
+  requires detail::Multipliable<A, B>
+constexpr auto dot(const A& x, const B& y) { return matmul(x, y); }
+template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
+  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
+Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length and element type, or as matmul
+
+}  // namespace drx

@@ -1,0 +1,2 @@
+// drx/primitives/pad.hpp
+#pragma once

@@ -1,0 +1,193 @@
+// drx/primitives/reduce.hpp: from the members of a placement back to one unplaced value.
+#pragma once
+
+#include <drx/primitives/map.hpp>
+#include <drx/primitives/reduction.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct reduce {  // placement: over whom; one operand, placed there
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth > 0 && t.operands[0].placements[0] == t.attrs.placement,
+                    "reduce: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1, "reduce: the operand's members are placed themselves");
+    return {t.operands[0].of_member()};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
+  template <class F>
+  static void fold(evaluation& v, F f) {  // from the first member on
+    for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
+      const tensor& x = v.in[0]->members[m];
+      visit_dtype(x.type.type, [&]<class T>(T) {
+        for (std::int64_t i = 0; i < x.size(); ++i) {
+          T& y = v.out[0].data<T>()[i];
+          y = m == 0 ? x.data<T>()[i] : static_cast<T>(f(y, x.data<T>()[i]));
+        }
+      });
+    }
+  }
+};
+struct reduce_sum : reduce {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].type != dtype::boolean, "reduce_sum: of bool");
+    return reduce::type(t);
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::broadcast(s.b, ct[0], s.e.attrs.placement)};
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return a + b; });
+  }
+};
+struct reduce_mean : reduce_sum {  // of no members: 0
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(is_floating(t.operands[0].type), "reduce_mean: not floating");
+    return reduce::type(t);
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const abstract_value& t = s.b.type(ct[0]);
+    const int n = emit::broadcast_to(s.b, emit::members(s.b, s.e.attrs.placement, t.type), t.shape);
+    return {emit::broadcast(s.b, emit::div(s.b, ct[0], n), s.e.attrs.placement)};
+  }
+  static void evaluate(evaluation& v) {
+    reduce_sum::evaluate(v);
+    const auto n = v.in[0]->members.size();
+    if (n == 0) return;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] /= static_cast<T>(n);
+    });
+  }
+};
+/// max and min over members: those who attain it share the derivative equally. Of no members: 0.
+template <bool Max>
+struct reduce_extremum : reduce_sum {
+  static constexpr int winners(const rule_site& s) {  // placed: 1 where the member attains the extremum
+    const placement_info* p = s.e.attrs.placement;
+    const int best = emit::broadcast(s.b, s.results[0], p);
+    return emit::map(s.b, p, {s.operands[0], best}, [](builder& b, const vec<int>& in) {
+      const dtype t = b.type(in[0]).type;
+      return vec<int>{emit::cast(b, emit::equal(b, in[0], in[1]), t)};
+    })[0];
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    const placement_info* p = s.e.attrs.placement;
+    const int hit = winners(s);
+    const int moved = emit::map(s.b, p, {hit, t[0]}, [](builder& b, const vec<int>& in) {
+      return vec<int>{emit::mul(b, in[0], in[1])};
+    })[0];
+    return {emit::div(s.b, emit::reduce_sum(s.b, moved, p), emit::reduce_sum(s.b, hit, p))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const placement_info* p = s.e.attrs.placement;
+    const int hit = winners(s);
+    const int share = emit::broadcast(s.b, emit::div(s.b, ct[0], emit::reduce_sum(s.b, hit, p)), p);
+    return {emit::map(s.b, p, {hit, share}, [](builder& b, const vec<int>& in) {
+      return vec<int>{emit::mul(b, in[0], in[1])};
+    })[0]};
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; });
+  }
+};
+struct reduce_with {  // placement; regions: {combine(a..., b...), identity()}; as many operands as results
+  static constexpr vec<abstract_value> type(const typing& t) {
+    vec<abstract_value> r;
+    for (const auto& x : t.operands) {
+      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement, "reduce_with: an operand is not placed there");
+      r.push_back(x.of_member());
+    }
+    typing::require(t.regions[0].types_of(t.regions[0].outputs) == r, "reduce_with: combine gives another type");
+    typing::require(t.regions[1].types_of(t.regions[1].outputs) == r, "reduce_with: identity is of another type");
+    return r;
+  }
+  static void evaluate(evaluation& v) {
+    std::vector<tensor> state = v.run(v.e.regions[1], {});
+    for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
+      for (const tensor* x : v.in) state.push_back(x->members[m]);
+      state = v.run(v.e.regions[0], std::move(state));
+    }
+    v.out = std::move(state);
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+template <class Rules>
+constexpr primitive reduce_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .print = rules::broadcast::print,
+          .evaluate = Rules::evaluate};
+}
+inline constexpr primitive reduce_sum = reduce_primitive<rules::reduce_sum>("reduce_sum");
+inline constexpr primitive reduce_mean = reduce_primitive<rules::reduce_mean>("reduce_mean");
+inline constexpr primitive reduce_max = reduce_primitive<rules::reduce_extremum<true>>("reduce_max");
+inline constexpr primitive reduce_min = reduce_primitive<rules::reduce_extremum<false>>("reduce_min");
+inline constexpr primitive reduce_with{.name = "reduce_with",
+                                       .type = rules::reduce_with::type,
+                                       .print = rules::broadcast::print,
+                                       .evaluate = rules::reduce_with::evaluate};
+}  // namespace prim
+
+namespace emit {
+constexpr int reduce_sum(builder& b, int x, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  return b.add1(prim::reduce_sum, {x}, a);
+}
+}  // namespace emit
+
+namespace detail {
+template <class X>
+constexpr auto reduce(const primitive& p, const X& x) {
+  const leaf_refs<X> refs(x);
+  builder& b = common_tape(refs);
+  attributes a;
+  a.placement = &placement_of<typename X::placement>;
+  vec<int> ids = refs.on(b);
+  for (int& id : ids) id = b.add1(p, {id}, a);
+  return bound<typename X::member>(b, ids);
+}
+}  // namespace detail
+
+// Leaf by leaf over the members of x's placement.
+// clang-format off
+template <class X> requires Placed<X>
+constexpr auto reduce_sum(const X& x) { return detail::reduce(prim::reduce_sum, x); }
+/// The sum divided by the number of members; of integers in double; of no members 0.
+template <class X> requires Placed<X>
+constexpr auto reduce_mean(const X& x) {
+  if constexpr (all_floating<typename X::member>) {
+    return detail::reduce(prim::reduce_mean, x);
+  } else {
+    static_assert(Array<typename X::member>, "drx::reduce_mean: a structure with integer members; take its means one by one");
+    return detail::reduce(prim::reduce_mean, map([](const auto& v) { return cast<double>(v); }, x));
+  }
+}
+template <class X> requires Placed<X>
+constexpr auto reduce_max(const X& x) { return detail::reduce(prim::reduce_max, x); }
+template <class X> requires Placed<X>
+constexpr auto reduce_min(const X& x) { return detail::reduce(prim::reduce_min, x); }
+
+template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
+Why reduce_sum(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::sum
+template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
+Why reduce_mean(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::mean
+template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
+Why reduce_max(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::max
+template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
+Why reduce_min(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::min
+// clang-format on
+
+}  // namespace drx

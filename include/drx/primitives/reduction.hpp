@@ -1,0 +1,199 @@
+// drx/primitives/reduction.hpp: sum, mean, max, min over axes of an array.
+#pragma once
+
+#include <drx/primitives/layout.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct over_axes {  // ints: the axes, ascending
+  static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
+    shape r;
+    for (int i = 0; i < s.rank; ++i)
+      if (axes.find(i) < 0) r.push_back(s[i]);
+    return r;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const auto& x = t.operands[0];
+    for (int i = 0; i < t.attrs.ints.size(); ++i)
+      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank &&
+                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+                      "reduction: the axes are not ascending and in range");
+    typing::require(x.type != dtype::boolean, "reduction: of bool");
+    return {x.with_shape(reduced(x.shape, t.attrs.ints))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    attributes a = s.e.attrs;
+    for (auto& axis : a.ints) ++axis;
+    return {s.b.add1(*s.e.prim, s.operands, a)};
+  }
+  static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
+  /// y, of the shape with the axes removed, repeated along them to x's shape.
+  static constexpr int spread(builder& b, int y, const shape& x, const vec<std::int64_t>& axes) {
+    shape kept = x;
+    for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
+    return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
+  }
+  /// Folds with f from `first`, in row-major order.
+  template <class F>
+  static void fold(evaluation& v, F f, bool from_zero) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
+      std::int64_t i = 0;
+      for_each_index(from, [&](const std::int64_t* at) {
+        std::int64_t target[shape::max_rank] = {};
+        int k = 0;
+        for (int axis = 0; axis < from.rank; ++axis)
+          if (v.e.attrs.ints.find(axis) < 0) target[k++] = at[axis];
+        const auto j = flat_index(to, target);
+        T& y = v.out[0].data<T>()[j];
+        const T x = v.in[0]->data<T>()[i++];
+        y = begun[static_cast<std::size_t>(j)] ? f(y, x) : x;
+        begun[static_cast<std::size_t>(j)] = 1;
+      });
+    });
+  }
+};
+struct sum : over_axes {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[0], x)) return over_axes::simplify(b, o, a);
+    const shape to = reduced(b.shape(o[0]), a.ints);
+    const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
+    return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);
+  }
+};
+/// max and min: the winners share the derivative equally.
+template <bool Max>
+struct extremum : over_axes {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    for (auto axis : t.attrs.ints)
+      typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
+    return over_axes::type(t);
+  }
+  static constexpr int winners(const rule_site& s) {  // 1 where x attains the extremum, divided by their number
+    const int x = s.operands[0];
+    const shape from = s.b.shape(x);
+    const int hit = emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
+    return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    return {emit::sum(s.b, emit::mul(s.b, t[0], winners(s)), s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {emit::mul(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+template <class Rules>
+constexpr primitive reduction_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .evaluate = Rules::evaluate};
+}
+inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
+inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
+inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
+}  // namespace prim
+
+namespace emit {
+constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) {
+  attributes a;
+  a.ints = axes;
+  return b.add1(prim::sum, {x}, a);
+}
+}  // namespace emit
+
+namespace detail {
+// Axes given as template arguments: none means all; negative ones count from the end.
+template <class A, int... Axes>
+struct reduced_axes {
+  static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
+  static constexpr bool has([[maybe_unused]] int axis) { return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...); }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i)
+      if (!has(i)) s.push_back(A::shape[i]);
+    return s;
+  }();
+  static constexpr vec<std::int64_t> list() {
+    vec<std::int64_t> v;
+    for (int i = 0; i < A::rank; ++i)
+      if (has(i)) v.push_back(i);
+    return v;
+  }
+};
+template <class A, int... Axes>
+constexpr auto reduce_axes(const primitive& p, const A& x) {
+  using axes = reduced_axes<A, Axes...>;
+  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) {
+    attributes a;
+    a.ints = axes::list();
+    return b.add1(p, {id}, a);
+  });
+}
+template <class A, int... Axes>
+concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
+template <class A, int... Axes>
+constexpr auto reduction_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<A>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+    return error::element_types_differ{};
+  } else {
+    return error::axis_out_of_range{};
+  }
+}
+template <class A, int... Axes>
+concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
+}  // namespace detail
+
+// Over the given axes, or all of them: sum(x), sum<0>(x), sum<-1>(x), sum<0, 2>(x).
+// clang-format off
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
+/// On a tie the winners share the derivative.
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
+/// The sum divided by the number of elements; of integers, in double.
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto mean(const A& x) {
+  using T = mean_element<typename A::value_type>;
+  constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
+  return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
+}
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why max(const A&) = delete;  // drx: max<axes...>(array of numbers); of a placed value use reduce_max, or max in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why min(const A&) = delete;  // drx: min<axes...>(array of numbers); of a placed value use reduce_min, or min in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a placed value use reduce_mean, or mean in a map
+// clang-format on
+
+}  // namespace drx

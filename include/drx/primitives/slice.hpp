@@ -1,0 +1,2 @@
+// drx/primitives/slice.hpp
+#pragma once

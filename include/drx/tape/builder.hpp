@@ -1,0 +1,114 @@
+// drx/tape/builder.hpp: writes a tape, entry by entry: types each entry, shares equal ones, simplifies.
+#pragma once
+
+#include <drx/core/structure.hpp>
+#include <drx/tape/primitive.hpp>
+
+namespace drx {
+
+/// A tape being written. Builders nest: while a region is traced its builder is the innermost, and values of
+/// outer builders that are used in it become captured inputs.
+class builder {
+ public:
+  constexpr builder() = default;
+  /// The builder of a region traced while `outer` (any builder of that trace) is open.
+  constexpr explicit builder(builder* outer)
+      : root_(outer ? outer->root() : nullptr), serial_(outer ? outer->root()->next_serial() : 0) {}
+  builder(const builder&) = delete;
+  builder& operator=(const builder&) = delete;
+
+  constexpr int input(const abstract_value& type) {
+    const int id = new_value(type);
+    tape_.inputs.push_back(id);
+    return id;
+  }
+
+  /// Records an entry and returns its results. An equal entry is shared; an identity is simplified away.
+  constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
+                         const vec<tape>& regions = {}) {
+    if (regions.empty() && prim.simplify) {
+      const int known = prim.simplify(*this, operands, attrs);
+      if (known >= 0) return {known};
+    }
+    const unsigned h = hash(prim, operands, attrs);
+    if (regions.empty())
+      for (int i = 0; i < tape_.entries.size(); ++i) {
+        const entry& e = tape_.entries[i];
+        if (e.hash == h && e.prim == &prim && e.operands == operands && e.attrs == attrs && e.regions.empty())
+          return e.results;
+      }
+    entry e;
+    e.prim = &prim;
+    e.operands = operands;
+    e.attrs = attrs;
+    e.regions = regions;
+    e.hash = h;
+    const vec<abstract_value> operand_types = tape_.types_of(operands);
+    const vec<abstract_value> types = prim.type({operand_types, attrs, regions});
+    for (const auto& t : types) e.results.push_back(new_value(t));
+    definition_.resize(tape_.values.size(), -1);
+    for (int r : e.results) definition_[r] = tape_.entries.size();
+    vec<int> results = e.results;
+    tape_.entries.push_back(static_cast<entry&&>(e));
+    return results;
+  }
+  /// The same for a primitive of one result.
+  constexpr int add1(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
+                     const vec<tape>& regions = {}) {
+    return add(prim, operands, attrs, regions)[0];
+  }
+
+  [[nodiscard]] constexpr const abstract_value& type(int id) const { return tape_.values[id]; }
+  [[nodiscard]] constexpr const drx::shape& shape(int id) const { return tape_.values[id].shape; }
+  /// The entry that defines a value, or null for an input.
+  [[nodiscard]] constexpr const entry* definition(int id) const {
+    const int at = id < definition_.size() ? definition_[id] : -1;
+    return at < 0 ? nullptr : &tape_.entries[at];
+  }
+
+  constexpr void output(int id) { tape_.outputs.push_back(id); }
+  [[nodiscard]] constexpr const tape& result() const { return tape_; }
+  /// The outer values that were captured, in the order of the inputs made for them (behind the explicit ones).
+  [[nodiscard]] constexpr const vec<traced_ref>& captures() const { return captures_; }
+
+  /// The number on this tape of an outer builder's value.
+  constexpr int capture(const traced_ref& outer) {
+    for (int i = 0; i < captures_.size(); ++i)
+      if (captures_[i].tape == outer.tape && captures_[i].id == outer.id) return captured_[i];
+    const int id = input(outer.tape->type(outer.id));
+    captures_.push_back(outer);
+    captured_.push_back(id);
+    return id;
+  }
+
+  /// The more recently opened, that is the inner, of two builders.
+  static constexpr builder* inner(builder* a, builder* b) {
+    if (!a) return b;
+    if (!b) return a;
+    return a->serial_ >= b->serial_ ? a : b;
+  }
+
+ private:
+  constexpr builder* root() { return root_ ? root_ : this; }
+  constexpr int next_serial() { return ++last_serial_; }
+  constexpr int new_value(const abstract_value& type) {
+    tape_.values.push_back(type);
+    return tape_.values.size() - 1;
+  }
+  static constexpr unsigned hash(const primitive& prim, const vec<int>& operands, const attributes& attrs) {
+    unsigned h = static_cast<unsigned>(prim.name[0]) * 31U + static_cast<unsigned>(prim.name[1]);
+    for (int o : operands) h = h * 31U + static_cast<unsigned>(o);
+    for (auto i : attrs.ints) h = h * 31U + static_cast<unsigned>(i);
+    return h;
+  }
+
+  tape tape_;
+  vec<int> definition_;  // by value: index of the entry, -1 for inputs
+  vec<traced_ref> captures_;
+  vec<int> captured_;
+  builder* root_ = nullptr;
+  int serial_ = 0;
+  int last_serial_ = 0;  // of the root: builders opened so far
+};
+
+}  // namespace drx

@@ -1,0 +1,75 @@
+// drx/tape/primitive.hpp: what a primitive is: a name and its rules.
+#pragma once
+
+#include <drx/tape/tape.hpp>
+
+#include <string>
+
+namespace drx {
+
+class builder;
+struct evaluation;  // drx/run/oracle.hpp: one entry being evaluated by the plain interpreter
+
+/// What the typing rule sees of an entry.
+struct typing {
+  const vec<abstract_value>& operands;
+  const attributes& attrs;
+  const vec<tape>& regions;
+
+  /// Fails with a sentence. Users do not meet it: the typed front end catches misuse before.
+  static constexpr void require(bool ok, const char* sentence) {
+    if (!ok) throw sentence;
+  }
+};
+
+/// The transformations of whole tapes, for the rules of primitives that have regions. (Handed to the rules, since
+/// drx/transform/ stands above drx/primitives/.)
+struct region_drivers {
+  /// inputs [t's..., tangents of those moving...] -> outputs [t's..., tangents of the floating ones...]
+  tape (*jvp)(const tape& t, const vec<bool>& moving);
+  /// inputs [t's..., cotangents of outputs given...] -> outputs [cotangents of the inputs wanted...]
+  tape (*vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
+  /// t with an axis 0 of extent n on the inputs batched and on all outputs
+  tape (*batch)(const tape& t, const vec<bool>& batched, std::int64_t n);
+};
+
+/// What a derivative rule or a batching rule sees: the entry, with operands and results already on `b`.
+struct rule_site {
+  builder& b;
+  const entry& e;
+  const vec<int>& operands;
+  const vec<int>& results;  // empty for a batching rule
+  const region_drivers& drivers;
+  const vec<int>& residuals = {};  // in vjp: what `augmented` left
+};
+
+/// -1 stands for a tangent or cotangent that is zero: it never becomes work.
+inline constexpr int zero_tangent = -1;
+
+/// A primitive owns its rules. An object of this type, with static storage, is its identity.
+struct primitive {
+  const char* name;
+  /// Result types from operand types.
+  vec<abstract_value> (*type)(const typing&);
+  /// Tangents of the results from tangents of the operands.
+  vec<int> (*jvp)(const rule_site&, const vec<int>& tangents) = nullptr;
+  /// Cotangents of the operands (those with wanted[i]) from cotangents of the results. For a primitive that is
+  /// linear in an operand this is its transpose.
+  vec<int> (*vjp)(const rule_site&, const vec<int>& cotangents, const vec<bool>& wanted) = nullptr;
+  /// Writes the entry for a reverse sweep to come: returns its results, then residuals for vjp. Without this rule the
+  /// entry is written as it is and vjp gets along with operands and results.
+  vec<int> (*augmented)(const rule_site&) = nullptr;
+  /// The entry on a batch of n: operands with batched[i] carry a new axis 0; so do all results.
+  vec<int> (*batch)(const rule_site&, const vec<bool>& batched, std::int64_t n) = nullptr;
+  /// A value that is already on the tape and equal to this entry's one result, or -1.
+  int (*simplify)(builder&, const vec<int>& operands, const attributes&) = nullptr;
+  /// Drops from an entry with regions the results that are not wanted, and what only they needed.
+  void (*prune)(entry&, const vec<bool>& wanted) = nullptr;
+  /// What stands behind the name when printed, from the attributes.
+  std::string (*print)(const attributes&) = nullptr;
+  /// The plain interpreter's evaluation of it.
+  void (*evaluate)(evaluation&) = nullptr;
+  bool elementwise = false;  // result[i] depends on operand[i] only, all of one shape
+};
+
+}  // namespace drx

@@ -1,0 +1,53 @@
+// drx/tape/print.hpp: a tape as text, one entry a line, stable: the golden format.
+#pragma once
+
+#include <drx/tape/primitive.hpp>
+
+#include <string>
+
+namespace drx {
+
+/// f32[32,64]@clients
+inline std::string show(const abstract_value& v) {
+  std::string s = name_of(v.type);
+  if (v.shape.rank > 0) {
+    s += '[';
+    for (int i = 0; i < v.shape.rank; ++i) s += (i ? "," : "") + std::to_string(v.shape[i]);
+    s += ']';
+  }
+  for (int i = v.depth - 1; i >= 0; --i) s += "@" + std::string(v.placements[i]->name);
+  return s;
+}
+
+namespace detail {
+inline void show_region(const tape& t, const std::string& indent, std::string& out) {
+  auto name = [](int id) { return "%" + std::to_string(id); };
+  auto list = [&](const vec<int>& ids, bool types) {
+    std::string s;
+    for (int i = 0; i < ids.size(); ++i) s += (i ? ", " : "") + name(ids[i]) + (types ? ": " + show(t.values[ids[i]]) : "");
+    return s;
+  };
+  out += "(" + list(t.inputs, true) + ") {\n";
+  for (const entry& e : t.entries) {
+    out += indent + "  " + list(e.results, true) + " = " + e.prim->name;
+    if (e.prim->print) {
+      out += "[" + e.prim->print(e.attrs) + "]";
+    }
+    if (!e.operands.empty()) out += " " + list(e.operands, false);
+    for (const tape& r : e.regions) {
+      out += " ";
+      show_region(r, indent + "  ", out);
+    }
+    out += "\n";
+  }
+  out += indent + "  return " + list(t.outputs, false) + "\n" + indent + "}";
+}
+}  // namespace detail
+
+inline std::string show(const tape& t) {
+  std::string s;
+  detail::show_region(t, "", s);
+  return s + "\n";
+}
+
+}  // namespace drx

@@ -1,0 +1,108 @@
+// drx/tape/rewrite.hpp: what all transformations are made of: copying a tape onto another, dropping dead entries.
+#pragma once
+
+#include <drx/tape/builder.hpp>
+
+namespace drx {
+
+/// ids as they are called in `names`; -1 stays -1.
+constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
+  vec<int> r;
+  r.reserve(ids.size());
+  for (int id : ids) r.push_back(id < 0 ? -1 : names[id]);
+  return r;
+}
+
+/// Writes t's entries to b with t's inputs standing for `inputs`. Returns b's name of each value of t.
+constexpr vec<int> write_entries(builder& b, const tape& t, const vec<int>& inputs) {
+  vec<int> names(t.values.size(), -1);
+  for (int i = 0; i < t.inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
+  for (const entry& e : t.entries) {
+    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
+    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  return names;
+}
+
+/// Writes t to b and returns its outputs there.
+constexpr vec<int> inline_tape(builder& b, const tape& t, const vec<int>& inputs) {
+  return renamed(t.outputs, write_entries(b, t, inputs));
+}
+
+/// New inputs in b of the types of t's inputs.
+constexpr vec<int> inputs_like(builder& b, const tape& t) {
+  vec<int> r;
+  for (int i : t.inputs) r.push_back(b.input(t.values[i]));
+  return r;
+}
+
+/// t without the entries on which no output depends; regions too lose what nobody uses (each primitive's `prune`).
+constexpr tape without_dead_entries(const tape& t) {
+  vec<bool> used(t.values.size(), false);
+  for (int o : t.outputs) used[o] = true;
+  vec<entry> kept;
+  for (int i = t.entries.size() - 1; i >= 0; --i) {
+    const entry& e = t.entries[i];
+    bool any = false;
+    bool all = true;
+    for (int r : e.results) (used[r] ? any : all) = used[r];
+    if (!any) continue;
+    kept.push_back(e);
+    entry& k = kept.back();
+    if (e.prim->prune) {
+      vec<bool> wanted;
+      for (int r : e.results) wanted.push_back(used[r]);
+      e.prim->prune(k, wanted);
+    }
+    for (int o : k.operands) used[o] = true;
+  }
+  tape r;
+  vec<int> names(t.values.size(), -1);
+  auto declare = [&](int id) {
+    names[id] = r.values.size();
+    r.values.push_back(t.values[id]);
+    return names[id];
+  };
+  for (int i : t.inputs) r.inputs.push_back(declare(i));
+  for (int i = kept.size() - 1; i >= 0; --i) {
+    entry& e = kept[i];
+    e.operands = renamed(e.operands, names);
+    for (int& result : e.results) result = declare(result);
+    r.entries.push_back(static_cast<entry&&>(e));
+  }
+  r.outputs = renamed(t.outputs, names);
+  return r;
+}
+
+/// A region without the outputs that are not wanted; then without the inputs that it does not use, of which
+/// used_inputs tells.
+constexpr tape pruned_region(tape region, const vec<bool>& wanted_outputs, const vec<bool>& keep_inputs,
+                             vec<bool>& used_inputs) {
+  vec<int> outputs;
+  for (int i = 0; i < region.outputs.size(); ++i)
+    if (wanted_outputs[i]) outputs.push_back(region.outputs[i]);
+  region.outputs = outputs;
+  region = without_dead_entries(region);
+  vec<bool> used(region.values.size(), false);
+  for (const entry& e : region.entries)
+    for (int o : e.operands) used[o] = true;
+  for (int o : region.outputs) used[o] = true;
+  used_inputs = vec<bool>();
+  vec<int> inputs;
+  for (int i = 0; i < region.inputs.size(); ++i) {
+    used_inputs.push_back(keep_inputs[i] || used[region.inputs[i]]);
+    if (used_inputs.back()) inputs.push_back(region.inputs[i]);
+  }
+  region.inputs = inputs;
+  return region;
+}
+
+template <class T>
+constexpr vec<T> filtered(const vec<T>& all, const vec<bool>& keep) {
+  vec<T> r;
+  for (int i = 0; i < all.size(); ++i)
+    if (keep[i]) r.push_back(all[i]);
+  return r;
+}
+
+}  // namespace drx

@@ -1,0 +1,50 @@
+// drx/tape/tape.hpp: the tape, a flat list of entries (JAX calls it a jaxpr, AD calls it a Wengert list).
+#pragma once
+
+#include <drx/core/abstract_value.hpp>
+#include <drx/meta/vec.hpp>
+
+namespace drx {
+
+struct primitive;
+using meta::vec;
+
+/// What an entry says beside its operands: axes, extents, constants, a placement.
+struct attributes {
+  vec<std::int64_t> ints;
+  double number = 0;
+  const placement_info* placement = nullptr;
+
+  friend constexpr bool operator==(const attributes& a, const attributes& b) {
+    return a.number == b.number && a.placement == b.placement && a.ints == b.ints;
+  }
+};
+
+struct entry;
+
+/// Values are numbered; each is an input or the result of one entry. Entries stand in an order in which each
+/// operand comes before its use. Regions (bodies of maps and loops) are tapes of their own, held by their entry.
+struct tape {
+  vec<abstract_value> values;
+  vec<entry> entries;
+  vec<int> inputs;
+  vec<int> outputs;
+
+  [[nodiscard]] constexpr vec<abstract_value> types_of(const vec<int>& ids) const {
+    vec<abstract_value> r;
+    r.reserve(ids.size());
+    for (int id : ids) r.push_back(values[id]);
+    return r;
+  }
+};
+
+struct entry {
+  const primitive* prim = nullptr;
+  vec<int> operands;
+  vec<int> results;
+  attributes attrs;
+  vec<tape> regions;
+  unsigned hash = 0;
+};
+
+}  // namespace drx

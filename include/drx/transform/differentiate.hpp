@@ -1,0 +1,147 @@
+// drx/transform/differentiate.hpp: forward and reverse mode, from tape to tape. Each entry's own rule does the work.
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+#include <drx/tape/check.hpp>
+
+namespace drx::transform {
+
+constexpr tape jvp(const tape& t, const vec<bool>& moving);
+constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
+constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n);
+
+inline constexpr region_drivers drivers{jvp, pullback, batch};
+
+/// Forward mode. Inputs: t's, then a tangent for each that moves. Outputs: t's, then the tangents of the floating ones.
+constexpr tape jvp(const tape& t, const vec<bool>& moving) {
+  builder b;
+  vec<int> names(t.values.size(), -1);
+  vec<int> tangent(t.values.size(), zero_tangent);
+  for (int i : t.inputs) names[i] = b.input(t.values[i]);
+  for (int i = 0; i < t.inputs.size(); ++i)
+    if (moving[i]) tangent[t.inputs[i]] = b.input(t.values[t.inputs[i]]);
+  for (const entry& e : t.entries) {
+    const vec<int> operands = renamed(e.operands, names);
+    const vec<int> results = b.add(*e.prim, operands, e.attrs, e.regions);
+    vec<int> tangents;
+    bool any = false;
+    for (int o : e.operands) {
+      tangents.push_back(tangent[o]);
+      any = any || tangent[o] != zero_tangent;
+    }
+    for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+    if (!any) continue;
+    if (!e.prim->jvp) throw "drx: this primitive has no forward derivative";
+    const vec<int> moved = e.prim->jvp({b, e, operands, results, drivers}, tangents);
+    for (int i = 0; i < results.size(); ++i) tangent[e.results[i]] = moved[i];
+  }
+  for (int o : t.outputs) b.output(names[o]);
+  for (int o : t.outputs)
+    if (is_floating(t.values[o].type)) b.output(tangent[o] != zero_tangent ? tangent[o] : emit::zeros_like(b, names[o]));
+  tape r = without_dead_entries(b.result());
+  check(r);
+  return r;
+}
+
+/// Reverse mode. Inputs: t's, then a cotangent for each output given. Outputs: t's where `keep`, then the cotangents of
+/// the inputs wanted.
+constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& given, bool keep) {
+  builder b;
+  vec<int> names(t.values.size(), -1);
+  vec<bool> active(t.values.size(), false);  // depends on an input wanted
+  for (int i = 0; i < t.inputs.size(); ++i) {
+    names[t.inputs[i]] = b.input(t.values[t.inputs[i]]);
+    active[t.inputs[i]] = wanted[i] && is_floating(t.values[t.inputs[i]].type);
+  }
+  vec<int> cotangent(t.values.size(), zero_tangent);
+  vec<int> cotangent_inputs;
+  for (int i = 0; i < t.outputs.size(); ++i)
+    cotangent_inputs.push_back(given[i] ? b.input(t.values[t.outputs[i]]) : zero_tangent);
+
+  vec<vec<int>> residuals(t.entries.size());
+  for (int i = 0; i < t.entries.size(); ++i) {
+    const entry& e = t.entries[i];
+    bool any = false;
+    for (int o : e.operands) any = any || active[o];
+    const vec<int> operands = renamed(e.operands, names);
+    vec<int> results;
+    if (any && e.prim->augmented) {
+      const vec<int> all = e.prim->augmented({b, e, operands, {}, drivers});
+      for (int k = 0; k < all.size(); ++k) (k < e.results.size() ? results : residuals[i]).push_back(all[k]);
+    } else {
+      results = b.add(*e.prim, operands, e.attrs, e.regions);
+    }
+    for (int k = 0; k < results.size(); ++k) {
+      names[e.results[k]] = results[k];
+      active[e.results[k]] = any && is_floating(t.values[e.results[k]].type);
+    }
+  }
+
+  for (int i = 0; i < t.outputs.size(); ++i)
+    cotangent[t.outputs[i]] = emit::accumulate(b, cotangent[t.outputs[i]], cotangent_inputs[i]);
+  for (int i = t.entries.size() - 1; i >= 0; --i) {
+    const entry& e = t.entries[i];
+    vec<int> ct;
+    bool any = false;
+    for (int r : e.results) {
+      ct.push_back(active[r] ? cotangent[r] : zero_tangent);
+      any = any || ct.back() != zero_tangent;
+    }
+    if (!any) continue;
+    if (!e.prim->vjp) throw "drx: this primitive has no reverse derivative; put stop_gradient around it or give it a rule";
+    vec<bool> operands_wanted;
+    for (int o : e.operands) operands_wanted.push_back(active[o]);
+    const vec<int> operands = renamed(e.operands, names);
+    const vec<int> results = renamed(e.results, names);
+    const vec<int> back = e.prim->vjp({b, e, operands, results, drivers, residuals[i]}, ct, operands_wanted);
+    for (int k = 0; k < back.size(); ++k)
+      if (operands_wanted[k]) cotangent[e.operands[k]] = emit::accumulate(b, cotangent[e.operands[k]], back[k]);
+  }
+  if (keep)
+    for (int o : t.outputs) b.output(names[o]);
+  for (int i = 0; i < t.inputs.size(); ++i)
+    if (wanted[i]) {
+      const int ct = cotangent[t.inputs[i]];
+      b.output(ct != zero_tangent ? ct : emit::zeros_like(b, names[t.inputs[i]]));
+    }
+  tape r = without_dead_entries(b.result());
+  check(r);
+  return r;
+}
+constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
+  return vjp(t, wanted, given, false);
+}
+
+/// t on a batch of n: the inputs batched and all outputs carry a new axis 0.
+constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) {
+  builder b;
+  vec<int> names(t.values.size(), -1);
+  vec<bool> has_axis(t.values.size(), false);
+  for (int i = 0; i < t.inputs.size(); ++i) {
+    const abstract_value& v = t.values[t.inputs[i]];
+    names[t.inputs[i]] = b.input(batched[i] ? v.with_shape(with_front(v.shape, n)) : v);
+    has_axis[t.inputs[i]] = batched[i];
+  }
+  for (const entry& e : t.entries) {
+    const vec<int> operands = renamed(e.operands, names);
+    vec<bool> on;
+    bool any = false;
+    for (int o : e.operands) {
+      on.push_back(has_axis[o]);
+      any = any || has_axis[o];
+    }
+    if (any && !e.prim->batch) throw "drx: this primitive has no batching rule";
+    const vec<int> results =
+        any ? e.prim->batch({b, e, operands, {}, drivers}, on, n) : b.add(*e.prim, operands, e.attrs, e.regions);
+    for (int k = 0; k < results.size(); ++k) {
+      names[e.results[k]] = results[k];
+      has_axis[e.results[k]] = any;
+    }
+  }
+  for (int o : t.outputs) b.output(has_axis[o] ? names[o] : emit::repeated(b, names[o], n));
+  tape r = without_dead_entries(b.result());
+  check(r);
+  return r;
+}
+
+}  // namespace drx::transform
