@@ -124,41 +124,38 @@ DRX_INLINE T horner(T x, T c0, T c1, C... c) {
   return fma(x, horner(x, c1, c...), c0);
 }
 
-/// x = n ln 2 + r, |r| <= ln(2) / 2; rounded holds n in its low bits, and q = expm1(r).
+/// P in e^r = 1 + r + r^2 P(r), |r| <= ln(2) / 2: minimax (Remez) for the relative error of expm1.
+template <class T>
+DRX_INLINE T exp_series(T r) {
+  if constexpr (std::same_as<T, float>)
+    return horner(r, 0.50000000465f, 0.16666666818f, 0.04166635416f, 0.00833327289f, 0.00139410504f, 0.00019914261f);
+  else
+    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367, 0.0013888888888866657868,
+                  0.00019841269886266287934, 0.000024801587360873566846, 2.7557244061778923815e-6, 2.7557242510008704365e-7,
+                  2.5109090490605079179e-8, 2.0924515921565005393e-9);
+}
+
+/// x = n ln 2 + r + lost.
 template <class T>
 struct exp_parts {
-  T q;
+  T r, lost;
   bits_t<T> n;
 };
-
-/// q = expm1(r), with r^2 P(r) added last so that a tiny r keeps its relative accuracy. P: minimax (Remez) on +-ln(2)/2.
-template <class T>
-DRX_INLINE T expm1_reduced(T r) {
-  T p;
-  if constexpr (std::same_as<T, float>)
-    p = horner(r, 0.50000000465f, 0.16666666818f, 0.04166635416f, 0.00833327289f, 0.00139410504f, 0.00019914261f);
-  else
-    p = horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367, 0.0013888888888866657868,
-               0.00019841269886266287934, 0.000024801587360873566846, 2.7557244061778923815e-6, 2.7557242510008704365e-7,
-               2.5109090490605079179e-8, 2.0924515921565005393e-9);
-  return fma(r * r, p, r);
-}
 
 template <class T>
 DRX_INLINE exp_parts<T> exp_split(T x) {
   using F = format<T>;
-  const T rounded = fma(x, T(1.4426950408889634074), F::magic);
-  const T n = rounded - F::magic;
-  const T r = fma(n, -F::ln2_lo, fma(n, -F::ln2_hi, x));
-  return {expm1_reduced(r), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
+  const T rounded = fma(x, T(1.4426950408889634074), F::magic), n = rounded - F::magic;
+  const T exact = fma(n, -F::ln2_hi, x), r = fma(n, -F::ln2_lo, exact);
+  return {r, fma(n, -F::ln2_lo, exact - r), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
 }
 
-/// 2^n (1 + q) with one rounding, also where the result is subnormal or overflows.
+/// 2^n e^r with one rounding at the end, also where the result is subnormal or overflows.
 template <class T>
-DRX_INLINE T exp_join(exp_parts<T> e) {
+DRX_INLINE T exp_join(T r, bits_t<T> n) {
   using F = format<T>;
-  const bits_t<T> both = e.n + 2 * F::bias, half = both >> 1;
-  return (1 + e.q) * cast<T>(half << F::mantissa) * cast<T>((both - half) << F::mantissa);
+  const bits_t<T> both = n + 2 * F::bias, half = both >> 1;
+  return (1 + fma(r * r, exp_series(r), r)) * cast<T>(half << F::mantissa) * cast<T>((both - half) << F::mantissa);
 }
 
 /// expm1(x) / 2: half, because 2^n itself overflows at the upper end of the range.
@@ -166,8 +163,9 @@ template <class T>
 DRX_INLINE T half_expm1(T x) {
   using F = format<T>;
   const exp_parts<T> e = exp_split(x);
+  const T q = e.r + fma(e.r * e.r, exp_series(e.r), e.lost);
   const T scale = cast<T>((e.n + (F::bias - 1)) << F::mantissa);
-  return fma(scale, e.q, scale - T(0.5));
+  return fma(scale, q, scale - T(0.5));
 }
 
 /// x = 2^k m, sqrt(1/2) <= m < sqrt(2), for normal x > 0.
@@ -234,7 +232,7 @@ DRX_INLINE quadrant<T> reduce_quadrant(T x) {
   }
 }
 
-/// sin(x) for turn = 0, cos(x) = sin(x + pi / 2) for turn = 1.
+/// sin(x + turn pi / 2) for x >= 0: sin for turn = 0, cos for turn = 1.
 template <class T>
 DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
   using U = bits_t<T>;
@@ -256,7 +254,7 @@ DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
   const U n = q.n + turn;
   const T unsigned_result = blend(U{0} - (n & 1), c, s);
   const T result = cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
-  return select(magnitude(x) <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
+  return select(x <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
 }
 
 }  // namespace detail
@@ -264,7 +262,8 @@ DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
 template <std::floating_point T>
 DRX_INLINE T exp(T x) {
   using F = detail::format<T>;
-  return detail::exp_join(detail::exp_split(detail::clamp(x, F::exp_min, F::exp_max)));
+  const auto e = detail::exp_split(detail::clamp(x, F::exp_min, F::exp_max));
+  return detail::exp_join(e.r, e.n);
 }
 
 template <std::floating_point T>
@@ -273,7 +272,7 @@ DRX_INLINE T exp2(T x) {
   x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
   const T rounded = x + F::magic, r = (x - (rounded - F::magic)) * T(0.69314718055994530942);
   using U = detail::bits_t<T>;
-  return detail::exp_join<T>({detail::expm1_reduced(r), detail::cast<U>(rounded) - detail::cast<U>(F::magic)});
+  return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
 }
 
 template <std::floating_point T>
@@ -306,23 +305,27 @@ template <std::floating_point T>
 DRX_INLINE T tanh(T x) {
   const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;
   const T h = detail::half_expm1(2 * detail::select(a > limit, limit, a));
-  return detail::with_sign_of(h / (h + 1), x);
+  const T quotient = h / (h + 1);
+  return detail::with_sign_of(detail::select(h < 1, detail::fma(-h, quotient, h), quotient), x);  // h - h q = q, exacter
 }
 
 template <std::floating_point T>
 DRX_INLINE T sigmoid(T x) {
   const T z = drx::math::exp(-detail::magnitude(x));  // at most 1, so that neither side overflows
-  return detail::select(x < 0, z, T(1)) / (1 + z);
+  const T quotient = detail::select(x < 0, z, T(1)) / (1 + z);
+  return detail::select(x < 0, detail::fma(-z, quotient, z), quotient);  // z - z q = q, exacter
 }
 
 template <std::floating_point T>
 DRX_INLINE T sin(T x) {
-  return detail::sin_turned(x, detail::bits_t<T>{0});
+  using U = detail::bits_t<T>;
+  const T result = detail::sin_turned(detail::magnitude(x), U{0});
+  return detail::cast<T>(detail::cast<U>(result) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
 }
 
 template <std::floating_point T>
 DRX_INLINE T cos(T x) {
-  return detail::sin_turned(x, detail::bits_t<T>{1});
+  return detail::sin_turned(detail::magnitude(x), detail::bits_t<T>{1});
 }
 
 #endif
