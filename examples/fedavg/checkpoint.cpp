@@ -1,5 +1,5 @@
-// Layout, in the byte order of the machine: magic (8 bytes), version (u32), CRC-32 of the payload (u32), payload size (u64);
-// payload: round (u64), then fingerprint, sizes and parameters, each as a count (u64) and its elements.
+// Layout, in the byte order of the machine: magic (8 bytes), version (u32), CRC-32 of the payload (u32), payload size
+// (u64); payload: round (u64), then fingerprint, sizes and parameters, each as a count (u64) and its elements.
 #include "checkpoint.hpp"
 
 #include <fmt/format.h>
@@ -23,13 +23,11 @@ std::uint32_t crc(std::string_view bytes) {
   return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-template <class T>
-void put(std::string& bytes, const T& value) {
+template <class T> void put(std::string& bytes, const T& value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-template <class Sequence>
-void put_all(std::string& bytes, const Sequence& values) {
+template <class Sequence> void put_all(std::string& bytes, const Sequence& values) {
   put(bytes, std::uint64_t{values.size()});
   bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]);
 }
@@ -38,15 +36,13 @@ class reader {
  public:
   reader(const std::filesystem::path& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
 
-  template <class T>
-  T get() {
+  template <class T> T get() {
     T value;
     std::memcpy(&value, next(sizeof value).data(), sizeof value);
     return value;
   }
 
-  template <class Sequence>
-  Sequence get_all() {
+  template <class Sequence> Sequence get_all() {
     const auto count = get<std::uint64_t>();
     using T = typename Sequence::value_type;
     if (count > bytes_.size() / sizeof(T)) fail();
@@ -102,7 +98,8 @@ void save(const std::filesystem::path& path, const checkpoint& state) {
   write_atomically(path, bytes + payload);
 }
 
-checkpoint load(const std::filesystem::path& path, std::string_view fingerprint, const std::vector<std::uint64_t>& sizes) {
+checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
+                const std::vector<std::uint64_t>& sizes) {
   const std::string file = read_file(path);
   const std::string_view bytes = file;
   if (!bytes.starts_with(magic)) throw file_error(path, "is not a checkpoint of this program");
@@ -114,7 +111,8 @@ checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
   const auto expected_crc = header.get<std::uint32_t>();
   const auto payload = bytes.substr(header_size);
   if (const auto size = header.get<std::uint64_t>(); size != payload.size())
-    throw file_error(path, fmt::format("is cut short or has a tail: {} bytes of content, expected {}", payload.size(), size));
+    throw file_error(path,
+                     fmt::format("is cut short or has a tail: {} bytes of content, expected {}", payload.size(), size));
   if (const auto found = crc(payload); found != expected_crc)
     throw file_error(path, fmt::format("is damaged: checksum {:08x}, expected {:08x}", found, expected_crc));
 

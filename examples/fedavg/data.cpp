@@ -45,8 +45,7 @@ struct line_reader {
 };
 
 /// Calls visit(column, field) for each field; returns how many there are.
-template <class Visit>
-std::size_t for_each_field(std::string_view line, Visit visit) {
+template <class Visit> std::size_t for_each_field(std::string_view line, Visit visit) {
   for (std::size_t column = 0;; ++column) {
     const auto end = line.find(',');
     visit(column, trim(line.substr(0, end)));
@@ -92,9 +91,12 @@ class csv_parser {
       if (std::ranges::find(columns_.names, name) != columns_.names.end())
         fail(fmt::format("two columns are named '{}'", name));
       columns_.names.emplace_back(name);
-      if (name == "label") columns_.label = column, label_seen = true;
-      else if (name == "client") columns_.client = column;
-      else data_.feature_names.emplace_back(name);
+      if (name == "label")
+        columns_.label = column, label_seen = true;
+      else if (name == "client")
+        columns_.client = column;
+      else
+        data_.feature_names.emplace_back(name);
     });
     if (!label_seen) fail("the header names no column 'label'");
     data_.features = data_.feature_names.size();
@@ -107,9 +109,12 @@ class csv_parser {
     const std::size_t expected = columns_.names.size();
     const std::size_t found = for_each_field(line, [&](std::size_t column, std::string_view field) {
       if (column >= expected) return;
-      if (column == columns_.label) data_.y.push_back(label(field));
-      else if (column == columns_.client) data_.client.push_back(client(field));
-      else data_.x.push_back(number(field, column));
+      if (column == columns_.label)
+        data_.y.push_back(label(field));
+      else if (column == columns_.client)
+        data_.client.push_back(client(field));
+      else
+        data_.x.push_back(number(field, column));
     });
     if (found != expected) fail(fmt::format("expected {} columns, found {}", expected, found));
   }
@@ -158,10 +163,10 @@ std::uint64_t hash_row(const dataset& data, std::size_t row, std::uint64_t seed)
   return mix(key ^ static_cast<std::uint64_t>(data.y[row]));
 }
 
-template <class T>
-std::uint32_t continue_crc(std::uint32_t crc, const std::vector<T>& values) {
+template <class T> std::uint32_t continue_crc(std::uint32_t crc, const std::vector<T>& values) {
   if (values.empty()) return crc;  // zlib takes a null pointer to mean: start anew
-  return static_cast<std::uint32_t>(::crc32_z(crc, reinterpret_cast<const Bytef*>(values.data()), values.size() * sizeof(T)));
+  return static_cast<std::uint32_t>(
+      ::crc32_z(crc, reinterpret_cast<const Bytef*>(values.data()), values.size() * sizeof(T)));
 }
 
 }  // namespace

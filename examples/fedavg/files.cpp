@@ -17,7 +17,9 @@ struct descriptor {
   explicit descriptor(int opened) : fd(opened) {}
   descriptor(const descriptor&) = delete;
   descriptor& operator=(const descriptor&) = delete;
-  ~descriptor() { if (fd >= 0) ::close(fd); }
+  ~descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
 };
 
 void write_all(int fd, std::string_view bytes, const std::filesystem::path& path) {

@@ -16,12 +16,11 @@ namespace {
 constexpr std::string_view header = "round,train_loss,test_loss,test_accuracy,seconds,bytes_reduced\n";
 
 std::string format(const metrics_row& row) {
-  return fmt::format("{},{},{},{},{:.3f},{}\n", row.round, row.train_loss, row.test_loss, row.test_accuracy, row.seconds,
-                     row.bytes_reduced);
+  return fmt::format("{},{},{},{},{:.3f},{}\n", row.round, row.train_loss, row.test_loss, row.test_accuracy,
+                     row.seconds, row.bytes_reduced);
 }
 
-template <class... T>
-bool scan(std::string_view line, T&... values) {
+template <class... T> bool scan(std::string_view line, T&... values) {
   const char* at = line.data();
   const char* const end = at + line.size();
   const auto field = [&](auto& value, char after) {
@@ -36,7 +35,8 @@ bool scan(std::string_view line, T&... values) {
 
 std::optional<metrics_row> parse_row(std::string_view line) {
   metrics_row row;
-  const bool good = scan(line, row.round, row.train_loss, row.test_loss, row.test_accuracy, row.seconds, row.bytes_reduced);
+  const bool good =
+      scan(line, row.round, row.train_loss, row.test_loss, row.test_accuracy, row.seconds, row.bytes_reduced);
   return good ? std::optional(row) : std::nullopt;
 }
 
@@ -79,7 +79,8 @@ void metrics_writer::append(const metrics_row& row) {
 }
 
 void metrics_writer::sync() {
-  if (::fsync(::fileno(file_.get())) != 0) throw file_error(path_, "cannot be written: " + std::generic_category().message(errno));
+  if (::fsync(::fileno(file_.get())) != 0)
+    throw file_error(path_, "cannot be written: " + std::generic_category().message(errno));
 }
 
 }  // namespace fedavg

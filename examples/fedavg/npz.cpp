@@ -42,7 +42,8 @@ void write_npz(const std::filesystem::path& path, const std::vector<npz_array>& 
     members.push_back(npy(array));
   }
   int error = 0;
-  std::unique_ptr<zip_t, void (*)(zip_t*)> owner(::zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error), ::zip_discard);
+  std::unique_ptr<zip_t, void (*)(zip_t*)> owner(::zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error),
+                                                 ::zip_discard);
   zip_t* const archive = owner.get();
   if (archive == nullptr) {
     zip_error_t reason;

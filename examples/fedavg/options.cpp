@@ -15,14 +15,14 @@ namespace fedavg {
 namespace {
 
 /// Refuses what is not a number of type T in the range. (CLI::Range lets nan pass.)
-template <class T>
-CLI::Validator from_to(T low, T high, const std::string& range) {
+template <class T> CLI::Validator from_to(T low, T high, const std::string& range) {
   return {[=](std::string& text) {
             T value{};
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
             const bool good = error == std::errc() && end == text.data() + text.size() && value >= low && value <= high;
             if (good) return std::string();
-            return fmt::format("'{}' is not a {} from {}", text, std::is_integral_v<T> ? "whole number" : "number", range);
+            return fmt::format("'{}' is not a {} from {}", text, std::is_integral_v<T> ? "whole number" : "number",
+                               range);
           },
           ""};
 }
@@ -41,7 +41,8 @@ std::filesystem::path options::data_file() const {
   if (data.ends_with(".csv")) return data;
   const auto path = data_dir / (data + ".csv");
   if (!std::filesystem::exists(path))
-    throw file_error(path, fmt::format("is missing: python3 examples/fedavg/get_data.py {} --into {}", data, data_dir.string()));
+    throw file_error(
+        path, fmt::format("is missing: python3 examples/fedavg/get_data.py {} --into {}", data, data_dir.string()));
   return path;
 }
 

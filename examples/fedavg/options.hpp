@@ -9,26 +9,27 @@
 namespace fedavg {
 
 struct options {
-  std::string data = "digits";           ///< digits, flights or the path of a CSV file
+  std::string data = "digits";  ///< digits, flights or the path of a CSV file
   std::filesystem::path data_dir = "data";
-  int clients = 100;                     ///< unused where the data name their own clients
+  int clients = 100;  ///< unused where the data name their own clients
   int rounds = 60;
   int local_steps = 8;
-  int batch = 0;                         ///< rows per local step; 0: all of the client's rows
+  int batch = 0;  ///< rows per local step; 0: all of the client's rows
   double rate = 0.1;
   double participation = 0.2;
   double alpha = 0.5;
   double test_fraction = 0.2;
   std::uint64_t seed = 1;
   std::filesystem::path out = "out";
-  int checkpoint_every = 10;             ///< rounds; 0: never
-  int threads = 0;                       ///< per rank; 0: left to Kokkos
+  int checkpoint_every = 10;  ///< rounds; 0: never
+  int threads = 0;            ///< per rank; 0: left to Kokkos
   bool resume = false;
   bool central = false;
   bool show = false;
   bool info = false;
 
-  /// The file that --data and --data-dir name. Throws file_error that says how to get it, if it is one of the two known.
+  /// The file that --data and --data-dir name. Throws file_error that says how to get it, if it is one of the two
+  /// known.
   [[nodiscard]] std::filesystem::path data_file() const;
 };
 
@@ -41,8 +42,7 @@ struct stop {
 [[nodiscard]] std::variant<options, stop> parse(int argc, const char* const* argv);
 
 /// Calls visit(name, value) for each option that describes a run.
-template <class Visit>
-void for_each_option(const options& o, Visit visit) {
+template <class Visit> void for_each_option(const options& o, Visit visit) {
   visit("data", o.data);
   visit("data_dir", o.data_dir.string());
   visit("test_fraction", o.test_fraction);

@@ -73,8 +73,8 @@ partition flatten(row_lists&& clients) {
 
 partition partition_dirichlet(std::span<const int> labels, std::size_t clients, double alpha, std::uint64_t seed) {
   if (clients == 0 || clients > labels.size())
-    throw std::invalid_argument(
-        fmt::format("{} training rows cannot be split over {} clients: each needs at least one", labels.size(), clients));
+    throw std::invalid_argument(fmt::format("{} training rows cannot be split over {} clients: each needs at least one",
+                                            labels.size(), clients));
   random_stream random(seed, purpose::partition);
   row_lists lists(clients);
   for (auto& rows : group(labels)) {

@@ -48,7 +48,8 @@ def draw(metrics, central):
     loss.legend(frameon=False, labelcolor=INK)
 
     prepare(accuracy, "Test accuracy", max(1, rounds[-1]))
-    accuracy.plot(rounds, metrics["test_accuracy"], color=TEST, linewidth=2, label=f"federated: {metrics['test_accuracy'][-1]:.1%}")
+    reached = metrics["test_accuracy"]
+    accuracy.plot(rounds, reached, color=TEST, linewidth=2, label=f"federated: {reached[-1]:.1%}")
     if central:
         final = central["test_accuracy"][-1]
         accuracy.axhline(final, color=INK, linewidth=1.2, linestyle=(0, (5, 3)), label=f"all data in one place: {final:.1%}")

@@ -33,8 +33,10 @@ class progress {
     shown_ = now;
     const std::chrono::duration<double> spent = now - start_;
     const auto line = progress_line(round, rounds_, accuracy, spent.count() / std::max(1, round - done_));
-    if (terminal_) fmt::print(stderr, "\r{}\x1b[K{}", line, last ? "\n" : "");
-    else fmt::print(stderr, "{}\n", line);
+    if (terminal_)
+      fmt::print(stderr, "\r{}\x1b[K{}", line, last ? "\n" : "");
+    else
+      fmt::print(stderr, "{}\n", line);
     std::fflush(stderr);
   }
 

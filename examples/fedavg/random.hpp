@@ -59,12 +59,12 @@ class random_stream {
     const double d = shape - 1.0 / 3, c = 1 / std::sqrt(9 * d);
     for (;;) {
       const double x = normal(), cube = std::pow(1 + c * x, 3);
-      if (cube > 0 && std::log(1 - uniform()) < 0.5 * x * x + d - d * cube + d * std::log(cube)) return std::log(d * cube);
+      if (cube > 0 && std::log(1 - uniform()) < 0.5 * x * x + d - d * cube + d * std::log(cube))
+        return std::log(d * cube);
     }
   }
 
-  template <class T>
-  void shuffle(std::span<T> values) {
+  template <class T> void shuffle(std::span<T> values) {
     for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);
   }
 

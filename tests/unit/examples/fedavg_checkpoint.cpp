@@ -52,7 +52,8 @@ TEST_CASE("fedavg: a damaged checkpoint is refused") {
   CHECK(load_error(folder, "") == "c.bin: is not a checkpoint of this program");
   CHECK(load_error(folder, "label,x\n1,2\n") == "c.bin: is not a checkpoint of this program");
   CHECK(load_error(folder, good.substr(0, 20)) == "c.bin: is cut short: 20 bytes, expected at least 24");
-  CHECK(load_error(folder, good.substr(0, 100)) == "c.bin: is cut short or has a tail: 76 bytes of content, expected 84");
+  CHECK(load_error(folder, good.substr(0, 100)) ==
+        "c.bin: is cut short or has a tail: 76 bytes of content, expected 84");
   CHECK(load_error(folder, good + "x") == "c.bin: is cut short or has a tail: 85 bytes of content, expected 84");
   auto newer = good;
   newer[8] = 2;

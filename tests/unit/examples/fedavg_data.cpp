@@ -28,7 +28,10 @@ fedavg::dataset squares(std::size_t rows) {
 
 TEST_CASE("fedavg: a table is read as it stands") {
   const test_folder folder;
-  const auto data = fedavg::read_csv(folder.file("d.csv", "\xef\xbb\xbf" "a,client,label,b\r\n0.5,N1, 2 ,-1e3\r\n.25,N2,0,7\r\n1e-60,N1,1,0\r\n"));
+  const auto data =
+      fedavg::read_csv(folder.file("d.csv",
+                                   "\xef\xbb\xbf"
+                                   "a,client,label,b\r\n0.5,N1, 2 ,-1e3\r\n.25,N2,0,7\r\n1e-60,N1,1,0\r\n"));
   CHECK(data.x == std::vector{0.5f, -1000.0f, 0.25f, 7.0f, 0.0f, 0.0f});
   CHECK(data.y == std::vector{2, 0, 1});
   CHECK(data.client == std::vector{0, 1, 0});
@@ -43,7 +46,8 @@ TEST_CASE("fedavg: a table is read as it stands") {
 TEST_CASE("fedavg: a bad table is refused with file, line and reason") {
   CHECK(read_error("") == "d.csv: is empty");
   CHECK(read_error("label,x\n") == "d.csv: has a header but no rows");
-  CHECK(read_error("label,x\n1,2\n1,3") == "d.csv: the last line has no end: the file is cut short (or only lacks its last newline)");
+  CHECK(read_error("label,x\n1,2\n1,3") ==
+        "d.csv: the last line has no end: the file is cut short (or only lacks its last newline)");
   CHECK(read_error("y,x\n1,2\n") == "d.csv:1: the header names no column 'label'");
   CHECK(read_error("label,client\n1,2\n") == "d.csv:1: the header names no features beside 'label' and 'client'");
   CHECK(read_error("label,x,x\n1,2,3\n") == "d.csv:1: two columns are named 'x'");

@@ -25,7 +25,8 @@ std::string refusal(std::initializer_list<const char*> words) {
 }  // namespace
 
 TEST_CASE("fedavg: options are taken over") {
-  const auto parsed = parse({"--data", "my.csv", "--rate", "1e-3", "--seed", "18446744073709551615", "--central", "--out", "o"});
+  const auto parsed =
+      parse({"--data", "my.csv", "--rate", "1e-3", "--seed", "18446744073709551615", "--central", "--out", "o"});
   REQUIRE(std::holds_alternative<fedavg::options>(parsed));
   const auto& o = std::get<fedavg::options>(parsed);
   CHECK(o.data_file() == "my.csv");

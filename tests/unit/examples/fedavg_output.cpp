@@ -47,7 +47,8 @@ TEST_CASE("fedavg: model.npz holds .npy files, and numpy opens it where it is in
   CHECK(fedavg::read_file(path) == first);
 
   if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) return;
-  const std::string check = "m = numpy.load('" + path.string() + "'); assert m['w'].tolist() == [[1, 2], [3, 4], [5, 6.5]]; " +
+  const std::string check = "m = numpy.load('" + path.string() +
+                            "'); assert m['w'].tolist() == [[1, 2], [3, 4], [5, 6.5]]; " +
                             "assert m['b'].tolist() == [-1, 0] and m['s'] == -1 and m['w'].dtype == 'f4'";
   CHECK(std::system(("python3 -c \"import numpy; " + check + "\"").c_str()) == 0);
 }
@@ -55,22 +56,26 @@ TEST_CASE("fedavg: model.npz holds .npy files, and numpy opens it where it is in
 TEST_CASE("fedavg: an array that does not fit its shape, or a folder that is not there, is refused") {
   const test_folder folder;
   const std::vector<float> w{1, 2};
-  CHECK(what_is_thrown(folder, [&] { fedavg::write_npz(folder.path / "m.npz", {{"w", {2, 3}, w}}); }) ==
-        "array 'w' of shape (2, 3) needs 6 values, has 2");
-  CHECK(what_is_thrown(folder, [&] { fedavg::write_npz(folder.path / "none" / "m.npz", {{"w", {2}, w}}); })
-            .starts_with("none/m.npz: cannot be written: "));
+  CHECK(what_is_thrown(folder, [&] {
+          fedavg::write_npz(folder.path / "m.npz", {{"w", {2, 3}, w}});
+        }) == "array 'w' of shape (2, 3) needs 6 values, has 2");
+  CHECK(what_is_thrown(folder, [&] {
+          fedavg::write_npz(folder.path / "none" / "m.npz", {{"w", {2}, w}});
+        }).starts_with("none/m.npz: cannot be written: "));
 }
 
 TEST_CASE("fedavg: metrics continue after the checkpoint's round") {
   const test_folder folder;
   const auto path = folder.path / "metrics.csv";
-  const fedavg::metrics_row rows[] = {{0, 2.5, 2.25, 0.125, 0, 0}, {1, 1.5, 1.75, 0.5, 0.25, 1000}, {2, 1, 1.25, 0.75, 0.5, 2000}};
+  const fedavg::metrics_row rows[] = {
+      {0, 2.5, 2.25, 0.125, 0, 0}, {1, 1.5, 1.75, 0.5, 0.25, 1000}, {2, 1, 1.25, 0.75, 0.5, 2000}};
   {
     fedavg::metrics_writer writer(path);
     for (const auto& row : rows) writer.append(row);
     writer.sync();
   }
-  const std::string whole = metrics_header + "0,2.5,2.25,0.125,0.000,0\n1,1.5,1.75,0.5,0.250,1000\n2,1,1.25,0.75,0.500,2000\n";
+  const std::string whole =
+      metrics_header + "0,2.5,2.25,0.125,0.000,0\n1,1.5,1.75,0.5,0.250,1000\n2,1,1.25,0.75,0.500,2000\n";
   CHECK(fedavg::read_file(path) == whole);
   folder.file("metrics.csv", whole + "3,0.9,1.2,0.8");  // cut short by a crash
   {
@@ -91,8 +96,10 @@ TEST_CASE("fedavg: metrics continue after the checkpoint's round") {
 }
 
 TEST_CASE("fedavg: a line of progress") {
-  CHECK(fedavg::progress_line(30, 60, 0.912, 2.5) == "[###############...............] round 30/60, test accuracy 91.2%, 1:15 left");
-  CHECK(fedavg::progress_line(60, 60, 1, 2.5) == "[##############################] round 60/60, test accuracy 100.0%, 0:00 left");
+  CHECK(fedavg::progress_line(30, 60, 0.912, 2.5) ==
+        "[###############...............] round 30/60, test accuracy 91.2%, 1:15 left");
+  CHECK(fedavg::progress_line(60, 60, 1, 2.5) ==
+        "[##############################] round 60/60, test accuracy 100.0%, 0:00 left");
 }
 
 TEST_CASE("fedavg: run.json says what ran, where, with which options") {

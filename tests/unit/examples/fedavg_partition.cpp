@@ -68,7 +68,8 @@ TEST_CASE("fedavg: splits follow the seed") {
 
 TEST_CASE("fedavg: too many clients are refused") {
   CHECK_THROWS_WITH_AS(static_cast<void>(fedavg::partition_dirichlet(std::vector{0, 1}, 3, 1, 1)),
-                       "2 training rows cannot be split over 3 clients: each needs at least one", std::invalid_argument);
+                       "2 training rows cannot be split over 3 clients: each needs at least one",
+                       std::invalid_argument);
 }
 
 TEST_CASE("fedavg: owners without rows are no clients") {
@@ -112,5 +113,6 @@ TEST_CASE("fedavg: the portable distributions have the right moments") {
 TEST_CASE("fedavg: draws are the same with every compiler and standard library") {
   using list = std::vector<std::size_t>;
   CHECK(fedavg::participants(1000, 0.005, 1, 2) == list{29, 151, 307, 389, 428});
-  CHECK(fedavg::partition_dirichlet(std::vector<int>(1000), 8, 0.3, 1).first == list{0, 11, 804, 826, 829, 876, 877, 885, 1000});
+  CHECK(fedavg::partition_dirichlet(std::vector<int>(1000), 8, 0.3, 1).first ==
+        list{0, 11, 804, 826, 829, 876, 877, 885, 1000});
 }
