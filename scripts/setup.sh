@@ -1,6 +1,6 @@
 # Sourced by scripts/demo and scripts/test. Installs what is missing: Debian packages through apt-get, the rest into a
 # cache outside the tree. Once everything is there, it takes a second and needs no network.
-set -euo pipefail
+set -Eeuo pipefail
 
 drx_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 drx_cache=${DRX_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/drx}
@@ -83,6 +83,7 @@ setup_kokkos() {
     if [[ ! $source ]]; then
       step "download Kokkos $version" "set Kokkos_ROOT to an installed Kokkos >= 4.5, or DRX_KOKKOS_SOURCE_DIR to its source tree"
       quietly "$drx_cache/log/kokkos-download" "$drx_python" -m pip download --no-deps --no-binary pycompadre -d "$work" pycompadre==1.7.6
+      step "check the download" "what arrived is not the file that was checked: compare its SHA-256 with $sha"
       echo "$sha  $work/$archive" | sha256sum --check --quiet
       tar -xzf "$work/$archive" -C "$work/source" --strip-components=2 pycompadre-1.7.6/kokkos
       source=$work/source
@@ -106,6 +107,7 @@ setup() {
   setup_python
   setup_kokkos
   unlock_cache
+  echo "   Kokkos: ${Kokkos_ROOT:-found by CMake}"
   # Open MPI refuses to run as root without these two; in a container root is all there is.
   if ((EUID == 0)); then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
   # Ranks share cores on small machines: neither bind each to one core, nor spin, nor refuse (Open MPI 4, then 5).
