@@ -1,0 +1,291 @@
+// drx/plan/stages.hpp: cuts a program at its reductions. A stage is everything that is done for each member of a
+// placement before the next reductions: independent maps over one placement, and maps of maps, join one body, so that
+// each member is visited once and what is only reduced is never stored. The result is a tape again, whose entries are
+// unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
+#pragma once
+
+#include <drx/transform/program.hpp>
+
+namespace drx {
+
+/// What becomes of one result of a stage's body.
+enum class fold : std::int8_t { sum, mean, max, min, collect, monoid };
+
+namespace prim::rules {
+/// placement; ints: {placed operands, then for each result of the body its fold, and the number of its monoid}.
+/// Operands: the placed ones, then unplaced ones. Regions: {body, then (combine, identity) of each monoid}; the body
+/// sees (index, the member's share of the placed operands, the unplaced operands).
+struct stage {
+  static constexpr int placed(const attributes& a) { return static_cast<int>(a.ints[0]); }
+  static constexpr fold fold_of(const attributes& a, int result) { return static_cast<fold>(a.ints[1 + 2 * result]); }
+  static constexpr int monoid_of(const attributes& a, int result) { return static_cast<int>(a.ints[2 + 2 * result]); }
+
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const tape& body = t.regions[0];
+    typing::require(body.inputs.size() == t.operands.size() + 1, "stage: the body's inputs are not the operands' number");
+    for (int i = 0; i < t.operands.size(); ++i)
+      typing::require((i < placed(t.attrs) ? t.operands[i].of_member() : t.operands[i]) == body.values[body.inputs[i + 1]],
+                      "stage: an operand is of another type");
+    vec<abstract_value> r;
+    for (int i = 0; i < body.outputs.size(); ++i) {
+      const abstract_value& v = body.values[body.outputs[i]];
+      r.push_back(fold_of(t.attrs, i) == fold::collect ? v.placed_at(t.attrs.placement) : v);
+    }
+    return r;
+  }
+  static std::string print(const attributes& a) {
+    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid"};
+    std::string s(a.placement->name);
+    for (int i = 0; 1 + 2 * i < a.ints.size(); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
+    return s;
+  }
+  static void evaluate(evaluation& v) {
+    const attributes& a = v.e.attrs;
+    const std::int64_t n = v.members(a.placement);
+    std::vector<tensor> collected(v.out.size());
+    for (std::size_t i = 0; i < v.out.size(); ++i) {
+      const abstract_value& t = v.out[i].type;
+      collected[i] = tensor(fold_of(a, static_cast<int>(i)) == fold::collect ? t : t.placed_at(a.placement));
+    }
+    for (std::int64_t m = 0; m < n; ++m) {
+      tensor index(abstract_value(dtype::int64, {}));
+      index.data<std::int64_t>()[0] = m;
+      std::vector<tensor> inputs{index};
+      for (std::size_t i = 0; i < v.in.size(); ++i)
+        inputs.push_back(static_cast<int>(i) < placed(a) ? v.in[i]->members.at(static_cast<std::size_t>(m)) : *v.in[i]);
+      std::vector<tensor> outputs = v.run_member(v.e.regions[0], std::move(inputs), m);
+      for (std::size_t i = 0; i < outputs.size(); ++i) collected[i].members.push_back(std::move(outputs[i]));
+    }
+    // Each result by the primitive that it came from.
+    for (int i = 0; i < static_cast<int>(v.out.size()); ++i) {
+      const fold f = fold_of(a, i);
+      const auto at = static_cast<std::size_t>(i);
+      if (f == fold::collect) {
+        v.out[at] = std::move(collected[at]);
+        continue;
+      }
+      if (f == fold::monoid && i > 0 && fold_of(a, i - 1) == f && monoid_of(a, i - 1) == monoid_of(a, i)) continue;
+      entry single;
+      std::vector<tensor> out;
+      int count = 1;
+      if (f == fold::monoid) {
+        single.regions = {v.e.regions[1 + 2 * monoid_of(a, i)], v.e.regions[2 + 2 * monoid_of(a, i)]};
+        count = single.regions[1].outputs.size();
+      }
+      nested inner(single, v);
+      for (int k = 0; k < count; ++k) {
+        inner.in.push_back(&collected[at + static_cast<std::size_t>(k)]);
+        inner.out.emplace_back(v.out[at + static_cast<std::size_t>(k)].type);
+      }
+      switch (f) {
+        case fold::sum: reduce_sum::evaluate(inner); break;
+        case fold::mean: reduce_mean::evaluate(inner); break;
+        case fold::max: reduce_extremum<true>::evaluate(inner); break;
+        case fold::min: reduce_extremum<false>::evaluate(inner); break;
+        default: reduce_with::evaluate(inner);
+      }
+      for (int k = 0; k < count; ++k) v.out[at + static_cast<std::size_t>(k)] = std::move(inner.out[static_cast<std::size_t>(k)]);
+    }
+  }
+  struct nested final : evaluation {  // another entry under the same interpreter
+    evaluation& outer;
+    nested(const entry& of, evaluation& o) : evaluation(of), outer(o) {}
+    std::vector<tensor> run(const tape& r, std::vector<tensor> i) override { return outer.run(r, std::move(i)); }
+    std::vector<tensor> run_member(const tape& r, std::vector<tensor> i, std::int64_t m) override {
+      return outer.run_member(r, std::move(i), m);
+    }
+    std::int64_t members(const placement_info* p) override { return outer.members(p); }
+  };
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive stage{.name = "stage",
+                                 .type = rules::stage::type,
+                                 .print = rules::stage::print,
+                                 .evaluate = rules::stage::evaluate};
+}
+
+namespace plan {
+
+constexpr bool is_reduction(const primitive* p) {
+  return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
+         p == &prim::reduce_with;
+}
+constexpr fold fold_of(const primitive* p) {
+  return p == &prim::reduce_sum    ? fold::sum
+         : p == &prim::reduce_mean ? fold::mean
+         : p == &prim::reduce_max  ? fold::max
+         : p == &prim::reduce_min  ? fold::min
+                                   : fold::monoid;
+}
+/// Whether an entry belongs to the placed side, which stages take over.
+constexpr bool is_placed_entry(const tape& t, const entry& e) {
+  return e.prim == &prim::map || e.prim == &prim::broadcast || e.prim == &prim::member_index || is_reduction(e.prim) ||
+         (e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.prim != &prim::scan && e.prim != &prim::stage);
+}
+
+constexpr tape staged(const tape& t);
+
+/// Writes the stages of one tape.
+class stage_writer {
+ public:
+  constexpr explicit stage_writer(const tape& source)
+      : t(source), level(source.values.size(), 0), names(source.values.size(), -1), defining(source.values.size(), -1) {
+    for (int i = 0; i < t.entries.size(); ++i)
+      for (int r : t.entries[i].results) defining[r] = i;
+  }
+
+  constexpr tape run() {
+    for (int i : t.inputs) names[i] = b.input(t.values[i]);
+    int last = 0;
+    for (const entry& e : t.entries) {  // a value's level: how many reductions stand before it
+      int l = 0;
+      for (int o : e.operands) l = level[o] > l ? level[o] : l;
+      if (is_reduction(e.prim)) ++l;
+      for (int r : e.results) level[r] = l;
+      last = l > last ? l : last;
+    }
+    vec<bool> collect(t.values.size(), false);  // placed values that are needed whole
+    for (const entry& e : t.entries)
+      if (!is_placed_entry(t, e))
+        for (int o : e.operands) collect[o] = t.values[o].depth > 0 && defining[o] >= 0;
+    for (int o : t.outputs) collect[o] = collect[o] || (t.values[o].depth > 0 && defining[o] >= 0);
+    for (int l = 0; l <= last; ++l) {
+      // What is not placed and needs no reduction of this level, then the collected values it may need, in order.
+      write_unplaced(l);
+      vec<const placement_info*> done;
+      for (const entry& e : t.entries) {
+        const bool reduces = is_reduction(e.prim) && level[e.results[0]] == l + 1;
+        bool collects = false;
+        for (int r : e.results) collects = collects || (collect[r] && level[r] == l);
+        if (!reduces && !collects) continue;
+        const placement_info* p = reduces ? e.attrs.placement : t.values[e.results[0]].placements[0];
+        if (done.find(p) >= 0) continue;
+        done.push_back(p);
+        write_stage(l, p, collect);
+        write_unplaced(l);  // loops over collected values
+      }
+    }
+    for (int o : t.outputs) b.output(names[o]);
+    return without_dead_entries(b.result());
+  }
+
+ private:
+  const tape& t;
+  vec<int> level, names, defining;
+  builder b;
+
+  constexpr void write_unplaced(int l) {
+    for (const entry& e : t.entries) {
+      if (is_placed_entry(t, e) || level[e.results[0]] != l || names[e.results[0]] >= 0) continue;
+      bool ready = true;
+      for (int o : e.operands) ready = ready && names[o] >= 0;
+      if (!ready) continue;
+      vec<tape> regions;
+      for (const tape& r : e.regions) regions.push_back(staged(r));
+      const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
+      for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+    }
+  }
+
+  /// The body of a stage, written as what it needs is asked for.
+  struct body_writer {
+    stage_writer& s;
+    const placement_info* p;
+    builder body;
+    vec<int> element;            // by value of t: the member's share on `body`, or -1
+    vec<int> placed, placed_in;  // operands of the stage (values of t), and the body's inputs for them
+    vec<int> unplaced, unplaced_in;
+    int index;
+
+    constexpr body_writer(stage_writer& writer, const placement_info* at)
+        : s(writer), p(at), body(&writer.b), element(writer.t.values.size(), -1), index(body.input(abstract_value(dtype::int64, {}))) {}
+
+    constexpr int share(int v) {
+      if (element[v] >= 0) return element[v];
+      if (s.names[v] >= 0) {  // an input of the program, or collected before
+        placed.push_back(v);
+        placed_in.push_back(body.input(s.t.values[v].of_member()));
+        return element[v] = placed_in.back();
+      }
+      const entry& e = s.t.entries[s.defining[v]];
+      if (e.prim == &prim::broadcast) return element[v] = uniform(e.operands[0]);
+      if (e.prim == &prim::member_index) return element[v] = index;
+      if (e.prim != &prim::map) throw "drx: a placed value is made by a primitive that stages do not know";
+      vec<int> inputs;
+      for (int o : e.operands) inputs.push_back(share(o));
+      const vec<int> outputs = inline_tape(body, e.regions[0], inputs);
+      for (int i = 0; i < outputs.size(); ++i) element[e.results[i]] = outputs[i];
+      return element[v];
+    }
+    constexpr int uniform(int v) {
+      const int known = unplaced.find(v);
+      if (known >= 0) return unplaced_in[known];
+      double number = 0;
+      if (emit::is_constant(s.b, s.names[v], number)) return emit::constant(body, s.t.values[v], number);
+      unplaced.push_back(v);
+      unplaced_in.push_back(body.input(s.t.values[v]));
+      return unplaced_in.back();
+    }
+  };
+
+  constexpr void write_stage(int l, const placement_info* p, const vec<bool>& collect) {
+    body_writer w(*this, p);
+    attributes a;
+    a.placement = p;
+    a.ints.push_back(0);
+    vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are
+    vec<tape> monoids;
+    for (const entry& e : t.entries) {
+      if (is_reduction(e.prim) && e.attrs.placement == p && level[e.results[0]] == l + 1) {
+        for (int i = 0; i < e.operands.size(); ++i) {
+          outputs.push_back(w.share(e.operands[i]));
+          results.push_back(e.results[i]);
+          a.ints.push_back(static_cast<std::int64_t>(fold_of(e.prim)));
+          a.ints.push_back(monoids.size() / 2);
+        }
+        if (e.prim == &prim::reduce_with) monoids.append(e.regions);
+      }
+      for (int r : e.results)
+        if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p && names[r] < 0) {
+          outputs.push_back(w.share(r));
+          results.push_back(r);
+          a.ints.push_back(static_cast<std::int64_t>(fold::collect));
+          a.ints.push_back(0);
+        }
+    }
+    tape body = w.body.result();
+    body.outputs = outputs;
+    body.inputs = {w.index};
+    body.inputs.append(w.placed_in);
+    body.inputs.append(w.unplaced_in);
+    a.ints[0] = w.placed.size();
+    vec<int> operands = renamed(w.placed, names);
+    operands.append(renamed(w.unplaced, names));
+    vec<tape> regions{staged(without_dead_entries(body))};
+    regions.append(monoids);
+    const vec<int> r = b.add(prim::stage, operands, a, regions);
+    for (int i = 0; i < r.size(); ++i) names[results[i]] = r[i];
+  }
+};
+
+/// t with its placed entries gathered into stages, in regions too.
+constexpr tape staged(const tape& t) {
+  stage_writer w(t);
+  return w.run();
+}
+
+/// The plan of a program, as a constant.
+template <class Program>
+struct staged_program {
+  static constexpr tape make() {
+    tape t = staged(Program::tape().thaw());
+    check(t);
+    return t;
+  }
+  static constexpr const auto& tape_constant() { return frozen<staged_program>::value; }
+};
+
+}  // namespace plan
+}  // namespace drx
