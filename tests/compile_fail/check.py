@@ -1,9 +1,13 @@
 """Each NAME.pass.cpp must compile. Each NAME.fail.cpp must not: with exactly one error, whose first line names that
 file, and diagnostics that match each `// expect: REGEX` in it. `// needs: run` adds the flags of drx::run (g++ only)."""
-import argparse, os, pathlib, re, subprocess, sys
+import argparse, os, pathlib, re, sys
 from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from harness.compiler import Compiler
+
+
+def head(output, lines=15):
+    return "\n".join(output.splitlines()[:lines])
 
 
 def check(fail, compiler):
@@ -18,7 +22,7 @@ def check(fail, compiler):
     if twin.exists():
         ok, output = compiler.check(twin, runs)
         if not ok:
-            complaints.append(f"{twin.name} does not compile:\n{output}")
+            complaints.append(f"{twin.name} does not compile:\n{head(output)}")
     else:
         complaints.append(f"no twin {twin.name} that compiles")
     ok, output = compiler.check(fail, runs)
@@ -31,7 +35,7 @@ def check(fail, compiler):
         complaints.append("the first error is not in the user's file")
     complaints += [f"not in the diagnostics: {regex}" for regex in expected if not re.search(regex, output)]
     if complaints and not ok:
-        complaints.append(output)
+        complaints.append(head(output))
     return complaints
 
 

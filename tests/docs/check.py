@@ -46,7 +46,7 @@ def main():
         source = folder / (re.sub(r"\W", "_", where) + ".cpp")
         source.write_text(code)
         ok, output = compiler.check(source, run=compiler.can_run)
-        return None if ok else f"{where}: does not compile\n{output}"
+        return None if ok else f"{where}: does not compile\n" + "\n".join(output.splitlines()[:15])
 
     tasks = []
     for page in pages:
