@@ -1,0 +1,283 @@
+// drx/run/gemm.hpp: dense product of constant size, row-major and contiguous, fused with what happens to the result.
+//
+// C = op(A) op(B) is computed in register tiles of R rows and P packs; a pack is W neighbouring columns in one vector register.
+// Each result element is handed to the epilogue exactly once, finished:
+//   epilogue(row, col, pack<T> values)  columns col .. col + W - 1 of a row, or
+//   epilogue(row, col, T value)         a single element (the last N % W columns; all of them in the plain loop).
+// Where N is no multiple of W, the last pack starts at column N - W: it computes some columns twice, but needs neither a mask
+// nor padding. Summation order depends on the sizes alone, so equal inputs give equal bits wherever they lie in memory.
+#pragma once
+
+#include <drx/config.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace drx::kernel {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64, vector_registers = 32;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32, vector_registers = 16;
+#else
+inline constexpr int vector_bytes = 16, vector_registers = 16;
+#endif
+
+template <class T>
+inline constexpr int pack_width = vector_bytes / static_cast<int>(sizeof(T));
+
+namespace detail {
+template <class T>
+struct vector {
+  typedef T type __attribute__((vector_size(vector_bytes)));
+  typedef T anywhere __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));  // unaligned in memory
+};
+}  // namespace detail
+
+template <class T>
+using pack = typename detail::vector<T>::type;
+
+template <class T>
+DRX_INLINE pack<T> load(const T* p) {
+  return *reinterpret_cast<const typename detail::vector<T>::anywhere*>(p);
+}
+template <class T>
+DRX_INLINE void save(T* p, pack<T> v) {
+  *reinterpret_cast<typename detail::vector<T>::anywhere*>(p) = v;
+}
+
+namespace detail {
+
+template <class T, int N>
+struct store_epilogue {
+  T* c;
+  DRX_INLINE void operator()(int row, int col, T value) const { c[row * N + col] = value; }
+  DRX_INLINE void operator()(int row, int col, pack<T> value) const { save(c + row * N + col, value); }
+};
+
+template <class T, int N>
+struct add_epilogue {
+  T* c;
+  DRX_INLINE void operator()(int row, int col, T value) const { c[row * N + col] += value; }
+  DRX_INLINE void operator()(int row, int col, pack<T> value) const {
+    T* p = c + row * N + col;
+    save(p, load(p) + value);
+  }
+};
+
+}  // namespace detail
+
+/// Epilogues for a contiguous C of N columns: C = op(A) op(B), and C += op(A) op(B).
+template <int N, class T>
+DRX_INLINE detail::store_epilogue<T, N> store(T* c) {
+  return {c};
+}
+template <int N, class T>
+DRX_INLINE detail::add_epilogue<T, N> add_to(T* c) {
+  return {c};
+}
+
+namespace detail {
+
+constexpr int least(int a, int b) { return a < b ? a : b; }
+constexpr int most(int a, int b) { return a > b ? a : b; }
+constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+/// Interleaves the lower (First = 0) or upper (First = W / 2) halves of x and y.
+template <int First, class V, int... I>
+DRX_INLINE V interleave(V x, V y, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(x, y, (First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...);
+}
+
+/// to[k * to_stride + j] = from[j * from_stride + k] for a W x W block: log2(W) rounds of perfect shuffles.
+template <class T>
+DRX_INLINE void transpose_block(const T* from, int from_stride, T* to, int to_stride) {
+  constexpr int W = pack_width<T>;
+  constexpr std::make_integer_sequence<int, W> lanes{};
+  pack<T> x[W], y[W];
+#pragma GCC unroll 16
+  for (int j = 0; j < W; ++j) x[j] = load(from + j * from_stride);
+#pragma GCC unroll 4
+  for (int round = 1; round < W; round *= 2) {
+#pragma GCC unroll 8
+    for (int j = 0; j < W / 2; ++j) {
+      y[2 * j] = interleave<0>(x[j], x[j + W / 2], lanes);
+      y[2 * j + 1] = interleave<W / 2>(x[j], x[j + W / 2], lanes);
+    }
+#pragma GCC unroll 16
+    for (int j = 0; j < W; ++j) x[j] = y[j];
+  }
+#pragma GCC unroll 16
+  for (int j = 0; j < W; ++j) save(to + j * to_stride, x[j]);
+}
+
+template <class T, int M, int N, int K, bool TransA, bool TransB>
+struct product {
+  static constexpr int W = pack_width<T>;
+  static constexpr int packs = ceil_div(N, W), tail = N % W;
+  static constexpr int back = N < W ? 0 : (W - tail) % W;  // how far the last pack is moved back to end at column N
+
+  // Registers: R P accumulators, P packs of B, one element of A. P packs suit few rows, R rows follow from P.
+  static constexpr int likely_rows = least(M, vector_registers == 32 ? 14 : 6);
+  static constexpr int panel_packs = least(packs, least(8, (vector_registers - 1) / (likely_rows + 1)));
+  static constexpr int rows_for(int p) { return least(M, least(14, (vector_registers - 1 - p) / p)); }
+
+  // B is copied into a contiguous panel where it is transposed or narrow, and where its rows are too far apart for the first
+  // cache while many rows of A share the cost.
+  static constexpr bool packed = TransB || N < W || (N * static_cast<int>(sizeof(T)) >= 1024 && M >= 48);
+
+  template <int R, int P>
+  struct tile {
+    pack<T> sum[R][P];
+
+    /// sum += A[R rows, depth] B[depth, P packs]
+    template <int Back>
+    DRX_INLINE void multiply(const T* a, const T* b, int depth) {
+      constexpr int stride = packed ? P * W : N;
+      for (int k = 0; k < depth; ++k, b += stride) {
+        pack<T> row[P];
+#pragma GCC unroll 8
+        for (int p = 0; p < P; ++p) row[p] = load(b + p * W - (p == P - 1 && !packed ? Back : 0));
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+          const T x = TransA ? a[k * M + r] : a[r * K + k];
+#pragma GCC unroll 8
+          for (int p = 0; p < P; ++p) sum[r][p] += x * row[p];
+        }
+      }
+    }
+  };
+
+  /// P packs of columns from col on; Last: they end at column N.
+  template <int P, bool Last, class Epilogue>
+  static void panel(const T* a, const T* b, int col, Epilogue& epilogue) {
+    // Deep products run in passes over k, so that the copied panel stays on the stack and in the second cache.
+    constexpr int depth = packed ? least(K, 65536 / (P * vector_bytes)) : K;
+    constexpr bool in_passes = depth < K;
+    constexpr int tiles = ceil_div(M, rows_for(P)), rows = M / tiles, taller = M % tiles;  // the first are one row taller
+    constexpr int tiles_at_once = in_passes ? least(tiles, 32) : tiles;                    // whose partial sums are kept
+    alignas(64) T copy[packed ? depth * P * W : 1];
+    alignas(64) T partial[in_passes ? tiles_at_once * (rows + 1) * P * W : 1];
+
+    for (int begin = 0; begin < tiles; begin += tiles_at_once) {
+      const int end = least(tiles, begin + tiles_at_once);
+      for (int k = 0; k < K; k += depth) {
+        const int deep = in_passes ? least(depth, K - k) : K;
+        const T* b_panel = b + k * N + col;
+        if constexpr (packed) copy_panel<P, Last>(b, copy, col, k, deep), b_panel = copy;
+
+        const auto run = [&]<int R>(std::integral_constant<int, R>, int index) {
+          const int row = index * rows + least(index, taller);
+          T* saved = partial + (in_passes ? (index - begin) * (rows + 1) * P * W : 0);
+          tile<R, P> t;
+#pragma GCC unroll 16
+          for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+            for (int p = 0; p < P; ++p) t.sum[r][p] = in_passes && k > 0 ? load(saved + (r * P + p) * W) : pack<T>{};
+          t.template multiply<Last ? back : 0>(a + (TransA ? k * M + row : row * K + k), b_panel, deep);
+          const bool finished = !in_passes || k + deep == K;
+#pragma GCC unroll 16
+          for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+            for (int p = 0; p < P; ++p) {
+              if (!finished) save(saved + (r * P + p) * W, t.sum[r][p]);
+              else if (Last && p == P - 1 && tail != 0)
+#pragma GCC unroll 16
+                for (int j = 0; j < tail; ++j) epilogue(row + r, N - tail + j, t.sum[r][p][j + back]);
+              else epilogue(row + r, col + p * W, t.sum[r][p]);
+            }
+        };
+        int index = begin;
+        if constexpr (taller != 0)
+          for (; index < least(end, taller); ++index) run(std::integral_constant<int, rows + 1>{}, index);
+        for (; index < end; ++index) run(std::integral_constant<int, rows>{}, index);
+      }
+    }
+  }
+
+  /// copy[k][p W + lane] = op(B)[first + k][column of the lane]
+  template <int P, bool Last>
+  DRX_INLINE static void copy_panel(const T* b, T* copy, int col, int first, int depth) {
+    if constexpr (N < W) {
+      for (int k = 0; k < depth; ++k)
+        for (int j = 0; j < W; ++j) copy[k * W + j] = j < N ? (TransB ? b[j * K + first + k] : b[(first + k) * N + j]) : T(0);
+    } else {
+      for (int p = 0; p < P; ++p) {
+        const int c = col + p * W - (Last && p == P - 1 ? back : 0);
+        if constexpr (!TransB)
+          for (int k = 0; k < depth; ++k) save(copy + (k * P + p) * W, load(b + (first + k) * N + c));
+        else if (depth < W)
+          for (int k = 0; k < depth; ++k)
+            for (int j = 0; j < W; ++j) copy[(k * P + p) * W + j] = b[(c + j) * K + first + k];
+        else
+          for (int done = 0; done < depth; done += W) {
+            const int k = least(done, depth - W);  // the last block overlaps the one before
+            transpose_block(b + c * K + first + k, K, copy + (k * P + p) * W, P * W);
+          }
+      }
+    }
+  }
+
+  template <class Epilogue>
+  DRX_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
+    constexpr int last = (packs - 1) % panel_packs + 1, first = packs - last;
+    if constexpr (first > 0)
+      for (int p = 0; p < first; p += panel_packs) panel<panel_packs, false>(a, b, p * W, epilogue);
+    panel<last, true>(a, b, first * W, epilogue);
+  }
+};
+
+/// sink(row, sum over k of a[row][k] x[k]) for every row: packs run along k, four rows at a time.
+template <class T, int M, int K, class Sink>
+DRX_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
+  constexpr int W = pack_width<T>, whole = K / W * W;
+  const auto rows = [&]<int R>(std::integral_constant<int, R>, int row) {
+    pack<T> sum[R] = {};
+    for (int k = 0; k < whole; k += W)
+#pragma GCC unroll 4
+      for (int r = 0; r < R; ++r) sum[r] += load(a + (row + r) * K + k) * load(x + k);
+#pragma GCC unroll 4
+    for (int r = 0; r < R; ++r) {
+      T total = 0;
+#pragma GCC unroll 16
+      for (int lane = 0; lane < W; ++lane) total += sum[r][lane];
+      for (int k = whole; k < K; ++k) total += a[(row + r) * K + k] * x[k];
+      sink(row + r, total);
+    }
+  };
+  int row = 0;
+  for (; row + 4 <= M; row += 4) rows(std::integral_constant<int, 4>{}, row);
+  for (; row < M; ++row) rows(std::integral_constant<int, 1>{}, row);
+}
+
+}  // namespace detail
+
+/// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be 0.
+template <class T, int M, int N, int K, bool TransA, bool TransB, class Epilogue>
+DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
+  constexpr bool vectorised = (std::same_as<T, float> || std::same_as<T, double>) && M > 0 && N > 0 && K > 0;
+  if constexpr (!vectorised) {
+    for (int i = 0; i < M; ++i)
+      for (int j = 0; j < N; ++j) {
+        T sum = 0;
+        for (int k = 0; k < K; ++k) sum = static_cast<T>(sum + a[TransA ? k * M + i : i * K + k] * b[TransB ? j * K + k : k * N + j]);
+        epilogue(i, j, sum);
+      }
+  } else if constexpr (N == 1 && !TransA) {
+    detail::dot_rows<T, M, K>(a, b, [&](int row, T value) { epilogue(row, 0, value); });
+  } else if constexpr (M == 1 && TransB) {
+    detail::dot_rows<T, N, K>(b, a, [&](int col, T value) { epilogue(0, col, value); });
+  } else if constexpr (N == 1) {  // as a row, where neighbouring results share a pack
+    const auto turned = [&](int, int first, auto value) {
+      if constexpr (std::same_as<decltype(value), T>) epilogue(first, 0, value);
+      else
+        for (int j = 0; j < pack_width<T>; ++j) epilogue(first + j, 0, value[j]);
+    };
+    detail::product<T, 1, M, K, false, false>::run(b, a, turned);
+  } else {
+    detail::product<T, M, N, K, TransA, TransB>::run(a, b, epilogue);
+  }
+}
+
+}  // namespace drx::kernel

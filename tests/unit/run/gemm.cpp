@@ -1,0 +1,111 @@
+#include <drx/run/gemm.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+using drx::kernel::pack;
+using drx::kernel::pack_width;
+
+template <class T>
+std::vector<T> draw(int n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<T> x(static_cast<std::size_t>(n));
+  for (T& v : x) v = static_cast<T>(static_cast<int>(random() % 17) - 8) / static_cast<T>(std::is_integral_v<T> ? 1 : 4);
+  return x;
+}
+
+/// The inputs are small multiples of 1 / 4, so that every sum is exact and may be compared with ==.
+template <class T, int M, int N, int K, bool TransA, bool TransB>
+void check() {
+  const auto a = draw<T>(M * K, 1), b = draw<T>(K * N, 2);
+  std::vector<T> c(static_cast<std::size_t>(M * N) + 1, T(77)), sum = draw<T>(M * N + 1, 3), expected_sum = sum;
+  drx::kernel::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), drx::kernel::store<N>(c.data()));
+  drx::kernel::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), drx::kernel::add_to<N>(sum.data()));
+  bool right = c.back() == T(77) && sum.back() == expected_sum.back();
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j) {
+      T dot = 0;
+      for (int k = 0; k < K; ++k)
+        dot += a[static_cast<std::size_t>(TransA ? k * M + i : i * K + k)] * b[static_cast<std::size_t>(TransB ? j * K + k : k * N + j)];
+      const auto at = static_cast<std::size_t>(i * N + j);
+      right = right && c[at] == dot && sum[at] == expected_sum[at] + dot;
+    }
+  CAPTURE(M);
+  CAPTURE(N);
+  CAPTURE(K);
+  CAPTURE(TransA);
+  CAPTURE(TransB);
+  CHECK(right);
+}
+
+template <class T, int M, int N, int K>
+void check_all() {
+  check<T, M, N, K, false, false>();
+  check<T, M, N, K, false, true>();
+  check<T, M, N, K, true, false>();
+  check<T, M, N, K, true, true>();
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("gemm agrees with the definition", T, float, double) {
+  check_all<T, 1, 1, 1>();
+  check_all<T, 1, 19, 7>();
+  check_all<T, 13, 1, 21>();
+  check_all<T, 3, 5, 2>();
+  check_all<T, 7, 10, 33>();
+  check_all<T, 29, 37, 18>();
+  check_all<T, 64, 32, 16>();
+  check_all<T, 5, 300, 9>();
+}
+
+TEST_CASE("gemm in shapes that block or copy") {
+  check_all<float, 50, 272, 3>();            // wide rows, copied
+  check<float, 300, 18, 1100, false, true>();  // more than one pass over k
+  check<double, 9, 9, 2100, true, true>();
+  check<float, 2, 17, 700, false, true>();
+}
+
+TEST_CASE("gemm of integers and of nothing") {
+  check_all<std::int32_t, 5, 6, 7>();
+  check_all<std::int64_t, 3, 2, 9>();
+  check_all<float, 0, 3, 4>();
+  check_all<float, 3, 0, 4>();
+  check_all<float, 3, 11, 0>();
+}
+
+TEST_CASE("each result reaches the epilogue once, and its bits do not depend on alignment") {
+  constexpr int M = 11, N = 21, K = 40;
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<float> values(M * K + K * N);
+  for (float& v : values) v = uniform(random);
+  std::vector<float> first;
+  for (std::size_t shift = 0; shift < 16; ++shift) {
+    std::vector<float> moved(values.size() + shift), c(M * N);
+    std::copy(values.begin(), values.end(), moved.begin() + static_cast<std::ptrdiff_t>(shift));
+    std::vector<int> count(M * N);
+    const float* a = moved.data() + shift;
+    drx::kernel::gemm<float, M, N, K, false, false>(a, a + M * K, [&](int row, int col, auto value) {
+      constexpr int width = std::is_same_v<decltype(value), float> ? 1 : pack_width<float>;
+      for (int j = 0; j < width; ++j) {
+        const auto at = static_cast<std::size_t>(row * N + col + j);
+        if constexpr (width == 1) c[at] = value;
+        else c[at] = value[j];
+        ++count[at];
+      }
+    });
+    for (const int n : count) CHECK(n == 1);
+    if (shift == 0) first = c;
+    CHECK(std::memcmp(first.data(), c.data(), c.size() * sizeof(float)) == 0);
+  }
+}
