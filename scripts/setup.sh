@@ -103,7 +103,7 @@ setup() {
   step "look for what is missing (cache: $drx_cache)"
   lock_cache
   install_packages g++ cmake ninja-build ca-certificates python3 python3-venv \
-    libopenmpi-dev openmpi-bin libeigen3-dev libboost-dev libfmt-dev zlib1g-dev libcli11-dev nlohmann-json3-dev "$@"
+    libopenmpi-dev openmpi-bin libeigen3-dev libboost-dev libfmt-dev zlib1g-dev libzip-dev libcli11-dev nlohmann-json3-dev "$@"
   setup_python
   setup_kokkos
   unlock_cache
