@@ -120,8 +120,9 @@ struct product {
 
   // Registers: R P accumulators, P packs of B, one element of A. P packs suit few rows, R rows follow from P.
   static constexpr int likely_rows = least(M, vector_registers == 32 ? 14 : 6);
-  static constexpr int panel_packs = least(packs, least(8, (vector_registers - 1) / (likely_rows + 1)));
-  static constexpr int rows_for(int p) { return least(M, least(14, (vector_registers - 1 - p) / p)); }
+  static constexpr int most_packs = M == 1 ? 8 : least(8, (vector_registers - 1) / (likely_rows + 1));
+  static constexpr int panel_packs = ceil_div(packs, ceil_div(packs, most_packs));
+  static constexpr int rows_for(int p) { return least(M, most(1, least(14, (vector_registers - 1 - p) / p))); }
 
   // B is copied into a contiguous panel where it is transposed or narrow, and where its rows are too far apart for the first
   // cache while many rows of A share the cost.
@@ -153,7 +154,8 @@ struct product {
   template <int P, bool Last, class Epilogue>
   static void panel(const T* a, const T* b, int col, Epilogue& epilogue) {
     // Deep products run in passes over k, so that the copied panel stays on the stack and in the second cache.
-    constexpr int depth = packed ? least(K, 65536 / (P * vector_bytes)) : K;
+    constexpr bool far_apart = TransA && M * static_cast<int>(sizeof(T)) >= 1024;
+    constexpr int depth = packed ? least(K, far_apart ? 128 : 65536 / (P * vector_bytes)) : K;
     constexpr bool in_passes = depth < K;
     constexpr int tiles = ceil_div(M, rows_for(P)), rows = M / tiles, taller = M % tiles;  // the first are one row taller
     constexpr int tiles_at_once = in_passes ? least(tiles, 32) : tiles;                    // whose partial sums are kept
@@ -228,6 +230,15 @@ struct product {
   }
 };
 
+template <class V, int... I>
+DRX_INLINE auto add_lanes(V x, std::integer_sequence<int, I...>) {
+  constexpr int W = sizeof...(I);
+  if constexpr (W >= 16) x += __builtin_shufflevector(x, x, ((I + 8) % W)...);
+  if constexpr (W >= 8) x += __builtin_shufflevector(x, x, ((I + 4) % W)...);
+  if constexpr (W >= 4) x += __builtin_shufflevector(x, x, ((I + 2) % W)...);
+  return x[0] + x[1];
+}
+
 /// sink(row, sum over k of a[row][k] x[k]) for every row: packs run along k, four rows at a time.
 template <class T, int M, int K, class Sink>
 DRX_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
@@ -239,16 +250,15 @@ DRX_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
       for (int r = 0; r < R; ++r) sum[r] += load(a + (row + r) * K + k) * load(x + k);
 #pragma GCC unroll 4
     for (int r = 0; r < R; ++r) {
-      T total = 0;
-#pragma GCC unroll 16
-      for (int lane = 0; lane < W; ++lane) total += sum[r][lane];
+      T total = add_lanes(sum[r], std::make_integer_sequence<int, W>{});
       for (int k = whole; k < K; ++k) total += a[(row + r) * K + k] * x[k];
       sink(row + r, total);
     }
   };
   int row = 0;
-  for (; row + 4 <= M; row += 4) rows(std::integral_constant<int, 4>{}, row);
-  for (; row < M; ++row) rows(std::integral_constant<int, 1>{}, row);
+  for (; row <= M - 4; row += 4) rows(std::integral_constant<int, 4>{}, row);
+  if constexpr (M % 4 != 0)
+    for (; row < M; ++row) rows(std::integral_constant<int, 1>{}, row);
 }
 
 }  // namespace detail
