@@ -22,6 +22,12 @@ constexpr int less(builder& b, int x, int y);
 constexpr int where(builder& b, int condition, int x, int y);
 constexpr int cast(builder& b, int x, dtype type);
 
+constexpr int exp(builder& b, int x);
+constexpr int log(builder& b, int x);
+constexpr int sin(builder& b, int x);
+constexpr int cos(builder& b, int x);
+constexpr int pow(builder& b, int x, int y);
+
 constexpr int broadcast_to(builder& b, int x, const shape& s);
 constexpr int reshape(builder& b, int x, const shape& s);
 constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation);
@@ -60,6 +66,7 @@ constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/cast.hpp>
 #include <drx/primitives/comparison.hpp>
+#include <drx/primitives/elementary.hpp>
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/matmul.hpp>
 #include <drx/primitives/pad.hpp>

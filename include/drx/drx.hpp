@@ -1,0 +1,9 @@
+// drx/drx.hpp: placements, programs and their derivatives. No Kokkos, MPI, Eigen or Boost: running programs is
+// <drx/run.hpp>, adapters for other libraries' types are <drx/ext/...>.
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+#include <drx/tape/print.hpp>
+#include <drx/transform/differentiate.hpp>
+#include <drx/transform/grad.hpp>
+#include <drx/transform/program.hpp>
