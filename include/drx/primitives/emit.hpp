@@ -37,6 +37,7 @@ constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec
                     const vec<std::int64_t>& stride);
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
                   const vec<std::int64_t>& interior);
+constexpr int concatenate(builder& b, const vec<int>& x, int axis);
 
 constexpr int broadcast(builder& b, int x, const placement_info* p);
 constexpr int members(builder& b, const placement_info* p, dtype type);
@@ -66,6 +67,7 @@ constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/cast.hpp>
 #include <drx/primitives/comparison.hpp>
+#include <drx/primitives/concatenate.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/matmul.hpp>

@@ -1,2 +1,158 @@
-// drx/primitives/pad.hpp
+// drx/primitives/pad.hpp: zeros around and between the elements of an array. The transpose of slice.
 #pragma once
+
+#include <drx/primitives/slice.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct pad {  // ints: {low..., high..., interior...}, one of each per axis
+  static constexpr std::int64_t covered(std::int64_t n, std::int64_t interior) {
+    return n == 0 ? 0 : n + (n - 1) * interior;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape from = t.operands[0].shape;
+    typing::require(t.attrs.ints.size() == 3 * from.rank, "pad: not a padding for each axis");
+    shape to;
+    for (int i = 0; i < from.rank; ++i) {
+      const auto low = t.attrs.ints[i], high = t.attrs.ints[from.rank + i], interior = t.attrs.ints[2 * from.rank + i];
+      typing::require(low >= 0 && high >= 0 && interior >= 0, "pad: negative");
+      to.push_back(low + covered(from[i], interior) + high);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(s.operands[0]);
+    vec<std::int64_t> start, stop, stride;
+    for (int i = 0; i < from.rank; ++i) {
+      const auto low = s.e.attrs.ints[i], interior = s.e.attrs.ints[2 * from.rank + i];
+      start.push_back(low);
+      stop.push_back(low + covered(from[i], interior));
+      stride.push_back(interior + 1);
+    }
+    return {emit::slice(s.b, ct[0], start, stop, stride)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    const int rank = s.e.attrs.ints.size() / 3;
+    vec<std::int64_t> low{0}, high{0}, interior{0};
+    for (int i = 0; i < rank; ++i) {
+      low.push_back(s.e.attrs.ints[i]);
+      high.push_back(s.e.attrs.ints[rank + i]);
+      interior.push_back(s.e.attrs.ints[2 * rank + i]);
+    }
+    return {emit::pad(s.b, s.operands[0], low, high, interior)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[0]) return o[0];
+    double x = 0;
+    return emit::is_constant(b, o[0], x) && x == 0 ? emit::constant(b, to, 0) : -1;
+  }
+  static std::string print(const attributes& a) {
+    const int rank = a.ints.size() / 3;
+    std::string text;
+    for (int i = 0; i < rank; ++i) {
+      text += (i ? ", " : "") + std::to_string(a.ints[i]) + "+" + std::to_string(a.ints[rank + i]);
+      if (a.ints[2 * rank + i] != 0) text += " every " + std::to_string(a.ints[2 * rank + i] + 1);
+    }
+    return text;
+  }
+  static void evaluate(evaluation& v) {
+    const shape to = v.out[0].type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(v.in[0]->type.shape, [&](const std::int64_t* at) {
+      std::int64_t target[shape::max_rank] = {};
+      for (int k = 0; k < to.rank; ++k) target[k] = v.e.attrs.ints[k] + at[k] * (v.e.attrs.ints[2 * to.rank + k] + 1);
+      std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
+                  &v.in[0]->bytes[width * i++], width);
+    });
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive pad{.name = "pad",
+                               .type = rules::pad::type,
+                               .jvp = rules::broadcast_to::jvp,
+                               .vjp = rules::pad::vjp,
+                               .batch = rules::pad::batch,
+                               .simplify = rules::pad::simplify,
+                               .print = rules::pad::print,
+                               .evaluate = rules::pad::evaluate};
+}
+namespace emit {
+constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
+                  const vec<std::int64_t>& interior) {
+  attributes a;
+  a.ints = low;
+  a.ints.append(high);
+  a.ints.append(interior);
+  return b.add1(prim::pad, {x}, a);
+}
+}  // namespace emit
+
+/// Zeros along one axis: Low before, High behind, Interior between each two elements.
+template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0>
+struct padding {
+  static_assert(Low >= 0 && High >= 0 && Interior >= 0, "drx::padding: negative; drx::slice takes away");
+  static constexpr std::int64_t low = Low, high = High, interior = Interior;
+};
+
+namespace detail {
+template <class P>
+inline constexpr bool is_padding = false;
+template <std::int64_t Low, std::int64_t High, std::int64_t Interior>
+inline constexpr bool is_padding<padding<Low, High, Interior>> = true;
+
+template <class A, class... P>
+struct padded {  // P... of the first axes of A
+  static constexpr vec<std::int64_t> list(std::int64_t (*of)(int)) {
+    vec<std::int64_t> v;
+    for (int i = 0; i < A::rank; ++i) v.push_back(of(i));
+    return v;
+  }
+  static constexpr int given = static_cast<int>(sizeof...(P));
+  static constexpr std::int64_t lows[] = {P::low..., 0}, highs[] = {P::high..., 0}, interiors[] = {P::interior..., 0};
+  static constexpr std::int64_t low(int i) { return i < given ? lows[i] : 0; }
+  static constexpr std::int64_t high(int i) { return i < given ? highs[i] : 0; }
+  static constexpr std::int64_t interior(int i) { return i < given ? interiors[i] : 0; }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i)
+      s.push_back(low(i) + prim::rules::pad::covered(A::shape[i], interior(i)) + high(i));
+    return s;
+  }();
+};
+template <class A, int N>
+struct has_axes : std::false_type {};
+template <Array A, int N>
+struct has_axes<A, N> : std::bool_constant<(N <= A::rank)> {};
+}  // namespace detail
+
+/// Zeros around each of the first axes of x.  pad<padding<1>, padding<0, 2>>(x)
+template <class... Paddings, class A>
+  requires(sizeof...(Paddings) > 0 && (detail::is_padding<Paddings> && ...) &&
+           detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
+constexpr auto pad(const A& x) {
+  using S = detail::padded<A, Paddings...>;
+  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
+    return emit::pad(b, id, S::list(S::low), S::list(S::high), S::list(S::interior));
+  });
+}
+/// Low zeros before axis 0 and High behind it.  pad<1, 2>(x)
+template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A>
+  requires(detail::has_axes<A, 1>::value)
+constexpr auto pad(const A& x) {
+  return drx::pad<padding<Low, High, Interior>>(x);
+}
+template <class... Paddings, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
+  requires(sizeof...(Paddings) > 0 && (detail::is_padding<Paddings> && ...) && (Array<A> || Placed<A>) &&
+           !detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
+Why pad(const A&) = delete;  // drx: at most as many paddings as the array has axes; of a placed value in a map
+template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
+  requires((Array<A> || Placed<A>) && !detail::has_axes<A, 1>::value)
+Why pad(const A&) = delete;  // drx: of an array of at least one axis; of a placed value in a map
+
+}  // namespace drx

@@ -1,0 +1,202 @@
+// drx/primitives/concatenate.hpp: arrays joined along an axis that they have, or stacked along a new one.
+#pragma once
+
+#include <drx/primitives/slice.hpp>
+
+namespace drx {
+namespace prim::rules {
+struct concatenate {  // ints: {axis}; any number of operands, which differ in their extents there only
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(!t.operands.empty(), "concatenate: of nothing");
+    const auto axis = static_cast<int>(t.attrs.ints[0]);
+    abstract_value r = t.operands[0];
+    typing::require(axis >= 0 && axis < r.shape.rank, "concatenate: no such axis");
+    for (int i = 1; i < t.operands.size(); ++i) {
+      abstract_value x = t.operands[i];
+      typing::require(x.shape.rank == r.shape.rank, "concatenate: ranks differ");
+      const auto n = x.shape[axis];
+      x.shape[axis] = r.shape[axis];
+      typing::require(x == r, "concatenate: element types or other extents differ");
+      r.shape[axis] += n;
+    }
+    return {r};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    vec<int> moved;
+    for (int i = 0; i < t.size(); ++i)
+      moved.push_back(t[i] != zero_tangent ? t[i] : emit::zeros_like(s.b, s.operands[i]));
+    return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(s.operands.size(), zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const auto axis = static_cast<int>(s.e.attrs.ints[0]);
+    std::int64_t at = 0;
+    for (int i = 0; i < r.size(); ++i) {
+      const shape part = s.b.shape(s.operands[i]);
+      vec<std::int64_t> start(part.rank, 0), stop, stride(part.rank, 1);
+      for (int k = 0; k < part.rank; ++k) stop.push_back(part[k]);
+      start[axis] = at;
+      stop[axis] = at += part[axis];
+      if (wanted[i]) r[i] = emit::slice(s.b, ct[0], start, stop, stride);
+    }
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    return {emit::concatenate(s.b, operands, static_cast<int>(s.e.attrs.ints[0]) + 1)};
+  }
+  static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o.size() == 1 ? o[0] : -1; }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(a.ints[0]); }
+  static void evaluate(evaluation& v) {
+    const auto axis = static_cast<int>(v.e.attrs.ints[0]);
+    const shape to = v.out[0].type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::int64_t before = 0;
+    for (const tensor* x : v.in) {
+      std::size_t i = 0;
+      for_each_index(x->type.shape, [&](const std::int64_t* at) {
+        std::int64_t target[shape::max_rank] = {};
+        for (int k = 0; k < to.rank; ++k) target[k] = at[k] + (k == axis ? before : 0);
+        std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))], &x->bytes[width * i++], width);
+      });
+      before += x->type.shape[axis];
+    }
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive concatenate{.name = "concatenate",
+                                       .type = rules::concatenate::type,
+                                       .jvp = rules::concatenate::jvp,
+                                       .vjp = rules::concatenate::vjp,
+                                       .batch = rules::concatenate::batch,
+                                       .simplify = rules::concatenate::simplify,
+                                       .print = rules::concatenate::print,
+                                       .evaluate = rules::concatenate::evaluate};
+}
+namespace emit {
+constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
+  attributes a;
+  a.ints = {axis};
+  return b.add1(prim::concatenate, x, a);
+}
+}  // namespace emit
+
+namespace detail {
+template <int Axis, class... X>
+struct joined {
+  static constexpr auto misuse() {
+    if constexpr ((Placed<X> || ...)) {
+      return error::array_operation_on_a_placed_value{};
+    } else {
+      return error::not_a_value_of_drx{};
+    }
+  }
+};
+template <int Axis, Array A, Array... X>
+struct joined<Axis, A, X...> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+  template <class B>
+  static constexpr bool fits() {
+    for (int i = 0; i < A::rank; ++i)
+      if (i != axis && A::shape[i] != B::shape[i]) return false;
+    return true;
+  }
+  static constexpr auto misuse() {
+    if constexpr (!(std::is_same_v<typename A::value_type, typename X::value_type> && ...)) {
+      return error::element_types_differ{};
+    } else if constexpr (!((A::rank == X::rank) && ...)) {
+      return error::wrong_rank{};
+    } else if constexpr (axis < 0 || axis >= A::rank) {
+      return error::axis_out_of_range{};
+    } else if constexpr (!(fits<X>() && ...)) {
+      return error::extents_differ{};
+    } else {
+      return fine{};
+    }
+  }
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    if constexpr (std::is_same_v<decltype(misuse()), fine>) ((s[axis] += X::shape[axis]), ...);
+    return s;
+  }();
+};
+template <int Axis, class... X>
+concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), fine>;
+
+/// All of one array type, to be stacked along a new axis Axis.
+template <int Axis, class... X>
+struct stacking {
+  static constexpr auto misuse() {
+    if constexpr ((Placed<X> || ...)) {
+      return error::array_operation_on_a_placed_value{};
+    } else {
+      return error::not_a_value_of_drx{};
+    }
+  }
+};
+template <int Axis, Array A, Array... X>
+struct stacking<Axis, A, X...> {
+  static constexpr int axis = normal_axis(Axis, A::rank + 1);
+  static constexpr auto misuse() {
+    if constexpr (!(std::is_same_v<typename A::value_type, typename X::value_type> && ...)) {
+      return error::element_types_differ{};
+    } else if constexpr (!(std::is_same_v<A, X> && ...)) {
+      return error::extents_differ{};
+    } else if constexpr (axis < 0 || axis > A::rank) {
+      return error::axis_out_of_range{};
+    } else {
+      return fine{};
+    }
+  }
+  static constexpr shape with_axis(std::int64_t n) {
+    shape s;
+    for (int i = 0; i <= A::rank; ++i) {
+      if (i == axis) s.push_back(n);
+      if (i < A::rank) s.push_back(A::shape[i]);
+    }
+    return s;
+  }
+  static constexpr shape value = with_axis(1 + static_cast<std::int64_t>(sizeof...(X)));
+};
+template <int Axis, class... X>
+concept Stackable = std::is_same_v<decltype(stacking<Axis, X...>::misuse()), fine>;
+
+template <class A>
+constexpr int id_on(builder& b, const A& x) {
+  return emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape});
+}
+}  // namespace detail
+
+/// Arrays joined along an axis.  concatenate(x, y), concatenate<-1>(x, y, z)
+template <int Axis = 0, class... X>
+  requires(sizeof...(X) > 0 && detail::Joinable<Axis, X...>)
+constexpr auto concatenate(const X&... x) {
+  using J = detail::joined<Axis, X...>;
+  using T = std::common_type_t<typename X::value_type...>;
+  builder& b = detail::tape_of(detail::ref_of(x)...);
+  return array_of<T, J>(detail::at(b, emit::concatenate(b, {detail::id_on(b, x)...}, J::axis)));
+}
+template <int Axis = 0, class... X, class Why = decltype(detail::joined<Axis, X...>::misuse())>
+  requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Joinable<Axis, X...>)
+Why concatenate(const X&...) = delete;  // drx: arrays of one element type and rank whose extents differ along the axis only; of placed values in a map
+
+/// Arrays of one shape stacked along a new axis.  stack(x, y) is of shape {2, ...}
+template <int Axis = 0, class... X>
+  requires(sizeof...(X) > 0 && detail::Stackable<Axis, X...>)
+constexpr auto stack(const X&... x) {
+  using S = detail::stacking<Axis, X...>;
+  using T = std::common_type_t<typename X::value_type...>;
+  builder& b = detail::tape_of(detail::ref_of(x)...);
+  return array_of<T, S>(detail::at(
+      b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
+}
+template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, X...>::misuse())>
+  requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Stackable<Axis, X...>)
+Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
+
+}  // namespace drx
