@@ -116,7 +116,8 @@ template <class P, class X>
 constexpr auto broadcast(const X& x) {
   using R = placed<canonical_t<X>, P>;
   const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
+  builder& from = detail::common_tape(refs);
+  builder& b = *builder::inner(&from, from.member_body());
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::broadcast(b, id, &placement_of<P>);
   return detail::bound<R>(b, ids);

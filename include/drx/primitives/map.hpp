@@ -139,10 +139,12 @@ struct traced_region {
   tape body;
   vec<traced_ref> captures;
 };
-template <class F, class... X>
+template <bool OfMember = false, class F, class... X>
 constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...) {
   using R = decltype(f(std::declval<traced_t<X>>()...));
   builder region(outer);
+  builder* const around = region.member_body();
+  if (OfMember) region.set_member_body(&region);
   vec<int> ids;
   auto input = [&]<class Y>(std::type_identity<Y>) {
     constexpr leaf_types<Y> types;
@@ -153,6 +155,7 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
   std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
   const auto result = std::apply(f, inputs);
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
+  region.set_member_body(around);
   return traced_region<R>{region.result(), region.captures()};
 }
 /// The innermost of b and of the builders that a region captured from.
@@ -174,9 +177,11 @@ constexpr auto map(const F& f, const X&... x) {
   const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
   builder* b = nullptr;
   std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
-  const auto region = detail::trace_region(b, f, std::type_identity<typename X::member>{}...);
+  const bool of_constants = !b;
+    const auto region = detail::trace_region<true>(b, f, std::type_identity<typename X::member>{}...);
   b = detail::with_captures(b, region.captures);
-  if (!b) throw "drx: a map over constants only; let it meet a traced value first";
+  if (b && of_constants) b = builder::inner(b, b->member_body());
+    if (!b) throw "drx: a map over constants only; let it meet a traced value first";
   vec<int> operands;
   std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
   for (const auto& c : region.captures)

@@ -11,9 +11,10 @@ namespace drx {
 class builder {
  public:
   constexpr builder() = default;
-  /// The builder of a region traced while `outer` (any builder of that trace) is open.
+  /// The builder of a region traced while `outer` (any builder of that trace) is open. A region that is handed constants
+  /// only knows no outer builder; it is inner to all from which it captures.
   constexpr explicit builder(builder* outer)
-      : root_(outer ? outer->root() : nullptr), serial_(outer ? outer->root()->next_serial() : 0) {}
+      : root_(outer ? outer->root() : nullptr), serial_(outer ? outer->root()->next_serial() : 0), orphan_(!outer) {}
   builder(const builder&) = delete;
   builder& operator=(const builder&) = delete;
 
@@ -85,8 +86,14 @@ class builder {
   static constexpr builder* inner(builder* a, builder* b) {
     if (!a) return b;
     if (!b) return a;
+    if (a->root() != b->root()) return a->root()->orphan_ ? a : b;
     return a->serial_ >= b->serial_ ? a : b;
   }
+
+  /// The innermost map body being traced, or null. How many members a placement has depends on the member we are in, so
+  /// that a broadcast must not leave the body, wherever its operand comes from.
+  constexpr builder* member_body() { return root()->member_body_; }
+  constexpr void set_member_body(builder* b) { root()->member_body_ = b; }
 
  private:
   constexpr builder* root() { return root_ ? root_ : this; }
@@ -108,7 +115,9 @@ class builder {
   vec<int> captured_;
   builder* root_ = nullptr;
   int serial_ = 0;
+  bool orphan_ = false;
   int last_serial_ = 0;  // of the root: builders opened so far
+  builder* member_body_ = nullptr;  // of the root
 };
 
 }  // namespace drx

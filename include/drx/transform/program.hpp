@@ -20,7 +20,8 @@ struct program {
   using inputs = std::tuple<Inputs...>;
 
   static constexpr drx::tape make() {
-    drx::tape t = without_dead_entries(detail::trace_region(nullptr, F, std::type_identity<Inputs>{}...).body);
+    builder trace;
+    drx::tape t = without_dead_entries(detail::trace_region(&trace, F, std::type_identity<Inputs>{}...).body);
     check(t);
     return t;
   }

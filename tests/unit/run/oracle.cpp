@@ -89,11 +89,37 @@ TEST_CASE("nested placements have a count for each parent") {
   CHECK(y[2] == std::pair{10., 10.});
 }
 
+TEST_CASE("a count is known in a region even where no operand tells it") {
+  // The mean of examples that are all w: its derivative needs none of the data, yet how many there are.
+  static constexpr auto total = [](auto w, auto data) {
+    return drx::reduce_sum(drx::map([=](auto of_client) {
+      return drx::reduce_sum(drx::map([](auto v, auto u) { return v + u; }, drx::broadcast<examples>(w), of_client));
+    }, data));
+  };
+  static constexpr auto slope = [](auto w, auto data) { return drx::grad(total)(w, data); };
+  using P = program<slope, double, placed<placed<double, examples>, clients>>;
+  CHECK(oracle::call<P>(1., std::vector<std::vector<double>>{{1, 2, 3}, {4}}) == 4);
+}
+
 TEST_CASE("partition_index counts from 0") {
   static constexpr auto f = [](auto x) {
     return drx::reduce_sum(drx::map([](auto v, auto i) { return v * drx::cast<double>(i); }, x, drx::partition_index<clients>()));
   };
   CHECK(oracle::call<program<f, placed<double, clients>>>(std::vector{5., 6., 7.}) == 20);
+
+  // a map over nothing but the index, in which the values come by capture
+  static constexpr auto g = [](auto w) {
+    return drx::reduce_sum(drx::map([=](auto i) { return w * drx::cast<double>(i) + w; }, drx::partition_index<clients>()));
+  };
+  CHECK(oracle::call<program<g, double>>({oracle::members<clients>(4)}, 3.) == 30);
+  static constexpr auto h = [](auto w, auto data) {
+    return drx::reduce_sum(drx::map([=](auto of_client) {
+      const auto index = drx::map([=](auto i) { return w * drx::cast<double>(i); }, drx::partition_index<examples>());
+      return drx::reduce_sum(index) + drx::reduce_sum(of_client);
+    }, data));
+  };
+  CHECK(oracle::call<program<h, double, placed<placed<double, examples>, clients>>>(
+            2., std::vector<std::vector<double>>{{1, 2, 3}, {}, {4}}) == 16);
 }
 
 TEST_CASE("loops inside and around maps") {
