@@ -15,12 +15,20 @@ class builder;  // drx/tape/builder.hpp
 /// What a value is while a program is traced: an entry's result on the tape being built, or a constant that has
 /// not met a tape yet.
 struct traced_ref {
-  enum class kind : std::int8_t { none, value, splat, iota, member_index };
+  enum class kind : std::int8_t { none, value, splat, iota, member_index, data };
   builder* tape = nullptr;  // for kind value only
   int id = -1;              // the value on that tape; the axis of an iota
   kind what = kind::none;
   double number = 0;                          // the constant of a splat
-  const placement_info* placement = nullptr;  // of a member_index
+  union source {
+    const placement_info* placement;  // of a member_index
+    const bool* booleans;             // of data, by element type
+    const std::int32_t* int32s;
+    const std::int64_t* int64s;
+    const float* floats;
+    const double* doubles;
+  };
+  source from = {nullptr};
 };
 
 template <class T, class P>

@@ -3,6 +3,8 @@
 
 #include <drx/primitives/emit.hpp>
 
+#include <bit>
+
 namespace drx {
 namespace prim {
 
@@ -58,6 +60,50 @@ struct iota {  // ints: {axis, dtype, extents...}
     });
   }
 };
+/// ints: {dtype, rank, extents..., elements...}; floating elements as the bits of a double.
+struct data {
+  template <class T>
+  static constexpr std::int64_t stored(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::bit_cast<std::int64_t>(static_cast<double>(x));
+    } else {
+      return static_cast<std::int64_t>(x);
+    }
+  }
+  template <class T>
+  static constexpr T element(std::int64_t x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<T>(std::bit_cast<double>(x));
+    } else {
+      return static_cast<T>(x);
+    }
+  }
+  /// Where the elements begin.
+  static constexpr int first(const attributes& a) { return 2 + static_cast<int>(a.ints[1]); }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    abstract_value r(static_cast<dtype>(t.attrs.ints[0]), {});
+    for (int i = 2; i < first(t.attrs); ++i) r.shape.push_back(t.attrs.ints[i]);
+    typing::require(t.attrs.ints.size() - first(t.attrs) == r.shape.size(), "data: not as many elements as the shape has");
+    return {r};
+  }
+  static std::string print(const attributes& a) {
+    const int shown = a.ints.size() - first(a) < 8 ? a.ints.size() - first(a) : 8;
+    std::string text;
+    for (int i = 0; i < shown; ++i) {
+      attributes one;
+      one.number = is_floating(static_cast<dtype>(a.ints[0])) ? std::bit_cast<double>(a.ints[first(a) + i])
+                                                              : static_cast<double>(a.ints[first(a) + i]);
+      text += (i ? ", " : "") + constant::print(one);
+    }
+    return text + (first(a) + shown < a.ints.size() ? ", ..." : "");
+  }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for (int i = 0; i < v.out[0].size(); ++i)
+        v.out[0].data<T>()[i] = element<T>(v.e.attrs.ints[first(v.e.attrs) + i]);
+    });
+  }
+};
 struct member_index {
   static constexpr vec<abstract_value> type(const typing& t) {
     return {abstract_value(dtype::int64, {}).placed_at(t.attrs.placement)};
@@ -87,6 +133,14 @@ inline constexpr primitive iota{.name = "iota",
                                 .batch = rules::constant::batch,
                                 .print = rules::iota::print,
                                 .evaluate = rules::iota::evaluate};
+/// Given elements.
+inline constexpr primitive data{.name = "data",
+                                .type = rules::data::type,
+                                .jvp = rules::constant::jvp,
+                                .vjp = rules::constant::vjp,
+                                .batch = rules::constant::batch,
+                                .print = rules::data::print,
+                                .evaluate = rules::data::evaluate};
 /// For each member of a placement its number, from 0.
 inline constexpr primitive member_index{.name = "partition_index",
                                         .type = rules::member_index::type,
@@ -111,6 +165,29 @@ constexpr int iota(builder& b, const abstract_value& type, int axis) {
   a.ints.append(prim::type_as_ints(type));
   return b.add1(prim::iota, {}, a);
 }
+/// The elements of an array; a plain constant where they are all alike.
+template <class T>
+constexpr int data(builder& b, const abstract_value& type, const T* elements) {
+  const auto n = static_cast<int>(type.shape.size());
+  bool alike = true;
+  for (int i = 1; i < n; ++i) alike = alike && prim::rules::data::stored(elements[i]) == prim::rules::data::stored(elements[0]);
+  const bool exact = !std::is_same_v<T, std::int64_t>;  // as a double, which is how a constant is kept
+  if (n == 0 || (alike && exact)) return constant(b, type, n == 0 ? 0 : static_cast<double>(elements[0]));
+  attributes a;
+  a.ints = {static_cast<std::int64_t>(type.type), type.shape.rank};
+  for (int i = 0; i < type.shape.rank; ++i) a.ints.push_back(type.shape[i]);
+  for (int i = 0; i < n; ++i) a.ints.push_back(prim::rules::data::stored(elements[i]));
+  return b.add1(prim::data, {}, a);
+}
+constexpr int data(builder& b, const abstract_value& type, const traced_ref& r) {
+  switch (type.type) {
+    case dtype::boolean: return data(b, type, r.from.booleans);
+    case dtype::int32: return data(b, type, r.from.int32s);
+    case dtype::int64: return data(b, type, r.from.int64s);
+    case dtype::float32: return data(b, type, r.from.floats);
+    default: return data(b, type, r.from.doubles);
+  }
+}
 constexpr bool is_constant(const builder& b, int id, double& number) {
   const entry* e = b.definition(id);
   if (!e || e->prim != &prim::constant) return false;
@@ -124,9 +201,10 @@ constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& typ
     case traced_ref::kind::value: return r.tape == &b ? r.id : b.capture(r);
     case traced_ref::kind::splat: return constant(b, type, r.number);
     case traced_ref::kind::iota: return iota(b, type, r.id);
+    case traced_ref::kind::data: return data(b, type, r);
     case traced_ref::kind::member_index: {
       attributes a;
-      a.placement = r.placement;
+      a.placement = r.from.placement;
       return b.add1(prim::member_index, {}, a);
     }
     default: throw "drx: a value is used that was never given one";
@@ -154,6 +232,27 @@ template <class A>
 constexpr A ones() {
   return full<A>(static_cast<typename A::value_type>(1));
 }
+/// The elements of an array that is known at compile time, inside a traced function:
+///     constexpr drx::array<float, 3> weights{0.25f, 0.5f, 0.25f};  ... x * drx::constant(weights)
+/// It refers to the array until it meets a traced value, so return the sum or product, not the constant itself.
+template <Element T, std::int64_t... E>
+constexpr array<T, E...> constant(const array<T, E...>& elements) {
+  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  traced_ref r;
+  r.what = traced_ref::kind::data;
+  if constexpr (std::is_same_v<T, bool>) {
+    r.from.booleans = elements.data();
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    r.from.int32s = elements.data();
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    r.from.int64s = elements.data();
+  } else if constexpr (std::is_same_v<T, float>) {
+    r.from.floats = elements.data();
+  } else {
+    r.from.doubles = elements.data();
+  }
+  return array<T, E...>(r);
+}
 /// The position along Axis in each element.  iota<array<int, 3>>() = {0, 1, 2}
 template <class A, int Axis = 0>
   requires(Array<A> && Axis >= -A::rank && Axis < A::rank)
@@ -170,7 +269,7 @@ template <class P>
 constexpr placed<array<std::int64_t>, P> partition_index() {
   placed<array<std::int64_t>, P> x;
   x.leaf[0].what = traced_ref::kind::member_index;
-  x.leaf[0].placement = &placement_of<P>;
+  x.leaf[0].from.placement = &placement_of<P>;
   return x;
 }
 

@@ -3,6 +3,8 @@
 
 #include <drx/primitives/slice.hpp>
 
+#include <initializer_list>
+
 namespace drx {
 namespace prim::rules {
 struct pad {  // ints: {low..., high..., interior...}, one of each per axis
@@ -114,10 +116,10 @@ struct padded {  // P... of the first axes of A
     return v;
   }
   static constexpr int given = static_cast<int>(sizeof...(P));
-  static constexpr std::int64_t lows[] = {P::low..., 0}, highs[] = {P::high..., 0}, interiors[] = {P::interior..., 0};
-  static constexpr std::int64_t low(int i) { return i < given ? lows[i] : 0; }
-  static constexpr std::int64_t high(int i) { return i < given ? highs[i] : 0; }
-  static constexpr std::int64_t interior(int i) { return i < given ? interiors[i] : 0; }
+  static constexpr std::int64_t nth(int i, std::initializer_list<std::int64_t> of) { return i < given ? of.begin()[i] : 0; }
+  static constexpr std::int64_t low(int i) { return nth(i, {P::low...}); }
+  static constexpr std::int64_t high(int i) { return nth(i, {P::high...}); }
+  static constexpr std::int64_t interior(int i) { return nth(i, {P::interior...}); }
   static constexpr shape value = [] {
     shape s;
     for (int i = 0; i < A::rank; ++i)
