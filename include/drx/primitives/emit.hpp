@@ -67,13 +67,17 @@ constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/cast.hpp>
 #include <drx/primitives/comparison.hpp>
+#include <drx/primitives/argmax.hpp>
 #include <drx/primitives/concatenate.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/layout.hpp>
+#include <drx/primitives/log_softmax.hpp>
 #include <drx/primitives/matmul.hpp>
+#include <drx/primitives/one_hot.hpp>
 #include <drx/primitives/pad.hpp>
 #include <drx/primitives/reduction.hpp>
 #include <drx/primitives/slice.hpp>
+#include <drx/primitives/softmax_cross_entropy.hpp>
 #include <drx/primitives/where.hpp>
 
 #include <drx/primitives/broadcast.hpp>

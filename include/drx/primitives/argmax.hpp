@@ -1,0 +1,92 @@
+// drx/primitives/argmax.hpp: the position of the largest or smallest element along an axis; whether all or any hold.
+// Compositions of reductions and comparisons: no derivative passes.
+#pragma once
+
+#include <drx/primitives/elementary.hpp>
+#include <drx/primitives/reduction.hpp>
+
+namespace drx {
+namespace detail {
+template <class A, int Axis>
+struct axis_of : std::false_type {};
+template <Array A, int Axis>
+struct axis_of<A, Axis> : std::bool_constant<(Axis >= -A::rank && Axis < A::rank)> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+};
+template <class A, int Axis>
+concept HasAxis = axis_of<A, Axis>::value;
+template <class A, int Axis>
+struct kept_axis {  // A's shape with extent 1 at the axis
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    s[axis_of<A, Axis>::axis] = 1;
+    return s;
+  }();
+};
+/// y, reduced over an axis of A, with that axis as one of extent 1, so that it broadcasts against A.
+template <class A, int Axis, class Y>
+constexpr auto keep_axis(const Y& y) {
+  using S = kept_axis<A, Axis>;
+  return unary<array_of<typename Y::value_type, S>>(y, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+}
+
+template <class A, int Axis>
+concept Searchable = NumberArray<A> && HasAxis<A, Axis> && (A::size > 0);
+template <class A, int Axis>
+constexpr auto search_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!NumberArray<A>) {
+    return error::element_types_differ{};
+  } else {
+    return error::axis_out_of_range{};
+  }
+}
+template <int Axis, class A, class Best>
+constexpr auto first_best(const A& x, const Best& best) {  // a NaN counts as best, as in NumPy
+  using Index = array_of<std::int32_t, shape_of<A>>;
+  auto hit = x == keep_axis<A, Axis>(best);
+  if constexpr (FloatingArray<A>) hit = hit || x != x;
+  constexpr auto n = static_cast<std::int32_t>(A::shape[axis_of<A, Axis>::axis]);
+  return min<Axis>(where(hit, iota<Index, Axis>(), n - 1));
+}
+}  // namespace detail
+
+// clang-format off
+/// Where the largest element along Axis stands, an int32; the first of equal ones.  argmax(x), argmax<0>(x)
+template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
+constexpr auto argmax(const A& x) { return detail::first_best<Axis>(x, max<Axis>(x)); }
+/// Where the smallest element along Axis stands, an int32; the first of equal ones.
+template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
+constexpr auto argmin(const A& x) { return detail::first_best<Axis>(x, min<Axis>(x)); }
+
+template <int Axis = -1, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
+Why argmax(const A&) = delete;  // drx: argmax<axis>(array of numbers with elements); of a placed value in a map
+template <int Axis = -1, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
+Why argmin(const A&) = delete;  // drx: argmin<axis>(array of numbers with elements); of a placed value in a map
+// clang-format on
+
+namespace detail {
+template <class A, int... Axes>
+concept Mask = Array<A> && std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool> && reduced_axes<A, Axes...>::in_range;
+template <class A>
+concept NotMask = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
+template <class A>
+using not_mask_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_boolean_values>;
+}  // namespace detail
+
+// clang-format off
+/// Whether all elements along the axes (or of the whole array) are true.
+template <int... Axes, class A> requires detail::Mask<A, Axes...>
+constexpr auto all_of(const A& x) { return sum<Axes...>(cast<std::int32_t>(!x)) == 0; }
+/// Whether one of the elements along the axes (or of the whole array) is true.
+template <int... Axes, class A> requires detail::Mask<A, Axes...>
+constexpr auto any_of(const A& x) { return sum<Axes...>(cast<std::int32_t>(x)) > 0; }
+
+template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(detail::NotMask<A> || Placed<A>)
+Why all_of(const A&) = delete;  // drx: of an array of bool: all_of(x > 0); of a placed value in a map
+template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(detail::NotMask<A> || Placed<A>)
+Why any_of(const A&) = delete;  // drx: of an array of bool: any_of(x > 0); of a placed value in a map
+// clang-format on
+
+}  // namespace drx

@@ -1,0 +1,52 @@
+// drx/primitives/log_softmax.hpp: softmax, its logarithm, and log(sum(exp(x))), none of which overflows.
+#pragma once
+
+#include <drx/primitives/argmax.hpp>
+
+namespace drx {
+namespace detail {
+template <class A, int Axis>
+concept SoftmaxOperand = FloatingArray<A> && Searchable<A, Axis>;
+template <class A, int Axis>
+constexpr auto softmax_misuse() {
+  if constexpr (Array<A> && !FloatingArray<A>) {
+    return error::needs_floating_values{};
+  } else {
+    return search_misuse<A, Axis>();
+  }
+}
+/// The largest element along the axis, for subtraction: the results do not depend on it, so neither do derivatives.
+template <int Axis, class A>
+constexpr auto offset(const A& x) {
+  return stop_gradient(keep_axis<A, Axis>(max<Axis>(x)));
+}
+}  // namespace detail
+
+// clang-format off
+/// log(softmax(x)) along an axis, by default the last.
+template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
+constexpr A log_softmax(const A& x) {
+  const A shifted = x - detail::offset<Axis>(x);
+  return shifted - log(detail::keep_axis<A, Axis>(sum<Axis>(exp(shifted))));
+}
+/// exp(x) / sum(exp(x)) along an axis, by default the last.
+template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
+constexpr A softmax(const A& x) {
+  const A e = exp(x - detail::offset<Axis>(x));
+  return e / detail::keep_axis<A, Axis>(sum<Axis>(e));
+}
+/// log(sum(exp(x))) along an axis, by default the last.
+template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
+constexpr auto logsumexp(const A& x) {
+  return log(sum<Axis>(exp(x - detail::offset<Axis>(x)))) + stop_gradient(max<Axis>(x));
+}
+
+template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
+Why log_softmax(const A&) = delete;  // drx: log_softmax<axis>(floating array); of a placed value in a map
+template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
+Why softmax(const A&) = delete;  // drx: softmax<axis>(floating array); of a placed value in a map
+template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
+Why logsumexp(const A&) = delete;  // drx: logsumexp<axis>(floating array); of a placed value in a map
+// clang-format on
+
+}  // namespace drx
