@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/cast.hpp>
 #include <drx/primitives/comparison.hpp>
 #include <drx/primitives/where.hpp>
 #include <drx/scalar/math.hpp>

@@ -63,11 +63,11 @@ constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(
 
 #include <drx/primitives/constant.hpp>
 
+#include <drx/primitives/argmax.hpp>
 #include <drx/primitives/arithmetic.hpp>
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/cast.hpp>
 #include <drx/primitives/comparison.hpp>
-#include <drx/primitives/argmax.hpp>
 #include <drx/primitives/concatenate.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/layout.hpp>
@@ -84,3 +84,4 @@ constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(
 #include <drx/primitives/map.hpp>
 #include <drx/primitives/reduce.hpp>
 #include <drx/primitives/scan.hpp>
+#include <drx/primitives/structure_arithmetic.hpp>

@@ -1,6 +1,7 @@
 // drx/primitives/layout.hpp: reshape and transpose.
 #pragma once
 
+#include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/cast.hpp>
 
 namespace drx {

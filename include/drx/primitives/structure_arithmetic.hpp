@@ -1,0 +1,177 @@
+// drx/primitives/structure_arithmetic.hpp: + - * / of whole structures (a model minus a rate times a gradient), leaf by
+// leaf, and tree_map, any function of arrays leaf by leaf. Composed of the arrays' own operations.
+#pragma once
+
+#include <drx/primitives/broadcast.hpp>
+
+namespace drx {
+namespace detail {
+
+/// A structure that is no array, no number and not placed: a struct or tuple of them.
+template <class X>
+concept Compound = Structured<X> && !Array<X> && !Placed<X> && !Literal<X> && !error::Reported<X>;
+
+template <class X>
+inline constexpr bool all_unplaced = [] {
+  leaf_types<X> t;
+  for (int i = 0; i < leaf_count<X>; ++i)
+    if (t[i].depth > 0) return false;
+  return true;
+}();
+/// Whether a number of type T goes with each leaf of X: an array's element type must be the leaves', a literal fits.
+template <class X, class T, bool IsLiteral>
+inline constexpr bool number_fits = [] {
+  leaf_types<X> t;
+  for (int i = 0; i < leaf_count<X>; ++i)
+    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; })) return false;
+  return true;
+}();
+template <class X>
+inline constexpr bool all_numbers = [] {
+  leaf_types<X> t;
+  for (int i = 0; i < leaf_count<X>; ++i)
+    if (t[i].type == dtype::boolean) return false;
+  return true;
+}();
+
+/// Why compound X and A, a compound or a number, do not go together; `fine` if they do.
+template <class X, class A>
+constexpr auto compound_mismatch() {
+  if constexpr (!Compound<X>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (!all_unplaced<X>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!all_numbers<X>) {
+    return error::element_types_differ{};
+  } else if constexpr (Compound<A>) {
+    return std::conditional_t<std::is_same_v<canonical_t<A>, canonical_t<X>>, fine, error::structures_differ>{};
+  } else if constexpr (Literal<A>) {
+    return std::conditional_t<number_fits<X, A, true>, fine, error::a_literal_does_not_fit_the_element_type>{};
+  } else if constexpr (ScalarArray<A>) {
+    return std::conditional_t<number_fits<X, typename A::value_type, false>, fine, error::element_types_differ>{};
+  } else {
+    return error::structures_differ{};
+  }
+}
+template <class A, class B>
+constexpr auto structure_mismatch() {
+  if constexpr (Compound<A>) {
+    return compound_mismatch<A, B>();
+  } else {
+    return compound_mismatch<B, A>();
+  }
+}
+template <class A, class B>
+concept CompoundPair = (Compound<A> && (Compound<B> || Array<B> || Literal<B>)) || ((Array<A> || Literal<A>)&&Compound<B>);
+template <class A, class B>
+concept LeafByLeaf = CompoundPair<A, B> && std::is_same_v<decltype(structure_mismatch<A, B>()), fine>;
+template <class A, class B>
+concept NotLeafByLeaf = CompoundPair<A, B> && !LeafByLeaf<A, B>;
+template <class A, class B>
+using structure_mismatch_t = decltype(structure_mismatch<A, B>());
+
+template <class A, class B>
+constexpr auto leaf_by_leaf(const primitive& p, const A& a, const B& b) {
+  using R = canonical_t<std::conditional_t<Compound<A>, A, B>>;
+  const leaf_refs<A> left(a);
+  const leaf_refs<B> right(b);
+  builder& t = common_tape(left, right);
+  constexpr leaf_types<R> types;
+  vec<int> ids;
+  for (int i = 0; i < leaf_count<R>; ++i) {
+    auto operand = [&]<class X>(const leaf_refs<X>& x) {
+      if constexpr (Compound<X>) {
+        return emit::resolve(t, x.ref[i], types[i]);
+      } else {
+        return emit::broadcast_to(t, emit::resolve(t, x.ref[0], types[i].with_shape({})), types[i].shape);
+      }
+    };
+    ids.push_back(t.add1(p, {operand(left), operand(right)}));
+  }
+  return bound<R>(t, ids);
+}
+}  // namespace detail
+
+// Leaf by leaf: of two structures of one type, or of a structure and a number. The result is of the structure's type.
+// clang-format off
+template <class A, class B> requires detail::LeafByLeaf<A, B>
+constexpr auto operator+(const A& a, const B& b) { return detail::leaf_by_leaf(prim::add, a, b); }
+template <class A, class B> requires detail::LeafByLeaf<A, B>
+constexpr auto operator-(const A& a, const B& b) { return detail::leaf_by_leaf(prim::sub, a, b); }
+template <class A, class B> requires detail::LeafByLeaf<A, B>
+constexpr auto operator*(const A& a, const B& b) { return detail::leaf_by_leaf(prim::mul, a, b); }
+template <class A, class B> requires detail::LeafByLeaf<A, B>
+constexpr auto operator/(const A& a, const B& b) { return detail::leaf_by_leaf(prim::div, a, b); }
+template <class A> requires(detail::Compound<A> && detail::all_unplaced<A> && detail::all_numbers<A>)
+constexpr auto operator-(const A& a) {
+  const detail::leaf_refs<A> refs(a);
+  builder& b = detail::common_tape(refs);
+  vec<int> ids = refs.on(b);
+  for (int& id : ids) id = emit::neg(b, id);
+  return detail::bound<canonical_t<A>>(b, ids);
+}
+
+template <class A, class B, class Why = detail::structure_mismatch_t<A, B>> requires detail::NotLeafByLeaf<A, B>
+Why operator+(const A&, const B&) = delete;  // drx: structures of one type, or a structure and one number of its element type
+template <class A, class B, class Why = detail::structure_mismatch_t<A, B>> requires detail::NotLeafByLeaf<A, B>
+Why operator-(const A&, const B&) = delete;  // drx: structures of one type, or a structure and one number of its element type
+template <class A, class B, class Why = detail::structure_mismatch_t<A, B>> requires detail::NotLeafByLeaf<A, B>
+Why operator*(const A&, const B&) = delete;  // drx: structures of one type, or a structure and one number of its element type
+template <class A, class B, class Why = detail::structure_mismatch_t<A, B>> requires detail::NotLeafByLeaf<A, B>
+Why operator/(const A&, const B&) = delete;  // drx: structures of one type, or a structure and one number of its element type
+// clang-format on
+
+namespace detail {
+/// Leaf I of structure X as an array type.
+template <class X, int I>
+struct leaf_of {
+  static constexpr abstract_value type = leaf_types<X>()[I];
+  static constexpr shape value = type.shape;
+  using array_type = array_of<element_t<type.type>, leaf_of>;
+};
+template <class X, int I>
+using leaf_t = typename leaf_of<X, I>::array_type;
+
+template <class X, class... Y>
+concept Alike = Structured<X> && !Placed<X> && !error::Reported<X> && (Structured<Y> && ...) &&
+                (std::is_same_v<canonical_t<X>, canonical_t<Y>> && ...) && all_unplaced<X>;
+
+template <class F, class X, class... Y>
+constexpr bool keeps_leaf_types() {
+  return []<int... I>(std::integer_sequence<int, I...>) {
+    auto same = []<int J>(std::integral_constant<int, J>) {
+      using L = leaf_t<X, J>;
+      return std::is_same_v<call_result_t<F, L, std::conditional_t<true, L, Y>...>, L>;
+    };
+    return (same(std::integral_constant<int, I>{}) && ...);
+  }(std::make_integer_sequence<int, leaf_count<X>>{});
+}
+template <class F, class X, class... Y>
+struct leaf_function_check : std::false_type {};
+template <class F, class X, class... Y>
+  requires Alike<X, Y...>
+struct leaf_function_check<F, X, Y...> : std::bool_constant<keeps_leaf_types<F, X, Y...>()> {};
+template <class X, class... Y>
+using tree_map_misuse = std::conditional_t<(Placed<X> || ... || Placed<Y>), error::array_operation_on_a_placed_value, error::structures_differ>;
+}  // namespace detail
+
+/// f of each leaf of x, or of the corresponding leaves of several structures of one type; f returns an array of the
+/// leaf's type.  tree_map([](auto w) { return drx::clamp(w, -1, 1); }, model)
+template <class F, class X, class... Y>
+  requires detail::leaf_function_check<F, X, Y...>::value
+constexpr auto tree_map(const F& f, const X& x, const Y&... y) {
+  const std::tuple refs{detail::leaf_refs<X>(x), detail::leaf_refs<Y>(y)...};
+  traced_ref results[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    auto leaf = [&]<int J>(std::integral_constant<int, J>) {
+      std::apply([&](const auto&... r) { results[J] = f(detail::leaf_t<X, J>(r.ref[J])...).ref(); }, refs);
+    };
+    (leaf(std::integral_constant<int, I>{}), ...);
+  }(std::make_integer_sequence<int, leaf_count<X>>{});
+  return structure<canonical_t<X>>::bind(results);
+}
+template <class F, class X, class... Y, class Why = detail::tree_map_misuse<X, Y...>>
+  requires(Structured<X> && (Structured<Y> && ...) && !error::AnyReported<X, Y...> && !detail::leaf_function_check<F, X, Y...>::value)
+Why tree_map(const F&, const X&, const Y&...) = delete;  // drx: tree_map(f, structures of one type): f takes the leaves and returns an array of their type; of placed values in a map
+
+}  // namespace drx
