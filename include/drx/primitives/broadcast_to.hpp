@@ -42,8 +42,11 @@ struct broadcast_to {  // ints: the extents of the result
     if (b.shape(o[0]) == to) return o[0];
     double x = 0;
     if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr()) return emit::broadcast_to(b, e->operands[0], to);
     return -1;
   }
+  static constexpr const primitive* prim_ptr();
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -65,6 +68,7 @@ inline constexpr primitive broadcast_to{.name = "broadcast_to",
                                         .batch = rules::broadcast_to::batch,
                                         .simplify = rules::broadcast_to::simplify,
                                         .evaluate = rules::broadcast_to::evaluate};
+constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
 }
 namespace emit {
 constexpr int broadcast_to(builder& b, int x, const shape& s) {

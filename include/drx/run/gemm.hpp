@@ -11,8 +11,21 @@
 #include <drx/config.hpp>
 
 #include <concepts>
+#include <cstring>
 #include <type_traits>
 #include <utility>
+
+// nvcc has no vectors in device code, where gemm is the plain loop.
+#define DRX_HOST inline __attribute__((always_inline))
+
+// Register tiles are arrays, which stay in registers only where every loop over them is unrolled.
+#if defined(__CUDACC__)
+#define DRX_UNROLL
+#elif defined(__clang__)
+#define DRX_UNROLL _Pragma("unroll")
+#else
+#define DRX_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 namespace drx::kernel {
 
@@ -39,11 +52,11 @@ template <class T>
 using pack = typename detail::vector<T>::type;
 
 template <class T>
-DRX_INLINE pack<T> load(const T* p) {
+DRX_HOST pack<T> load(const T* p) {
   return *reinterpret_cast<const typename detail::vector<T>::anywhere*>(p);
 }
 template <class T>
-DRX_INLINE void save(T* p, pack<T> v) {
+DRX_HOST void save(T* p, pack<T> v) {
   *reinterpret_cast<typename detail::vector<T>::anywhere*>(p) = v;
 }
 
@@ -53,14 +66,14 @@ template <class T, int N>
 struct store_epilogue {
   T* c;
   DRX_INLINE void operator()(int row, int col, T value) const { c[row * N + col] = value; }
-  DRX_INLINE void operator()(int row, int col, pack<T> value) const { save(c + row * N + col, value); }
+  DRX_HOST void operator()(int row, int col, pack<T> value) const { save(c + row * N + col, value); }
 };
 
 template <class T, int N>
 struct add_epilogue {
   T* c;
   DRX_INLINE void operator()(int row, int col, T value) const { c[row * N + col] += value; }
-  DRX_INLINE void operator()(int row, int col, pack<T> value) const {
+  DRX_HOST void operator()(int row, int col, pack<T> value) const {
     T* p = c + row * N + col;
     save(p, load(p) + value);
   }
@@ -80,35 +93,35 @@ DRX_INLINE detail::add_epilogue<T, N> add_to(T* c) {
 
 namespace detail {
 
-constexpr int least(int a, int b) { return a < b ? a : b; }
-constexpr int most(int a, int b) { return a > b ? a : b; }
-constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+DRX_FN constexpr int least(int a, int b) { return a < b ? a : b; }
+DRX_FN constexpr int most(int a, int b) { return a > b ? a : b; }
+DRX_FN constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 /// Interleaves the lower (First = 0) or upper (First = W / 2) halves of x and y.
 template <int First, class V, int... I>
-DRX_INLINE V interleave(V x, V y, std::integer_sequence<int, I...>) {
+DRX_HOST V interleave(V x, V y, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(x, y, (First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...);
 }
 
 /// to[k * to_stride + j] = from[j * from_stride + k] for a W x W block: log2(W) rounds of perfect shuffles.
 template <class T>
-DRX_INLINE void transpose_block(const T* from, int from_stride, T* to, int to_stride) {
+DRX_HOST void transpose_block(const T* from, int from_stride, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
   constexpr std::make_integer_sequence<int, W> lanes{};
   pack<T> x[W], y[W];
-#pragma GCC unroll 16
+  DRX_UNROLL
   for (int j = 0; j < W; ++j) x[j] = load(from + j * from_stride);
-#pragma GCC unroll 4
+  DRX_UNROLL
   for (int round = 1; round < W; round *= 2) {
-#pragma GCC unroll 8
+    DRX_UNROLL
     for (int j = 0; j < W / 2; ++j) {
       y[2 * j] = interleave<0>(x[j], x[j + W / 2], lanes);
       y[2 * j + 1] = interleave<W / 2>(x[j], x[j + W / 2], lanes);
     }
-#pragma GCC unroll 16
+    DRX_UNROLL
     for (int j = 0; j < W; ++j) x[j] = y[j];
   }
-#pragma GCC unroll 16
+  DRX_UNROLL
   for (int j = 0; j < W; ++j) save(to + j * to_stride, x[j]);
 }
 
@@ -134,16 +147,16 @@ struct product {
 
     /// sum += A[R rows, depth] B[depth, P packs]
     template <int Back>
-    DRX_INLINE void multiply(const T* a, const T* b, int depth) {
+    DRX_HOST void multiply(const T* a, const T* b, int depth) {
       constexpr int stride = packed ? P * W : N;
       for (int k = 0; k < depth; ++k, b += stride) {
         pack<T> row[P];
-#pragma GCC unroll 8
+        DRX_UNROLL
         for (int p = 0; p < P; ++p) row[p] = load(b + p * W - (p == P - 1 && !packed ? Back : 0));
-#pragma GCC unroll 16
+        DRX_UNROLL
         for (int r = 0; r < R; ++r) {
           const T x = TransA ? a[k * M + r] : a[r * K + k];
-#pragma GCC unroll 8
+          DRX_UNROLL
           for (int p = 0; p < P; ++p) sum[r][p] += x * row[p];
         }
       }
@@ -154,8 +167,7 @@ struct product {
   template <int P, bool Last, class Epilogue>
   static void panel(const T* a, const T* b, int col, Epilogue& epilogue) {
     // Deep products run in passes over k, so that the copied panel stays on the stack and in the second cache.
-    constexpr bool far_apart = TransA && M * static_cast<int>(sizeof(T)) >= 1024;
-    constexpr int depth = packed ? least(K, far_apart ? 128 : 65536 / (P * vector_bytes)) : K;
+    constexpr int depth = packed ? least(K, 65536 / (P * vector_bytes)) : K;
     constexpr bool in_passes = depth < K;
     constexpr int tiles = ceil_div(M, rows_for(P)), rows = M / tiles, taller = M % tiles;  // the first are one row taller
     constexpr int tiles_at_once = in_passes ? least(tiles, 32) : tiles;                    // whose partial sums are kept
@@ -173,19 +185,19 @@ struct product {
           const int row = index * rows + least(index, taller);
           T* saved = partial + (in_passes ? (index - begin) * (rows + 1) * P * W : 0);
           tile<R, P> t;
-#pragma GCC unroll 16
+          DRX_UNROLL
           for (int r = 0; r < R; ++r)
-#pragma GCC unroll 8
+            DRX_UNROLL
             for (int p = 0; p < P; ++p) t.sum[r][p] = in_passes && k > 0 ? load(saved + (r * P + p) * W) : pack<T>{};
           t.template multiply<Last ? back : 0>(a + (TransA ? k * M + row : row * K + k), b_panel, deep);
           const bool finished = !in_passes || k + deep == K;
-#pragma GCC unroll 16
+          DRX_UNROLL
           for (int r = 0; r < R; ++r)
-#pragma GCC unroll 8
+            DRX_UNROLL
             for (int p = 0; p < P; ++p) {
               if (!finished) save(saved + (r * P + p) * W, t.sum[r][p]);
               else if (Last && p == P - 1 && tail != 0)
-#pragma GCC unroll 16
+                DRX_UNROLL
                 for (int j = 0; j < tail; ++j) epilogue(row + r, N - tail + j, t.sum[r][p][j + back]);
               else epilogue(row + r, col + p * W, t.sum[r][p]);
             }
@@ -200,7 +212,7 @@ struct product {
 
   /// copy[k][p W + lane] = op(B)[first + k][column of the lane]
   template <int P, bool Last>
-  DRX_INLINE static void copy_panel(const T* b, T* copy, int col, int first, int depth) {
+  DRX_HOST static void copy_panel(const T* b, T* copy, int col, int first, int depth) {
     if constexpr (N < W) {
       for (int k = 0; k < depth; ++k)
         for (int j = 0; j < W; ++j) copy[k * W + j] = j < N ? (TransB ? b[j * K + first + k] : b[(first + k) * N + j]) : T(0);
@@ -222,7 +234,7 @@ struct product {
   }
 
   template <class Epilogue>
-  DRX_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
+  DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
     constexpr int last = (packs - 1) % panel_packs + 1, first = packs - last;
     if constexpr (first > 0)
       for (int p = 0; p < first; p += panel_packs) panel<panel_packs, false>(a, b, p * W, epilogue);
@@ -231,7 +243,7 @@ struct product {
 };
 
 template <class V, int... I>
-DRX_INLINE auto add_lanes(V x, std::integer_sequence<int, I...>) {
+DRX_HOST auto add_lanes(V x, std::integer_sequence<int, I...>) {
   constexpr int W = sizeof...(I);
   if constexpr (W >= 16) x += __builtin_shufflevector(x, x, ((I + 8) % W)...);
   if constexpr (W >= 8) x += __builtin_shufflevector(x, x, ((I + 4) % W)...);
@@ -239,16 +251,39 @@ DRX_INLINE auto add_lanes(V x, std::integer_sequence<int, I...>) {
   return x[0] + x[1];
 }
 
+/// A^T B for an A of wide rows, which would fight for the same cache lines: blocks of columns of A are copied first.
+template <class T, int M, int N, int K, bool TransB>
+struct wide_product {
+  static constexpr int most_rows = least(96, 131072 / static_cast<int>(sizeof(T)) / most(K, 1));
+  static constexpr bool fits = M * static_cast<int>(sizeof(T)) >= 1024 && N >= 32 && most_rows >= 32;
+  static constexpr int rows = ceil_div(M, ceil_div(M, most(most_rows, 1)));
+
+  template <int Rows, class Epilogue>
+  static void block(const T* a, const T* b, int first, Epilogue& epilogue) {
+    alignas(64) T copy[K * Rows];
+    for (int k = 0; k < K; ++k) std::memcpy(copy + k * Rows, a + k * M + first, Rows * sizeof(T));
+    const auto shifted = [&](int row, int col, auto value) { epilogue(first + row, col, value); };
+    product<T, Rows, N, K, true, TransB>::run(copy, b, shifted);
+  }
+
+  template <class Epilogue>
+  DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
+    int first = 0;
+    for (; first <= M - rows; first += rows) block<rows>(a, b, first, epilogue);
+    if constexpr (M % rows != 0) block<M % rows>(a, b, first, epilogue);
+  }
+};
+
 /// sink(row, sum over k of a[row][k] x[k]) for every row: packs run along k, four rows at a time.
 template <class T, int M, int K, class Sink>
-DRX_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
+DRX_HOST void dot_rows(const T* a, const T* x, Sink sink) {
   constexpr int W = pack_width<T>, whole = K / W * W;
   const auto rows = [&]<int R>(std::integral_constant<int, R>, int row) {
     pack<T> sum[R] = {};
     for (int k = 0; k < whole; k += W)
-#pragma GCC unroll 4
+      DRX_UNROLL
       for (int r = 0; r < R; ++r) sum[r] += load(a + (row + r) * K + k) * load(x + k);
-#pragma GCC unroll 4
+    DRX_UNROLL
     for (int r = 0; r < R; ++r) {
       T total = add_lanes(sum[r], std::make_integer_sequence<int, W>{});
       for (int k = whole; k < K; ++k) total += a[(row + r) * K + k] * x[k];
@@ -264,9 +299,16 @@ DRX_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
 }  // namespace detail
 
 /// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be 0.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
 template <class T, int M, int N, int K, bool TransA, bool TransB, class Epilogue>
 DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  constexpr bool vectorised = false;  // one thread of a device
+#else
   constexpr bool vectorised = (std::same_as<T, float> || std::same_as<T, double>) && M > 0 && N > 0 && K > 0;
+#endif
   if constexpr (!vectorised) {
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) {
@@ -285,9 +327,14 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
         for (int j = 0; j < pack_width<T>; ++j) epilogue(first + j, 0, value[j]);
     };
     detail::product<T, 1, M, K, false, false>::run(b, a, turned);
+  } else if constexpr (TransA && detail::wide_product<T, M, N, K, TransB>::fits) {
+    detail::wide_product<T, M, N, K, TransB>::run(a, b, epilogue);
   } else {
     detail::product<T, M, N, K, TransA, TransB>::run(a, b, epilogue);
   }
 }
 
 }  // namespace drx::kernel
+
+#undef DRX_HOST
+#undef DRX_UNROLL

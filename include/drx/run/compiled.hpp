@@ -1,0 +1,289 @@
+// drx/run/compiled.hpp: a program made ready to run: its workspaces are laid out, calls allocate nothing.
+#pragma once
+
+#include <drx/run/partitions.hpp>
+#include <drx/run/stage.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace drx {
+
+/// The number of members of a placement that no argument of the program tells.
+struct member_count {
+  const placement_info* placement;
+  std::int64_t count;
+};
+template <class P>
+  requires(Placement<P>)
+constexpr member_count members(std::int64_t n) {
+  return {&placement_of<P>, n};
+}
+
+struct compile_options {
+  reduction_order order = reduction_order::tree;
+  std::vector<member_count> members = {};
+};
+
+namespace detail {
+template <class R>
+inline constexpr bool is_partitions = false;
+template <class S, class P>
+inline constexpr bool is_partitions<partitions<S, P>> = true;
+template <class R>
+inline constexpr bool is_tuple = false;
+template <class... X>
+inline constexpr bool is_tuple<std::tuple<X...>> = true;
+}  // namespace detail
+
+/// A program on an executor and a communicator. Call it as the function that it was written as, with host values:
+/// numbers, arrays, structures, drx::partitions. Unplaced arguments must be the same on every rank. Placed results lie
+/// in this object and are valid until the next call.
+template <class Program>
+class compiled {
+  using C = run::code<Program>;
+  using inputs = typename Program::inputs;
+
+ public:
+  using result = host_t<typename Program::result>;
+
+  compiled(executor& e, communicator& c, compile_options options = {}) : options_(std::move(options)) {
+    runtime_.executor = &e;
+    runtime_.communicator = &c;
+    runtime_.order = options_.order;
+    c.require_equal(fingerprint(), "drx::compile: the program");
+    constexpr auto stages = static_cast<std::size_t>(C::tape.sizes.entries) + 1;
+    runtime_.merged.resize(stages);
+    runtime_.gathered.resize(stages);
+    runtime_.bytes.resize(static_cast<std::size_t>(c.size()));
+    runtime_.offsets.resize(static_cast<std::size_t>(c.size()));
+    runtime_.threads.resize(static_cast<std::size_t>(e.concurrency()));
+    for (auto& t : runtime_.threads) {
+      t.workspace.grow(static_cast<std::size_t>(C::plan.thread_bytes));
+      t.slots.resize(static_cast<std::size_t>(C::plan.slots) + 1);
+      t.at.resize(static_cast<std::size_t>(C::placements.count) + 1);
+      t.nodes.resize(stages);
+    }
+    server_.grow(static_cast<std::size_t>(C::plan.server_bytes) + 1);
+    slots_.resize(static_cast<std::size_t>(C::plan.slots) + 1);
+    at_.resize(static_cast<std::size_t>(C::placements.count) + 1);
+    members_.resize(static_cast<std::size_t>(C::placements.count) + 1);
+    collected_.resize(static_cast<std::size_t>(C::tape.sizes.values) + 1);
+  }
+  compiled(compiled&&) noexcept = default;
+  compiled& operator=(compiled&&) noexcept = default;
+
+  /// Bytes of workspace: for the unplaced values, and for each thread. Neither depends on the number of members.
+  static constexpr std::int64_t server_bytes() { return C::plan.server_bytes; }
+  static constexpr std::int64_t thread_bytes() { return C::plan.thread_bytes; }
+
+  template <class... A>
+    requires(sizeof...(A) == std::tuple_size_v<inputs>)
+  result operator()(const A&... arguments) {
+    result r{};
+    call(r, arguments...);
+    return r;
+  }
+  /// The same into a result that the caller holds.
+  template <class... A>
+  void call(result& r, const A&... arguments) {
+    std::fill(members_.begin(), members_.end(), run::membership{});
+    int slot = 0;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (bind<std::tuple_element_t<I, inputs>>(arguments, slot, static_cast<int>(I)), ...);
+    }(std::make_index_sequence<sizeof...(A)>{});
+    known_counts();
+    run::frame f;
+    f.server = server_.data();
+    f.slots = slots_.data();
+    f.members = members_.data();
+    f.at = at_.data();
+    f.runtime = &runtime_;
+    f.thread = runtime_.threads[0].workspace.data();
+    provide_collected();
+    run::run_region<C, 0>(f);
+    int out = 0;
+    extract(r, f, out);
+  }
+
+ private:
+  static std::int64_t fingerprint() {  // FNV-1a of the printed plan
+    const std::string text = show(C::tape.thaw());
+    std::uint64_t h = 14695981039346656037ULL;
+    for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return static_cast<std::int64_t>(h >> 1);
+  }
+
+  // ---- arguments ----
+
+  template <class I, class A>
+  void bind(const A& a, int& slot, int number) {
+    if constexpr (Placed<I>) {
+      bind_placed<I>(a, slot, number);
+    } else if constexpr (Structured<A>) {
+      static_assert(leaf_count<A> == leaf_count<I>, "drx: an argument is of another structure than the program's input");
+      constexpr leaf_types<I> types;
+      int k = 0;
+      structure<A>::visit(a, [&](const auto* p, const shape& s) {
+        using T = std::remove_cvref_t<decltype(*p)>;
+        if (dtype_of<T> != types[k].type || s.size() != types[k].shape.size())
+          throw std::invalid_argument("drx: argument " + std::to_string(number) + ", leaf " + std::to_string(k) + " is " +
+                                      show(abstract_value(dtype_of<T>, s)) + "; the program takes " + show(types[k]));
+        ++k;
+        slots_[static_cast<std::size_t>(slot++)] = reinterpret_cast<std::byte*>(const_cast<T*>(p));
+      });
+    } else {  // contiguous memory: std::span, std::vector, Kokkos::View
+      static_assert(leaf_count<I> == 1 && requires { a.data(); a.size(); }, "drx: an argument is neither the program's input nor contiguous memory");
+      constexpr leaf_types<I> types;
+      using T = std::remove_cvref_t<decltype(*a.data())>;
+      static_assert(dtype_of<T> == types[0].type, "drx: an argument's element type is not the program's");
+      if (static_cast<std::int64_t>(a.size()) != types[0].shape.size())
+        throw std::invalid_argument("drx: argument " + std::to_string(number) + " has " + std::to_string(a.size()) +
+                                    " elements; the program takes " + show(types[0]));
+      slots_[static_cast<std::size_t>(slot++)] = reinterpret_cast<std::byte*>(const_cast<T*>(a.data()));
+    }
+  }
+  template <class I, class S, class P>
+  void bind_placed(const partitions<S, P>& a, int& slot, int number) {
+    static_assert(std::is_same_v<canonical_t<I>, placed<S, P>>, "drx: a placed argument is not of the program's type");
+    const std::string name = "argument " + std::to_string(number);
+    run::membership m;
+    m.total = a.total();
+    m.first = a.first();
+    m.local = a.local();
+    m.boundaries = a.boundaries().data();
+    agree(C::placements.index(&placement_of<P>), m, name);
+    bind_nested<S>(a, 0, name);
+    for (int i = 0; i < leaf_count<I>; ++i) slots_[static_cast<std::size_t>(slot++)] = a.leaf(i);
+  }
+  template <class S, class A>
+  void bind_nested(const A& a, int level, const std::string& name) {
+    if constexpr (Placed<S>) {
+      run::membership m;
+      m.offsets = a.offsets(level).data();
+      m.local = static_cast<std::int64_t>(a.offsets(level).size()) - 1;
+      m.total = a.offsets(level).back();
+      agree(C::placements.index(&placement_of<typename S::placement>), m, name);
+      bind_nested<typename S::member>(a, level + 1, name);
+    }
+  }
+  /// All arguments placed at one placement must agree on its members.
+  void agree(int p, const run::membership& m, const std::string& name) {
+    if (p < 0) return;  // the program does not use it
+    run::membership& known = members_[static_cast<std::size_t>(p)];
+    const std::string placement(C::placements.placement[p]->name);
+    if (known.total < 0) {
+      known = m;
+      return;
+    }
+    if (known.total != m.total)
+      throw std::invalid_argument("drx: " + name + " has " + std::to_string(m.total) + " members of " + placement +
+                                  "; an earlier argument has " + std::to_string(known.total));
+    if (m.boundaries && known.boundaries)
+      for (int r = 0; r <= runtime_.communicator->size(); ++r)
+        if (m.boundaries[r] != known.boundaries[r])
+          throw std::invalid_argument("drx: " + name + " lies on the ranks in other blocks of " + placement + " than an earlier argument");
+    if (m.offsets && known.offsets && m.offsets != known.offsets)
+      for (std::int64_t i = 0; i <= m.local; ++i)
+        if (m.offsets[i] != known.offsets[i])
+          throw std::invalid_argument("drx: " + name + " has other numbers of " + placement + " per member than an earlier argument");
+  }
+  void known_counts() {
+    for (const auto& c : options_.members) {
+      const int p = C::placements.index(c.placement);
+      if (p < 0) continue;
+      if (boundaries_.empty()) boundaries_.resize(members_.size());
+      auto& b = boundaries_[static_cast<std::size_t>(p)];
+      if (b.empty()) b = even_blocks(c.count, runtime_.communicator->size());
+      run::membership m;
+      const auto rank = static_cast<std::size_t>(runtime_.communicator->rank());
+      m.total = c.count;
+      m.first = b[rank];
+      m.local = b[rank + 1] - b[rank];
+      m.boundaries = b.data();
+      agree(p, m, "compile_options::members");
+    }
+    for (int p = 0; p < C::placements.count; ++p)
+      if (members_[static_cast<std::size_t>(p)].total < 0)
+        throw std::invalid_argument("drx: no argument tells how many members " + std::string(C::placements.placement[p]->name) +
+                                    " has; give compile_options::members");
+  }
+
+  // ---- placed values that are held whole ----
+
+  void provide_collected() {
+    run::unroll<C::tape.regions[0].entries>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int e = C::tape.regions[0].first_entry + K;
+      if constexpr (C::tape.entries[e].prim == &prim::stage) {
+        run::unroll<C::tape.entries[e].results.count>([&]<int I>(std::integral_constant<int, I>) {
+          constexpr int v = C::result(e, I);
+          if constexpr (C::tape.values[v].depth > 0) {
+            collected_[v].grow(static_cast<std::size_t>(element_count(C::tape.values[v]) * C::bytes(v)) + 1);
+            slots_[C::plan.where[v].offset] = collected_[v].data();
+          }
+        });
+      }
+    });
+  }
+  std::int64_t element_count(const abstract_value& t) const {
+    std::int64_t n = members_[static_cast<std::size_t>(C::placements.index(t.placements[0]))].local;
+    for (int d = 1; d < t.depth; ++d) n = members_[static_cast<std::size_t>(C::placements.index(t.placements[d]))].offsets[n];
+    return n;
+  }
+
+  // ---- results ----
+
+  template <class R>
+  void extract(R& r, const run::frame& f, int& out) {
+    if constexpr (detail::is_partitions<R>) {
+      extract_placed(r, out);
+    } else if constexpr (detail::is_tuple<R>) {
+      std::apply([&](auto&... part) { (extract(part, f, out), ...); }, r);
+    } else if constexpr (requires { r.first; r.second; }) {
+      extract(r.first, f, out);
+      extract(r.second, f, out);
+    } else {
+      structure<R>::visit(r, [&](auto* p, const shape& s) {
+        std::memcpy(p, output_address(f, out++), static_cast<std::size_t>(s.size()) * sizeof(*p));
+      });
+    }
+  }
+  template <class S, class P>
+  void extract_placed(partitions<S, P>& r, int& out) {
+    const auto& m = members_[static_cast<std::size_t>(C::placements.index(&placement_of<P>))];
+    std::vector<std::byte*> data;
+    run::frame f;
+    f.slots = slots_.data();
+    for (int i = 0; i < leaf_count<S>; ++i) data.push_back(const_cast<std::byte*>(output_address(f, out++)));
+    std::vector<std::vector<std::int64_t>> offsets;
+    nested_offsets<S>(offsets, m.local);
+    r = partitions<S, P>({m.boundaries, m.boundaries + runtime_.communicator->size() + 1}, runtime_.communicator->rank(),
+                         std::move(offsets), data, nullptr);
+  }
+  template <class S>
+  void nested_offsets(std::vector<std::vector<std::int64_t>>& lists, std::int64_t n) {
+    if constexpr (Placed<S>) {
+      const auto& m = members_[static_cast<std::size_t>(C::placements.index(&placement_of<typename S::placement>))];
+      lists.emplace_back(m.offsets, m.offsets + n + 1);
+      nested_offsets<typename S::member>(lists, lists.back().back());
+    }
+  }
+  static const std::byte* output_address(const run::frame& f, int out) {
+    const std::byte* at = nullptr;
+    run::unroll<C::tape.regions[0].outputs.count>([&]<int I>(std::integral_constant<int, I>) {
+      if (I == out) at = run::address<C, C::output(0, I)>(f);
+    });
+    return at;
+  }
+  compile_options options_;
+  run::runtime runtime_;
+  buffer server_;
+  std::vector<std::byte*> slots_;
+  std::vector<std::int64_t> at_;
+  std::vector<run::membership> members_;
+  std::vector<std::vector<std::int64_t>> boundaries_;
+  std::vector<buffer> collected_;
+};
+
+}  // namespace drx

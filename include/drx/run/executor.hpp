@@ -1,0 +1,62 @@
+// drx/run/executor.hpp: where the work of a rank runs, and how ranks talk. Both are small on purpose; drx/backend/
+// has them on Kokkos and MPI.
+#pragma once
+
+#include <drx/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+namespace drx {
+
+/// Runs tasks on the threads of this rank.
+class executor {
+ public:
+  virtual ~executor() = default;
+  /// How many tasks run at once.
+  [[nodiscard]] virtual int concurrency() const = 0;
+  /// Calls task(context, i) for i in [0, tasks), in any order, and returns when all are done.
+  virtual void run(int tasks, void (*task)(void* context, int i), void* context) = 0;
+};
+
+class serial_executor final : public executor {
+ public:
+  [[nodiscard]] int concurrency() const override { return 1; }
+  void run(int tasks, void (*task)(void*, int), void* context) override {
+    for (int i = 0; i < tasks; ++i) task(context, i);
+  }
+};
+
+/// The collectives that a program needs. Each rank calls them in the order of the program.
+class communicator {
+ public:
+  virtual ~communicator() = default;
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// Gathers blocks of bytes in place: block r lies at offset[r] and is filled by rank r.
+  virtual void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) = 0;
+  /// Sums n numbers over ranks in place, in whatever order.
+  virtual void all_sum(float* data, std::int64_t n) = 0;
+  virtual void all_sum(double* data, std::int64_t n) = 0;
+  /// Fails on all ranks, with a sentence naming them, where `value` is not the same everywhere.
+  virtual void require_equal(std::int64_t value, const char* what) = 0;
+  /// Bytes that this rank has sent so far.
+  [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
+  [[nodiscard]] virtual std::int64_t collectives() const = 0;
+};
+
+class single_rank final : public communicator {
+ public:
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 1; }
+  void all_gather(std::byte*, std::span<const std::int64_t>, std::span<const std::int64_t>) override {}
+  void all_sum(float*, std::int64_t) override {}
+  void all_sum(double*, std::int64_t) override {}
+  void require_equal(std::int64_t, const char*) override {}
+  [[nodiscard]] std::int64_t bytes_sent() const override { return 0; }
+  [[nodiscard]] std::int64_t collectives() const override { return 0; }
+};
+
+}  // namespace drx

@@ -1,0 +1,119 @@
+// drx/run/frame.hpp: what running code holds: the workspaces, the slots, and which member it is at.
+#pragma once
+
+#include <drx/plan/workspace.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace drx::run {
+
+/// The placements of a tape, numbered, each with the one that it is nested in (-1 at the top).
+template <int Max>
+struct placement_table {
+  const placement_info* placement[Max + 1] = {};
+  int parent[Max + 1] = {};
+  int count = 0;
+
+  constexpr int index(const placement_info* p) const {
+    for (int i = 0; i < count; ++i)
+      if (placement[i] == p) return i;
+    return -1;
+  }
+  constexpr int add(const placement_info* p) {
+    const int known = index(p);
+    if (known >= 0) return known;
+    placement[count] = p;
+    parent[count] = -1;
+    return count++;
+  }
+};
+
+template <class Frozen>
+constexpr auto placements_of(const Frozen& t) {
+  placement_table<16> r;
+  for (int v = 0; v < Frozen::sizes.values; ++v) {
+    int outer = -1;
+    for (int d = 0; d < t.values[v].depth; ++d) {
+      const int inner = r.add(t.values[v].placements[d]);
+      if (outer >= 0) r.parent[inner] = outer;
+      outer = inner;
+    }
+  }
+  for (int e = 0; e < Frozen::sizes.entries; ++e)
+    if (t.entries[e].placement) r.add(t.entries[e].placement);
+  return r;
+}
+
+/// How many members a placement has on this rank and where they begin; for a nested one, where each parent's begin.
+struct membership {
+  std::int64_t total = -1;                // over all ranks; -1: not known
+  std::int64_t first = 0;                 // the number of the first one here
+  std::int64_t local = 0;                 // how many are here
+  const std::int64_t* offsets = nullptr;  // of a nested placement: member m of the parent has [offsets[m], offsets[m+1])
+  const std::int64_t* boundaries = nullptr;  // of a placement at the top: rank r has [boundaries[r], boundaries[r+1])
+};
+
+/// The state of one thread.
+struct frame {
+  std::byte* server = nullptr;
+  std::byte* thread = nullptr;
+  std::byte** slots = nullptr;
+  const membership* members = nullptr;
+  std::int64_t* at = nullptr;  // by placement: the local number of the member that this thread is at
+  void* runtime = nullptr;     // of the stage runner: arenas, executor, communicator
+  int thread_number = 0;
+};
+
+/// The compile-time side of a running program, by type.
+template <class Program>
+struct code {
+  using lowered = plan::lowered<Program>;
+  static constexpr const auto& tape = lowered::tape;
+  static constexpr const auto& plan = lowered::plan;
+  static constexpr auto placements = placements_of(tape);
+  static constexpr int operand(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].operands.first + i]); }
+  static constexpr int result(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].results.first + i]); }
+  static constexpr std::int64_t attr(int e, int i) { return tape.pool[tape.entries[e].ints.first + i]; }
+  static constexpr int input(int r, int i) { return static_cast<int>(tape.pool[tape.regions[r].inputs.first + i]); }
+  static constexpr int output(int r, int i) { return static_cast<int>(tape.pool[tape.regions[r].outputs.first + i]); }
+  static constexpr int root(int v) {
+    while (plan.root[v] != v) v = plan.root[v];
+    return v;
+  }
+  static constexpr std::int64_t bytes(int v) { return tape.values[v].shape.size() * byte_size(tape.values[v].type); }
+  /// The entry that defines v, or -1.
+  static constexpr int definition(int v) {
+    for (int e = 0; e < std::remove_cvref_t<decltype(tape)>::sizes.entries; ++e)
+      for (int i = 0; i < tape.entries[e].results.count; ++i)
+        if (result(e, i) == v) return e;
+    return -1;
+  }
+};
+
+template <class C, int V>
+inline std::byte* address(const frame& f) {
+  constexpr plan::location l = C::plan.where[V];
+  static_assert(l.space != plan::space::nowhere, "drx: a value is read that was given no place");
+  if constexpr (l.space == plan::space::slot) {
+    return f.slots[l.offset];
+  } else if constexpr (l.space == plan::space::server) {
+    return f.server + l.offset;
+  } else {
+    return f.thread + l.offset;
+  }
+}
+template <class T, class C, int V>
+inline T* elements(const frame& f) {
+  return reinterpret_cast<T*>(address<C, V>(f));
+}
+template <class C, int V>
+using element_of = element_t<C::tape.values[V].type>;
+
+/// Calls f(integral_constant<int, i>) for i in [0, N).
+template <int N, class F>
+constexpr void unroll(F&& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
+}
+
+}  // namespace drx::run

@@ -1,0 +1,233 @@
+// drx/run/fused.hpp: a group of elementwise entries as one loop. Each entry's value lives in a register; what leaves
+// the loop is stored at its end, so that a result may take an operand's place.
+#pragma once
+
+#include <drx/run/frame.hpp>
+
+namespace drx::run {
+
+#if defined(__clang__)
+#define DRX_INDEPENDENT _Pragma("clang loop vectorize(enable) interleave(enable)")
+#elif defined(__GNUC__)
+#define DRX_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define DRX_INDEPENDENT
+#endif
+
+namespace detail {
+
+enum class source_kind : std::int8_t { none, register_, literal, position, memory };
+
+/// Where an operand of a fused entry comes from.
+struct source {
+  source_kind kind = source_kind::none;
+  int index = 0;             // of the register
+  double number = 0;         // the literal
+  int value = -1;            // in memory
+  int axis = 0;              // of a position
+  shape from = {};           // the shape in memory, to be broadcast
+};
+
+template <int I, class T>
+struct register_leaf {
+  T v;
+};
+template <class Seq, class... T>
+struct register_file;
+template <int... I, class... T>
+struct register_file<std::integer_sequence<int, I...>, T...> : register_leaf<I, T>... {};
+template <int I, class T>
+DRX_INLINE T& get(register_leaf<I, T>& r) {
+  return r.v;
+}
+template <int I, class T>
+DRX_INLINE const T& get(const register_leaf<I, T>& r) {
+  return r.v;
+}
+
+}  // namespace detail
+
+template <class C, int Step>
+struct fused {
+  static constexpr plan::step now = C::plan.steps[Step];
+  static constexpr int count = now.members;
+  static constexpr int entry(int m) { return C::plan.members[now.first_member + m]; }
+  static constexpr int result(int m) { return C::result(entry(m), 0); }
+  static constexpr shape loop = C::tape.values[result(0)].shape;
+
+  static constexpr detail::source read(int v, bool through_broadcast) {
+    detail::source s;
+    s.from = C::tape.values[v].shape;
+    if (C::plan.group_of[v] == 1 + Step && C::plan.root[v] == v && !through_broadcast) {
+      for (int m = 0; m < count; ++m)
+        if (result(m) == v) s.index = m;
+      s.kind = detail::source_kind::register_;
+      return s;
+    }
+    const int r = C::root(v);
+    const int e = C::plan.stored[r] ? -1 : C::definition(r);
+    if (e >= 0 && C::tape.entries[e].prim == &prim::constant) {
+      s.kind = detail::source_kind::literal;
+      s.number = C::tape.entries[e].number;
+    } else if (e >= 0 && C::tape.entries[e].prim == &prim::iota) {
+      s.kind = detail::source_kind::position;
+      s.axis = static_cast<int>(C::attr(e, 0));
+    } else if (e >= 0 && C::tape.entries[e].prim == &prim::broadcast_to) {
+      return read(C::operand(e, 0), true);
+    } else {
+      s.kind = detail::source_kind::memory;
+      s.value = r;
+    }
+    return s;
+  }
+  static constexpr detail::source operand(int m, int i) {
+    const int e = entry(m);
+    const primitive* p = C::tape.entries[e].prim;
+    if (p == &prim::constant) {
+      detail::source s;
+      s.kind = detail::source_kind::literal;
+      s.number = C::tape.entries[e].number;
+      return s;
+    }
+    if (p == &prim::iota) {
+      detail::source s;
+      s.kind = detail::source_kind::position;
+      s.axis = static_cast<int>(C::attr(e, 0));
+      return s;
+    }
+    return read(C::operand(e, i), p == &prim::broadcast_to);
+  }
+  static constexpr int arity(int m) {
+    const int n = C::tape.entries[entry(m)].operands.count;
+    return n == 0 ? 1 : n;
+  }
+
+  /// Whether all memory is read in the order of the loop or is one number: then the loop needs no rows.
+  static constexpr bool flat = [] {
+    for (int m = 0; m < count; ++m)
+      for (int i = 0; i < arity(m); ++i) {
+        const detail::source s = operand(m, i);
+        if (s.kind == detail::source_kind::position) return false;
+        if (s.kind == detail::source_kind::memory && !(s.from == loop) && s.from.size() != 1) return false;
+      }
+    return true;
+  }();
+  static constexpr std::int64_t columns = flat ? loop.size() : loop.last();
+  static constexpr std::int64_t rows = columns == 0 ? 0 : loop.size() / columns;
+
+  /// The position in memory at which row r of a source of shape `from` begins.
+  static constexpr std::int64_t row_start(const shape& from, std::int64_t r) {
+    if (flat) return 0;
+    std::int64_t at = 0, stride = from.last();
+    for (int axis = loop.rank - 2; axis >= 0; --axis) {
+      const std::int64_t i = r % loop[axis];
+      r /= loop[axis];
+      const int own = axis - (loop.rank - from.rank);
+      if (own < 0) break;
+      if (from[own] != 1) at += i * stride;
+      stride *= from[own];
+    }
+    return at;
+  }
+
+  template <class T, int M, int I, class Registers, class Pointers>
+  DRX_INLINE static T load(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
+    constexpr detail::source s = operand(M, I);
+    if constexpr (s.kind == detail::source_kind::register_) {
+      return detail::get<s.index>(registers);
+    } else if constexpr (s.kind == detail::source_kind::literal) {
+      return static_cast<T>(s.number);
+    } else if constexpr (s.kind == detail::source_kind::position) {
+      if constexpr (s.axis == loop.rank - 1) {
+        return static_cast<T>(i);
+      } else {
+        std::int64_t before = r;
+        for (int axis = loop.rank - 2; axis > s.axis; --axis) before /= loop[axis];
+        return static_cast<T>(before % loop[s.axis]);
+      }
+    } else {
+      const T* p = detail::get<3 * M + I>(pointers);
+      if constexpr (s.from.size() == 1 || (!flat && s.from.last() == 1)) {
+        return p[0];
+      } else {
+        return p[i];
+      }
+    }
+  }
+
+  template <int M, class Registers, class Pointers>
+  DRX_INLINE static auto value(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
+    constexpr int e = entry(M);
+    constexpr const primitive* p = C::tape.entries[e].prim;
+    using R = element_of<C, C::result(e, 0)>;
+    if constexpr (p == &prim::constant || p == &prim::iota || p == &prim::broadcast_to) {
+      return load<R, M, 0>(registers, pointers, r, i);
+    } else if constexpr (p == &prim::cast) {
+      using From = element_of<C, C::operand(e, 0)>;
+      return prim::rules::cast::convert<R>(load<From, M, 0>(registers, pointers, r, i));
+    } else {
+      return [&]<int... K>(std::integer_sequence<int, K...>) {
+        return static_cast<R>(prim::row_of<p>::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
+      }(std::make_integer_sequence<int, arity(M)>{});
+    }
+  }
+
+  // One pointer per operand, three to an entry; those that are no memory are null and unused.
+  template <int K>
+  static constexpr auto pointer_type() {
+    constexpr int m = K / 3, i = K % 3;
+    if constexpr (i < arity(m)) {
+      constexpr detail::source s = operand(m, i);
+      if constexpr (s.kind == detail::source_kind::memory) {
+        return static_cast<const element_of<C, s.value>*>(nullptr);
+      } else {
+        return static_cast<const char*>(nullptr);
+      }
+    } else {
+      return static_cast<const char*>(nullptr);
+    }
+  }
+
+  template <int... M, int... K>
+  static void run(frame& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
+    using registers_type = detail::register_file<std::integer_sequence<int, M...>, element_of<C, result(M)>...>;
+    using pointers_type = detail::register_file<std::integer_sequence<int, K...>, decltype(pointer_type<K>())...>;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      pointers_type pointers{};
+      auto point = [&]<int Q>(std::integral_constant<int, Q>) {
+        constexpr int m = Q / 3, i = Q % 3;
+        if constexpr (i < arity(m)) {
+          constexpr detail::source s = operand(m, i);
+          if constexpr (s.kind == detail::source_kind::memory) {
+            detail::get<Q>(pointers) = elements<element_of<C, s.value>, C, s.value>(f) + row_start(s.from, r);
+          }
+        }
+      };
+      (point(std::integral_constant<int, K>{}), ...);
+      std::byte* const out[] = {(C::plan.stored[result(M)] ? store_address<M>(f) : nullptr)...};
+      DRX_INDEPENDENT
+      for (std::int64_t i = 0; i < columns; ++i) {
+        registers_type registers;
+        ((detail::get<M>(registers) = value<M>(registers, pointers, r, i)), ...);
+        (store<M>(out[M], registers, r * columns + i), ...);
+      }
+    }
+  }
+  template <int M>
+  DRX_INLINE static std::byte* store_address(const frame& f) {
+    if constexpr (C::plan.stored[result(M)]) {
+      return address<C, result(M)>(f);
+    } else {
+      return nullptr;
+    }
+  }
+  template <int M, class Registers>
+  DRX_INLINE static void store(std::byte* out, const Registers& registers, std::int64_t at) {
+    if constexpr (C::plan.stored[result(M)]) reinterpret_cast<element_of<C, result(M)>*>(out)[at] = detail::get<M>(registers);
+  }
+  static void run(frame& f) {
+    run(f, std::make_integer_sequence<int, count>{}, std::make_integer_sequence<int, 3 * count>{});
+  }
+};
+
+}  // namespace drx::run

@@ -1,0 +1,307 @@
+// drx/run/kernels.hpp: the steps that are one entry each. An entry without a kernel of its own is computed by its
+// primitive's plain evaluation: right, but neither fast nor free of allocation.
+#pragma once
+
+#include <drx/run/fused.hpp>
+#include <drx/run/gemm.hpp>
+
+#include <limits>
+#include <stdexcept>
+
+#if defined(DRX_HAS_EIGEN)
+#include <Eigen/Core>
+#endif
+
+namespace drx::run {
+
+template <class C, int Region>
+void run_region(frame& f);
+
+/// Entry E by its primitive's plain evaluation.
+template <class C, int E>
+struct plain_kernel {
+  struct plain final : evaluation {
+    frame& f;
+    plain(const entry& of, frame& at) : evaluation(of), f(at) {}
+    std::vector<tensor> run(const drx::tape&, std::vector<tensor>) override { throw std::logic_error("drx: a region in a plain kernel"); }
+    std::vector<tensor> run_member(const drx::tape& t, std::vector<tensor> i, std::int64_t) override { return run(t, std::move(i)); }
+    std::int64_t members(const placement_info* p) override { return f.members[C::placements.index(p)].total; }
+  };
+  static void run(frame& f) {
+    static_assert(C::tape.entries[E].regions == 0, "drx: a primitive with regions needs a kernel");
+    constexpr auto& x = C::tape.entries[E];
+    entry e;
+    e.prim = x.prim;
+    for (int i = 0; i < x.ints.count; ++i) e.attrs.ints.push_back(C::tape.pool[x.ints.first + i]);
+    e.attrs.number = x.number;
+    e.attrs.placement = x.placement;
+    plain v(e, f);
+    std::vector<tensor> in;
+    unroll<x.operands.count>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int o = C::operand(E, I);
+      in.emplace_back(C::tape.values[o]);
+      std::memcpy(in.back().bytes.data(), address<C, o>(f), in.back().bytes.size());
+    });
+    for (const tensor& t : in) v.in.push_back(&t);
+    for (int i = 0; i < x.results.count; ++i) v.out.emplace_back(C::tape.values[C::result(E, i)]);
+    x.prim->evaluate(v);
+    unroll<x.results.count>([&]<int I>(std::integral_constant<int, I>) {
+      std::memcpy(address<C, C::result(E, I)>(f), v.out[I].bytes.data(), v.out[I].bytes.size());
+    });
+  }
+};
+
+/// How entry E, of primitive P, is computed.
+template <class C, int E, const primitive* P>
+struct kernel : plain_kernel<C, E> {};
+
+template <class C, int E>
+struct kernel<C, E, &prim::members> {
+  static void run(frame& f) {
+    constexpr int v = C::result(E, 0);
+    constexpr int p = C::placements.index(C::tape.entries[E].placement);
+    constexpr int parent = C::placements.parent[p];
+    std::int64_t n = f.members[p].total;
+    if constexpr (parent >= 0) n = f.members[p].offsets[f.at[parent] + 1] - f.members[p].offsets[f.at[parent]];
+    *elements<element_of<C, v>, C, v>(f) = static_cast<element_of<C, v>>(n);
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::matmul> {
+  static constexpr int x = C::operand(E, 0), y = C::operand(E, 1), z = C::result(E, 0);
+  using T = element_of<C, z>;
+  static constexpr bool tx = C::attr(E, 0) != 0, ty = C::attr(E, 1) != 0;
+  static constexpr shape xs = C::tape.values[x].shape, zs = C::tape.values[z].shape;
+  static constexpr std::int64_t m = zs[zs.rank - 2], n = zs[zs.rank - 1], k = xs[tx ? xs.rank - 2 : xs.rank - 1];
+  static constexpr std::int64_t batches = m * n == 0 ? 0 : zs.size() / (m * n);
+  static constexpr bool large = std::is_floating_point_v<T> && m * n * k > 256LL * 256 * 256;
+
+  static void run(frame& f) {
+    const T* p = elements<const T, C, x>(f);
+    const T* q = elements<const T, C, y>(f);
+    T* r = elements<T, C, z>(f);
+    for (std::int64_t b = 0; b < batches; ++b) product(p + b * m * k, q + b * k * n, r + b * m * n);
+  }
+  static void product(const T* p, const T* q, T* r) {
+#if defined(DRX_HAS_EIGEN)
+    if constexpr (large) {
+      using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+      const Eigen::Map<const matrix> a(p, tx ? k : m, tx ? m : k), b(q, ty ? n : k, ty ? k : n);
+      Eigen::Map<matrix> c(r, m, n);
+      if constexpr (tx && ty) {
+        c.noalias() = a.transpose() * b.transpose();
+      } else if constexpr (tx) {
+        c.noalias() = a.transpose() * b;
+      } else if constexpr (ty) {
+        c.noalias() = a * b.transpose();
+      } else {
+        c.noalias() = a * b;
+      }
+      return;
+    }
+#endif
+    drx::kernel::gemm<T, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), tx, ty>(
+        p, q, drx::kernel::store<static_cast<int>(n)>(r));
+  }
+};
+
+namespace detail {
+/// Folds over one run of axes: x is [outer, middle, inner], the result [outer, inner]. The order is fixed by the shape
+/// alone: where inner is 1, sixteen lanes side by side, then the lanes.
+template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
+inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
+  if constexpr (Inner == 1) {
+    constexpr std::int64_t lanes = 16;
+    for (std::int64_t o = 0; o < Outer; ++o) {
+      const T* row = x + o * Middle;
+      if constexpr (Middle < 2 * lanes) {
+        T total = start;
+        for (std::int64_t i = 0; i < Middle; ++i) total = op(total, row[i]);
+        y[o] = total;
+      } else {
+        T lane[lanes];
+        for (std::int64_t l = 0; l < lanes; ++l) lane[l] = row[l];
+        std::int64_t i = lanes;
+        for (; i + lanes <= Middle; i += lanes)
+          for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
+        for (std::int64_t l = 0; i + l < Middle; ++l) lane[l] = op(lane[l], row[i + l]);
+        for (std::int64_t width = lanes / 2; width > 0; width /= 2)
+          for (std::int64_t l = 0; l < width; ++l) lane[l] = op(lane[l], lane[l + width]);
+        y[o] = lane[0];
+      }
+    }
+  } else {
+    for (std::int64_t o = 0; o < Outer; ++o) {
+      T* out = y + o * Inner;
+      for (std::int64_t i = 0; i < Inner; ++i) out[i] = start;
+      for (std::int64_t k = 0; k < Middle; ++k) {
+        const T* row = x + (o * Middle + k) * Inner;
+        for (std::int64_t i = 0; i < Inner; ++i) out[i] = op(out[i], row[i]);
+      }
+    }
+  }
+}
+
+struct add_op {
+  template <class T>
+  DRX_INLINE T operator()(T a, T b) const { return static_cast<T>(a + b); }
+};
+struct max_op {
+  template <class T>
+  DRX_INLINE T operator()(T a, T b) const { return b > a || b != b ? b : a; }
+};
+struct min_op {
+  template <class T>
+  DRX_INLINE T operator()(T a, T b) const { return b < a || b != b ? b : a; }
+};
+
+template <class C, int E, class Op>
+struct fold_kernel {
+  static constexpr int x = C::operand(E, 0), y = C::result(E, 0);
+  using T = element_of<C, y>;
+  static constexpr shape from = C::tape.values[x].shape;
+  static constexpr int axes = C::tape.entries[E].ints.count;
+  static constexpr bool adjacent = [] {
+    for (int i = 1; i < axes; ++i)
+      if (C::attr(E, i) != C::attr(E, i - 1) + 1) return false;
+    return true;
+  }();
+  static constexpr std::int64_t extent(int first, int last) {
+    std::int64_t n = 1;
+    for (int i = first; i < last; ++i) n *= from[i];
+    return n;
+  }
+  static void run(frame& f) {
+    if constexpr (adjacent && from.size() > 0) {
+      constexpr int first = static_cast<int>(C::attr(E, 0));
+      constexpr std::int64_t outer = extent(0, first), middle = extent(first, first + axes), inner = extent(first + axes, from.rank);
+      const T* p = elements<const T, C, x>(f);
+      T start{};
+      if constexpr (!std::is_same_v<Op, add_op>) start = std::numeric_limits<T>::has_infinity
+          ? (std::is_same_v<Op, max_op> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
+          : (std::is_same_v<Op, max_op> ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+      fold_axis<T, outer, middle, inner>(p, elements<T, C, y>(f), start, Op{});
+    } else {
+      plain_kernel<C, E>::run(f);
+    }
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::sum> : detail::fold_kernel<C, E, detail::add_op> {};
+template <class C, int E>
+struct kernel<C, E, &prim::max_over> : detail::fold_kernel<C, E, detail::max_op> {};
+template <class C, int E>
+struct kernel<C, E, &prim::min_over> : detail::fold_kernel<C, E, detail::min_op> {};
+
+template <class C, int E>
+struct kernel<C, E, &prim::transpose> {
+  static void run(frame& f) {
+    constexpr int x = C::operand(E, 0), y = C::result(E, 0);
+    using T = element_of<C, y>;
+    constexpr shape from = C::tape.values[x].shape, to = C::tape.values[y].shape;
+    constexpr shape stride = [] {  // in x, along the axes of y
+      shape own, s;
+      own.rank = s.rank = from.rank;
+      std::int64_t n = 1;
+      for (int i = from.rank - 1; i >= 0; --i, n *= from[i + 1]) own[i] = n;
+      for (int i = 0; i < from.rank; ++i) s[i] = own[static_cast<int>(C::attr(E, i))];
+      return s;
+    }();
+    const T* p = elements<const T, C, x>(f);
+    T* q = elements<T, C, y>(f);
+    copy<T, 0>(p, q, to, stride);
+  }
+  template <class T, int Axis>
+  static void copy(const T* p, T*& q, const shape& to, const shape& stride) {
+    if constexpr (Axis == C::tape.values[C::result(E, 0)].shape.rank) {
+      *q++ = *p;
+    } else {
+      for (std::int64_t i = 0; i < to[Axis]; ++i) copy<T, Axis + 1>(p + i * stride[Axis], q, to, stride);
+    }
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::scan> {
+  static constexpr auto& x = C::tape.entries[E];
+  static constexpr std::int64_t length = C::attr(E, 0);
+  static constexpr bool backwards = C::attr(E, 1) != 0;
+  static constexpr int constants = static_cast<int>(C::attr(E, 2)), carries = static_cast<int>(C::attr(E, 3));
+  static constexpr int xs = x.operands.count - constants - carries, ys = x.results.count - carries;
+  static constexpr int body = x.first_region;
+
+  template <int V>
+  static std::size_t size() { return static_cast<std::size_t>(C::bytes(V)); }
+  static constexpr bool exchanged(int k) {  // the carry's new value lies in another carry's memory
+    for (int i = 0; i < carries; ++i)
+      if (i != k && C::root(C::output(body, k)) == C::result(E, i)) return true;
+    return false;
+  }
+
+  static void run(frame& f) {
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int from = C::operand(E, constants + K), to = C::result(E, K);
+      if constexpr (C::root(from) != C::root(to)) std::memcpy(address<C, to>(f), address<C, from>(f), size<to>());
+    });
+    for (std::int64_t step = 0; step < length; ++step) {
+      const std::int64_t at = backwards ? length - 1 - step : step;
+      std::int32_t index = static_cast<std::int32_t>(at);
+      f.slots[C::plan.where[C::input(body, 0)].offset] = reinterpret_cast<std::byte*>(&index);
+      unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
+        constexpr int from = C::operand(E, constants + carries + K), to = C::input(body, 1 + constants + carries + K);
+        f.slots[C::plan.where[to].offset] = address<C, from>(f) + static_cast<std::size_t>(at) * size<to>();
+      });
+      run_region<C, body>(f);
+      unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
+        constexpr int from = C::output(body, carries + K), to = C::result(E, carries + K);
+        std::memcpy(address<C, to>(f) + static_cast<std::size_t>(at) * size<from>(), address<C, from>(f), size<from>());
+      });
+      carry_over(f);
+    }
+  }
+  /// The body's outputs become the carries: those already in place stay, those in another carry's memory go by a copy.
+  static void carry_over(frame& f) {
+    std::byte* copies = nullptr;
+    constexpr plan::location scratch = C::plan.scratch[E];
+    if constexpr (scratch.space == plan::space::server) copies = f.server + scratch.offset;
+    if constexpr (scratch.space == plan::space::thread) copies = f.thread + scratch.offset;
+    [[maybe_unused]] std::byte* next = copies;
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int from = C::output(body, K);
+      if constexpr (exchanged(K)) {
+        std::memcpy(next, address<C, from>(f), size<from>());
+        next += (C::bytes(from) + 63) / 64 * 64;
+      }
+    });
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int from = C::output(body, K), to = C::result(E, K);
+      if constexpr (!exchanged(K) && C::root(from) != C::root(to)) std::memcpy(address<C, to>(f), address<C, from>(f), size<to>());
+    });
+    next = copies;
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int to = C::result(E, K);
+      if constexpr (exchanged(K)) {
+        std::memcpy(address<C, to>(f), next, size<to>());
+        next += (C::bytes(to) + 63) / 64 * 64;
+      }
+    });
+  }
+};
+
+template <class C, int Region>
+void run_region(frame& f) {
+  constexpr int first = C::plan.first_step[Region];
+  unroll<C::plan.step_count[Region]>([&]<int I>(std::integral_constant<int, I>) {
+    constexpr plan::step now = C::plan.steps[first + I];
+    if constexpr (now.group) {
+      fused<C, first + I>::run(f);
+    } else {
+      kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);
+    }
+  });
+}
+
+}  // namespace drx::run

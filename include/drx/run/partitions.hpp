@@ -1,0 +1,174 @@
+// drx/run/partitions.hpp: placed values at run time: each rank holds a contiguous block of the members, one array per
+// leaf: [member][elements]; of a nested placement [member][member of it][elements], with offsets.
+#pragma once
+
+#include <drx/core/structure.hpp>
+#include <drx/run/buffer.hpp>
+#include <drx/run/executor.hpp>
+
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace drx {
+
+/// Which members each rank has: rank r those in [boundaries[r], boundaries[r+1]).
+inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {
+  std::vector<std::int64_t> b(static_cast<std::size_t>(ranks) + 1);
+  for (int r = 0; r <= ranks; ++r) b[static_cast<std::size_t>(r)] = members * r / ranks;
+  return b;
+}
+
+namespace detail {
+/// S below all nested placements, and those placements.
+template <class S>
+struct innermost {
+  using type = S;
+  static constexpr int levels = 0;
+};
+template <class S, class P>
+struct innermost<placed<S, P>> {
+  using type = typename innermost<S>::type;
+  static constexpr int levels = 1 + innermost<S>::levels;
+};
+}  // namespace detail
+
+/// The values of this rank's members of P.
+template <class S, class P>
+class partitions {
+ public:
+  using member = S;
+  using placement = P;
+  using element = typename detail::innermost<S>::type;
+  static constexpr int leaves = leaf_count<S>;
+  static constexpr int levels = detail::innermost<S>::levels;  // nested placements
+
+  partitions() = default;
+
+  /// How many members there are on all ranks.
+  [[nodiscard]] std::int64_t total() const { return boundaries_.empty() ? 0 : boundaries_.back(); }
+  /// The first member here, and how many are here.
+  [[nodiscard]] std::int64_t first() const { return first_; }
+  [[nodiscard]] std::int64_t local() const { return local_; }
+  [[nodiscard]] const std::vector<std::int64_t>& boundaries() const { return boundaries_; }
+  /// Where the members of nested level k begin for each member of the level around it, and the end.
+  [[nodiscard]] const std::vector<std::int64_t>& offsets(int k) const { return offsets_[static_cast<std::size_t>(k)]; }
+  /// How many elements each leaf holds here.
+  [[nodiscard]] std::int64_t elements() const { return levels == 0 ? local_ : offsets_.back().back(); }
+  [[nodiscard]] std::byte* leaf(int i) const { return data_[i]; }
+
+  /// Element i here (a member; with nested placements a member of the innermost).
+  [[nodiscard]] host_t<element> operator[](std::int64_t i) const {
+    if (i < 0 || i >= elements())
+      throw std::out_of_range("drx::partitions: element " + std::to_string(i) + " of " + std::to_string(elements()));
+    host_t<element> x{};
+    int k = 0;
+    structure<host_t<element>>::visit(x, [&](auto* p, const shape& s) {
+      const std::size_t n = static_cast<std::size_t>(s.size()) * sizeof(*p);
+      std::memcpy(p, data_[k++] + static_cast<std::size_t>(i) * n, n);
+    });
+    return x;
+  }
+
+  /// Members [boundaries[rank], boundaries[rank + 1]) are here; their memory is held by `owner`.
+  partitions(std::vector<std::int64_t> boundaries, int rank, std::vector<std::vector<std::int64_t>> offsets,
+             const std::vector<std::byte*>& data, std::shared_ptr<void> owner)
+      : boundaries_(std::move(boundaries)), offsets_(std::move(offsets)), owner_(std::move(owner)) {
+    first_ = boundaries_[static_cast<std::size_t>(rank)];
+    local_ = boundaries_[static_cast<std::size_t>(rank) + 1] - first_;
+    for (int i = 0; i < leaves; ++i) data_[i] = data[static_cast<std::size_t>(i)];
+  }
+
+ private:
+  std::vector<std::int64_t> boundaries_;
+  std::vector<std::vector<std::int64_t>> offsets_;
+  std::shared_ptr<void> owner_;
+  std::byte* data_[leaves > 0 ? leaves : 1] = {};
+  std::int64_t first_ = 0, local_ = 0;
+};
+
+namespace detail {
+/// Collects members one after the other into an array per leaf.
+template <class X>
+struct leaf_arrays {
+  std::vector<std::vector<std::byte>> bytes{static_cast<std::size_t>(leaf_count<X>)};
+  template <class V>
+  void append(const V& x) {
+    std::size_t k = 0;
+    structure<V>::visit(x, [&](const auto* p, const shape& s) {
+      const auto* raw = reinterpret_cast<const std::byte*>(p);
+      bytes[k].insert(bytes[k].end(), raw, raw + static_cast<std::size_t>(s.size()) * sizeof(*p));
+      ++k;
+    });
+    if (k != bytes.size()) throw std::logic_error("drx::place: the members differ in structure");
+  }
+};
+struct owned_leaves {
+  std::vector<buffer> leaf;
+};
+template <class X>
+std::pair<std::vector<std::byte*>, std::shared_ptr<void>> aligned(const leaf_arrays<X>& from) {
+  auto owner = std::make_shared<owned_leaves>();
+  std::vector<std::byte*> data;
+  for (const auto& b : from.bytes) {
+    owner->leaf.emplace_back(b.size());
+    if (!b.empty()) std::memcpy(owner->leaf.back().data(), b.data(), b.size());
+    data.push_back(owner->leaf.back().data());
+  }
+  return {data, owner};
+}
+}  // namespace detail
+
+/// Members 0 .. n-1 of P, in even blocks over the ranks; load(i) is called for this rank's own only. Every rank gives
+/// the same n. The second form takes the blocks' boundaries.
+template <class P, class Load>
+auto place(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
+  using S = canonical_t<std::remove_cvref_t<decltype(load(std::int64_t{}))>>;
+  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1 || boundaries.front() != 0)
+    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries for " + std::to_string(c.size()) + " ranks");
+  for (std::size_t r = 1; r < boundaries.size(); ++r)
+    if (boundaries[r] < boundaries[r - 1]) throw std::invalid_argument("drx::place: boundaries that do not ascend");
+  for (auto b : boundaries) c.require_equal(b, "drx::place: the number of members, or a block's boundary");
+  detail::leaf_arrays<S> leaves;
+  const auto rank = static_cast<std::size_t>(c.rank());
+  for (std::int64_t i = boundaries[rank]; i < boundaries[rank + 1]; ++i) leaves.append(load(i));
+  auto [data, owner] = detail::aligned(leaves);
+  return partitions<S, P>(std::move(boundaries), c.rank(), {}, data, owner);
+}
+template <class P, class Load>
+auto place(communicator& c, std::int64_t n, Load&& load) {
+  if (n < 0) throw std::invalid_argument("drx::place: " + std::to_string(n) + " members");
+  return place<P>(c, even_blocks(n, c.size()), std::forward<Load>(load));
+}
+/// The same with a placement nested in P: load(i) returns a range of member i's own members.
+template <class P, class Q, class Load>
+auto place_nested(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
+  using range = std::remove_cvref_t<decltype(load(std::int64_t{}))>;
+  using S = canonical_t<std::remove_cvref_t<decltype(*std::begin(std::declval<const range&>()))>>;
+  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1 || boundaries.front() != 0)
+    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries for " + std::to_string(c.size()) + " ranks");
+  for (auto b : boundaries) c.require_equal(b, "drx::place: the number of members, or a block's boundary");
+  detail::leaf_arrays<S> leaves;
+  std::vector<std::int64_t> offsets{0};
+  const auto rank = static_cast<std::size_t>(c.rank());
+  for (std::int64_t i = boundaries[rank]; i < boundaries[rank + 1]; ++i) {
+    const auto& rows = load(i);
+    std::int64_t n = 0;
+    for (const auto& row : rows) {
+      leaves.append(row);
+      ++n;
+    }
+    offsets.push_back(offsets.back() + n);
+  }
+  auto [data, owner] = detail::aligned(leaves);
+  return partitions<placed<S, Q>, P>(std::move(boundaries), c.rank(), {std::move(offsets)}, data, owner);
+}
+template <class P, class Q, class Load>
+auto place_nested(communicator& c, std::int64_t n, Load&& load) {
+  if (n < 0) throw std::invalid_argument("drx::place: " + std::to_string(n) + " members");
+  return place_nested<P, Q>(c, even_blocks(n, c.size()), std::forward<Load>(load));
+}
+
+}  // namespace drx

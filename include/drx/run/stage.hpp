@@ -1,0 +1,388 @@
+// drx/run/stage.hpp: running a stage: each member once, its results folded at once into a fixed binary tree.
+//
+// The tree stands over the members' numbers: node (level, k) covers [k 2^level, (k + 1) 2^level). Threads and ranks
+// compute maximal whole subtrees of their blocks and hand those on, so that every sum is the same sum, to the last
+// bit, on any number of ranks and threads. A rank sends O(log n) nodes in one collective.
+#pragma once
+
+#include <drx/run/kernels.hpp>
+#include <drx/run/buffer.hpp>
+#include <drx/run/executor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <stdexcept>
+#include <vector>
+
+namespace drx {
+
+/// How reductions add up: `tree` gives the same bits on any number of ranks and threads; `fast` lets MPI choose.
+enum class reduction_order { tree, fast };
+
+namespace run {
+
+struct node {
+  int level = 0;
+  std::int64_t position = 0;
+};
+
+/// A list of subtrees from left to right, and their memory. Neighbours that make up a larger subtree are joined.
+class node_list {
+ public:
+  static std::size_t capacity(std::int64_t members) {
+    return 2 * static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(members))) + 2;
+  }
+  node_list(std::byte* memory, std::int64_t node_bytes) : memory_(memory), bytes_(node_bytes) {}
+  [[nodiscard]] int size() const { return count_; }
+  [[nodiscard]] std::byte* data(int i) const { return memory_ + i * bytes_; }
+  /// Where the next node is to be written, before push.
+  [[nodiscard]] std::byte* next() const { return data(count_); }
+  template <class Combine>
+  void push(node n, Combine&& combine) {
+    nodes_[static_cast<std::size_t>(count_++)] = n;
+    while (count_ > 1 && joins(nodes_[static_cast<std::size_t>(count_ - 2)], nodes_[static_cast<std::size_t>(count_ - 1)])) {
+      combine(data(count_ - 2), data(count_ - 1));
+      node& left = nodes_[static_cast<std::size_t>(count_ - 2)];
+      left = {left.level + 1, left.position / 2};
+      --count_;
+    }
+  }
+  [[nodiscard]] node at(int i) const { return nodes_[static_cast<std::size_t>(i)]; }
+  /// The nodes that cover [begin, end), without computing anything.
+  static node_list of_range(std::int64_t begin, std::int64_t end) {
+    node_list l(nullptr, 0);
+    for (std::int64_t i = begin; i < end;) {
+      int level = 0;
+      while (i % (std::int64_t{2} << level) == 0 && i + (std::int64_t{2} << level) <= end) ++level;
+      l.nodes_[static_cast<std::size_t>(l.count_++)] = {level, i >> level};
+      i += std::int64_t{1} << level;
+    }
+    return l;
+  }
+  /// Folds all into the first: the right end of a tree that is not full.
+  template <class Combine>
+  void finish(Combine&& combine) {
+    for (; count_ > 1; --count_) combine(data(count_ - 2), data(count_ - 1));
+  }
+
+ private:
+  static bool joins(node left, node right) {
+    return left.level == right.level && left.position % 2 == 0 && right.position == left.position + 1;
+  }
+  std::byte* memory_;
+  std::int64_t bytes_;
+  std::array<node, 160> nodes_{};
+  int count_ = 0;
+};
+
+struct thread_state {
+  buffer workspace;
+  std::vector<std::byte*> slots;
+  std::vector<std::int64_t> at;
+  std::vector<buffer> nodes;  // by stage
+};
+
+/// What a compiled program keeps for its stages.
+struct runtime {
+  drx::executor* executor = nullptr;
+  drx::communicator* communicator = nullptr;
+  reduction_order order = reduction_order::tree;
+  std::vector<thread_state> threads;
+  std::vector<buffer> merged, gathered;  // by stage
+  std::vector<std::int64_t> bytes, offsets, boundaries;
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::stage> {
+  static constexpr auto& x = C::tape.entries[E];
+  static constexpr int body = x.first_region;
+  static constexpr int placed = static_cast<int>(C::attr(E, 0));
+  static constexpr int results = x.results.count;
+  static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, 1 + 2 * i)); }
+  static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, 2 + 2 * i)); }
+  static constexpr int p = C::placements.index(x.placement);
+  static constexpr int parent = C::placements.parent[p];
+  static constexpr int ordinal = [] {
+    int n = 0;
+    for (int e = 0; e < E; ++e) n += C::tape.entries[e].prim == &prim::stage;
+    return n;
+  }();
+
+  // The packed node: all reduced results behind each other.
+  static constexpr std::int64_t packed(int i) { return (C::bytes(C::result(E, i)) + 7) / 8 * 8; }
+  static constexpr std::int64_t offset(int i) {
+    std::int64_t n = 0;
+    for (int k = 0; k < i; ++k) n += fold_of(k) == fold::collect ? 0 : packed(k);
+    return n;
+  }
+  static constexpr std::int64_t node_bytes = offset(results);
+
+  static void run(frame& f) {
+    if constexpr (parent < 0) {
+      run_top(f);
+    } else {
+      run_nested(f);
+    }
+  }
+
+  // ---- one member ----
+
+  static void run_member(frame& f, std::int64_t local, std::int64_t number) {
+    f.at[p] = local;
+    f.slots[C::plan.where[C::input(body, 0)].offset] = reinterpret_cast<std::byte*>(&number);
+    unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int from = C::operand(E, I), to = C::input(body, 1 + I);
+      std::byte* base = address<C, from>(f);
+      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + local * C::bytes(to);
+    });
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
+      constexpr int out = C::output(body, I), to = C::result(E, I);
+      if constexpr (C::tape.values[out].depth > 0) {
+        constexpr int r = C::root(out);
+        if constexpr (C::definition(r) >= 0) f.slots[C::plan.where[r].offset] = address<C, to>(f);
+      }
+    });
+    run_region<C, body>(f);
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int out = C::output(body, I), to = C::result(E, I);
+      if constexpr (fold_of(I) == fold::collect) {
+        if constexpr (C::tape.values[out].depth == 0) {
+          std::memcpy(address<C, to>(f) + local * C::bytes(out), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+        } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand handed through
+          const std::int64_t begin = first_element<out>(f, local), end = first_element<out>(f, local + 1);
+          std::memcpy(address<C, to>(f) + begin * C::bytes(out), address<C, out>(f) + begin * C::bytes(out),
+                      static_cast<std::size_t>((end - begin) * C::bytes(out)));
+        }
+      }
+    });
+  }
+  /// The number of the first element of a placed share's member.
+  template <int V>
+  static std::int64_t first_element(const frame& f, std::int64_t member) {
+    constexpr auto& t = C::tape.values[V];
+    for (int d = 0; d < t.depth; ++d) member = f.members[C::placements.index(t.placements[d])].offsets[member];
+    return member;
+  }
+  static void write_node(const frame& f, std::byte* to) {
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (fold_of(I) != fold::collect) {
+        constexpr int out = C::output(body, I);
+        std::memcpy(to + offset(I), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+      }
+    });
+  }
+
+  // ---- two subtrees ----
+
+  static void combine(frame& f, std::byte* left, const std::byte* right) {
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr fold how = fold_of(I);
+      constexpr int v = C::result(E, I);
+      using T = element_of<C, v>;
+      if constexpr (how == fold::monoid) {
+        if constexpr (I == 0 || fold_of(I - 1) != how || monoid_of(I - 1) != monoid_of(I)) combine_monoid<I>(f, left, right);
+      } else if constexpr (how != fold::collect) {
+        T* a = reinterpret_cast<T*>(left + offset(I));
+        const T* b = reinterpret_cast<const T*>(right + offset(I));
+        constexpr std::int64_t n = C::tape.values[v].shape.size();
+        DRX_INDEPENDENT
+        for (std::int64_t i = 0; i < n; ++i) {
+          if constexpr (how == fold::max) {
+            a[i] = detail::max_op{}(a[i], b[i]);
+          } else if constexpr (how == fold::min) {
+            a[i] = detail::min_op{}(a[i], b[i]);
+          } else {
+            a[i] = detail::add_op{}(a[i], b[i]);
+          }
+        }
+      }
+    });
+  }
+  template <int I>
+  static void combine_monoid(frame& f, std::byte* left, const std::byte* right) {
+    constexpr int region = x.first_region + 1 + 2 * monoid_of(I);
+    constexpr int parts = C::tape.regions[region].outputs.count;
+    unroll<parts>([&]<int K>(std::integral_constant<int, K>) {
+      f.slots[C::plan.where[C::input(region, K)].offset] = left + offset(I + K);
+      f.slots[C::plan.where[C::input(region, parts + K)].offset] = const_cast<std::byte*>(right) + offset(I + K);
+    });
+    run_region<C, region>(f);
+    unroll<parts>([&]<int K>(std::integral_constant<int, K>) {  // an output that is an input must not be overwritten first
+      constexpr int out = C::output(region, K);
+      static_assert(C::definition(C::root(out)) >= 0 || parts == 1 || C::root(out) == C::input(region, K),
+                    "drx::reduce_with: combine hands parts of its arguments through in another place");
+      std::memmove(left + offset(I + K), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+    });
+  }
+
+  // ---- the members of a rank, over threads ----
+
+  struct job {
+    frame* f;
+    runtime* rt;
+    std::int64_t first, local;
+    int tasks;
+  };
+  static std::int64_t begin_of(const job& j, int task) { return j.local * task / j.tasks; }
+
+  static void run_task(void* context, int task) {
+    const job& j = *static_cast<const job*>(context);
+    thread_state& mine = j.rt->threads[static_cast<std::size_t>(task)];
+    frame f = *j.f;
+    std::copy(j.f->slots, j.f->slots + C::plan.slots, mine.slots.data());
+    std::copy(j.f->at, j.f->at + C::placements.count, mine.at.data());
+    f.slots = mine.slots.data();
+    f.at = mine.at.data();
+    f.thread = mine.workspace.data();
+    f.thread_number = task;
+    node_list list(mine.nodes[ordinal].data(), node_bytes);
+    for (std::int64_t m = begin_of(j, task); m < begin_of(j, task + 1); ++m) {
+      run_member(f, m, j.first + m);
+      write_node(f, list.next());
+      list.push({0, j.first + m}, [&](std::byte* a, const std::byte* b) { combine(f, a, b); });
+    }
+  }
+
+  static void run_top(frame& f) {
+    auto& rt = *static_cast<runtime*>(f.runtime);
+    const membership& m = f.members[p];
+    f.thread = rt.threads[0].workspace.data();  // for what the combining needs
+    job j{&f, &rt, m.first, m.local, static_cast<int>(std::min<std::int64_t>(m.local, rt.executor->concurrency()))};
+    for (int t = 0; t < j.tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow(node_list::capacity(m.local) * node_bytes);
+    rt.executor->run(j.tasks, run_task, &j);
+    if constexpr (node_bytes > 0) {
+      const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
+      buffer& memory = rt.merged[ordinal];
+      memory.grow((node_list::capacity(m.local) + node_list::capacity(m.total)) * node_bytes);
+      node_list list(memory.data(), node_bytes);
+      for (int t = 0; t < j.tasks; ++t) {
+        const node_list part = node_list::of_range(m.first + begin_of(j, t), m.first + begin_of(j, t + 1));
+        append(list, part, rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].data(), joined);
+      }
+      if (rt.communicator->size() > 1) {
+        if (rt.order == reduction_order::fast && summable) {
+          list.finish(joined);
+          if (list.size() == 0) std::memset(list.next(), 0, node_bytes);
+          sum_over_ranks(rt, list.data(0));
+          finish(f, list.data(0), m.total);
+          return;
+        }
+        gather(rt, m, list);
+        list = node_list(memory.data(), node_bytes);
+        const std::byte* from = rt.gathered[ordinal].data();
+        for (int r = 0; r < rt.communicator->size(); ++r) {
+          const node_list part = node_list::of_range(m.boundaries[r], m.boundaries[r + 1]);
+          append(list, part, from, joined);
+          from += part.size() * node_bytes;
+        }
+      }
+      list.finish(joined);
+      if (list.size() == 0) neutral(f, list.next());
+      finish(f, list.data(0), m.total);
+    }
+  }
+
+  template <class Combine>
+  static void append(node_list& list, const node_list& part, const std::byte* data, Combine&& joined) {
+    for (int i = 0; i < part.size(); ++i) {
+      std::memcpy(list.next(), data + i * node_bytes, node_bytes);
+      list.push(part.at(i), joined);
+    }
+  }
+  static void gather(runtime& rt, const membership& m, const node_list& own) {
+    const int ranks = rt.communicator->size();
+    rt.bytes.resize(static_cast<std::size_t>(ranks));
+    rt.offsets.resize(static_cast<std::size_t>(ranks));
+    std::int64_t total = 0;
+    for (int r = 0; r < ranks; ++r) {
+      rt.offsets[static_cast<std::size_t>(r)] = total;
+      rt.bytes[static_cast<std::size_t>(r)] = node_list::of_range(m.boundaries[r], m.boundaries[r + 1]).size() * node_bytes;
+      total += rt.bytes[static_cast<std::size_t>(r)];
+    }
+    rt.gathered[ordinal].grow(static_cast<std::size_t>(total));
+    std::byte* data = rt.gathered[ordinal].data();
+    for (int i = 0; i < own.size(); ++i)
+      std::memcpy(data + rt.offsets[static_cast<std::size_t>(rt.communicator->rank())] + i * node_bytes, own.data(i), node_bytes);
+    rt.communicator->all_gather(data, rt.bytes, rt.offsets);
+  }
+
+  /// Whether all results are sums of one floating type, which MPI can add by itself.
+  static constexpr bool summable = [] {
+    for (int i = 0; i < results; ++i) {
+      const dtype t = C::tape.values[C::result(E, i)].type;
+      if (fold_of(i) == fold::collect) continue;
+      if ((fold_of(i) != fold::sum && fold_of(i) != fold::mean) || !is_floating(t)) return false;
+      for (int k = 0; k < i; ++k)
+        if (fold_of(k) != fold::collect && C::tape.values[C::result(E, k)].type != t) return false;
+    }
+    return true;
+  }();
+  static void sum_over_ranks(runtime& rt, std::byte* data) {
+    constexpr int first = [] {
+      for (int i = 0; i < results; ++i)
+        if (fold_of(i) != fold::collect) return i;
+      return 0;
+    }();
+    using T = element_of<C, C::result(E, first)>;
+    if constexpr (std::is_floating_point_v<T>)
+      rt.communicator->all_sum(reinterpret_cast<T*>(data), node_bytes / static_cast<std::int64_t>(sizeof(T)));
+  }
+
+  /// The results of no members: zeros, a monoid's identity.
+  static void neutral(frame& f, std::byte* to) {
+    std::memset(to, 0, node_bytes);
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (fold_of(I) == fold::monoid) {
+        if constexpr (I == 0 || fold_of(I - 1) != fold::monoid || monoid_of(I - 1) != monoid_of(I)) {
+          constexpr int region = x.first_region + 2 + 2 * monoid_of(I);
+          run_region<C, region>(f);
+          unroll<C::tape.regions[region].outputs.count>([&]<int K>(std::integral_constant<int, K>) {
+            constexpr int out = C::output(region, K);
+            std::memcpy(to + offset(I + K), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+          });
+        }
+      }
+    });
+  }
+  /// The root of the tree to the results' places; means are divided.
+  static void finish(frame& f, const std::byte* from, std::int64_t n) {
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int v = C::result(E, I);
+      using T = element_of<C, v>;
+      if constexpr (fold_of(I) == fold::mean) {
+        const T* a = reinterpret_cast<const T*>(from + offset(I));
+        T* y = elements<T, C, v>(f);
+        const T count = n == 0 ? T(1) : static_cast<T>(n);
+        for (std::int64_t i = 0; i < C::tape.values[v].shape.size(); ++i) y[i] = a[i] / count;
+      } else if constexpr (fold_of(I) != fold::collect) {
+        std::memcpy(address<C, v>(f), from + offset(I), static_cast<std::size_t>(C::bytes(v)));
+      }
+    });
+  }
+
+  // ---- the members of one member, by one thread ----
+
+  static void run_nested(frame& f) {
+    auto& rt = *static_cast<runtime*>(f.runtime);
+    const std::int64_t* at = f.members[p].offsets + f.at[parent];
+    const std::int64_t begin = at[0], n = at[1] - at[0];
+    buffer& memory = rt.threads[static_cast<std::size_t>(f.thread_number)].nodes[ordinal];
+    memory.grow(node_list::capacity(n) * node_bytes + 1);
+    node_list list(memory.data(), node_bytes);
+    const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
+    for (std::int64_t m = 0; m < n; ++m) {
+      run_member(f, begin + m, m);
+      write_node(f, list.next());
+      list.push({0, m}, joined);
+    }
+    if constexpr (node_bytes > 0) {
+      list.finish(joined);
+      if (list.size() == 0) neutral(f, list.next());
+      finish(f, list.data(0), n);
+    }
+  }
+};
+
+}  // namespace run
+}  // namespace drx
