@@ -7,14 +7,20 @@
 #include <drx/config.hpp>
 
 #include <stdexcept>
+#include <type_traits>
 
 namespace drx::error {
 
 /// Base of all: a value of such a type has been complained about already, so that one mistake gives one error.
 struct reported {};
 
+/// True of such types, and of structures with one in them (drx/core/structure.hpp).
 template <class T>
-concept Reported = std::is_base_of_v<reported, T>;
+inline constexpr bool is_reported = std::is_base_of_v<reported, T>;
+template <class T>
+concept Reported = is_reported<std::remove_cvref_t<T>>;
+template <class... T>
+concept AnyReported = (Reported<T> || ...);
 
 struct placed_and_unplaced_values_do_not_mix : reported {};
 struct values_of_two_placements_do_not_mix : reported {};
@@ -24,6 +30,7 @@ struct a_literal_does_not_fit_the_element_type : reported {};
 struct needs_floating_values : reported {};
 struct needs_integer_values : reported {};
 struct needs_boolean_values : reported {};
+struct needs_numbers : reported {};
 struct structures_differ : reported {};
 struct map_needs_placed_arguments : reported {};
 struct map_over_two_placements : reported {};
@@ -44,6 +51,9 @@ struct placed_value_where_an_unplaced_one_is_declared : reported {};
 struct traced_lambda_captures_a_runtime_value : reported {};
 struct structure_members_must_be_arrays : reported {};
 struct not_a_value_of_drx : reported {};
+struct function_does_not_take_these_arguments : reported {};
+struct wrong_number_of_arguments : reported {};
+struct reduce_the_inner_placement_first : reported {};
 
 /// Thrown where array code runs outside a program. (Under trace it never runs.)
 class not_traced : public std::logic_error {

@@ -176,6 +176,76 @@ struct structure<std::array<X, N>> {
 template <class S>
 struct structure<value<S>> : structure<S> {};
 
+// What was complained about passes as a structure without leaves, so that it is not complained about again.
+template <error::Reported X>
+struct structure<X> {
+  static constexpr int leaves = 0;
+  using canonical = X;
+  using traced = X;
+  using host = X;
+  static constexpr void types(abstract_value*) {}
+  static constexpr void refs(const X&, traced_ref*) {}
+  static constexpr traced bind(const traced_ref*) { return {}; }
+  template <class V, class F>
+  static constexpr void visit(V&, F&&) {}
+};
+namespace error {
+template <class... X>
+inline constexpr bool is_reported<std::tuple<X...>> = AnyReported<X...>;
+template <class X, class Y>
+inline constexpr bool is_reported<std::pair<X, Y>> = AnyReported<X, Y>;
+template <class X, std::size_t N>
+inline constexpr bool is_reported<std::array<X, N>> = Reported<X>;
+template <class S, class P>
+inline constexpr bool is_reported<placed<S, P>> = Reported<S>;
+}  // namespace error
+
+namespace detail {
+
+// Beside F's own call operators, whatever they are, one that takes what they do not. The three cases differ: the call
+// is well-formed, it is not (in the function's body, and the compiler has said so), or it ends here.
+template <class F>
+struct or_no_match : F {
+  using F::operator();
+  error::function_does_not_take_these_arguments operator()(...) const;
+};
+template <class F, class... X>
+constexpr auto call_result() {
+  if constexpr (sizeof...(X) > 0 && std::is_class_v<F> && !std::is_final_v<F>) {
+    if constexpr (requires(const or_no_match<F>& f) { f(std::declval<X>()...); }) {
+      return std::type_identity<decltype(std::declval<const or_no_match<F>&>()(std::declval<X>()...))>{};
+    } else {
+      return std::type_identity<error::reported>{};
+    }
+  } else if constexpr (requires(const F& f) { f(std::declval<X>()...); }) {
+    return std::type_identity<decltype(std::declval<const F&>()(std::declval<X>()...))>{};
+  } else {
+    return std::type_identity<error::function_does_not_take_these_arguments>{};
+  }
+}
+/// What f returns for arguments of types X. An error::Reported type where the compiler has complained about f's body;
+/// error::function_does_not_take_these_arguments where it has not, and should.
+template <class F, class... X>
+using call_result_type = decltype(call_result<F, X...>());
+template <class F, class... X>
+using call_result_t = typename call_result_type<F, X...>::type;
+
+struct fine {};
+
+/// Whether R, which a traced function returned, is a value. True where the compiler has complained already.
+template <class R>
+concept TracedResult = Structured<R> && !std::is_same_v<R, error::function_does_not_take_these_arguments>;
+template <class R>
+constexpr auto result_misuse() {
+  if constexpr (TracedResult<R>) {
+    return fine{};
+  } else {
+    return std::conditional_t<error::Reported<R>, R, error::not_a_value_of_drx>{};
+  }
+}
+
+}  // namespace detail
+
 /// The abstract values of all leaves of X.
 template <Structured X>
 struct leaf_types {

@@ -106,7 +106,7 @@ constexpr traced_t<X> bound(builder& b, const vec<int>& ids, int first = 0) {
 }
 
 template <class X>
-concept Unplaced = Structured<X> && !Placed<X>;
+concept Unplaced = Structured<X> && !Placed<X> && !error::Reported<X>;
 
 }  // namespace detail
 
@@ -123,7 +123,7 @@ constexpr auto broadcast(const X& x) {
   return detail::bound<R>(b, ids);
 }
 template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value>
-  requires(Placed<X>)
+  requires(Placed<X> && !error::Reported<X>)
 Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map
 
 }  // namespace drx

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <drx/primitives/emit.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace prim {
@@ -116,8 +117,6 @@ concept ArrayOrLiteral = Array<X> || Literal<X>;
 template <class L, class T>
 inline constexpr bool literal_fits =
     std::is_floating_point_v<T> || (!std::is_floating_point_v<L> && std::is_same_v<T, bool> == std::is_same_v<L, bool>);
-
-struct fine {};
 
 /// Why A and B do not go together under an elementwise operation; `fine` if they do.
 template <class A, class B>

@@ -128,10 +128,23 @@ constexpr auto map_misuse() {
 template <class... X>
 struct mappable_check : std::false_type {};
 template <class... X>
-  requires(sizeof...(X) > 0 && (Placed<X> && ...))
+  requires(sizeof...(X) > 0 && (Placed<X> && ...) && !error::AnyReported<X...>)
 struct mappable_check<X...> : std::bool_constant<AllPlacedAt<typename placement_of_all<X...>::type, X...>> {};
 template <class... X>
 concept Mappable = mappable_check<X...>::value;
+template <class F, class... X>
+struct map_result;
+template <class F, class... X>
+  requires Mappable<X...>
+struct map_result<F, X...> {
+  using type = call_result_t<F, traced_t<typename X::member>...>;
+};
+template <class F, class... X>
+concept MapFunction = TracedResult<typename map_result<F, X...>::type>;
+template <class F, class... X>
+constexpr auto map_function_misuse() {
+  if constexpr (Mappable<X...>) return result_misuse<typename map_result<F, X...>::type>();
+}
 
 /// Traces f on values of the given types in a region of its own. Operands: the leaves, then what f captured.
 template <class Result>
@@ -141,7 +154,7 @@ struct traced_region {
 };
 template <bool OfMember = false, class F, class... X>
 constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...) {
-  using R = decltype(f(std::declval<traced_t<X>>()...));
+  using R = call_result_t<F, traced_t<X>...>;
   builder region(outer);
   builder* const around = region.member_body();
   if (OfMember) region.set_member_body(&region);
@@ -169,41 +182,47 @@ constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
 /// f(x...) for each member of the placement of x..., all placed at one; the result is placed there. f may return any
 /// structure. Unplaced values that f captures are broadcast. Derivative: map of f's derivative.
 template <class F, class... X>
-  requires(detail::Mappable<X...>)
+  requires(detail::Mappable<X...> && detail::MapFunction<F, X...>)
 constexpr auto map(const F& f, const X&... x) {
   using P = typename detail::placement_of_all<X...>::type;
-  using R = decltype(f(std::declval<traced_t<typename X::member>>()...));
-  static_assert(Structured<R>, "drx::map: the function does not return a value of drx (arrays, structures of them)");
-  const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
-  builder* b = nullptr;
-  std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
-  const bool of_constants = !b;
+  using R = typename detail::map_result<F, X...>::type;
+  if constexpr (error::Reported<R>) {
+    return error::reported{};
+  } else {
+    const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
+    builder* b = nullptr;
+    std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
+    const bool of_constants = !b;
     const auto region = detail::trace_region<true>(b, f, std::type_identity<typename X::member>{}...);
-  b = detail::with_captures(b, region.captures);
-  if (b && of_constants) b = builder::inner(b, b->member_body());
+    b = detail::with_captures(b, region.captures);
+    if (b && of_constants) b = builder::inner(b, b->member_body());
     if (!b) throw "drx: a map over constants only; let it meet a traced value first";
-  vec<int> operands;
-  std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
-  for (const auto& c : region.captures)
-    operands.push_back(emit::broadcast(*b, emit::resolve(*b, c, {}), &placement_of<P>));
-  attributes a;
-  a.placement = &placement_of<P>;
-  return detail::bound<placed<canonical_t<R>, P>>(*b, b->add(prim::map, operands, a, {region.body}));
+    vec<int> operands;
+    std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
+    for (const auto& c : region.captures)
+      operands.push_back(emit::broadcast(*b, emit::resolve(*b, c, {}), &placement_of<P>));
+    attributes a;
+    a.placement = &placement_of<P>;
+    return detail::bound<placed<canonical_t<R>, P>>(*b, b->add(prim::map, operands, a, {region.body}));
+  }
 }
+template <class F, class... X, class Why = decltype(detail::map_function_misuse<F, X...>())>
+  requires(detail::Mappable<X...> && !detail::MapFunction<F, X...>)
+Why map(const F&, const X&...) = delete;  // drx: f must take one member of each x, and return arrays or structures of them
 template <class F, class... X, class Why = decltype(detail::map_misuse<X...>())>
-  requires(sizeof...(X) > 0 && (Structured<X> && ...) && !detail::Mappable<X...>)
+  requires(sizeof...(X) > 0 && (Structured<X> && ...) && !error::AnyReported<X...> && !detail::Mappable<X...>)
 Why map(const F&, const X&...) = delete;  // drx: map(f, x...) needs every x placed, all at one placement: broadcast<P>(x) places an unplaced value
 
 // Arithmetic of placed values is a map. Literals go along; unplaced values must be broadcast first.
 namespace detail {
 template <class A, class B>
-concept PlacedPair = (Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>);
+concept PlacedPair = !error::AnyReported<A, B> && ((Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>));
 template <class A, class B>
 concept PlacedTogether = PlacedPair<A, B> && (Literal<A> || Literal<B> || Mappable<A, B>);
 template <class A, class B>
 concept MixedPair = (Placed<A> && Structured<B> && !Literal<B>) || (Placed<B> && Structured<A> && !Literal<A>);
 template <class A, class B>
-concept Mixed = MixedPair<A, B> && !PlacedTogether<A, B>;
+concept Mixed = MixedPair<A, B> && !error::AnyReported<A, B> && !PlacedTogether<A, B>;
 template <class A, class B>
 using mixed_t = std::conditional_t<Placed<A> && Placed<B>, error::values_of_two_placements_do_not_mix,
                                    error::placed_and_unplaced_values_do_not_mix>;
@@ -228,7 +247,7 @@ template <class A, class B> requires detail::PlacedTogether<A, B>
 constexpr auto operator*(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x * y; }, a, b); }
 template <class A, class B> requires detail::PlacedTogether<A, B>
 constexpr auto operator/(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x / y; }, a, b); }
-template <class A> requires Placed<A>
+template <class A> requires(Placed<A> && !error::Reported<A>)
 constexpr auto operator-(const A& a) { return map([](const auto& x) { return -x; }, a); }
 
 template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>

@@ -51,7 +51,7 @@ struct reduce_mean : reduce_sum {  // of no members: 0
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    const abstract_value& t = s.b.type(ct[0]);
+    const abstract_value t = s.b.type(ct[0]);
     const int n = emit::broadcast_to(s.b, emit::members(s.b, s.e.attrs.placement, t.type), t.shape);
     return {emit::broadcast(s.b, emit::div(s.b, ct[0], n), s.e.attrs.placement)};
   }
@@ -149,6 +149,40 @@ constexpr int reduce_sum(builder& b, int x, const placement_info* p) {
 }  // namespace emit
 
 namespace detail {
+template <class S>
+inline constexpr bool all_unplaced_numbers = [] {
+  leaf_types<S> t;
+  for (int i = 0; i < leaf_count<S>; ++i)
+    if (t[i].depth > 0 || t[i].type == dtype::boolean) return false;
+  return true;
+}();
+template <class S>
+inline constexpr bool any_placed = [] {
+  leaf_types<S> t;
+  for (int i = 0; i < leaf_count<S>; ++i)
+    if (t[i].depth > 0) return true;
+  return false;
+}();
+template <class X>
+concept ReducibleMembers = Placed<X> && !error::Reported<X> && all_unplaced_numbers<typename X::member>;
+template <class X>
+concept MeanableMembers = ReducibleMembers<X> && (all_floating<typename X::member> || Array<typename X::member>);
+template <class X>
+constexpr auto members_misuse() {
+  if constexpr (!Placed<X>) {
+    return error::reduce_needs_a_placed_value{};
+  } else if constexpr (any_placed<typename X::member>) {
+    return error::reduce_the_inner_placement_first{};
+  } else if constexpr (!all_unplaced_numbers<typename X::member>) {
+    return error::needs_numbers{};
+  } else {
+    return error::needs_floating_values{};
+  }
+}
+template <class X>
+concept Irreducible = Placed<X> && !error::Reported<X> && !ReducibleMembers<X>;
+template <class X>
+concept Meanless = Placed<X> && !error::Reported<X> && !MeanableMembers<X>;
 template <class X>
 constexpr auto reduce(const primitive& p, const X& x) {
   const leaf_refs<X> refs(x);
@@ -163,21 +197,20 @@ constexpr auto reduce(const primitive& p, const X& x) {
 
 // Leaf by leaf over the members of x's placement.
 // clang-format off
-template <class X> requires Placed<X>
+template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_sum(const X& x) { return detail::reduce(prim::reduce_sum, x); }
 /// The sum divided by the number of members; of integers in double; of no members 0.
-template <class X> requires Placed<X>
+template <class X> requires detail::MeanableMembers<X>
 constexpr auto reduce_mean(const X& x) {
   if constexpr (all_floating<typename X::member>) {
     return detail::reduce(prim::reduce_mean, x);
   } else {
-    static_assert(Array<typename X::member>, "drx::reduce_mean: a structure with integer members; take its means one by one");
     return detail::reduce(prim::reduce_mean, map([](const auto& v) { return cast<double>(v); }, x));
   }
 }
-template <class X> requires Placed<X>
+template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_max(const X& x) { return detail::reduce(prim::reduce_max, x); }
-template <class X> requires Placed<X>
+template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_min(const X& x) { return detail::reduce(prim::reduce_min, x); }
 
 template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
@@ -188,6 +221,14 @@ template <class X, class Why = error::reduce_needs_a_placed_value> requires deta
 Why reduce_max(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::max
 template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
 Why reduce_min(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::min
+template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
+Why reduce_sum(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
+template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Meanless<X>
+Why reduce_mean(const X&) = delete;  // drx: members must be numbers, floating in a structure; of members that are placed themselves, reduce inside of a map first
+template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
+Why reduce_max(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
+template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
+Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
 // clang-format on
 
 }  // namespace drx

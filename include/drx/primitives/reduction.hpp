@@ -28,7 +28,7 @@ struct over_axes {  // ints: the axes, ascending
   }
   static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
   /// y, of the shape with the axes removed, repeated along them to x's shape.
-  static constexpr int spread(builder& b, int y, const shape& x, const vec<std::int64_t>& axes) {
+  static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {  // a copy: adding entries moves the tape
     shape kept = x;
     for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
     return emit::broadcast_to(b, emit::reshape(b, y, kept), x);

@@ -308,20 +308,39 @@ struct unstacked<std::tuple<X, Y...>> {
 };
 
 using index_t = array<std::int32_t>;
+template <class Body, class C>
+inline constexpr bool counts = !std::is_same_v<call_result_t<Body, index_t, C>, error::function_does_not_take_these_arguments>;
 template <class Body, class Carry>
 struct loop_body {  // calls body(i, carry) or body(carry)
   const Body& body;
   template <class C>
   constexpr auto operator()(const index_t& i, const C& carry) const {
-    if constexpr (std::is_invocable_v<const Body&, index_t, C>) {
+    if constexpr (counts<Body, C>) {
       return body(i, carry);
     } else {
       return body(carry);
     }
   }
 };
+template <class Body, class C>
+struct loop_call : call_result_type<Body, C> {};
+template <class Body, class C>
+  requires counts<Body, C>
+struct loop_call<Body, C> : call_result_type<Body, index_t, C> {};
 template <class Body, class Carry>
-using loop_result = canonical_t<decltype(loop_body<Body, Carry>{std::declval<const Body&>()}(index_t{}, std::declval<traced_t<Carry>>()))>;
+using loop_result = typename loop_call<Body, traced_t<Carry>>::type;
+template <class R, class Carry>
+constexpr auto loop_misuse() {
+  if constexpr (!TracedResult<R>) {
+    return result_misuse<R>();
+  } else if constexpr (error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<Carry>>) {
+    return fine{};
+  } else {
+    return error::loop_body_changes_the_type_of_its_carry{};
+  }
+}
+template <class Body, class Carry>
+concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), fine>;
 
 /// Adds the scan whose region was traced with inputs (index, carry, slices); captured values are its constants.
 template <class R>
@@ -347,18 +366,22 @@ constexpr vec<int> add_scan(builder*& b, const traced_region<R>& region, std::in
 
 /// carry = body(carry), or body(i, carry) with i an int32 counting from 0, Steps times.
 template <std::int64_t Steps, class Carry, class Body>
-  requires(Structured<Carry> && std::is_same_v<detail::loop_result<Body, Carry>, canonical_t<Carry>>)
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::LoopBody<Body, Carry>)
 constexpr auto fori_loop(const Carry& init, const Body& body) {
-  const detail::leaf_refs<Carry> refs(init);
-  builder* b = refs.innermost();
-  const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
-                                           std::type_identity<Carry>{});
-  const vec<int> r = detail::add_scan(b, region, Steps, leaf_count<Carry>, [&](builder& t) { return refs.on(t); });
-  return detail::bound<Carry>(*b, r);
+  if constexpr (error::Reported<detail::loop_result<Body, Carry>>) {
+    return error::reported{};
+  } else {
+    const detail::leaf_refs<Carry> refs(init);
+    builder* b = refs.innermost();
+    const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
+                                             std::type_identity<Carry>{});
+    const vec<int> r = detail::add_scan(b, region, Steps, leaf_count<Carry>, [&](builder& t) { return refs.on(t); });
+    return detail::bound<Carry>(*b, r);
+  }
 }
-template <std::int64_t Steps, class Carry, class Body, class Why = error::loop_body_changes_the_type_of_its_carry>
-  requires(Structured<Carry> && !std::is_same_v<detail::loop_result<Body, Carry>, canonical_t<Carry>>)
-Why fori_loop(const Carry&, const Body&) = delete;  // drx: the body must return the carry's own type: same shapes, element types, structure
+template <std::int64_t Steps, class Carry, class Body, class Why = decltype(detail::loop_misuse<detail::loop_result<Body, Carry>, Carry>())>
+  requires(Structured<Carry> && !error::Reported<Carry> && !detail::LoopBody<Body, Carry>)
+Why fori_loop(const Carry&, const Body&) = delete;  // drx: the body takes (carry) or (i, carry), and must return the carry's own type: same shapes, element types, structure
 
 /// For each slice x of xs along axis 0: (carry, y) = f(carry, x). Returns (last carry, stacked ys). xs and y are arrays
 /// or tuples of arrays; f returns a std::pair or std::tuple of two.

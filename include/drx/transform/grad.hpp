@@ -20,17 +20,33 @@ template <int I, class... X>
 using argument_t = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>;
 
 template <class F, class... X>
-using traced_result = decltype(std::declval<const F&>()(std::declval<traced_t<X>>()...));
-
+struct scalar_result;
+template <class F, Structured... X>
+struct scalar_result<F, X...> {
+  using type = call_result_t<F, traced_t<X>...>;
+};
 template <class F, class... X>
-concept ScalarFunction = (Structured<X> && ...) && FloatingArray<traced_result<F, X...>> && ScalarArray<traced_result<F, X...>>;
+using traced_result = typename scalar_result<F, X...>::type;
+template <class F, class... X>
+concept AlreadyReported = error::AnyReported<X...> || (error::Reported<traced_result<F, X...>> && TracedResult<traced_result<F, X...>>);
+template <class F, class... X>
+concept ScalarFunction = FloatingArray<traced_result<F, X...>> && ScalarArray<traced_result<F, X...>>;
+template <class F, class... X>
+constexpr auto gradient_misuse() {
+  if constexpr (requires { typename scalar_result<F, X...>::type; }) {
+    using R = traced_result<F, X...>;
+    return std::conditional_t<std::is_same_v<R, error::function_does_not_take_these_arguments>, R, error::grad_needs_a_scalar_result>{};
+  } else {
+    return error::not_a_value_of_drx{};
+  }
+}
 
 template <bool WithValue, class F, int... I>
 struct gradient {
   F f;
 
   template <class... X>
-    requires(ScalarFunction<F, X...> && (all_floating<argument_t<I, X...>> && ...))
+    requires(!AlreadyReported<F, X...> && ScalarFunction<F, X...> && (all_floating<argument_t<I, X...>> && ...))
   constexpr auto operator()(const X&... x) const {
     using offsets = leaf_offsets<X...>;
     const std::tuple<leaf_refs<X>...> refs{leaf_refs<X>(x)...};
@@ -69,11 +85,14 @@ struct gradient {
       return grads();
     }
   }
-  template <class... X, class Why = error::grad_needs_a_scalar_result>
-    requires(!ScalarFunction<F, X...>)
+  template <class... X>
+    requires AlreadyReported<F, X...>
+  constexpr error::reported operator()(const X&...) const { return {}; }
+  template <class... X, class Why = decltype(gradient_misuse<F, X...>())>
+    requires(!!AlreadyReported<F, X...> && ScalarFunction<F, X...>)
   Why operator()(const X&...) const = delete;  // drx: grad is of a function that returns one floating number: reduce it with sum or mean
   template <class... X, class Why = error::grad_needs_floating_arguments>
-    requires(ScalarFunction<F, X...> && !(all_floating<argument_t<I, X...>> && ...))
+    requires(!AlreadyReported<F, X...> && ScalarFunction<F, X...> && !(all_floating<argument_t<I, X...>> && ...))
   Why operator()(const X&...) const = delete;  // drx: the arguments asked for must be float or double throughout; name others: grad<1>(f)
 };
 

@@ -7,38 +7,88 @@
 
 namespace drx {
 
+namespace detail {
+template <class F, class... Inputs>
+constexpr auto traced_program_result() {
+  if constexpr ((Structured<Inputs> && ...)) {
+    return std::type_identity<call_result_t<F, traced_t<Inputs>...>>{};
+  } else {
+    return std::type_identity<error::not_a_value_of_drx>{};
+  }
+}
+/// What is wrong with a program that returns R; `fine` where nothing is, or where the compiler has said it already.
+template <class R, class... Inputs>
+constexpr auto program_misuse() {
+  if constexpr (!(Structured<Inputs> && ...)) {
+    return error::not_a_value_of_drx{};
+  } else {
+    return result_misuse<R>();
+  }
+}
+inline constexpr frozen_sizes no_sizes{.regions = 1};
+inline constexpr auto nothing = [](const auto&...) { return error::reported{}; };
+}  // namespace detail
+
 /// F, a lambda or function object without captures, traced and checked on inputs of the given types:
 ///     using Step = drx::program<step, model, float, drx::placed<batch, clients>>;
 /// A program is itself a function object: called on traced values it writes its tape there, so programs compose.
 template <auto F, class... Inputs>
 struct program {
-  static_assert((Structured<Inputs> && ...), "drx::program: an input is not a value of drx (number, array, placed, structure of them)");
   using function = std::remove_const_t<decltype(F)>;
-  using traced_result = decltype(F(std::declval<traced_t<Inputs>>()...));
-  static_assert(Structured<traced_result>, "drx::program: the function does not return a value of drx");
-  using result = canonical_t<traced_result>;
+  using traced_result = typename decltype(detail::traced_program_result<function, Inputs...>())::type;
+  using misuse = decltype(detail::program_misuse<traced_result, Inputs...>());
+  using result = typename structure<std::conditional_t<Structured<traced_result>, traced_result, error::reported>>::canonical;
   using inputs = std::tuple<Inputs...>;
 
   static constexpr drx::tape make() {
-    builder trace;
-    drx::tape t = without_dead_entries(detail::trace_region(&trace, F, std::type_identity<Inputs>{}...).body);
-    check(t);
-    return t;
+    if constexpr (error::Reported<result>) {
+      return {};
+    } else {
+      builder trace;
+      drx::tape t = without_dead_entries(detail::trace_region(&trace, F, std::type_identity<Inputs>{}...).body);
+      check(t);
+      return t;
+    }
   }
   /// The tape, as a constant (drx::frozen_tape).
-  static constexpr const auto& tape() { return frozen<program>::value; }
+  static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::fine>) { return frozen<program>::value; }
+  template <class Why = misuse>
+    requires error::Reported<Why>
+  static const frozen_tape<detail::no_sizes>& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them; its function must take one argument for each, and return arrays, placed values or structures of them
 
   template <class... X>
     requires(sizeof...(X) == sizeof...(Inputs))
   constexpr auto operator()(const X&... x) const {
-    return F(x...);
+    if constexpr (error::AnyReported<result, X...>) {
+      return error::reported{};
+    } else {
+      return F(x...);
+    }
   }
+  template <class... X, class Why = error::wrong_number_of_arguments>
+    requires(sizeof...(X) != sizeof...(Inputs))
+  Why operator()(const X&...) const = delete;  // drx: a program takes as many arguments as it has inputs
 };
 
+/// A type of program<...> whose function takes its inputs and returns values of drx.
+template <class P>
+concept Program = std::is_same_v<typename P::misuse, detail::fine>;  // drx: see P::misuse for what it is not
+
+/// The program of a lambda that stands where it is used:  auto step = drx::define<model, float>([](auto m, auto rate) { ... });
+/// A value known only at run time is an input of the program, not a capture.
+template <class... Inputs, class F>
+  requires(std::is_empty_v<F> && std::is_default_constructible_v<F>)
+constexpr auto define(const F&) {
+  return program<F{}, Inputs...>{};
+}
+template <class... Inputs, class F, class Why = error::traced_lambda_captures_a_runtime_value>
+  requires(!std::is_empty_v<F> || !std::is_default_constructible_v<F>)
+program<detail::nothing, Inputs...> define(const F&) = delete;  // drx: a traced lambda has no captures: make it an input (an argument of the lambda), or constexpr
+
 /// The program's tape as text.
-template <class Program>
+template <Program P>
 std::string show() {
-  return show(Program::tape().thaw());
+  return show(P::tape().thaw());
 }
 
 }  // namespace drx

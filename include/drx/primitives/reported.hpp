@@ -1,0 +1,38 @@
+// drx/primitives/reported.hpp: one mistake, one error. What the compiler has complained about goes through every
+// operation without another word: clang goes on with the type that a deleted function returns.
+#pragma once
+
+#include <drx/core/errors.hpp>
+
+// clang-format off
+#define DRX_SILENT(name) \
+  template <auto..., class... X> requires error::AnyReported<X...> error::reported name(const X&...);
+#define DRX_SILENT_OF_TYPE(name) \
+  template <class, class... X> requires error::AnyReported<X...> error::reported name(const X&...);
+#define DRX_SILENT_OPERATOR(op) \
+  template <class A, class B> requires AnyReported<A, B> reported operator op(const A&, const B&);
+
+namespace drx {
+DRX_SILENT(abs) DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(broadcast_to) DRX_SILENT(concatenate) DRX_SILENT(cos)
+DRX_SILENT(dot) DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(fori_loop) DRX_SILENT(log) DRX_SILENT(log1p)
+DRX_SILENT(log_softmax) DRX_SILENT(logsumexp) DRX_SILENT(map) DRX_SILENT(matmul) DRX_SILENT(max) DRX_SILENT(mean)
+DRX_SILENT(min) DRX_SILENT(pad) DRX_SILENT(pow) DRX_SILENT(reduce_max) DRX_SILENT(reduce_mean) DRX_SILENT(reduce_min)
+DRX_SILENT(reduce_sum) DRX_SILENT(reduce_weighted_mean) DRX_SILENT(relu) DRX_SILENT(reshape) DRX_SILENT(scan)
+DRX_SILENT(select) DRX_SILENT(sigmoid) DRX_SILENT(sin) DRX_SILENT(slice) DRX_SILENT(softmax)
+DRX_SILENT(softmax_cross_entropy) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(stop_gradient) DRX_SILENT(sum)
+DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where)
+DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast)
+}  // namespace drx
+
+namespace drx::error {
+DRX_SILENT_OPERATOR(+) DRX_SILENT_OPERATOR(-) DRX_SILENT_OPERATOR(*) DRX_SILENT_OPERATOR(/)
+DRX_SILENT_OPERATOR(<) DRX_SILENT_OPERATOR(<=) DRX_SILENT_OPERATOR(>) DRX_SILENT_OPERATOR(>=)
+DRX_SILENT_OPERATOR(==) DRX_SILENT_OPERATOR(!=) DRX_SILENT_OPERATOR(&&) DRX_SILENT_OPERATOR(||)
+template <Reported A> reported operator-(const A&);
+template <Reported A> reported operator!(const A&);
+}  // namespace drx::error
+
+#undef DRX_SILENT
+#undef DRX_SILENT_OF_TYPE
+#undef DRX_SILENT_OPERATOR
+// clang-format on
