@@ -12,6 +12,9 @@
 
 #include <omp.h>
 
+#ifdef DRX_BENCH_DRX
+#include "drx_side.hpp"
+#endif
 #include "hand_twin.hpp"
 #include "inputs.hpp"
 #include "reference.hpp"
@@ -78,7 +81,10 @@ int main(int argc, char** argv) {
                    .round = [&](fedavg::params& out) { eigen.round(in.model, in.x.data(), in.y.data(), fedavg::clients, out); },
                    .temp_bytes = eigen.temp_bytes()});
 #endif
-  // The library's side goes here, under DRX_BENCH_DRX: one more push_back.
+#ifdef DRX_BENCH_DRX
+  fedavg::drx_side library(in);
+  sides.push_back({.name = "drx", .round = [&](fedavg::params& out) { library.round(in.model, out); }, .temp_bytes = library.temp_bytes()});
+#endif
 
   fedavg::hand_twin hand(threads);
   sides.push_back({.name = "fused by hand",
