@@ -11,7 +11,6 @@
 #include <drx/config.hpp>
 
 #include <concepts>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -97,10 +96,22 @@ DRX_FN constexpr int least(int a, int b) { return a < b ? a : b; }
 DRX_FN constexpr int most(int a, int b) { return a > b ? a : b; }
 DRX_FN constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
+template <int... Lane, class V>
+DRX_HOST V shuffle(V x, V y) {
+#if defined(__CUDACC__)  // nvcc 13 passes the builtin on with its pack unexpanded
+  V z;
+  int i = 0;
+  ((z[i++] = Lane < static_cast<int>(sizeof...(Lane)) ? x[Lane] : y[Lane - static_cast<int>(sizeof...(Lane))]), ...);
+  return z;
+#else
+  return __builtin_shufflevector(x, y, Lane...);
+#endif
+}
+
 /// Interleaves the lower (First = 0) or upper (First = W / 2) halves of x and y.
 template <int First, class V, int... I>
 DRX_HOST V interleave(V x, V y, std::integer_sequence<int, I...>) {
-  return __builtin_shufflevector(x, y, (First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...);
+  return shuffle<(First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...>(x, y);
 }
 
 /// to[k * to_stride + j] = from[j * from_stride + k] for a W x W block: log2(W) rounds of perfect shuffles.
@@ -123,6 +134,22 @@ DRX_HOST void transpose_block(const T* from, int from_stride, T* to, int to_stri
   }
   DRX_UNROLL
   for (int j = 0; j < W; ++j) save(to + j * to_stride, x[j]);
+}
+
+/// The same for rows x cols: the last blocks overlap the ones before.
+template <class T>
+DRX_HOST void transpose(const T* from, int from_stride, T* to, int to_stride, int rows, int cols) {
+  constexpr int W = pack_width<T>;
+  if (rows < W || cols < W) {
+    for (int j = 0; j < rows; ++j)
+      for (int k = 0; k < cols; ++k) to[k * to_stride + j] = from[j * from_stride + k];
+    return;
+  }
+  for (int row = 0; row < rows; row += W)
+    for (int col = 0; col < cols; col += W) {
+      const int j = least(row, rows - W), k = least(col, cols - W);
+      transpose_block(from + j * from_stride + k, from_stride, to + k * to_stride + j, to_stride);
+    }
 }
 
 template <class T, int M, int N, int K, bool TransA, bool TransB>
@@ -221,14 +248,7 @@ struct product {
         const int c = col + p * W - (Last && p == P - 1 ? back : 0);
         if constexpr (!TransB)
           for (int k = 0; k < depth; ++k) save(copy + (k * P + p) * W, load(b + (first + k) * N + c));
-        else if (depth < W)
-          for (int k = 0; k < depth; ++k)
-            for (int j = 0; j < W; ++j) copy[(k * P + p) * W + j] = b[(c + j) * K + first + k];
-        else
-          for (int done = 0; done < depth; done += W) {
-            const int k = least(done, depth - W);  // the last block overlaps the one before
-            transpose_block(b + c * K + first + k, K, copy + (k * P + p) * W, P * W);
-          }
+        else transpose(b + c * K + first, K, copy + p * W, P * W, W, depth);
       }
     }
   }
@@ -245,25 +265,25 @@ struct product {
 template <class V, int... I>
 DRX_HOST auto add_lanes(V x, std::integer_sequence<int, I...>) {
   constexpr int W = sizeof...(I);
-  if constexpr (W >= 16) x += __builtin_shufflevector(x, x, ((I + 8) % W)...);
-  if constexpr (W >= 8) x += __builtin_shufflevector(x, x, ((I + 4) % W)...);
-  if constexpr (W >= 4) x += __builtin_shufflevector(x, x, ((I + 2) % W)...);
+  if constexpr (W >= 16) x += shuffle<((I + 8) % W)...>(x, x);
+  if constexpr (W >= 8) x += shuffle<((I + 4) % W)...>(x, x);
+  if constexpr (W >= 4) x += shuffle<((I + 2) % W)...>(x, x);
   return x[0] + x[1];
 }
 
-/// A^T B for an A of wide rows, which would fight for the same cache lines: blocks of columns of A are copied first.
+/// A^T B for an A of wide rows, where a tile would use little of each cache line: blocks of A are transposed first.
 template <class T, int M, int N, int K, bool TransB>
 struct wide_product {
-  static constexpr int most_rows = least(96, 131072 / static_cast<int>(sizeof(T)) / most(K, 1));
+  static constexpr int most_rows = least(192, 262144 / static_cast<int>(sizeof(T)) / most(K, 1));
   static constexpr bool fits = M * static_cast<int>(sizeof(T)) >= 1024 && N >= 32 && most_rows >= 32;
   static constexpr int rows = ceil_div(M, ceil_div(M, most(most_rows, 1)));
 
   template <int Rows, class Epilogue>
   static void block(const T* a, const T* b, int first, Epilogue& epilogue) {
-    alignas(64) T copy[K * Rows];
-    for (int k = 0; k < K; ++k) std::memcpy(copy + k * Rows, a + k * M + first, Rows * sizeof(T));
+    alignas(64) T copy[Rows * K];
+    transpose(a + first, M, copy, K, K, Rows);
     const auto shifted = [&](int row, int col, auto value) { epilogue(first + row, col, value); };
-    product<T, Rows, N, K, true, TransB>::run(copy, b, shifted);
+    product<T, Rows, N, K, false, TransB>::run(copy, b, shifted);
   }
 
   template <class Epilogue>
