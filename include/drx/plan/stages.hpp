@@ -245,7 +245,7 @@ class stage_writer {
           a.ints.push_back(static_cast<std::int64_t>(fold_of(e.prim)));
           a.ints.push_back(monoids.size() / 2);
         }
-        if (e.prim == &prim::reduce_with) monoids.append(e.regions);
+        if (e.prim == &prim::reduce_with) monoids.append({e.regions[0], e.regions[1]});
       }
       for (int r : e.results)
         if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p && names[r] < 0) {

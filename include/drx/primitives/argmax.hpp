@@ -37,7 +37,7 @@ constexpr auto search_misuse() {
   if constexpr (Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!NumberArray<A>) {
-    return error::element_types_differ{};
+    return error::needs_numbers{};
   } else {
     return error::axis_out_of_range{};
   }

@@ -281,7 +281,7 @@ concept NotNumbers = (Array<A> || Placed<A>) && !NumberArray<A>;
 template <class A>
 using not_floating_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_floating_values>;
 template <class A>
-using not_numbers_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::element_types_differ>;
+using not_numbers_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_numbers>;
 }  // namespace detail
 
 // Elementwise, of float or double. sin, cos and tan are accurate for |x| <= 131072; a program that has been compiled
@@ -425,7 +425,7 @@ constexpr auto clamp_misuse() {
   } else if constexpr (Incompatible<A, H>) {
     return mismatch<A, H>();
   } else {
-    return error::element_types_differ{};
+    return error::needs_numbers{};
   }
 }
 }  // namespace detail

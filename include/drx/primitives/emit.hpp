@@ -83,5 +83,8 @@ constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(
 #include <drx/primitives/broadcast.hpp>
 #include <drx/primitives/map.hpp>
 #include <drx/primitives/reduce.hpp>
+#include <drx/primitives/reduce_weighted_mean.hpp>
+#include <drx/primitives/reduce_with.hpp>
 #include <drx/primitives/scan.hpp>
+#include <drx/primitives/select.hpp>
 #include <drx/primitives/structure_arithmetic.hpp>

@@ -6,6 +6,11 @@
 
 namespace drx {
 namespace prim::rules {
+inline std::string list_of(const vec<std::int64_t>& ints) {
+  std::string text;
+  for (int i = 0; i < ints.size(); ++i) text += (i ? "," : "") + std::to_string(ints[i]);
+  return text;
+}
 struct reshape {  // ints: the extents of the result
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape s = broadcast_to::target(t.attrs);
@@ -61,6 +66,7 @@ struct transpose {  // ints: the permutation: axis i of the result is axis ints[
     }
     return -1;
   }
+  static std::string print(const attributes& a) { return list_of(a.ints); }
   static void evaluate(evaluation& v) {
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::size_t i = 0;
@@ -88,6 +94,7 @@ inline constexpr primitive transpose{.name = "transpose",
                                      .vjp = rules::transpose::vjp,
                                      .batch = rules::transpose::batch,
                                      .simplify = rules::transpose::simplify,
+                                     .print = rules::transpose::print,
                                      .evaluate = rules::transpose::evaluate};
 constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
 }  // namespace prim
@@ -115,6 +122,9 @@ constexpr auto reshape(const A& x) {
 template <std::int64_t... Extents, class A, class Why = error::number_of_elements_differs>
   requires(Array<A> && (Extents * ... * 1) != A::size)
 Why reshape(const A&) = delete;  // drx: the product of the new extents must be the number of elements
+template <auto..., class A, class Why = error::array_operation_on_a_placed_value>
+  requires detail::PlacedOperands<A>
+Why reshape(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::reshape<extents...>(x); }, placed)
 
 namespace detail {
 template <int Rank, int... P>
@@ -162,5 +172,8 @@ constexpr auto transpose(const A& x) {
 template <int... P, class A, class Why = error::axis_out_of_range>
   requires(Array<A> && sizeof...(P) != 0 && !detail::is_permutation<A::rank, P...>())
 Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutation of 0 .. rank-1
+template <auto..., class A, class Why = error::array_operation_on_a_placed_value>
+  requires detail::PlacedOperands<A>
+Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed)
 
 }  // namespace drx

@@ -97,26 +97,6 @@ struct reduce_extremum : reduce_sum {
     fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; });
   }
 };
-struct reduce_with {  // placement; regions: {combine(a..., b...), identity()}; as many operands as results
-  static constexpr vec<abstract_value> type(const typing& t) {
-    vec<abstract_value> r;
-    for (const auto& x : t.operands) {
-      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement, "reduce_with: an operand is not placed there");
-      r.push_back(x.of_member());
-    }
-    typing::require(t.regions[0].types_of(t.regions[0].outputs) == r, "reduce_with: combine gives another type");
-    typing::require(t.regions[1].types_of(t.regions[1].outputs) == r, "reduce_with: identity is of another type");
-    return r;
-  }
-  static void evaluate(evaluation& v) {
-    std::vector<tensor> state = v.run(v.e.regions[1], {});
-    for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
-      for (const tensor* x : v.in) state.push_back(x->members[m]);
-      state = v.run(v.e.regions[0], std::move(state));
-    }
-    v.out = std::move(state);
-  }
-};
 }  // namespace prim::rules
 
 namespace prim {
@@ -134,10 +114,6 @@ inline constexpr primitive reduce_sum = reduce_primitive<rules::reduce_sum>("red
 inline constexpr primitive reduce_mean = reduce_primitive<rules::reduce_mean>("reduce_mean");
 inline constexpr primitive reduce_max = reduce_primitive<rules::reduce_extremum<true>>("reduce_max");
 inline constexpr primitive reduce_min = reduce_primitive<rules::reduce_extremum<false>>("reduce_min");
-inline constexpr primitive reduce_with{.name = "reduce_with",
-                                       .type = rules::reduce_with::type,
-                                       .print = rules::broadcast::print,
-                                       .evaluate = rules::reduce_with::evaluate};
 }  // namespace prim
 
 namespace emit {

@@ -27,6 +27,7 @@ struct over_axes {  // ints: the axes, ascending
     return {s.b.add1(*s.e.prim, s.operands, a)};
   }
   static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
+  static std::string print(const attributes& a) { return list_of(a.ints); }
   /// y, of the shape with the axes removed, repeated along them to x's shape.
   static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {  // a copy: adding entries moves the tape
     shape kept = x;
@@ -109,6 +110,7 @@ constexpr primitive reduction_primitive(const char* name) {
           .vjp = Rules::vjp,
           .batch = Rules::batch,
           .simplify = Rules::simplify,
+          .print = Rules::print,
           .evaluate = Rules::evaluate};
 }
 inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");

@@ -42,7 +42,7 @@ constexpr auto compound_mismatch() {
   } else if constexpr (!all_unplaced<X>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!all_numbers<X>) {
-    return error::element_types_differ{};
+    return error::needs_numbers{};
   } else if constexpr (Compound<A>) {
     return std::conditional_t<std::is_same_v<canonical_t<A>, canonical_t<X>>, fine, error::structures_differ>{};
   } else if constexpr (Literal<A>) {

@@ -1,0 +1,206 @@
+// drx/primitives/reduce_with.hpp: reduction over members by any monoid: a function that combines two values, and its
+// identity.
+#pragma once
+
+#include <drx/primitives/map.hpp>
+#include <drx/primitives/structure_arithmetic.hpp>
+
+namespace drx {
+namespace prim::rules {
+/// placement; as many operands as results. Regions: {combine(a..., b...), identity()} and, where the monoid has a
+/// reverse derivative, pull(member..., result..., cotangent of the result...) -> cotangent of the member.
+struct reduce_with {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    vec<abstract_value> r;
+    for (const auto& x : t.operands) {
+      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement, "reduce_with: an operand is not placed there");
+      r.push_back(x.of_member());
+    }
+    vec<abstract_value> pair = r;
+    pair.append(r);
+    typing::require(t.regions[0].types_of(t.regions[0].inputs) == pair, "reduce_with: combine takes other types");
+    typing::require(t.regions[0].types_of(t.regions[0].outputs) == r, "reduce_with: combine gives another type");
+    typing::require(t.regions[1].types_of(t.regions[1].outputs) == r, "reduce_with: identity is of another type");
+    return r;
+  }
+  /// The tangent of a reduction is a reduction of pairs, value and tangent, by combine's own forward derivative.
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    const tape& combine = s.e.regions[0];
+    const int n = s.operands.size();
+    vec<bool> floating, moving;
+    vec<int> operands = s.operands;
+    for (int i = 0; i < n; ++i) {
+      floating.push_back(is_floating(s.b.type(s.operands[i]).type));
+      if (floating[i]) operands.push_back(tangents[i] != zero_tangent ? tangents[i] : emit::zeros_like(s.b, s.operands[i]));
+    }
+    moving.append(floating);
+    moving.append(floating);
+    const int pairs = operands.size();
+
+    builder both(&s.b);
+    vec<int> in;
+    for (int i = 0; i < 2 * pairs; ++i) in.push_back(both.input(s.b.type(operands[i % pairs]).of_member()));
+    vec<int> order;  // of combine's forward derivative: both values, then both tangents
+    for (int side = 0; side < 2; ++side)
+      for (int i = 0; i < n; ++i) order.push_back(in[side * pairs + i]);
+    for (int side = 0; side < 2; ++side)
+      for (int i = n; i < pairs; ++i) order.push_back(in[side * pairs + i]);
+    for (int o : inline_tape(both, s.drivers.jvp(combine, moving), order)) both.output(o);
+
+    builder start(&s.b);
+    const vec<int> identity = inline_tape(start, s.e.regions[1], {});
+    for (int o : identity) start.output(o);
+    for (int i = 0; i < n; ++i)
+      if (floating[i]) start.output(emit::zeros_like(start, identity[i]));
+
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, {both.result(), start.result()});
+    vec<int> r;
+    int next = n;
+    for (int i = 0; i < n; ++i) r.push_back(floating[i] ? all[next++] : zero_tangent);
+    return r;
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (s.e.regions.size() < 3)
+      throw "drx: reduce_with: this monoid has no reverse derivative: give drx::monoid its pull, or stop the gradient";
+    const placement_info* p = s.e.attrs.placement;
+    vec<int> operands = s.operands;
+    for (int y : s.results) operands.push_back(emit::broadcast(s.b, y, p));
+    for (int i = 0; i < ct.size(); ++i)
+      operands.push_back(emit::broadcast(s.b, ct[i] != zero_tangent ? ct[i] : emit::zeros_like(s.b, s.results[i]), p));
+    return emit::map(s.b, p, operands, [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i])
+        operands[i] = emit::map(s.b, s.e.attrs.placement, {operands[i]}, [&](builder& b, const vec<int>& in) {
+          return vec<int>{emit::repeated(b, in[0], n)};
+        })[0];
+    vec<tape> regions;
+    for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
+    return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
+  }
+  static void evaluate(evaluation& v) {
+    std::vector<tensor> state = v.run(v.e.regions[1], {});
+    for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
+      for (const tensor* x : v.in) state.push_back(x->members[m]);
+      state = v.run(v.e.regions[0], std::move(state));
+    }
+    v.out = std::move(state);
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive reduce_with{.name = "reduce_with",
+                                       .type = rules::reduce_with::type,
+                                       .jvp = rules::reduce_with::jvp,
+                                       .vjp = rules::reduce_with::vjp,
+                                       .batch = rules::reduce_with::batch,
+                                       .print = rules::broadcast::print,
+                                       .evaluate = rules::reduce_with::evaluate};
+}
+
+namespace detail {
+struct no_pull {};
+}  // namespace detail
+
+/// A way to reduce: combine(a, b) of two values of one type, associative, and its identity: a number, taken for every
+/// element, or a function without arguments that returns the value.
+///     constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1};
+/// Forward derivatives follow from combine. A reverse derivative must be given: pull(x, y, ct), the cotangent of member
+/// x where the result y has cotangent ct.
+///     constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1,
+///                                          [](auto x, auto y, auto ct) { return ct * y / x; }};
+template <class Combine, class Identity, class Pull = detail::no_pull>
+struct monoid {
+  Combine combine;
+  Identity identity;
+  Pull pull = {};
+};
+template <class Combine, class Identity>
+monoid(Combine, Identity) -> monoid<Combine, Identity>;
+template <class Combine, class Identity, class Pull>
+monoid(Combine, Identity, Pull) -> monoid<Combine, Identity, Pull>;
+
+namespace detail {
+template <class R, class M>
+inline constexpr bool returns = false;
+template <Structured R, Structured M>
+inline constexpr bool returns<R, M> = error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<M>>;
+
+/// Why the members M cannot be reduced with the monoid; `fine` if they can.
+template <class X, class Combine, class Identity, class Pull>
+constexpr auto monoid_misuse() {
+  if constexpr (!Placed<X>) {
+    return error::reduce_needs_a_placed_value{};
+  } else if constexpr (!all_unplaced<typename X::member>) {
+    return error::array_operation_on_a_placed_value{};
+  } else {
+    using M = typename X::member;
+    using T = traced_t<M>;
+    if constexpr (!returns<call_result_t<Combine, T, T>, M>) {
+      return error::structures_differ{};
+    } else if constexpr (Literal<Identity>) {
+      if constexpr (!number_fits<M, Identity, true>) {
+        return error::a_literal_does_not_fit_the_element_type{};
+      } else if constexpr (std::is_same_v<Pull, no_pull>) {
+        return fine{};
+      } else if constexpr (!all_floating<M>) {
+        return error::needs_floating_values{};
+      } else {
+        return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, fine, error::structures_differ>{};
+      }
+    } else if constexpr (!returns<call_result_t<Identity>, M>) {
+      return error::structures_differ{};
+    } else if constexpr (std::is_same_v<Pull, no_pull>) {
+      return fine{};
+    } else if constexpr (!all_floating<M>) {
+      return error::needs_floating_values{};
+    } else {
+      return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, fine, error::structures_differ>{};
+    }
+  }
+}
+template <class X, class... Parts>
+concept ReducibleWith = std::is_same_v<decltype(monoid_misuse<X, Parts...>()), fine>;
+}  // namespace detail
+
+/// The members of x, in their order, combined by a monoid; of no members its identity.
+template <class Combine, class Identity, class Pull, class X>
+  requires detail::ReducibleWith<X, Combine, Identity, Pull>
+constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x) {
+  using M = typename X::member;
+  const detail::leaf_refs<X> refs(x);
+  builder& b = detail::common_tape(refs);
+  auto closed = [](const vec<traced_ref>& captures) {
+    if (!captures.empty()) throw "drx: reduce_with: a monoid may not use traced values besides its arguments";
+  };
+  vec<tape> regions;
+  const auto combine = detail::trace_region(&b, m.combine, std::type_identity<M>{}, std::type_identity<M>{});
+  closed(combine.captures);
+  regions.push_back(combine.body);
+  builder identity(&b);
+  if constexpr (detail::Literal<Identity>) {
+    constexpr leaf_types<M> types;
+    for (int i = 0; i < leaf_count<M>; ++i) identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));
+  } else {
+    const auto value = m.identity();
+    for (int id : detail::leaf_refs<std::remove_const_t<decltype(value)>>(value).on(identity)) identity.output(id);
+  }
+  closed(identity.captures());
+  regions.push_back(identity.result());
+  if constexpr (!std::is_same_v<Pull, detail::no_pull>) {
+    const auto pull = detail::trace_region(&b, m.pull, std::type_identity<M>{}, std::type_identity<M>{}, std::type_identity<M>{});
+    closed(pull.captures);
+    regions.push_back(pull.body);
+  }
+  attributes a;
+  a.placement = &placement_of<typename X::placement>;
+  return detail::bound<M>(b, b.add(prim::reduce_with, refs.on(b), a, regions));
+}
+template <class Combine, class Identity, class Pull, class X, class Why = decltype(detail::monoid_misuse<X, Combine, Identity, Pull>())>
+  requires(Structured<X> && !error::Reported<X> && !detail::ReducibleWith<X, Combine, Identity, Pull>)
+Why reduce_with(const monoid<Combine, Identity, Pull>&, const X&) = delete;  // drx: reduce_with(monoid, placed): combine(a, b), identity and pull(x, y, ct) are of the members' own type
+
+}  // namespace drx
