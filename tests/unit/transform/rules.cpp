@@ -1,0 +1,142 @@
+// The rules of every primitive on random shapes: derivatives of both modes and orders, batching.
+#include <drx/drx.hpp>
+
+#include "harness/derivatives.hpp"
+
+using drx::abstract_value;
+using drx::builder;
+using drx::dtype;
+using drx::primitive;
+using drx::shape;
+using drx::vec;
+namespace emit = drx::emit;
+namespace prim = drx::prim;
+
+namespace {
+
+struct generator {
+  std::mt19937_64 r;
+  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(r() % static_cast<std::uint64_t>(n)); }
+  shape any_shape(int rank) {
+    shape s;
+    for (int i = 0; i < rank; ++i) s.push_back(1 + below(4));
+    return s;
+  }
+};
+constexpr int rounds = 8;
+
+/// The tape of one function of inputs of type double and the given shapes.
+template <class F>
+drx::tape tape_of(const std::vector<shape>& shapes, F write) {
+  builder b;
+  vec<int> in;
+  for (const shape& s : shapes) in.push_back(b.input({dtype::float64, s}));
+  b.output(write(b, in));
+  return b.result();
+}
+template <class F>
+void check(const std::vector<shape>& shapes, F write, const harness::domain& d = {}, std::uint64_t seed = 1) {
+  harness::check_rules(tape_of(shapes, write), d, seed);
+}
+
+}  // namespace
+
+TEST_CASE("elementwise primitives") {
+  generator g{std::mt19937_64(1)};
+  struct unary {
+    const primitive& p;
+    double low, high;
+  };
+  for (const unary& u : {unary{prim::exp, -2, 2}, {prim::log, .5, 3}, {prim::log1p, -.5, 3}, {prim::expm1, -2, 2},
+                         {prim::sqrt, .5, 3}, {prim::rsqrt, .5, 3}, {prim::tanh, -2, 2}, {prim::sigmoid, -4, 4},
+                         {prim::sin, -4, 4}, {prim::cos, -4, 4}, {prim::tan, -1, 1}, {prim::floor, -4, 4},
+                         {prim::ceil, -4, 4}, {prim::sign, -1, 1}, {prim::abs, -1, 1}, {prim::relu, -1, 1},
+                         {prim::neg, -1, 1}}) {
+    CAPTURE(u.p.name);
+    for (int rank = 0; rank < 3; ++rank)
+      check({g.any_shape(rank)}, [&](builder& b, const vec<int>& x) { return b.add1(u.p, {x[0]}); },
+            {.low = u.low, .high = u.high});
+  }
+  for (const unary& u : {unary{prim::add, -1, 1}, {prim::sub, -1, 1}, {prim::mul, -1, 1}, {prim::div, .5, 2},
+                         {prim::maximum, -1, 1}, {prim::minimum, -1, 1}, {prim::pow, .5, 3}}) {
+    CAPTURE(u.p.name);
+    for (int rank = 0; rank < 3; ++rank) {
+      const shape s = g.any_shape(rank);
+      check({s, s}, [&](builder& b, const vec<int>& x) { return b.add1(u.p, {x[0], x[1]}); },
+            {.low = u.low, .high = u.high});
+      check({s}, [&](builder& b, const vec<int>& x) { return b.add1(u.p, {x[0], x[0]}); }, {.low = u.low, .high = u.high});
+    }
+  }
+  for (int rank = 0; rank < 3; ++rank) {
+    const shape s = g.any_shape(rank);
+    check({s, s, s}, [](builder& b, const vec<int>& x) { return emit::where(b, emit::less(b, x[0], x[1]), x[1], x[2]); });
+  }
+  for (int n = -3; n < 8; ++n)
+    check({g.any_shape(1)}, [&](builder& b, const vec<int>& x) { return emit::integer_pow(b, x[0], n); },
+          {.low = .5, .high = 2, .tolerance = 1e-5});
+}
+
+TEST_CASE("primitives of layout") {
+  generator g{std::mt19937_64(2)};
+  for (int round = 0; round < rounds; ++round) {
+    const auto seed = static_cast<std::uint64_t>(round + 1);
+    const int rank = 1 + static_cast<int>(g.below(3));
+    const shape s = g.any_shape(rank);
+    CAPTURE(round);
+    vec<std::int64_t> p, start, stop, stride, low, high, interior;
+    for (int i = 0; i < rank; ++i) {
+      p.push_back(i);
+      start.push_back(g.below(s[i]));
+      stop.push_back(start[i] + g.below(s[i] - start[i] + 1));
+      stride.push_back(1 + g.below(3));
+      low.push_back(g.below(3));
+      high.push_back(g.below(3));
+      interior.push_back(g.below(3));
+    }
+    for (int i = rank - 1; i > 0; --i) std::swap(p[i], p[static_cast<int>(g.below(i + 1))]);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::transpose(b, x[0], p); }, {}, seed);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::slice(b, x[0], start, stop, stride); }, {}, seed);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::pad(b, x[0], low, high, interior); }, {}, seed);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::reshape(b, x[0], drx::make_shape(s.size())); }, {}, seed);
+    shape narrow = s;
+    for (int i = 0; i < rank; ++i)
+      if (g.below(2) == 0) narrow[i] = 1;
+    if (g.below(2) == 0) narrow = drx::without_axis(narrow, 0);
+    check({narrow}, [&](builder& b, const vec<int>& x) { return emit::broadcast_to(b, x[0], s); }, {}, seed);
+    shape more = s, none = s;
+    const int axis = static_cast<int>(g.below(rank));
+    more[axis] = 1 + g.below(3);
+    none[axis] = 0;
+    check({s, more, none, s}, [&](builder& b, const vec<int>& x) { return emit::concatenate(b, {x[1], x[0], x[2], x[1], x[3]}, axis); }, {}, seed);
+  }
+}
+
+TEST_CASE("reductions") {
+  generator g{std::mt19937_64(3)};
+  for (int round = 0; round < rounds; ++round) {
+    const int rank = 1 + static_cast<int>(g.below(3));
+    drx::attributes a;
+    for (int i = 0; i < rank; ++i)
+      if (g.below(2) == 0) a.ints.push_back(i);
+    for (const primitive* p : {&prim::sum, &prim::max_over, &prim::min_over}) {
+      CAPTURE(p->name);
+      check({g.any_shape(rank)}, [&](builder& b, const vec<int>& x) { return b.add1(*p, {x[0]}, a); });
+    }
+  }
+}
+
+TEST_CASE("products of matrices, in all forms") {
+  generator g{std::mt19937_64(4)};
+  for (int form = 0; form < 4; ++form)
+    for (int batches = 0; batches < 3; ++batches) {
+      const bool tx = form % 2 != 0, ty = form / 2 != 0;
+      CAPTURE(form);
+      CAPTURE(batches);
+      const auto m = 1 + g.below(3), k = 1 + g.below(3), n = 1 + g.below(3);
+      shape x = g.any_shape(batches), y = x;
+      for (auto e : {tx ? k : m, tx ? m : k}) x.push_back(e);
+      for (auto e : {ty ? n : k, ty ? k : n}) y.push_back(e);
+      check({x, y}, [&](builder& b, const vec<int>& in) { return emit::matmul(b, in[0], in[1], tx, ty); });
+    }
+  check({drx::make_shape(3, 3)}, [](builder& b, const vec<int>& in) { return emit::matmul(b, in[0], in[0], false, true); });
+}
