@@ -22,7 +22,7 @@ namespace drx {
 /// rank's message and a non-zero code.
 class session {
  public:
-  session(int& argc, char** argv) {
+  session(int& argc, char** argv) : cores_(cores_of_this_process()) {
 #if defined(DRX_HAS_MPI)
     int running = 0, ended = 0;
     MPI_Initialized(&running);
@@ -105,12 +105,16 @@ class session {
   }
   /// Open MPI binds a rank to one core even where it runs several threads, which then share it.
   void warn_of_binding() const {
+    if (cores_ < threads() && root())
+      std::fprintf(stderr, "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n", threads(),
+                   cores_, threads());
+  }
+  static int cores_of_this_process() {  // asked before OpenMP binds its threads
 #if defined(__linux__)
     cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) < threads() && root())
-      std::fprintf(stderr, "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n", threads(),
-                   CPU_COUNT(&cores), threads());
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
 #endif
+    return 1 << 30;
   }
   static int& rank_for_terminate() {
     static int rank = 0;
@@ -138,6 +142,7 @@ class session {
     std::_Exit(1);
   }
 
+  int cores_;
   bool owns_mpi_ = false, owns_kokkos_ = false;
   std::terminate_handler previous_ = nullptr;
   kokkos_executor executor_;

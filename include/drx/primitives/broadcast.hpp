@@ -122,6 +122,14 @@ constexpr auto broadcast(const X& x) {
   for (int& id : ids) id = emit::broadcast(b, id, &placement_of<P>);
   return detail::bound<R>(b, ids);
 }
+/// How many members x's placement has (of a nested one, in this member), as a T; no member is looked at.
+template <Element T = std::int64_t, class X>
+  requires(Placed<X>)
+constexpr array<T> count(const X& x) {
+  builder& b = detail::common_tape(detail::leaf_refs<X>(x));
+  return array<T>(detail::at(b, emit::members(b, &placement_of<typename X::placement>, dtype_of<T>)));
+}
+
 template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value>
   requires(Placed<X> && !error::Reported<X>)
 Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map

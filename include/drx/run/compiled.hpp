@@ -153,6 +153,7 @@ class compiled {
     m.first = a.first();
     m.local = a.local();
     m.boundaries = a.boundaries().data();
+    m.storage = a.storage();
     agree(C::placements.index(&placement_of<P>), m, name);
     bind_nested<S>(a, 0, name);
     for (int i = 0; i < leaf_count<I>; ++i) slots_[static_cast<std::size_t>(slot++)] = a.leaf(i);
@@ -180,6 +181,10 @@ class compiled {
     if (known.total != m.total)
       throw std::invalid_argument("drx: " + name + " has " + std::to_string(m.total) + " members of " + placement +
                                   "; an earlier argument has " + std::to_string(known.total));
+    if ((m.storage || known.storage) && m.local == known.local)
+      for (std::int64_t i = 0; i < m.local; ++i)
+        if ((m.storage ? m.storage[i] : i) != (known.storage ? known.storage[i] : i))
+          throw std::invalid_argument("drx: " + name + " is another subset of " + placement + " than an earlier argument");
     if (m.boundaries && known.boundaries)
       for (int r = 0; r <= runtime_.communicator->size(); ++r)
         if (m.boundaries[r] != known.boundaries[r])
@@ -252,6 +257,7 @@ class compiled {
   template <class S, class P>
   void extract_placed(partitions<S, P>& r, int& out) {
     const auto& m = members_[static_cast<std::size_t>(C::placements.index(&placement_of<P>))];
+    if (m.storage && Placed<S>) throw std::invalid_argument("drx: a result nested in a subset of " + std::string(placement_of<P>.name));
     std::vector<std::byte*> data;
     run::frame f;
     f.slots = slots_.data();

@@ -51,6 +51,7 @@ struct membership {
   std::int64_t first = 0;                 // the number of the first one here
   std::int64_t local = 0;                 // how many are here
   const std::int64_t* offsets = nullptr;  // of a nested placement: member m of the parent has [offsets[m], offsets[m+1])
+  const std::int64_t* storage = nullptr;  // of a subset: where in the leaves each local member lies
   const std::int64_t* boundaries = nullptr;  // of a placement at the top: rank r has [boundaries[r], boundaries[r+1])
 };
 

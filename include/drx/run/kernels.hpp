@@ -291,17 +291,21 @@ struct kernel<C, E, &prim::scan> {
   }
 };
 
+/// One step, a function of its own: profiles name it, and the compiler's work stays linear in the steps.
+template <class C, int Step>
+[[gnu::noinline]] void run_step(frame& f) {
+  constexpr plan::step now = C::plan.steps[Step];
+  if constexpr (now.group) {
+    fused<C, Step>::run(f);
+  } else {
+    kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);
+  }
+}
+
 template <class C, int Region>
 void run_region(frame& f) {
-  constexpr int first = C::plan.first_step[Region];
-  unroll<C::plan.step_count[Region]>([&]<int I>(std::integral_constant<int, I>) {
-    constexpr plan::step now = C::plan.steps[first + I];
-    if constexpr (now.group) {
-      fused<C, first + I>::run(f);
-    } else {
-      kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);
-    }
-  });
+  unroll<C::plan.step_count[Region]>(
+      [&]<int I>(std::integral_constant<int, I>) { run_step<C, C::plan.first_step[Region] + I>(f); });
 }
 
 }  // namespace drx::run

@@ -6,6 +6,7 @@
 #include <drx/run/buffer.hpp>
 #include <drx/run/executor.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -72,6 +73,30 @@ class partitions {
     return x;
   }
 
+  /// The given members only (numbers among all, ascending; the same list on every rank), renumbered from 0. No data
+  /// moves: each stays on the rank that it is on. Valid as long as these partitions.
+  [[nodiscard]] partitions subset(const std::vector<std::int64_t>& members, int rank) const {
+    partitions r = *this;
+    r.storage_.clear();
+    std::fill(r.boundaries_.begin(), r.boundaries_.end(), 0);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::int64_t m = members[i];
+      if (m < 0 || m >= total() || (i > 0 && m <= members[i - 1]))
+        throw std::out_of_range("drx::partitions::subset: member " + std::to_string(m) + " of " + std::to_string(total()) +
+                                " (members must ascend)");
+      std::size_t owner = 0;
+      while (m >= boundaries_[owner + 1]) ++owner;
+      for (std::size_t b = owner + 1; b < boundaries_.size(); ++b) ++r.boundaries_[b];
+      if (m >= first_ && m < first_ + local_) r.storage_.push_back(storage_.empty() ? m - first_ : storage_[static_cast<std::size_t>(m - first_)]);
+    }
+    r.first_ = r.boundaries_[static_cast<std::size_t>(rank)];
+    r.local_ = static_cast<std::int64_t>(r.storage_.size());
+    r.is_subset_ = true;
+    return r;
+  }
+  /// Where in the leaves each member lies; null where they lie in order.
+  [[nodiscard]] const std::int64_t* storage() const { return is_subset_ ? storage_.data() : nullptr; }
+
   /// Members [boundaries[rank], boundaries[rank + 1]) are here; their memory is held by `owner`.
   partitions(std::vector<std::int64_t> boundaries, int rank, std::vector<std::vector<std::int64_t>> offsets,
              const std::vector<std::byte*>& data, std::shared_ptr<void> owner)
@@ -87,6 +112,8 @@ class partitions {
   std::shared_ptr<void> owner_;
   std::byte* data_[leaves > 0 ? leaves : 1] = {};
   std::int64_t first_ = 0, local_ = 0;
+  std::vector<std::int64_t> storage_;
+  bool is_subset_ = false;
 };
 
 namespace detail {

@@ -90,7 +90,8 @@ struct runtime {
   reduction_order order = reduction_order::tree;
   std::vector<thread_state> threads;
   std::vector<buffer> merged, gathered;  // by stage
-  std::vector<std::int64_t> bytes, offsets, boundaries;
+  std::vector<std::int64_t> bytes, offsets;  // by rank
+  std::vector<std::int64_t> shares;          // by task: its first member
 };
 
 template <class C, int E>
@@ -128,13 +129,14 @@ struct kernel<C, E, &prim::stage> {
 
   // ---- one member ----
 
-  static void run_member(frame& f, std::int64_t local, std::int64_t number) {
-    f.at[p] = local;
+  /// Member `stored` of the leaves, result number `local` here, number `number` of all.
+  static void run_member(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
+    f.at[p] = stored;
     f.slots[C::plan.where[C::input(body, 0)].offset] = reinterpret_cast<std::byte*>(&number);
     unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int from = C::operand(E, I), to = C::input(body, 1 + I);
       std::byte* base = address<C, from>(f);
-      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + local * C::bytes(to);
+      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + stored * C::bytes(to);
     });
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
       constexpr int out = C::output(body, I), to = C::result(E, I);
@@ -150,7 +152,7 @@ struct kernel<C, E, &prim::stage> {
         if constexpr (C::tape.values[out].depth == 0) {
           std::memcpy(address<C, to>(f) + local * C::bytes(out), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
         } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand handed through
-          const std::int64_t begin = first_element<out>(f, local), end = first_element<out>(f, local + 1);
+          const std::int64_t begin = first_element<out>(f, stored), end = first_element<out>(f, stored + 1);
           std::memcpy(address<C, to>(f) + begin * C::bytes(out), address<C, out>(f) + begin * C::bytes(out),
                       static_cast<std::size_t>((end - begin) * C::bytes(out)));
         }
@@ -222,9 +224,43 @@ struct kernel<C, E, &prim::stage> {
     frame* f;
     runtime* rt;
     std::int64_t first, local;
+    const std::int64_t* storage;
     int tasks;
   };
-  static std::int64_t begin_of(const job& j, int task) { return j.local * task / j.tasks; }
+  /// The first member of a task: even shares of the members or, where another placement is nested in theirs, of the
+  /// nested members.
+  static std::int64_t begin_of(const job& j, int task) {
+    constexpr int child = [] {
+      for (int q = 0; q < C::placements.count; ++q)
+        if (C::placements.parent[q] == p) return q;
+      return -1;
+    }();
+    if constexpr (child < 0) {
+      return j.local * task / j.tasks;
+    } else {
+      return j.rt->shares[static_cast<std::size_t>(task)];
+    }
+  }
+  static void share_out(const job& j) {
+    for (int q = 0; q < C::placements.count; ++q) {
+      if (C::placements.parent[q] != p) continue;
+      const std::int64_t* offsets = j.f->members[q].offsets;
+      const auto weight = [&](std::int64_t m) {
+        const std::int64_t s = j.storage ? j.storage[m] : m;
+        return offsets[s + 1] - offsets[s] + 1;
+      };
+      std::int64_t total = 0, before = 0;
+      for (std::int64_t m = 0; m < j.local; ++m) total += weight(m);
+      j.rt->shares.assign(static_cast<std::size_t>(j.tasks) + 1, j.local);
+      j.rt->shares[0] = 0;
+      int task = 1;
+      for (std::int64_t m = 0; m < j.local && task < j.tasks; ++m) {
+        before += weight(m);
+        while (task < j.tasks && before * j.tasks >= total * task) j.rt->shares[static_cast<std::size_t>(task++)] = m + 1;
+      }
+      return;
+    }
+  }
 
   static void run_task(void* context, int task) {
     const job& j = *static_cast<const job*>(context);
@@ -238,7 +274,7 @@ struct kernel<C, E, &prim::stage> {
     f.thread_number = task;
     node_list list(mine.nodes[ordinal].data(), node_bytes);
     for (std::int64_t m = begin_of(j, task); m < begin_of(j, task + 1); ++m) {
-      run_member(f, m, j.first + m);
+      run_member(f, j.storage ? j.storage[m] : m, m, j.first + m);
       write_node(f, list.next());
       list.push({0, j.first + m}, [&](std::byte* a, const std::byte* b) { combine(f, a, b); });
     }
@@ -248,8 +284,9 @@ struct kernel<C, E, &prim::stage> {
     auto& rt = *static_cast<runtime*>(f.runtime);
     const membership& m = f.members[p];
     f.thread = rt.threads[0].workspace.data();  // for what the combining needs
-    job j{&f, &rt, m.first, m.local, static_cast<int>(std::min<std::int64_t>(m.local, rt.executor->concurrency()))};
+    job j{&f, &rt, m.first, m.local, m.storage, static_cast<int>(std::min<std::int64_t>(m.local, rt.executor->concurrency()))};
     for (int t = 0; t < j.tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow(node_list::capacity(m.local) * node_bytes);
+    share_out(j);
     rt.executor->run(j.tasks, run_task, &j);
     if constexpr (node_bytes > 0) {
       const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
@@ -372,7 +409,7 @@ struct kernel<C, E, &prim::stage> {
     node_list list(memory.data(), node_bytes);
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
     for (std::int64_t m = 0; m < n; ++m) {
-      run_member(f, begin + m, m);
+      run_member(f, begin + m, begin + m, m);
       write_node(f, list.next());
       list.push({0, m}, joined);
     }
