@@ -232,6 +232,10 @@ using call_result_t = typename call_result_type<F, X...>::type;
 
 struct fine {};
 
+/// A call operator that is no use says why in its constraints: clang 14 complains twice about a deleted one.
+template <class Why>
+concept NoMisuse = !error::Reported<Why>;
+
 /// Whether R, which a traced function returned, is a value. True where the compiler has complained already.
 template <class R>
 concept TracedResult = Structured<R> && !std::is_same_v<R, error::function_does_not_take_these_arguments>;

@@ -78,11 +78,18 @@ constexpr int broadcast_to(builder& b, int x, const shape& s) {
 }
 }  // namespace emit
 
+namespace detail {
+template <class A, std::int64_t... Extents>
+inline constexpr bool repeats_to = false;
+template <Array A, std::int64_t... Extents>
+inline constexpr bool repeats_to<A, Extents...> =
+    A::rank <= static_cast<int>(sizeof...(Extents)) && broadcastable(A::shape, make_shape(Extents...)) &&
+    broadcast_shapes(A::shape, make_shape(Extents...)) == make_shape(Extents...);
+}  // namespace detail
+
 /// x repeated to the shape (Extents...): axes are compared from the last, each equal or 1 in x.
 template <std::int64_t... Extents, class A>
-  requires(Array<A> && A::rank <= static_cast<int>(sizeof...(Extents)) &&
-           broadcast_shapes(A::shape, make_shape(Extents...)) == make_shape(Extents...) &&
-           broadcastable(A::shape, make_shape(Extents...)))
+  requires detail::repeats_to<A, Extents...>
 constexpr auto broadcast_to(const A& x) {
   using R = array<typename A::value_type, Extents...>;
   builder& b = detail::tape_of(detail::ref_of(x));
@@ -90,7 +97,10 @@ constexpr auto broadcast_to(const A& x) {
   return R(detail::at(b, emit::broadcast_to(b, id, R::shape)));
 }
 template <std::int64_t... Extents, class A, class Why = error::shapes_do_not_broadcast>
-  requires(Array<A>)
+  requires(Array<A> && !detail::repeats_to<A, Extents...>)
 Why broadcast_to(const A&) = delete;  // drx: from the last axis on, each extent of x must be 1 or the one asked for
+template <std::int64_t... Extents, class A, class Why = error::array_operation_on_a_placed_value>
+  requires detail::PlacedOperands<A>
+Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed)
 
 }  // namespace drx

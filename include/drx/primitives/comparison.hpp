@@ -105,6 +105,8 @@ constexpr auto operator||(const A& a, const B& b) { return detail::comparison(pr
 template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
 Why operator==(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
 template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator!=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
 Why operator<(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
 template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
 Why operator<=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
@@ -116,6 +118,25 @@ template <class A, class B, class Why = error::needs_boolean_values> requires(de
 Why operator&&(const A&, const B&) = delete;  // drx: compare first: (a > 0) && (b > 0)
 template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
 Why operator||(const A&, const B&) = delete;  // drx: compare first: (a > 0) || (b > 0)
+template <class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_boolean_values>>
+  requires((Array<A> && !std::is_same_v<typename A::value_type, bool>) || detail::PlacedOperands<A>)
+Why operator!(const A&) = delete;  // drx: compare first: !(a > 0); of a placed value in a map
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator==(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a == b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator!=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a != b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator<(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a < b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator<=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a <= b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator>(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a > b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator>=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a >= b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator&&(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a && b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator||(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a || b; }, x, y)
 // clang-format on
 
 }  // namespace drx

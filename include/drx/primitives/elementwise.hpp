@@ -200,6 +200,9 @@ template <class A, class B>
 concept Incompatible = ArrayPair<A, B> && !Compatible<A, B>;
 template <class A, class B>
 using mismatch_t = decltype(mismatch<A, B>());
+/// Where an operation of arrays meets a placed value.
+template <class... X>
+concept PlacedOperands = (Placed<X> || ...) && (Structured<X> && ...) && !error::AnyReported<X...>;
 
 template <class A, class B>
 struct common_shape_of {

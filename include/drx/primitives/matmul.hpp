@@ -183,7 +183,7 @@ template <class A, class B, class Why = decltype(detail::product<A, B>::misuse()
   requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
 Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type; transpose(x) turns one round
 template <class A, class B, class Why = error::array_operation_on_a_placed_value>
-  requires(Placed<A> || Placed<B>)
+  requires detail::PlacedOperands<A, B>
 Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y)
 
 /// The inner product of two vectors, or matmul.
@@ -193,5 +193,8 @@ constexpr auto dot(const A& x, const B& y) { return matmul(x, y); }
 template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
   requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
 Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length and element type, or as matmul
+template <class A, class B, class Why = error::array_operation_on_a_placed_value>
+  requires detail::PlacedOperands<A, B>
+Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
 
 }  // namespace drx

@@ -20,24 +20,29 @@ template <int I, class... X>
 using argument_t = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<X...>>;
 
 template <class F, class... X>
-struct scalar_result;
-template <class F, Structured... X>
-struct scalar_result<F, X...> {
-  using type = call_result_t<F, traced_t<X>...>;
-};
-template <class F, class... X>
-using traced_result = typename scalar_result<F, X...>::type;
-template <class F, class... X>
-concept AlreadyReported = error::AnyReported<X...> || (error::Reported<traced_result<F, X...>> && TracedResult<traced_result<F, X...>>);
-template <class F, class... X>
-concept ScalarFunction = FloatingArray<traced_result<F, X...>> && ScalarArray<traced_result<F, X...>>;
-template <class F, class... X>
-constexpr auto gradient_misuse() {
-  if constexpr (requires { typename scalar_result<F, X...>::type; }) {
-    using R = traced_result<F, X...>;
-    return std::conditional_t<std::is_same_v<R, error::function_does_not_take_these_arguments>, R, error::grad_needs_a_scalar_result>{};
-  } else {
+using traced_result = call_result_t<F, traced_t<X>...>;
+/// Why there is no gradient of F at X... in the arguments I...; `fine` where there is, or where the compiler has said why.
+template <class F, int... I, class... X>
+constexpr auto gradient_misuse(std::type_identity<X>...) {
+  if constexpr (error::AnyReported<X...>) {
+    return fine{};
+  } else if constexpr (!(Structured<X> && ...)) {
     return error::not_a_value_of_drx{};
+  } else {
+    using R = traced_result<F, X...>;
+    if constexpr (!TracedResult<R>) {
+      return result_misuse<R>();
+    } else if constexpr (error::Reported<R>) {
+      return fine{};
+    } else if constexpr (!(FloatingArray<R> && ScalarArray<R>)) {
+      return error::grad_needs_a_scalar_result{};
+    } else if constexpr (((I < 0 || I >= static_cast<int>(sizeof...(X))) || ...)) {
+      return error::wrong_number_of_arguments{};
+    } else if constexpr (!(all_floating<argument_t<I, X...>> && ...)) {
+      return error::grad_needs_floating_arguments{};
+    } else {
+      return fine{};
+    }
   }
 }
 
@@ -45,9 +50,21 @@ template <bool WithValue, class F, int... I>
 struct gradient {
   F f;
 
+  template <class... X, class Why = decltype(gradient_misuse<F, I...>(std::type_identity<X>{}...))>
+    requires NoMisuse<Why>
+  constexpr auto operator()(const X&... x) const {  // drx: grad is of a function that returns one floating number (reduce with sum or mean); the arguments asked for must be float or double throughout: others are grad<1>(f)
+    if constexpr (error::AnyReported<X...>) {
+      return error::reported{};
+    } else if constexpr (error::Reported<traced_result<F, X...>>) {
+      return error::reported{};
+    } else {
+      return differentiate(x...);
+    }
+  }
+
+ private:
   template <class... X>
-    requires(!AlreadyReported<F, X...> && ScalarFunction<F, X...> && (all_floating<argument_t<I, X...>> && ...))
-  constexpr auto operator()(const X&... x) const {
+  constexpr auto differentiate(const X&... x) const {
     using offsets = leaf_offsets<X...>;
     const std::tuple<leaf_refs<X>...> refs{leaf_refs<X>(x)...};
     builder* b = nullptr;
@@ -85,15 +102,6 @@ struct gradient {
       return grads();
     }
   }
-  template <class... X>
-    requires AlreadyReported<F, X...>
-  constexpr error::reported operator()(const X&...) const { return {}; }
-  template <class... X, class Why = decltype(gradient_misuse<F, X...>())>
-    requires(!!AlreadyReported<F, X...> && ScalarFunction<F, X...>)
-  Why operator()(const X&...) const = delete;  // drx: grad is of a function that returns one floating number: reduce it with sum or mean
-  template <class... X, class Why = error::grad_needs_floating_arguments>
-    requires(!AlreadyReported<F, X...> && ScalarFunction<F, X...> && !(all_floating<argument_t<I, X...>> && ...))
-  Why operator()(const X&...) const = delete;  // drx: the arguments asked for must be float or double throughout; name others: grad<1>(f)
 };
 
 }  // namespace detail

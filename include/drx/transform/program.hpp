@@ -16,11 +16,29 @@ constexpr auto traced_program_result() {
     return std::type_identity<error::not_a_value_of_drx>{};
   }
 }
+/// Why X is no value of drx; its structure may say (that of an adapted struct does).
+template <class X>
+struct refusal {
+  using type = error::not_a_value_of_drx;
+};
+template <class X>
+  requires requires { typename structure<X>::why; }
+struct refusal<X> {
+  using type = typename structure<X>::why;
+};
+template <class X, class... Rest>
+constexpr auto first_refusal() {
+  if constexpr (Structured<X>) {
+    return first_refusal<Rest...>();
+  } else {
+    return typename refusal<X>::type{};
+  }
+}
 /// What is wrong with a program that returns R; `fine` where nothing is, or where the compiler has said it already.
 template <class R, class... Inputs>
 constexpr auto program_misuse() {
   if constexpr (!(Structured<Inputs> && ...)) {
-    return error::not_a_value_of_drx{};
+    return first_refusal<Inputs...>();
   } else {
     return result_misuse<R>();
   }
@@ -54,20 +72,17 @@ struct program {
   static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::fine>) { return frozen<program>::value; }
   template <class Why = misuse>
     requires error::Reported<Why>
-  static const frozen_tape<detail::no_sizes>& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them; its function must take one argument for each, and return arrays, placed values or structures of them
+  static const frozen_tape<detail::no_sizes>& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (members of structs: drx::array, drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them
 
-  template <class... X>
-    requires(sizeof...(X) == sizeof...(Inputs))
-  constexpr auto operator()(const X&... x) const {
+  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::fine, error::wrong_number_of_arguments>>
+    requires detail::NoMisuse<Why>
+  constexpr auto operator()(const X&... x) const {  // drx: a program takes as many arguments as it has inputs
     if constexpr (error::AnyReported<result, X...>) {
       return error::reported{};
     } else {
       return F(x...);
     }
   }
-  template <class... X, class Why = error::wrong_number_of_arguments>
-    requires(sizeof...(X) != sizeof...(Inputs))
-  Why operator()(const X&...) const = delete;  // drx: a program takes as many arguments as it has inputs
 };
 
 /// A type of program<...> whose function takes its inputs and returns values of drx.

@@ -1,0 +1,10 @@
+#include <drx/drx.hpp>
+
+struct clients : drx::placement<clients> {};
+
+constexpr auto f = [](auto x) {
+  auto y = drx::broadcast<clients>(drx::reduce_mean(x));
+  return drx::map([](auto v) { return v + 1; }, y);
+};
+using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>>;
+const auto& tape = F::tape();

@@ -1,0 +1,14 @@
+// A map of a function that returns what is no value of drx.
+// expect: error::not_a_value_of_drx
+// expect: and return arrays or structures of them
+#include <drx/drx.hpp>
+
+struct clients : drx::placement<clients> {};
+struct parts {};
+
+constexpr auto f = [](auto x) {
+  auto y = drx::map([](auto v) { return parts{}; }, x);
+  return drx::reduce_sum(y);
+};
+using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>>;
+const auto& tape = F::tape();

@@ -1,0 +1,11 @@
+#include <drx/drx.hpp>
+
+struct clients : drx::placement<clients> {};
+struct parts {};
+
+constexpr auto f = [](auto x) {
+  auto y = drx::map([](auto v) { return drx::sum(v); }, x);
+  return drx::reduce_sum(y);
+};
+using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>>;
+const auto& tape = F::tape();

@@ -1,0 +1,11 @@
+// 12 elements as 5.
+// expect: error::number_of_elements_differs
+// expect: product of the new extents
+#include <drx/drx.hpp>
+
+constexpr auto f = [](auto x) {
+  auto y = drx::reshape<5>(x);
+  return drx::sum<0>(y);
+};
+using F = drx::program<f, drx::array<float, 3, 4>>;
+const auto& tape = F::tape();

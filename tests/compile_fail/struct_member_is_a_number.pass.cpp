@@ -1,0 +1,11 @@
+#include <drx/drx.hpp>
+#include <drx/ext/hana.hpp>
+
+struct model {
+  drx::array<float, 3> w;
+  drx::scalar<float> b;
+};
+BOOST_HANA_ADAPT_STRUCT(model, w, b);
+constexpr auto f = [](auto m) { return drx::sum(m.w) + m.b; };
+using F = drx::program<f, model>;
+const auto& tape = F::tape();
