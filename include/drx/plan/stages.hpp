@@ -12,13 +12,18 @@ namespace drx {
 enum class fold : std::int8_t { sum, mean, max, min, collect, monoid };
 
 namespace prim::rules {
-/// placement; ints: {placed operands, then for each result of the body its fold, and the number of its monoid}.
-/// Operands: the placed ones, then unplaced ones. Regions: {body, then (combine, identity) of each monoid}; the body
-/// sees (index, the member's share of the placed operands, the unplaced operands).
+/// placement; ints: {placed operands, block sizes..., then for each result of the body its fold and the number of its
+/// monoid}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
+/// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
+/// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
+/// over it already. (Size 0: no such body.)
 struct stage {
+  static constexpr int blocks = 2;  // how many block sizes there are
+  static constexpr int header = 1 + blocks;
   static constexpr int placed(const attributes& a) { return static_cast<int>(a.ints[0]); }
-  static constexpr fold fold_of(const attributes& a, int result) { return static_cast<fold>(a.ints[1 + 2 * result]); }
-  static constexpr int monoid_of(const attributes& a, int result) { return static_cast<int>(a.ints[2 + 2 * result]); }
+  static constexpr fold fold_of(const attributes& a, int result) { return static_cast<fold>(a.ints[header + 2 * result]); }
+  static constexpr int monoid_of(const attributes& a, int result) { return static_cast<int>(a.ints[header + 1 + 2 * result]); }
+  static constexpr int block_bodies(const attributes& a) { return (a.ints[1] != 0) + (a.ints[2] != 0); }
 
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& body = t.regions[0];
@@ -36,7 +41,8 @@ struct stage {
   static std::string print(const attributes& a) {
     constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid"};
     std::string s(a.placement->name);
-    for (int i = 0; 1 + 2 * i < a.ints.size(); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
+    for (int i = 0; header + 2 * i < a.ints.size(); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
+    for (int i = 0; i < block_bodies(a); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(a.ints[1 + i]);
     return s;
   }
   static void evaluate(evaluation& v) {
@@ -69,7 +75,8 @@ struct stage {
       std::vector<tensor> out;
       int count = 1;
       if (f == fold::monoid) {
-        single.regions = {v.e.regions[1 + 2 * monoid_of(a, i)], v.e.regions[2 + 2 * monoid_of(a, i)]};
+        const int at_monoid = 1 + block_bodies(a) + 2 * monoid_of(a, i);
+        single.regions = {v.e.regions[at_monoid], v.e.regions[at_monoid + 1]};
         count = single.regions[1].outputs.size();
       }
       nested inner(single, v);
@@ -126,6 +133,8 @@ constexpr bool is_placed_entry(const tape& t, const entry& e) {
 }
 
 constexpr tape staged(const tape& t);
+constexpr bool suits_blocks(const tape& body, int placed, bool foldable);
+constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n);
 
 /// Writes the stages of one tape.
 class stage_writer {
@@ -234,7 +243,7 @@ class stage_writer {
     body_writer w(*this, p);
     attributes a;
     a.placement = p;
-    a.ints.push_back(0);
+    a.ints = {0, 0, 0};
     vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are
     vec<tape> monoids;
     for (const entry& e : t.entries) {
@@ -260,15 +269,72 @@ class stage_writer {
     body.inputs = {w.index};
     body.inputs.append(w.placed_in);
     body.inputs.append(w.unplaced_in);
-    a.ints[0] = w.placed.size();
     vec<int> operands = renamed(w.placed, names);
     operands.append(renamed(w.unplaced, names));
-    vec<tape> regions{staged(without_dead_entries(body))};
+    body = without_dead_entries(body);
+    a.ints[0] = w.placed.size();
+    vec<tape> regions{staged(body)};
+    if (suits_blocks(body, w.placed.size(), monoids.empty())) {
+      constexpr std::int64_t sizes[] = {32, 8};
+      for (int i = 0; i < prim::rules::stage::blocks; ++i) {
+        a.ints[1 + i] = sizes[i];
+        regions.push_back(block_body(body, a, sizes[i]));
+      }
+    }
     regions.append(monoids);
     const vec<int> r = b.add(prim::stage, operands, a, regions);
     for (int i = 0; i < r.size(); ++i) names[results[i]] = r[i];
   }
 };
+
+/// Whether members are small enough to be done in blocks: their shares are short and their products are of vectors, so
+/// that a block makes products of matrices of them.
+constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
+  if (!foldable || placed == 0) return false;
+  for (int i = 1; i <= placed; ++i) {
+    const abstract_value& share = body.values[body.inputs[i]];
+    if (share.depth > 0 || share.shape.size() > 1024) return false;
+  }
+  for (const entry& e : body.entries) {
+    if (!e.prim->batch || !e.regions.empty() || e.prim == &prim::members) return false;
+    for (int o : e.operands)
+      if (body.values[o].depth > 0) return false;
+    if (e.prim == &prim::matmul) {
+      const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
+      if (x.rank != 2 || (x[0] != 1 && x[1] != 1 && y[0] != 1 && y[1] != 1)) return false;
+    }
+  }
+  return true;
+}
+
+/// The body for n members at once: batched, then folded over the batch.
+constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n) {
+  const int placed = prim::rules::stage::placed(a);
+  vec<bool> batched{true};
+  for (int i = 1; i < body.inputs.size(); ++i) batched.push_back(i <= placed);
+  const tape many = transform::batch(body, batched, n);
+  builder b;
+  vec<int> inputs;
+  const int first = b.input(body.values[body.inputs[0]]);
+  const abstract_value numbers(dtype::int64, make_shape(n));
+  for (int i = 1; i < many.inputs.size(); ++i) inputs.push_back(b.input(many.values[many.inputs[i]]));
+  vec<int> all{emit::add(b, emit::broadcast_to(b, first, numbers.shape), emit::iota(b, numbers, 0))};
+  all.append(inputs);
+  const vec<int> out = inline_tape(b, many, all);
+  for (int i = 0; i < out.size(); ++i) {
+    attributes axis;
+    axis.ints = {0};
+    switch (prim::rules::stage::fold_of(a, i)) {
+      case fold::collect: b.output(out[i]); break;
+      case fold::max: b.output(b.add1(prim::max_over, {out[i]}, axis)); break;
+      case fold::min: b.output(b.add1(prim::min_over, {out[i]}, axis)); break;
+      default: b.output(emit::sum(b, out[i], axis.ints));
+    }
+  }
+  tape r = without_dead_entries(b.result());
+  check(r);
+  return r;
+}
 
 /// t with its placed entries gathered into stages, in regions too.
 constexpr tape staged(const tape& t) {

@@ -293,6 +293,8 @@ class workspace_planner {
     return false;
   }
 
+  constexpr int block_bodies(const frozen_entry& x) const { return (t.pool[x.ints.first + 1] != 0) + (t.pool[x.ints.first + 2] != 0); }
+
   /// Gives the inputs of a region their places.
   constexpr void connect(const frozen_entry& x, int k, const frozen_region& inner, space) {
     auto slot = [&](int v) { p.where[v] = {space::slot, p.slots++}; };
@@ -308,7 +310,7 @@ class workspace_planner {
           slot(v);  // the index, slices of xs
         }
       }
-    } else if (x.prim == &prim::stage && k == 0) {
+    } else if (x.prim == &prim::stage && k <= block_bodies(x)) {
       const int placed = static_cast<int>(t.pool[x.ints.first]);
       for (int i = 0; i < inner.inputs.count; ++i) {
         const int v = id(inner.inputs, i);

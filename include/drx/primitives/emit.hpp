@@ -33,6 +33,7 @@ constexpr int reshape(builder& b, int x, const shape& s);
 constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation);
 constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
+constexpr bool is_matmul(const entry& e);
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
                     const vec<std::int64_t>& stride);
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
@@ -46,12 +47,8 @@ constexpr int reduce_sum(builder& b, int x, const placement_info* p);
 /// A constant of the type of x.
 constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
 
-/// a + b where either may be a zero tangent.
-constexpr int accumulate(builder& b, int x, int y) {
-  if (x == zero_tangent) return y;
-  if (y == zero_tangent) return x;
-  return add(b, x, y);
-}
+/// x + y where either may be a zero tangent; member by member where they are placed.
+constexpr int accumulate(builder& b, int x, int y);
 
 /// Zeros of the type and placement of x.
 constexpr int zeros_like(builder& b, int x);

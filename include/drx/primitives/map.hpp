@@ -98,6 +98,13 @@ constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& oper
   a.placement = p;
   return b.add(prim::map, operands, a, {region.result()});
 }
+constexpr int accumulate(builder& b, int x, int y) {
+  if (x == zero_tangent) return y;
+  if (y == zero_tangent) return x;
+  const abstract_value t = b.type(x);
+  if (t.depth == 0) return add(b, x, y);
+  return map(b, t.placements[0], {x, y}, [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
+}
 constexpr int zeros_like(builder& b, int x) {
   const abstract_value t = b.type(x);
   if (t.depth == 0) return constant(b, t, 0);

@@ -108,6 +108,7 @@ constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_
   a.ints = {transpose_x, transpose_y};
   return b.add1(prim::matmul, {x, y}, a);
 }
+constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
 }  // namespace emit
 
 namespace detail {

@@ -64,10 +64,24 @@ struct sum : over_axes {
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double x = 0;
-    if (!emit::is_constant(b, o[0], x)) return over_axes::simplify(b, o, a);
+    if (!emit::is_constant(b, o[0], x)) {
+      const int product = over_outer_products(b, o[0], a);
+      return product >= 0 ? product : over_axes::simplify(b, o, a);
+    }
     const shape to = reduced(b.shape(o[0]), a.ints);
     const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
     return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
+  }
+  /// The sum over a batch of outer products is one product of matrices.
+  static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || !emit::is_matmul(*e) || a.ints.size() != 1 || a.ints[0] != 0 || b.shape(x).rank != 3) return -1;
+    const bool tx = e->attrs.ints[0] != 0;
+    const int p = e->operands[0], q = e->operands[1];
+    const shape from = b.shape(x), ps = b.shape(p);
+    if (ps[tx ? 1 : 2] != 1) return -1;
+    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
+    return emit::matmul(b, columns, rows, true, false);
   }
   static void evaluate(evaluation& v) {
     fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);

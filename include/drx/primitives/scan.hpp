@@ -169,7 +169,7 @@ struct scan {
     const vec<int> out = inline_tape(region, step, step_in);  // cotangents: wanted constants, carries, wanted xs
     const int sums = constant_at.size();
     for (int i = 0; i < carry_at.size(); ++i) region.output(out[sums + i]);
-    for (int i = 0; i < sums; ++i) region.output(emit::add(region, in[carry0 + carry_at.size() + i], out[i]));
+    for (int i = 0; i < sums; ++i) region.output(emit::accumulate(region, in[carry0 + carry_at.size() + i], out[i]));
     for (int i = sums + carry_at.size(); i < out.size(); ++i) region.output(out[i]);
     const vec<int> all =
         s.b.add(*s.e.prim, operands, attrs(n.length, !n.backwards, n.constants, carries), {region.result()});

@@ -100,8 +100,12 @@ struct kernel<C, E, &prim::stage> {
   static constexpr int body = x.first_region;
   static constexpr int placed = static_cast<int>(C::attr(E, 0));
   static constexpr int results = x.results.count;
-  static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, 1 + 2 * i)); }
-  static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, 2 + 2 * i)); }
+  static constexpr int header = prim::rules::stage::header;
+  static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, header + 2 * i)); }
+  static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
+  static constexpr bool has_blocks = C::attr(E, 1) != 0;
+  static constexpr int block_bodies = has_blocks ? prim::rules::stage::blocks : 0;
+  static constexpr std::int64_t block = has_blocks ? C::attr(E, 1) : 1;  // members of a leaf of the tree, if in blocks
   static constexpr int p = C::placements.index(x.placement);
   static constexpr int parent = C::placements.parent[p];
   static constexpr int ordinal = [] {
@@ -127,30 +131,33 @@ struct kernel<C, E, &prim::stage> {
     }
   }
 
-  // ---- one member ----
+  // ---- one member, or a block of them ----
 
-  /// Member `stored` of the leaves, result number `local` here, number `number` of all.
-  static void run_member(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
+  /// Runs body Body (0: of one member; k: of a block) from member `stored` of the leaves on, result number `local`
+  /// here, number `number` of all.
+  template <int Body>
+  static void run_body(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
+    constexpr int region = body + Body;
     f.at[p] = stored;
-    f.slots[C::plan.where[C::input(body, 0)].offset] = reinterpret_cast<std::byte*>(&number);
+    f.slots[C::plan.where[C::input(region, 0)].offset] = reinterpret_cast<std::byte*>(&number);
     unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr int from = C::operand(E, I), to = C::input(body, 1 + I);
+      constexpr int from = C::operand(E, I), to = C::input(region, 1 + I), share = C::input(body, 1 + I);
       std::byte* base = address<C, from>(f);
-      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + stored * C::bytes(to);
+      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + stored * C::bytes(share);
     });
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
-      constexpr int out = C::output(body, I), to = C::result(E, I);
+      constexpr int out = C::output(region, I), to = C::result(E, I);
       if constexpr (C::tape.values[out].depth > 0) {
         constexpr int r = C::root(out);
         if constexpr (C::definition(r) >= 0) f.slots[C::plan.where[r].offset] = address<C, to>(f);
       }
     });
-    run_region<C, body>(f);
+    run_region<C, region>(f);
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr int out = C::output(body, I), to = C::result(E, I);
+      constexpr int out = C::output(region, I), one = C::output(body, I), to = C::result(E, I);
       if constexpr (fold_of(I) == fold::collect) {
         if constexpr (C::tape.values[out].depth == 0) {
-          std::memcpy(address<C, to>(f) + local * C::bytes(out), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+          std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
         } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand handed through
           const std::int64_t begin = first_element<out>(f, stored), end = first_element<out>(f, stored + 1);
           std::memcpy(address<C, to>(f) + begin * C::bytes(out), address<C, out>(f) + begin * C::bytes(out),
@@ -166,13 +173,43 @@ struct kernel<C, E, &prim::stage> {
     for (int d = 0; d < t.depth; ++d) member = f.members[C::placements.index(t.placements[d])].offsets[member];
     return member;
   }
+  template <int Body>
   static void write_node(const frame& f, std::byte* to) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (fold_of(I) != fold::collect) {
-        constexpr int out = C::output(body, I);
+        constexpr int out = C::output(body + Body, I);
         std::memcpy(to + offset(I), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
       }
     });
+  }
+  /// A leaf of the tree: one member, or up to `block` of them from left to right, in the largest blocks that fit.
+  static void run_leaf(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number, std::int64_t count, std::byte* to,
+                       std::byte* scratch) {
+    bool begun = false;
+    for (std::int64_t done = 0; done < count;) {
+      std::byte* const part = begun ? scratch : to;
+      const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
+        run_body<Body>(f, stored + done, local + done, number + done);
+        write_node<Body>(f, part);
+      };
+      std::int64_t size = 1;
+      if constexpr (has_blocks) {
+        if (count - done >= C::attr(E, 1)) {
+          size = C::attr(E, 1);
+          run(std::integral_constant<int, 1>{});
+        } else if (count - done >= C::attr(E, 2)) {
+          size = C::attr(E, 2);
+          run(std::integral_constant<int, 2>{});
+        } else {
+          run(std::integral_constant<int, 0>{});
+        }
+      } else {
+        run(std::integral_constant<int, 0>{});
+      }
+      if (begun) combine(f, to, scratch);
+      begun = true;
+      done += size;
+    }
   }
 
   // ---- two subtrees ----
@@ -203,7 +240,7 @@ struct kernel<C, E, &prim::stage> {
   }
   template <int I>
   static void combine_monoid(frame& f, std::byte* left, const std::byte* right) {
-    constexpr int region = x.first_region + 1 + 2 * monoid_of(I);
+    constexpr int region = x.first_region + 1 + block_bodies + 2 * monoid_of(I);
     constexpr int parts = C::tape.regions[region].outputs.count;
     unroll<parts>([&]<int K>(std::integral_constant<int, K>) {
       f.slots[C::plan.where[C::input(region, K)].offset] = left + offset(I + K);
@@ -226,8 +263,10 @@ struct kernel<C, E, &prim::stage> {
     std::int64_t first, local;
     const std::int64_t* storage;
     int tasks;
+    std::int64_t unit;  // members of a leaf
+    [[nodiscard]] std::int64_t leaves() const { return (local + unit - 1) / unit; }
   };
-  /// The first member of a task: even shares of the members or, where another placement is nested in theirs, of the
+  /// The first leaf of a task: even shares of the members or, where another placement is nested in theirs, of the
   /// nested members.
   static std::int64_t begin_of(const job& j, int task) {
     constexpr int child = [] {
@@ -236,7 +275,7 @@ struct kernel<C, E, &prim::stage> {
       return -1;
     }();
     if constexpr (child < 0) {
-      return j.local * task / j.tasks;
+      return j.leaves() * task / j.tasks;
     } else {
       return j.rt->shares[static_cast<std::size_t>(task)];
     }
@@ -273,19 +312,32 @@ struct kernel<C, E, &prim::stage> {
     f.thread = mine.workspace.data();
     f.thread_number = task;
     node_list list(mine.nodes[ordinal].data(), node_bytes);
-    for (std::int64_t m = begin_of(j, task); m < begin_of(j, task + 1); ++m) {
-      run_member(f, j.storage ? j.storage[m] : m, m, j.first + m);
-      write_node(f, list.next());
-      list.push({0, j.first + m}, [&](std::byte* a, const std::byte* b) { combine(f, a, b); });
+    for (std::int64_t l = begin_of(j, task); l < begin_of(j, task + 1); ++l) {
+      const std::int64_t m = l * j.unit, count = std::min(j.unit, j.local - m);
+      run_leaf(f, j.storage ? j.storage[m] : m, m, j.first + m, count, list.next(), list.next() + node_bytes);
+      list.push({0, j.first / j.unit + l}, [&](std::byte* a, const std::byte* b) { combine(f, a, b); });
     }
   }
+
+  /// Members at the top go in blocks where there are many of them in whole blocks on each rank: a rule that looks at
+  /// the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
+  static std::int64_t unit_of(const runtime& rt, const membership& m) {
+    if (!has_blocks || m.storage || m.total < many_members) return 1;
+    for (int r = 1; r < rt.communicator->size(); ++r)
+      if (m.boundaries[r] % block != 0 && m.boundaries[r] != m.total)
+        throw std::invalid_argument("drx: a block of members ends at " + std::to_string(m.boundaries[r]) + "; from " +
+                                    std::to_string(many_members) + " members on, blocks end at multiples of " + std::to_string(block));
+    return block;
+  }
+  static std::int64_t leaf_at(std::int64_t member, std::int64_t unit) { return (member + unit - 1) / unit; }
 
   static void run_top(frame& f) {
     auto& rt = *static_cast<runtime*>(f.runtime);
     const membership& m = f.members[p];
     f.thread = rt.threads[0].workspace.data();  // for what the combining needs
-    job j{&f, &rt, m.first, m.local, m.storage, static_cast<int>(std::min<std::int64_t>(m.local, rt.executor->concurrency()))};
-    for (int t = 0; t < j.tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow(node_list::capacity(m.local) * node_bytes);
+    job j{&f, &rt, m.first, m.local, m.storage, 0, unit_of(rt, m)};
+    j.tasks = static_cast<int>(std::min<std::int64_t>(j.leaves(), rt.executor->concurrency()));
+    for (int t = 0; t < j.tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow((node_list::capacity(m.local) + 1) * node_bytes);
     share_out(j);
     rt.executor->run(j.tasks, run_task, &j);
     if constexpr (node_bytes > 0) {
@@ -294,7 +346,7 @@ struct kernel<C, E, &prim::stage> {
       memory.grow((node_list::capacity(m.local) + node_list::capacity(m.total)) * node_bytes);
       node_list list(memory.data(), node_bytes);
       for (int t = 0; t < j.tasks; ++t) {
-        const node_list part = node_list::of_range(m.first + begin_of(j, t), m.first + begin_of(j, t + 1));
+        const node_list part = node_list::of_range(m.first / j.unit + begin_of(j, t), m.first / j.unit + begin_of(j, t + 1));
         append(list, part, rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].data(), joined);
       }
       if (rt.communicator->size() > 1) {
@@ -305,11 +357,11 @@ struct kernel<C, E, &prim::stage> {
           finish(f, list.data(0), m.total);
           return;
         }
-        gather(rt, m, list);
+        gather(rt, m, list, j.unit);
         list = node_list(memory.data(), node_bytes);
         const std::byte* from = rt.gathered[ordinal].data();
         for (int r = 0; r < rt.communicator->size(); ++r) {
-          const node_list part = node_list::of_range(m.boundaries[r], m.boundaries[r + 1]);
+          const node_list part = node_list::of_range(leaf_at(m.boundaries[r], j.unit), leaf_at(m.boundaries[r + 1], j.unit));
           append(list, part, from, joined);
           from += part.size() * node_bytes;
         }
@@ -327,14 +379,14 @@ struct kernel<C, E, &prim::stage> {
       list.push(part.at(i), joined);
     }
   }
-  static void gather(runtime& rt, const membership& m, const node_list& own) {
+  static void gather(runtime& rt, const membership& m, const node_list& own, std::int64_t unit) {
     const int ranks = rt.communicator->size();
     rt.bytes.resize(static_cast<std::size_t>(ranks));
     rt.offsets.resize(static_cast<std::size_t>(ranks));
     std::int64_t total = 0;
     for (int r = 0; r < ranks; ++r) {
       rt.offsets[static_cast<std::size_t>(r)] = total;
-      rt.bytes[static_cast<std::size_t>(r)] = node_list::of_range(m.boundaries[r], m.boundaries[r + 1]).size() * node_bytes;
+      rt.bytes[static_cast<std::size_t>(r)] = node_list::of_range(leaf_at(m.boundaries[r], unit), leaf_at(m.boundaries[r + 1], unit)).size() * node_bytes;
       total += rt.bytes[static_cast<std::size_t>(r)];
     }
     rt.gathered[ordinal].grow(static_cast<std::size_t>(total));
@@ -372,7 +424,7 @@ struct kernel<C, E, &prim::stage> {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (fold_of(I) == fold::monoid) {
         if constexpr (I == 0 || fold_of(I - 1) != fold::monoid || monoid_of(I - 1) != monoid_of(I)) {
-          constexpr int region = x.first_region + 2 + 2 * monoid_of(I);
+          constexpr int region = x.first_region + 2 + block_bodies + 2 * monoid_of(I);
           run_region<C, region>(f);
           unroll<C::tape.regions[region].outputs.count>([&]<int K>(std::integral_constant<int, K>) {
             constexpr int out = C::output(region, K);
@@ -405,13 +457,12 @@ struct kernel<C, E, &prim::stage> {
     const std::int64_t* at = f.members[p].offsets + f.at[parent];
     const std::int64_t begin = at[0], n = at[1] - at[0];
     buffer& memory = rt.threads[static_cast<std::size_t>(f.thread_number)].nodes[ordinal];
-    memory.grow(node_list::capacity(n) * node_bytes + 1);
+    memory.grow((node_list::capacity(n) + 1) * node_bytes + 1);
     node_list list(memory.data(), node_bytes);
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
-    for (std::int64_t m = 0; m < n; ++m) {
-      run_member(f, begin + m, begin + m, m);
-      write_node(f, list.next());
-      list.push({0, m}, joined);
+    for (std::int64_t m = 0; m < n; m += block) {
+      run_leaf(f, begin + m, begin + m, m, std::min(block, n - m), list.next(), list.next() + node_bytes);
+      list.push({0, m / block}, joined);
     }
     if constexpr (node_bytes > 0) {
       list.finish(joined);

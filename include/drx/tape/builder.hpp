@@ -59,8 +59,9 @@ class builder {
     return add(prim, operands, attrs, regions)[0];
   }
 
-  [[nodiscard]] constexpr const abstract_value& type(int id) const { return tape_.values[id]; }
-  [[nodiscard]] constexpr const drx::shape& shape(int id) const { return tape_.values[id].shape; }
+  // By value: the list of values moves when it grows.
+  [[nodiscard]] constexpr abstract_value type(int id) const { return tape_.values[id]; }
+  [[nodiscard]] constexpr drx::shape shape(int id) const { return tape_.values[id].shape; }
   /// The entry that defines a value, or null for an input.
   [[nodiscard]] constexpr const entry* definition(int id) const {
     const int at = id < definition_.size() ? definition_[id] : -1;

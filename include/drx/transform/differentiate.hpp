@@ -131,8 +131,12 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) {
       any = any || has_axis[o];
     }
     if (any && !e.prim->batch) throw "drx: this primitive has no batching rule";
-    const vec<int> results =
-        any ? e.prim->batch({b, e, operands, {}, drivers}, on, n) : b.add(*e.prim, operands, e.attrs, e.regions);
+    vec<int> results;  // (no conditional operator: g++ 12 destroys its temporaries twice in constant evaluation)
+    if (any) {
+      results = e.prim->batch({b, e, operands, {}, drivers}, on, n);
+    } else {
+      results = b.add(*e.prim, operands, e.attrs, e.regions);
+    }
     for (int k = 0; k < results.size(); ++k) {
       names[e.results[k]] = results[k];
       has_axis[e.results[k]] = any;
