@@ -239,3 +239,57 @@ TEST_CASE("R4: derivatives to the third order") {
   CHECK(oracle::call<program<f2, double>>(five, 2.) == approx(12));
   CHECK(oracle::call<program<f3, double>>(five, 2.) == approx(6));
 }
+
+namespace {
+constexpr auto weighted = [](auto x, auto w) { return drx::reduce_weighted_mean(x, w); };
+constexpr auto in_weights = [](auto x, auto w) { return drx::grad<1>(weighted)(x, w); };
+using numbers = std::vector<double>;
+using weighted_p = program<weighted, at_clients<double>, at_clients<double>>;
+const numbers values{1, 2, 6}, weights{1, 1, 2};
+
+void check(const numbers& got, const numbers& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == approx(expected[i]));
+}
+}  // namespace
+
+TEST_CASE("R5: a weighted mean and its derivatives") {
+  CHECK(oracle::call<weighted_p>(values, weights) == 3.75);
+  static constexpr auto slopes = [](auto x, auto w) { return drx::grad<0, 1>(weighted)(x, w); };
+  const auto [dx, dw] = oracle::call<program<slopes, at_clients<double>, at_clients<double>>>(values, weights);
+  check(dx, numbers{.25, .25, .5});
+  check(dw, numbers{-.6875, -.4375, .5625});
+  const auto tensor_of = [](const numbers& x) { return oracle::to_tensors<at_clients<double>>(x)[0]; };
+  const auto out = oracle::run(drx::transform::jvp(weighted_p::tape().thaw(), {true, true}),
+                               {tensor_of(values), tensor_of(weights), tensor_of({1, 0, 0}), tensor_of({0, 1, 0})});
+  CHECK(oracle::from_tensors<double>({out[1]}) == approx(-0.1875));
+}
+
+TEST_CASE("R6: its Hessian in the weights") {
+  static constexpr auto slope_along = [](auto w, auto v, auto x) { return drx::reduce_sum(in_weights(x, w) * v); };
+  static constexpr auto curvature = [](auto w, auto v, auto x) { return drx::grad(slope_along)(w, v, x); };
+  using P = program<curvature, at_clients<double>, at_clients<double>, at_clients<double>>;
+  check(oracle::call<P>(weights, numbers{1, 0, 0}, values), numbers{.34375, .28125, .03125});
+  check(oracle::call<P>(weights, numbers{0, 1, 0}, values), numbers{.28125, .21875, -.03125});
+  check(oracle::call<P>(weights, numbers{0, 0, 1}, values), numbers{.03125, -.03125, -.28125});
+}
+
+TEST_CASE("R7, R8: weighted means of arrays and of integers; without any weight 0, where DrJAX has NaN") {
+  check(oracle::call<program<weighted, at_clients<vec2>, at_clients<double>>>(std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}}, weights),
+        {3.5, 4.5});
+  CHECK(oracle::call<program<weighted, at_clients<int>, at_clients<double>>>(std::vector{1, 2, 6}, weights) == 3.75);
+  const numbers none(3, 0.);
+  CHECK(oracle::call<weighted_p>(values, none) == 0);
+  check(oracle::call<program<in_weights, at_clients<double>, at_clients<double>>>(values, none), none);
+}
+
+TEST_CASE("a weighted mean of a model needs one reduction per leaf and one for the weights, and its gradient as many") {
+  static constexpr auto tuple_mean = [](auto w, auto b, auto x, auto n) {
+    const auto local = [](auto u, auto c, auto y) { return std::pair{u * y, c + y}; };
+    const auto [u, c] = drx::reduce_weighted_mean(drx::map(local, drx::broadcast<clients>(w), drx::broadcast<clients>(b), x), n);
+    return drx::sum(u) + c;
+  };
+  static constexpr auto its_slope = [](auto w, auto b, auto x, auto n) { return drx::grad<0, 1>(tuple_mean)(w, b, x, n); };
+  CHECK(count(program<tuple_mean, vec2, double, at_clients<double>, at_clients<double>>::tape().thaw(), "reduce") == 3);
+  CHECK(count(program<its_slope, vec2, double, at_clients<double>, at_clients<double>>::tape().thaw(), "reduce") == 3);
+}

@@ -133,6 +133,9 @@ TEST_CASE("loops inside and around maps") {
     });
   };
   CHECK(oracle::call<program<g, double, placed<double, clients>>>(1., std::vector{1., 3.}) == 9);
+  // w (1 + mean x)^2, in x: each step's share of the derivative is added up, member by member
+  static constexpr auto in_data = [](auto w, auto x) { return drx::grad<1>(g)(w, x); };
+  CHECK(oracle::call<program<in_data, double, placed<double, clients>>>(1., std::vector{1., 3.}) == std::vector{3., 3.});
 }
 
 TEST_CASE("the number of members can be given") {
