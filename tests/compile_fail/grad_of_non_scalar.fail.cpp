@@ -1,6 +1,6 @@
 // The gradient of a function that returns three numbers.
 // expect: error::grad_needs_a_scalar_result
-// expect: reduce it with sum or mean
+// expect: reduce with sum or mean
 #include <drx/drx.hpp>
 
 constexpr auto f = [](auto x) {

@@ -1,6 +1,6 @@
 // A program called with one argument of its two.
 // expect: error::wrong_number_of_arguments
-// expect: as many arguments as inputs
+// expect: as many arguments as it has inputs
 #include <drx/drx.hpp>
 
 constexpr auto f = [](auto x, auto y) {

@@ -130,12 +130,8 @@ namespace detail {
 template <int Rank, int... P>
 constexpr bool is_permutation() {
   if (sizeof...(P) != Rank) return false;
-  bool seen[Rank + 1] = {};
-  for (int p : {P..., 0 * Rank + Rank}) {  // the last one is a sentinel, so that the list is never empty
-    if (p < 0 || p > Rank || (p < Rank && seen[p])) return false;
-    seen[p] = true;
-  }
-  return true;
+  [[maybe_unused]] int times[Rank + 1] = {};
+  return ((P >= 0 && P < Rank && ++times[P >= 0 && P < Rank ? P : 0] == 1) && ...);
 }
 }  // namespace detail
 

@@ -1,0 +1,10 @@
+#include <drx/drx.hpp>
+
+struct clients : drx::placement<clients> {};
+
+constexpr auto f = [](auto x) {
+  auto y = drx::map([](auto v) { return drx::cast<int>(v > 0); }, x);
+  return drx::reduce_sum(y);
+};
+using F = drx::program<f, drx::placed<float, clients>>;
+const auto& tape = F::tape();

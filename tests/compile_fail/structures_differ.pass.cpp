@@ -1,0 +1,10 @@
+#include <drx/drx.hpp>
+
+#include <tuple>
+
+constexpr auto f = [](auto x, auto y) {
+  auto z = x + std::tuple{y, drx::sum(y)};
+  return z * 2;
+};
+using F = drx::program<f, std::tuple<drx::array<float, 3>, float>, drx::array<float, 3>>;
+const auto& tape = F::tape();

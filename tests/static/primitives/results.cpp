@@ -1,0 +1,121 @@
+// The type of each primitive's result: shapes, element types, placements.
+#include <drx/drx.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+namespace {
+
+struct clients : drx::placement<clients> {};
+struct pupils : drx::placement<pupils> {};
+
+template <class T, std::int64_t... E>
+using A = drx::array<T, E...>;
+template <class X, class P>
+using at = drx::placed<X, P>;
+template <class X>
+X of();
+
+// IS(expression, type). No expression here is evaluated.
+#define IS(expression, ...) static_assert(std::same_as<decltype(expression), __VA_ARGS__>)
+#define COMMA ,
+using v3 = A<float, 3>;
+using m34 = A<float, 3, 4>;
+using i3 = A<std::int32_t, 3>;
+using b3 = A<bool, 3>;
+using d3 = A<double, 3>;
+using scalar = A<float>;
+
+// Arithmetic: NumPy's broadcasting, one element type, literals take the array's.
+IS(of<v3>() + of<v3>(), v3);
+IS(of<v3>() * 2, v3);
+IS(0.5 * of<v3>(), v3);
+IS(of<v3>() - of<scalar>(), v3);
+IS(of<i3>() / 2, i3);
+IS(-of<i3>(), i3);
+IS((of<m34>() + of<A<float, 4>>()), m34);
+IS((of<A<float, 3, 1>>() + of<A<float, 4>>()), m34);
+IS((of<A<float, 3, 1>>() * of<A<float, 1, 4>>()), m34);
+IS(drx::max(of<v3>(), 0), v3);
+IS(drx::min(of<v3>(), of<v3>()), v3);
+
+// Comparisons: of bool.
+IS(of<v3>() < of<v3>(), b3);
+IS(of<v3>() >= 0, b3);
+IS(of<i3>() == 1, b3);
+IS(of<i3>() != of<i3>(), b3);
+IS(!of<b3>(), b3);
+IS(of<b3>() && of<b3>(), b3);
+IS(drx::where(of<b3>(), of<v3>(), 0), v3);
+IS(drx::where(of<A<bool, 4>>(), of<m34>(), of<scalar>()), m34);
+
+// Casts and elementary functions.
+IS(drx::cast<double>(of<v3>()), d3);
+IS(drx::cast<int>(of<b3>()), i3);
+IS(drx::stop_gradient(of<v3>()), v3);
+IS(drx::exp(of<v3>()), v3);
+IS(drx::tanh(of<d3>()), d3);
+IS(drx::abs(of<i3>()), i3);
+IS(drx::pow(of<v3>(), 2), v3);
+
+// Reductions over axes.
+IS(drx::sum(of<m34>()), scalar);
+IS(drx::sum<0>(of<m34>()), A<float, 4>);
+IS(drx::max<1>(of<m34>()), v3);
+IS(drx::min<-1>(of<m34>()), v3);
+IS((drx::sum<0, 2>(of<A<float, 2, 4, 3>>())), A<float, 4>);
+IS(drx::mean(of<v3>()), scalar);
+IS(drx::mean(of<i3>()), A<double>);
+IS(drx::argmax(of<v3>()), A<std::int32_t>);
+
+// Products.
+IS(drx::matmul(of<m34>(), of<A<float, 4, 5>>()), A<float, 3, 5>);
+IS(drx::matmul(of<m34>(), of<A<float, 4>>()), v3);
+IS(drx::matmul(of<v3>(), of<m34>()), A<float, 4>);
+IS(drx::matmul(of<v3>(), of<v3>()), scalar);
+IS(drx::dot(of<v3>(), of<v3>()), scalar);
+IS(drx::matmul(of<A<float, 7, 3, 4>>(), of<A<float, 4, 5>>()), A<float, 7, 3, 5>);
+IS(drx::matmul(of<A<float, 7, 3, 4>>(), of<A<float, 7, 4, 5>>()), A<float, 7, 3, 5>);
+
+// Layout.
+IS((drx::reshape<2, 6>(of<m34>())), A<float, 2, 6>);
+IS(drx::reshape<>(of<A<float, 1>>()), scalar);
+IS(drx::transpose(of<m34>()), A<float, 4, 3>);
+IS((drx::transpose<2, 0, 1>(of<A<float, 2, 3, 4>>())), A<float, 4, 2, 3>);
+IS((drx::broadcast_to<2, 3>(of<v3>())), A<float, 2, 3>);
+IS((drx::slice<1, 3>(of<v3>())), A<float, 2>);
+IS(drx::concatenate(of<m34>(), of<m34>()), A<float, 6, 4>);
+IS((drx::one_hot<float, 10>(of<i3>())), A<float, 3, 10>);
+IS(drx::softmax(of<m34>()), m34);
+IS(drx::softmax_cross_entropy(of<m34>(), of<i3>()), v3);
+
+// To a placement, within it, and back.
+using placed_v3 = at<v3, clients>;
+constexpr auto total = [](auto x) { return drx::sum(x); };
+IS(drx::broadcast<clients>(of<v3>()), placed_v3);
+IS(drx::map(total, of<placed_v3>()), at<scalar, clients>);
+IS(of<placed_v3>() + of<placed_v3>(), placed_v3);
+IS(2 * of<placed_v3>(), placed_v3);
+IS(-of<placed_v3>(), placed_v3);
+IS(drx::reduce_sum(of<placed_v3>()), v3);
+IS(drx::reduce_mean(of<placed_v3>()), v3);
+IS(drx::reduce_max(of<placed_v3>()), v3);
+IS(drx::reduce_mean(of<at<i3, clients>>()), d3);
+IS(drx::partition_index<clients>(), at<A<std::int64_t>, clients>);
+
+// Placements nest: pupils in clients.
+using nested = at<at<v3, pupils>, clients>;
+constexpr auto class_mean = [](auto x) { return drx::reduce_mean(x); };
+IS(drx::map([](auto x) { return drx::map(total, x); }, of<nested>()), at<at<scalar, pupils>, clients>);
+IS(drx::map(class_mean, of<nested>()), placed_v3);
+IS(drx::reduce_sum(drx::map(class_mean, of<nested>())), v3);
+IS(of<nested>() + of<nested>(), nested);
+IS(drx::map([](auto x) { return drx::broadcast<pupils>(x); }, of<placed_v3>()), nested);
+
+// Loops.
+IS(drx::fori_loop<4>(of<v3>(), [](auto x) { return x * 2; }), v3);
+IS(drx::fori_loop<4>(of<v3>(), [](auto i, auto x) { return x * drx::cast<float>(i); }), v3);
+IS(drx::scan([](auto c, auto x) { return std::pair{c + x, c * x}; }, of<scalar>(), of<v3>()), std::pair<scalar, v3>);
+
+}  // namespace
