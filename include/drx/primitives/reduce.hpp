@@ -52,7 +52,9 @@ struct reduce_mean : reduce_sum {  // of no members: 0
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const abstract_value t = s.b.type(ct[0]);
-    const int n = emit::broadcast_to(s.b, emit::members(s.b, s.e.attrs.placement, t.type), t.shape);
+    const int count = emit::members(s.b, s.e.attrs.placement, t.type);
+    const int at_least_one = s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});  // no 0/0 of no members
+    const int n = emit::broadcast_to(s.b, at_least_one, t.shape);
     return {emit::broadcast(s.b, emit::div(s.b, ct[0], n), s.e.attrs.placement)};
   }
   static void evaluate(evaluation& v) {

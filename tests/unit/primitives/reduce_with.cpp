@@ -25,10 +25,8 @@ constexpr monoid into_a_sum{[](auto a, auto b) { return drx::sum(a * b); }, 1};
 
 // Two matrices multiplied do not commute: the order of the members counts.
 using m22 = array<double, 2, 2>;
-constexpr auto identity_matrix = [] {
-  constexpr m22 one{1., 0., 0., 1.};
-  return drx::constant(one);
-};
+constexpr m22 one{1., 0., 0., 1.};
+constexpr auto identity_matrix = [] { return drx::constant(one); };
 // Mean and variance in one pass, by Chan's rule.
 using moments = std::tuple<array<double>, array<double>, array<double>>;  // number, mean, sum of squared differences
 constexpr auto chan = [](auto a, auto b) {
