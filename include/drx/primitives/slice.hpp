@@ -1,7 +1,8 @@
 // drx/primitives/slice.hpp: parts of an array: a range of each axis with a stride, and one index of an axis.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/layout.hpp>
 
 #include <limits>
 
@@ -96,7 +97,7 @@ constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec
 /// What to take of one axis: the positions from Start to before Stop, every Stride-th. Negative ones count from the end.
 template <std::int64_t Start, std::int64_t Stop = std::numeric_limits<std::int64_t>::max(), std::int64_t Stride = 1>
 struct range {
-  static_assert(Stride >= 1, "drx::range: the stride must be positive; drx::flip turns an axis round");
+  static_assert(Stride >= 1, "drx::range: the stride must be positive");
   static constexpr std::int64_t start(std::int64_t n) { return Start < 0 ? Start + n : Start; }
   static constexpr std::int64_t stop(std::int64_t n) {
     return Stop < 0 ? Stop + n : Stop == std::numeric_limits<std::int64_t>::max() ? n : Stop;
@@ -225,3 +226,5 @@ template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<
 Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
 
 }  // namespace drx
+
+#endif
