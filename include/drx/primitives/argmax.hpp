@@ -1,9 +1,9 @@
 // drx/primitives/argmax.hpp: the position of the largest or smallest element along an axis; whether all or any hold.
 // Compositions of reductions and comparisons: no derivative passes.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/elementary.hpp>
-#include <drx/primitives/reduction.hpp>
 
 namespace drx {
 namespace detail {
@@ -90,3 +90,5 @@ Why any_of(const A&) = delete;  // drx: of an array of bool: any_of(x > 0); of a
 // clang-format on
 
 }  // namespace drx
+
+#endif

@@ -1,7 +1,8 @@
 // drx/primitives/arithmetic.hpp: + - * / and negation, min, max.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/elementwise.hpp>
 
 namespace drx {
 namespace prim {
@@ -188,3 +189,5 @@ Why min(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, au
 // clang-format on
 
 }  // namespace drx
+
+#endif

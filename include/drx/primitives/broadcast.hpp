@@ -1,7 +1,8 @@
 // drx/primitives/broadcast.hpp: an unplaced value to every member of a placement, and how many members there are.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/elementwise.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -135,3 +136,5 @@ template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value
 Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map
 
 }  // namespace drx
+
+#endif

@@ -1,7 +1,8 @@
 // drx/primitives/broadcast_to.hpp: repeat an array along new or unit axes, NumPy's rule (compared from the last axis).
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/elementwise.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -104,3 +105,5 @@ template <std::int64_t... Extents, class A, class Why = error::array_operation_o
 Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed)
 
 }  // namespace drx
+
+#endif

@@ -1,7 +1,8 @@
 // drx/primitives/cast.hpp: conversion of the element type, and stop_gradient.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/elementwise.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -112,3 +113,5 @@ template <class A, class Why = error::array_operation_on_a_placed_value>
 Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed)
 
 }  // namespace drx
+
+#endif

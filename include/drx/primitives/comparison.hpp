@@ -1,7 +1,8 @@
 // drx/primitives/comparison.hpp: == != < <= > >=, and the logical operations on bool.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/elementwise.hpp>
 
 namespace drx {
 namespace prim {
@@ -140,3 +141,5 @@ Why operator||(const A&, const B&) = delete;  // drx: do it in a map: map([](aut
 // clang-format on
 
 }  // namespace drx
+
+#endif

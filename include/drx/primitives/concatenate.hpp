@@ -1,7 +1,8 @@
 // drx/primitives/concatenate.hpp: arrays joined along an axis that they have, or stacked along a new one.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/slice.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -200,3 +201,5 @@ template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, 
 Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
 
 }  // namespace drx
+
+#endif

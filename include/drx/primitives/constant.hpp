@@ -1,7 +1,8 @@
 // drx/primitives/constant.hpp: values that come from nowhere: constants, iota, the index of a member.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/emit.hpp>
 
 #include <bit>
 
@@ -274,3 +275,5 @@ constexpr placed<array<std::int64_t>, P> partition_index() {
 }
 
 }  // namespace drx
+
+#endif

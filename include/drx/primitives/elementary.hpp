@@ -1,10 +1,9 @@
 // drx/primitives/elementary.hpp: elementary functions: one table, one row each: value, reference value, derivative.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
 
-#include <drx/primitives/arithmetic.hpp>
-#include <drx/primitives/cast.hpp>
-#include <drx/primitives/comparison.hpp>
-#include <drx/primitives/where.hpp>
 #include <drx/scalar/math.hpp>
 
 #include <cmath>
@@ -441,3 +440,5 @@ template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A
 Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map
 
 }  // namespace drx
+
+#endif

@@ -5,9 +5,11 @@
 //   apply(x...)                               its value for one element
 //   partial(b, site, i, t)                    t * d(result)/d(operand i) as entries: pushes a tangent forward and
 //                                             pulls a cotangent back alike, since the Jacobian is diagonal
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
 
-#include <drx/primitives/emit.hpp>
 #include <drx/primitives/reported.hpp>
 
 namespace drx {
@@ -224,3 +226,5 @@ constexpr auto comparison(const primitive& p, const A& a, const B& b) {
 
 }  // namespace detail
 }  // namespace drx
+
+#endif

@@ -1,6 +1,7 @@
 // drx/primitives/emit.hpp: what rules write with: one function per primitive that adds its entry to a builder.
 // Declared here and defined in the primitive's own file; all of those are included at the end, since the rules of
-// each may write any other. A new primitive adds its declaration and its include.
+// each may write any other. A new primitive adds its declaration and its include. (A primitive's file that is included
+// by itself brings in this one, which includes it in its turn.)
 #pragma once
 
 #include <drx/tape/evaluation.hpp>
@@ -58,30 +59,32 @@ constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(
 
 }  // namespace drx::emit
 
+// The catalogue, in an order in which each file comes after those whose definitions it uses.
+#define DRX_CATALOGUE
 #include <drx/primitives/constant.hpp>
-
-#include <drx/primitives/argmax.hpp>
+#include <drx/primitives/elementwise.hpp>
 #include <drx/primitives/arithmetic.hpp>
-#include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/cast.hpp>
 #include <drx/primitives/comparison.hpp>
+#include <drx/primitives/where.hpp>
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/layout.hpp>
+#include <drx/primitives/reduction.hpp>
+#include <drx/primitives/matmul.hpp>
+#include <drx/primitives/slice.hpp>
+#include <drx/primitives/pad.hpp>
 #include <drx/primitives/concatenate.hpp>
 #include <drx/primitives/elementary.hpp>
-#include <drx/primitives/layout.hpp>
-#include <drx/primitives/log_softmax.hpp>
-#include <drx/primitives/matmul.hpp>
+#include <drx/primitives/argmax.hpp>
 #include <drx/primitives/one_hot.hpp>
-#include <drx/primitives/pad.hpp>
-#include <drx/primitives/reduction.hpp>
-#include <drx/primitives/slice.hpp>
+#include <drx/primitives/log_softmax.hpp>
 #include <drx/primitives/softmax_cross_entropy.hpp>
-#include <drx/primitives/where.hpp>
-
 #include <drx/primitives/broadcast.hpp>
 #include <drx/primitives/map.hpp>
+#include <drx/primitives/structure_arithmetic.hpp>
 #include <drx/primitives/reduce.hpp>
 #include <drx/primitives/reduce_weighted_mean.hpp>
 #include <drx/primitives/reduce_with.hpp>
 #include <drx/primitives/scan.hpp>
 #include <drx/primitives/select.hpp>
-#include <drx/primitives/structure_arithmetic.hpp>
+#undef DRX_CATALOGUE

@@ -1,8 +1,8 @@
 // drx/primitives/layout.hpp: reshape and transpose.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/broadcast_to.hpp>
-#include <drx/primitives/cast.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -173,3 +173,5 @@ template <auto..., class A, class Why = error::array_operation_on_a_placed_value
 Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed)
 
 }  // namespace drx
+
+#endif

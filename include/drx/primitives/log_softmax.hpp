@@ -1,7 +1,8 @@
 // drx/primitives/log_softmax.hpp: softmax, its logarithm, and log(sum(exp(x))), none of which overflows.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/argmax.hpp>
 
 namespace drx {
 namespace detail {
@@ -50,3 +51,5 @@ Why logsumexp(const A&) = delete;  // drx: logsumexp<axis>(floating array); of a
 // clang-format on
 
 }  // namespace drx
+
+#endif

@@ -1,7 +1,8 @@
 // drx/primitives/map.hpp: a function of each member's values, without communication.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/broadcast.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -268,3 +269,5 @@ Why operator/(const A&, const B&) = delete;  // drx: place the unplaced one with
 // clang-format on
 
 }  // namespace drx
+
+#endif

@@ -1,7 +1,8 @@
 // drx/primitives/one_hot.hpp: class numbers as rows with a single one.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/argmax.hpp>
 
 namespace drx {
 namespace detail {
@@ -39,3 +40,5 @@ template <Element T, std::int64_t Classes, class A, class Why = detail::not_labe
 Why one_hot(const A&) = delete;  // drx: of int arrays: cast<int>(x) first; of a placed value in a map
 
 }  // namespace drx
+
+#endif

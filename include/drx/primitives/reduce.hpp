@@ -1,8 +1,8 @@
 // drx/primitives/reduce.hpp: from the members of a placement back to one unplaced value.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/map.hpp>
-#include <drx/primitives/reduction.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -210,3 +210,5 @@ Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members 
 // clang-format on
 
 }  // namespace drx
+
+#endif

@@ -1,7 +1,8 @@
 // drx/primitives/reduction.hpp: sum, mean, max, min over axes of an array.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/layout.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -213,3 +214,5 @@ Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a plac
 // clang-format on
 
 }  // namespace drx
+
+#endif

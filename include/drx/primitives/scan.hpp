@@ -1,8 +1,9 @@
 // drx/primitives/scan.hpp: loops of a fixed number of steps: fori_loop, and scan, which also reads and writes a slice
 // of stacked arrays at each step.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/map.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -408,3 +409,5 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs) {
 }
 
 }  // namespace drx
+
+#endif

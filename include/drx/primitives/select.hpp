@@ -1,8 +1,8 @@
 // drx/primitives/select.hpp: the value of one member.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/reduce.hpp>
-#include <drx/primitives/structure_arithmetic.hpp>
 
 namespace drx {
 namespace detail {
@@ -58,3 +58,5 @@ template <class X, class I, class Why = decltype(detail::select_misuse<X, I>())>
 Why select(const X&, const I&) = delete;  // drx: select(placed, i): i is an int, or a traced int that is not placed
 
 }  // namespace drx
+
+#endif

@@ -1,8 +1,8 @@
 // drx/primitives/softmax_cross_entropy.hpp: the loss of a classifier, per row of logits.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/log_softmax.hpp>
-#include <drx/primitives/one_hot.hpp>
 
 namespace drx {
 namespace detail {
@@ -45,3 +45,5 @@ template <class A, class B, class Why = decltype(detail::labelled_misuse<A, B>()
 Why softmax_cross_entropy(const A&, const B&) = delete;  // drx: (rows, classes) logits with (rows) int labels or (rows, classes) probabilities; of placed values in a map
 
 }  // namespace drx
+
+#endif

@@ -1,8 +1,9 @@
 // drx/primitives/structure_arithmetic.hpp: + - * / of whole structures (a model minus a rate times a gradient), leaf by
 // leaf, and tree_map, any function of arrays leaf by leaf. Composed of the arrays' own operations.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/broadcast.hpp>
 
 namespace drx {
 namespace detail {
@@ -175,3 +176,5 @@ template <class F, class X, class... Y, class Why = detail::tree_map_misuse<X, Y
 Why tree_map(const F&, const X&, const Y&...) = delete;  // drx: tree_map(f, structures of one type): f takes the leaves and returns an array of their type; of placed values in a map
 
 }  // namespace drx
+
+#endif

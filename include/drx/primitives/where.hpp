@@ -1,7 +1,8 @@
 // drx/primitives/where.hpp: elementwise choice. This is how a traced program branches on values.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
 #pragma once
-
-#include <drx/primitives/elementwise.hpp>
 
 namespace drx {
 namespace prim {
@@ -90,3 +91,5 @@ template <class C, class A, class B, class Why = error::array_operation_on_a_pla
 Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z)
 
 }  // namespace drx
+
+#endif
