@@ -64,6 +64,7 @@ struct frame {
   std::int64_t* at = nullptr;  // by placement: the local number of the member that this thread is at
   void* runtime = nullptr;     // of the stage runner: arenas, executor, communicator
   int thread_number = 0;
+  bool alone = false;  // the members are fewer than the threads: what is nested in them may use all threads
 };
 
 /// The compile-time side of a running program, by type.

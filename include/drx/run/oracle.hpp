@@ -19,10 +19,7 @@ struct member_count {
   std::int64_t count;
 };
 template <class P>
-  requires(Placement<P>)
-constexpr member_count members(std::int64_t count) {
-  return {&placement_of<P>, count};
-}
+requires(Placement<P>) constexpr member_count members(std::int64_t count) { return {&placement_of<P>, count}; }
 using member_counts = std::vector<member_count>;
 
 namespace detail {
@@ -52,8 +49,9 @@ inline void note(scope& s, const tensor& x, int input) {
   if (!known) s.groups.push_back({p, std::vector<scope>(x.members.size())});
   scope::group& g = known ? s.groups[static_cast<std::size_t>(known - s.groups.data())] : s.groups.back();
   if (g.members.size() != x.members.size())
-    throw std::invalid_argument(text(p) + "input " + std::to_string(input) + " has " + std::to_string(x.members.size()) +
-                                " members, an input before it " + std::to_string(g.members.size()));
+    throw std::invalid_argument(text(p) + "input " + std::to_string(input) + " has " +
+                                std::to_string(x.members.size()) + " members, an input before it " +
+                                std::to_string(g.members.size()));
   for (std::size_t m = 0; m < x.members.size(); ++m) note(g.members[m], x.members[m], input);
 }
 
@@ -138,11 +136,13 @@ inline std::vector<tensor> run(const tape& t, std::vector<tensor> inputs, const 
     const tensor& x = inputs[static_cast<std::size_t>(i)];
     const abstract_value& type = t.values[t.inputs[i]];
     if (!detail::is_of_type(x, type))
-      throw std::invalid_argument("drx: input " + std::to_string(i) + " is to be " + show(type) + ", not " + show(x.type));
+      throw std::invalid_argument("drx: input " + std::to_string(i) + " is to be " + show(type) + ", not " +
+                                  show(x.type));
     detail::note(top, x, i);
   }
   for (const member_count& c : given) {
-    if (c.count < 0) throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) + " members");
+    if (c.count < 0)
+      throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) + " members");
     detail::compare(top, c);
   }
   return detail::evaluate(t, std::move(inputs), {&top, nullptr, given});
@@ -156,11 +156,9 @@ namespace detail {
 ///   type                 what is returned for it
 ///   read(x, out)         the leaves of x to out[0..]
 ///   write(in) -> type    and back
-template <class X>
-struct held {
+template <class X> struct held {
   using type = typename structure<X>::host;
-  template <class V>
-  static void read(const V& x, tensor* out) {
+  template <class V> static void read(const V& x, tensor* out) {
     if constexpr (ScalarArray<canonical_t<X>>) {
       using T = typename canonical_t<X>::value_type;
       T number;
@@ -175,7 +173,8 @@ struct held {
     } else {
       static_assert(Structured<V>, "drx::oracle: an argument is not a value of drx (placed ones are std::vectors)");
       constexpr leaf_types<X> types;
-      static_assert(leaf_count<V> == leaf_count<X>, "drx::oracle: an argument is of another structure than the program's input");
+      static_assert(leaf_count<V> == leaf_count<X>,
+                    "drx::oracle: an argument is of another structure than the program's input");
       structure<V>::visit(x, [&, i = 0](const auto* data, const shape& s) mutable {
         using T = std::remove_cvref_t<decltype(*data)>;
         const abstract_value& type = types[i];
@@ -202,12 +201,10 @@ struct held {
   }
 };
 
-template <class S, class P>
-struct held<placed<S, P>> {
+template <class S, class P> struct held<placed<S, P>> {
   using type = std::vector<typename held<S>::type>;
   static constexpr auto leaves = static_cast<std::size_t>(leaf_count<S>);
-  template <class V>
-  static void read(const V& x, tensor* out) {
+  template <class V> static void read(const V& x, tensor* out) {
     constexpr leaf_types<placed<S, P>> types;
     for (std::size_t i = 0; i < leaves; ++i) out[i] = tensor(types[static_cast<int>(i)]);
     for (const auto& member : x) {
@@ -228,33 +225,31 @@ struct held<placed<S, P>> {
 };
 
 // Tuples of any kind, part by part, as any part may be placed.
-template <template <class...> class Tuple, class Get, class... X>
-struct held_tuple {
+template <template <class...> class Tuple, class Get, class... X> struct held_tuple {
   using type = Tuple<typename held<X>::type...>;
   using structure_type = drx::detail::tuple_structure<Tuple, Get, X...>;
-  template <class V>
-  static void read(const V& x, tensor* out) {
+  template <class V> static void read(const V& x, tensor* out) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (held<X>::read(Get::template at<I>(x), out + structure_type::offset[I]), ...);
-    }(std::index_sequence_for<X...>{});
+    }
+    (std::index_sequence_for<X...>{});
   }
   static type write([[maybe_unused]] const tensor* in) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return type{held<X>::write(in + structure_type::offset[I])...};
-    }(std::index_sequence_for<X...>{});
+    }
+    (std::index_sequence_for<X...>{});
   }
 };
 template <template <class...> class Tuple, class Get, class... X>
 held_tuple<Tuple, Get, X...> as_tuple(const drx::detail::tuple_structure<Tuple, Get, X...>*);
 template <class X>
-  requires requires { detail::as_tuple(static_cast<const structure<X>*>(nullptr)); }
+requires requires { detail::as_tuple(static_cast<const structure<X>*>(nullptr)); }
 struct held<X> : decltype(detail::as_tuple(static_cast<const structure<X>*>(nullptr))) {};
 
-template <class X, std::size_t N>
-struct held<std::array<X, N>> {
+template <class X, std::size_t N> struct held<std::array<X, N>> {
   using type = std::array<typename held<X>::type, N>;
-  template <class V>
-  static void read(const V& x, tensor* out) {
+  template <class V> static void read(const V& x, tensor* out) {
     for (std::size_t i = 0; i < N; ++i, out += leaf_count<X>) held<X>::read(x[i], out);
   }
   static type write(const tensor* in) {
@@ -267,18 +262,15 @@ struct held<std::array<X, N>> {
 }  // namespace detail
 
 /// What `call` takes and returns for a value of structure X.
-template <class X>
-using held_t = typename detail::held<X>::type;
+template <class X> using held_t = typename detail::held<X>::type;
 
 /// The leaves of x, which stands for a value of structure X: itself, or a std::vector of members where X is placed.
-template <class X, class V>
-std::vector<tensor> to_tensors(const V& x) {
+template <class X, class V> std::vector<tensor> to_tensors(const V& x) {
   std::vector<tensor> leaves(static_cast<std::size_t>(leaf_count<X>));
   detail::held<X>::read(x, leaves.data());
   return leaves;
 }
-template <class X>
-held_t<X> from_tensors(const std::vector<tensor>& leaves) {
+template <class X> held_t<X> from_tensors(const std::vector<tensor>& leaves) {
   if (leaves.size() != static_cast<std::size_t>(leaf_count<X>))
     throw std::invalid_argument("drx: the structure has " + std::to_string(leaf_count<X>) + " leaves, given are " +
                                 std::to_string(leaves.size()));
@@ -300,13 +292,11 @@ auto call(std::type_identity<std::tuple<X...>>, const member_counts& given, cons
 
 /// Runs a program on the user's own values: structures as they are, placed ones as std::vectors of members.
 ///     double loss = oracle::call<Loss>(model, std::vector<batch>{...});
-template <class Program, class... V>
-auto call(const V&... x) {
+template <class Program, class... V> auto call(const V&... x) {
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, {}, x...);
 }
 /// The same with counts of placements that no input has.  call<P>(member_counts{members<clients>(100)}, 1.0)
-template <class Program, class... V>
-auto call(const member_counts& given, const V&... x) {
+template <class Program, class... V> auto call(const member_counts& given, const V&... x) {
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, given, x...);
 }
 

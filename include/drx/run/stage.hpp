@@ -266,6 +266,11 @@ struct kernel<C, E, &prim::stage> {
     std::int64_t unit;  // members of a leaf
     [[nodiscard]] std::int64_t leaves() const { return (local + unit - 1) / unit; }
   };
+  static constexpr bool has_nested = [] {
+    for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
+      if (C::tape.entries[e].prim == &prim::stage && C::placements.parent[C::placements.index(C::tape.entries[e].placement)] == p) return true;
+    return false;
+  }();
   /// The first leaf of a task: even shares of the members or, where another placement is nested in theirs, of the
   /// nested members.
   static std::int64_t begin_of(const job& j, int task) {
@@ -337,9 +342,17 @@ struct kernel<C, E, &prim::stage> {
     f.thread = rt.threads[0].workspace.data();  // for what the combining needs
     job j{&f, &rt, m.first, m.local, m.storage, 0, unit_of(rt, m)};
     j.tasks = static_cast<int>(std::min<std::int64_t>(j.leaves(), rt.executor->concurrency()));
+    const bool alone = has_nested && j.leaves() < rt.executor->concurrency();  // few, perhaps large: threads go inside
+    if (alone) j.tasks = std::min(j.tasks, 1);
     for (int t = 0; t < j.tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow((node_list::capacity(m.local) + 1) * node_bytes);
     share_out(j);
-    rt.executor->run(j.tasks, run_task, &j);
+    if (alone && j.tasks == 1) {
+      f.alone = true;
+      run_task(&j, 0);
+      f.alone = false;
+    } else {
+      rt.executor->run(j.tasks, run_task, &j);
+    }
     if constexpr (node_bytes > 0) {
       const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
       buffer& memory = rt.merged[ordinal];
@@ -450,25 +463,69 @@ struct kernel<C, E, &prim::stage> {
     });
   }
 
-  // ---- the members of one member, by one thread ----
+  // ---- the members of one member ----
 
   static void run_nested(frame& f) {
     auto& rt = *static_cast<runtime*>(f.runtime);
     const std::int64_t* at = f.members[p].offsets + f.at[parent];
-    const std::int64_t begin = at[0], n = at[1] - at[0];
+    const std::int64_t begin = at[0], n = at[1] - at[0], leaves = (n + block - 1) / block;
+    const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
+    const int tasks = f.alone ? static_cast<int>(std::min<std::int64_t>(leaves / 4, rt.executor->concurrency())) : 1;
+    if (tasks > 1) {
+      nested_job j{&f, &rt, begin, n, leaves, tasks};
+      for (int t = 0; t < tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow((node_list::capacity(n) + 1) * node_bytes + 1);
+      rt.executor->run(tasks, run_nested_task, &j);
+      if constexpr (node_bytes > 0) {
+        buffer& memory = rt.merged[ordinal];
+        memory.grow(node_list::capacity(n) * node_bytes);
+        node_list list(memory.data(), node_bytes);
+        for (int t = 0; t < tasks; ++t)
+          append(list, node_list::of_range(leaves * t / tasks, leaves * (t + 1) / tasks), rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].data(), joined);
+        list.finish(joined);
+        finish(f, list.data(0), n);
+      }
+      return;
+    }
     buffer& memory = rt.threads[static_cast<std::size_t>(f.thread_number)].nodes[ordinal];
     memory.grow((node_list::capacity(n) + 1) * node_bytes + 1);
     node_list list(memory.data(), node_bytes);
-    const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
-    for (std::int64_t m = 0; m < n; m += block) {
-      run_leaf(f, begin + m, begin + m, m, std::min(block, n - m), list.next(), list.next() + node_bytes);
-      list.push({0, m / block}, joined);
-    }
+    run_leaves(f, list, begin, n, 0, leaves);
     if constexpr (node_bytes > 0) {
       list.finish(joined);
       if (list.size() == 0) neutral(f, list.next());
       finish(f, list.data(0), n);
     }
+  }
+  static void run_leaves(frame& f, node_list& list, std::int64_t begin, std::int64_t n, std::int64_t first, std::int64_t last) {
+    for (std::int64_t l = first; l < last; ++l) {
+      const std::int64_t m = l * block;
+      run_leaf(f, begin + m, begin + m, m, std::min(block, n - m), list.next(), list.next() + node_bytes);
+      list.push({0, l}, [&](std::byte* a, const std::byte* b) { combine(f, a, b); });
+    }
+  }
+  struct nested_job {
+    frame* f;
+    runtime* rt;
+    std::int64_t begin, n, leaves;
+    int tasks;
+  };
+  /// A share of the leaves by another thread, on a copy of the owner's workspace: what surrounds the stage lies there.
+  static void run_nested_task(void* context, int task) {
+    const nested_job& j = *static_cast<const nested_job*>(context);
+    thread_state& mine = j.rt->threads[static_cast<std::size_t>(task)];
+    frame f = *j.f;
+    f.alone = false;
+    if (task != j.f->thread_number) {
+      std::copy(j.f->slots, j.f->slots + C::plan.slots, mine.slots.data());
+      std::copy(j.f->at, j.f->at + C::placements.count, mine.at.data());
+      std::memcpy(mine.workspace.data(), j.f->thread, static_cast<std::size_t>(C::plan.thread_bytes));
+      f.slots = mine.slots.data();
+      f.at = mine.at.data();
+      f.thread = mine.workspace.data();
+      f.thread_number = task;
+    }
+    node_list list(mine.nodes[ordinal].data(), node_bytes);
+    run_leaves(f, list, j.begin, j.n, j.leaves * task / j.tasks, j.leaves * (task + 1) / j.tasks);
   }
 };
 
