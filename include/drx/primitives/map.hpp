@@ -27,7 +27,7 @@ struct map {  // placement: whose members; regions: {body of one member}; operan
       if (t != zero_tangent) operands.push_back(t);
     }
     const tape body = s.drivers.jvp(s.e.regions[0], moving);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, {body});
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
     vec<int> r;
     int next = s.results.size();
     for (int i = 0; i < s.results.size(); ++i)
@@ -42,14 +42,14 @@ struct map {  // placement: whose members; regions: {body of one member}; operan
       if (t != zero_tangent) operands.push_back(t);
     }
     const tape body = s.drivers.vjp(s.e.regions[0], wanted, given);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, {body});
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
     vec<int> r;
     int next = 0;
     for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
     return r;
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    return s.b.add(*s.e.prim, s.operands, s.e.attrs, {s.drivers.batch(s.e.regions[0], batched, n)});
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{s.drivers.batch(s.e.regions[0], batched, n)});
   }
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> used;
@@ -97,7 +97,7 @@ constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& oper
   for (int o : body(region, inputs)) region.output(o);
   attributes a;
   a.placement = p;
-  return b.add(prim::map, operands, a, {region.result()});
+  return b.add(prim::map, operands, a, vec<tape>{region.result()});
 }
 constexpr int accumulate(builder& b, int x, int y) {
   if (x == zero_tangent) return y;
@@ -211,7 +211,7 @@ constexpr auto map(const F& f, const X&... x) {
       operands.push_back(emit::broadcast(*b, emit::resolve(*b, c, {}), &placement_of<P>));
     attributes a;
     a.placement = &placement_of<P>;
-    return detail::bound<placed<canonical_t<R>, P>>(*b, b->add(prim::map, operands, a, {region.body}));
+    return detail::bound<placed<canonical_t<R>, P>>(*b, b->add(prim::map, operands, a, vec<tape>{region.body}));
   }
 }
 template <class F, class... X, class Why = decltype(detail::map_function_misuse<F, X...>())>

@@ -108,7 +108,7 @@ struct scan {
     };
     outputs(0, n.carries);
     outputs(n.carries, n.ys);
-    const vec<int> all = s.b.add(*s.e.prim, operands, attrs(n.length, n.backwards, constants, carries), {region.result()});
+    const vec<int> all = s.b.add(*s.e.prim, operands, attrs(n.length, n.backwards, constants, carries), vec<tape>{region.result()});
     return renamed(result_of, all);
   }
 
@@ -118,7 +118,7 @@ struct scan {
     const parts n(s.e.attrs, s.operands.size(), body.outputs.size());
     tape keeping = body;
     for (int i = 0; i < n.carries; ++i) keeping.outputs.push_back(body.inputs[1 + n.constants + i]);
-    return s.b.add(*s.e.prim, s.operands, s.e.attrs, {keeping});
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{keeping});
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     const tape& body = s.e.regions[0];
@@ -173,7 +173,7 @@ struct scan {
     for (int i = 0; i < sums; ++i) region.output(emit::accumulate(region, in[carry0 + carry_at.size() + i], out[i]));
     for (int i = sums + carry_at.size(); i < out.size(); ++i) region.output(out[i]);
     const vec<int> all =
-        s.b.add(*s.e.prim, operands, attrs(n.length, !n.backwards, n.constants, carries), {region.result()});
+        s.b.add(*s.e.prim, operands, attrs(n.length, !n.backwards, n.constants, carries), vec<tape>{region.result()});
 
     vec<int> r(s.operands.size(), zero_tangent);
     for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
@@ -201,7 +201,7 @@ struct scan {
       if (i >= p.constants + p.carries) operands[i] = front_to_second(operands[i]);
       in.push_back(!constant || batched[i]);
     }
-    vec<int> r = s.b.add(*s.e.prim, operands, s.e.attrs, {s.drivers.batch(body, in, n)});
+    vec<int> r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{s.drivers.batch(body, in, n)});
     for (int i = p.carries; i < r.size(); ++i) r[i] = front_to_second(r[i]);
     return r;
   }
@@ -360,7 +360,7 @@ constexpr vec<int> add_scan(builder*& b, const traced_region<R>& region, std::in
   for (int i = 1; i < body.inputs.size() - captured; ++i) inputs.push_back(body.inputs[i]);
   body.inputs = inputs;
   operands.append(operands_on(*b));
-  return b->add(prim::scan, operands, prim::rules::scan::attrs(length, false, captured, carries), {body});
+  return b->add(prim::scan, operands, prim::rules::scan::attrs(length, false, captured, carries), vec<tape>{body});
 }
 
 }  // namespace detail

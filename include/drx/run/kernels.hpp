@@ -201,18 +201,20 @@ struct kernel<C, E, &prim::transpose> {
   static void run(frame& f) {
     constexpr int x = C::operand(E, 0), y = C::result(E, 0);
     using T = element_of<C, y>;
-    constexpr shape from = C::tape.values[x].shape, to = C::tape.values[y].shape;
-    constexpr shape stride = [] {  // in x, along the axes of y
-      shape own, s;
-      own.rank = s.rank = from.rank;
-      std::int64_t n = 1;
-      for (int i = from.rank - 1; i >= 0; --i, n *= from[i + 1]) own[i] = n;
-      for (int i = 0; i < from.rank; ++i) s[i] = own[static_cast<int>(C::attr(E, i))];
-      return s;
-    }();
     const T* p = elements<const T, C, x>(f);
     T* q = elements<T, C, y>(f);
-    copy<T, 0>(p, q, to, stride);
+    copy<T, 0>(p, q, C::tape.values[y].shape, strides(C::tape.values[x].shape));
+  }
+  static constexpr shape strides(const shape& from) {  // in the operand, along the axes of the result
+    shape own, s;
+    own.rank = s.rank = from.rank;
+    std::int64_t n = 1;
+    for (int i = from.rank - 1; i >= 0; --i) {
+      own[i] = n;
+      n *= from[i];
+    }
+    for (int i = 0; i < from.rank; ++i) s[i] = own[static_cast<int>(C::attr(E, i))];
+    return s;
   }
   template <class T, int Axis>
   static void copy(const T* p, T*& q, const shape& to, const shape& stride) {

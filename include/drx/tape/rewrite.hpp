@@ -44,8 +44,7 @@ constexpr tape without_dead_entries(const tape& t) {
   for (int i = t.entries.size() - 1; i >= 0; --i) {
     const entry& e = t.entries[i];
     bool any = false;
-    bool all = true;
-    for (int r : e.results) (used[r] ? any : all) = used[r];
+    for (int r : e.results) any = any || used[r];
     if (!any) continue;
     kept.push_back(e);
     entry& k = kept.back();
