@@ -82,16 +82,20 @@ TEST_CASE("the gradient in a struct is that struct") {
 
 TEST_CASE("structs are broadcast, mapped, placed and reduced whole") {
   static constexpr auto round = [](auto m, auto xs) {
-    return drx::reduce_mean(drx::map([](auto l, auto x) { return drx::grad(loss)(l, x); }, drx::broadcast<clients>(m), xs));
+    return drx::reduce_mean(
+        drx::map([](auto l, auto x) { return drx::grad(loss)(l, x); }, drx::broadcast<clients>(m), xs));
   };
-  const auto g = oracle::call<program<round, user::model, placed<vec2, clients>>>(three_layers(),
-                                                                                  std::vector{vec2{1., 2.}, vec2{3., 4.}});
+  const auto g = oracle::call<program<round, user::model, placed<vec2, clients>>>(
+      three_layers(), std::vector{vec2{1., 2.}, vec2{3., 4.}});
   static_assert(std::is_same_v<decltype(g), const user::model>);
   CHECK(g.first.w(1, 0) == 20);
   CHECK(g.first.w(1, 1) == 30);
 
-  static constexpr auto layers = [](auto ls) { return drx::map([](auto l) { return user::layer{l.w + l.w, l.b}; }, ls); };
-  const auto ls = oracle::call<program<layers, placed<user::layer, clients>>>(std::vector{identity(1, 2), identity(3, 4)});
+  static constexpr auto layers = [](auto ls) {
+    return drx::map([](auto l) { return user::layer{l.w + l.w, l.b}; }, ls);
+  };
+  const auto ls =
+      oracle::call<program<layers, placed<user::layer, clients>>>(std::vector{identity(1, 2), identity(3, 4)});
   REQUIRE(ls.size() == 2);
   CHECK(ls[1].w(1, 1) == 2);
   CHECK(ls[1].b[1] == 4);

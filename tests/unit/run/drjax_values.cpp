@@ -1,5 +1,5 @@
-// What DrJAX computes, computed by drx: DrJAX 0.2.1's own test values, those of its tutorial, and values computed with it
-// in float64. The programs run on the plain interpreter.
+// What DrJAX computes, computed by drx: DrJAX 0.2.1's own test values, those of its tutorial, and values computed with
+// it in float64. The programs run on the plain interpreter.
 #include <doctest/doctest.h>
 #include <drx/drx.hpp>
 #include <drx/run/oracle.hpp>
@@ -19,13 +19,11 @@ namespace {
 struct clients : drx::placement<clients> {};
 using vec1 = array<double, 1>;
 using vec2 = array<double, 2>;
-template <class T>
-using at_clients = placed<T, clients>;
+template <class T> using at_clients = placed<T, clients>;
 
 doctest::Approx approx(double x) { return doctest::Approx(x).epsilon(1e-7); }
 
-template <class A>
-void check(const A& got, std::initializer_list<double> expected) {
+template <class A> void check(const A& got, std::initializer_list<double> expected) {
   REQUIRE(static_cast<std::size_t>(A::size) == expected.size());
   std::int64_t i = 0;
   for (double x : expected) CHECK(got[i++] == approx(x));
@@ -47,21 +45,17 @@ int count(const tape& t, std::string_view name) {
 }
 
 /// The derivatives of a program of one input and one output: a MapReduce program again.
-template <class P>
-tape forward() { return drx::transform::jvp(P::tape().thaw(), {true}); }
-template <class P>
-tape reverse() { return drx::transform::vjp(P::tape().thaw(), {true}, {true}, false); }
+template <class P> tape forward() { return drx::transform::jvp(P::tape().thaw(), {true}); }
+template <class P> tape reverse() { return drx::transform::vjp(P::tape().thaw(), {true}, {true}, false); }
 
 /// The directional derivative at x along dx; the cotangent of the input for that of the output.
-template <class P, class X, class DX>
-auto along(const X& x, const DX& dx, const oracle::member_counts& given = {}) {
+template <class P, class X, class DX> auto along(const X& x, const DX& dx, const oracle::member_counts& given = {}) {
   using input = std::tuple_element_t<0, typename P::inputs>;
   std::vector<tensor> in = oracle::to_tensors<input>(x);
   in.push_back(oracle::to_tensors<input>(dx)[0]);
   return oracle::from_tensors<typename P::result>({oracle::run(forward<P>(), in, given)[1]});
 }
-template <class P, class X, class CT>
-auto back(const X& x, const CT& ct, const oracle::member_counts& given = {}) {
+template <class P, class X, class CT> auto back(const X& x, const CT& ct, const oracle::member_counts& given = {}) {
   using input = std::tuple_element_t<0, typename P::inputs>;
   std::vector<tensor> in = oracle::to_tensors<input>(x);
   in.push_back(oracle::to_tensors<typename P::result>(ct)[0]);
@@ -119,7 +113,8 @@ TEST_CASE("U3, U5: the sum and the mean of a broadcast") {
 
 TEST_CASE("U6: the part of the members above a threshold") {
   static constexpr auto part = [](auto threshold, auto x) {
-    return drx::reduce_mean(drx::map([](auto v, auto t) { return drx::cast<double>(v > t); }, x, drx::broadcast<clients>(threshold)));
+    return drx::reduce_mean(
+        drx::map([](auto v, auto t) { return drx::cast<double>(v > t); }, x, drx::broadcast<clients>(threshold)));
   };
   using P = program<part, double, at_clients<double>>;
   std::vector<double> hundred_values(100), twenty(20);
@@ -172,8 +167,11 @@ const std::vector<vec2> ys{{1., 2.}, {3., -4.}, {-7., 6.}};
 }  // namespace
 
 TEST_CASE("N1: a map over three members") {
-  static constexpr auto shifted = [](auto x, auto y) { return drx::map([](auto a, auto b) { return a + b; }, x, drx::broadcast<clients>(y)); };
-  check(oracle::call<program<shifted, at_clients<vec2>, vec2>>(std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}}, vec2{1., 2.}),
+  static constexpr auto shifted = [](auto x, auto y) {
+    return drx::map([](auto a, auto b) { return a + b; }, x, drx::broadcast<clients>(y));
+  };
+  check(oracle::call<program<shifted, at_clients<vec2>, vec2>>(std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}},
+                                                               vec2{1., 2.}),
         {{2., 4.}, {4., 6.}, {6., 8.}});
 }
 
@@ -204,8 +202,9 @@ TEST_CASE("R1: its Hessian, by reverse over reverse and by forward over reverse"
 
   const tape t = drx::transform::jvp(slope_p::tape().thaw(), {true, false});
   const auto run = [&](vec2 v) {
-    return oracle::from_tensors<vec2>({oracle::run(t, {oracle::to_tensors<vec2>(x0)[0], oracle::to_tensors<at_clients<vec2>>(ys)[0],
-                                                       oracle::to_tensors<vec2>(v)[0]})[1]});
+    return oracle::from_tensors<vec2>(
+        {oracle::run(t, {oracle::to_tensors<vec2>(x0)[0], oracle::to_tensors<at_clients<vec2>>(ys)[0],
+                         oracle::to_tensors<vec2>(v)[0]})[1]});
   };
   check(run({1., 0.}), {19.6666667, -17.3333333});
   check(run({0., 1.}), {-17.3333333, 18.6666667});
@@ -217,11 +216,14 @@ TEST_CASE("R2: a directional derivative, and the gradient in the placed argument
                                    oracle::to_tensors<vec2>(vec2{1., 1.})[0]});
   CHECK(oracle::from_tensors<double>({out[1]}) == approx(3.0));
   static constexpr auto in_data = [](auto x, auto data) { return drx::grad<1>(mean_loss)(x, data); };
-  check(oracle::call<program<in_data, vec2, at_clients<vec2>>>(x0, ys), {{-0.6666667, 0.3333333}, {6., -3.}, {-14., 7.}});
+  check(oracle::call<program<in_data, vec2, at_clients<vec2>>>(x0, ys),
+        {{-0.6666667, 0.3333333}, {6., -3.}, {-14., 7.}});
 }
 
 TEST_CASE("R3: the sum of doubled broadcasts") {
-  static constexpr auto f = [](auto x) { return drx::reduce_sum(drx::map([](auto a) { return 2. * a; }, drx::broadcast<clients>(x))); };
+  static constexpr auto f = [](auto x) {
+    return drx::reduce_sum(drx::map([](auto a) { return 2. * a; }, drx::broadcast<clients>(x)));
+  };
   static constexpr auto df = [](auto x) { return drx::grad(f)(x); };
   const oracle::member_counts three{oracle::members<clients>(3)};
   CHECK(oracle::call<program<f, double>>(three, 2.) == 12);
@@ -229,7 +231,9 @@ TEST_CASE("R3: the sum of doubled broadcasts") {
 }
 
 TEST_CASE("R4: derivatives to the third order") {
-  static constexpr auto f = [](auto x) { return drx::reduce_mean(drx::map([](auto a) { return a * a * a; }, drx::broadcast<clients>(x))); };
+  static constexpr auto f = [](auto x) {
+    return drx::reduce_mean(drx::map([](auto a) { return a * a * a; }, drx::broadcast<clients>(x)));
+  };
   static constexpr auto f1 = [](auto x) { return drx::grad(f)(x); };
   static constexpr auto f2 = [](auto x) { return drx::grad(f1)(x); };
   static constexpr auto f3 = [](auto x) { return drx::grad(f2)(x); };
@@ -275,7 +279,8 @@ TEST_CASE("R6: its Hessian in the weights") {
 }
 
 TEST_CASE("R7, R8: weighted means of arrays and of integers; without any weight 0, where DrJAX has NaN") {
-  check(oracle::call<program<weighted, at_clients<vec2>, at_clients<double>>>(std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}}, weights),
+  check(oracle::call<program<weighted, at_clients<vec2>, at_clients<double>>>(
+            std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}}, weights),
         {3.5, 4.5});
   CHECK(oracle::call<program<weighted, at_clients<int>, at_clients<double>>>(std::vector{1, 2, 6}, weights) == 3.75);
   const numbers none(3, 0.);
@@ -286,10 +291,13 @@ TEST_CASE("R7, R8: weighted means of arrays and of integers; without any weight 
 TEST_CASE("a weighted mean of a model needs one reduction per leaf and one for the weights, and its gradient as many") {
   static constexpr auto tuple_mean = [](auto w, auto b, auto x, auto n) {
     const auto local = [](auto u, auto c, auto y) { return std::pair{u * y, c + y}; };
-    const auto [u, c] = drx::reduce_weighted_mean(drx::map(local, drx::broadcast<clients>(w), drx::broadcast<clients>(b), x), n);
+    const auto [u, c] =
+        drx::reduce_weighted_mean(drx::map(local, drx::broadcast<clients>(w), drx::broadcast<clients>(b), x), n);
     return drx::sum(u) + c;
   };
-  static constexpr auto its_slope = [](auto w, auto b, auto x, auto n) { return drx::grad<0, 1>(tuple_mean)(w, b, x, n); };
+  static constexpr auto its_slope = [](auto w, auto b, auto x, auto n) {
+    return drx::grad<0, 1>(tuple_mean)(w, b, x, n);
+  };
   CHECK(count(program<tuple_mean, vec2, double, at_clients<double>, at_clients<double>>::tape().thaw(), "reduce") == 3);
   CHECK(count(program<its_slope, vec2, double, at_clients<double>, at_clients<double>>::tape().thaw(), "reduce") == 3);
 }

@@ -1,0 +1,138 @@
+"""Runs PROGRAM, which prints inputs and outputs of drx programs, computes the same with JAX, and compares.
+
+JAX is looked for in a virtual environment in drx's cache, and installed there if need be; where that is not possible,
+nothing is compared, and the reason is printed."""
+import argparse, json, os, pathlib, subprocess, sys
+
+CACHE = pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "drx")
+VENV = CACHE / "venv-jax"
+TOLERANCE = 1e-10
+
+
+def skip(reason):
+    print(f"skipped: {reason}\n0 passed, 0 failed")
+    sys.exit(0)
+
+
+def run_in_environment():
+    """Starts this script again under a Python that has JAX."""
+    python = VENV / "bin" / "python"
+    if not (VENV / "complete").exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        interpreter = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
+        for command in ([interpreter, "-m", "venv", "--clear", VENV],
+                        [python, "-m", "pip", "install", "--quiet", "--timeout", "30", "--retries", "1", "jax", "numpy"]):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                last = ((done.stderr or done.stdout).strip().splitlines() or ["no message"])[-1]
+                skip(f"JAX cannot be installed into {VENV}: {last}")
+        (VENV / "complete").touch()
+    os.execv(python, [python, __file__, *sys.argv[1:], "--here"])
+
+
+def peers():
+    """For each program the function that computes its outputs from its inputs, leaf by leaf."""
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+    jax.config.update("jax_enable_x64", True)
+    jax.config.update("jax_platforms", "cpu")
+    tree = jax.tree_util.tree_map
+
+    def mlp(m, x, y):
+        w1, b1, w2, b2 = m
+        logits = jnp.tanh(x @ w1 + b1) @ w2 + b2
+        return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), y[:, None], axis=1))
+
+    def local_sgd(m, rate, x, y):
+        return lax.fori_loop(0, 3, lambda _, k: tree(lambda a, g: a - rate * g, k, jax.grad(mlp)(k, x, y)), m)
+
+    def after_round(m, rate, xs, ys):
+        models = jax.vmap(local_sgd, (None, None, 0, 0))(m, rate, xs, ys)
+        mean = tree(lambda a: jnp.mean(a, 0), models)
+        return jnp.mean(jax.vmap(mlp, (None, 0, 0))(mean, xs, ys))
+
+    def weighted(xs, ws):
+        return jnp.sum(jnp.sin(ws @ xs / jnp.sum(ws)))
+
+    def extremes(x, c, xs):
+        return jnp.sum(x.max(1) * c) + x.min() * c.max() + jnp.sum(xs.max(0) * xs.min(0)) + jnp.sum(xs.max(0))
+
+    def functions(x):
+        return jnp.sum(jnp.exp(x) + jnp.log(x) * jnp.sqrt(x) + jnp.tanh(x) * jax.nn.sigmoid(x) + jnp.sin(x) * jnp.cos(x)
+                       + jnp.tan(x) + jnp.log1p(x) * jnp.expm1(x) + lax.rsqrt(x) + x**x + jnp.abs(x - 0.5)
+                       + jax.nn.relu(0.3 - x) + jnp.where(x > 0.4, x * x, 1 / x)
+                       ) + jax.nn.logsumexp(x) * jnp.sum(jax.nn.log_softmax(x) * x)
+
+    def recurrence(h0, w, xs):
+        def step(h, x):
+            h = jnp.tanh(w @ h + x)
+            return h, jnp.sum(h * x)
+        h, ys = lax.scan(step, h0, xs)
+        return jnp.sum(h) + jnp.sum(ys * ys)
+
+    def moved(x, y):
+        joined = jnp.concatenate([x[1:4, 0:5:2], y.reshape(2, 3).T], 1)
+        return jnp.sum(jnp.sin(lax.pad(joined, 0.0, [(1, 2, 0), (0, 1, 1)]) + 0.5) * 2)
+
+    def cubes(a, xs):
+        return jnp.mean(jnp.sin(a**3 * xs))
+
+    def value_and_grad(f, *arguments):
+        return jax.value_and_grad(f, arguments)
+
+    first = jax.grad(cubes)
+    second = jax.grad(first)
+    return {
+        "mlp": lambda *i: value_and_grad(mlp, 0)(i[:4], *i[4:]),
+        "mlp_curvature": lambda *i: jax.jvp(lambda m: jax.grad(mlp)(m, *i[8:]), (i[:4],), (i[4:8],))[1],
+        "local_sgd": lambda *i: value_and_grad(after_round, 0, 1)(i[:4], *i[4:]),
+        "weighted_mean": value_and_grad(weighted, 0, 1),
+        "max_ties": value_and_grad(extremes, 0, 1, 2),
+        "functions": value_and_grad(functions, 0),
+        "functions_curvature": jax.grad(lambda x: jnp.sum(jax.grad(functions)(x) * x)),
+        "recurrence": value_and_grad(recurrence, 0, 1, 2),
+        "recurrence_curvature": lambda h, w, xs: jax.grad(lambda v: jnp.sum(jax.grad(recurrence, 1)(h, v, xs) * v))(w),
+        "moved": value_and_grad(moved, 0, 1),
+        "orders": lambda a, xs: (cubes(a, xs), first(a, xs), second(a, xs), jax.grad(second)(a, xs)),
+    }
+
+
+def compare(program):
+    import jax
+    import numpy as np
+    functions = peers()
+    printed = json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+
+    def arrays(leaves):
+        flat = [np.array(leaf["data"], dtype=float).reshape(leaf["shape"]) for leaf in leaves]
+        return flat
+
+    failed = 0
+    for name in sorted(functions.keys() | printed.keys()):
+        if name not in functions or name not in printed:
+            print(f"FAILED {name}: only on one side")
+            failed += 1
+            continue
+        inputs = arrays(printed[name]["inputs"])
+        if name in ("mlp", "mlp_curvature", "local_sgd"):
+            inputs[-1] = inputs[-1].astype(int)  # class numbers
+        theirs = jax.tree_util.tree_leaves(jax.jit(functions[name])(*inputs))
+        ours = arrays(printed[name]["outputs"])
+        worst = np.inf
+        if [a.shape for a in ours] == [b.shape for b in theirs]:
+            worst = max(np.max(np.abs(a - b) / (1 + np.abs(b))) for a, b in zip(ours, theirs))
+        ok = worst <= TOLERANCE
+        failed += not ok
+        print(f"{'' if ok else 'FAILED '}{name}: {len(ours)} results, largest difference {worst:.1e}")
+    print(f"{len(functions) - failed} passed, {failed} failed")
+    return failed > 0
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("program")
+parser.add_argument("--here", action="store_true", help="this Python has JAX")
+args = parser.parse_args()
+if not args.here:
+    run_in_environment()
+sys.exit(compare(args.program))
