@@ -196,33 +196,112 @@ struct kernel<C, E, &prim::max_over> : detail::fold_kernel<C, E, detail::max_op>
 template <class C, int E>
 struct kernel<C, E, &prim::min_over> : detail::fold_kernel<C, E, detail::min_op> {};
 
+namespace detail {
+/// The steps in memory along the axes of a row-major array.
+constexpr shape strides_of(const shape& s) {
+  shape r;
+  r.rank = s.rank;
+  std::int64_t n = 1;
+  for (int i = s.rank - 1; i >= 0; --i) {
+    r[i] = n;
+    n *= s[i];
+  }
+  return r;
+}
+/// Copies an array of the given extents between two strided places.
+template <int Rank, int Axis = 0, class T>
+inline void copy_strided(const T* from, const shape& from_stride, T* to, const shape& to_stride, const shape& extent) {
+  if constexpr (Axis == Rank) {
+    *to = *from;
+  } else {
+    for (std::int64_t i = 0; i < extent[Axis]; ++i)
+      copy_strided<Rank, Axis + 1>(from + i * from_stride[Axis], from_stride, to + i * to_stride[Axis], to_stride, extent);
+  }
+}
 template <class C, int E>
-struct kernel<C, E, &prim::transpose> {
-  static void run(frame& f) {
-    constexpr int x = C::operand(E, 0), y = C::result(E, 0);
-    using T = element_of<C, y>;
-    const T* p = elements<const T, C, x>(f);
-    T* q = elements<T, C, y>(f);
-    copy<T, 0>(p, q, C::tape.values[y].shape, strides(C::tape.values[x].shape));
-  }
-  static constexpr shape strides(const shape& from) {  // in the operand, along the axes of the result
-    shape own, s;
-    own.rank = s.rank = from.rank;
-    std::int64_t n = 1;
-    for (int i = from.rank - 1; i >= 0; --i) {
-      own[i] = n;
-      n *= from[i];
-    }
-    for (int i = 0; i < from.rank; ++i) s[i] = own[static_cast<int>(C::attr(E, i))];
+struct moves {  // entries that move elements: x to y
+  static constexpr int x = C::operand(E, 0), y = C::result(E, 0), rank = C::tape.values[y].shape.rank;
+  using T = element_of<C, y>;
+  static constexpr shape from = C::tape.values[x].shape, to = C::tape.values[y].shape;
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
+  using m = detail::moves<C, E>;
+  static constexpr shape stride = [] {
+    const shape own = detail::strides_of(m::from);
+    shape s = own;
+    for (int i = 0; i < s.rank; ++i) s[i] = own[static_cast<int>(C::attr(E, i))];
     return s;
+  }();
+  static void run(frame& f) {
+    detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f), stride, elements<typename m::T, C, m::y>(f),
+                                  detail::strides_of(m::to), m::to);
   }
-  template <class T, int Axis>
-  static void copy(const T* p, T*& q, const shape& to, const shape& stride) {
-    if constexpr (Axis == C::tape.values[C::result(E, 0)].shape.rank) {
-      *q++ = *p;
-    } else {
-      for (std::int64_t i = 0; i < to[Axis]; ++i) copy<T, Axis + 1>(p + i * stride[Axis], q, to, stride);
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::slice> : detail::moves<C, E> {
+  using m = detail::moves<C, E>;
+  static void run(frame& f) {
+    shape stride = detail::strides_of(m::from);
+    std::int64_t start = 0;
+    for (int i = 0; i < m::rank; ++i) {
+      start += C::attr(E, i) * stride[i];
+      stride[i] *= C::attr(E, 2 * m::rank + i);
     }
+    detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f) + start, stride,
+                                  elements<typename m::T, C, m::y>(f), detail::strides_of(m::to), m::to);
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::pad> : detail::moves<C, E> {
+  using m = detail::moves<C, E>;
+  static void run(frame& f) {
+    shape stride = detail::strides_of(m::to);
+    std::int64_t start = 0;
+    for (int i = 0; i < m::rank; ++i) {
+      start += C::attr(E, i) * stride[i];
+      stride[i] *= C::attr(E, 2 * m::rank + i) + 1;
+    }
+    auto* out = elements<typename m::T, C, m::y>(f);
+    std::memset(out, 0, static_cast<std::size_t>(C::bytes(m::y)));
+    if (m::from.size() > 0)
+      detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f), detail::strides_of(m::from), out + start, stride, m::from);
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::concatenate> {
+  static void run(frame& f) {  // in front of the axis: one after the other; from the axis on: contiguous
+    constexpr int y = C::result(E, 0), axis = static_cast<int>(C::attr(E, 0));
+    using T = element_of<C, y>;
+    constexpr shape to = C::tape.values[y].shape;
+    std::int64_t outer = 1;
+    for (int i = 0; i < axis; ++i) outer *= to[i];
+    const std::int64_t row = outer == 0 ? 0 : to.size() / outer;
+    std::int64_t at = 0;
+    unroll<C::tape.entries[E].operands.count>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int x = C::operand(E, I);
+      const T* p = elements<const T, C, x>(f);
+      T* q = elements<T, C, y>(f) + at;
+      const std::int64_t part = outer == 0 ? 0 : C::tape.values[x].shape.size() / outer;
+      for (std::int64_t o = 0; o < outer; ++o) std::memcpy(q + o * row, p + o * part, static_cast<std::size_t>(part) * sizeof(T));
+      at += part;
+    });
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::data> {
+  static void run(frame& f) {
+    constexpr int y = C::result(E, 0), first = 2 + static_cast<int>(C::attr(E, 1));
+    using T = element_of<C, y>;
+    T* q = elements<T, C, y>(f);
+    for (std::int64_t i = 0; i < C::tape.values[y].shape.size(); ++i)
+      q[i] = prim::rules::data::element<T>(C::attr(E, first + static_cast<int>(i)));
   }
 };
 
