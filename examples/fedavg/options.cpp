@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
@@ -10,6 +11,7 @@
 #include <type_traits>
 
 #include "files.hpp"
+#include "shapes.hpp"
 
 namespace fedavg {
 namespace {
@@ -31,6 +33,16 @@ CLI::Validator data_name() {
   return {[](std::string& text) {
             if (text == "digits" || text == "flights" || text.ends_with(".csv")) return std::string();
             return fmt::format("'{}' is not digits, flights or the path of a .csv file", text);
+          },
+          ""};
+}
+
+CLI::Validator compiled_in() {
+  return {[](std::string& text) {
+            for (const int steps : compiled_steps)
+              if (text == fmt::to_string(steps)) return std::string();
+            return fmt::format("'{}' is not one of {}, which are compiled in (examples/fedavg/shapes.hpp)", text,
+                               fmt::join(compiled_steps, ", "));
           },
           ""};
 }
@@ -68,12 +80,17 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
   number("--alpha", o.alpha, 0.001, 1e6, "evenness of the labels over the clients");
   number("--rounds", o.rounds, 1, 1'000'000, "rounds of federated averaging");
   number("--participation", o.participation, 1e-6, 1.0, "part of the clients drawn for each round");
-  number("--local-steps", o.local_steps, 1, 10'000, "gradient steps of a client in a round");
-  number("--batch", o.batch, 0, 1'000'000, "rows of a gradient step, 0: all of the client's");
+  app.add_option("--local-steps", o.local_steps,
+                 fmt::format("gradient steps of a client in a round, each on all its rows ({}: those compiled in; "
+                             "default {})",
+                             fmt::join(compiled_steps, ", "), o.local_steps))
+      ->check(compiled_in())
+      ->type_name("N");
   number("--rate", o.rate, 1e-9, 1e3, "learning rate of the clients");
-  number("--seed", o.seed, 0, UINT64_MAX, "seed of split, clients, batches and first weights");
+  number("--seed", o.seed, 0, UINT64_MAX, "seed of split, clients, participants, first weights");
   number("--threads", o.threads, 0, 4096, "threads of each rank, 0: left to Kokkos");
   text("--out", o.out, "DIR", "folder for model, metrics, checkpoint and run.json");
+  number("--eval-every", o.eval_every, 1, 1'000'000, "rounds between evaluations");
   number("--checkpoint-every", o.checkpoint_every, 0, 1'000'000, "rounds between checkpoints, 0: none");
   app.add_flag("--resume", o.resume, "continue from the checkpoint in the --out folder");
   app.add_flag("--central", o.central, "also train one model on all the data in one place");
@@ -91,7 +108,7 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
 
 std::string fingerprint(const options& o, std::uint32_t data_checksum) {
   static const std::set<std::string_view> decisive{"test_fraction", "clients", "alpha", "participation",
-                                                   "local_steps",   "batch",   "rate",  "seed"};
+                                                   "local_steps",   "rate",    "seed"};
   std::string text = fmt::format("data={:08x}\n", data_checksum);
   for_each_option(o, [&](std::string_view name, const auto& value) {
     if (decisive.contains(name)) text += fmt::format("{}={}\n", name, value);

@@ -14,13 +14,13 @@ struct options {
   int clients = 100;  ///< unused where the data name their own clients
   int rounds = 60;
   int local_steps = 8;
-  int batch = 0;  ///< rows per local step; 0: all of the client's rows
   double rate = 0.1;
   double participation = 0.2;
   double alpha = 0.5;
   double test_fraction = 0.2;
   std::uint64_t seed = 1;
   std::filesystem::path out = "out";
+  int eval_every = 1;         ///< rounds
   int checkpoint_every = 10;  ///< rounds; 0: never
   int threads = 0;            ///< per rank; 0: left to Kokkos
   bool resume = false;
@@ -51,11 +51,11 @@ template <class Visit> void for_each_option(const options& o, Visit visit) {
   visit("rounds", o.rounds);
   visit("participation", o.participation);
   visit("local_steps", o.local_steps);
-  visit("batch", o.batch);
   visit("rate", o.rate);
   visit("seed", o.seed);
   visit("threads", o.threads);
   visit("out", o.out.string());
+  visit("eval_every", o.eval_every);
   visit("checkpoint_every", o.checkpoint_every);
   visit("resume", o.resume);
   visit("central", o.central);

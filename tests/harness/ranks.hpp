@@ -6,7 +6,14 @@
 #include <mpi.h>
 #endif
 
+namespace drx {
+class session;
+}
+
 namespace drx_test {
+/// The session that main holds; include <drx/backend/session.hpp> to use it.
+drx::session& session();
+
 #ifdef DRX_HAS_MPI
 inline MPI_Comm world() { // the harness's own: its messages never meet those of the code under test
   static MPI_Comm comm = [] { MPI_Comm c; MPI_Comm_dup(MPI_COMM_WORLD, &c); return c; }();

@@ -2,7 +2,8 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "ranks.hpp"
 
-#include <Kokkos_Core.hpp>
+#include <drx/backend/session.hpp>
+
 #include <cstdlib>
 #include <iostream>
 #include <sstream>
@@ -67,20 +68,14 @@ int run(int argc, char** argv) {
   }
   return worst(context.run());
 }
+
+drx::session* running = nullptr;
 } // namespace
 
+drx::session& drx_test::session() { return *running; }
+
 int main(int argc, char** argv) {
-#ifdef DRX_HAS_MPI
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-#endif
-  int failed = 1;
-  {
-    Kokkos::ScopeGuard kokkos(argc, argv);
-    failed = run(argc, argv);
-  }
-#ifdef DRX_HAS_MPI
-  MPI_Finalize();
-#endif
-  return failed;
+  drx::session session(argc, argv);
+  running = &session;
+  return run(argc, argv);
 }

@@ -89,15 +89,15 @@ class mpi_communicator final : public communicator {
     check(MPI_Iallreduce(MPI_IN_PLACE, both, 4, MPI_INT64_T, MPI_MAX, data_, &request), "MPI_Iallreduce");
     wait(request, what, 32);
     if (both[0] == -both[1] && both[2] == -both[3]) return;
-    std::vector<std::int64_t> all(static_cast<std::size_t>(size_));
+    std::vector<std::int64_t> values(static_cast<std::size_t>(size_));
     std::vector<char> text(static_cast<std::size_t>(size_) * label), mine(label, '\0');
     std::string_view(what).copy(mine.data(), label - 1);
-    check(MPI_Allgather(&value, 1, MPI_INT64_T, all.data(), 1, MPI_INT64_T, data_), "MPI_Allgather");
+    check(MPI_Allgather(&value, 1, MPI_INT64_T, values.data(), 1, MPI_INT64_T, data_), "MPI_Allgather");
     check(MPI_Allgather(mine.data(), label, MPI_CHAR, text.data(), label, MPI_CHAR, data_), "MPI_Allgather");
     std::string message = "the ranks disagree:";
     for (int r = 0; r < size_; ++r)
       message += (r ? "; rank " : " rank ") + std::to_string(r) + ": " + &text[static_cast<std::size_t>(r) * label] + " is " +
-                 std::to_string(all[static_cast<std::size_t>(r)]);
+                 std::to_string(values[static_cast<std::size_t>(r)]);
     throw std::runtime_error(message);
   }
 

@@ -85,8 +85,8 @@ class session {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int n = 0;
     MPI_Get_library_version(text, &n);
-    const std::string all(text, static_cast<std::size_t>(n));
-    return all.substr(0, all.find(','));
+    const std::string version(text, static_cast<std::size_t>(n));
+    return version.substr(0, version.find(','));
 #else
     return "none";
 #endif
