@@ -203,4 +203,32 @@ auto place_nested(communicator& c, std::int64_t n, Load&& load) {
   return place_nested<P, Q>(c, even_blocks(n, c.size()), std::forward<Load>(load));
 }
 
+/// Members of P whose values already lie in memory, one array per leaf of S, [member][elements]: anything with data()
+/// and size() (std::span, std::vector, Eigen and Kokkos containers in row-major order). Nothing is copied: the memory
+/// must outlive the partitions. Each rank gives its own block; all give the same boundaries.
+template <class P, class S, class... Leaf>
+partitions<canonical_t<S>, P> place_memory(communicator& c, std::vector<std::int64_t> boundaries, Leaf&... leaf) {
+  static_assert(sizeof...(Leaf) == leaf_count<S>, "drx::place_memory: one array for each leaf of S");
+  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1 || boundaries.front() != 0)
+    throw std::invalid_argument("drx::place_memory: " + std::to_string(boundaries.size()) + " boundaries for " +
+                                std::to_string(c.size()) + " ranks");
+  for (auto b : boundaries) c.require_equal(b, "drx::place_memory: the number of members, or a block's boundary");
+  const auto rank = static_cast<std::size_t>(c.rank());
+  const std::int64_t local = boundaries[rank + 1] - boundaries[rank];
+  constexpr leaf_types<S> types;
+  std::vector<std::byte*> data;
+  const auto add = [&](auto& x) {
+    using T = std::remove_cvref_t<decltype(*x.data())>;
+    const abstract_value& t = types[static_cast<int>(data.size())];
+    const std::int64_t elements = local * t.shape.size();
+    if (dtype_of<T> != t.type || static_cast<std::int64_t>(x.size()) != elements)
+      throw std::invalid_argument("drx::place_memory: leaf " + std::to_string(data.size()) + " has " + std::to_string(x.size()) +
+                                  " elements of " + name_of(dtype_of<T>) + "; " + std::to_string(local) + " members need " +
+                                  std::to_string(elements) + " of " + name_of(t.type));
+    data.push_back(reinterpret_cast<std::byte*>(const_cast<T*>(x.data())));
+  };
+  (add(leaf), ...);
+  return partitions<canonical_t<S>, P>(std::move(boundaries), c.rank(), {}, data, nullptr);
+}
+
 }  // namespace drx
