@@ -5,7 +5,6 @@
 #include <drx/ext/hana.hpp>
 #include <drx/run/oracle.hpp>
 
-#include <cstdio>
 #include <vector>
 
 namespace {
@@ -143,7 +142,6 @@ TEST_CASE("guide: placements") {
   return %2
 }
 )");
-  std::puts(drx::show<AverageOfSquares>().c_str());
 }
 
 TEST_CASE("guide: a step, and the derivative in its rate") {
