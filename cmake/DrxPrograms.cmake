@@ -2,7 +2,8 @@
 
 add_library(drx_own INTERFACE)
 target_compile_options(drx_own INTERFACE -Wall -Wextra -Wconversion -Wshadow
-  $<$<BOOL:${DRX_WERROR}>:-Werror> $<$<BOOL:${DRX_NATIVE}>:-march=native>)
+  $<$<BOOL:${DRX_WERROR}>:-Werror> $<$<BOOL:${DRX_NATIVE}>:-march=native>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>) # g++ 12: false for "a" + string
 if(DRX_SANITIZE)
   list(JOIN DRX_SANITIZE , sanitizers)
   target_compile_options(drx_own INTERFACE -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1

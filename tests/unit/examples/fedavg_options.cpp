@@ -42,6 +42,9 @@ TEST_CASE("fedavg: wrong options are refused with what is right") {
   CHECK(refusal({"--participation", "0"}) == "--participation: '0' is not a number from 1e-06 to 1");
   CHECK(refusal({"--clients", "0"}) == "--clients: '0' is not a whole number from 1 to 1000000");
   CHECK(refusal({"--rounds", "1e3"}) == "--rounds: '1e3' is not a whole number from 1 to 1000000");
+  CHECK(refusal({"--local-steps", "7"}) ==
+        "--local-steps: '7' is not one of 1, 8, which are compiled in (examples/fedavg/shapes.hpp)");
+  CHECK(refusal({"--batch", "32"}) == "The following arguments were not expected: 32 --batch");
   CHECK(refusal({"--seed", "-1"}) == "--seed: '-1' is not a whole number from 0 to 18446744073709551615");
   CHECK(refusal({"--data", "mnist"}) == "--data: 'mnist' is not digits, flights or the path of a .csv file");
   CHECK(refusal({"--bogus"}) == "The following argument was not expected: --bogus");

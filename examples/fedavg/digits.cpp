@@ -1,0 +1,6 @@
+// fedavg/digits.cpp: the programs for data of the shape of digits.
+#include "make_trainer.hpp"
+
+template std::unique_ptr<fedavg::trainer> fedavg::make_trainer<fedavg::digits_shape>(drx::session&, const dataset&,
+                                                                                    const dataset&, const partition&,
+                                                                                    int, float);

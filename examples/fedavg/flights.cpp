@@ -1,0 +1,6 @@
+// fedavg/flights.cpp: the programs for data of the shape of flights.
+#include "make_trainer.hpp"
+
+template std::unique_ptr<fedavg::trainer> fedavg::make_trainer<fedavg::flights_shape>(drx::session&, const dataset&,
+                                                                                    const dataset&, const partition&,
+                                                                                    int, float);

@@ -1,0 +1,125 @@
+// fedavg/make_trainer.hpp: the trainer of one shape. Each shape is instantiated in a source of its own, so that they
+// compile side by side.
+#pragma once
+
+#include <algorithm>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/keys.hpp>
+#include <boost/hana/string.hpp>
+#include <drx/run.hpp>
+#include <functional>
+#include <stdexcept>
+
+#include "data.hpp"
+#include "model.hpp"
+#include "partition.hpp"
+#include "trainer.hpp"
+
+namespace fedavg {
+
+/// Where each rank's clients begin: as even in rows as whole clients allow.
+inline std::vector<std::int64_t> balanced(const partition& clients, int ranks) {
+  std::vector<std::int64_t> boundaries{0};
+  std::size_t client = 0;
+  for (int r = 1; r < ranks; ++r) {
+    const std::size_t wanted = clients.rows.size() * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks);
+    while (clients.first[client] < wanted) ++client;
+    boundaries.push_back(static_cast<std::int64_t>(client));
+  }
+  boundaries.push_back(static_cast<std::int64_t>(clients.clients()));
+  return boundaries;
+}
+
+template <shape S> class trainer_of final : public trainer {
+  using P = programs<S>;
+  using model = typename P::model;
+  using row = typename P::row;
+  using data_of_clients = drx::partitions<drx::placed<row, rows>, clients>;
+  using pooled_data = drx::partitions<row, rows>;
+
+ public:
+  trainer_of(drx::session& session, const dataset& train, const dataset& test, const partition& owners, int local_steps,
+             float rate)
+      : session_(session),
+        rate_(rate),
+        of_clients_(drx::place_nested<clients, rows>(session.communicator(), balanced(owners, session.ranks()),
+                                                     [&](std::int64_t client) {
+                                                       std::vector<row> held;
+                                                       for (const auto i : owners.rows_of(static_cast<std::size_t>(client)))
+                                                         held.push_back(row_of(train, i));
+                                                       return held;
+                                                     })),
+        train_(place_rows(train)),
+        test_(place_rows(test)),
+        step_(session.compile<typename P::central_step>()),
+        evaluate_(session.compile<typename P::evaluation>()) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (void)((compiled_steps[I] == local_steps && (choose<compiled_steps[I]>(), true)) || ...);
+    }(std::make_index_sequence<compiled_steps.size()>{});
+    if (!round_) throw std::invalid_argument("fedavg: this number of local steps is not compiled in");
+  }
+
+  std::vector<parameter> parameters() override {
+    std::vector<parameter> all;
+    boost::hana::for_each(boost::hana::accessors<model>(), [&](auto member) {
+      auto& array = boost::hana::second(member)(model_);
+      using A = std::remove_cvref_t<decltype(array)>;
+      std::vector<std::size_t> extents;
+      for (int d = 0; d < A::rank; ++d) extents.push_back(static_cast<std::size_t>(A::shape[d]));
+      all.push_back({boost::hana::to<const char*>(boost::hana::first(member)), extents,
+                     {array.data(), static_cast<std::size_t>(A::size)}});
+    });
+    return all;
+  }
+  void round(const std::vector<std::int64_t>& participants) override {
+    round_(next_, model_, of_clients_.subset(participants, session_.rank()));
+    std::swap(model_, next_);
+  }
+  void central_step() override {
+    step_.call(next_, model_, rate_, train_);
+    std::swap(model_, next_);
+  }
+  score on_training_rows() override { return score_on(train_); }
+  score on_test_rows() override { return score_on(test_); }
+  std::string program() const override { return program_; }
+
+ private:
+  static row row_of(const dataset& data, std::size_t i) {
+    row r;
+    std::ranges::copy(data.row(i), r.x.data());
+    *r.y.data() = data.y[i];
+    return r;
+  }
+  pooled_data place_rows(const dataset& data) {
+    return session_.place<rows>(static_cast<std::int64_t>(data.rows()),
+                                [&](std::int64_t i) { return row_of(data, static_cast<std::size_t>(i)); });
+  }
+  template <int Steps> void choose() {
+    using program = typename P::template round<Steps>;
+    round_ = [this, compiled = std::make_shared<drx::compiled<program>>(session_.compile<program>())](
+                 model& to, const model& from, const data_of_clients& data) { compiled->call(to, from, rate_, data); };
+    program_ = show(drx::plan::staged_program<program>::tape_constant().thaw());
+  }
+  score score_on(const pooled_data& data) {
+    const auto [loss, accuracy] = evaluate_(model_, data);
+    return {loss, accuracy};
+  }
+
+  drx::session& session_;
+  float rate_;
+  model model_{}, next_{};
+  data_of_clients of_clients_;
+  pooled_data train_, test_;
+  std::function<void(model& to, const model& from, const data_of_clients&)> round_;
+  drx::compiled<typename P::central_step> step_;
+  drx::compiled<typename P::evaluation> evaluate_;
+  std::string program_;
+};
+
+template <shape S>
+std::unique_ptr<trainer> make_trainer(drx::session& session, const dataset& train, const dataset& test,
+                                      const partition& clients, int local_steps, float rate) {
+  return std::make_unique<trainer_of<S>>(session, train, test, clients, local_steps, rate);
+}
+
+}  // namespace fedavg

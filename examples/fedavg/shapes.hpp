@@ -1,0 +1,20 @@
+// fedavg/shapes.hpp: what is compiled in. Another number of hidden units is a change of one line here. Data of another
+// shape: a line here, an entry in make_trainer (main.cpp) and a copy of digits.cpp.
+#pragma once
+
+#include <array>
+
+namespace fedavg {
+
+struct shape {
+  int features, hidden, classes;
+};
+
+inline constexpr shape digits_shape{.features = 64, .hidden = 32, .classes = 10};
+inline constexpr shape flights_shape{.features = 34, .hidden = 32, .classes = 2};
+inline constexpr std::array shapes{digits_shape, flights_shape};
+
+/// Numbers of local steps to choose from: each is a program of its own, and takes its time to compile.
+inline constexpr std::array compiled_steps{1, 8};
+
+}  // namespace fedavg
