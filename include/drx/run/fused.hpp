@@ -58,7 +58,7 @@ struct fused {
   static constexpr detail::source read(int v, bool through_broadcast) {
     detail::source s;
     s.from = C::tape.values[v].shape;
-    if (C::plan.group_of[v] == 1 + Step && C::plan.root[v] == v && !through_broadcast) {
+    if (C::plan.group_of[v] == 1 + Step && !through_broadcast) {  // (a carry written in place has another root)
       for (int m = 0; m < count; ++m)
         if (result(m) == v) s.index = m;
       s.kind = detail::source_kind::register_;
