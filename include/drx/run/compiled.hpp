@@ -64,6 +64,7 @@ class compiled {
       t.slots.resize(static_cast<std::size_t>(C::plan.slots) + 1);
       t.at.resize(static_cast<std::size_t>(C::placements.count) + 1);
       t.nodes.resize(stages);
+      t.collected.resize(static_cast<std::size_t>(C::tape.sizes.values) + 1);
     }
     server_.grow(static_cast<std::size_t>(C::plan.server_bytes) + 1);
     slots_.resize(static_cast<std::size_t>(C::plan.slots) + 1);
@@ -217,17 +218,17 @@ class compiled {
 
   // ---- placed values that are held whole ----
 
-  void provide_collected() {
-    run::unroll<C::tape.regions[0].entries>([&]<int K>(std::integral_constant<int, K>) {
-      constexpr int e = C::tape.regions[0].first_entry + K;
-      if constexpr (C::tape.entries[e].prim == &prim::stage) {
-        run::unroll<C::tape.entries[e].results.count>([&]<int I>(std::integral_constant<int, I>) {
-          constexpr int v = C::result(e, I);
-          if constexpr (C::tape.values[v].depth > 0) {
-            collected_[v].grow(static_cast<std::size_t>(element_count(C::tape.values[v]) * C::bytes(v)) + 1);
-            slots_[C::plan.where[v].offset] = collected_[v].data();
-          }
-        });
+  void provide_collected() {  // of every stage over a placement at the top, in loops too
+    run::unroll<C::tape.sizes.entries>([&]<int E>(std::integral_constant<int, E>) {
+      if constexpr (C::tape.entries[E].prim == &prim::stage) {
+        if constexpr (C::placements.parent[C::placements.index(C::tape.entries[E].placement)] < 0)
+          run::unroll<C::tape.entries[E].results.count>([&]<int I>(std::integral_constant<int, I>) {
+            constexpr int v = C::result(E, I);
+            if constexpr (C::tape.values[v].depth > 0) {
+              collected_[v].grow(static_cast<std::size_t>(element_count(C::tape.values[v]) * C::bytes(v)) + 1);
+              slots_[C::plan.where[v].offset] = collected_[v].data();
+            }
+          });
       }
     });
   }

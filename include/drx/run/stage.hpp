@@ -80,7 +80,8 @@ struct thread_state {
   buffer workspace;
   std::vector<std::byte*> slots;
   std::vector<std::int64_t> at;
-  std::vector<buffer> nodes;  // by stage
+  std::vector<buffer> nodes;      // by stage
+  std::vector<buffer> collected;  // by value: placed values that one member needs whole
 };
 
 /// What a compiled program keeps for its stages.
@@ -470,6 +471,7 @@ struct kernel<C, E, &prim::stage> {
     const std::int64_t* at = f.members[p].offsets + f.at[parent];
     const std::int64_t begin = at[0], n = at[1] - at[0], leaves = (n + block - 1) / block;
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
+    provide_collected(rt, f, begin, n);
     const int tasks = f.alone ? static_cast<int>(std::min<std::int64_t>(leaves / 4, rt.executor->concurrency())) : 1;
     if (tasks > 1) {
       nested_job j{&f, &rt, begin, n, leaves, tasks};
@@ -495,6 +497,27 @@ struct kernel<C, E, &prim::stage> {
       if (list.size() == 0) neutral(f, list.next());
       finish(f, list.data(0), n);
     }
+  }
+  /// Memory for placed results that stay in this member. (Those that leave it are written where its own result lies.)
+  static void provide_collected(runtime& rt, frame& f, std::int64_t begin, std::int64_t n) {
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int v = C::result(E, I);
+      if constexpr (C::tape.values[v].depth > 0 && !leaves_the_member(v)) {
+        static_assert(C::tape.values[v].depth == 1, "drx: a placed value nested twice is needed whole inside of a map");
+        buffer& memory = rt.threads[static_cast<std::size_t>(f.thread_number)].collected[v];
+        memory.grow(static_cast<std::size_t>(n * C::bytes(v)) + 1);
+        f.slots[C::plan.where[v].offset] = memory.data() - begin * C::bytes(v);  // members count from `begin`
+      }
+    });
+  }
+  static constexpr bool leaves_the_member(int v) {
+    for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e) {
+      if (C::tape.entries[e].prim != &prim::stage) continue;
+      const int region = C::tape.entries[e].first_region;
+      for (int i = 0; i < C::tape.regions[region].outputs.count; ++i)
+        if (C::root(C::output(region, i)) == v) return true;
+    }
+    return false;
   }
   static void run_leaves(frame& f, node_list& list, std::int64_t begin, std::int64_t n, std::int64_t first, std::int64_t last) {
     for (std::int64_t l = first; l < last; ++l) {
