@@ -80,6 +80,18 @@ TEST_CASE("guide: place, compile, call") {
   CHECK(value == Approx(expected));
   CHECK(gradient[1] == Approx(2 * expected));
 
+  // cut-begin place_memory
+  std::vector<std::int64_t> blocks = drx::even_blocks(1000, session.ranks());  // rank r: [blocks[r], blocks[r + 1])
+  std::vector<double> x, y;                                                    // this rank's rows, one after the other
+  for (std::int64_t i = data.first(); i < data.first() + data.local(); ++i) {
+    auto [xi, yi] = point_of(i);
+    x.insert(x.end(), xi.begin(), xi.end());
+    y.push_back(yi);
+  }
+  auto same = run(drx::array<double, 2>{2, 0}, drx::place_memory<rows, point>(session.communicator(), blocks, x, y));
+  // cut-end place_memory
+  CHECK(same.first == value);
+
   // cut-begin subset
   std::vector<std::int64_t> chosen{0, 10, 999};  // ascending, the same list on every rank
   auto some = run(drx::array<double, 2>{2, 0}, data.subset(chosen, session.rank()));
@@ -111,8 +123,8 @@ TEST_CASE("guide: place, compile, call") {
   try {
     run(std::span(w), data);
     CHECK(false);
-  } catch (const std::invalid_argument& x) {
-    CHECK(std::string(x.what()) == "drx: argument 0 has 3 elements; the program takes f64[2]");
+  } catch (const std::invalid_argument& why) {
+    CHECK(std::string(why.what()) == "drx: argument 0 has 3 elements; the program takes f64[2]");
   }
 }
 

@@ -92,26 +92,38 @@ constexpr auto of_members = [](auto x, auto i) {  // x: one int per client
 };
 // cut-end others
 
+// cut-begin numbers
+constexpr auto numbers = [](auto marks) {  // in a nested placement they begin at 0 for each parent
+  return drx::map([](auto m) {
+    return drx::reduce_sum(drx::map([](auto v, auto k) { return v * drx::cast<double>(k); }, m, drx::partition_index<pupils>()));
+  }, marks);
+};
+// cut-end numbers
+
 // cut-begin where
 constexpr auto huber = [](auto x) { return drx::where(drx::abs(x) < 1, 0.5 * x * x, drx::abs(x) - 0.5); };
 // cut-end where
 
 // cut-begin nested_member
-struct layers {
-  std::tuple<drx::array<float, 2>, drx::array<float, 2>> hidden;
+struct layer {
+  drx::array<float, 2> w, b;
+};
+struct network {
+  layer hidden;
   drx::array<float, 2> out;
 };
 // cut-end nested_member
 }  // namespace
-BOOST_HANA_ADAPT_STRUCT(layers, hidden, out);
+BOOST_HANA_ADAPT_STRUCT(layer, w, b);
+BOOST_HANA_ADAPT_STRUCT(network, hidden, out);
 namespace {
 // cut-begin nested_member_use
-constexpr auto shrink = [](auto m) { return 0.5f * m; };                // the whole struct: fine
-constexpr auto shrink_part = [](auto m) {
-  using drx::operator*;                                                 // std::tuple lives in std: name the operator
-  auto half = 0.5f * m.hidden;
-  return std::get<0>(half);
+constexpr auto shrink = [](auto m) { return 0.5f * m; };  // the whole structure: fine
+constexpr auto shrink_hidden = [](auto m) {
+  using drx::operator*;  // m.hidden is a plain `layer` still, whose namespace is not drx
+  return 0.5f * m.hidden;
 };
+constexpr auto shrink_by_leaf = [](auto m) { return drx::tree_map([](auto x) { return 0.5f * x; }, m.hidden); };
 // cut-end nested_member_use
 
 // cut-begin safe_sqrt
@@ -172,6 +184,13 @@ TEST_CASE("guide: nested placements") {
   CHECK(oracle::call<Weighted>(std::vector<std::vector<double>>{{1, 2, 3}, {}, {6}}) == Approx(3));
 }
 
+TEST_CASE("sharp bits: numbers of nested members") {
+  using P = drx::program<numbers, drx::placed<drx::placed<double, pupils>, schools>>;
+  const auto y = oracle::call<P>(std::vector<std::vector<double>>{{1, 1, 1}, {1, 1}});
+  CHECK(y[0] == 3);
+  CHECK(y[1] == 1);
+}
+
 TEST_CASE("guide: other reductions") {
   const auto [most, second, longer, product] =
       oracle::call<drx::program<of_members, drx::placed<int, clients>, int>>(std::vector<int>{3, 7, 5}, 1);
@@ -184,11 +203,12 @@ TEST_CASE("guide: other reductions") {
 TEST_CASE("sharp bits: where, structs in structs, roots") {
   CHECK(oracle::call<drx::program<huber, double>>(3.0) == Approx(2.5));
   CHECK(oracle::call<drx::program<drx::grad(huber), double>>(0.5) == Approx(0.5));
-  layers m{};
-  std::get<0>(m.hidden)[1] = 4;
+  network m{};
+  m.hidden.w[1] = 4;
   m.out[0] = 2;
-  CHECK(oracle::call<drx::program<shrink, layers>>(m).out[0] == 1);
-  CHECK(oracle::call<drx::program<shrink_part, layers>>(m)[1] == 2);
+  CHECK(oracle::call<drx::program<shrink, network>>(m).out[0] == 1);
+  CHECK(oracle::call<drx::program<shrink_hidden, network>>(m).w[1] == 2);
+  CHECK(oracle::call<drx::program<shrink_by_leaf, network>>(m).w[1] == 2);
   const auto g = oracle::call<drx::program<drx::grad(norm), drx::array<double, 2>>>(drx::array<double, 2>{0, 0});
   CHECK(g[0] == 0);
 }
