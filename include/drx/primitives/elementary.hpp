@@ -76,6 +76,7 @@ struct rsqrt : floating_function {
     return emit::div(b, emit::mul(b, half, s.results[0]), s.operands[0]);
   }
 };
+// cut-begin tanh_row
 struct tanh : floating_function {
   static constexpr const char* name = "tanh";
   template <class T>
@@ -87,6 +88,7 @@ struct tanh : floating_function {
     return emit::mul(b, t, emit::sub(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
   }
 };
+// cut-end tanh_row
 struct sigmoid : floating_function {
   static constexpr const char* name = "sigmoid";
   template <class T>

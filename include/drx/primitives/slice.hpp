@@ -8,6 +8,7 @@
 
 namespace drx {
 namespace prim::rules {
+// cut-begin slice_rules
 struct slice {  // ints: {starts..., stops..., strides...}, one of each per axis
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape from = t.operands[0].shape;
@@ -71,8 +72,10 @@ struct slice {  // ints: {starts..., stops..., strides...}, one of each per axis
     });
   }
 };
+// cut-end slice_rules
 }  // namespace prim::rules
 
+// cut-begin slice_object
 namespace prim {
 inline constexpr primitive slice{.name = "slice",
                                  .type = rules::slice::type,
@@ -93,6 +96,7 @@ constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec
   return b.add1(prim::slice, {x}, a);
 }
 }  // namespace emit
+// cut-end slice_object
 
 /// What to take of one axis: the positions from Start to before Stop, every Stride-th. Negative ones count from the end.
 template <std::int64_t Start, std::int64_t Stop = std::numeric_limits<std::int64_t>::max(), std::int64_t Stride = 1>
@@ -186,18 +190,22 @@ constexpr auto slice(const A& x) {
   return detail::unary<array_of<typename A::value_type, detail::sliced<A, Ranges...>>>(
       x, [](builder& b, int id) { return detail::sliced_id<A, Ranges...>(b, id); });
 }
+// cut-begin slice_front
 /// The positions from Start to before Stop of axis 0.  slice<2, 5>(x)
 template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A>
   requires detail::Sliceable<A, range<Start, Stop, Stride>>
 constexpr auto slice(const A& x) {
   return drx::slice<range<Start, Stop, Stride>>(x);
 }
+// cut-end slice_front
 template <class... Ranges, class A, class Why = decltype(detail::slice_misuse<A, Ranges...>())>
   requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) && !detail::Sliceable<A, Ranges...>)
 Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent, for at most as many axes as the array has; of a placed value in a map
+// cut-begin slice_misuse
 template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A, class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
   requires((Array<A> || Placed<A>) && !detail::Sliceable<A, range<Start, Stop, Stride>>)
 Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent of axis 0; of a placed value in a map
+// cut-end slice_misuse
 
 namespace detail {
 template <std::int64_t I>

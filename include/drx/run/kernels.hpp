@@ -241,6 +241,7 @@ struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
   }
 };
 
+// cut-begin slice_kernel
 template <class C, int E>
 struct kernel<C, E, &prim::slice> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
@@ -255,6 +256,7 @@ struct kernel<C, E, &prim::slice> : detail::moves<C, E> {
                                   elements<typename m::T, C, m::y>(f), detail::strides_of(m::to), m::to);
   }
 };
+// cut-end slice_kernel
 
 template <class C, int E>
 struct kernel<C, E, &prim::pad> : detail::moves<C, E> {
