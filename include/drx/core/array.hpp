@@ -55,7 +55,7 @@ class array {
   constexpr array(T first, T second, Rest... rest) requires(size == 2 + sizeof...(Rest))
       : data_{first, second, rest...} {}
   constexpr explicit array(const traced_ref& r) : ref_(r) {}
-  template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared>
+  template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared, int = error::noted<Why>>
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
 
   template <class... I>
@@ -75,7 +75,7 @@ class array {
   [[nodiscard]] constexpr T item() const requires(rank == 0) { return data_[0]; }
   template <std::same_as<T> U>
   constexpr explicit operator U() const requires(rank == 0 && !std::same_as<T, bool>) { return data_[0]; }
-  template <class Why = error::branch_on_a_traced_value>
+  template <class Why = error::branch_on_a_traced_value, int = error::noted<Why>>
   explicit operator bool() const = delete;  // drx: use drx::where(condition, a, b); outside of a program, .item()
 
   [[nodiscard]] constexpr const traced_ref& ref() const { return ref_; }

@@ -55,6 +55,38 @@ struct function_does_not_take_these_arguments : reported {};
 struct wrong_number_of_arguments : reported {};
 struct reduce_the_inner_placement_first : reported {};
 
+// A mistake in a statement, such as `if (x > y)`, leaves the type of a function as it is, so that no type says that the
+// compiler has complained; what fails after it, fails because of it. The deleted function that was called leaves a note
+// instead: `noted<Why>` as default template argument defines a friend whose presence `Noted` asks for.
+#if defined(__CUDACC__)
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1301
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+template <class Why>
+struct note {
+  friend constexpr auto read(note);
+};
+template <class Why>
+struct leave_note {
+  friend constexpr auto read(note<Why>) { return true; }
+};
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+template <class Why>
+inline constexpr int noted = sizeof(leave_note<Why>);
+template <class Why, class AskedBy>  // (for each AskedBy it is asked once: the answer changes)
+concept NotedAs = requires { read(note<std::enable_if_t<!std::is_void_v<AskedBy>, Why>>{}); };
+template <class AskedBy>
+concept Noted = NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_value_where_an_unplaced_one_is_declared, AskedBy>;
+
 /// Thrown where array code runs outside a program. (Under trace it never runs.)
 class not_traced : public std::logic_error {
  public:

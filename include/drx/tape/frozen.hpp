@@ -127,14 +127,36 @@ struct frozen_tape {
   }
 };
 
-/// The tape that Maker::make() returns, as a static constant.
+namespace detail {
 template <class Maker>
-struct frozen {
-  static constexpr frozen_sizes sizes = [] {
+concept ConstantTape = requires { typename std::bool_constant<(Maker::make(), true)>; };
+/// The sizes of Maker's tape. No regions: the compiler has complained about what it is made from.
+template <class Maker>
+struct measured {
+  static constexpr frozen_sizes value = [] {
     frozen_sizes s;
-    measure(Maker::make(), s);
+    if constexpr (error::Noted<Maker>) {
+      if constexpr (ConstantTape<Maker>) measure(Maker::make(), s);
+    } else {
+      measure(Maker::make(), s);
+    }
     return s;
   }();
+};
+template <class Maker>
+concept Freezable = requires { typename std::enable_if_t<(measured<Maker>::value.regions > 0)>; };
+inline constexpr frozen_sizes no_sizes{.regions = 1};
+}  // namespace detail
+
+/// The tape that Maker::make() returns, as a static constant. Empty where that is an error, which has been said by then.
+template <class Maker>
+struct frozen {
+  static constexpr frozen_tape<detail::no_sizes> value{};
+};
+template <class Maker>
+  requires detail::Freezable<Maker>
+struct frozen<Maker> {
+  static constexpr frozen_sizes sizes = detail::measured<Maker>::value;  // (nvcc 13 mistakes another class's member for its address)
   static constexpr frozen_tape<sizes> value{Maker::make()};
 };
 

@@ -43,7 +43,6 @@ constexpr auto program_misuse() {
     return result_misuse<R>();
   }
 }
-inline constexpr frozen_sizes no_sizes{.regions = 1};
 inline constexpr auto nothing = [](const auto&...) { return error::reported{}; };
 }  // namespace detail
 
