@@ -8,7 +8,7 @@
 #define DRX_SILENT(name) \
   template <auto..., class... X> requires error::AnyReported<X...> error::reported name(const X&...);
 #define DRX_SILENT_OF_TYPE(name) \
-  template <class, class... X> requires error::AnyReported<X...> error::reported name(const X&...);
+  template <class, auto..., class... X> requires error::AnyReported<X...> error::reported name(const X&...);
 #define DRX_SILENT_OPERATOR(op) \
   template <class A, class B> requires AnyReported<A, B> reported operator op(const A&, const B&);
 
@@ -21,7 +21,9 @@ DRX_SILENT(reduce_sum) DRX_SILENT(reduce_weighted_mean) DRX_SILENT(relu) DRX_SIL
 DRX_SILENT(select) DRX_SILENT(sigmoid) DRX_SILENT(sin) DRX_SILENT(slice) DRX_SILENT(softmax)
 DRX_SILENT(softmax_cross_entropy) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(stop_gradient) DRX_SILENT(sum)
 DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where)
-DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast)
+DRX_SILENT(all_of) DRX_SILENT(any_of) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(index)
+DRX_SILENT(reduce_with) DRX_SILENT(rsqrt) DRX_SILENT(sign) DRX_SILENT(stack) DRX_SILENT(tan) DRX_SILENT(tree_map)
+DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast) DRX_SILENT_OF_TYPE(one_hot)
 }  // namespace drx
 
 namespace drx::error {
