@@ -16,11 +16,9 @@ class builder;  // drx/tape/builder.hpp
 /// not met a tape yet.
 struct traced_ref {
   enum class kind : std::int8_t { none, value, splat, iota, member_index, data };
-  builder* tape = nullptr;  // for kind value only
-  int id = -1;              // the value on that tape; the axis of an iota
-  kind what = kind::none;
-  double number = 0;                          // the constant of a splat
   union source {
+    builder* tape;                    // of a value
+    double number;                    // of a splat
     const placement_info* placement;  // of a member_index
     const bool* booleans;             // of data, by element type
     const std::int32_t* int32s;
@@ -29,6 +27,8 @@ struct traced_ref {
     const double* doubles;
   };
   source from = {nullptr};
+  int id = -1;  // the value on that tape; the axis of an iota
+  kind what = kind::none;
 };
 
 template <class T, class P>

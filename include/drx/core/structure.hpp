@@ -47,7 +47,7 @@ struct structure<T> {
   static constexpr void types(abstract_value* out) { *out = {dtype_of<T>, {}}; }
   static constexpr void refs(T x, traced_ref* out) {
     out->what = traced_ref::kind::splat;
-    out->number = static_cast<double>(x);
+    out->from.number = static_cast<double>(x);
   }
   static constexpr traced bind(const traced_ref* in) { return traced(*in); }
   template <class X, class F>

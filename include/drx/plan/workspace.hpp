@@ -246,9 +246,9 @@ class workspace_planner {
     }
   }
 
-  /// Whether the group s reads memory value m only at the element that it is about to write.
+  /// Whether the group s reads memory value m only at the element, of the same size, that it is about to write.
   constexpr bool read_in_place(int s, int m, int result) const {
-    bool ok = t.values[m].shape == t.values[result].shape;
+    bool ok = t.values[m].shape == t.values[result].shape && byte_size(t.values[m].type) == byte_size(t.values[result].type);
     for_each_entry(s, [&](int e) {
       const auto& x = t.entries[e];
       for (int i = 0; i < x.operands.count; ++i) {

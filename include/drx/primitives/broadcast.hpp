@@ -78,7 +78,7 @@ struct leaf_refs {
   constexpr builder* innermost() const {
     builder* b = nullptr;
     for (int i = 0; i < leaf_count<X>; ++i)
-      if (ref[i].what == traced_ref::kind::value) b = builder::inner(b, ref[i].tape);
+      if (ref[i].what == traced_ref::kind::value) b = builder::inner(b, ref[i].from.tape);
     return b;
   }
   /// Their numbers on b.

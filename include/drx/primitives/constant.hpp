@@ -199,8 +199,8 @@ constexpr bool is_constant(const builder& b, int id, double& number) {
 /// The number on b of a traced value of the given type: itself, a captured outer value, or a constant made now.
 constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& type) {
   switch (r.what) {
-    case traced_ref::kind::value: return r.tape == &b ? r.id : b.capture(r);
-    case traced_ref::kind::splat: return constant(b, type, r.number);
+    case traced_ref::kind::value: return r.from.tape == &b ? r.id : b.capture(r);
+    case traced_ref::kind::splat: return constant(b, type, r.from.number);
     case traced_ref::kind::iota: return iota(b, type, r.id);
     case traced_ref::kind::data: return data(b, type, r);
     case traced_ref::kind::member_index: {
@@ -220,7 +220,7 @@ constexpr A full(typename A::value_type number) {
   if (!std::is_constant_evaluated()) throw error::not_traced{};
   traced_ref r;
   r.what = traced_ref::kind::splat;
-  r.number = static_cast<double>(number);
+  r.from.number = static_cast<double>(number);
   return A(r);
 }
 template <class A>

@@ -171,11 +171,11 @@ constexpr traced_ref ref_of(const X& x) {
 template <class... R>
 constexpr builder& tape_of(const R&... refs) {
   builder* b = nullptr;
-  ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.tape) : b), ...);
+  ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.from.tape) : b), ...);
   if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
   return *b;
 }
-constexpr traced_ref at(builder& b, int id) { return {&b, id, traced_ref::kind::value}; }
+constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
 
 /// One entry of an elementwise primitive on arrays and literals, broadcast to their common shape S.
 template <class Result, class T, class... X>

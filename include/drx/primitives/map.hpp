@@ -181,7 +181,7 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
 }
 /// The innermost of b and of the builders that a region captured from.
 constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
-  for (const auto& c : captures) b = builder::inner(b, c.tape);
+  for (const auto& c : captures) b = builder::inner(b, c.from.tape);
   return b;
 }
 

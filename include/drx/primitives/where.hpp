@@ -64,7 +64,7 @@ constexpr auto where(const C& condition, const A& a, const B& b) {
     if constexpr (detail::Literal<std::remove_cvref_t<decltype(x)>>) {
       traced_ref r;
       r.what = traced_ref::kind::splat;
-      r.number = static_cast<double>(x);
+      r.from.number = static_cast<double>(x);
       return r;
     } else {
       return detail::ref_of(x);

@@ -76,8 +76,8 @@ class builder {
   /// The number on this tape of an outer builder's value.
   constexpr int capture(const traced_ref& outer) {
     for (int i = 0; i < captures_.size(); ++i)
-      if (captures_[i].tape == outer.tape && captures_[i].id == outer.id) return captured_[i];
-    const int id = input(outer.tape->type(outer.id));
+      if (captures_[i].from.tape == outer.from.tape && captures_[i].id == outer.id) return captured_[i];
+    const int id = input(outer.from.tape->type(outer.id));
     captures_.push_back(outer);
     captured_.push_back(id);
     return id;
