@@ -31,7 +31,10 @@ class mpi_communicator final : public communicator {
     MPI_Comm_set_errhandler(control_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(data_, &rank_);
     MPI_Comm_size(data_, &size_);
-    checked_ = std::getenv("DRX_CHECK") != nullptr && std::string_view(std::getenv("DRX_CHECK")) != "0";
+    if (const char* s = std::getenv("DRX_CHECK")) {
+      checked_ = std::string_view(s) != "0";
+      checks_calls_ = checked_;
+    }
     if (const char* s = std::getenv("DRX_STALL_WARN_S")) warn_after_ = std::max(0.1, std::atof(s));
   }
   mpi_communicator(const mpi_communicator&) = delete;
@@ -45,6 +48,7 @@ class mpi_communicator final : public communicator {
   [[nodiscard]] int size() const override { return size_; }
   [[nodiscard]] std::int64_t bytes_sent() const override { return bytes_sent_; }
   [[nodiscard]] std::int64_t collectives() const override { return collectives_; }
+  [[nodiscard]] bool checks_calls() const override { return checks_calls_; }
   [[nodiscard]] MPI_Comm comm() const { return data_; }
 
   void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) override {
@@ -134,7 +138,8 @@ class mpi_communicator final : public communicator {
       wait(request, "all_sum", bytes);
     }
   }
-  /// In checked mode (DRX_CHECK=1) the ranks compare what they are about to do.
+  /// With DRX_CHECK=1 the ranks compare what they are about to do before each collective; with DRX_CHECK=0 not even the
+  /// numbers of members at each call.
   void announce(const char* what, std::int64_t bytes) {
     ++sequence_;
     if (checked_) require_equal(bytes ^ (sequence_ << 40), what);
@@ -176,7 +181,7 @@ class mpi_communicator final : public communicator {
 
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  bool checked_ = false;
+  bool checked_ = false, checks_calls_ = true;
   double warn_after_ = 60;
   std::int64_t chunk_ = std::int64_t{1} << 28;
   std::int64_t sequence_ = 0, collectives_ = 0, bytes_sent_ = 0;

@@ -76,8 +76,8 @@ class session {
   auto place(std::int64_t n, Load&& load) { return drx::place_nested<P, Q>(*communicator_, n, std::forward<Load>(load)); }
 
   /// Lays out the workspaces of a program; all ranks call it with the same program.
-  template <class Program>
-  compiled<Program> compile(compile_options options = {}) { return {executor_, *communicator_, std::move(options)}; }
+  template <Program P>
+  compiled<P> compile(compile_options options = {}) { return {executor_, *communicator_, std::move(options)}; }
 
   /// What this runs on: MPI library, Kokkos version and execution space.
   [[nodiscard]] static std::string mpi_version() {

@@ -51,9 +51,11 @@ class array {
   /// All elements zero.
   constexpr array() : data_{} {}
   constexpr array(T value) requires(rank == 0) : data_{value} {}
-  template <std::same_as<T>... Rest>
-  constexpr array(T first, T second, Rest... rest) requires(size == 2 + sizeof...(Rest))
-      : data_{first, second, rest...} {}
+  /// The elements, row-major; numbers are converted.
+  template <class... U>
+    requires(sizeof...(U) == size && sizeof...(U) > 1 && (std::is_arithmetic_v<U> && ...))
+  constexpr array(U... element) : data_{static_cast<T>(element)...} {}
+  constexpr explicit array(T element) requires(rank > 0 && size == 1) : data_{element} {}
   constexpr explicit array(const traced_ref& r) : ref_(r) {}
   template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared, int = error::noted<Why>>
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed

@@ -280,7 +280,7 @@ class workspace_planner {
       if (to_threads) {  // every stage of the program has the threads' workspaces to itself
         p.thread_bytes = size > p.thread_bytes ? size : p.thread_bytes;
       } else {
-        shift(r, place(size, s));
+        shift(r, place(size, s), where);
       }
     }
   }
@@ -355,16 +355,18 @@ class workspace_planner {
     return -1;
   }
 
-  /// Moves the frame of region r, and of all regions in it, to an offset of the frame around it.
-  constexpr void shift(int r, std::int64_t offset) {
+  /// Moves the frame of region r, and of all regions in it, to an offset of the frame around it. (The bodies of stages
+  /// in a loop of the server lie in the threads' workspaces, which do not move.)
+  constexpr void shift(int r, std::int64_t offset, space where) {
     const auto& region = t.regions[r];
     for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
       const auto& x = t.entries[e];
       for (int i = 0; i < x.results.count; ++i) {
         location& l = p.where[id(x.results, i)];
-        if (l.space == space::server || l.space == space::thread) l.offset += offset;
+        if (l.space == where) l.offset += offset;
       }
-      for (int k = 0; k < x.regions; ++k) shift(x.first_region + k, offset);
+      if (p.scratch[e].space == where) p.scratch[e].offset += offset;
+      for (int k = 0; k < x.regions; ++k) shift(x.first_region + k, offset, where);
     }
   }
   constexpr void resolve() {

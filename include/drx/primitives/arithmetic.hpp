@@ -61,11 +61,13 @@ struct div : same_type, on_numbers {  // integers divide as in C++, towards zero
   template <class T>
   DRX_FN static constexpr T apply(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
-      return y == 0 ? T(0) : y == T(-1) ? static_cast<T>(T(0) - x) : x / y;  // defined for every input
+      return y == 0 ? T(0) : y == T(-1) ? negative(x) : x / y;  // defined for every input
     } else {
       return x / y;
     }
   }
+  template <class T>
+  DRX_FN static constexpr T negative(T x) { return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(x)); }
   template <class T>
   static T reference(T x, T y) { return apply(x, y); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {

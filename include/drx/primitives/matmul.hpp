@@ -45,6 +45,12 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
       const int product = emit::matmul(s.b, tall, y, false, ty);
       return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
     }
+    const shape right = s.b.shape(y);
+    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1) {  // columns of the batch beside each other
+      const std::int64_t k = right[ty ? 2 : 1];
+      const int product = emit::matmul(s.b, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
+      return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
+    }
     if (!batched[0]) x = emit::repeated(s.b, x, n);
     if (!batched[1]) y = emit::repeated(s.b, y, n);
     return {emit::matmul(s.b, x, y, tx, ty)};

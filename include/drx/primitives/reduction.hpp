@@ -67,11 +67,21 @@ struct sum : over_axes {
     double x = 0;
     if (!emit::is_constant(b, o[0], x)) {
       const int product = over_outer_products(b, o[0], a);
-      return product >= 0 ? product : over_axes::simplify(b, o, a);
+      const int inner = product >= 0 ? -1 : inside_of_reshape(b, o[0], a);
+      return product >= 0 ? product : inner >= 0 ? inner : over_axes::simplify(b, o, a);
     }
     const shape to = reduced(b.shape(o[0]), a.ints);
     const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
     return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
+  }
+  /// The sum over the first axis of what a reshape keeps behind it: the reshape can wait.
+  static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || e->prim != reshape::prim_ptr() || a.ints.size() != 1 || a.ints[0] != 0) return -1;
+    const int from = e->operands[0];
+    const shape before = b.shape(from), after = b.shape(x);
+    if (before.rank < 2 || before[0] != after[0]) return -1;
+    return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
   }
   /// The sum over a batch of outer products is one product of matrices.
   static constexpr int over_outer_products(builder& b, int x, const attributes& a) {

@@ -70,6 +70,8 @@ class compiled {
     slots_.resize(static_cast<std::size_t>(C::plan.slots) + 1);
     at_.resize(static_cast<std::size_t>(C::placements.count) + 1);
     members_.resize(static_cast<std::size_t>(C::placements.count) + 1);
+    for (int p = 0; p < C::placements.count; ++p)
+      call_names_.push_back("the number of " + std::string(C::placements.placement[p]->name) + " in a call of program " + std::to_string(fingerprint() % 100000));
     collected_.resize(static_cast<std::size_t>(C::tape.sizes.values) + 1);
   }
   compiled(compiled&&) noexcept = default;
@@ -95,6 +97,7 @@ class compiled {
       (bind<std::tuple_element_t<I, inputs>>(arguments, slot, static_cast<int>(I)), ...);
     }(std::make_index_sequence<sizeof...(A)>{});
     known_counts();
+    agree_over_ranks();
     run::frame f;
     f.server = server_.data();
     f.slots = slots_.data();
@@ -216,6 +219,13 @@ class compiled {
                                     " has; give compile_options::members");
   }
 
+  /// Ranks that call with other numbers of members must not meet in a collective. (DRX_CHECK=0 leaves this out.)
+  void agree_over_ranks() {
+    if (runtime_.communicator->size() == 1 || !runtime_.communicator->checks_calls()) return;
+    for (int p = 0; p < C::placements.count; ++p)
+      if (C::placements.parent[p] < 0) runtime_.communicator->require_equal(members_[static_cast<std::size_t>(p)].total, call_names_[static_cast<std::size_t>(p)].c_str());
+  }
+
   // ---- placed values that are held whole ----
 
   void provide_collected() {  // of every stage over a placement at the top, in loops too
@@ -290,6 +300,7 @@ class compiled {
   std::vector<std::int64_t> at_;
   std::vector<run::membership> members_;
   std::vector<std::vector<std::int64_t>> boundaries_;
+  std::vector<std::string> call_names_;  // by placement, for messages
   std::vector<buffer> collected_;
 };
 

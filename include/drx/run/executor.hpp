@@ -42,6 +42,8 @@ class communicator {
   virtual void all_sum(double* data, std::int64_t n) = 0;
   /// Fails on all ranks, with a sentence naming them, where `value` is not the same everywhere.
   virtual void require_equal(std::int64_t value, const char* what) = 0;
+  /// Whether ranks compare the numbers of members at each call of a program.
+  [[nodiscard]] virtual bool checks_calls() const { return true; }
   /// Bytes that this rank has sent so far.
   [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
   [[nodiscard]] virtual std::int64_t collectives() const = 0;

@@ -172,6 +172,7 @@ auto place(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
 template <class P, class Load>
 auto place(communicator& c, std::int64_t n, Load&& load) {
   if (n < 0) throw std::invalid_argument("drx::place: " + std::to_string(n) + " members");
+  c.require_equal(n, "drx::place: the number of members");
   return place<P>(c, even_blocks(n, c.size()), std::forward<Load>(load));
 }
 /// The same with a placement nested in P: load(i) returns a range of member i's own members.
@@ -200,6 +201,7 @@ auto place_nested(communicator& c, std::vector<std::int64_t> boundaries, Load&& 
 template <class P, class Q, class Load>
 auto place_nested(communicator& c, std::int64_t n, Load&& load) {
   if (n < 0) throw std::invalid_argument("drx::place: " + std::to_string(n) + " members");
+  c.require_equal(n, "drx::place: the number of members");
   return place_nested<P, Q>(c, even_blocks(n, c.size()), std::forward<Load>(load));
 }
 
