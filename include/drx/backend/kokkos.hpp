@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <exception>
+#include <optional>
 
 namespace drx {
 
@@ -14,7 +15,10 @@ class kokkos_executor final : public executor {
  public:
   using space = Kokkos::DefaultHostExecutionSpace;
 
-  [[nodiscard]] int concurrency() const override { return space().concurrency(); }
+  [[nodiscard]] int concurrency() const override {
+    if (concurrency_ == 0) concurrency_ = space().concurrency();
+    return concurrency_;
+  }
 
   void run(int tasks, void (*task)(void*, int), void* context) override {
     if (tasks <= 1) {
@@ -23,8 +27,9 @@ class kokkos_executor final : public executor {
     }
     failure_ = nullptr;
     failed_ = false;
-    Kokkos::parallel_for("drx::stage", Kokkos::RangePolicy<space>(0, tasks).set_chunk_size(1), launch{task, context, this});
-    space().fence();
+    if (!policy_ || static_cast<int>(policy_->end()) != tasks) policy_.emplace(0, tasks).set_chunk_size(1);
+    Kokkos::parallel_for("drx::stage", *policy_, launch{task, context, this});
+    policy_->space().fence("drx::stage");  // (a name that std::string holds without allocating)
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -41,6 +46,8 @@ class kokkos_executor final : public executor {
       }
     }
   };
+  mutable int concurrency_ = 0;
+  std::optional<Kokkos::RangePolicy<space>> policy_;  // kept: Kokkos 4.5 allocates for each execution space and policy
   std::atomic<bool> failed_ = false;
   std::exception_ptr failure_;
 };
