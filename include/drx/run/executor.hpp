@@ -11,6 +11,9 @@
 
 namespace drx {
 
+/// From so many members on, small ones are computed in blocks of 32, which do not straddle ranks.
+inline constexpr std::int64_t many_members = 1024;
+
 /// Runs tasks on the threads of this rank.
 class executor {
  public:

@@ -15,9 +15,6 @@
 
 namespace drx {
 
-/// From so many members on, small ones are computed in blocks of 32, which do not straddle ranks.
-inline constexpr std::int64_t many_members = 1024;
-
 /// Which members each rank has: rank r those in [boundaries[r], boundaries[r+1]).
 inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {
   std::vector<std::int64_t> b(static_cast<std::size_t>(ranks) + 1);

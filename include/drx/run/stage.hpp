@@ -13,6 +13,7 @@
 #include <array>
 #include <bit>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace drx {
