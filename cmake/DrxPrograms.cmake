@@ -54,7 +54,8 @@ endfunction()
 
 # drx_add_programs(): each folder here with a main.cpp becomes a program of the folder's name. First lines of main.cpp
 # such as `// ranks: 1 2` and `// args: --rounds 2` make it a test with these numbers of ranks and arguments. Its other
-# sources are a library, ${name}_parts, which unit tests link too.
+# sources are a library, ${name}_parts, which unit tests link too. A check.py is a test too: it is called with the program
+# and the words that start mpirun, to which a number of ranks is added.
 function(drx_add_programs)
   if(NOT TARGET drx::run)
     message(STATUS "drx: no Kokkos, so nothing is built in ${CMAKE_CURRENT_SOURCE_DIR}")
@@ -90,6 +91,11 @@ function(drx_add_programs)
         foreach(n IN LISTS ranks)
           drx_test(example.${name}.${n} RANKS ${n} LABELS example COMMAND $<TARGET_FILE:${name}> ${args})
         endforeach()
+        if(EXISTS ${folder}/check.py)
+          find_package(Python3 REQUIRED COMPONENTS Interpreter)
+          drx_test(example.${name}.check PROCESSORS 2 LABELS example TIMEOUT 300
+            COMMAND ${Python3_EXECUTABLE} ${folder}/check.py $<TARGET_FILE:${name}> ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS} ${MPIEXEC_NUMPROC_FLAG})
+        endif()
       endif()
     endif()
   endforeach()
