@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <sched.h>
 
@@ -22,7 +23,7 @@ namespace drx {
 /// rank's message and a non-zero code.
 class session {
  public:
-  session(int& argc, char** argv) : cores_(cores_of_this_process()) {
+  session(int& argc, char** argv) {
 #if defined(DRX_HAS_MPI)
     int running = 0, ended = 0;
     MPI_Initialized(&running);
@@ -104,17 +105,16 @@ class session {
     owns_kokkos_ = true;
   }
   /// Open MPI binds a rank to one core even where it runs several threads, which then share it.
-  void warn_of_binding() const {
-    if (cores_ < threads() && root())
-      std::fprintf(stderr, "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n", threads(),
-                   cores_, threads());
-  }
-  static int cores_of_this_process() {  // asked before OpenMP binds its threads
+  void warn_of_binding() {
 #if defined(__linux__)
-    cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+    std::vector<cpu_set_t> cores(static_cast<std::size_t>(threads()));
+    executor_.run(threads(), [](void* sets, int i) { sched_getaffinity(0, sizeof(cpu_set_t), static_cast<cpu_set_t*>(sets) + i); },
+                  cores.data());
+    for (const cpu_set_t& c : cores) CPU_OR(&cores[0], &cores[0], &c);  // each thread may be bound to a core of its own
+    if (CPU_COUNT(&cores[0]) < threads() && root())
+      std::fprintf(stderr, "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n", threads(),
+                   CPU_COUNT(&cores[0]), threads());
 #endif
-    return 1 << 30;
   }
   static int& rank_for_terminate() {
     static int rank = 0;
@@ -142,7 +142,6 @@ class session {
     std::_Exit(1);
   }
 
-  int cores_;
   bool owns_mpi_ = false, owns_kokkos_ = false;
   std::terminate_handler previous_ = nullptr;
   kokkos_executor executor_;
