@@ -153,7 +153,7 @@ class run {
     return true;
   }
 
-  /// As many gradient steps as a participant of every round makes, each on all rows.
+  /// The same program with one client, which holds all rows.
   void central() {
     initialise(trainer_, o_.seed);
     before_ = {};
@@ -163,9 +163,7 @@ class run {
     evaluate(0);
     begin(0);
     for (int r = 1; r <= o_.rounds; ++r) {
-      time([&] {
-        for (int s = 0; s < o_.local_steps; ++s) trainer_.central_step();
-      });
+      time([&] { trainer_.central_round(); });
       if (r == o_.rounds || r % o_.eval_every == 0) evaluate(static_cast<std::uint64_t>(r));
     }
     finish("all data in one place");

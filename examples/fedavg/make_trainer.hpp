@@ -8,6 +8,8 @@
 #include <boost/hana/string.hpp>
 #include <drx/run.hpp>
 #include <functional>
+#include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "data.hpp"
@@ -41,17 +43,11 @@ template <shape S> class trainer_of final : public trainer {
   trainer_of(drx::session& session, const dataset& train, const dataset& test, const partition& owners, int local_steps,
              float rate)
       : session_(session),
+        data_(train),
         rate_(rate),
-        of_clients_(drx::place_nested<clients, rows>(session.communicator(), balanced(owners, session.ranks()),
-                                                     [&](std::int64_t client) {
-                                                       std::vector<row> held;
-                                                       for (const auto i : owners.rows_of(static_cast<std::size_t>(client)))
-                                                         held.push_back(row_of(train, i));
-                                                       return held;
-                                                     })),
+        of_clients_(place_rows_of(train, owners)),
         train_(place_rows(train)),
         test_(place_rows(test)),
-        step_(session.compile<typename P::central_step>()),
         evaluate_(session.compile<typename P::evaluation>()) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (void)((compiled_steps[I] == local_steps && (choose<compiled_steps[I]>(), true)) || ...);
@@ -75,8 +71,13 @@ template <shape S> class trainer_of final : public trainer {
     round_(next_, model_, of_clients_.subset(participants, session_.rank()));
     std::swap(model_, next_);
   }
-  void central_step() override {
-    step_.call(next_, model_, rate_, train_);
+  void central_round() override {
+    if (!of_one_) {
+      partition one{.first = {0, data_.rows()}, .rows = std::vector<std::size_t>(data_.rows())};
+      std::iota(one.rows.begin(), one.rows.end(), std::size_t{0});
+      of_one_ = place_rows_of(data_, one);
+    }
+    round_(next_, model_, *of_one_);
     std::swap(model_, next_);
   }
   score on_training_rows() override { return score_on(train_); }
@@ -89,6 +90,14 @@ template <shape S> class trainer_of final : public trainer {
     std::ranges::copy(data.row(i), r.x.data());
     *r.y.data() = data.y[i];
     return r;
+  }
+  data_of_clients place_rows_of(const dataset& data, const partition& owners) {
+    const auto load = [&](std::int64_t client) {
+      std::vector<row> held;
+      for (const auto i : owners.rows_of(static_cast<std::size_t>(client))) held.push_back(row_of(data, i));
+      return held;
+    };
+    return drx::place_nested<clients, rows>(session_.communicator(), balanced(owners, session_.ranks()), load);
   }
   pooled_data place_rows(const dataset& data) {
     return session_.place<rows>(static_cast<std::int64_t>(data.rows()),
@@ -106,12 +115,13 @@ template <shape S> class trainer_of final : public trainer {
   }
 
   drx::session& session_;
+  const dataset& data_;
   float rate_;
   model model_{}, next_{};
   data_of_clients of_clients_;
+  std::optional<data_of_clients> of_one_;  // placed when it is needed
   pooled_data train_, test_;
   std::function<void(model& to, const model& from, const data_of_clients&)> round_;
-  drx::compiled<typename P::central_step> step_;
   drx::compiled<typename P::evaluation> evaluate_;
   std::string program_;
 };

@@ -39,13 +39,10 @@ inline constexpr auto mean_loss = [](auto model, auto data) {
   return drx::reduce_mean(drx::map(row_loss, drx::broadcast<rows>(model), data));
 };
 
-/// A gradient step on the mean loss over all rows, however many there are.
-inline constexpr auto step = [](auto model, auto rate, auto data) {
-  return model - rate * drx::grad(mean_loss)(model, data);
-};
+/// Gradient steps on the mean loss over a client's rows, however many it has.
 template <int Steps>
 inline constexpr auto train_locally = [](auto model, auto rate, auto data) {
-  return drx::fori_loop<Steps>(model, [=](auto current) { return step(current, rate, data); });
+  return drx::fori_loop<Steps>(model, [=](auto now) { return now - rate * drx::grad(mean_loss)(now, data); });
 };
 inline constexpr auto count_rows = [](auto data) { return drx::count<float>(data); };
 
@@ -71,7 +68,6 @@ template <shape S> struct programs {
   using pooled_data = drx::placed<row, rows>;
 
   template <int Steps> using round = drx::program<federated_round<Steps>, model, float, data_of_clients>;
-  using central_step = drx::program<step, model, float, pooled_data>;
   using evaluation = drx::program<evaluate, model, pooled_data>;
 };
 

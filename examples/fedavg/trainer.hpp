@@ -41,15 +41,16 @@ class trainer {
   [[nodiscard]] virtual std::vector<parameter> parameters() = 0;
   /// A round in which these clients (ascending) take part.
   virtual void round(const std::vector<std::int64_t>& participants) = 0;
-  /// One gradient step on all training rows.
-  virtual void central_step() = 0;
+  /// A round of one client that holds all training rows.
+  virtual void central_round() = 0;
   [[nodiscard]] virtual score on_training_rows() = 0;
   [[nodiscard]] virtual score on_test_rows() = 0;
   /// The program of a round, as text.
   [[nodiscard]] virtual std::string program() const = 0;
 };
 
-/// Puts the rows on the ranks and lays out the programs. The model is all zeros at first. Defined in make_trainer.hpp.
+/// Puts the rows on the ranks and lays out the programs. The model is all zeros at first. `train` is to outlive the
+/// trainer. Defined in make_trainer.hpp.
 template <shape S>
 std::unique_ptr<trainer> make_trainer(drx::session& session, const dataset& train, const dataset& test,
                                       const partition& clients, int local_steps, float rate);
