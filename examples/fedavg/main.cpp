@@ -114,8 +114,8 @@ class run {
   run(drx::session& session, const options& o, const input& in, trainer& t)
       : session_(session), o_(o), trainer_(t), fingerprint_(fingerprint(o, in.checksum)), clients_(in.clients.clients()) {}
 
-  /// False: stopped by a checkpoint that does not fit.
-  bool federated() {
+  /// False: stopped by a checkpoint that does not fit, or a folder that cannot be written.
+  bool federated(const std::string& info) {
     std::uint64_t done = 0;
     if (o_.resume) {
       const auto state = on_all_ranks(session_, [&] { return load(file("checkpoint"), fingerprint_, sizes_of(trainer_)); });
@@ -127,15 +127,11 @@ class run {
         std::copy_n(from, p.values.size(), p.values.begin());
         from += static_cast<std::ptrdiff_t>(p.values.size());
       }
-      if (!on_all_ranks(session_, [&] { return session_.root() ? (metrics_.emplace(file("metrics.csv"), done), 0) : 0; }))
-        return false;
-      if (session_.root()) before_ = *metrics_->last();
     } else {
       initialise(trainer_, o_.seed);
-      if (session_.root()) {
-        for (const char* old : {"checkpoint", "model.npz", "central.csv", "curve.png"}) std::filesystem::remove(file(old));
-        metrics_.emplace(file("metrics.csv"));
-      }
+    }
+    if (!on_all_ranks(session_, [&] { return session_.root() && open(done, info); })) return false;
+    if (!o_.resume) {
       evaluate(0);
       if (o_.checkpoint_every > 0) checkpoint(0);
     }
@@ -172,6 +168,18 @@ class run {
  private:
   [[nodiscard]] std::filesystem::path file(const char* name) const { return o_.out / name; }
 
+  bool open(std::uint64_t done, const std::string& info) {
+    std::filesystem::create_directories(o_.out);
+    if (o_.resume) {
+      metrics_.emplace(file("metrics.csv"), done);
+      before_ = *metrics_->last();
+    } else {  // nothing of an earlier run stays, which a later --resume could take for its own
+      for (const char* old : {"checkpoint", "model.npz", "central.csv", "curve.png"}) std::filesystem::remove(file(old));
+      metrics_.emplace(file("metrics.csv"));
+    }
+    write_atomically(file("run.json"), info);
+    return true;
+  }
   void begin(std::uint64_t done) {
     if (session_.root()) progress_.emplace(o_.rounds, static_cast<int>(done));
   }
@@ -251,17 +259,9 @@ int train(drx::session& session, const options& o) {
     if (session.root()) fmt::print("{}", t->program());
     return 0;
   }
-  const auto ready = on_all_ranks(session, [&] {
-    if (session.root()) {
-      std::filesystem::create_directories(o.out);
-      write_atomically(o.out / "run.json", run_info(o, where).dump(2) + "\n");
-    }
-    return true;
-  });
-  if (!ready) return 1;
   if (session.root()) describe(o, *in, session);
   run r(session, o, *in, *t);
-  if (!r.federated()) return 1;
+  if (!r.federated(run_info(o, where).dump(2) + "\n")) return 1;
   if (o.central) r.central();
   return 0;
 }
