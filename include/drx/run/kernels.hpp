@@ -374,9 +374,15 @@ struct kernel<C, E, &prim::scan> {
   }
 };
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define DRX_STEP [[gnu::noipa]]  // with its interprocedural analyses g++ 12.2 drops calls of steps that store bool
+#else
+#define DRX_STEP [[gnu::noinline]]
+#endif
+
 /// One step, a function of its own: profiles name it, and the compiler's work stays linear in the steps.
 template <class C, int Step>
-[[gnu::noinline]] void run_step(frame& f) {
+DRX_STEP void run_step(frame& f) {
   constexpr plan::step now = C::plan.steps[Step];
   if constexpr (now.group) {
     fused<C, Step>::run(f);
