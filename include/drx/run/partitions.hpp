@@ -137,6 +137,14 @@ struct leaf_arrays {
 struct owned_leaves {
   std::vector<buffer> leaf;
 };
+/// Blocks of members must be one per rank, in order, and the same on every rank.
+inline void check_blocks(communicator& c, const std::vector<std::int64_t>& boundaries) {
+  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1 || boundaries.front() != 0)
+    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries for " + std::to_string(c.size()) + " ranks");
+  for (std::size_t r = 1; r < boundaries.size(); ++r)
+    if (boundaries[r] < boundaries[r - 1]) throw std::invalid_argument("drx::place: boundaries that do not ascend");
+  for (auto b : boundaries) c.require_equal(b, "drx::place: the number of members, or a block's boundary");
+}
 template <class X>
 std::pair<std::vector<std::byte*>, std::shared_ptr<void>> aligned(const leaf_arrays<X>& from) {
   auto owner = std::make_shared<owned_leaves>();
@@ -155,11 +163,7 @@ std::pair<std::vector<std::byte*>, std::shared_ptr<void>> aligned(const leaf_arr
 template <class P, class Load>
 auto place(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
   using S = canonical_t<std::remove_cvref_t<decltype(load(std::int64_t{}))>>;
-  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1 || boundaries.front() != 0)
-    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries for " + std::to_string(c.size()) + " ranks");
-  for (std::size_t r = 1; r < boundaries.size(); ++r)
-    if (boundaries[r] < boundaries[r - 1]) throw std::invalid_argument("drx::place: boundaries that do not ascend");
-  for (auto b : boundaries) c.require_equal(b, "drx::place: the number of members, or a block's boundary");
+  detail::check_blocks(c, boundaries);
   detail::leaf_arrays<S> leaves;
   const auto rank = static_cast<std::size_t>(c.rank());
   for (std::int64_t i = boundaries[rank]; i < boundaries[rank + 1]; ++i) leaves.append(load(i));
@@ -177,9 +181,7 @@ template <class P, class Q, class Load>
 auto place_nested(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
   using range = std::remove_cvref_t<decltype(load(std::int64_t{}))>;
   using S = canonical_t<std::remove_cvref_t<decltype(*std::begin(std::declval<const range&>()))>>;
-  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1 || boundaries.front() != 0)
-    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries for " + std::to_string(c.size()) + " ranks");
-  for (auto b : boundaries) c.require_equal(b, "drx::place: the number of members, or a block's boundary");
+  detail::check_blocks(c, boundaries);
   detail::leaf_arrays<S> leaves;
   std::vector<std::int64_t> offsets{0};
   const auto rank = static_cast<std::size_t>(c.rank());
@@ -208,10 +210,7 @@ auto place_nested(communicator& c, std::int64_t n, Load&& load) {
 template <class P, class S, class... Leaf>
 partitions<canonical_t<S>, P> place_memory(communicator& c, std::vector<std::int64_t> boundaries, Leaf&... leaf) {
   static_assert(sizeof...(Leaf) == leaf_count<S>, "drx::place_memory: one array for each leaf of S");
-  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1 || boundaries.front() != 0)
-    throw std::invalid_argument("drx::place_memory: " + std::to_string(boundaries.size()) + " boundaries for " +
-                                std::to_string(c.size()) + " ranks");
-  for (auto b : boundaries) c.require_equal(b, "drx::place_memory: the number of members, or a block's boundary");
+  detail::check_blocks(c, boundaries);
   const auto rank = static_cast<std::size_t>(c.rank());
   const std::int64_t local = boundaries[rank + 1] - boundaries[rank];
   constexpr leaf_types<S> types;
