@@ -6,9 +6,7 @@
 
 namespace drx::run {
 
-#if defined(__clang__)
-#define DRX_INDEPENDENT _Pragma("clang loop vectorize(enable) interleave(enable)")
-#elif defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__clang__)  // (clang vectorises by itself, and warns of loops that it was told to and cannot)
 #define DRX_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define DRX_INDEPENDENT

@@ -129,7 +129,12 @@ struct frozen_tape {
 
 namespace detail {
 template <class Maker>
-concept ConstantTape = requires { typename std::bool_constant<(Maker::make(), true)>; };
+constexpr bool makes_a_tape() {  // (a function: clang 14 does not destroy the temporaries of a template argument)
+  const tape t = Maker::make();
+  return t.values.size() >= 0;
+}
+template <class Maker>
+concept ConstantTape = requires { typename std::bool_constant<makes_a_tape<Maker>()>; };
 /// The sizes of Maker's tape. No regions: the compiler has complained about what it is made from.
 template <class Maker>
 struct measured {

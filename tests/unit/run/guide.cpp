@@ -136,7 +136,7 @@ constexpr auto norm = [](auto x) {
 
 namespace oracle = drx::oracle;
 using doctest::Approx;
-const model zero_model{};
+[[maybe_unused]] const model zero_model{};
 }  // namespace
 
 TEST_CASE("guide: placements") {
