@@ -52,7 +52,8 @@ class compiled {
     runtime_.executor = &e;
     runtime_.communicator = &c;
     runtime_.order = options_.order;
-    c.require_equal(fingerprint(), "drx::compile: the program");
+    const std::int64_t print = fingerprint();
+    c.require_equal(print, "drx::compile: the program");
     constexpr auto stages = static_cast<std::size_t>(C::tape.sizes.entries) + 1;
     runtime_.merged.resize(stages);
     runtime_.gathered.resize(stages);
@@ -71,7 +72,7 @@ class compiled {
     at_.resize(static_cast<std::size_t>(C::placements.count) + 1);
     members_.resize(static_cast<std::size_t>(C::placements.count) + 1);
     for (int p = 0; p < C::placements.count; ++p)
-      call_names_.push_back("the number of " + std::string(C::placements.placement[p]->name) + " in a call of program " + std::to_string(fingerprint() % 100000));
+      call_names_.push_back("the number of " + std::string(C::placements.placement[p]->name) + " in a call of program " + std::to_string(print % 100000));
     collected_.resize(static_cast<std::size_t>(C::tape.sizes.values) + 1);
   }
   compiled(compiled&&) noexcept = default;
