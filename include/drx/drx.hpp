@@ -6,4 +6,6 @@
 #include <drx/tape/print.hpp>
 #include <drx/transform/differentiate.hpp>
 #include <drx/transform/grad.hpp>
+#include <drx/transform/jacobian.hpp>
+#include <drx/transform/modes.hpp>
 #include <drx/transform/program.hpp>

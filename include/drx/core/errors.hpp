@@ -12,7 +12,10 @@
 namespace drx::error {
 
 /// Base of all: a value of such a type has been complained about already, so that one mistake gives one error.
-struct reported {};
+struct reported {
+  template <class... X>
+  constexpr reported operator()(const X&...) const { return {}; }  // as the pullback that it might have been
+};
 
 /// True of such types, and of structures with one in them (drx/core/structure.hpp).
 template <class T>
@@ -46,6 +49,7 @@ struct slice_out_of_range : reported {};
 struct loop_body_changes_the_type_of_its_carry : reported {};
 struct grad_needs_a_scalar_result : reported {};
 struct grad_needs_floating_arguments : reported {};
+struct jacobian_needs_arrays : reported {};
 struct branch_on_a_traced_value : reported {};
 struct placed_value_where_an_unplaced_one_is_declared : reported {};
 struct traced_lambda_captures_a_runtime_value : reported {};

@@ -1,0 +1,58 @@
+// drx/transform/split.hpp: a tape in two parts: what is known before some inputs are, and the rest.
+#pragma once
+
+#include <drx/tape/check.hpp>
+#include <drx/tape/rewrite.hpp>
+
+namespace drx::transform {
+
+struct split_tape {
+  tape known;  // the inputs not marked -> residuals
+  tape rest;   // residuals, the inputs marked -> the outputs
+};
+
+/// What does not depend on the inputs marked `late`, and the rest. Entries with regions stay whole. Constants are in both.
+constexpr split_tape split(const tape& t, const vec<bool>& late) {
+  vec<bool> is_late(t.values.size(), false), is_free(t.values.size(), false);
+  for (int i = 0; i < t.inputs.size(); ++i) is_late[t.inputs[i]] = late[i];
+  builder known, rest;
+  vec<int> early_name(t.values.size(), -1), late_name(t.values.size(), -1);
+  for (int i = 0; i < t.inputs.size(); ++i)
+    if (!late[i]) early_name[t.inputs[i]] = known.input(t.values[t.inputs[i]]);
+  auto write = [](builder& b, const entry& e, vec<int>& names) {
+    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
+    for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+  };
+  for (const entry& e : t.entries) {  // what is early; of the rest, which it is
+    bool any = false;
+    for (int o : e.operands) any = any || is_late[o];
+    for (int r : e.results) {
+      is_late[r] = any;
+      is_free[r] = e.operands.empty();
+    }
+    if (!any) write(known, e, early_name);
+  }
+  auto need = [&](int v) {  // as an input of the rest
+    if (is_late[v] || is_free[v] || late_name[v] >= 0) return;
+    known.output(early_name[v]);
+    late_name[v] = rest.input(t.values[v]);
+  };
+  for (const entry& e : t.entries) {
+    bool any = false;
+    for (int o : e.operands) any = any || is_late[o];
+    if (any)
+      for (int o : e.operands) need(o);
+  }
+  for (int o : t.outputs) need(o);
+  for (int i = 0; i < t.inputs.size(); ++i)
+    if (late[i]) late_name[t.inputs[i]] = rest.input(t.values[t.inputs[i]]);
+  for (const entry& e : t.entries)
+    if (e.results.size() > 0 && (is_late[e.results[0]] || is_free[e.results[0]])) write(rest, e, late_name);
+  for (int o : t.outputs) rest.output(late_name[o]);
+  split_tape r{without_dead_entries(known.result()), without_dead_entries(rest.result())};
+  check(r.known);
+  check(r.rest);
+  return r;
+}
+
+}  // namespace drx::transform
