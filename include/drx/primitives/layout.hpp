@@ -58,14 +58,31 @@ struct transpose {  // ints: the permutation: axis i of the result is axis ints[
     bool identity = true;
     for (int i = 0; i < a.ints.size(); ++i) identity = identity && a.ints[i] == i;
     if (identity) return o[0];
+    const shape from = b.shape(o[0]);
+    shape to;
+    for (auto axis : a.ints) to.push_back(from[static_cast<int>(axis)]);
     double x = 0;
-    if (emit::is_constant(b, o[0], x)) {
-      shape s;
-      for (auto axis : a.ints) s.push_back(b.shape(o[0])[static_cast<int>(axis)]);
-      return emit::constant(b, b.type(o[0]).with_shape(s), x);
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr()) {  // two are one
+      const int inner = e->operands[0];
+      vec<std::int64_t> both;
+      for (auto axis : a.ints) both.push_back(e->attrs.ints[static_cast<int>(axis)]);
+      return emit::transpose(b, inner, both);
     }
-    return -1;
+    return keeps_order(from, a.ints) ? emit::reshape(b, o[0], to) : -1;
   }
+  /// Whether the elements stay where they are: only axes of extent 1 move past others.
+  static constexpr bool keeps_order(const shape& from, const vec<std::int64_t>& permutation) {
+    std::int64_t last = -1;
+    for (auto axis : permutation) {
+      if (from[static_cast<int>(axis)] == 1) continue;
+      if (axis < last) return false;
+      last = axis;
+    }
+    return true;
+  }
+  static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) { return list_of(a.ints); }
   static void evaluate(evaluation& v) {
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -97,6 +114,7 @@ inline constexpr primitive transpose{.name = "transpose",
                                      .print = rules::transpose::print,
                                      .evaluate = rules::transpose::evaluate};
 constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
+constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
 }  // namespace prim
 
 namespace emit {

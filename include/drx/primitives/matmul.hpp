@@ -136,25 +136,29 @@ struct product<A, B> {
       return error::element_types_differ{};
     } else if constexpr (A::rank == 0 || B::rank == 0) {
       return error::wrong_rank{};
-    } else if constexpr (left.rank != right.rank && left.rank != 2 && right.rank != 2) {
-      return error::wrong_rank{};
     } else if constexpr (left[left.rank - 1] != right[right.rank - 2]) {
       return error::inner_extents_differ{};
-    } else if constexpr (left.rank == right.rank && !same_batch()) {
+    } else if constexpr (!broadcastable(batch_of(left), batch_of(right))) {
       return error::extents_differ{};
     } else {
       return fine{};
     }
   }
-  static constexpr bool same_batch() {
-    for (int i = 0; i < left.rank - 2; ++i)
-      if (left[i] != right[i]) return false;
-    return true;
+  static constexpr shape batch_of(const shape& s) {
+    shape batch;
+    for (int i = 0; i < s.rank - 2; ++i) batch.push_back(s[i]);
+    return batch;
+  }
+  static constexpr shape batch() { return broadcast_shapes(batch_of(left), batch_of(right)); }
+  /// The matrices of one operand, m rows and n columns each, for every element of the common batch.
+  static constexpr shape matrices(std::int64_t m, std::int64_t n) {
+    shape s = batch();
+    s.push_back(m);
+    s.push_back(n);
+    return s;
   }
   static constexpr shape value_of() {
-    shape s;
-    const shape& batch = left.rank >= right.rank ? left : right;
-    for (int i = 0; i < batch.rank - 2; ++i) s.push_back(batch[i]);
+    shape s = batch();
     if (!row) s.push_back(left[left.rank - 2]);
     if (!column) s.push_back(right[right.rank - 1]);
     return s;
@@ -166,30 +170,29 @@ concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A
 }  // namespace detail
 
 /// The product of matrices, NumPy's rule: vectors are rows on the left and columns on the right; leading axes are a
-/// batch, equal on both sides or on one side only.
+/// batch, and broadcast. Of numbers of one element type. The transpose of an operand costs nothing.
 template <class A, class B>
   requires detail::Multipliable<A, B>
 constexpr auto matmul(const A& x, const B& y) {
   using P = detail::product<A, B>;
   using T = typename A::value_type;
+  constexpr auto m = P::left[P::left.rank - 2], k = P::left[P::left.rank - 1], n = P::right[P::right.rank - 1];
   builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
   int p = emit::reshape(b, emit::resolve(b, detail::ref_of(x), {dtype_of<T>, A::shape}), P::left);
   int q = emit::reshape(b, emit::resolve(b, detail::ref_of(y), {dtype_of<T>, B::shape}), P::right);
-  if constexpr (P::left.rank > 2 && P::right.rank == 2) {  // one larger product
-    constexpr auto k = P::left[P::left.rank - 1];
-    p = emit::reshape(b, p, make_shape(A::size / (k == 0 ? 1 : k), k));
-  } else if constexpr (P::right.rank > 2 && P::left.rank == 2) {
-    shape s = P::right;
-    s[s.rank - 2] = P::left[0];
-    s[s.rank - 1] = P::left[1];
-    p = emit::broadcast_to(b, p, s);
+  if constexpr (P::left.rank > 2 && P::batch_of(P::right).size() == 1) {  // one larger product
+    p = emit::reshape(b, p, make_shape(P::batch_of(P::left).size() * m, k));
+    q = emit::reshape(b, q, make_shape(k, n));
+  } else {
+    p = emit::broadcast_to(b, p, P::matrices(m, k));
+    q = emit::broadcast_to(b, q, P::matrices(k, n));
   }
   using R = array_of<T, P>;
   return R(detail::at(b, emit::reshape(b, emit::matmul(b, p, q, false, false), R::shape)));
 }
 template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
   requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
-Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type; transpose(x) turns one round
+Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
 template <class A, class B, class Why = error::array_operation_on_a_placed_value>
   requires detail::PlacedOperands<A, B>
 Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y)

@@ -77,6 +77,7 @@ IS(drx::matmul(of<v3>(), of<v3>()), scalar);
 IS(drx::dot(of<v3>(), of<v3>()), scalar);
 IS(drx::matmul(of<A<float, 7, 3, 4>>(), of<A<float, 4, 5>>()), A<float, 7, 3, 5>);
 IS(drx::matmul(of<A<float, 7, 3, 4>>(), of<A<float, 7, 4, 5>>()), A<float, 7, 3, 5>);
+IS(drx::matmul(of<A<float, 2, 1, 3, 4>>(), of<A<float, 7, 4, 5>>()), A<float, 2, 7, 3, 5>);
 
 // Layout.
 IS((drx::reshape<2, 6>(of<m34>())), A<float, 2, 6>);
