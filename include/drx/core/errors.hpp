@@ -47,6 +47,9 @@ struct number_of_elements_differs : reported {};
 struct extents_differ : reported {};
 struct slice_out_of_range : reported {};
 struct loop_body_changes_the_type_of_its_carry : reported {};
+struct condition_is_not_one_bool : reported {};
+template <class Then, class Otherwise>
+struct branches_return_different_types : reported {};
 struct grad_needs_a_scalar_result : reported {};
 struct grad_needs_floating_arguments : reported {};
 struct jacobian_needs_arrays : reported {};

@@ -129,7 +129,7 @@ constexpr fold fold_of(const primitive* p) {
 /// Whether an entry belongs to the placed side, which stages take over.
 constexpr bool is_placed_entry(const tape& t, const entry& e) {
   return e.prim == &prim::map || e.prim == &prim::broadcast || e.prim == &prim::member_index || is_reduction(e.prim) ||
-         (e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.prim != &prim::scan && e.prim != &prim::stage);
+         (e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.prim != &prim::scan && e.prim != &prim::cond && e.prim != &prim::stage);
 }
 
 constexpr tape staged(const tape& t);

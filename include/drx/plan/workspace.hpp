@@ -263,6 +263,7 @@ class workspace_planner {
   template <class Place>
   constexpr void frames_of_regions(int e, int s, space where, Place place) {
     const auto& x = t.entries[e];
+    if (x.prim == &prim::cond) return frames_of_branches(x, s, where, place);
     for (int k = 0; k < x.regions; ++k) {
       const int r = x.first_region + k;
       const auto& inner = t.regions[r];
@@ -283,6 +284,25 @@ class workspace_planner {
         shift(r, place(size, s), where);
       }
     }
+  }
+
+  /// The branches lie in the same memory, since only one runs; each writes the results where they belong, if it makes them.
+  template <class Place>
+  constexpr void frames_of_branches(const frozen_entry& x, int s, space where, Place place) {
+    std::int64_t size = 0;
+    for (int k = 0; k < x.regions; ++k) {
+      const auto& branch = t.regions[x.first_region + k];
+      for (int i = 0; i < branch.inputs.count; ++i) p.root[id(branch.inputs, i)] = id(x.operands, i + 1);
+      const std::int64_t own = region(x.first_region + k, where);
+      size = own > size ? own : size;
+      for (int i = 0; i < branch.outputs.count; ++i) {
+        const int out = root(id(branch.outputs, i));
+        const bool made_here = definition[out] >= branch.first_entry && definition[out] < branch.first_entry + branch.entries;
+        if (made_here && t.values[out].depth == 0) p.root[out] = id(x.results, i);
+      }
+    }
+    const std::int64_t offset = place(size, s);
+    for (int k = 0; k < x.regions; ++k) shift(x.first_region + k, offset, where);
   }
 
   constexpr int carries_of(const frozen_entry& x) const { return static_cast<int>(t.pool[x.ints.first + 3]); }

@@ -95,7 +95,7 @@ constexpr builder& common_tape(const leaf_refs<X>&... refs) {
   builder* b = nullptr;
   ((b = builder::inner(b, refs.innermost())), ...);
   if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
-  return *b;
+  return b->at_work();
 }
 
 /// The traced value of type X whose leaves are ids of b.

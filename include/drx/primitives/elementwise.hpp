@@ -173,7 +173,7 @@ constexpr builder& tape_of(const R&... refs) {
   builder* b = nullptr;
   ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.from.tape) : b), ...);
   if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
-  return *b;
+  return b->at_work();
 }
 constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
 

@@ -54,8 +54,8 @@ constexpr int accumulate(builder& b, int x, int y);
 /// Zeros of the type and placement of x.
 constexpr int zeros_like(builder& b, int x);
 
-/// x with an axis of extent n at the front, of equal slices.
-constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(b, x, with_front(b.shape(x), n)); }
+/// x with an axis of extent n at the front, of equal slices; in each member where it is placed.
+constexpr int repeated(builder& b, int x, std::int64_t n);
 
 }  // namespace drx::emit
 
@@ -86,5 +86,6 @@ constexpr int repeated(builder& b, int x, std::int64_t n) { return broadcast_to(
 #include <drx/primitives/reduce_weighted_mean.hpp>
 #include <drx/primitives/reduce_with.hpp>
 #include <drx/primitives/scan.hpp>
+#include <drx/primitives/cond.hpp>
 #include <drx/primitives/select.hpp>
 #undef DRX_CATALOGUE

@@ -106,6 +106,11 @@ constexpr int accumulate(builder& b, int x, int y) {
   if (t.depth == 0) return add(b, x, y);
   return map(b, t.placements[0], {x, y}, [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
 }
+constexpr int repeated(builder& b, int x, std::int64_t n) {
+  const abstract_value t = b.type(x);
+  if (t.depth == 0) return broadcast_to(b, x, with_front(t.shape, n));
+  return map(b, t.placements[0], {x}, [=](builder& r, const vec<int>& in) { return vec<int>{repeated(r, in[0], n)}; })[0];
+}
 constexpr int zeros_like(builder& b, int x) {
   const abstract_value t = b.type(x);
   if (t.depth == 0) return constant(b, t, 0);
@@ -160,14 +165,17 @@ struct traced_region {
   tape body;
   vec<traced_ref> captures;
 };
-template <bool OfMember = false, class F, class... X>
+enum class region_kind : std::int8_t { loop, member, branch };
+template <region_kind Kind = region_kind::loop, class F, class... X>
 constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...) {
   using R = call_result_t<F, traced_t<X>...>;
   builder region(outer);
-  builder* const around = region.member_body();
-  if (OfMember) region.set_member_body(&region);
+  builder* const member = region.member_body();
+  builder* const branch = region.branch();
+  if (Kind == region_kind::member) region.set_member_body(&region);
+  if (Kind == region_kind::branch) region.set_branch(&region);
   vec<int> ids;
-  auto input = [&]<class Y>(std::type_identity<Y>) {
+  [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
     constexpr leaf_types<Y> types;
     const int first = ids.size();
     for (int i = 0; i < leaf_count<Y>; ++i) ids.push_back(region.input(types[i]));
@@ -176,13 +184,14 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
   std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
   const auto result = std::apply(f, inputs);
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
-  region.set_member_body(around);
+  region.set_member_body(member);
+  region.set_branch(branch);
   return traced_region<R>{region.result(), region.captures()};
 }
-/// The innermost of b and of the builders that a region captured from.
+/// The innermost of b, of the builders that a region captured from, and of branches.
 constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
   for (const auto& c : captures) b = builder::inner(b, c.from.tape);
-  return b;
+  return b ? &b->at_work() : b;
 }
 
 }  // namespace detail
@@ -201,7 +210,7 @@ constexpr auto map(const F& f, const X&... x) {
     builder* b = nullptr;
     std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
     const bool of_constants = !b;
-    const auto region = detail::trace_region<true>(b, f, std::type_identity<typename X::member>{}...);
+    const auto region = detail::trace_region<detail::region_kind::member>(b, f, std::type_identity<typename X::member>{}...);
     b = detail::with_captures(b, region.captures);
     if (b && of_constants) b = builder::inner(b, b->member_body());
     if (!b) throw "drx: a map over constants only; let it meet a traced value first";

@@ -13,14 +13,14 @@
   template <class A, class B> requires AnyReported<A, B> reported operator op(const A&, const B&);
 
 namespace drx {
-DRX_SILENT(abs) DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(broadcast_to) DRX_SILENT(concatenate) DRX_SILENT(cos)
+DRX_SILENT(abs) DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(broadcast_to) DRX_SILENT(concatenate) DRX_SILENT(cond) DRX_SILENT(cos)
 DRX_SILENT(dot) DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(fori_loop) DRX_SILENT(log) DRX_SILENT(log1p)
 DRX_SILENT(log_softmax) DRX_SILENT(logsumexp) DRX_SILENT(map) DRX_SILENT(matmul) DRX_SILENT(max) DRX_SILENT(mean)
 DRX_SILENT(min) DRX_SILENT(pad) DRX_SILENT(pow) DRX_SILENT(reduce_max) DRX_SILENT(reduce_mean) DRX_SILENT(reduce_min)
 DRX_SILENT(reduce_sum) DRX_SILENT(reduce_weighted_mean) DRX_SILENT(relu) DRX_SILENT(reshape) DRX_SILENT(scan)
 DRX_SILENT(select) DRX_SILENT(sigmoid) DRX_SILENT(sin) DRX_SILENT(slice) DRX_SILENT(softmax)
 DRX_SILENT(softmax_cross_entropy) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(stop_gradient) DRX_SILENT(sum)
-DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where)
+DRX_SILENT(switch_case) DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where)
 DRX_SILENT(all_of) DRX_SILENT(any_of) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(index)
 DRX_SILENT(reduce_with) DRX_SILENT(rsqrt) DRX_SILENT(sign) DRX_SILENT(stack) DRX_SILENT(tan) DRX_SILENT(tree_map)
 DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)

@@ -374,6 +374,28 @@ struct kernel<C, E, &prim::scan> {
   }
 };
 
+template <class C, int E>
+struct kernel<C, E, &prim::cond> {
+  static constexpr auto& x = C::tape.entries[E];
+
+  static void run(frame& f) {
+    if (*elements<const bool, C, C::operand(E, 0)>(f)) {
+      branch<x.first_region>(f);
+    } else {
+      branch<x.first_region + 1>(f);
+    }
+  }
+  template <int Region>
+  static void branch(frame& f) {
+    run_region<C, Region>(f);
+    unroll<x.results.count>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int from = C::output(Region, I), to = C::result(E, I);
+      if constexpr (C::root(from) != C::root(to))
+        std::memcpy(address<C, to>(f), address<C, from>(f), static_cast<std::size_t>(C::bytes(to)));
+    });
+  }
+};
+
 #if defined(__GNUC__) && !defined(__clang__)
 #define DRX_STEP [[gnu::noipa]]  // with its interprocedural analyses g++ 12.2 drops calls of steps that store bool
 #else

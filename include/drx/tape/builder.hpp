@@ -31,6 +31,10 @@ class builder {
       const int known = prim.simplify(*this, operands, attrs);
       if (known >= 0) return {known};
     }
+    if (prim.unfold) {
+      vec<int> known = prim.unfold(*this, operands, regions);
+      if (!known.empty()) return known;
+    }
     const unsigned h = hash(prim, operands, attrs);
     if (regions.empty())
       for (int i = 0; i < tape_.entries.size(); ++i) {
@@ -96,6 +100,12 @@ class builder {
   constexpr builder* member_body() { return root()->member_body_; }
   constexpr void set_member_body(builder* b) { root()->member_body_ = b; }
 
+  /// Where an operation goes whose operands are this builder's: here, or into the branch that is being traced, which may
+  /// not run. (An operation on values from around a loop's body is written around it; from around a branch, in it.)
+  constexpr builder& at_work() { return *inner(this, root()->branch_); }
+  constexpr builder* branch() { return root()->branch_; }
+  constexpr void set_branch(builder* b) { root()->branch_ = b; }
+
  private:
   constexpr builder* root() { return root_ ? root_ : this; }
   constexpr int next_serial() { return ++last_serial_; }
@@ -119,6 +129,7 @@ class builder {
   bool orphan_ = false;
   int last_serial_ = 0;  // of the root: builders opened so far
   builder* member_body_ = nullptr;  // of the root
+  builder* branch_ = nullptr;       // of the root
 };
 
 }  // namespace drx

@@ -51,7 +51,8 @@ struct primitive {
   const char* name;
   /// Result types from operand types.
   vec<abstract_value> (*type)(const typing&);
-  /// Tangents of the results from tangents of the operands.
+  /// Tangents of the results from tangents of the operands; behind them, where it has computed them again along the way,
+  /// the results, which then take the place of the first ones.
   vec<int> (*jvp)(const rule_site&, const vec<int>& tangents) = nullptr;
   /// Cotangents of the operands (those with wanted[i]) from cotangents of the results. For a primitive that is
   /// linear in an operand this is its transpose.
@@ -63,6 +64,8 @@ struct primitive {
   vec<int> (*batch)(const rule_site&, const vec<bool>& batched, std::int64_t n) = nullptr;
   /// A value that is already on the tape and equal to this entry's one result, or -1.
   int (*simplify)(builder&, const vec<int>& operands, const attributes&) = nullptr;
+  /// The results of an entry with regions where they are simpler than it: of a branch on a constant. Empty where not.
+  vec<int> (*unfold)(builder&, const vec<int>& operands, const vec<tape>& regions) = nullptr;
   /// Drops from an entry with regions the results that are not wanted, and what only they needed.
   void (*prune)(entry&, const vec<bool>& wanted) = nullptr;
   /// What stands behind the name when printed, from the attributes.

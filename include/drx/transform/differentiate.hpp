@@ -33,7 +33,10 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving) {
     if (!any) continue;
     if (!e.prim->jvp) throw "drx: this primitive has no forward derivative";
     const vec<int> moved = e.prim->jvp({b, e, operands, results, drivers}, tangents);
-    for (int i = 0; i < results.size(); ++i) tangent[e.results[i]] = moved[i];
+    for (int i = 0; i < results.size(); ++i) {
+      tangent[e.results[i]] = moved[i];
+      if (moved.size() > results.size()) names[e.results[i]] = moved[results.size() + i];
+    }
   }
   for (int o : t.outputs) b.output(names[o]);
   for (int o : t.outputs)

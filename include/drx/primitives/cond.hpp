@@ -1,0 +1,262 @@
+// drx/primitives/cond.hpp: a branch on a value: of two functions only one runs. cond, and switch_case made of it.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim::rules {
+/// Operands: a bool, then what both branches take. Regions: {what runs if it holds, what runs if not}, of the same types.
+struct cond {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0] == abstract_value(dtype::boolean, {}), "cond: the condition is not one bool");
+    for (const tape& branch : t.regions) {
+      typing::require(branch.inputs.size() + 1 == t.operands.size(), "cond: a branch's inputs are not the operands' number");
+      for (int i = 0; i < branch.inputs.size(); ++i)
+        typing::require(t.operands[i + 1] == branch.values[branch.inputs[i]], "cond: an operand is of another type than a branch's input");
+    }
+    vec<abstract_value> r = t.regions[0].types_of(t.regions[0].outputs);
+    typing::require(r == t.regions[1].types_of(t.regions[1].outputs), "cond: the branches return different types");
+    return r;
+  }
+
+  static constexpr bool is_zero(const tape& t, int value) {
+    for (const entry& e : t.entries)
+      if (e.prim == &prim::constant && e.results[0] == value) return e.attrs.number == 0;
+    return false;
+  }
+  /// Result k of both branches, or zero where both return the constant 0.
+  static constexpr int unless_zero(const vec<tape>& branches, int k, const vec<int>& results) {
+    bool zero = true;
+    for (const tape& branch : branches) zero = zero && is_zero(branch, branch.outputs[k]);
+    return zero ? zero_tangent : results[k];
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    vec<bool> moving;
+    vec<int> operands = s.operands;
+    for (int i = 1; i < tangents.size(); ++i) {
+      moving.push_back(tangents[i] != zero_tangent);
+      if (moving.back()) operands.push_back(tangents[i]);
+    }
+    vec<tape> branches;
+    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.jvp(branch, moving));
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
+    vec<int> r;
+    int next = s.results.size();
+    for (int i = 0; i < s.results.size(); ++i)
+      r.push_back(is_floating(s.b.type(s.results[i]).type) ? unless_zero(branches, next++, all) : zero_tangent);
+    for (int i = 0; i < s.results.size(); ++i) r.push_back(all[i]);
+    return r;
+  }
+  /// The branch that was taken runs again, and then backwards.
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<bool> given, region_wanted;
+    vec<int> operands = s.operands;
+    for (int t : ct) {
+      given.push_back(t != zero_tangent);
+      if (given.back()) operands.push_back(t);
+    }
+    for (int i = 1; i < s.operands.size(); ++i) region_wanted.push_back(wanted[i]);
+    vec<tape> branches;
+    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.vjp(branch, region_wanted, given));
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
+    vec<int> r{zero_tangent};
+    int next = 0;
+    for (bool w : region_wanted) r.push_back(w ? unless_zero(branches, next++, all) : zero_tangent);
+    return r;
+  }
+
+  /// x where the condition holds, y where not, along axis 0 of both.
+  static constexpr int choose(builder& b, int condition, int x, int y) {
+    const abstract_value t = b.type(x);
+    if (t.depth > 0)
+      return emit::map(b, t.placements[0], {emit::broadcast(b, condition, t.placements[0]), x, y},
+                       [](builder& r, const vec<int>& in) { return vec<int>{choose(r, in[0], in[1], in[2])}; })[0];
+    shape column = make_shape(t.shape[0]);
+    while (column.rank < t.shape.rank) column.push_back(1);
+    return emit::where(b, emit::broadcast_to(b, emit::reshape(b, condition, column), t.shape), x, y);
+  }
+  /// Where each element has a condition of its own, both branches run.
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<bool> on;
+    for (int i = 1; i < batched.size(); ++i) on.push_back(batched[i]);
+    vec<tape> branches;
+    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.batch(branch, on, n));
+    if (!batched[0]) return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
+    vec<int> inputs;
+    for (int i = 1; i < s.operands.size(); ++i) inputs.push_back(s.operands[i]);
+    const vec<int> x = inline_tape(s.b, branches[0], inputs), y = inline_tape(s.b, branches[1], inputs);
+    vec<int> r;
+    for (int i = 0; i < x.size(); ++i) r.push_back(choose(s.b, s.operands[0], x[i], y[i]));
+    return r;
+  }
+  static constexpr vec<int> unfold(builder& b, const vec<int>& operands, const vec<tape>& regions) {
+    double condition = 0;
+    if (!emit::is_constant(b, operands[0], condition)) return {};
+    vec<int> inputs;
+    for (int i = 1; i < operands.size(); ++i) inputs.push_back(operands[i]);
+    return inline_tape(b, regions[condition != 0 ? 0 : 1], inputs);
+  }
+  static constexpr void prune(entry& e, const vec<bool>& wanted) {
+    vec<bool> keep(e.operands.size() - 1, false), used;
+    for (const tape& branch : e.regions) {  // what one branch uses, the other takes too
+      pruned_region(branch, wanted, keep, used);
+      keep = used;
+    }
+    for (tape& branch : e.regions) branch = pruned_region(branch, wanted, keep, used);
+    vec<bool> operands{true};
+    operands.append(keep);
+    e.operands = filtered(e.operands, operands);
+    e.results = filtered(e.results, wanted);
+  }
+  static void evaluate(evaluation& v) {
+    std::vector<tensor> inputs;
+    for (std::size_t i = 1; i < v.in.size(); ++i) inputs.push_back(*v.in[i]);
+    v.out = v.run(v.e.regions[v.in[0]->data<bool>()[0] ? 0 : 1], std::move(inputs));
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive cond{.name = "cond",
+                                .type = rules::cond::type,
+                                .jvp = rules::cond::jvp,
+                                .vjp = rules::cond::vjp,
+                                .batch = rules::cond::batch,
+                                .unfold = rules::cond::unfold,
+                                .prune = rules::cond::prune,
+                                .evaluate = rules::cond::evaluate};
+}
+
+namespace detail {
+
+template <class C>
+concept Condition = ScalarArray<C> && std::is_same_v<typename std::remove_cvref_t<C>::value_type, bool>;
+
+/// Why F and G are no branches on C for arguments of types X...; `fine` if they are, or the compiler has complained.
+template <class C, class F, class G, class... X>
+constexpr auto cond_misuse() {
+  if constexpr (!Condition<C>) {
+    return error::condition_is_not_one_bool{};
+  } else if constexpr (!(Structured<X> && ...)) {
+    return error::not_a_value_of_drx{};
+  } else {
+    using R = call_result_t<F, traced_t<X>...>;
+    using S = call_result_t<G, traced_t<X>...>;
+    if constexpr (!TracedResult<R>) {
+      return result_misuse<R>();
+    } else if constexpr (!TracedResult<S>) {
+      return result_misuse<S>();
+    } else if constexpr (error::AnyReported<R, S> || std::is_same_v<canonical_t<R>, canonical_t<S>>) {
+      return fine{};
+    } else {
+      return error::branches_return_different_types<canonical_t<R>, canonical_t<S>>{};
+    }
+  }
+}
+template <class C, class F, class G, class... X>
+concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), fine>;
+
+/// `region` with inputs for all of `captures` behind its explicit ones, of which it uses some.
+template <class R>
+constexpr tape with_inputs_for(const traced_region<R>& region, const vec<traced_ref>& captures) {
+  tape t = region.body;
+  const int own = region.captures.size(), explicit_inputs = t.inputs.size() - own;
+  vec<int> inputs;
+  for (int i = 0; i < explicit_inputs; ++i) inputs.push_back(t.inputs[i]);
+  for (const traced_ref& c : captures) {
+    int id = -1;
+    for (int i = 0; i < own; ++i)
+      if (region.captures[i].from.tape == c.from.tape && region.captures[i].id == c.id) id = t.inputs[explicit_inputs + i];
+    if (id < 0) {
+      id = t.values.size();
+      t.values.push_back(c.from.tape->type(c.id));
+    }
+    inputs.push_back(id);
+  }
+  t.inputs = inputs;
+  return t;
+}
+
+}  // namespace detail
+
+/// then(x...) if the condition, one bool, holds, else otherwise(x...): only the branch taken runs. Both return the same
+/// type, and may use traced values around them. In a map each member takes its own branch. Derivative: that of the branch
+/// taken, which runs again in reverse mode.
+template <class C, class F, class G, class... X>
+  requires(!error::AnyReported<C, X...> && detail::Branches<C, F, G, X...>)
+constexpr auto cond(const C& condition, const F& then, const G& otherwise, const X&... x) {
+  using R = detail::call_result_t<F, traced_t<X>...>;
+  if constexpr (error::AnyReported<R, detail::call_result_t<G, traced_t<X>...>>) {
+    return error::reported{};
+  } else {
+    const detail::leaf_refs<C> which(condition);
+    const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
+    builder* b = which.innermost();
+    std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
+    const auto first = detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...);
+    const auto second = detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...);
+    vec<traced_ref> captures = first.captures;
+    for (const traced_ref& c : second.captures) {
+      bool known = false;
+      for (const traced_ref& k : first.captures) known = known || (k.from.tape == c.from.tape && k.id == c.id);
+      if (!known) captures.push_back(c);
+    }
+    b = detail::with_captures(b, captures);
+    if (!b) throw "drx: a branch on constants only; let it meet a traced value first";
+    vec<int> operands = which.on(*b);
+    std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
+    for (const traced_ref& c : captures) operands.push_back(emit::resolve(*b, c, {}));
+    const vec<tape> branches{detail::with_inputs_for(first, captures), detail::with_inputs_for(second, captures)};
+    return detail::bound<R>(*b, b->add(prim::cond, operands, {}, branches));
+  }
+}
+template <class C, class F, class G, class... X, class Why = decltype(detail::cond_misuse<C, F, G, X...>())>
+  requires(!error::AnyReported<C, X...> && !detail::Branches<C, F, G, X...>)
+Why cond(const C&, const F&, const G&, const X&...) = delete;  // drx: cond(condition, then, otherwise, x...): the condition is a drx::array<bool>, not placed; then(x...) and otherwise(x...) return the same type
+
+namespace detail {
+/// Why functions F and G... are no cases of I; `fine` if they are.
+template <class I, class F, class... G>
+constexpr auto switch_misuse() {
+  if constexpr (!(ScalarArray<I> && IntegerArray<I>)) {
+    return error::needs_integer_values{};
+  } else if constexpr (sizeof...(G) == 0) {
+    using R = call_result_t<F>;
+    return result_misuse<R>();
+  } else {
+    using first = std::tuple_element_t<0, std::tuple<G...>>;
+    if constexpr (!Branches<array<bool>, F, first>) {
+      return cond_misuse<array<bool>, F, first>();
+    } else {
+      return switch_misuse<I, G...>();
+    }
+  }
+}
+template <class I, class... F>
+concept Cases = std::is_same_v<decltype(switch_misuse<I, F...>()), fine>;
+
+template <class I, class F, class... G>
+constexpr auto chosen_case(const I& i, const F& f, const G&... g) {
+  if constexpr (sizeof...(G) == 0) {
+    return f();
+  } else {
+    return drx::cond(i <= 0, f, [&] { return chosen_case(i - 1, g...); });
+  }
+}
+}  // namespace detail
+
+/// The i-th of functions without arguments, which use traced values around them; the first where i is below 0, the last
+/// where it is too large. Only that one runs.  switch_case(i, [&] { return x; }, [&] { return x * y; })
+template <class I, class F, class... G>
+  requires(!error::Reported<I> && detail::Cases<I, F, G...>)
+constexpr auto switch_case(const I& i, const F& f, const G&... g) {
+  return detail::chosen_case(i, f, g...);
+}
+template <class I, class F, class... G, class Why = decltype(detail::switch_misuse<I, F, G...>())>
+  requires(!error::Reported<I> && !detail::Cases<I, F, G...>)
+Why switch_case(const I&, const F&, const G&...) = delete;  // drx: switch_case(i, f...): i is a drx::array<int>, not placed; the functions take nothing and return the same type
+
+}  // namespace drx
+
+#endif
