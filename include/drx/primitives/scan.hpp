@@ -238,6 +238,18 @@ struct scan {
     return std::to_string(a.ints[0]) + (a.ints[1] ? " backwards" : "") + ", " + std::to_string(a.ints[2]) +
            " constants, " + std::to_string(a.ints[3]) + " carries";
   }
+  /// Slice `at` along axis 0, of each member where x is placed (carries of placed values that are kept for derivatives).
+  static tensor slice_of(const tensor& x, std::int64_t at) {
+    tensor t(slice(x.type));
+    for (const tensor& m : x.members) t.members.push_back(slice_of(m, at));
+    if (!t.bytes.empty()) std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
+    return t;
+  }
+  static void set_slice(tensor& all, const tensor& y, std::int64_t at) {
+    while (all.members.size() < y.members.size()) all.members.emplace_back(all.type.of_member());
+    for (std::size_t m = 0; m < y.members.size(); ++m) set_slice(all.members[m], y.members[m], at);
+    if (!y.bytes.empty()) std::memcpy(all.bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(), y.bytes.data(), y.bytes.size());
+  }
   static void evaluate(evaluation& v) {
     const parts n(v.e.attrs, static_cast<int>(v.in.size()), static_cast<int>(v.out.size()));
     std::vector<tensor> carry;
@@ -250,17 +262,13 @@ struct scan {
       for (int i = 0; i < n.constants; ++i) in.push_back(*v.in[static_cast<std::size_t>(i)]);
       for (auto& c : carry) in.push_back(std::move(c));
       for (int i = 0; i < n.xs; ++i) {
-        const tensor& x = *v.in[static_cast<std::size_t>(n.constants + n.carries + i)];
-        tensor t(slice(x.type));
-        std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
-        in.push_back(std::move(t));
+        in.push_back(slice_of(*v.in[static_cast<std::size_t>(n.constants + n.carries + i)], at));
       }
       std::vector<tensor> out = v.run(v.e.regions[0], std::move(in));
       carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + n.carries));
       for (int i = 0; i < n.ys; ++i) {
-        const tensor& y = out[static_cast<std::size_t>(n.carries + i)];
-        std::memcpy(v.out[static_cast<std::size_t>(n.carries + i)].bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(),
-                    y.bytes.data(), y.bytes.size());
+        const auto y = static_cast<std::size_t>(n.carries + i);
+        set_slice(v.out[y], out[y], at);
       }
     }
     for (int i = 0; i < n.carries; ++i) v.out[static_cast<std::size_t>(i)] = std::move(carry[static_cast<std::size_t>(i)]);

@@ -20,27 +20,29 @@ inline std::string show(const abstract_value& v) {
 }
 
 namespace detail {
+inline std::string show_values(const tape& t, const vec<int>& ids, bool types) {
+  std::string s;
+  for (int i = 0; i < ids.size(); ++i)
+    s += (i ? ", %" : "%") + std::to_string(ids[i]) + (types ? ": " + show(t.values[ids[i]]) : "");
+  return s;
+}
+inline std::string show_entry(const tape& t, const entry& e) {  // without its regions
+  std::string s = show_values(t, e.results, true) + " = " + e.prim->name;
+  if (e.prim->print) s += "[" + e.prim->print(e.attrs) + "]";
+  if (!e.operands.empty()) s += " " + show_values(t, e.operands, false);
+  return s;
+}
 inline void show_region(const tape& t, const std::string& indent, std::string& out) {
-  auto name = [](int id) { return "%" + std::to_string(id); };
-  auto list = [&](const vec<int>& ids, bool types) {
-    std::string s;
-    for (int i = 0; i < ids.size(); ++i) s += (i ? ", " : "") + name(ids[i]) + (types ? ": " + show(t.values[ids[i]]) : "");
-    return s;
-  };
-  out += "(" + list(t.inputs, true) + ") {\n";
+  out += "(" + show_values(t, t.inputs, true) + ") {\n";
   for (const entry& e : t.entries) {
-    out += indent + "  " + list(e.results, true) + " = " + e.prim->name;
-    if (e.prim->print) {
-      out += "[" + e.prim->print(e.attrs) + "]";
-    }
-    if (!e.operands.empty()) out += " " + list(e.operands, false);
+    out += indent + "  " + show_entry(t, e);
     for (const tape& r : e.regions) {
       out += " ";
       show_region(r, indent + "  ", out);
     }
     out += "\n";
   }
-  out += indent + "  return " + list(t.outputs, false) + "\n" + indent + "}";
+  out += indent + "  return " + show_values(t, t.outputs, false) + "\n" + indent + "}";
 }
 }  // namespace detail
 

@@ -1,0 +1,409 @@
+// drx/run/check_grads.hpp: compares a program's derivatives with differences, and finds the primitive whose rule is wrong.
+#pragma once
+
+#include <drx/run/oracle.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <random>
+
+namespace drx {
+
+struct check_grads_options {
+  int order = 1;             // of derivatives
+  double tolerance = 1e-6;   // of differences, relative to the largest number among the tangents of a result
+  double step = 1e-4;        // of differences; smaller ones are tried where it crosses a kink or a jump
+  std::uint64_t seed = 1;    // of the directions
+  oracle::member_counts members = {};  // of placements that no input has
+};
+
+/// What check_grads found. Printable; true if all derivatives agree.
+struct check_grads_report {
+  /// A derivative that disagrees, and the innermost entry whose own rule does.
+  struct disagreement {
+    int order = 1;         // of the derivative
+    std::string tape;      // which tape was differentiated: "the program", "its reverse derivative", ...
+    std::string what;      // "forward mode and differences", "reverse and forward mode", or what a rule threw
+    double got = 0, expected = 0;
+    std::string primitive;              // empty where each entry by itself agrees
+    int entry = -1;                     // the number of its first result on its tape, as `show` prints it
+    std::vector<abstract_value> operands;
+    std::vector<std::string> path;      // the entry's line, and those of the maps and loops around it, from outside in
+  };
+  std::optional<disagreement> wrong;
+  int checks = 0;      // comparisons made
+  int unclear = 0;     // of them: differences did not settle at any step (a kink, a jump, numbers that are not finite)
+  double error = 0;    // the largest difference of those that agree, relative
+
+  [[nodiscard]] bool ok() const { return !wrong; }
+  explicit operator bool() const { return ok(); }
+  [[nodiscard]] std::string text() const;
+};
+
+namespace oracle {
+namespace detail {
+
+using tensors = std::vector<tensor>;
+
+/// Calls f with each element of x and its partner in y, in double.
+template <class F>
+void zip(tensor& x, const tensor& y, F f) {
+  for (std::size_t m = 0; m < x.members.size(); ++m) zip(x.members[m], y.members.at(m), f);
+  if (x.type.depth > 0 || x.type.type != dtype::float64) return;
+  for (std::int64_t i = 0; i < x.size(); ++i) f(x.data<double>()[i], y.data<double>()[i]);
+}
+inline tensor random_like(tensor x, std::mt19937_64& r) {
+  std::uniform_real_distribution<double> numbers(-1, 1);
+  zip(x, x, [&](double& e, double) { e = numbers(r); });
+  return x;
+}
+inline tensor in_double(const tensor& x) {
+  if (x.type.type != dtype::float32) return x;
+  tensor y(x.type.with_type(dtype::float64));
+  for (const tensor& m : x.members) y.members.push_back(in_double(m));
+  if (x.type.depth > 0) return y;
+  for (std::int64_t i = 0; i < x.size(); ++i) y.data<double>()[i] = static_cast<double>(x.data<float>()[i]);
+  return y;
+}
+/// t computed in double where it computes in float, with the same numbers of values: differences of floats have two
+/// digits, and a rule is the same for both.
+inline tape in_double(const tape& t) {
+  tape r = t;
+  for (abstract_value& v : r.values)
+    if (v.type == dtype::float32) v.type = dtype::float64;
+  r.entries = {};
+  for (entry e : t.entries) {
+    for (tape& region : e.regions) region = in_double(region);
+    if (e.prim == &prim::cast && e.attrs.ints[0] == static_cast<std::int64_t>(dtype::float32))
+      e.attrs.ints[0] = static_cast<std::int64_t>(dtype::float64);
+    const vec<abstract_value> operands = r.types_of(e.operands);
+    const vec<abstract_value> types = e.prim->type({operands, e.attrs, e.regions});
+    vec<entry> casts;  // of what is float by its attributes, such as a constant
+    for (int i = 0; i < types.size(); ++i) {
+      if (types[i] == r.values[e.results[i]]) continue;
+      entry cast;
+      cast.prim = &prim::cast;
+      cast.attrs.ints = {static_cast<std::int64_t>(dtype::float64)};
+      cast.results = {e.results[i]};
+      e.results[i] = r.values.size();
+      cast.operands = {e.results[i]};
+      r.values.push_back(types[i]);
+      casts.push_back(cast);
+    }
+    r.entries.push_back(e);
+    r.entries.append(casts);
+  }
+  return r;
+}
+
+class grads_checker {
+ public:
+  grads_checker(const check_grads_options& o, check_grads_report& r) : options_(o), report_(r), random_(o.seed) {}
+
+  void check(const tape& t, const tensors& x, const site& at, int order, const std::string& name) {
+    const outcome o = compare(t, x, at);
+    ++report_.checks;
+    if (o.is == verdict::unclear) ++report_.unclear;
+    if (o.is == verdict::agrees) report_.error = std::max(report_.error, o.error);
+    if (o.is == verdict::disagrees) {
+      report_.wrong.emplace();
+      report_.wrong->order = order;
+      report_.wrong->tape = name;
+      describe(o);
+      locate(t, x, at);
+      return;
+    }
+    if (order >= options_.order) return;
+    tensors with_cotangents = x, with_directions = x;
+    vec<bool> moving, given;
+    for (const tensor& v : x) {
+      moving.push_back(is_floating(v.type.type));
+      if (moving.back()) with_directions.push_back(random_like(v, random_));
+    }
+    for (const tensor& y : evaluate(t, x, at)) {
+      given.push_back(is_floating(y.type.type));
+      if (given.back()) with_cotangents.push_back(random_like(y, random_));
+    }
+    check(transform::pullback(t, moving, given), with_cotangents, at, order + 1, "the reverse derivative of " + name);
+    if (!report_.wrong) check(tangents_only(t, moving), with_directions, at, order + 1, "the forward derivative of " + name);
+  }
+
+ private:
+  enum class verdict { agrees, disagrees, unclear };
+  struct outcome {
+    verdict is = verdict::agrees;
+    std::string what;
+    double got = 0, expected = 0, error = 0;
+  };
+  static constexpr double epsilon = std::numeric_limits<double>::epsilon();
+
+  static tape tangents_only(const tape& t, const vec<bool>& moving) {
+    tape r = transform::jvp(t, moving);
+    vec<int> tangents;
+    for (int i = t.outputs.size(); i < r.outputs.size(); ++i) tangents.push_back(r.outputs[i]);
+    r.outputs = tangents;
+    return without_dead_entries(r);
+  }
+
+  /// First derivatives of t at x along a random direction.
+  outcome compare(const tape& t, const tensors& x, const site& at) {
+    try {
+      return compare_or_throw(t, x, at);
+    } catch (const char* sentence) {
+      return {verdict::disagrees, sentence, 0, 0, HUGE_VAL};
+    }
+  }
+  outcome compare_or_throw(const tape& t, const tensors& x, const site& at) {
+    vec<bool> moving, given;
+    tensors directions, cotangents;
+    for (const tensor& v : x) {
+      moving.push_back(is_floating(v.type.type));
+      if (moving.back()) directions.push_back(random_like(v, random_));
+    }
+    const tensors y = evaluate(t, x, at);
+    for (const tensor& v : y) {
+      given.push_back(is_floating(v.type.type));
+      if (given.back()) cotangents.push_back(random_like(v, random_));
+    }
+    if (directions.empty() || cotangents.empty()) return {};
+    tensors with_directions = x;
+    with_directions.insert(with_directions.end(), directions.begin(), directions.end());
+    tensors tangents = evaluate(tangents_only(t, moving), with_directions, at);
+
+    outcome forward;
+    double step = options_.step;
+    for (int attempt = 0; attempt < 3; ++attempt, step /= 16) {
+      const tensors slopes = differences(t, x, directions, moving, given, at, step);
+      const tensors finer = differences(t, x, directions, moving, given, at, step / 2);
+      forward = compare_slopes(y, given, tangents, slopes, finer, step);
+      if (forward.is != verdict::unclear) break;
+    }
+    if (forward.is == verdict::disagrees) return forward;
+
+    tensors with_cotangents = x;
+    with_cotangents.insert(with_cotangents.end(), cotangents.begin(), cotangents.end());
+    tensors gradients = evaluate(transform::pullback(t, moving, given), with_cotangents, at);
+    double pushed = 0, pulled = 0, size = 0;
+    for (std::size_t i = 0; i < tangents.size(); ++i)
+      zip(tangents[i], cotangents[i], [&](double a, double b) { pushed += a * b, size += std::abs(a * b); });
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      if (!(gradients[i].type == directions[i].type))
+        return {verdict::disagrees, "reverse mode gives a cotangent of another type", 0, 0, HUGE_VAL};
+      zip(gradients[i], directions[i], [&](double a, double b) { pulled += a * b, size += std::abs(a * b); });
+    }
+    if (!std::isfinite(size) && forward.is == verdict::unclear) return forward;
+    if (!(std::abs(pulled - pushed) <= 1e-9 * size + 1e-12))
+      return {verdict::disagrees, "reverse and forward mode", pulled, pushed, std::abs(pulled - pushed) / size};
+    return forward;
+  }
+  tensors differences(const tape& t, const tensors& x, const tensors& directions, const vec<bool>& moving,
+                      const vec<bool>& given, const site& at, double h) {
+    const auto moved = [&](double by) {
+      tensors v = x;
+      std::size_t next = 0;
+      for (int i = 0; i < moving.size(); ++i)
+        if (moving[i]) zip(v[static_cast<std::size_t>(i)], directions[next++], [&](double& a, double b) { a += by * b; });
+      return evaluate(t, v, at);
+    };
+    tensors above = moved(h), below = moved(-h), r;
+    for (int i = 0; i < given.size(); ++i) {
+      const auto o = static_cast<std::size_t>(i);
+      if (!given[i]) continue;
+      zip(above[o], below[o], [&](double& a, double b) { a = (a - b) / (2 * h); });
+      r.push_back(std::move(above[o]));
+    }
+    return r;
+  }
+  /// The worst element of tangents that disagrees with what the slopes at two steps tend to.
+  outcome compare_slopes(const tensors& y, const vec<bool>& given, tensors& tangents, tensors slopes, tensors finer, double step) {
+    outcome worst;
+    bool unclear = false;
+    for (std::size_t i = 0, o = 0; i < tangents.size(); ++i, ++o) {
+      while (!given[static_cast<int>(o)]) ++o;
+      double scale = 0, values = 1;
+      zip(tangents[i], slopes[i], [&](double a, double b) {
+        for (double e : {std::abs(a), std::abs(b)})
+          if (std::isfinite(e)) scale = std::max(scale, e);
+      });
+      tensor copy = y[o];
+      zip(copy, copy, [&](double& a, double) { values = std::isfinite(a) ? std::max(values, std::abs(a)) : values; });
+      const double allowed = options_.tolerance * scale + 100 * epsilon * values / step;
+      zip(slopes[i], finer[i], [&](double& coarse, double fine) {  // to: what they tend to, or NaN if they do not settle
+        const double spread = std::abs(fine - coarse);
+        coarse = spread <= std::max(allowed, 1e-3 * scale) ? (4 * fine - coarse) / 3 : std::numeric_limits<double>::quiet_NaN();
+      });
+      zip(tangents[i], slopes[i], [&](double tangent, double slope) {
+        if (!std::isfinite(slope)) {
+          unclear = true;
+          return;
+        }
+        const double error = std::abs(tangent - slope);
+        if (!(error <= allowed)) {
+          if (worst.is == verdict::disagrees && error / scale <= worst.error) return;
+          worst = {verdict::disagrees, "forward mode and differences", tangent, slope, error / scale};
+        } else if (worst.is != verdict::disagrees && scale > 0) {
+          worst.error = std::max(worst.error, error / scale);
+        }
+      });
+    }
+    if (unclear) worst.is = verdict::unclear;
+    return worst;
+  }
+
+  // ---- which entry it is ----
+
+  /// Goes through t at x, each entry as a tape of its own at the operands that occur, up to the first that disagrees.
+  bool locate(const tape& t, tensors x, const site& at) {
+    std::vector<tensor> values(static_cast<std::size_t>(t.values.size()));
+    for (int i = 0; i < t.inputs.size(); ++i) values[static_cast<std::size_t>(t.inputs[i])] = std::move(x[static_cast<std::size_t>(i)]);
+    for (const entry& e : t.entries) {
+      tape single;
+      tensors operands;
+      entry same = e;
+      same.operands = same.results = {};
+      for (int o : e.operands) {
+        same.operands.push_back(single.values.size());
+        single.inputs.push_back(single.values.size());
+        single.values.push_back(t.values[o]);
+        operands.push_back(values[static_cast<std::size_t>(o)]);
+      }
+      for (int r : e.results) {
+        same.results.push_back(single.values.size());
+        single.outputs.push_back(single.values.size());
+        single.values.push_back(t.values[r]);
+      }
+      single.entries.push_back(same);
+      const outcome o = compare(single, operands, at);
+      if (o.is == verdict::disagrees) {
+        report_.wrong->path.push_back(drx::detail::show_entry(t, e));
+        if (within(e, operands, t, at)) return true;
+        describe(o);
+        report_.wrong->primitive = e.prim->name;
+        report_.wrong->entry = e.results.empty() ? -1 : e.results[0];
+        for (const tensor& v : operands) report_.wrong->operands.push_back(v.type);
+        return true;
+      }
+      tensors results = evaluate(single, std::move(operands), at);
+      for (int i = 0; i < e.results.size(); ++i) values[static_cast<std::size_t>(e.results[i])] = std::move(results[static_cast<std::size_t>(i)]);
+    }
+    return false;
+  }
+  /// Evaluates an entry, and goes through its regions each time that they are run.
+  struct descent final : evaluation {
+    grads_checker& checker;
+    const site& at;
+    bool found = false;
+    descent(const entry& of, grads_checker& c, const site& s) : evaluation(of), checker(c), at(s) {}
+    tensors run(const tape& region, tensors inputs) override {
+      if (!found) found = checker.locate(region, inputs, at);
+      return evaluate(region, std::move(inputs), at);
+    }
+    tensors run_member(const tape& region, tensors inputs, std::int64_t index) override {
+      const site member = at.member(e.attrs.placement, index);
+      if (!found) found = checker.locate(region, inputs, member);
+      return evaluate(region, std::move(inputs), member);
+    }
+    std::int64_t members(const placement_info* p) override { return at.members(p); }
+  };
+  bool within(const entry& e, const tensors& operands, const tape& t, const site& at) {
+    if (e.regions.empty()) return false;
+    descent d(e, *this, at);
+    for (const tensor& x : operands) d.in.push_back(&x);
+    for (int r : e.results) d.out.emplace_back(t.values[r]);
+    e.prim->evaluate(d);
+    return d.found;
+  }
+  void describe(const outcome& o) {
+    report_.wrong->what = o.what;
+    report_.wrong->got = o.got;
+    report_.wrong->expected = o.expected;
+  }
+
+  const check_grads_options& options_;
+  check_grads_report& report_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace detail
+
+/// The derivatives of a tape's floating outputs in its floating inputs, along random directions, at `inputs`: forward
+/// mode against central differences, reverse mode against forward mode (<w, J v> = <J^T w, v>), then the same of both
+/// derivatives up to options.order. On the plain interpreter, and in double where the tape has float. Where they disagree,
+/// each entry is checked by itself, in maps and loops too, and the first and innermost whose rule is wrong is named.
+inline check_grads_report check_grads(const tape& t, const std::vector<tensor>& inputs, const check_grads_options& options = {}) {
+  run(t, inputs, options.members);  // refuses inputs that are not the tape's
+  detail::scope top;
+  std::vector<tensor> x;
+  bool any = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    detail::note(top, inputs[i], static_cast<int>(i));
+    x.push_back(detail::in_double(inputs[i]));
+    any = any || is_floating(inputs[i].type.type);
+  }
+  if (!any) throw std::invalid_argument("drx::check_grads: no input is floating");
+  check_grads_report report;
+  const detail::site at{&top, nullptr, options.members};
+  detail::grads_checker(options, report).check(detail::in_double(t), x, at, 1, "the program");
+  return report;
+}
+
+}  // namespace oracle
+
+inline std::string check_grads_report::text() const {
+  const auto number = [](double x) {
+    char s[32];
+    std::snprintf(s, sizeof s, "%.9g", x);
+    return std::string(s);
+  };
+  if (!wrong)
+    return std::to_string(checks) + " comparisons agree" +
+           (unclear ? ", but for " + std::to_string(unclear) + " where differences do not settle" : "") + "; largest difference " +
+           number(error) + "\n";
+  std::string s = "derivatives of order " + std::to_string(wrong->order) + " disagree (of " + wrong->tape + "): " + wrong->what +
+                  (wrong->got == wrong->expected ? "" : ": " + number(wrong->got) + " and " + number(wrong->expected)) + "\n";
+  if (wrong->primitive.empty()) return s + "each entry by itself agrees\n";
+  s += "the rule of " + wrong->primitive + ", entry %" + std::to_string(wrong->entry) + ", is wrong for operands (";
+  for (std::size_t i = 0; i < wrong->operands.size(); ++i) s += (i ? ", " : "") + show(wrong->operands[i]);
+  s += "):\n";
+  std::string indent = "  ";
+  for (const std::string& line : wrong->path) {
+    s += indent + line + "\n";
+    indent += "  ";
+  }
+  return s;
+}
+inline std::ostream& operator<<(std::ostream& out, const check_grads_report& r) { return out << r.text(); }
+
+namespace detail {
+template <bool Throws, class Program, class Inputs = typename Program::inputs>
+struct grads_check;
+template <bool Throws, class Program, class... X>
+struct grads_check<Throws, Program, std::tuple<X...>> {
+  check_grads_report operator()(const oracle::held_t<X>&... x, const check_grads_options& options = {}) const {
+    std::vector<tensor> inputs;
+    const auto append = [&](std::vector<tensor> leaves) {
+      for (tensor& leaf : leaves) inputs.push_back(std::move(leaf));
+    };
+    (append(oracle::to_tensors<X>(x)), ...);
+    check_grads_report report = oracle::check_grads(Program::tape().thaw(), inputs, options);
+    if (Throws && !report) throw std::runtime_error("drx::require_grads: " + report.text());
+    return report;
+  }
+};
+}  // namespace detail
+
+/// A program's derivatives against differences at the given inputs: structures as they are, placed ones as std::vectors.
+///     auto report = drx::check_grads<Loss>(model, batches, {.order = 2});
+///     if (!report) std::cerr << report;      // names the primitive whose rule is wrong
+template <class Program>
+inline constexpr detail::grads_check<false, Program> check_grads{};
+/// The same, which throws std::runtime_error with the report where derivatives disagree.
+template <class Program>
+inline constexpr detail::grads_check<true, Program> require_grads{};
+
+}  // namespace drx
