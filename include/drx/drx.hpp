@@ -4,6 +4,7 @@
 
 #include <drx/primitives/emit.hpp>
 #include <drx/tape/print.hpp>
+#include <drx/transform/custom_root.hpp>
 #include <drx/transform/differentiate.hpp>
 #include <drx/transform/grad.hpp>
 #include <drx/transform/jacobian.hpp>

@@ -53,6 +53,7 @@ struct branches_return_different_types : reported {};
 struct grad_needs_a_scalar_result : reported {};
 struct grad_needs_floating_arguments : reported {};
 struct jacobian_needs_arrays : reported {};
+struct custom_rule_returns_another_type : reported {};
 struct branch_on_a_traced_value : reported {};
 struct placed_value_where_an_unplaced_one_is_declared : reported {};
 struct traced_lambda_captures_a_runtime_value : reported {};

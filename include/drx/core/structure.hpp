@@ -117,7 +117,7 @@ struct tuple_structure {
   using canonical = Tuple<canonical_t<X>...>;
   using traced = Tuple<traced_t<X>...>;
   using host = Tuple<host_t<X>...>;
-  static constexpr void types(abstract_value* out) { ((structure<X>::types(out), out += leaf_count<X>), ...); }
+  static constexpr void types([[maybe_unused]] abstract_value* out) { ((structure<X>::types(out), out += leaf_count<X>), ...); }
   template <class V>
   static constexpr void refs(const V& x, traced_ref* out) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {

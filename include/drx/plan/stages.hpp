@@ -346,7 +346,9 @@ constexpr tape staged(const tape& t) {
 template <class Program>
 struct staged_program {
   static constexpr tape make() {
-    tape t = staged(Program::tape().thaw());
+    tape source = Program::tape().thaw();
+    if (has_transparent_entries(source)) source = without_transparent_entries(source);
+    tape t = staged(source);
     check(t);
     return t;
   }

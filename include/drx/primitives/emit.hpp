@@ -87,5 +87,6 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/reduce_with.hpp>
 #include <drx/primitives/scan.hpp>
 #include <drx/primitives/cond.hpp>
+#include <drx/primitives/custom_derivative.hpp>
 #include <drx/primitives/select.hpp>
 #undef DRX_CATALOGUE

@@ -23,7 +23,7 @@ DRX_SILENT(softmax_cross_entropy) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT
 DRX_SILENT(switch_case) DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where)
 DRX_SILENT(all_of) DRX_SILENT(any_of) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(index)
 DRX_SILENT(reduce_with) DRX_SILENT(rsqrt) DRX_SILENT(sign) DRX_SILENT(stack) DRX_SILENT(tan) DRX_SILENT(tree_map)
-DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
+DRX_SILENT(custom_root) DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
 DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast) DRX_SILENT_OF_TYPE(one_hot)
 }  // namespace drx
 

@@ -72,6 +72,7 @@ struct primitive {
   std::string (*print)(const attributes&) = nullptr;
   /// The plain interpreter's evaluation of it.
   void (*evaluate)(evaluation&) = nullptr;
+  bool transparent = false;  // region 0, on the operands, is what the entry computes: it takes its place when executed
   bool elementwise = false;  // result[i] depends on operand[i] only, all of one shape
 };
 

@@ -73,6 +73,34 @@ constexpr tape without_dead_entries(const tape& t) {
   return r;
 }
 
+/// t with the first region of each transparent entry in its place, in regions too.
+constexpr tape without_transparent_entries(const tape& t) {
+  builder b;
+  vec<int> names(t.values.size(), -1);
+  for (int i : t.inputs) names[i] = b.input(t.values[i]);
+  for (const entry& e : t.entries) {
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(without_transparent_entries(r));
+    vec<int> results;
+    if (e.prim->transparent) {
+      results = inline_tape(b, regions[0], renamed(e.operands, names));
+    } else {
+      results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
+    }
+    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  for (int o : t.outputs) b.output(names[o]);
+  return without_dead_entries(b.result());
+}
+constexpr bool has_transparent_entries(const tape& t) {
+  for (const entry& e : t.entries) {
+    if (e.prim->transparent) return true;
+    for (const tape& r : e.regions)
+      if (has_transparent_entries(r)) return true;
+  }
+  return false;
+}
+
 /// A region without the outputs that are not wanted; then without the inputs that it does not use, of which
 /// used_inputs tells.
 constexpr tape pruned_region(tape region, const vec<bool>& wanted_outputs, const vec<bool>& keep_inputs,

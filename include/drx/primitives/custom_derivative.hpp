@@ -1,0 +1,316 @@
+// drx/primitives/custom_derivative.hpp: functions whose derivative the user gives: custom_jvp, custom_vjp. Each is an
+// entry with f as its first region, which takes the entry's place when a program is executed.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim::rules {
+/// ints: {captured operands}. Operands, and inputs of each region: captured values, then the region's own.
+struct custom {
+  static constexpr int captured(const attributes& a) { return static_cast<int>(a.ints[0]); }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const tape& f = t.regions[0];
+    typing::require(t.operands == f.types_of(f.inputs), "custom derivative: an operand is of another type than the function's input");
+    return f.types_of(f.outputs);
+  }
+  static constexpr void refuse_captured(const rule_site& s, const vec<int>& tangents) {
+    for (int i = 0; i < captured(s.e.attrs); ++i)
+      if (tangents[i] != zero_tangent)
+        throw "drx: a derivative in what a function with a custom derivative captured: make it an argument of the function";
+  }
+  /// All operands get the new axis, so that tangents and cotangents are of their types.
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    vec<tape> regions;
+    for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
+    return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
+  }
+  static std::string print(const attributes& a) { return std::to_string(a.ints[0]) + " captured"; }
+  static void evaluate(evaluation& v) {
+    std::vector<tensor> in;
+    for (const tensor* x : v.in) in.push_back(*x);
+    v.out = v.run(v.e.regions[0], std::move(in));
+  }
+};
+/// Regions: f: (captured, x) -> y; df: (captured, x, tangents of x) -> tangents of y, linear in the latter.
+struct custom_jvp : custom {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    refuse_captured(s, tangents);
+    vec<int> inputs = s.operands;
+    for (int i = captured(s.e.attrs); i < s.operands.size(); ++i)
+      inputs.push_back(tangents[i] != zero_tangent ? tangents[i] : emit::zeros_like(s.b, s.operands[i]));
+    vec<int> moved = inline_tape(s.b, s.e.regions[1], inputs);
+    for (int i = 0; i < moved.size(); ++i)
+      if (!is_floating(s.b.type(s.results[i]).type)) moved[i] = zero_tangent;
+    return moved;
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    const int first = captured(s.e.attrs), operands = s.operands.size();
+    vec<bool> in(operands, false), given;
+    vec<int> inputs = s.operands;
+    for (int i = 0; i < operands; ++i)
+      if (i < first) {
+        if (wanted[i]) refuse_captured(s, s.operands);
+      } else {
+        in.push_back(wanted[i]);
+        inputs.push_back(emit::zeros_like(s.b, s.operands[i]));
+      }
+    for (int c : ct) {
+      given.push_back(c != zero_tangent);
+      if (c != zero_tangent) inputs.push_back(c);
+    }
+    const vec<int> back = inline_tape(s.b, s.drivers.vjp(s.e.regions[1], in, given), inputs);
+    vec<int> r(operands, zero_tangent);
+    int next = 0;
+    for (int i = first; i < operands; ++i)
+      if (wanted[i]) r[i] = back[next++];
+    return r;
+  }
+};
+/// Regions: f: (captured, x) -> y; forward: (captured, x) -> (y, residuals); backward: (captured, residuals, cotangents
+/// of y) -> cotangents of x.
+struct custom_vjp : custom {
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>& tangents) {
+    if (tangents.empty()) return {};
+    throw "drx: a function with a custom_vjp has no forward derivative: give it a custom_jvp, which serves both modes";
+  }
+  static constexpr vec<int> augmented(const rule_site& s) { return inline_tape(s.b, s.e.regions[1], s.operands); }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    const int first = captured(s.e.attrs);
+    vec<int> inputs;
+    for (int i = 0; i < first; ++i) {
+      if (wanted[i]) refuse_captured(s, s.operands);
+      inputs.push_back(s.operands[i]);
+    }
+    inputs.append(s.residuals);
+    for (int i = 0; i < ct.size(); ++i) inputs.push_back(ct[i] != zero_tangent ? ct[i] : emit::zeros_like(s.b, s.results[i]));
+    const vec<int> back = inline_tape(s.b, s.e.regions[2], inputs);
+    vec<int> r(first, zero_tangent);
+    r.append(back);
+    return r;
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive custom_jvp{.name = "custom_jvp",
+                                      .type = rules::custom::type,
+                                      .jvp = rules::custom_jvp::jvp,
+                                      .vjp = rules::custom_jvp::vjp,
+                                      .batch = rules::custom::batch,
+                                      .print = rules::custom::print,
+                                      .evaluate = rules::custom::evaluate,
+                                      .transparent = true};
+inline constexpr primitive custom_vjp{.name = "custom_vjp",
+                                      .type = rules::custom::type,
+                                      .jvp = rules::custom_vjp::jvp,
+                                      .vjp = rules::custom_vjp::vjp,
+                                      .augmented = rules::custom_vjp::augmented,
+                                      .batch = rules::custom::batch,
+                                      .print = rules::custom::print,
+                                      .evaluate = rules::custom::evaluate,
+                                      .transparent = true};
+}  // namespace prim
+
+namespace detail {
+
+/// Regions of one entry that captured different values: each gets all of them, as its first inputs.
+class regions_of_one_entry {
+ public:
+  vec<tape> bodies;
+  vec<traced_ref> captures;
+
+  template <class... R>
+  constexpr explicit regions_of_one_entry(const R&... regions) {
+    (collect(regions.captures), ...);
+    (add(regions.body, regions.captures), ...);
+  }
+  /// The captured values and the leaves of x... on b.
+  template <class... X>
+  constexpr vec<int> operands(builder& b, const X&... x) const {
+    vec<int> ids;
+    for (const auto& c : captures) ids.push_back(emit::resolve(b, c, {}));
+    (ids.append(leaf_refs<X>(x).on(b)), ...);
+    return ids;
+  }
+
+ private:
+  static constexpr bool same(const traced_ref& a, const traced_ref& b) { return a.from.tape == b.from.tape && a.id == b.id; }
+  constexpr void collect(const vec<traced_ref>& own) {
+    for (const auto& c : own) {
+      bool known = false;
+      for (const auto& k : captures) known = known || same(c, k);
+      if (!known) captures.push_back(c);
+    }
+  }
+  constexpr void add(tape body, const vec<traced_ref>& own) {
+    const int explicit_inputs = body.inputs.size() - own.size();
+    vec<int> inputs;
+    for (const auto& c : captures) {
+      int id = -1;
+      for (int i = 0; i < own.size(); ++i)
+        if (same(own[i], c)) id = body.inputs[explicit_inputs + i];
+      if (id < 0) {
+        id = body.values.size();
+        body.values.push_back(c.from.tape->type(c.id));
+      }
+      inputs.push_back(id);
+    }
+    for (int i = 0; i < explicit_inputs; ++i) inputs.push_back(body.inputs[i]);
+    body.inputs = inputs;
+    bodies.push_back(body);
+  }
+};
+/// Adds an entry of such regions, the first of which returns the results, of type R.
+template <class R, class... X>
+constexpr auto add_custom(const primitive& p, const regions_of_one_entry& regions, const X&... x) {
+  builder* b = nullptr;
+  ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
+  b = with_captures(b, regions.captures);
+  if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
+  attributes a;
+  a.ints = {regions.captures.size()};
+  return bound<R>(*b, b->add(p, regions.operands(*b, x...), a, regions.bodies));
+}
+template <class... X>
+constexpr builder* innermost_of(const X&... x) {
+  builder* b = nullptr;
+  ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
+  return b;
+}
+template <class... X>
+using one_or_tuple_t = std::conditional_t<sizeof...(X) == 1, std::tuple_element_t<0, std::tuple<X...>>, std::tuple<X...>>;
+
+/// Whether a function returns a value of type R (up to scalars being arrays of rank 0).
+template <class R, class F, class... X>
+constexpr auto rule_misuse() {
+  using Y = call_result_t<F, traced_t<X>...>;
+  if constexpr (!TracedResult<Y>) {
+    return result_misuse<Y>();
+  } else if constexpr (error::Reported<Y> || std::is_same_v<canonical_t<Y>, R>) {
+    return fine{};
+  } else {
+    return error::custom_rule_returns_another_type{};
+  }
+}
+template <class F, class DF>
+struct with_jvp {
+  F f;
+  DF df;
+
+  template <class... X>
+  static constexpr auto misuse() {
+    if constexpr (error::AnyReported<X...>) {
+      return fine{};
+    } else if constexpr (!(Structured<X> && ...)) {
+      return error::not_a_value_of_drx{};
+    } else {
+      using Y = call_result_t<F, traced_t<X>...>;
+      if constexpr (!TracedResult<Y>) {
+        return result_misuse<Y>();
+      } else if constexpr (error::Reported<Y>) {
+        return fine{};
+      } else {
+        return rule_misuse<canonical_t<Y>, DF, X..., X...>();
+      }
+    }
+  }
+  template <class... X, class Why = decltype(misuse<X...>())>
+    requires NoMisuse<Why>
+  constexpr auto operator()(const X&... x) const {  // drx: custom_jvp(f, df): df(x..., tangents of x...) returns the tangent of f(x...), of its type
+    if constexpr (error::AnyReported<X...>) {
+      return error::reported{};
+    } else if constexpr (error::Reported<call_result_t<F, traced_t<X>...>>) {
+      return error::reported{};
+    } else {
+      builder* b = innermost_of(x...);
+      return add_custom<canonical_t<call_result_t<F, traced_t<X>...>>>(
+          prim::custom_jvp,
+          regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
+                               trace_region(b, df, std::type_identity<X>{}..., std::type_identity<X>{}...)),
+          x...);
+    }
+  }
+};
+template <class P>
+struct value_and_residuals;
+template <class Y, class R>
+struct value_and_residuals<std::pair<Y, R>> {
+  using value = canonical_t<Y>;
+  using residuals = canonical_t<R>;
+};
+template <class F, class Forward, class Backward>
+struct with_vjp {
+  F f;
+  Forward forward;
+  Backward backward;
+
+  template <class... X>
+  static constexpr auto misuse() {
+    if constexpr (error::AnyReported<X...>) {
+      return fine{};
+    } else if constexpr (!(Structured<X> && ...)) {
+      return error::not_a_value_of_drx{};
+    } else {
+      using Y = call_result_t<F, traced_t<X>...>;
+      using P = call_result_t<Forward, traced_t<X>...>;
+      if constexpr (!TracedResult<Y>) {
+        return result_misuse<Y>();
+      } else if constexpr (!TracedResult<P>) {
+        return result_misuse<P>();
+      } else if constexpr (error::AnyReported<Y, P>) {
+        return fine{};
+      } else if constexpr (!requires { typename value_and_residuals<P>::residuals; }) {
+        return error::custom_rule_returns_another_type{};
+      } else if constexpr (!std::is_same_v<typename value_and_residuals<P>::value, canonical_t<Y>>) {
+        return error::custom_rule_returns_another_type{};
+      } else {
+        return rule_misuse<one_or_tuple_t<canonical_t<X>...>, Backward, typename value_and_residuals<P>::residuals, canonical_t<Y>>();
+      }
+    }
+  }
+  template <class... X, class Why = decltype(misuse<X...>())>
+    requires NoMisuse<Why>
+  constexpr auto operator()(const X&... x) const {  // drx: custom_vjp(f, forward, backward): forward(x...) returns std::pair{f(x...), residuals}, backward(residuals, cotangent of f(x...)) the cotangents of x... (a tuple of several), of their types
+    if constexpr (error::AnyReported<X...>) {
+      return error::reported{};
+    } else if constexpr (error::AnyReported<call_result_t<F, traced_t<X>...>, call_result_t<Forward, traced_t<X>...>>) {
+      return error::reported{};
+    } else {
+      using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
+      using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
+      builder* b = innermost_of(x...);
+      return add_custom<Y>(prim::custom_vjp,
+                           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
+                                                trace_region(b, forward, std::type_identity<X>{}...),
+                                                trace_region(b, backward, std::type_identity<R>{}, std::type_identity<Y>{})),
+                           x...);
+    }
+  }
+};
+}  // namespace detail
+
+/// f with the derivative df: df(x..., t...) returns the tangent of f(x...) along t..., and must be linear in t.... It
+/// serves both modes (reverse mode transposes it). What is differentiated must be an argument, not captured.
+///     constexpr auto softplus = drx::custom_jvp([](auto x) { return drx::log1p(drx::exp(x)); },
+///                                               [](auto x, auto t) { return t * drx::sigmoid(x); });
+template <class F, class DF>
+constexpr auto custom_jvp(const F& f, const DF& df) {
+  return detail::with_jvp<F, DF>{f, df};
+}
+/// f with a derivative for reverse mode: forward(x...) returns std::pair{f(x...), residuals}, and backward(residuals, c)
+/// the cotangents of x... (a tuple of several) from that of f(x...). There is no forward derivative then.
+///     constexpr auto clipped = drx::custom_vjp([](auto x) { return x; }, [](auto x) { return std::pair{x, std::tuple{}}; },
+///                                              [](auto, auto c) { return drx::clamp(c, -1, 1); });
+template <class F, class Forward, class Backward>
+constexpr auto custom_vjp(const F& f, const Forward& forward, const Backward& backward) {
+  return detail::with_vjp<F, Forward, Backward>{f, forward, backward};
+}
+
+}  // namespace drx
+
+#endif
