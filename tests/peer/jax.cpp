@@ -166,6 +166,16 @@ constexpr auto second = [](auto a, auto xs) { return drx::grad(first)(a, xs); };
 constexpr auto orders = [](auto a, auto xs) {
   return std::tuple{cubes(a, xs), first(a, xs), second(a, xs), drx::grad(second)(a, xs)};
 };
+
+constexpr auto bits = [](auto key, auto i) {
+  const auto keys = drx::split<3>(key);
+  const auto last = drx::index<2>(keys);
+  return std::tuple{keys, drx::fold_in(key, i), drx::random_key(i), drx::random_bits<std::int32_t, 3, 5>(last),
+                    drx::random_bits<std::int64_t, 7>(last), drx::uniform<float, 50>(last, -1, 3), drx::uniform<double, 50>(last),
+                    drx::cast<float>(drx::bernoulli<50>(last, 0.3f)), drx::cast<float>(drx::bernoulli<50>(last, 0.3))};
+};
+constexpr auto normal = [](auto key) { return drx::normal<double, 2000>(key); };
+constexpr auto normal_float = [](auto key) { return drx::normal<float, 2000>(key); };
 }  // namespace
 
 int main() {
@@ -185,5 +195,8 @@ int main() {
       "recurrence_curvature", 0, as_it_is);
   record<program<moved_slope, array<double, 5, 5>, array<double, 6>>>("moved", 0, as_it_is);
   record<program<orders, double, placed<double, clients>>>("orders", 4, as_it_is);
+  record<program<bits, drx::prng_key, std::int64_t>>("random_bits", 0, as_it_is);
+  record<program<normal, drx::prng_key>>("random_normal", 0, as_it_is);
+  record<program<normal_float, drx::prng_key>>("random_normal_float", 0, as_it_is);
   std::printf("}\n");
 }

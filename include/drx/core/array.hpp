@@ -15,7 +15,7 @@ class builder;  // drx/tape/builder.hpp
 /// What a value is while a program is traced: an entry's result on the tape being built, or a constant that has
 /// not met a tape yet.
 struct traced_ref {
-  enum class kind : std::int8_t { none, value, splat, iota, member_index, data };
+  enum class kind : std::int8_t { none, value, splat, iota, member_index, data, seed };
   union source {
     builder* tape;                    // of a value
     double number;                    // of a splat
@@ -25,6 +25,7 @@ struct traced_ref {
     const std::int64_t* int64s;
     const float* floats;
     const double* doubles;
+    std::int64_t seed;  // of a key of random numbers
   };
   source from = {nullptr};
   int id = -1;  // the value on that tape; the axis of an iota

@@ -34,6 +34,7 @@ struct needs_floating_values : reported {};
 struct needs_integer_values : reported {};
 struct needs_boolean_values : reported {};
 struct needs_numbers : reported {};
+struct needs_a_random_key : reported {};
 struct structures_differ : reported {};
 struct map_needs_placed_arguments : reported {};
 struct map_over_two_placements : reported {};

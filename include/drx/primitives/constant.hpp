@@ -203,6 +203,10 @@ constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& typ
     case traced_ref::kind::splat: return constant(b, type, r.from.number);
     case traced_ref::kind::iota: return iota(b, type, r.id);
     case traced_ref::kind::data: return data(b, type, r);
+    case traced_ref::kind::seed: {
+      const std::int32_t words[] = {static_cast<std::int32_t>(r.from.seed >> 32), static_cast<std::int32_t>(r.from.seed)};
+      return data(b, type, words);
+    }
     case traced_ref::kind::member_index: {
       attributes a;
       a.placement = r.from.placement;

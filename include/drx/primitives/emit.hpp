@@ -76,6 +76,10 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/concatenate.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/argmax.hpp>
+#include <drx/primitives/erfinv.hpp>
+#include <drx/primitives/random_bits.hpp>
+#include <drx/primitives/fold_in.hpp>
+#include <drx/primitives/uniform.hpp>
 #include <drx/primitives/one_hot.hpp>
 #include <drx/primitives/log_softmax.hpp>
 #include <drx/primitives/softmax_cross_entropy.hpp>

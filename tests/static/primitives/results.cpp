@@ -91,6 +91,18 @@ IS((drx::one_hot<float, 10>(of<i3>())), A<float, 3, 10>);
 IS(drx::softmax(of<m34>()), m34);
 IS(drx::softmax_cross_entropy(of<m34>(), of<i3>()), v3);
 
+// Random numbers.
+using key = drx::prng_key;
+IS(drx::random_key(1), key);
+IS(drx::random_key(of<A<std::int64_t>>()), key);
+IS(drx::fold_in(of<key>(), 3), key);
+IS(drx::split<5>(of<key>()), A<std::int32_t, 5, 2>);
+IS((drx::random_bits<std::int64_t, 3>(of<key>())), A<std::int64_t, 3>);
+IS((drx::uniform<float, 3, 4>(of<key>(), -1, of<A<float, 4>>())), m34);
+IS((drx::normal<double, 3>(of<key>())), d3);
+IS(drx::bernoulli<3>(of<key>(), of<scalar>()), b3);
+IS(drx::erfinv(of<m34>()), m34);
+
 // To a placement, within it, and back.
 using placed_v3 = at<v3, clients>;
 constexpr auto total = [](auto x) { return drx::sum(x); };

@@ -1,0 +1,136 @@
+// drx/primitives/uniform.hpp: random numbers of a distribution: bits, made numbers by elementwise operations, which fuse. The
+// numbers are JAX's, of the same key. No derivative passes into the bits; it passes to bounds and scales as in any arithmetic.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+#include <cmath>
+
+namespace drx {
+namespace prim {
+namespace rows {
+struct unit_interval : not_differentiable {  // the highest bits as mantissa of a number in [1, 2), less 1
+  static constexpr const char* name = "unit_interval";
+  static constexpr int arity = 1;
+  static constexpr bool accepts(dtype t, int) { return is_integer(t); }
+  static constexpr dtype result(dtype t) { return t == dtype::int32 ? dtype::float32 : dtype::float64; }
+  DRX_FN static constexpr float apply(std::int32_t bits) {
+    return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) >> 9 | 0x3f800000U) - 1.0F;
+  }
+  DRX_FN static constexpr double apply(std::int64_t bits) {
+    return __builtin_bit_cast(double, static_cast<std::uint64_t>(bits) >> 12 | 0x3ff0000000000000U) - 1.0;
+  }
+  template <class T>
+  static auto reference(T bits) {
+    using R = std::conditional_t<std::is_same_v<T, std::int32_t>, float, double>;
+    constexpr int digits = std::is_same_v<R, float> ? 23 : 52;
+    return std::ldexp(static_cast<R>(static_cast<std::make_unsigned_t<T>>(bits) >> (8 * sizeof(T) - digits)), -digits);
+  }
+};
+}  // namespace rows
+inline constexpr primitive unit_interval = elementwise_primitive<rows::unit_interval>();
+template <> struct row_of<&unit_interval> : rows::unit_interval {};
+}  // namespace prim
+
+namespace detail {
+/// Uniform in [0, 1). The key may be a constant if one of `beside` is traced.
+template <class T, std::int64_t... E, class... X>
+constexpr array<T, E...> unit_interval(const prng_key& key, const X&... beside) {
+  constexpr auto what = std::is_same_v<T, float> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
+  builder& b = tape_of(ref_of(key), ref_of(beside)...);
+  return array<T, E...>(at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
+}
+
+// Whether X, an array of T or a literal, broadcasts to the shape of A.
+template <class X, class A>
+concept Parameter = Compatible<A, X> && std::is_same_v<binary_result<A, X>, A>;
+template <class A, class K, class... X>
+constexpr auto random_misuse() {
+  if constexpr (Placed<K> || (Placed<X> || ...)) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Key<K>) {
+    return error::needs_a_random_key{};
+  } else if constexpr (!FloatingArray<A>) {
+    return error::needs_floating_values{};
+  } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, fine> && ...)) {
+    return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...), error::element_types_differ,
+                              error::shapes_do_not_broadcast>{};
+  } else {
+    return error::shapes_do_not_broadcast{};
+  }
+}
+template <class K, class... X>
+concept RandomOperands = (Array<K> || Placed<K> || Literal<K>) && ((ArrayOrLiteral<X> || Placed<X>) && ...);
+}  // namespace detail
+
+/// Uniform in [low, high), low <= high: arrays of T that broadcast to E..., or numbers.  uniform<float, 3, 4>(key, -1, 1)
+template <class T, std::int64_t... E, class K, class L, class H>
+  requires(detail::Key<K> && std::is_floating_point_v<T> && detail::Parameter<L, array<T, E...>> && detail::Parameter<H, array<T, E...>>)
+constexpr array<T, E...> uniform(const K& key, const L& low, const H& high) {
+  const auto u = detail::unit_interval<T, E...>(key, low, high);
+  if constexpr (detail::Literal<L> && detail::Literal<H>) {
+    return u * (static_cast<T>(high) - static_cast<T>(low)) + low;
+  } else {
+    return u * (high - low) + low;
+  }
+}
+/// Uniform in [0, 1).
+template <class T, std::int64_t... E, class K>
+  requires(detail::Key<K> && std::is_floating_point_v<T>)
+constexpr array<T, E...> uniform(const K& key) {
+  return detail::unit_interval<T, E...>(key);
+}
+template <Element T, std::int64_t... E, class K, class... X, class Why = decltype(detail::random_misuse<array<T, E...>, K, X...>())>
+  requires(detail::RandomOperands<K, X...> && (sizeof...(X) == 0 || sizeof...(X) == 2) &&
+           !(detail::Key<K> && std::is_floating_point_v<T> && (detail::Parameter<X, array<T, E...>> && ...)))
+Why uniform(const K&, const X&...) = delete;  // drx: uniform<float, extents...>(key, low, high): of a key that random_key, split or fold_in gave; float or double; bounds of that type that broadcast to the extents; of placed values in a map
+
+/// Standard normal: sqrt(2) erfinv(u), u uniform in (-1, 1). Mean and deviation are arithmetic: m + s * normal<float, 3>(key).
+template <class T, std::int64_t... E, class K>
+  requires(detail::Key<K> && std::is_floating_point_v<T>)
+constexpr array<T, E...> normal(const K& key) {
+  constexpr double above_minus_one = std::is_same_v<T, float> ? -1 + 0x1p-24 : -1 + 0x1p-53;
+  return 1.41421356237309504880 * erfinv(uniform<T, E...>(key, above_minus_one, 1));
+}
+template <Element T, std::int64_t... E, class K, class Why = decltype(detail::random_misuse<array<T, E...>, K>())>
+  requires(detail::RandomOperands<K> && !(detail::Key<K> && std::is_floating_point_v<T>))
+Why normal(const K&) = delete;  // drx: normal<float, extents...>(key): of a key that random_key, split or fold_in gave; float or double; of a placed key in a map
+
+namespace detail {
+template <class P>
+struct probability_element {
+  using type = P;
+};
+template <Array P>
+struct probability_element<P> {
+  using type = typename P::value_type;
+};
+/// What is compared with probabilities P: uniform numbers of their element type.
+template <class P, std::int64_t... E>
+using chances = array<typename probability_element<P>::type, E...>;
+template <class K, class P, std::int64_t... E>
+constexpr auto bernoulli_misuse() {
+  if constexpr (Placed<K> || Placed<P>) {
+    return error::array_operation_on_a_placed_value{};
+  } else {
+    return random_misuse<chances<P, E...>, K, P>();
+  }
+}
+template <class K, class P, std::int64_t... E>
+concept Chance = Key<K> && ArrayOrLiteral<P> && FloatingArray<chances<P, E...>> && Parameter<P, chances<P, E...>>;
+}  // namespace detail
+
+/// True with probability p, an array of float or double that broadcasts to E..., or such a number.  bernoulli<3, 4>(key, 0.25f)
+template <std::int64_t... E, class K, class P>
+  requires detail::Chance<K, P, E...>
+constexpr array<bool, E...> bernoulli(const K& key, const P& p) {
+  return detail::unit_interval<typename detail::chances<P>::value_type, E...>(key, p) < p;
+}
+template <std::int64_t... E, class K, class P, class Why = decltype(detail::bernoulli_misuse<K, P, E...>())>
+  requires(detail::RandomOperands<K, P> && !detail::Chance<K, P, E...>)
+Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, p): of a key that random_key, split or fold_in gave; p of float or double, and it broadcasts to the extents; of placed values in a map
+
+}  // namespace drx
+
+#endif
