@@ -114,4 +114,19 @@ void check_program(const domain& d = {}) {
   check_rules(Program::tape().thaw(), d);
 }
 
+/// Runs a program whose results are differences of things that are equal, as it is and as it is executed.
+template <class Program>
+void check_zero(const domain& d = {.low = .5, .high = 1.5}) {
+  random r(1);
+  const tape t = Program::tape().thaw();
+  tensors x;
+  for (int i : t.inputs) x.push_back(random_tensor(t.values[i], d, r));
+  for (const tape& form : {t, drx::without_transparent_entries(t)}) {
+    double size = 0;
+    for (tensor& y : drx::oracle::run(form, x))
+      drx::oracle::detail::zip(y, y, [&](double a, double) { size = std::isnan(a) ? HUGE_VAL : std::max(size, std::abs(a)); });
+    CHECK(size < 1e-12);
+  }
+}
+
 }  // namespace harness

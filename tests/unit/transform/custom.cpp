@@ -12,21 +12,6 @@ namespace {
 struct clients : drx::placement<clients> {};
 using vec3 = array<double, 3>;
 
-/// Runs a program whose results are differences of things that are equal.
-template <class Program>
-void check_zero() {
-  harness::random r(1);
-  const drx::tape t = Program::tape().thaw();
-  harness::tensors x;
-  for (int i : t.inputs) x.push_back(harness::random_tensor(t.values[i], {.low = .5, .high = 1.5}, r));
-  for (const drx::tape& form : {t, drx::without_transparent_entries(t)}) {
-    double size = 0;
-    for (const drx::tensor& y : drx::oracle::run(form, x)) size = std::max(size, std::sqrt(harness::dot(y, y)));
-    CHECK(size < 1e-12);
-  }
-  CHECK(!drx::has_transparent_entries(drx::without_transparent_entries(t)));
-}
-
 constexpr auto softplus = drx::custom_jvp([](auto x) { return drx::log1p(drx::exp(x)); },
                                           [](auto x, auto t) { return t * drx::sigmoid(x); });
 constexpr auto plain_softplus = [](auto x) { return drx::log1p(drx::exp(x)); };
@@ -54,7 +39,7 @@ TEST_CASE("custom_jvp serves both modes, any order, batches and maps") {
     return std::tuple{drx::grad(sum(softplus))(x) - drx::grad(sum(plain_softplus))(x),
                       drx::hessian(sum(softplus))(x) - drx::hessian(sum(plain_softplus))(x)};
   };
-  check_zero<program<same, vec3>>();
+  harness::check_zero<program<same, vec3>>();
   constexpr auto mapped = [](auto x) { return drx::reduce_sum(drx::map([](auto v) { return drx::sum(softplus(v)); }, x)); };
   harness::check_program<program<mapped, placed<vec3, clients>>>();
 }
@@ -66,11 +51,11 @@ TEST_CASE("custom_vjp: the user's pullback is what reverse mode uses") {
                       drx::grad([](auto z) { return drx::sum(tripled(z) * z); })(x) - 4 * x,
                       drx::hvp([](auto z) { return drx::sum(product(z, z * z)); }, x, y) - 6 * x * y};
   };
-  check_zero<program<f, vec3, vec3>>();
+  harness::check_zero<program<f, vec3, vec3>>();
   constexpr auto per_member = [](auto x) {
     return drx::grad([](auto data) { return drx::reduce_sum(drx::map([](auto v) { return drx::sum(tripled(v)); }, data)); })(x) - 3.0;
   };
-  check_zero<program<per_member, placed<vec3, clients>>>();
+  harness::check_zero<program<per_member, placed<vec3, clients>>>();
   constexpr auto forward = [](auto x) { return tripled(x); };
   CHECK_THROWS_WITH(drx::transform::jvp(program<forward, vec3>::tape().thaw(), {true}), doctest::Contains("give it a custom_jvp"));
 }
@@ -82,7 +67,7 @@ TEST_CASE("custom_root: the derivative of a root is that of the equation") {
                       drx::jvp(cubic, a, 0 * a + 1).second - 1 / (3 * x * x + 4),
                       drx::grad(drx::grad(cubic))(a) + 6 * x / drx::pow(3 * x * x + 4, 3)};
   };
-  check_zero<program<first, double>>();
+  harness::check_zero<program<first, double>>();
   harness::check_program<program<cubic, double>>();
   // The minimiser of sum over members of (x - d)^4 + (x - a)^2, as a function of a and of the members' data.
   constexpr auto minimiser = [](auto a, auto data) {

@@ -16,17 +16,6 @@ using m23 = array<double, 2, 3>;
 template <class T>
 using at_clients = placed<T, clients>;
 
-/// Runs a program whose results are differences of things that are equal.
-template <class Program>
-void check_zero() {
-  harness::random r(1);
-  const drx::tape t = Program::tape().thaw();
-  harness::tensors x;
-  for (int i : t.inputs) x.push_back(harness::random_tensor(t.values[i], {.low = .5, .high = 1.5}, r));
-  double size = 0;
-  for (const drx::tensor& y : drx::oracle::run(t, x)) size = std::max(size, std::sqrt(harness::dot(y, y)));
-  CHECK(size < 1e-12);
-}
 template <class Program>
 double number(const std::vector<double>& in) {
   harness::tensors x;
@@ -56,7 +45,7 @@ TEST_CASE("forward mode pushes, reverse mode pulls, linearize does what forward 
     return std::tuple{y - layer(m, x), same - y, again - y, drx::dot(w, dy) - drx::sum(cm * tm) - drx::dot(cx, tx),
                       dy - push(tm, tx), push(2 * tm, 2 * tx) - 2 * dy};
   };
-  check_zero<program<adjoint, m23, vec3, m23, vec3, vec2>>();
+  harness::check_zero<program<adjoint, m23, vec3, m23, vec3, vec2>>();
   constexpr auto derivatives = [](auto m, auto x, auto tm, auto tx) { return drx::jvp(loss, m, x, tm, tx); };
   harness::check_program<program<derivatives, m23, vec3, m23, vec3>>();
 }
@@ -69,14 +58,14 @@ TEST_CASE("structures, integers among the results, placed values") {
     return std::tuple{std::get<0>(dy.first) - drx::cos(x.first) * t.first, drx::cast<double>(std::get<1>(dy.first)),
                       c.second - y.second * drx::sum(x.first)};
   };
-  check_zero<program<g, std::pair<vec3, double>, std::pair<vec3, double>>>();
+  harness::check_zero<program<g, std::pair<vec3, double>, std::pair<vec3, double>>>();
   constexpr auto h = [](auto w, auto data, auto t, auto td) {
     const auto [y, push] = drx::linearize(over_clients, w, data);
     const auto [cw, cd] = drx::vjp(over_clients, w, data).second(drx::ones<array<double>>());
     return std::pair{push(t, td) - drx::jvp(over_clients, w, data, t, td).second,
                      push(t, td) - drx::dot(cw, t) - drx::reduce_sum(drx::map([](auto a, auto b) { return drx::dot(a, b); }, cd, td))};
   };
-  check_zero<program<h, vec3, at_clients<vec3>, vec3, at_clients<vec3>>>();
+  harness::check_zero<program<h, vec3, at_clients<vec3>, vec3, at_clients<vec3>>>();
 }
 
 TEST_CASE("a linear function is transposed") {
@@ -84,12 +73,12 @@ TEST_CASE("a linear function is transposed") {
     const auto back = drx::linear_transpose<vec3>([=](auto x) { return drx::matmul(m, x); });
     return back(c) - drx::matmul(c, m);
   };
-  check_zero<program<f, m23, vec2>>();
+  harness::check_zero<program<f, m23, vec2>>();
   constexpr auto mean = [](auto m, auto c) {  // of a mean over members: each gets its share
     const auto back = drx::linear_transpose<at_clients<vec3>>([](auto x) { return drx::reduce_mean(2.0 * x); });
     return drx::reduce_sum(back(c)) - 2 * c + 0 * drx::reduce_sum(m);
   };
-  check_zero<program<mean, at_clients<vec3>, vec3>>();
+  harness::check_zero<program<mean, at_clients<vec3>, vec3>>();
 }
 
 TEST_CASE("Jacobians and Hessians") {
@@ -104,13 +93,13 @@ TEST_CASE("Jacobians and Hessians") {
                       second - drx::transpose(second), drx::matmul(second, v) - drx::hvp(of_x, x, v),
                       second - drx::jacrev(drx::grad(of_x))(x)};
   };
-  check_zero<program<f, m23, vec3, vec3, m23>>();
+  harness::check_zero<program<f, m23, vec3, vec3, m23>>();
   constexpr auto placed_data = [](auto w, auto data, auto v) {
     const auto of_w = [=](auto z) { return over_clients(z, data); };
     const auto second = drx::hessian(over_clients)(w, data);
     return std::tuple{drx::matmul(second, v) - drx::hvp(of_w, w, v), drx::jacfwd(over_clients)(w, data) - drx::grad(over_clients)(w, data)};
   };
-  check_zero<program<placed_data, vec3, at_clients<vec3>, vec3>>();
+  harness::check_zero<program<placed_data, vec3, at_clients<vec3>, vec3>>();
   constexpr auto third = [](auto x) { return drx::jacfwd(drx::hessian([](auto z) { return drx::sum(drx::sin(z) * z); }))(x); };
   harness::check_program<program<third, vec2>>({.orders = 1, .tolerance = 1e-5});
   constexpr auto hessian_of_several = [](auto m, auto x, auto w, auto v) { return drx::hvp(loss, m, x, w, v); };
@@ -124,7 +113,7 @@ TEST_CASE("auxiliary outputs") {
     const auto [g2, auxiliary] = drx::grad(with_steps)(x);
     return std::tuple{g - 2 * x, g2 - g, value.first - drx::sum(x * x), std::get<0>(auxiliary) - drx::sin(x), std::get<0>(value.second) - drx::sin(x)};
   };
-  check_zero<program<f, vec3>>();
+  harness::check_zero<program<f, vec3>>();
 }
 
 TEST_CASE("no perturbation is mistaken for another") {
