@@ -46,7 +46,7 @@ struct mul : same_type, on_numbers {
   template <class T>
   static T reference(T x, T y) { return x * y; }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    return emit::mul(b, t, s.operands[1 - i]);
+    return emit::times(b, t, s.operands[1 - i]);
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
@@ -55,7 +55,7 @@ struct mul : same_type, on_numbers {
     return cx && x == 1 ? o[1] : cy && y == 1 ? o[0] : -1;
   }
 };
-struct div : same_type, on_numbers {  // integers divide as in C++, towards zero
+struct div : same_type, on_numbers, singular_value {  // integers divide as in C++, towards zero
   static constexpr const char* name = "div";
   static constexpr int arity = 2;
   template <class T>
@@ -71,8 +71,8 @@ struct div : same_type, on_numbers {  // integers divide as in C++, towards zero
   template <class T>
   static T reference(T x, T y) { return apply(x, y); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    if (i == 0) return emit::div(b, t, s.operands[1]);  // d/dx = 1/y; d/dy = -(x/y)/y
-    return emit::neg(b, emit::div(b, emit::mul(b, t, s.results[0]), s.operands[1]));
+    if (i == 0) return emit::azdiv(b, t, s.operands[1]);  // d/dx = 1/y; d/dy = -(x/y)/y
+    return emit::neg(b, emit::azdiv(b, emit::azmul(b, t, s.results[0]), s.operands[1]));
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;

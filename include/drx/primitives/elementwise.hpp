@@ -23,6 +23,7 @@ namespace rules {
 template <class Row>
 struct elementwise {
   static constexpr int data = Row::arity - 1;  // the operand whose element type counts (`where` has a bool first)
+  static constexpr bool chooses = Row::arity == 3 && Row::accepts(dtype::boolean, 0);
 
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands.size() == Row::arity, "wrong number of operands");
@@ -30,7 +31,7 @@ struct elementwise {
       typing::require(t.operands[i].depth == 0, "an elementwise operand is placed");
       typing::require(t.operands[i].shape == t.operands[0].shape, "shapes differ");
       typing::require(Row::accepts(t.operands[i].type, i), "element type not accepted");
-      typing::require(i == 0 || Row::arity == 3 || t.operands[i].type == t.operands[0].type, "element types differ");
+      typing::require((i == 0 && chooses) || t.operands[i].type == t.operands[data].type, "element types differ");
     }
     return {t.operands[data].with_type(Row::result(t.operands[data].type))};
   }
@@ -57,7 +58,8 @@ struct elementwise {
       if constexpr (Row::accepts(dtype_of<T>, data)) {
         for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
           if constexpr (Row::arity == 3) {
-            const auto y = Row::reference(v.in[0]->data<bool>()[i], v.in[1]->data<T>()[i], v.in[2]->data<T>()[i]);
+            using first = std::conditional_t<chooses, bool, T>;
+            const auto y = Row::reference(v.in[0]->data<first>()[i], v.in[1]->data<T>()[i], v.in[2]->data<T>()[i]);
             v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
           } else if constexpr (Row::arity == 2) {
             const auto y = Row::reference(v.in[0]->data<T>()[i], v.in[1]->data<T>()[i]);
@@ -84,6 +86,7 @@ constexpr primitive elementwise_primitive() {
               .evaluate = rules_t::evaluate,
               .elementwise = true};
   if constexpr (requires { &Row::simplify; }) p.simplify = Row::simplify;
+  if constexpr (requires { Row::singular; }) p.singular = Row::singular;
   return p;
 }
 
@@ -99,6 +102,10 @@ struct on_numbers {
 };
 struct on_floating {
   static constexpr bool accepts(dtype t, int) { return is_floating(t); }
+};
+/// May give infinity or NaN for finite operands.
+struct singular_value {
+  static constexpr bool singular = true;
 };
 struct not_differentiable {
   static constexpr int partial(builder&, const rule_site&, int, int) { return zero_tangent; }

@@ -18,6 +18,9 @@ constexpr int sub(builder& b, int x, int y);
 constexpr int mul(builder& b, int x, int y);
 constexpr int div(builder& b, int x, int y);
 constexpr int neg(builder& b, int x);
+constexpr int azmul(builder& b, int x, int y);
+constexpr int azdiv(builder& b, int x, int y);
+constexpr int times(builder& b, int t, int d);
 constexpr int equal(builder& b, int x, int y);
 constexpr int less(builder& b, int x, int y);
 constexpr int where(builder& b, int condition, int x, int y);
@@ -27,6 +30,7 @@ constexpr int exp(builder& b, int x);
 constexpr int log(builder& b, int x);
 constexpr int sin(builder& b, int x);
 constexpr int cos(builder& b, int x);
+constexpr int rsqrt(builder& b, int x);
 constexpr int pow(builder& b, int x, int y);
 
 constexpr int broadcast_to(builder& b, int x, const shape& s);
@@ -64,6 +68,7 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/constant.hpp>
 #include <drx/primitives/elementwise.hpp>
 #include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/guarded.hpp>
 #include <drx/primitives/cast.hpp>
 #include <drx/primitives/comparison.hpp>
 #include <drx/primitives/where.hpp>
@@ -75,6 +80,11 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/pad.hpp>
 #include <drx/primitives/concatenate.hpp>
 #include <drx/primitives/elementary.hpp>
+#include <drx/primitives/exponential.hpp>
+#include <drx/primitives/power.hpp>
+#include <drx/primitives/trigonometric.hpp>
+#include <drx/primitives/hyperbolic.hpp>
+#include <drx/primitives/piecewise.hpp>
 #include <drx/primitives/argmax.hpp>
 #include <drx/primitives/erfinv.hpp>
 #include <drx/primitives/random_bits.hpp>

@@ -36,10 +36,13 @@ constexpr A softmax(const A& x) {
   const A e = exp(x - detail::offset<Axis>(x));
   return e / detail::keep_axis<A, Axis>(sum<Axis>(e));
 }
-/// log(sum(exp(x))) along an axis, by default the last.
+/// log(sum(exp(x))) along an axis, by default the last. Of -inf only it is -inf, with derivatives 0.
 template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
 constexpr auto logsumexp(const A& x) {
-  return log(sum<Axis>(exp(x - detail::offset<Axis>(x)))) + stop_gradient(max<Axis>(x));
+  constexpr auto most = std::numeric_limits<typename A::value_type>::max();
+  const auto largest = stop_gradient(max<Axis>(x));
+  const auto offset = where(abs(largest) <= most, largest, 0);  // infinity minus itself would be NaN
+  return log(sum<Axis>(exp(x - detail::keep_axis<A, Axis>(offset)))) + offset;
 }
 
 template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)

@@ -53,8 +53,8 @@ constexpr auto where_mismatch() {
 }
 }  // namespace detail
 
-/// a where the condition holds, else b; the three broadcast. What is not chosen gets the derivative 0. (Where its own
-/// derivative is infinite there, give it a harmless argument by a second where: docs/sharp_bits.md.)
+/// a where the condition holds, else b; the three broadcast. What is not chosen gets the derivative 0, also where its own
+/// derivative is infinite (docs/sharp_bits.md).
 template <class C, class A, class B>
   requires detail::WhereOperands<C, A, B>
 constexpr auto where(const C& condition, const A& a, const B& b) {

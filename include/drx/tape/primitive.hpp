@@ -74,6 +74,7 @@ struct primitive {
   void (*evaluate)(evaluation&) = nullptr;
   bool transparent = false;  // region 0, on the operands, is what the entry computes: it takes its place when executed
   bool elementwise = false;  // result[i] depends on operand[i] only, all of one shape
+  bool singular = false;     // may give infinity or NaN for finite operands
 };
 
 }  // namespace drx

@@ -2,6 +2,8 @@
 
 #include "harness/derivatives.hpp"
 
+#include <limits>
+
 namespace oracle = drx::oracle;
 using drx::array;
 using drx::program;
@@ -25,6 +27,20 @@ TEST_CASE("log_softmax, softmax and logsumexp do not overflow") {
   CHECK(shares(1, 0) == .5);
   CHECK(total(0) == 1e4);
   CHECK(total(1) == doctest::Approx(-1e4 + std::log(2)));
+}
+
+TEST_CASE("logsumexp of infinities") {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  constexpr auto f = [](auto x) { return drx::logsumexp(x); };
+  constexpr auto g = [](auto x) { return drx::grad([](auto y) { return drx::sum(drx::logsumexp(y)); })(x); };
+  const array<double, 3, 2> x{-inf, -inf, -inf, 1., inf, 0.};
+  const auto y = oracle::call<program<f, array<double, 3, 2>>>(x);
+  CHECK(y[0] == -inf);
+  CHECK(y[1] == 1);
+  CHECK(y[2] == inf);
+  const auto slope = oracle::call<program<g, array<double, 3, 2>>>(x);
+  for (const int i : {0, 1, 2}) CHECK(slope[i] == 0);
+  CHECK(slope[3] == 1);
 }
 
 TEST_CASE("their derivatives") {

@@ -126,13 +126,12 @@ constexpr auto shrink_hidden = [](auto m) {
 constexpr auto shrink_by_leaf = [](auto m) { return drx::tree_map([](auto x) { return 0.5f * x; }, m.hidden); };
 // cut-end nested_member_use
 
-// cut-begin safe_sqrt
+// cut-begin norm
 constexpr auto norm = [](auto x) {
   auto s = drx::dot(x, x);
-  auto safe = drx::where(s > 0, s, 1.0);  // so that the branch not taken has a finite derivative too
-  return drx::where(s > 0, drx::sqrt(safe), 0.0);
+  return drx::where(s > 0, drx::sqrt(s), 0.0);  // the gradient at 0 is 0
 };
-// cut-end safe_sqrt
+// cut-end norm
 
 namespace oracle = drx::oracle;
 using doctest::Approx;

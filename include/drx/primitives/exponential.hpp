@@ -1,0 +1,107 @@
+// drx/primitives/exponential.hpp: exponentials and logarithms, and the logistic function.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct exp : floating_function, singular_value {
+  static constexpr const char* name = "exp";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::exp(x); }
+  template <class T>
+  static T reference(T x) { return std::exp(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azmul(b, t, s.results[0]); }
+};
+struct log : floating_function, singular_value {
+  static constexpr const char* name = "log";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::log(x); }
+  template <class T>
+  static T reference(T x) { return std::log(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azdiv(b, t, s.operands[0]); }
+};
+struct log1p : floating_function, singular_value {
+  static constexpr const char* name = "log1p";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::log1p(x); }
+  template <class T>
+  static T reference(T x) { return std::log1p(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azdiv(b, t, emit::add(b, s.operands[0], emit::constant_like(b, t, 1)));
+  }
+};
+struct expm1 : floating_function, singular_value {
+  static constexpr const char* name = "expm1";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::expm1(x); }
+  template <class T>
+  static T reference(T x) { return std::expm1(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, emit::add(b, s.results[0], emit::constant_like(b, t, 1)));
+  }
+};
+struct sigmoid : floating_function {
+  static constexpr const char* name = "sigmoid";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::sigmoid(x); }
+  template <class T>
+  static T reference(T x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int y = s.results[0];
+    return emit::mul(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
+  }
+};
+
+}  // namespace rows
+
+inline constexpr primitive exp = elementwise_primitive<rows::exp>();
+inline constexpr primitive log = elementwise_primitive<rows::log>();
+inline constexpr primitive log1p = elementwise_primitive<rows::log1p>();
+inline constexpr primitive expm1 = elementwise_primitive<rows::expm1>();
+inline constexpr primitive sigmoid = elementwise_primitive<rows::sigmoid>();
+template <> struct row_of<&exp> : rows::exp {};
+template <> struct row_of<&log> : rows::log {};
+template <> struct row_of<&log1p> : rows::log1p {};
+template <> struct row_of<&expm1> : rows::expm1 {};
+template <> struct row_of<&sigmoid> : rows::sigmoid {};
+}  // namespace prim
+
+namespace emit {
+constexpr int exp(builder& b, int x) { return b.add1(prim::exp, {x}); }
+constexpr int log(builder& b, int x) { return b.add1(prim::log, {x}); }
+}  // namespace emit
+
+// clang-format off
+template <class A> requires FloatingArray<A>
+constexpr A exp(const A& x) { return detail::elementary(prim::exp, x); }
+template <class A> requires FloatingArray<A>
+constexpr A log(const A& x) { return detail::elementary(prim::log, x); }
+/// log(1 + x), accurate for small x.
+template <class A> requires FloatingArray<A>
+constexpr A log1p(const A& x) { return detail::elementary(prim::log1p, x); }
+/// exp(x) - 1, accurate for small x.
+template <class A> requires FloatingArray<A>
+constexpr A expm1(const A& x) { return detail::elementary(prim::expm1, x); }
+/// 1 / (1 + exp(-x)), without overflow.
+template <class A> requires FloatingArray<A>
+constexpr A sigmoid(const A& x) { return detail::elementary(prim::sigmoid, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why exp(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why log(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why log1p(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why expm1(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why sigmoid(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+// clang-format on
+
+}  // namespace drx
+
+#endif

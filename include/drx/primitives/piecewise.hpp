@@ -1,0 +1,134 @@
+// drx/primitives/piecewise.hpp: rounding, sign and absolute value, relu, clamp.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct floor : floating_function, not_differentiable {
+  static constexpr const char* name = "floor";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::floor(x); }
+  template <class T>
+  static T reference(T x) { return std::floor(x); }
+};
+struct ceil : floating_function, not_differentiable {
+  static constexpr const char* name = "ceil";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::ceil(x); }
+  template <class T>
+  static T reference(T x) { return std::ceil(x); }
+};
+struct sign : number_function, not_differentiable {  // -1, 0 or 1; of NaN 0
+  static constexpr const char* name = "sign";
+  template <class T>
+  DRX_FN static constexpr T apply(T x) { return static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)); }
+  template <class T>
+  static T reference(T x) { return apply(x); }
+};
+struct abs : number_function {  // derivative at 0: 0
+  static constexpr const char* name = "abs";
+  template <class T>
+  DRX_FN static T apply(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return math::abs(x);
+    } else {
+      return x < 0 ? -x : x;
+    }
+  }
+  template <class T>
+  static T reference(T x) { return std::abs(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::mul(b, t, b.add1(prim_sign(), {s.operands[0]}));
+  }
+  static constexpr const primitive& prim_sign();
+};
+struct relu : number_function {  // max(x, 0), but the derivative at 0 is 0; NaN stays
+  static constexpr const char* name = "relu";
+  template <class T>
+  DRX_FN static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
+  template <class T>
+  static T reference(T x) { return apply(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int zero = emit::constant_like(b, t, 0);
+    return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
+  }
+};
+
+}  // namespace rows
+
+inline constexpr primitive floor = elementwise_primitive<rows::floor>();
+inline constexpr primitive ceil = elementwise_primitive<rows::ceil>();
+inline constexpr primitive sign = elementwise_primitive<rows::sign>();
+inline constexpr primitive abs = elementwise_primitive<rows::abs>();
+inline constexpr primitive relu = elementwise_primitive<rows::relu>();
+template <> struct row_of<&floor> : rows::floor {};
+template <> struct row_of<&ceil> : rows::ceil {};
+template <> struct row_of<&sign> : rows::sign {};
+template <> struct row_of<&abs> : rows::abs {};
+template <> struct row_of<&relu> : rows::relu {};
+
+constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
+}  // namespace prim
+
+// clang-format off
+template <class A> requires FloatingArray<A>
+constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
+template <class A> requires FloatingArray<A>
+constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
+/// -1, 0 or 1.
+template <class A> requires detail::NumberArray<A>
+constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
+/// Derivative: sign(x), which is 0 at 0.
+template <class A> requires detail::NumberArray<A>
+constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
+/// max(x, 0), with derivative 0 at 0.
+template <class A> requires detail::NumberArray<A>
+constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+// clang-format on
+
+namespace detail {
+template <class A, class L, class H>
+concept Clampable = Array<A> && Compatible<A, L> && Compatible<A, H> &&
+                    !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
+template <class A, class L, class H>
+constexpr auto clamp_misuse() {
+  if constexpr (Placed<A> || Placed<L> || Placed<H>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (Incompatible<A, L>) {
+    return mismatch<A, L>();
+  } else if constexpr (Incompatible<A, H>) {
+    return mismatch<A, H>();
+  } else {
+    return error::needs_numbers{};
+  }
+}
+}  // namespace detail
+
+/// x limited to [low, high], elementwise; NaN stays. On the bounds the derivative is x's.
+template <class A, class L, class H>
+  requires detail::Clampable<A, L, H>
+constexpr auto clamp(const A& x, const L& low, const H& high) {
+  return where(x < low, low, where(x > high, high, x));
+}
+template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
+  requires((Array<A> || Placed<A>) && !detail::Clampable<A, L, H>)
+Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map
+
+}  // namespace drx
+
+#endif
