@@ -99,6 +99,12 @@ class workspace_planner {
     }
   }
 
+  /// Whether operand i of x is a constant with which its kernel fills the result.
+  constexpr bool fills(const frozen_entry& x, int i) const {
+    const int e = definition[id(x.operands, i)];
+    return x.prim == &prim::update_slice && i == 0 && e >= 0 && t.entries[e].prim == &prim::constant;
+  }
+
   /// Plans region r, whose own values lie in `where`. Returns the bytes of its frame; offsets are relative to it.
   constexpr std::int64_t region(int r, space where) {
     const frozen_region& region = t.regions[r];
@@ -110,7 +116,8 @@ class workspace_planner {
       const auto& x = t.entries[e];
       const role how = role_of(x.prim);
       if (how != role::fused)
-        for (int i = 0; i < x.operands.count; ++i) demanded[id(x.operands, i)] = true;
+        for (int i = 0; i < x.operands.count; ++i)
+          if (!fills(x, i)) demanded[id(x.operands, i)] = true;
     }
     for (int i = 0; i < region.outputs.count; ++i) demanded[id(region.outputs, i)] = true;
 

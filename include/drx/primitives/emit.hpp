@@ -44,6 +44,16 @@ constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
                   const vec<std::int64_t>& interior);
 constexpr int concatenate(builder& b, const vec<int>& x, int axis);
+constexpr int flip(builder& b, int x, const vec<std::int64_t>& axes);
+
+constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch);
+constexpr int update_slice(builder& b, int x, int piece, int starts, int batch);
+constexpr int take(builder& b, int x, int indices, int axis, int batch);
+constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n);
+
+constexpr int cumsum(builder& b, int x, int axis, bool backwards);
+constexpr int cumprod(builder& b, int x, int axis, bool backwards);
+constexpr int recurrence(builder& b, int factor, int x, int axis, bool backwards);
 
 constexpr int broadcast(builder& b, int x, const placement_info* p);
 constexpr int members(builder& b, const placement_info* p, dtype type);
@@ -91,6 +101,13 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/fold_in.hpp>
 #include <drx/primitives/uniform.hpp>
 #include <drx/primitives/one_hot.hpp>
+#include <drx/primitives/flip.hpp>
+#include <drx/primitives/indexing.hpp>
+#include <drx/primitives/dynamic_slice.hpp>
+#include <drx/primitives/take.hpp>
+#include <drx/primitives/cumulative.hpp>
+#include <drx/primitives/prod.hpp>
+#include <drx/primitives/sort.hpp>
 #include <drx/primitives/log_softmax.hpp>
 #include <drx/primitives/softmax_cross_entropy.hpp>
 #include <drx/primitives/broadcast.hpp>

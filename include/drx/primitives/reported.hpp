@@ -24,9 +24,10 @@ DRX_SILENT(switch_case) DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where)
 DRX_SILENT(all_of) DRX_SILENT(any_of) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(index)
 DRX_SILENT(reduce_with) DRX_SILENT(rsqrt) DRX_SILENT(sign) DRX_SILENT(stack) DRX_SILENT(tan) DRX_SILENT(tree_map)
 DRX_SILENT(custom_root) DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
-DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
 DRX_SILENT(bernoulli) DRX_SILENT(erfinv) DRX_SILENT(fold_in) DRX_SILENT(random_key) DRX_SILENT(split)
 DRX_SILENT_OF_TYPE(normal) DRX_SILENT_OF_TYPE(random_bits) DRX_SILENT_OF_TYPE(uniform)
+DRX_SILENT(argsort) DRX_SILENT(cumprod) DRX_SILENT(cumsum) DRX_SILENT(dynamic_slice) DRX_SILENT(flip) DRX_SILENT(prod)
+DRX_SILENT(scatter_add) DRX_SILENT(sort) DRX_SILENT(take) DRX_SILENT(take_along) DRX_SILENT(update_slice)
 DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast) DRX_SILENT_OF_TYPE(one_hot)
 }  // namespace drx
 

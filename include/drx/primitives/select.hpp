@@ -6,8 +6,6 @@
 
 namespace drx {
 namespace detail {
-template <class I>
-concept MemberNumber = IntegerLiteral<I> || (ScalarArray<I> && IntegerArray<I>);
 /// Why member i of x cannot be selected; `fine` if it can.
 template <class X, class I>
 constexpr auto select_misuse() {
@@ -15,7 +13,7 @@ constexpr auto select_misuse() {
     return error::reduce_needs_a_placed_value{};
   } else if constexpr (!all_unplaced<typename X::member> || Placed<I>) {
     return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!MemberNumber<I>) {
+  } else if constexpr (!Position<I>) {
     return error::needs_integer_values{};
   } else {
     return fine{};

@@ -5,7 +5,7 @@
 // bit, on any number of ranks and threads. A rank sends O(log n) nodes in one collective.
 #pragma once
 
-#include <drx/run/kernels.hpp>
+#include <drx/run/indexing_kernels.hpp>
 #include <drx/run/buffer.hpp>
 #include <drx/run/executor.hpp>
 

@@ -28,7 +28,8 @@ inline std::string show_values(const tape& t, const vec<int>& ids, bool types) {
 }
 inline std::string show_entry(const tape& t, const entry& e) {  // without its regions
   std::string s = show_values(t, e.results, true) + " = " + e.prim->name;
-  if (e.prim->print) s += "[" + e.prim->print(e.attrs) + "]";
+  const std::string attributes = e.prim->print ? e.prim->print(e.attrs) : "";
+  if (!attributes.empty()) s += "[" + attributes + "]";
   if (!e.operands.empty()) s += " " + show_values(t, e.operands, false);
   return s;
 }

@@ -102,6 +102,27 @@ IS((drx::uniform<float, 3, 4>(of<key>(), -1, of<A<float, 4>>())), m34);
 IS((drx::normal<double, 3>(of<key>())), d3);
 IS(drx::bernoulli<3>(of<key>(), of<scalar>()), b3);
 IS(drx::erfinv(of<m34>()), m34);
+// Parts and elements at traced positions.
+using position = A<std::int32_t>;
+IS((drx::dynamic_slice<2, 1>(of<m34>(), of<position>(), 3)), A<float, 2, 1>);
+IS(drx::dynamic_slice<2>(of<m34>(), of<position>()), A<float, 2, 4>);
+IS(drx::update_slice(of<m34>(), of<A<float, 1, 4>>(), of<position>()), m34);
+IS(drx::index(of<m34>(), of<position>()), A<float, 4>);
+IS(drx::index(of<m34>(), of<position>(), of<A<std::int64_t>>()), scalar);
+IS(drx::take(of<m34>(), of<i3>()), m34);
+IS((drx::take<1>(of<m34>(), of<A<std::int64_t, 2, 5>>())), A<float, 3, 2, 5>);
+IS(drx::take<-1>(of<m34>(), 2), v3);
+IS(drx::take_along<0>(of<m34>(), of<A<std::int32_t, 7, 4>>()), A<float, 7, 4>);
+IS(drx::scatter_add<1>(of<m34>(), of<A<std::int32_t, 9>>(), of<A<float, 3, 9>>()), m34);
+
+// Folds along an axis, and orders.
+IS(drx::flip<0>(of<m34>()), m34);
+IS(drx::prod<0>(of<m34>()), A<float, 4>);
+IS(drx::prod(of<i3>()), A<std::int32_t>);
+IS(drx::cumsum<0>(of<m34>()), m34);
+IS((drx::cumprod<-1, drx::direction::backward>(of<i3>())), i3);
+IS(drx::sort(of<b3>()), b3);
+IS(drx::argsort<0>(of<A<double, 3, 4>>()), A<std::int32_t, 3, 4>);
 
 // To a placement, within it, and back.
 using placed_v3 = at<v3, clients>;

@@ -8,6 +8,7 @@ using drx::builder;
 using drx::dtype;
 using drx::primitive;
 using drx::shape;
+using drx::tensor;
 using drx::vec;
 namespace emit = drx::emit;
 namespace prim = drx::prim;
@@ -139,4 +140,102 @@ TEST_CASE("products of matrices, in all forms") {
       check({x, y}, [&](builder& b, const vec<int>& in) { return emit::matmul(b, in[0], in[1], tx, ty); });
     }
   check({drx::make_shape(3, 3)}, [](builder& b, const vec<int>& in) { return emit::matmul(b, in[0], in[0], false, true); });
+}
+
+namespace {
+/// The same with inputs of given types, and on batches of some of them.
+template <class F>
+void check_batches_too(const std::vector<abstract_value>& types, F write, std::uint64_t seed) {
+  builder b;
+  vec<int> in;
+  for (const abstract_value& t : types) in.push_back(b.input(t));
+  b.output(write(b, in));
+  const drx::tape t = b.result();
+  harness::check_rules(t, {}, seed);
+  const int n = in.size();
+  for (int mask = 1; mask < 1 << n; ++mask) {
+    CAPTURE(mask);
+    vec<bool> batched;
+    for (int i = 0; i < n; ++i) batched.push_back((mask >> i & 1) != 0);
+    harness::check_rules(drx::transform::batch(t, batched, 2), {}, seed);
+  }
+}
+/// Positions of 0, 1, 2: some before the first element and some behind the last one of four.
+int spread(builder& b, int i) { return emit::sub(b, emit::mul(b, i, emit::constant_like(b, i, 4)), emit::constant_like(b, i, 5)); }
+}  // namespace
+
+TEST_CASE("parts at traced positions") {
+  generator g{std::mt19937_64(5)};
+  for (int round = 0; round < rounds; ++round) {
+    CAPTURE(round);
+    const auto seed = static_cast<std::uint64_t>(round + 1);
+    const int rank = 1 + static_cast<int>(g.below(3)), sized = 1 + static_cast<int>(g.below(rank));
+    const shape s = g.any_shape(rank);
+    shape part = s;
+    vec<std::int64_t> sizes;
+    for (int i = 0; i < sized; ++i) {
+      part[i] = g.below(s[i] + 1);
+      sizes.push_back(part[i]);
+    }
+    const abstract_value x(dtype::float64, s), piece(dtype::float64, part);
+    const abstract_value starts(round % 2 == 0 ? dtype::int32 : dtype::int64, drx::make_shape(sized));
+    check_batches_too({x, starts}, [&](builder& b, const vec<int>& in) { return emit::dynamic_slice(b, in[0], spread(b, in[1]), sizes, 0); }, seed);
+    if (round % 2 == 0) check_batches_too({x, piece, starts}, [&](builder& b, const vec<int>& in) { return emit::update_slice(b, in[0], in[1], spread(b, in[2]), 0); }, seed);
+  }
+}
+
+TEST_CASE("elements at arrays of positions") {
+  generator g{std::mt19937_64(6)};
+  for (int round = 0; round < rounds; ++round) {
+    CAPTURE(round);
+    const auto seed = static_cast<std::uint64_t>(round + 1);
+    const int rank = 1 + static_cast<int>(g.below(3)), axis = static_cast<int>(g.below(rank));
+    const shape s = g.any_shape(rank), any = g.any_shape(static_cast<int>(g.below(3)));
+    shape taken, along = s;
+    for (int i = 0; i < axis; ++i) taken.push_back(s[i]);
+    for (int i = 0; i < any.rank; ++i) taken.push_back(any[i]);
+    for (int i = axis + 1; i < rank; ++i) taken.push_back(s[i]);
+    along[axis] = g.below(4);
+    const dtype type = round % 2 == 0 ? dtype::int32 : dtype::int64;
+    const abstract_value x(dtype::float64, s), i(type, any), k(type, along), u(dtype::float64, taken);
+    check_batches_too({x, i}, [&](builder& b, const vec<int>& in) { return emit::take(b, in[0], spread(b, in[1]), axis, 0); }, seed);
+    check_batches_too({i, u}, [&](builder& b, const vec<int>& in) { return emit::scatter(b, spread(b, in[0]), in[1], axis, 0, s[axis]); }, seed);
+    if (round % 2 == 0) check_batches_too({x, k}, [&](builder& b, const vec<int>& in) { return emit::take_along(b, in[0], spread(b, in[1]), axis); }, seed);
+  }
+}
+
+TEST_CASE("cumulative sums and products, products, orders") {
+  generator g{std::mt19937_64(7)};
+  for (int round = 0; round < rounds; ++round) {
+    CAPTURE(round);
+    const auto seed = static_cast<std::uint64_t>(round + 1);
+    const int rank = 1 + static_cast<int>(g.below(3)), axis = static_cast<int>(g.below(rank));
+    const bool backwards = g.below(2) == 0;
+    const shape s = g.any_shape(rank);
+    drx::attributes some;
+    for (int i = 0; i < rank; ++i)
+      if (g.below(2) == 0) some.ints.push_back(i);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::flip(b, x[0], some.ints); }, {}, seed);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::cumsum(b, x[0], axis, backwards); }, {}, seed);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::cumprod(b, x[0], axis, backwards); }, {}, seed);
+    check({s, s}, [&](builder& b, const vec<int>& x) { return emit::recurrence(b, x[0], x[1], axis, backwards); }, {}, seed);
+    check({s}, [&](builder& b, const vec<int>& x) { return b.add1(prim::prod, {x[0]}, some); }, {}, seed);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], emit::argsort(b, x[0], axis), axis); }, {}, seed);
+  }
+}
+
+TEST_CASE("products with zeros among their factors") {
+  const shape s = drx::make_shape(2, 5);
+  drx::attributes rows;
+  rows.ints = {1};
+  harness::random r(8);
+  for (int zeros = 1; zeros <= 3; ++zeros) {
+    CAPTURE(zeros);
+    tensor x = harness::random_tensor({dtype::float64, s}, {.low = .5, .high = 2}, r);
+    for (int i = 0; i < zeros; ++i) x.data<double>()[1 + 3 * i % 5] = x.data<double>()[9 - i] = 0;
+    auto holds = [&](auto write) { harness::check_derivatives(tape_of({s}, write), {.orders = 3}, 8, {x}); };
+    holds([&](builder& b, const vec<int>& in) { return b.add1(prim::prod, {in[0]}, rows); });
+    holds([&](builder& b, const vec<int>& in) { return emit::cumprod(b, in[0], 1, false); });
+    holds([&](builder& b, const vec<int>& in) { return emit::cumprod(b, in[0], 1, true); });
+  }
 }

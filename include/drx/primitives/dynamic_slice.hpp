@@ -1,0 +1,321 @@
+// drx/primitives/dynamic_slice.hpp: a part of an array whose place is a traced position, and the same part replaced.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim::rules {
+/// ints: {batch, sizes...}; x [batch..., extents...], starts [batch..., one for each size]. Axes behind those with a size
+/// are taken whole.
+struct dynamic_slice {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, starts = t.operands[1].shape;
+    const int batch = static_cast<int>(t.attrs.ints[0]), sized = t.attrs.ints.size() - 1;
+    typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
+    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank, "dynamic_slice: not a start for each size");
+    shape to = indexing::common_batch(x, starts, batch);
+    for (int i = batch; i < x.rank; ++i) {
+      const auto size = i < batch + sized ? t.attrs.ints[1 + i - batch] : x[i];
+      typing::require(0 <= size && size <= x[i], "dynamic_slice: larger than the array");
+      to.push_back(size);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
+    const int batch = static_cast<int>(s.e.attrs.ints[0]);
+    const shape from = s.b.shape(s.operands[0]);
+    shape all = s.b.shape(s.results[0]);
+    for (int i = batch; i < from.rank; ++i) all[i] = from[i];
+    const int zeros = emit::constant(s.b, s.b.type(ct[0]).with_shape(all), 0);
+    return {indexing::summed_to(s.b, emit::update_slice(s.b, zeros, ct[0], s.operands[1], batch), from), zero_tangent};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    attributes a = s.e.attrs;
+    ++a.ints[0];
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[0]) return o[0];
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, to, x);
+    if (a.ints[0] != 0 || !emit::is_constant(b, o[1], x)) return -1;
+    vec<std::int64_t> start, stop;
+    for (int i = 0; i < to.shape.rank; ++i) {
+      const bool sized = i + 1 < a.ints.size();
+      start.push_back(sized ? indexing::position(static_cast<std::int64_t>(x), from[0].shape[i], to.shape[i]) : 0);
+      stop.push_back(start[i] + to.shape[i]);
+    }
+    return emit::slice(b, o[0], start, stop, vec<std::int64_t>(to.shape.rank, 1));
+  }
+  static std::string print(const attributes& a) {
+    std::string text;
+    for (int i = 1; i < a.ints.size(); ++i) text += (i > 1 ? "," : "") + std::to_string(a.ints[i]);
+    return text + (a.ints[0] ? "; batch=" + std::to_string(a.ints[0]) : "");
+  }
+  /// Where the part begins that belongs to the batch element of `at`.
+  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part, const std::int64_t* at,
+                       std::int64_t* start) {
+    for (int i = 0; i < from.rank; ++i) start[i] = 0;
+    for (int i = 0; i < sized; ++i) {
+      std::int64_t own[shape::max_rank] = {};
+      indexing::own_index(starts.type.shape, batch, at, own);
+      own[batch] = i;
+      start[batch + i] = indexing::position(indexing::integer_at(starts, own), from[batch + i], part[batch + i]);
+    }
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    const int batch = static_cast<int>(v.e.attrs.ints[0]), sized = v.e.attrs.ints.size() - 1;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(to, [&](const std::int64_t* at) {
+      std::int64_t start[shape::max_rank], source[shape::max_rank];
+      start_of(*v.in[1], batch, sized, from, to, at, start);
+      indexing::own_index(from, batch, at, source);
+      for (int k = batch; k < from.rank; ++k) source[k] += start[k];
+      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+/// ints: {batch}; x [batch..., extents...], piece [batch..., no larger extents...], starts [batch..., one for each of the
+/// first axes]; in the axes behind those the piece is whole.
+struct update_slice {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, piece = t.operands[1].shape, starts = t.operands[2].shape;
+    const int batch = static_cast<int>(t.attrs.ints[0]);
+    typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
+    typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
+    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank, "update_slice: ranks");
+    shape to = indexing::common_batch(indexing::common_batch(x, piece, batch), starts, batch);
+    for (int i = batch; i < x.rank; ++i) {
+      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i], "update_slice: the piece does not fit");
+      to.push_back(x[i]);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent && t[1] == zero_tangent) return {zero_tangent};
+    vec<int> moved = s.operands;
+    for (int i = 0; i < 2; ++i) moved[i] = t[i] != zero_tangent ? t[i] : emit::zeros_like(s.b, s.operands[i]);
+    return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(3, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const int batch = static_cast<int>(s.e.attrs.ints[0]), starts = s.operands[2];
+    const shape x = s.b.shape(s.operands[0]), piece = s.b.shape(s.operands[1]);
+    if (wanted[0]) {
+      const int none = emit::zeros_like(s.b, s.operands[1]);
+      r[0] = indexing::summed_to(s.b, emit::update_slice(s.b, ct[0], none, starts, batch), x);
+    }
+    if (wanted[1]) {
+      vec<std::int64_t> sizes;
+      for (int i = 0; i < s.b.shape(starts)[batch]; ++i) sizes.push_back(piece[batch + i]);
+      r[1] = indexing::summed_to(s.b, emit::dynamic_slice(s.b, ct[0], starts, sizes, batch), piece);
+    }
+    return r;
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1]), b.type(o[2])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[1]) return o[1];
+    if (from[1].shape.size() == 0 && to == from[0]) return o[0];
+    double x = 0, piece = 0;
+    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
+  }
+  static std::string print(const attributes& a) { return a.ints[0] ? "batch=" + std::to_string(a.ints[0]) : ""; }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
+    const int batch = static_cast<int>(v.e.attrs.ints[0]);
+    const int sized = static_cast<int>(v.in[2]->type.shape[batch]);
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    auto copy = [&](const tensor& x, const std::int64_t* source, const std::int64_t* target) {
+      std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
+                  &x.bytes[width * static_cast<std::size_t>(flat_index(x.type.shape, source))], width);
+    };
+    std::int64_t source[shape::max_rank], target[shape::max_rank];
+    for_each_index(to, [&](const std::int64_t* at) {
+      indexing::own_index(from, batch, at, source);
+      copy(*v.in[0], source, at);
+    });
+    shape each = piece;  // the piece of each batch element
+    for (int i = 0; i < batch; ++i) each[i] = to[i];
+    for_each_index(each, [&](const std::int64_t* at) {
+      dynamic_slice::start_of(*v.in[2], batch, sized, to, piece, at, target);
+      for (int i = 0; i < to.rank; ++i) target[i] += at[i];
+      indexing::own_index(piece, batch, at, source);
+      copy(*v.in[1], source, target);
+    });
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
+                                         .type = rules::dynamic_slice::type,
+                                         .jvp = rules::dynamic_slice::jvp,
+                                         .vjp = rules::dynamic_slice::vjp,
+                                         .batch = rules::dynamic_slice::batch,
+                                         .simplify = rules::dynamic_slice::simplify,
+                                         .print = rules::dynamic_slice::print,
+                                         .evaluate = rules::dynamic_slice::evaluate};
+inline constexpr primitive update_slice{.name = "update_slice",
+                                        .type = rules::update_slice::type,
+                                        .jvp = rules::update_slice::jvp,
+                                        .vjp = rules::update_slice::vjp,
+                                        .batch = rules::dynamic_slice::batch,
+                                        .simplify = rules::update_slice::simplify,
+                                        .print = rules::update_slice::print,
+                                        .evaluate = rules::update_slice::evaluate};
+}  // namespace prim
+namespace emit {
+constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
+  attributes a;
+  a.ints = {batch};
+  a.ints.append(sizes);
+  return b.add1(prim::dynamic_slice, {x, starts}, a);
+}
+constexpr int update_slice(builder& b, int x, int piece, int starts, int batch) {
+  attributes a;
+  a.ints = {batch};
+  return b.add1(prim::update_slice, {x, piece, starts}, a);
+}
+}  // namespace emit
+
+namespace detail {
+template <std::int64_t... Sizes>
+struct sizes {};
+
+/// Parts of the given sizes in the first axes of A, at positions I...
+template <class A, class Sizes, class... I>
+struct dynamic_part {
+  static constexpr auto misuse() {
+    if constexpr (Placed<A> || (Placed<I> || ...)) {
+      return error::array_operation_on_a_placed_value{};
+    } else {
+      return error::not_a_value_of_drx{};
+    }
+  }
+};
+template <Array A, std::int64_t... Size, class... I>
+  requires(!(Placed<I> || ...))
+struct dynamic_part<A, sizes<Size...>, I...> {
+  static constexpr int given = static_cast<int>(sizeof...(Size));
+  static constexpr std::int64_t size(int i) {
+    const std::int64_t list[] = {Size..., 0};
+    return list[i];
+  }
+  static constexpr auto misuse() {
+    if constexpr (!(Position<I> && ...)) {
+      return error::needs_integer_values{};
+    } else if constexpr (given == 0 || given > A::rank || given != static_cast<int>(sizeof...(I))) {
+      return error::wrong_rank{};
+    } else if constexpr (!fits()) {
+      return error::slice_out_of_range{};
+    } else {
+      return fine{};
+    }
+  }
+  static constexpr bool fits() {
+    for (int i = 0; i < given; ++i)
+      if (size(i) < 0 || size(i) > A::shape[i]) return false;
+    return true;
+  }
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    for (int i = 0; i < given && i < s.rank; ++i) s[i] = size(i);
+    return s;
+  }();
+};
+template <class A, class Sizes, class... I>
+concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), fine>;
+
+template <class A, class B, class... I>
+struct replaced_part {
+  static constexpr auto misuse() {
+    if constexpr (Placed<A> || Placed<B> || (Placed<I> || ...)) {
+      return error::array_operation_on_a_placed_value{};
+    } else {
+      return error::not_a_value_of_drx{};
+    }
+  }
+};
+template <Array A, Array B, class... I>
+  requires(!(Placed<I> || ...))
+struct replaced_part<A, B, I...> {
+  static constexpr int given = static_cast<int>(sizeof...(I));
+  static constexpr auto misuse() {
+    if constexpr (!(Position<I> && ...)) {
+      return error::needs_integer_values{};
+    } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
+      return error::element_types_differ{};
+    } else if constexpr (A::rank != B::rank || given == 0 || given > A::rank) {
+      return error::wrong_rank{};
+    } else if constexpr (!fits()) {
+      return error::slice_out_of_range{};
+    } else {
+      return fine{};
+    }
+  }
+  static constexpr bool fits() {
+    for (int i = 0; i < A::rank; ++i)
+      if (i < given ? B::shape[i] > A::shape[i] : B::shape[i] != A::shape[i]) return false;
+    return true;
+  }
+};
+template <class A, class B, class... I>
+concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), fine>;
+
+template <class>
+inline constexpr std::int64_t one_for = 1;
+template <class A, class... I>
+concept DynamicallyIndexable = DynamicallySliceable<A, sizes<one_for<I>...>, I...>;
+}  // namespace detail
+
+/// The part of x of extents Sizes in its first axes that begins at position (i...), integers that may be traced. A negative
+/// position counts from the end; then it is clamped, so that the part lies inside of x.  dynamic_slice<2, 3>(x, i, j)
+template <std::int64_t... Sizes, class A, class... I>
+  requires(sizeof...(I) > 0 && detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
+constexpr auto dynamic_slice(const A& x, const I&... i) {
+  using R = array_of<typename A::value_type, detail::dynamic_part<A, detail::sizes<Sizes...>, I...>>;
+  builder& b = detail::tape_among(x, i...);
+  return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
+}
+template <std::int64_t... Sizes, class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
+Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes...>(x, i, j): as many ints as sizes, none larger than the axis; of a placed value in a map
+
+/// x with `piece` in it, whose first element comes to position (i...), as dynamic_slice reads it: clamped, so that the piece
+/// lies inside of x. Axes without a position: the piece has them whole.  update_slice(x, piece, i, j)
+template <class A, class B, class... I>
+  requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
+constexpr A update_slice(const A& x, const B& piece, const I&... i) {
+  builder& b = detail::tape_among(x, piece, i...);
+  return A(detail::at(b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
+}
+template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::Replaceable<A, B, I...>)
+Why update_slice(const A&, const B&, const I&...) = delete;  // drx: update_slice(x, piece, i, j): piece of x's rank and element type, no larger than x; of placed values in a map
+
+/// The part at a traced position of each of the first axes, which are dropped: read as by dynamic_slice.  index(x, i, j)
+template <class A, class... I>
+  requires(sizeof...(I) > 0 && detail::DynamicallyIndexable<A, I...>)
+constexpr auto index(const A& x, const I&... i) {
+  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
+  const auto part = drx::dynamic_slice<detail::one_for<I>...>(x, i...);
+  return detail::unary<array_of<typename A::value_type, S>>(part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+}
+template <class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallyIndexable<A, I...>)
+Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
+
+}  // namespace drx
+
+#endif

@@ -1,0 +1,76 @@
+// drx/primitives/prod.hpp: the product over axes of an array.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim::rules {
+/// The derivative by a factor is the product of all others, itself made of products: right where factors are zero.
+struct prod : over_axes {
+  static constexpr int others(builder& b, int x, const vec<std::int64_t>& axes) {
+    const shape from = b.shape(x);
+    vec<std::int64_t> order;  // the axes of the product come last, as one
+    for (int i = 0; i < from.rank; ++i)
+      if (axes.find(i) < 0) order.push_back(i);
+    order.append(axes);
+    vec<std::int64_t> inverse(from.rank, 0);
+    for (int i = 0; i < from.rank; ++i) inverse[static_cast<int>(order[i])] = i;
+    const int turned = emit::transpose(b, x, order);
+    const shape wide = b.shape(turned);
+    shape rows = reduced(from, axes);
+    std::int64_t factors = 1;
+    for (auto axis : axes) factors *= from[static_cast<int>(axis)];
+    const int last = rows.rank;
+    rows.push_back(factors);
+    const int row = emit::reshape(b, turned, rows);
+    const int before = along_axis::previous(b, emit::cumprod(b, row, last, false), last, false, 1);
+    const int behind = along_axis::previous(b, emit::cumprod(b, row, last, true), last, true, 1);
+    return emit::transpose(b, emit::reshape(b, emit::mul(b, before, behind), wide), inverse);
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    return {emit::sum(s.b, emit::mul(s.b, t[0], others(s.b, s.operands[0], s.e.attrs.ints)), s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const int factor = others(s.b, s.operands[0], s.e.attrs.ints);
+    return {emit::mul(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), factor)};
+  }
+  /// Axes that are not neighbours: one run of neighbours after the other.
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const int n = a.ints.size();
+    if (n == 0) return o[0];
+    int first = n - 1;
+    while (first > 0 && a.ints[first - 1] + 1 == a.ints[first]) --first;
+    if (first == 0) return -1;
+    attributes last, rest;
+    for (int i = 0; i < n; ++i) (i < first ? rest : last).ints.push_back(a.ints[i]);
+    return b.add1(*prim_ptr(), {b.add1(*prim_ptr(), o, last)}, rest);
+  }
+  static constexpr const primitive* prim_ptr();
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(1);
+    });
+    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a * b); }, true);
+  }
+};
+}  // namespace prim::rules
+namespace prim {
+inline constexpr primitive prod = reduction_primitive<rules::prod>("prod");
+constexpr const primitive* rules::prod::prim_ptr() { return &prim::prod; }
+}  // namespace prim
+
+// clang-format off
+/// The product over the given axes, or all of them; 1 of no factors. Its derivative is right where factors are zero.
+/// prod(x), prod<0>(x), prod<0, -1>(x)
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto prod(const A& x) { return detail::reduce_axes<A, Axes...>(prim::prod, x); }
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why prod(const A&) = delete;  // drx: prod<axes...>(array of numbers); of a placed value in a map
+// clang-format on
+
+}  // namespace drx
+
+#endif

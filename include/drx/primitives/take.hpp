@@ -1,0 +1,304 @@
+// drx/primitives/take.hpp: elements gathered along an axis by an array of positions, and their transpose, which adds.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim::rules {
+/// ints: {axis, batch}; x [batch..., before..., n, behind...] with n at the axis, indices [batch..., any...]; the result is
+/// [batch..., before..., any..., behind...].
+struct take {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, indices = t.operands[1].shape;
+    const int axis = static_cast<int>(t.attrs.ints[0]), batch = static_cast<int>(t.attrs.ints[1]);
+    typing::require(is_integer(t.operands[1].type), "take: the indices are no integers");
+    typing::require(batch <= axis && axis < x.rank, "take: no such axis");
+    typing::require(x.rank - 1 + indices.rank - batch <= shape::max_rank, "take: too many axes");
+    shape to = indexing::common_batch(x, indices, batch);
+    for (int i = batch; i < axis; ++i) to.push_back(x[i]);
+    for (int i = batch; i < indices.rank; ++i) to.push_back(indices[i]);
+    for (int i = axis + 1; i < x.rank; ++i) to.push_back(x[i]);
+    typing::require(x[axis] > 0 || to.size() == 0, "take: from an axis without elements");
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
+    const int axis = static_cast<int>(s.e.attrs.ints[0]), batch = static_cast<int>(s.e.attrs.ints[1]);
+    const shape from = s.b.shape(s.operands[0]);
+    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from), zero_tangent};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    attributes a = s.e.attrs;
+    ++a.ints[0];
+    if (!batched[1] && a.ints[1] == 0) return {s.b.add1(*s.e.prim, s.operands, a)};             // an axis more before it
+    if (!batched[0] && a.ints[1] == 0 && a.ints[0] == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};  // more indices
+    ++a.ints[1];
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[0], x)) return -1;
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    return emit::constant(b, type({from, a, {}})[0], x);
+  }
+  static std::string print(const attributes& a) {
+    return "axis=" + std::to_string(a.ints[0]) + (a.ints[1] ? "; batch=" + std::to_string(a.ints[1]) : "");
+  }
+  /// For an index `at` of the gathered side [batch..., before..., any..., behind...] that of the element [..., n, ...] it is of.
+  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at, std::int64_t* element) {
+    const int any = indices.type.shape.rank - batch;
+    std::int64_t which[shape::max_rank] = {};
+    indexing::own_index(indices.type.shape, batch, at, which);
+    for (int i = 0; i < any; ++i) which[batch + i] = at[axis + i];
+    for (int i = 0; i < axis; ++i) element[i] = at[i];
+    element[axis] = indexing::position(indexing::integer_at(indices, which), n);
+    for (int i = axis + 1; i < rank; ++i) element[i] = at[i - 1 + any];
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape;
+    const int axis = static_cast<int>(v.e.attrs.ints[0]), batch = static_cast<int>(v.e.attrs.ints[1]);
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
+      std::int64_t element[shape::max_rank], source[shape::max_rank];
+      element_of(*v.in[1], axis, batch, from[axis], from.rank, at, element);
+      indexing::own_index(from, batch, element, source);
+      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+/// The transpose of take: zeros to which each update is added where it was taken from. ints: {axis, batch, n};
+/// indices [batch..., any...], updates [batch..., before..., any..., behind...]; the result is [batch..., before..., n, behind...].
+struct scatter {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape indices = t.operands[0].shape, updates = t.operands[1].shape;
+    const int axis = static_cast<int>(t.attrs.ints[0]), batch = static_cast<int>(t.attrs.ints[1]), any = indices.rank - batch;
+    typing::require(is_integer(t.operands[0].type), "scatter: the indices are no integers");
+    typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
+    typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
+    shape to = indexing::common_batch(indices, updates, batch);
+    for (int i = 0; i < any; ++i) typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
+    for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
+    to.push_back(t.attrs.ints[2]);
+    for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
+    typing::require(t.attrs.ints[2] > 0 || updates.size() == 0, "scatter: into an axis without elements");
+    return {t.operands[1].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[1] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {s.operands[0], t[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[1]) return {zero_tangent, zero_tangent};
+    const int taken = emit::take(s.b, ct[0], s.operands[0], static_cast<int>(s.e.attrs.ints[0]), static_cast<int>(s.e.attrs.ints[1]));
+    return {zero_tangent, indexing::summed_to(s.b, taken, s.b.shape(s.operands[1]))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    attributes a = s.e.attrs;
+    ++a.ints[0];
+    if (!batched[0] && a.ints[1] == 0) return {s.b.add1(*s.e.prim, s.operands, a)};
+    ++a.ints[1];
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[1], x) || x != 0) return -1;
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    return emit::constant(b, type({from, a, {}})[0], 0);
+  }
+  static void evaluate(evaluation& v) {
+    const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
+    const int axis = static_cast<int>(v.e.attrs.ints[0]), batch = static_cast<int>(v.e.attrs.ints[1]);
+    shape each = updates;  // the updates of each batch element
+    for (int i = 0; i < batch; ++i) each[i] = to[i];
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for_each_index(each, [&](const std::int64_t* at) {
+        std::int64_t element[shape::max_rank], source[shape::max_rank];
+        take::element_of(*v.in[0], axis, batch, to[axis], to.rank, at, element);
+        indexing::own_index(updates, batch, at, source);
+        T& y = v.out[0].data<T>()[flat_index(to, element)];
+        y = static_cast<T>(y + v.in[1]->data<T>()[flat_index(updates, source)]);
+      });
+    });
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive take{.name = "take",
+                                .type = rules::take::type,
+                                .jvp = rules::take::jvp,
+                                .vjp = rules::take::vjp,
+                                .batch = rules::take::batch,
+                                .simplify = rules::take::simplify,
+                                .print = rules::take::print,
+                                .evaluate = rules::take::evaluate};
+inline constexpr primitive scatter{.name = "scatter",
+                                   .type = rules::scatter::type,
+                                   .jvp = rules::scatter::jvp,
+                                   .vjp = rules::scatter::vjp,
+                                   .batch = rules::scatter::batch,
+                                   .simplify = rules::scatter::simplify,
+                                   .print = rules::take::print,
+                                   .evaluate = rules::scatter::evaluate};
+}  // namespace prim
+namespace emit {
+constexpr int take(builder& b, int x, int indices, int axis, int batch) {
+  attributes a;
+  a.ints = {axis, batch};
+  return b.add1(prim::take, {x, indices}, a);
+}
+constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n) {
+  attributes a;
+  a.ints = {axis, batch, n};
+  return b.add1(prim::scatter, {indices, updates}, a);
+}
+/// take with one index for each element of the result; the other axes of x and indices are alike.
+constexpr int take_along(builder& b, int x, int indices, int axis) {
+  const int last = b.shape(x).rank - 1;
+  vec<std::int64_t> swapped;
+  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
+  return transpose(b, take(b, transpose(b, x, swapped), transpose(b, indices, swapped), last, last), swapped);
+}
+}  // namespace emit
+
+namespace detail {
+template <class X>
+concept Indices = IntegerArray<X> || IntegerLiteral<X>;
+
+/// What was taken of A along an axis by indices I; Along: one for each element of the result.
+template <class A, int Axis, class I, bool Along = false>
+struct taken {
+  static constexpr auto misuse() {
+    if constexpr (Placed<A> || Placed<I>) {
+      return error::array_operation_on_a_placed_value{};
+    } else {
+      return error::not_a_value_of_drx{};
+    }
+  }
+};
+template <Array A, int Axis, class I, bool Along>
+  requires(!Placed<I>)
+struct taken<A, Axis, I, Along> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+  static constexpr shape indices = [] {
+    if constexpr (Array<I>) {
+      return I::shape;
+    } else {
+      return shape{};
+    }
+  }();
+  static constexpr auto misuse() {
+    if constexpr (!Indices<I>) {
+      return error::needs_integer_values{};
+    } else if constexpr (axis < 0 || axis >= A::rank) {
+      return error::axis_out_of_range{};
+    } else if constexpr (Along ? A::rank != indices.rank : A::rank - 1 + indices.rank > shape::max_rank) {
+      return error::wrong_rank{};
+    } else if constexpr (Along && !alike()) {
+      return error::extents_differ{};
+    } else if constexpr (A::shape[axis] == 0 && indices.size() != 0) {
+      return error::slice_out_of_range{};
+    } else {
+      return fine{};
+    }
+  }
+  static constexpr bool alike() {
+    for (int i = 0; i < A::rank; ++i)
+      if (i != axis && A::shape[i] != indices[i]) return false;
+    return true;
+  }
+  static constexpr bool fits = std::is_same_v<decltype(misuse()), fine>;
+  static constexpr shape value = [] {
+    if (!fits) return shape{};
+    if (Along) return indices;
+    shape s;
+    for (int i = 0; i < axis; ++i) s.push_back(A::shape[i]);
+    for (int i = 0; i < indices.rank; ++i) s.push_back(indices[i]);
+    for (int i = axis + 1; i < A::rank; ++i) s.push_back(A::shape[i]);
+    return s;
+  }();
+};
+template <class A, int Axis, class I, bool Along = false>
+concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), fine>;
+
+template <class I>
+constexpr int indices_on(builder& b, const I& i) {
+  if constexpr (IntegerLiteral<I>) {
+    return emit::constant(b, {dtype_of<typename position_element<I>::type>, {}}, static_cast<double>(i));
+  } else {
+    return id_on(b, i);
+  }
+}
+
+/// Why updates U cannot be added to A where taken<A, Axis, I> was taken from; `fine` if they can.
+template <class A, int Axis, class I, class U>
+constexpr auto scatter_misuse() {
+  if constexpr (!Takeable<A, Axis, I>) {
+    return taken<A, Axis, I>::misuse();
+  } else if constexpr (Placed<U>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<U>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (!NumberArray<A>) {
+    return error::needs_numbers{};
+  } else if constexpr (!std::is_same_v<typename A::value_type, typename U::value_type>) {
+    return error::element_types_differ{};
+  } else if constexpr (!(taken<A, Axis, I>::value == U::shape)) {
+    return error::extents_differ{};
+  } else {
+    return fine{};
+  }
+}
+template <class A, int Axis, class I, class U>
+concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), fine>;
+}  // namespace detail
+
+/// The parts of x at the positions `indices` of an axis, an array of integers of any shape, which comes in that axis' place.
+/// Negative positions count from the end; then they are clamped into the axis.  take(table, words), take<1>(x, i)
+template <int Axis = 0, class A, class I>
+  requires detail::Takeable<A, Axis, I>
+constexpr auto take(const A& x, const I& indices) {
+  using S = detail::taken<A, Axis, I>;
+  builder& b = detail::tape_among(x, indices);
+  return array_of<typename A::value_type, S>(
+      detail::at(b, emit::take(b, detail::id_on(b, x), detail::indices_on(b, indices), S::axis, 0)));
+}
+template <int Axis = 0, class A, class I, class Why = decltype(detail::taken<A, Axis, I>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I>)
+Why take(const A&, const I&) = delete;  // drx: take<axis>(x, array of ints), the axis one of x's and with elements; of a placed value in a map
+
+/// One element for each index: y[.., k, ..] = x[.., indices[.., k, ..], ..], where only the axis may have another extent.
+/// Positions are read as by take.  take_along<1>(x, argsort<1>(x))
+template <int Axis = -1, class A, class I>
+  requires detail::Takeable<A, Axis, I, true>
+constexpr auto take_along(const A& x, const I& indices) {
+  using S = detail::taken<A, Axis, I, true>;
+  builder& b = detail::tape_among(x, indices);
+  return array_of<typename A::value_type, S>(
+      detail::at(b, emit::take_along(b, detail::id_on(b, x), detail::id_on(b, indices), S::axis)));
+}
+template <int Axis = -1, class A, class I, class Why = decltype(detail::taken<A, Axis, I, true>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I, true>)
+Why take_along(const A&, const I&) = delete;  // drx: take_along<axis>(x, array of ints), of one shape but for the axis; of a placed value in a map
+
+/// x with updates added at positions of an axis, those of take<Axis>(x, indices), of whose shape the updates are. Updates of one
+/// position add up.
+template <int Axis = 0, class A, class I, class U>
+  requires detail::Scatterable<A, Axis, I, U>
+constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
+  using S = detail::taken<A, Axis, I>;
+  builder& b = detail::tape_among(x, indices, updates);
+  const int added = emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
+  return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
+}
+template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::scatter_misuse<A, Axis, I, U>())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
+Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
+
+}  // namespace drx
+
+#endif

@@ -1,0 +1,11 @@
+// Two sizes and one position.
+// expect: error::wrong_rank
+// expect: as many ints as sizes
+#include <drx/drx.hpp>
+
+constexpr auto f = [](auto x, auto i) {
+  auto y = drx::dynamic_slice<1, 2>(x, i);
+  return drx::sum(y);
+};
+using F = drx::program<f, drx::array<float, 2, 4>, int>;
+const auto& tape = F::tape();

@@ -1,0 +1,13 @@
+// Elements of placed arrays at placed positions.
+// expect: error::array_operation_on_a_placed_value
+// expect: in a map
+#include <drx/drx.hpp>
+
+struct clients : drx::placement<clients> {};
+
+constexpr auto f = [](auto x, auto y) {
+  auto z = drx::take(x, y);
+  return drx::reduce_max(z);
+};
+using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>, drx::placed<int, clients>>;
+const auto& tape = F::tape();

@@ -1,0 +1,101 @@
+// Programs that read and write at positions, fold along axes and sort, run by drx::compiled and by the plain interpreter.
+#include <drx/drx.hpp>
+
+#include "harness/run.hpp"
+
+using drx::array;
+using drx::program;
+
+namespace {
+struct clients : drx::placement<clients> {};
+template <class T, int... E>
+using of = array<T, E...>;
+using words = of<std::int32_t, 2, 3>;
+
+template <auto F, class... X>
+void check(const harness::sample& s = {}) {
+  harness::check_run<program<F, X...>>(s, {0, 0});
+}
+constexpr auto loss = [](auto table, auto x, auto w, auto i) {
+  auto rows = drx::take(table, w);
+  auto s = drx::sort<1>(x);
+  auto part = drx::dynamic_slice<2, 2>(table, i, i) + drx::update_slice(x, drx::slice<0, 1>(x), i);
+  return drx::sum(drx::square(rows)) + drx::sum(s * drx::cumprod(x)) + drx::prod(part) + drx::sum(drx::cumsum(drx::flip(s)) * x);
+};
+constexpr auto mean_loss = [](auto table, auto xs, auto ws, auto is) {  // products of vectors: members in blocks
+  return drx::reduce_mean(drx::map(
+      [](auto t, auto x, auto w, auto i) {
+        auto part = drx::update_slice(x, drx::dynamic_slice<1, 2>(t, i, 0), i);
+        return drx::sum(drx::matmul(drx::take(t, w), drx::index(t, i))) + drx::prod(part);
+      },
+      drx::broadcast<clients>(table), xs, ws, is));
+};
+}  // namespace
+
+TEST_CASE("parts at traced positions") {
+  static constexpr auto f = [](auto x, auto piece, auto cube, auto i, auto l) {
+    auto part = drx::dynamic_slice<2, 3>(x, i, l - 9);
+    return std::tuple{part,
+                      drx::dynamic_slice<2>(x, i - 3) * 2,
+                      drx::index(x, l),
+                      drx::index(cube, i, l),
+                      drx::dynamic_slice<4, 1, 2>(cube, i, l, i),
+                      drx::update_slice(x, piece, i - 4, l),
+                      drx::update_slice(x, drx::slice<0, 1>(x), i),
+                      drx::update_slice(drx::zeros<of<float, 4, 5>>(), part, l, i),
+                      drx::update_slice(drx::full<of<float, 4, 5>>(2), part, l, 1) + x,
+                      drx::dynamic_slice<0, 2>(x, i, i),
+                      drx::index(x, 2)};
+  };
+  check<f, of<float, 4, 5>, of<float, 1, 2>, of<float, 4, 3, 2>, std::int32_t, std::int64_t>({.below = 7});
+}
+
+TEST_CASE("elements at arrays of positions, folds along an axis, orders") {
+  static constexpr auto f = [](auto x, auto rows, auto updates, auto w, auto along) {
+    return std::tuple{drx::take(x, w),
+                      drx::take<1>(x, w - 2),
+                      drx::take<1>(x, 3) + drx::take<-1>(x, drx::sum(w)),
+                      drx::take_along<0>(x, along),
+                      drx::take_along(x, drx::argsort(x)),
+                      drx::scatter_add(x, w, rows),
+                      drx::scatter_add<1>(x, w, updates),
+                      drx::flip(x),
+                      drx::flip<1>(w) * 2,
+                      drx::cumsum<0>(x),
+                      drx::cumsum<1, drx::direction::backward>(w),
+                      drx::cumprod(x),
+                      drx::cumprod<0, drx::direction::backward>(x)};
+  };
+  check<f, of<double, 4, 5>, of<double, 2, 3, 5>, of<double, 4, 2, 3>, words, of<std::int64_t, 7, 5>>({.below = 6});
+  static constexpr auto g = [](auto x, auto i) {
+    return std::tuple{drx::prod(x),     drx::prod<0, 2>(x), drx::prod<1>(x),  drx::prod(i),  drx::argsort<0>(i),
+                      drx::sort<1>(x),  drx::sort(i),       drx::argsort(x),  drx::sort(i > 2), drx::flip<0, 2>(x)};
+  };
+  check<g, of<float, 3, 4, 37>, words>();
+}
+
+TEST_CASE("axes without elements and of one element") {
+  static constexpr auto f = [](auto x, auto none, auto no_words, auto one) {
+    return std::tuple{drx::take(x, no_words),     drx::scatter_add(x, no_words, none), drx::dynamic_slice<0>(none, one), drx::update_slice(x, none, one),
+                      drx::flip(none),            drx::cumsum<0>(none),                drx::cumprod(none),               drx::prod(none),
+                      drx::prod<0>(none),         drx::prod<1>(none),                  drx::sort<0>(none),               drx::argsort(none),
+                      drx::take(none, no_words),  drx::cumsum(drx::cast<float>(one) + x),                drx::take_along<0>(x, drx::cast<int>(none)),
+                      drx::sort(drx::reshape<2, 1>(drx::slice<0, 2>(drx::reshape<5>(x))))};
+  };
+  check<f, of<float, 1, 5>, of<float, 0, 5>, of<std::int32_t, 0>, std::int32_t>();
+}
+
+TEST_CASE("derivatives, and in maps and loops") {
+  static constexpr auto g = [](auto... x) { return drx::value_and_grad<0, 1>(loss)(x...); };
+  using table = of<double, 5, 2>;
+  using square = of<double, 2, 2>;
+  check<g, table, square, words, std::int32_t>();
+  static constexpr auto in_map = [](auto t, auto xs, auto ws, auto is) { return drx::value_and_grad(mean_loss)(t, xs, ws, is); };
+  harness::check_run<program<in_map, table, drx::placed<square, clients>, drx::placed<words, clients>, drx::placed<std::int32_t, clients>>>({}, {5, 1, 37, 0});
+  static constexpr auto loop = [](auto x, auto v) {
+    return drx::fori_loop<4>(x, [=](auto i, auto c) {
+      return drx::update_slice(c, drx::reshape<1, 5>(drx::tanh(drx::index(c, i - 1) + v)), i);
+    });
+  };
+  check<loop, of<float, 4, 5>, of<float, 5>>();
+}
