@@ -1,0 +1,368 @@
+// drx/scalar/differentiate.hpp: derivatives of functions of many numbers: gradients, Jacobians, Hessians.
+//
+//     auto [y, g] = drx::ad::value_and_gradient([](const auto& x) { return x[0] * sin(x[1]); }, std::array{1.0, 2.0});
+//
+// The function is ordinary generic code: loops, branches, recursion, calls of other headers. It takes an array of any
+// scalar type, as std::array<S, N> for a std::array and as std::span<const S> for what has its size at run time.
+#pragma once
+
+#include <drx/scalar/wide.hpp>
+
+#include <vector>
+
+namespace drx::ad {
+
+/// How a derivative is computed: with duals, or on a local tape. `automatic` chooses by the numbers of inputs and outputs.
+enum class mode { automatic, forward, reverse };
+inline constexpr mode forward = mode::forward, reverse = mode::reverse;
+
+template <class V, class G>
+struct value_and_gradient_result {
+  V value;
+  G gradient;
+};
+template <class V, class J>
+struct value_and_jacobian_result {
+  V value;
+  J jacobian;
+};
+template <class V>
+struct directional_result {
+  V value, derivative;
+};
+template <class G>
+struct hessian_vector_result {
+  G gradient, product;
+};
+
+namespace detail {
+
+/// Without an arena, a local tape has so much of the stack.
+inline constexpr std::size_t stack_bytes = 128 * 1024;
+struct on_stack {};
+
+/// Calls f(recording<T>&) on a recording in the arena, or on the stack.
+template <class T, class F>
+decltype(auto) with_tape(const on_stack&, F f) {
+  local_tape<T, stack_bytes / recording<T>::bytes_per_statement> tape;
+  return f(static_cast<recording<T>&>(tape));
+}
+template <class T, class F>
+decltype(auto) with_tape(const arena& memory, F f) {
+  recording<T> tape(memory.memory());
+  return f(tape);
+}
+template <class T, class F>
+decltype(auto) with_tape(std::span<std::byte> memory, F f) {
+  recording<T> tape(memory);
+  return f(tape);
+}
+
+template <class X>
+inline constexpr std::size_t static_size = std::dynamic_extent;
+template <class T, std::size_t N>
+inline constexpr std::size_t static_size<std::array<T, N>> = N;
+
+// What the function is handed, by what it was called with: X with elements of type S.
+template <class X, class S>
+struct with_elements {
+  using type = std::span<const S>;
+};
+template <class T, std::size_t N, class S>
+struct with_elements<std::array<T, N>, S> {
+  using type = std::array<S, N>;
+};
+
+/// The scalar over which f is differentiated at X.
+template <class F, class X>
+using base_over = higher_t<floating_t<element_of<X>>, seen_by<F, typename with_elements<X, element_of<X>>::type>>;
+
+/// A gradient of elements T: as x where its size is static, else a std::vector.
+template <class T, class X>
+constexpr auto gradient_like(const X& x) {
+  if constexpr (static_size<X> != std::dynamic_extent) {
+    return std::array<T, static_size<X>>{};
+  } else {
+    return std::vector<T>(count_of(x));
+  }
+}
+
+/// Calls run(inputs) with x as S, where make(i) makes input i; inputs of run-time size lie in `storage`.
+template <class S, class X, class Make, class Storage>
+DRX_FN constexpr auto inputs_of(const X& x, Make make, [[maybe_unused]] Storage storage) {
+  if constexpr (static_size<X> != std::dynamic_extent) {
+    std::array<S, static_size<X>> in{};
+    for (std::size_t i = 0; i < static_size<X>; ++i) in[i] = make(i);
+    return in;
+  } else {
+    const std::span<S> in = storage(count_of(x));
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = make(i);
+    return std::span<const S>(in);
+  }
+}
+
+template <class T, class X>
+using variables_of = decltype(gradient_like<T>(std::declval<const X&>()));
+
+template <class F, class X, class G>
+auto gradient_by_dual(const F& f, const X& x, G& g) {
+  using T = base_over<F, X>;
+  constexpr std::size_t n = static_size<X>;
+  constexpr int width = n == std::dynamic_extent ? 8 : static_cast<int>(n < 1 ? 1 : n <= 16 ? n : 8);
+  using S = dual<T, width>;
+  using Y = std::remove_cvref_t<decltype(f(std::declval<typename with_elements<X, S>::type>()))>;
+  T y{};
+  std::vector<S> kept;  // for sizes known at run time only
+  for (std::size_t first = 0; first == 0 || first < count_of(x); first += static_cast<std::size_t>(width)) {
+    const auto make = [&](std::size_t i) {
+      return i >= first && i < first + static_cast<std::size_t>(width) ? S::variable(T(at(x, i)), static_cast<int>(i - first)) : S(T(at(x, i)));
+    };
+    const auto in = inputs_of<S>(x, make, [&](std::size_t size) { return kept.resize(size), std::span<S>(kept); });
+    const Y r = f(in);
+    if constexpr (std::is_same_v<Y, S>) {
+      y = r.value;
+    } else {
+      y = T(r);
+    }
+    for (std::size_t i = first; i < count_of(x) && i < first + static_cast<std::size_t>(width); ++i)
+      g[i] = tangent_of<S>(r, static_cast<int>(i - first));
+  }
+  return y;
+}
+
+/// The variables of x on a tape; those of run-time size lie in its memory.
+template <class T, class X>
+auto record_inputs(recording<T>& tape, const X& x) {
+  if constexpr (static_size<X> != std::dynamic_extent) {
+    return inputs_of<var<T>>(x, [&](std::size_t i) { return variable(tape, T(at(x, i))); }, 0);
+  } else {
+    const std::size_t n = count_of(x);
+    var<T>* in = tape.template reserve<var<T>>(n);
+    if (!in) {
+      for (std::size_t i = 0; i < n; ++i) tape.leaf();
+      tape.require_complete();
+    }
+    for (std::size_t i = 0; i < n; ++i) in[i] = variable(tape, T(at(x, i)));
+    return std::span<const var<T>>(in, n);
+  }
+}
+
+template <class F, class X, class Memory, class G>
+auto gradient_by_tape(const F& f, const X& x, const Memory& memory, G& g) {
+  using T = base_over<F, X>;
+  return with_tape<T>(memory, [&](recording<T>& tape) {
+    const auto in = record_inputs(tape, x);
+    const auto r = f(in);
+    tape.require_complete();
+    tape.clear();
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(r)>, var<T>>) {
+      add_cotangent(r, T(real_t<T>(1)));
+      tape.sweep();
+      for (std::size_t i = 0; i < in.size(); ++i) g[i] = cotangent(in[i]);
+      return r.value;
+    } else {
+      static_assert(level<decltype(r)> < level<var<T>>, "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
+      for (std::size_t i = 0; i < in.size(); ++i) g[i] = T(real_t<T>(0));
+      return T(r);
+    }
+  });
+}
+
+template <mode Mode, class X>
+inline constexpr bool use_dual = Mode == mode::forward || (Mode == mode::automatic && static_size<X> <= 16);
+
+template <mode Mode, class F, class X, class Memory>
+auto value_and_gradient_of(const F& f, const X& x, const Memory& memory) {
+  using T = base_over<F, X>;
+  auto g = gradient_like<T>(x);
+  if constexpr (use_dual<Mode, X>) {
+    T y = gradient_by_dual(f, x, g);
+    return value_and_gradient_result<T, decltype(g)>{y, std::move(g)};
+  } else {
+    T y = gradient_by_tape(f, x, memory, g);
+    return value_and_gradient_result<T, decltype(g)>{y, std::move(g)};
+  }
+}
+
+}  // namespace detail
+
+/// f(x) and its gradient, for f of many numbers to one. x: std::array (the gradient is one too), or anything with size()
+/// and [] (a std::vector). By duals for up to 16 inputs in a std::array, else on a local tape; value_and_gradient<reverse>
+/// and <forward> choose. The tape lies on the stack (128 KiB), or in an arena or a span of bytes; where it does not
+/// fit, tape_overflow says how much is needed.
+template <mode Mode = mode::automatic, class F, detail::Numbers X>
+auto value_and_gradient(const F& f, const X& x) {
+  return detail::value_and_gradient_of<Mode>(f, x, detail::on_stack{});
+}
+template <mode Mode = mode::automatic, class F, detail::Numbers X>
+auto value_and_gradient(const F& f, const X& x, const arena& memory) {
+  return detail::value_and_gradient_of<Mode>(f, x, memory);
+}
+template <mode Mode = mode::automatic, class F, detail::Numbers X>
+auto value_and_gradient(const F& f, const X& x, std::span<std::byte> memory) {
+  return detail::value_and_gradient_of<Mode>(f, x, memory);
+}
+/// The same with the gradient written to g: nothing is allocated, whatever x is.
+template <mode Mode = mode::reverse, class F, detail::Numbers X, class G, class Memory = detail::on_stack>
+  requires(detail::Numbers<std::remove_cvref_t<G>> && !std::is_convertible_v<G, std::span<std::byte>>)
+auto value_and_gradient_into(G&& g, const F& f, const X& x, const Memory& memory = {}) {
+  if constexpr (Mode == mode::forward) {
+    return detail::gradient_by_dual(f, x, g);
+  } else {
+    return detail::gradient_by_tape(f, x, memory, g);
+  }
+}
+
+/// The gradient alone.
+template <mode Mode = mode::automatic, class F, detail::Numbers X, class... Memory>
+auto gradient(const F& f, const X& x, const Memory&... memory) {
+  return ad::value_and_gradient<Mode>(f, x, memory...).gradient;
+}
+
+namespace detail {
+template <class T>
+inline constexpr std::size_t outputs_of = 1;
+template <class S, std::size_t M>
+inline constexpr std::size_t outputs_of<std::array<S, M>> = M;
+template <class Y>
+constexpr const auto& output(const Y& y, [[maybe_unused]] std::size_t i) {
+  if constexpr (Number<Y>) {
+    return y;
+  } else {
+    return y[i];
+  }
+}
+template <class Y>
+using output_t = std::remove_cvref_t<decltype(output(std::declval<const Y&>(), 0))>;
+/// std::array<S, M> as std::array<T, M>, one number as T.
+template <class T, class Y>
+struct outputs_as {
+  using type = T;
+};
+template <class T, class S, std::size_t M>
+struct outputs_as<T, std::array<S, M>> {
+  using type = std::array<T, M>;
+};
+template <class R>
+constexpr auto& output_of(R& r, [[maybe_unused]] std::size_t i) {
+  if constexpr (Number<R>) {
+    return r;
+  } else {
+    return r[i];
+  }
+}
+/// y without the derivative that S carries.
+template <class S, class T, class Y>
+constexpr T lowered_value(const Y& y) {
+  if constexpr (std::is_same_v<Y, S>) {
+    return y.value;
+  } else {
+    return T(y);
+  }
+}
+}  // namespace detail
+
+/// f(x) and the derivative of f along v, where f returns a number or a std::array of them.
+template <class F, class T, std::size_t N>
+constexpr auto directional(const F& f, const std::array<T, N>& x, const std::array<T, N>& v) {
+  using B = detail::base_over<F, std::array<T, N>>;
+  using S = dual<B, 1>;
+  std::array<S, N> in{};
+  for (std::size_t i = 0; i < N; ++i) {
+    in[i] = S(B(x[i]));
+    in[i].tangent[0] = B(v[i]);
+  }
+  const auto y = f(in);
+  using Y = std::remove_cvref_t<decltype(y)>;
+  directional_result<typename detail::outputs_as<B, Y>::type> r{};
+  for (std::size_t i = 0; i < detail::outputs_of<Y>; ++i) {
+    detail::output_of(r.value, i) = detail::lowered_value<S, B>(detail::output(y, i));
+    detail::output_of(r.derivative, i) = B(detail::tangent_of<S>(detail::output(y, i), 0));
+  }
+  return r;
+}
+
+/// f(x) and the Jacobian of f from std::array<T, N> to std::array<T, M>: row i is the gradient of output i. By duals where
+/// there are at most as many inputs as outputs, or at most 16; else on a local tape, swept once for each output.
+template <mode Mode = mode::automatic, class F, class T, std::size_t N, class Memory = detail::on_stack>
+auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
+  using X = std::array<T, N>;
+  using B = detail::base_over<F, X>;
+  using Y = std::remove_cvref_t<decltype(f(x))>;
+  constexpr std::size_t M = detail::outputs_of<Y>;
+  value_and_jacobian_result<std::array<B, M>, std::array<std::array<B, N>, M>> r{};
+  if constexpr (Mode == mode::forward || (Mode == mode::automatic && (N <= M || N <= 16))) {
+    constexpr std::size_t width = N < 1 ? 1 : N <= 16 ? N : 8;
+    using S = dual<B, static_cast<int>(width)>;
+    for (std::size_t first = 0; first == 0 || first < N; first += width) {
+      std::array<S, N> in{};
+      for (std::size_t i = 0; i < N; ++i)
+        in[i] = i >= first && i < first + width ? S::variable(B(x[i]), static_cast<int>(i - first)) : S(B(x[i]));
+      const auto y = f(in);
+      for (std::size_t k = 0; k < M; ++k) {
+        r.value[k] = detail::lowered_value<S, B>(detail::output(y, k));
+        for (std::size_t i = first; i < N && i < first + width; ++i)
+          r.jacobian[k][i] = detail::tangent_of<S>(detail::output(y, k), static_cast<int>(i - first));
+      }
+    }
+  } else {
+    detail::with_tape<B>(memory, [&](recording<B>& tape) {
+      const auto in = detail::record_inputs(tape, x);
+      const auto y = f(in);
+      tape.require_complete();
+      for (std::size_t k = 0; k < M; ++k) {
+        r.value[k] = detail::lowered_value<var<B>, B>(detail::output(y, k));
+        if constexpr (std::is_same_v<detail::output_t<std::remove_cvref_t<decltype(y)>>, var<B>>) {
+          tape.clear();
+          add_cotangent(detail::output(y, k), B(real_t<B>(1)));
+          tape.sweep();
+          for (std::size_t i = 0; i < N; ++i) r.jacobian[k][i] = cotangent(in[i]);
+        }
+      }
+    });
+  }
+  return r;
+}
+template <mode Mode = mode::automatic, class F, class T, std::size_t N, class... Memory>
+auto jacobian(const F& f, const std::array<T, N>& x, const Memory&... memory) {
+  return ad::value_and_jacobian<Mode>(f, x, memory...).jacobian;
+}
+
+/// The Hessian of f from std::array<T, N> to one number, eight rows at a time: a local tape of duals.
+template <class F, class T, std::size_t N, class Memory = detail::on_stack>
+auto hessian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
+  using B = detail::base_over<F, std::array<T, N>>;
+  constexpr std::size_t width = N < 1 ? 1 : N <= 8 ? N : 8;
+  using S = dual<B, static_cast<int>(width)>;
+  std::array<std::array<B, N>, N> h{};
+  for (std::size_t first = 0; first < N; first += width) {
+    std::array<S, N> at{}, g{};
+    for (std::size_t i = 0; i < N; ++i)
+      at[i] = i >= first && i < first + width ? S::variable(B(x[i]), static_cast<int>(i - first)) : S(B(x[i]));
+    detail::gradient_by_tape(f, at, memory, g);
+    for (std::size_t i = 0; i < N; ++i)
+      for (std::size_t k = first; k < N && k < first + width; ++k) h[k][i] = g[i].tangent[k - first];
+  }
+  return h;
+}
+
+/// The gradient of f, and the Hessian times v.
+template <class F, class T, std::size_t N, class Memory = detail::on_stack>
+auto hessian_vector(const F& f, const std::array<T, N>& x, const std::array<T, N>& v, const Memory& memory = {}) {
+  using B = detail::base_over<F, std::array<T, N>>;
+  using S = dual<B, 1>;
+  std::array<S, N> at{}, g{};
+  for (std::size_t i = 0; i < N; ++i) {
+    at[i] = S(B(x[i]));
+    at[i].tangent[0] = B(v[i]);
+  }
+  detail::gradient_by_tape(f, at, memory, g);
+  hessian_vector_result<std::array<B, N>> r{};
+  for (std::size_t i = 0; i < N; ++i) {
+    r.gradient[i] = g[i].value;
+    r.product[i] = g[i].tangent[0];
+  }
+  return r;
+}
+
+}  // namespace drx::ad

@@ -1,0 +1,325 @@
+// drx/scalar/recording.hpp: the local tape's memory: what was computed, with partial derivatives, and the sweep back.
+//
+// A statement is one word: the numbers of two operands, or of one and a mark. Partial derivatives lie on a stack of their
+// own, in the order of the statements, so that the sweep goes through all memory once, backwards. A wide statement (a dot
+// product, a product of matrices) keeps its operands there too. All of it lies in memory that the caller gives; nothing
+// is allocated, and no state is global.
+#pragma once
+
+#include <drx/scalar/arithmetic.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace drx::ad {
+
+/// Thrown at the end of a recording that did not fit. Recording goes on without writing, so that it tells how much is needed.
+class tape_overflow : public std::length_error {
+ public:
+  tape_overflow(std::size_t capacity, std::size_t needed, std::size_t bytes)
+      : std::length_error("drx: a local tape of " + std::to_string(capacity) + " statements was given, " + std::to_string(needed) +
+                          " are needed: give drx::ad::arena(" + std::to_string(bytes) + "), or a local_tape of this capacity"),
+        needed_statements(needed), needed_bytes(bytes) {}
+  std::size_t needed_statements, needed_bytes;
+};
+
+/// Memory for local tapes, allocated once and used again and again.
+class arena {
+ public:
+  explicit arena(std::size_t bytes) : memory_(new std::byte[bytes + alignment]), bytes_(bytes) {}
+  [[nodiscard]] std::span<std::byte> memory() const {
+    const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
+    return {memory_.get() + (alignment - at % alignment) % alignment, bytes_};
+  }
+
+ private:
+  static constexpr std::size_t alignment = 64;
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t bytes_;
+};
+
+namespace detail {
+
+struct statement {
+  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, most = none - 16;
+  std::uint32_t a, b;  // b: an operand's number, or leaf, unary, wide; of a wide one, a is its size on the stack
+};
+
+/// One operand of a wide statement: many variables.
+struct wide_operand {
+  enum form_kind : std::uint32_t { passive, contiguous, listed };
+  std::uint32_t form = passive, first = 0;  // contiguous: the number of its first variable
+};
+struct wide_header {
+  enum what_kind : std::uint32_t {
+    linear,   // y = sum p_i a_i + sum q_i b_i: m of a, k of b
+    total,    // y = sum a_i: m of a
+    product,  // C = A B: m x k and k x n; results are the last m * n variables
+    axpy      // y_i + s x_i: a = x, b = y, m of each; s is variable n, its value the first on the stack
+  };
+  std::uint32_t what = linear, m = 0, k = 0, n = 0;
+  wide_operand a, b;
+};
+
+template <class T>
+DRX_FN constexpr bool all_zero(const T& x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return x == 0;
+  } else if constexpr (requires { x.tape; }) {
+    return !x.tape && all_zero(x.value);
+  } else if constexpr (requires { x.tangent; }) {
+    bool zero = all_zero(x.value);
+    for (const auto& t : x.tangent) zero = zero && all_zero(t);
+    return zero;
+  } else {
+    return no_lane(x != 0);
+  }
+}
+/// cotangent * partial: zero where the cotangent is.
+template <class T>
+DRX_FN constexpr T pulled(const T& cotangent, const T& partial) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return cotangent * partial;  // zero ones do not come here
+  } else {
+    return times(cotangent, partial);
+  }
+}
+
+}  // namespace detail
+
+/// Statements over variables of type var<T>, in memory given by the caller. Variables are numbered as they come.
+template <class T>
+class recording {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  struct mark {
+    std::uint32_t count, limit;
+    T* top;
+  };
+  /// A word, a cotangent and two partial derivatives for each statement. A wide one takes the place of several.
+  static constexpr std::size_t bytes_per_statement = sizeof(detail::statement) + 3 * sizeof(T);
+  static constexpr std::size_t bytes_for(std::size_t statements) { return statements * bytes_per_statement + alignof(T); }
+
+  DRX_FN explicit recording(std::span<std::byte> memory) {
+    std::size_t n = memory.size() < alignof(T) ? 0 : (memory.size() - alignof(T)) / bytes_per_statement;
+    if (n > detail::statement::most) n = detail::statement::most;
+    limit_ = capacity_ = static_cast<std::uint32_t>(n);
+    const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
+    cotangents_ = reinterpret_cast<T*>(memory.data() + (alignof(T) - at % alignof(T)) % alignof(T));
+    top_ = cotangents_ + n;
+    words_ = reinterpret_cast<detail::statement*>(top_ + 2 * n);
+  }
+  recording(const recording&) = delete;
+  recording& operator=(const recording&) = delete;
+
+  // ---- writing ----
+
+  DRX_FN std::uint32_t leaf() {
+    if (count_ >= limit_) return overflow(1);
+    words_[count_] = {0, detail::statement::leaf};
+    return count_++;
+  }
+  DRX_FN std::uint32_t push(std::uint32_t a, const T& partial) {
+    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    words_[count_] = {a, detail::statement::unary};
+    std::construct_at(top_++, partial);
+    return count_++;
+  }
+  DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, const T& by_a, const T& by_b) {
+    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    words_[count_] = {a, b};
+    std::construct_at(top_, by_a);
+    std::construct_at(top_ + 1, by_b);
+    top_ += 2;
+    return count_++;
+  }
+  /// A wide statement of several results and room for `values` and `numbers`; null where there is no room left.
+  struct wide_room {
+    T* values;
+    std::uint32_t* numbers;
+    std::uint32_t first_result;
+  };
+  DRX_FN wide_room push_wide(const detail::wide_header& h, std::size_t results, std::size_t values, std::size_t numbers) {
+    const std::size_t slots = header_slots + values + slots_of(numbers * sizeof(std::uint32_t));
+    const std::size_t taken = results + (slots + 1) / 2;
+    if (limit_ - count_ < taken) return {nullptr, nullptr, overflow(taken)};
+    std::memcpy(static_cast<void*>(top_), &h, sizeof(h));
+    const wide_room room{top_ + header_slots, reinterpret_cast<std::uint32_t*>(top_ + header_slots + values), count_};
+    top_ += slots;
+    limit_ -= static_cast<std::uint32_t>((slots + 1) / 2);
+    for (std::size_t i = 0; i + 1 < results; ++i) words_[count_++] = {0, detail::statement::leaf};
+    words_[count_++] = {static_cast<std::uint32_t>(slots), detail::statement::wide};
+    return room;
+  }
+  /// Room for n objects of type U below all statements to come; null where there is none.
+  template <class U>
+  DRX_FN U* reserve(std::size_t n) {
+    static_assert(alignof(U) <= alignof(T) && std::is_trivially_copyable_v<U>);
+    const std::size_t slots = slots_of(n * sizeof(U)), taken = (slots + 1) / 2;
+    if (limit_ - count_ < taken) {
+      overflow(taken);
+      return nullptr;
+    }
+    U* at = reinterpret_cast<U*>(top_);
+    for (std::size_t i = 0; i < n; ++i) std::construct_at(at + i);
+    top_ += slots;
+    limit_ -= static_cast<std::uint32_t>(taken);
+    return at;
+  }
+
+  [[nodiscard]] DRX_FN mark now() const { return {count_, limit_, top_}; }
+  /// Forgets what was recorded since.
+  DRX_FN void rewind(const mark& to) {
+    if (lost_ > most_lost_) most_lost_ = lost_;
+    lost_ = 0;
+    count_ = to.count;
+    limit_ = to.limit;
+    top_ = to.top;
+  }
+  [[nodiscard]] DRX_FN std::size_t needed() const { return capacity_ + (lost_ > most_lost_ ? lost_ : most_lost_); }
+  /// Throws tape_overflow if something did not fit; on a device, traps.
+  DRX_FN void require_complete() const {
+    if (needed() == capacity_) return;
+#if defined(__CUDA_ARCH__)
+    __trap();
+#elif defined(__HIP_DEVICE_COMPILE__)
+    abort();
+#else
+    throw tape_overflow(capacity_, needed(), bytes_for(needed()));
+#endif
+  }
+
+  // ---- the sweep ----
+
+  /// Sets the cotangents of all variables since `from` to zero.
+  DRX_FN void clear(std::uint32_t from = 0) {
+    for (std::uint32_t i = from; i < count_; ++i) std::construct_at(cotangents_ + i);
+  }
+  [[nodiscard]] DRX_FN T& cotangent(std::uint32_t i) { return cotangents_[i]; }
+
+  /// From cotangents of results to cotangents of operands, back to the variable numbered `to`.
+  DRX_FN void sweep(std::uint32_t to = 0) {
+    using detail::statement;
+    T* const ct = cotangents_;
+    const T* p = top_;
+    for (std::uint32_t i = count_; i-- > to;) {
+      const statement s = words_[i];
+      if (s.b < statement::most) {
+        p -= 2;
+        const T g = ct[i];
+        if (detail::all_zero(g)) continue;
+        ct[s.a] += detail::pulled(g, p[0]);
+        ct[s.b] += detail::pulled(g, p[1]);
+      } else if (s.b == statement::unary) {
+        p -= 1;
+        const T g = ct[i];
+        if (detail::all_zero(g)) continue;
+        ct[s.a] += detail::pulled(g, p[0]);
+      } else if (s.b == statement::wide) {
+        p -= s.a;
+        sweep_wide(p, i);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t slots_of(std::size_t bytes) { return (bytes + sizeof(T) - 1) / sizeof(T); }
+  static constexpr std::size_t header_slots = slots_of(sizeof(detail::wide_header));
+
+  DRX_FN __attribute__((noinline)) std::uint32_t overflow(std::size_t statements) {
+    limit_ = count_;  // nothing more is written, or later statements would miss operands
+    lost_ += statements;
+    return 0;
+  }
+
+  /// The cotangent's place of variable i of an operand; null for a constant.
+  DRX_FN T* place(const detail::wide_operand& o, const std::uint32_t* list, std::size_t i) const {
+    const std::uint32_t at = o.form == detail::wide_operand::contiguous ? o.first + static_cast<std::uint32_t>(i) : list[i];
+    return at == detail::statement::none ? nullptr : cotangents_ + at;
+  }
+  /// Adds term(i) to the cotangent of each variable of an operand.
+  template <class Term>
+  DRX_FN void scatter(const detail::wide_operand& o, const std::uint32_t* list, std::size_t n, Term term) {
+    if (o.form == detail::wide_operand::contiguous) {
+      T* const to = cotangents_ + o.first;
+      for (std::size_t i = 0; i < n; ++i) to[i] += term(i);
+    } else if (o.form == detail::wide_operand::listed) {
+      for (std::size_t i = 0; i < n; ++i)
+        if (list[i] != detail::statement::none) cotangents_[list[i]] += term(i);
+    }
+  }
+  DRX_FN void sweep_wide(const T* p, std::uint32_t last) {
+    using detail::wide_header, detail::wide_operand;
+    wide_header h;
+    std::memcpy(static_cast<void*>(&h), p, sizeof(h));
+    p += header_slots;
+    const auto list_of = [](const T* at) { return reinterpret_cast<const std::uint32_t*>(at); };
+    if (h.what == wide_header::linear) {
+      const T g = cotangents_[last];
+      if (detail::all_zero(g)) return;
+      const std::uint32_t* list = list_of(p + h.m + h.k);
+      scatter(h.a, list, h.m, [&](std::size_t i) { return detail::pulled(g, p[i]); });
+      if (h.a.form == wide_operand::listed) list += h.m;
+      scatter(h.b, list, h.k, [&](std::size_t i) { return detail::pulled(g, p[h.m + i]); });
+    } else if (h.what == wide_header::total) {
+      const T g = cotangents_[last];
+      scatter(h.a, list_of(p), h.m, [&](std::size_t) { return g; });
+    } else if (h.what == wide_header::axpy) {
+      const T* g = cotangents_ + (last + 1 - h.m);
+      const T s = p[0];
+      const bool moving = h.n != detail::statement::none;
+      const std::uint32_t* list = list_of(p + 1 + (moving ? h.m : 0));
+      T by_s{};
+      if (moving)
+        for (std::size_t i = 0; i < h.m; ++i) by_s += g[i] * p[1 + i];
+      scatter(h.a, list, h.m, [&](std::size_t i) { return g[i] * s; });
+      if (h.a.form == wide_operand::listed) list += h.m;
+      scatter(h.b, list, h.m, [&](std::size_t i) { return g[i]; });
+      if (moving) cotangents_[h.n] += by_s;
+    } else {
+      const std::size_t m = h.m, k = h.k, n = h.n;
+      const T* g = cotangents_ + (last + 1 - m * n);
+      const T* a = p;
+      const T* b = p + (h.b.form == wide_operand::passive ? 0 : m * k);
+      const std::uint32_t* list = list_of(b + (h.a.form == wide_operand::passive ? 0 : k * n));
+      if (h.a.form != wide_operand::passive) {  // G B^T
+        scatter(h.a, list, m * k, [&](std::size_t at) {
+          const T* row = g + at / k * n;
+          const T* other = b + at % k * n;
+          T sum{};
+          for (std::size_t j = 0; j < n; ++j) sum += row[j] * other[j];
+          return sum;
+        });
+        if (h.a.form == wide_operand::listed) list += m * k;
+      }
+      if (h.b.form == wide_operand::contiguous) {  // A^T G
+        T* const to = cotangents_ + h.b.first;
+        for (std::size_t i = 0; i < m; ++i)
+          for (std::size_t l = 0; l < k; ++l)
+            for (std::size_t j = 0; j < n; ++j) to[l * n + j] += a[i * k + l] * g[i * n + j];
+      } else if (h.b.form == wide_operand::listed) {
+        scatter(h.b, list, k * n, [&](std::size_t at) {
+          T sum{};
+          for (std::size_t i = 0; i < m; ++i) sum += a[i * k + at / n] * g[i * n + at % n];
+          return sum;
+        });
+      }
+    }
+  }
+
+  T* cotangents_ = nullptr;
+  T* top_ = nullptr;  // the stack of partial derivatives
+  detail::statement* words_ = nullptr;
+  std::uint32_t count_ = 0, limit_ = 0, capacity_ = 0;  // wide statements lower the limit by what they take of the stack
+  std::size_t lost_ = 0, most_lost_ = 0;
+};
+
+}  // namespace drx::ad

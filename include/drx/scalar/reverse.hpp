@@ -1,0 +1,78 @@
+// drx/scalar/reverse.hpp: variables whose operations are recorded on a local tape. Reverse differentiation of ordinary code.
+#pragma once
+
+#include <drx/scalar/dual.hpp>
+#include <drx/scalar/recording.hpp>
+
+namespace drx::ad {
+
+/// A value, and its number on a recording, whose address it carries: there is no global tape. A var without a tape is a
+/// constant, and operations on constants are not recorded. T is float, double, a pack, a dual (derivatives of the
+/// gradient in directions) or again a var.
+template <class T>
+struct var {
+  static_assert(Number<T> && !std::is_integral_v<T>, "drx::ad::var<T>: T is float, double, a pack, a dual or a var");
+  using value_type = T;
+
+  T value{};
+  recording<T>* tape = nullptr;
+  std::uint32_t index = 0;
+
+  constexpr var() = default;
+  template <class U>
+    requires(Number<U> && level<U> <= level<T> && std::is_constructible_v<T, U>)
+  DRX_FN constexpr var(const U& constant) : value(static_cast<T>(constant)) {}
+  DRX_FN constexpr var(const T& y, recording<T>* on, std::uint32_t number) : value(y), tape(on), index(number) {}
+
+  template <class Why = error::a_drx_scalar_is_not_converted_to_a_plain_number>
+  operator double() const = delete;  // drx: call exp(x), not std::exp(x); a comparison or x.value gives the plain number
+};
+
+// clang-format off
+template <class T, class P>
+DRX_FN constexpr var<T> chain(const var<T>& x, const std::type_identity_t<T>& y, const P& p) {
+  if (!x.tape) return var<T>(y);
+  return {y, x.tape, x.tape->push(x.index, static_cast<T>(p))};
+}
+template <class T, class P, class Q>
+DRX_FN constexpr var<T> chain(const var<T>& a, const var<T>& b, const std::type_identity_t<T>& y, const P& p, const Q& q) {
+  if (!b.tape) return chain(a, y, p);
+  if (!a.tape) return chain(b, y, q);
+  return {y, a.tape, a.tape->push(a.index, b.index, static_cast<T>(p), static_cast<T>(q))};
+}
+template <class T, class P>
+DRX_FN constexpr var<T> strict_chain(const var<T>& x, const std::type_identity_t<T>& y, const P& p) { return chain(x, y, p); }
+template <class T, class P, class Q>
+DRX_FN constexpr var<T> strict_chain(const var<T>& a, const var<T>& b, const std::type_identity_t<T>& y, const P& p, const Q& q) { return chain(a, b, y, p, q); }
+// clang-format on
+template <class Mask, class T>
+DRX_FN constexpr var<T> select_lanes(const Mask& mask, const var<T>& a, const var<T>& b) {
+  const T one(1), zero(0);
+  return chain(a, b, select(mask, a.value, b.value), select(mask, one, zero), select(mask, zero, one));
+}
+
+/// A new variable on a recording, of which nothing is known but its value.
+template <class T>
+DRX_FN var<T> variable(recording<T>& on, const std::type_identity_t<T>& x) {
+  return {x, &on, on.leaf()};
+}
+template <class T>
+DRX_FN T cotangent(const var<T>& x) {
+  return x.tape ? x.tape->cotangent(x.index) : T{};
+}
+template <class T>
+DRX_FN void add_cotangent(const var<T>& x, const std::type_identity_t<T>& g) {
+  if (x.tape) x.tape->cotangent(x.index) += g;
+}
+
+/// A recording whose memory is a part of it, on the stack for instance: room for Capacity statements.
+template <class T, std::size_t Capacity>
+class local_tape : public recording<T> {
+ public:
+  DRX_FN local_tape() : recording<T>(std::span<std::byte>(memory_, sizeof(memory_))) {}
+
+ private:
+  alignas(T) std::byte memory_[recording<T>::bytes_for(Capacity)];
+};
+
+}  // namespace drx::ad
