@@ -77,6 +77,11 @@ struct reduce_extremum : reduce_sum {
       return vec<int>{emit::cast(b, emit::equal(b, in[0], in[1]), t)};
     })[0];
   }
+  static constexpr int number_of(builder& b, int hit, const placement_info* p) {  // of winners; 1 of no members: 0/1
+    const int n = emit::reduce_sum(b, hit, p), all = emit::members(b, p, b.type(n).type);
+    const int none = emit::cast(b, emit::equal(b, all, emit::constant_like(b, all, 0)), b.type(n).type);
+    return emit::add(b, n, emit::broadcast_to(b, none, b.shape(n)));
+  }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
     const placement_info* p = s.e.attrs.placement;
@@ -84,13 +89,13 @@ struct reduce_extremum : reduce_sum {
     const int moved = emit::map(s.b, p, {hit, t[0]}, [](builder& b, const vec<int>& in) {
       return vec<int>{emit::mul(b, in[0], in[1])};
     })[0];
-    return {emit::div(s.b, emit::reduce_sum(s.b, moved, p), emit::reduce_sum(s.b, hit, p))};
+    return {emit::div(s.b, emit::reduce_sum(s.b, moved, p), number_of(s.b, hit, p))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const placement_info* p = s.e.attrs.placement;
     const int hit = winners(s);
-    const int share = emit::broadcast(s.b, emit::div(s.b, ct[0], emit::reduce_sum(s.b, hit, p)), p);
+    const int share = emit::broadcast(s.b, emit::div(s.b, ct[0], number_of(s.b, hit, p)), p);
     return {emit::map(s.b, p, {hit, share}, [](builder& b, const vec<int>& in) {
       return vec<int>{emit::mul(b, in[0], in[1])};
     })[0]};
