@@ -7,8 +7,9 @@
 
 namespace drx {
 namespace prim::rules {
-/// placement; as many operands as results. Regions: {combine(a..., b...), identity()} and, where the monoid has a
-/// reverse derivative, pull(member..., result..., cotangent of the result...) -> cotangent of the member.
+/// placement; as many operands as results. Regions: {combine(a..., b...), identity()}, then, where there is a reverse
+/// derivative, what it is made from: of a monoid that the user wrote {pull(member..., result..., cotangent of the
+/// result...) -> cotangent of the member}; of its forward derivative, which is a monoid of pairs, the regions of the former.
 struct reduce_with {
   static constexpr vec<abstract_value> type(const typing& t) {
     vec<abstract_value> r;
@@ -53,21 +54,77 @@ struct reduce_with {
     for (int i = 0; i < n; ++i)
       if (floating[i]) start.output(emit::zeros_like(start, identity[i]));
 
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, {both.result(), start.result()});
+    vec<tape> regions{both.result(), start.result()};
+    if (s.e.regions.size() > 2) regions.append(s.e.regions);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, regions);
     vec<int> r;
     int next = n;
     for (int i = 0; i < n; ++i) r.push_back(floating[i] ? all[next++] : zero_tangent);
     return r;
   }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (s.e.regions.size() < 3)
       throw "drx: reduce_with: this monoid has no reverse derivative: give drx::monoid its pull, or stop the gradient";
     const placement_info* p = s.e.attrs.placement;
     vec<int> operands = s.operands;
+    if (s.e.regions.size() > 3) {
+      vec<bool> given;
+      for (int t : ct) {
+        given.push_back(t != zero_tangent);
+        if (given.back()) operands.push_back(t);
+      }
+      vec<abstract_value> types;
+      for (int o : s.operands) types.push_back(s.b.type(o));
+      const tape back = s.drivers.vjp(as_sums(s, s.e.regions, types), wanted, given);
+      const vec<int> all = inline_tape(s.b, back, operands);
+      vec<int> r;
+      int next = 0;
+      for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
+      return r;
+    }
     for (int y : s.results) operands.push_back(emit::broadcast(s.b, y, p));
     for (int i = 0; i < ct.size(); ++i)
       operands.push_back(emit::broadcast(s.b, ct[i] != zero_tangent ? ct[i] : emit::zeros_like(s.b, s.results[i]), p));
     return emit::map(s.b, p, operands, [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
+  }
+  /// The reduction by these regions, with each forward derivative as a sum over members of J t: J^T is the pull, which is
+  /// linear in its cotangent, so that J is its transpose. A fold of pairs has no pull of its own (the cotangent of a member
+  /// depends on all others' tangents); sums, maps and broadcasts have all derivatives.
+  static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
+    const placement_info* p = s.e.attrs.placement;
+    builder b(&s.b);
+    vec<int> in;
+    for (const auto& t : types) in.push_back(b.input(t));
+    if (regions.size() == 3) {
+      for (int y : b.add(*s.e.prim, in, s.e.attrs, regions)) b.output(y);
+      return b.result();
+    }
+    vec<tape> former;
+    for (int i = 2; i < regions.size(); ++i) former.push_back(regions[i]);
+    const int n = types.size() / 2;
+    vec<abstract_value> halves;
+    for (int i = 0; i < n; ++i) halves.push_back(types[i]);
+    const tape primal = as_sums(s, former, halves);
+    if (former.size() > 3) return s.drivers.jvp(primal, vec<bool>(n, true));
+    vec<int> values, operands;
+    for (int i = 0; i < n; ++i) values.push_back(in[i]);
+    const vec<int> y = inline_tape(b, primal, values);
+    operands = values;
+    for (int v : y) operands.push_back(emit::broadcast(b, v, p));
+    for (int i = n; i < 2 * n; ++i) operands.push_back(in[i]);
+    vec<bool> only_cotangents(3 * n, false);
+    for (int i = 2 * n; i < 3 * n; ++i) only_cotangents[i] = true;
+    const tape push = s.drivers.vjp(former[2], only_cotangents, vec<bool>(n, true));
+    const vec<int> terms = emit::map(b, p, operands, [&](builder& body, const vec<int>& x) {
+      vec<int> at;  // member, result, a cotangent on which nothing depends, tangent
+      for (int i = 0; i < 2 * n; ++i) at.push_back(x[i]);
+      for (int i = 0; i < n; ++i) at.push_back(emit::zeros_like(body, x[n + i]));
+      for (int i = 2 * n; i < 3 * n; ++i) at.push_back(x[i]);
+      return inline_tape(body, push, at);
+    });
+    for (int v : y) b.output(v);
+    for (int t : terms) b.output(emit::reduce_sum(b, t, p));
+    return b.result();
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<int> operands = s.operands;
@@ -109,7 +166,8 @@ struct no_pull {};
 /// element, or a function without arguments that returns the value.
 ///     constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1};
 /// Forward derivatives follow from combine. A reverse derivative must be given: pull(x, y, ct), the cotangent of member
-/// x where the result y has cotangent ct.
+/// x where the result y has cotangent ct; linear in ct. (It does not follow: the derivative in one member depends on the
+/// members before and behind it, which only the one who wrote combine can tell from the result.)
 ///     constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1,
 ///                                          [](auto x, auto y, auto ct) { return ct * y / x; }};
 template <class Combine, class Identity, class Pull = detail::no_pull>
