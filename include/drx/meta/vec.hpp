@@ -58,7 +58,7 @@ class vec {
   }
   constexpr void pop_back() { --size_; }
   constexpr void resize(int n, const T& fill = T{}) {
-    reserve(n);
+    if (n > capacity_) reserve(n < 2 * capacity_ ? 2 * capacity_ : n);
     for (int i = size_; i < n; ++i) data_[i] = fill;
     size_ = n;
   }

@@ -36,12 +36,10 @@ class builder {
       if (!known.empty()) return known;
     }
     const unsigned h = hash(prim, operands, attrs);
-    if (regions.empty())
-      for (int i = 0; i < tape_.entries.size(); ++i) {
-        const entry& e = tape_.entries[i];
-        if (e.hash == h && e.prim == &prim && e.operands == operands && e.attrs == attrs && e.regions.empty())
-          return e.results;
-      }
+    if (regions.empty()) {
+      const int known = find(h, prim, operands, attrs);
+      if (known >= 0) return tape_.entries[known].results;
+    }
     entry e;
     e.prim = &prim;
     e.operands = operands;
@@ -54,6 +52,7 @@ class builder {
     definition_.resize(tape_.values.size(), -1);
     for (int r : e.results) definition_[r] = tape_.entries.size();
     vec<int> results = e.results;
+    remember(e);
     tape_.entries.push_back(static_cast<entry&&>(e));
     return results;
   }
@@ -117,10 +116,40 @@ class builder {
     unsigned h = static_cast<unsigned>(prim.name[0]) * 31U + static_cast<unsigned>(prim.name[1]);
     for (int o : operands) h = h * 31U + static_cast<unsigned>(o);
     for (auto i : attrs.ints) h = h * 31U + static_cast<unsigned>(i);
-    return h;
+    const auto number = __builtin_bit_cast(unsigned long long, attrs.number);
+    h = h * 31U + static_cast<unsigned>(number ^ number >> 32);
+    return h ^ h >> 15;
   }
 
+  // Equal entries are found by a hash table: first_[bucket] is an entry, same_bucket_[entry] the next one.
+  constexpr int find(unsigned h, const primitive& prim, const vec<int>& operands, const attributes& attrs) const {
+    if (first_.empty()) return -1;
+    for (int i = first_[bucket(h)]; i >= 0; i = same_bucket_[i]) {
+      const entry& e = tape_.entries[i];
+      if (e.hash == h && e.prim == &prim && e.operands == operands && e.attrs == attrs) return i;
+    }
+    return -1;
+  }
+  /// The entry that is about to be the last one.
+  constexpr void remember(const entry& e) {
+    const int next = tape_.entries.size();
+    same_bucket_.push_back(-1);
+    if (!e.regions.empty()) return;
+    if (next >= first_.size()) {
+      first_ = vec<int>(first_.empty() ? 16 : 4 * first_.size(), -1);
+      for (int i = 0; i < next; ++i)
+        if (tape_.entries[i].regions.empty()) chain(tape_.entries[i].hash, i);
+    }
+    chain(e.hash, next);
+  }
+  constexpr void chain(unsigned h, int i) {
+    same_bucket_[i] = first_[bucket(h)];
+    first_[bucket(h)] = i;
+  }
+  [[nodiscard]] constexpr int bucket(unsigned h) const { return static_cast<int>(h & static_cast<unsigned>(first_.size() - 1)); }
+
   tape tape_;
+  vec<int> first_, same_bucket_;
   vec<int> definition_;  // by value: index of the entry, -1 for inputs
   vec<traced_ref> captures_;
   vec<int> captured_;
