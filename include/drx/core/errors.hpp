@@ -43,6 +43,7 @@ struct reduce_needs_a_placed_value : reported {};
 struct array_operation_on_a_placed_value : reported {};
 struct wrong_rank : reported {};
 struct inner_extents_differ : reported {};
+struct matrix_is_not_square : reported {};
 struct axis_out_of_range : reported {};
 struct number_of_elements_differs : reported {};
 struct extents_differ : reported {};

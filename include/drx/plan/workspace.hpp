@@ -36,6 +36,14 @@ constexpr role role_of(const primitive* p) {
   return role::step;
 }
 
+/// The elements, of its result's type, that a step computes in beside its operands and results.
+constexpr std::int64_t scratch_elements(const primitive* p, const shape& operand) {
+  const auto n = operand.last();
+  if (p == &prim::determinant) return n > 3 ? n * n : 0;
+  if (p == &prim::cofactors) return n > 3 ? 2 * n * n : 0;
+  return 0;
+}
+
 template <int Regions, int Entries, int Values>
 struct workspace_plan {
   step steps[Entries + 1] = {};
@@ -46,7 +54,8 @@ struct workspace_plan {
   bool stored[Values + 1] = {};        // whether it is written to memory
   int root[Values + 1] = {};           // the value whose memory it names
   location where[Values + 1] = {};
-  location scratch[Entries + 1] = {};  // of a scan whose body hands carries on to each other: a copy of its outputs
+  location scratch[Entries + 1] = {};  // memory of a step beside its results; of a scan whose body hands carries on
+                                       // to each other: a copy of its outputs
   int slots = 0;
   std::int64_t server_bytes = 0;
   std::int64_t thread_bytes = 0;
@@ -238,7 +247,13 @@ class workspace_planner {
           }
         }
       });
-      if (!now.group) frames_of_regions(now.entry, s, where, place);
+      if (now.group) continue;
+      const auto& x = t.entries[now.entry];
+      if (x.operands.count > 0 && x.results.count > 0) {
+        const auto extra = scratch_elements(x.prim, t.values[id(x.operands, 0)].shape) * byte_size(t.values[id(x.results, 0)].type);
+        if (extra > 0) p.scratch[now.entry] = {where, place(aligned(extra), s)};
+      }
+      frames_of_regions(now.entry, s, where, place);
     }
     return frame;
   }

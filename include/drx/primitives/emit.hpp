@@ -55,6 +55,14 @@ constexpr int cumsum(builder& b, int x, int axis, bool backwards);
 constexpr int cumprod(builder& b, int x, int axis, bool backwards);
 constexpr int recurrence(builder& b, int factor, int x, int axis, bool backwards);
 
+constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower, bool transposed, bool unit);
+constexpr int cholesky(builder& b, int a);
+constexpr int solve(builder& b, int a, int y, bool transposed);
+constexpr int logdet(builder& b, int a);
+constexpr int minors(builder& b, int x, bool transposed, bool with_sign);
+constexpr int cofactors(builder& b, int a);
+constexpr int determinant(builder& b, int a);
+
 constexpr int broadcast(builder& b, int x, const placement_info* p);
 constexpr int members(builder& b, const placement_info* p, dtype type);
 constexpr int reduce_sum(builder& b, int x, const placement_info* p);
@@ -86,6 +94,11 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/reduction.hpp>
 #include <drx/primitives/matmul.hpp>
+#include <drx/primitives/square_matrix.hpp>
+#include <drx/primitives/triangular_solve.hpp>
+#include <drx/primitives/cholesky.hpp>
+#include <drx/primitives/solve.hpp>
+#include <drx/primitives/determinant.hpp>
 #include <drx/primitives/slice.hpp>
 #include <drx/primitives/pad.hpp>
 #include <drx/primitives/concatenate.hpp>

@@ -9,6 +9,9 @@
   template <auto..., class... X> requires error::AnyReported<X...> error::reported name(const X&...);
 #define DRX_SILENT_OF_TYPE(name) \
   template <class, auto..., class... X> requires error::AnyReported<X...> error::reported name(const X&...);
+#define DRX_SILENT_OF_TYPES(name) \
+  template <class..., class X> requires error::AnyReported<X> error::reported name(const X&); \
+  template <class..., class X, class Y> requires error::AnyReported<X, Y> error::reported name(const X&, const Y&);
 #define DRX_SILENT_OPERATOR(op) \
   template <class A, class B> requires AnyReported<A, B> reported operator op(const A&, const B&);
 
@@ -28,6 +31,8 @@ DRX_SILENT(bernoulli) DRX_SILENT(erfinv) DRX_SILENT(fold_in) DRX_SILENT(random_k
 DRX_SILENT_OF_TYPE(normal) DRX_SILENT_OF_TYPE(random_bits) DRX_SILENT_OF_TYPE(uniform)
 DRX_SILENT(argsort) DRX_SILENT(cumprod) DRX_SILENT(cumsum) DRX_SILENT(dynamic_slice) DRX_SILENT(flip) DRX_SILENT(prod)
 DRX_SILENT(scatter_add) DRX_SILENT(sort) DRX_SILENT(take) DRX_SILENT(take_along) DRX_SILENT(update_slice)
+DRX_SILENT(cholesky) DRX_SILENT(determinant) DRX_SILENT(inverse) DRX_SILENT(logdet) DRX_SILENT(solve)
+DRX_SILENT_OF_TYPES(triangular_solve)
 DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast) DRX_SILENT_OF_TYPE(one_hot)
 }  // namespace drx
 
@@ -41,5 +46,6 @@ template <Reported A> reported operator!(const A&);
 
 #undef DRX_SILENT
 #undef DRX_SILENT_OF_TYPE
+#undef DRX_SILENT_OF_TYPES
 #undef DRX_SILENT_OPERATOR
 // clang-format on

@@ -105,6 +105,18 @@ inline std::byte* address(const frame& f) {
     return f.thread + l.offset;
   }
 }
+/// The memory that the plan gave entry E beside its operands and results; null where it has none.
+template <class C, int E>
+inline std::byte* scratch(const frame& f) {
+  constexpr plan::location l = C::plan.scratch[E];
+  if constexpr (l.space == plan::space::server) {
+    return f.server + l.offset;
+  } else if constexpr (l.space == plan::space::thread) {
+    return f.thread + l.offset;
+  } else {
+    return nullptr;
+  }
+}
 template <class T, class C, int V>
 inline T* elements(const frame& f) {
   return reinterpret_cast<T*>(address<C, V>(f));

@@ -376,10 +376,7 @@ struct kernel<C, E, &prim::scan> {
   }
   /// The body's outputs become the carries: those already in place stay, those in another carry's memory go by a copy.
   static void carry_over(frame& f) {
-    std::byte* copies = nullptr;
-    constexpr plan::location scratch = C::plan.scratch[E];
-    if constexpr (scratch.space == plan::space::server) copies = f.server + scratch.offset;
-    if constexpr (scratch.space == plan::space::thread) copies = f.thread + scratch.offset;
+    std::byte* copies = scratch<C, E>(f);
     [[maybe_unused]] std::byte* next = copies;
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::output(body, K);
@@ -449,3 +446,6 @@ void run_region(frame& f) {
 }
 
 }  // namespace drx::run
+
+// More specialisations of `kernel`.
+#include <drx/run/linear_algebra_kernels.hpp>

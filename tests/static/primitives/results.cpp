@@ -79,6 +79,17 @@ IS(drx::matmul(of<A<float, 7, 3, 4>>(), of<A<float, 4, 5>>()), A<float, 7, 3, 5>
 IS(drx::matmul(of<A<float, 7, 3, 4>>(), of<A<float, 7, 4, 5>>()), A<float, 7, 3, 5>);
 IS(drx::matmul(of<A<float, 2, 1, 3, 4>>(), of<A<float, 7, 4, 5>>()), A<float, 2, 7, 3, 5>);
 
+// Linear algebra: matrices are the last two axes.
+using m44 = A<float, 7, 4, 4>;
+IS(drx::cholesky(of<m44>()), m44);
+IS(drx::inverse(of<m44>()), m44);
+IS(drx::determinant(of<m44>()), A<float, 7>);
+IS(drx::logdet(of<A<double, 4, 4>>()), A<double>);
+IS(drx::solve(of<m44>(), of<A<float, 4>>()), A<float, 7, 4>);
+IS(drx::solve(of<A<float, 4, 4>>(), of<A<float, 7, 4, 2>>()), A<float, 7, 4, 2>);
+IS(drx::triangular_solve<drx::upper>(of<m44>(), of<A<float, 4, 2>>()), A<float, 7, 4, 2>);
+IS(drx::triangular_solve<drx::from_right>(of<m44>(), of<A<float, 2, 4>>()), A<float, 7, 2, 4>);
+
 // Layout.
 IS((drx::reshape<2, 6>(of<m34>())), A<float, 2, 6>);
 IS(drx::reshape<>(of<A<float, 1>>()), scalar);

@@ -1,0 +1,235 @@
+// drx/primitives/solve.hpp: systems of linear equations, the inverse and the logarithm of the determinant, all from one
+// LU factorisation with partial pivoting. Derivatives use it again: the factors are operands of what is solved with
+// them, and have no derivative of their own.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+#include <cmath>
+
+namespace drx {
+namespace prim::rules {
+struct lu_factors {  // results: L below the diagonal of U, in one matrix; for each row the later row it changed places with
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value a = square_matrix::type(t)[0];
+    return {a, abstract_value(dtype::int32, without_axis(a.shape, a.shape.rank - 1))};
+  }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent, zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  template <class T>
+  static void factor(std::int64_t n, T* a, std::int32_t* exchanged) {
+    for (std::int64_t k = 0; k < n; ++k) {
+      std::int64_t best = k;
+      for (std::int64_t i = k + 1; i < n; ++i)
+        if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
+      exchanged[k] = static_cast<std::int32_t>(best);
+      for (std::int64_t j = 0; j < n && best != k; ++j) std::swap(a[k * n + j], a[best * n + j]);
+      if (a[k * n + k] == 0) continue;  // all below are 0 as well
+      for (std::int64_t i = k + 1; i < n; ++i) {
+        a[i * n + k] /= a[k * n + k];
+        for (std::int64_t j = k + 1; j < n; ++j) a[i * n + j] -= a[i * n + k] * a[k * n + j];
+      }
+    }
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const auto n = s.last();
+    v.out[0].bytes = v.in[0]->bytes;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>)
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
+          factor(n, v.out[0].data<T>() + b * n * n, v.out[1].data<std::int32_t>() + b * n);
+    });
+  }
+};
+
+struct lu_solve {  // ints: {transposed}; operands A, its two factors, Y; op(A) X = Y. A itself is read by derivatives only
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value a = square_matrix::type(t)[0], y = t.operands[3];
+    typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32, "lu_solve: not the factors of the matrix");
+    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "lu_solve: types or batches differ");
+    typing::require(a.shape.last() == y.shape[y.shape.rank - 2], "lu_solve: inner extents");
+    return {y};
+  }
+  static constexpr int solve(const rule_site& s, int y, bool transposed) {
+    attributes a;
+    a.ints = {transposed};
+    return s.b.add1(*s.e.prim, {s.operands[0], s.operands[1], s.operands[2], y}, a);
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const bool transposed = s.e.attrs.ints[0] != 0;
+    int r = t[3];
+    if (t[0] != zero_tangent) r = emit::subtract_from(s.b, r, emit::matmul(s.b, t[0], s.results[0], transposed, false));
+    return {r == zero_tangent ? r : solve(s, r, transposed)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(4, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const bool transposed = s.e.attrs.ints[0] != 0;
+    const int g = solve(s, ct[0], !transposed), x = s.results[0];
+    if (wanted[0]) r[0] = emit::neg(s.b, emit::matmul(s.b, transposed ? x : g, transposed ? g : x, false, true));
+    if (wanted[3]) r[3] = g;
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const shape from = s.b.shape(s.operands[3]);
+    if (batched[0] || batched[1] || batched[2] || from.rank != 3) return square_matrix::batch(s, batched, n);
+    const int aside = emit::transpose(s.b, s.operands[3], {1, 0, 2});  // one matrix: more columns
+    const int wide = emit::reshape(s.b, aside, make_shape(from[1], n * from[2]));
+    const int solved = emit::reshape(s.b, solve(s, wide, s.e.attrs.ints[0] != 0), make_shape(from[1], n, from[2]));
+    return {emit::transpose(s.b, solved, {1, 0, 2})};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    double y = 1;
+    return emit::is_constant(b, o[3], y) && y == 0 ? o[3] : -1;
+  }
+  static std::string print(const attributes& a) { return a.ints[0] ? "T" : "N"; }
+  static void evaluate(evaluation& v) {
+    const bool transposed = v.e.attrs.ints[0] != 0;
+    const shape s = v.out[0].type.shape;
+    const auto n = s[s.rank - 2], columns = s.last();
+    v.out[0].bytes = v.in[3]->bytes;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>)
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
+          for (std::int64_t j = 0; j < columns; ++j) {
+            const T* lu = v.in[1]->data<T>() + b * n * n;
+            const std::int32_t* exchanged = v.in[2]->data<std::int32_t>() + b * n;
+            T* x = v.out[0].data<T>() + b * n * columns + j;
+            for (std::int64_t i = 0; i < n && !transposed; ++i) std::swap(x[i * columns], x[exchanged[i] * columns]);
+            const triangular_form l{.lower = true, .transposed = transposed, .unit = true}, u{.lower = false, .transposed = transposed};
+            triangular_solve::one(transposed ? u : l, n, lu, x, columns);
+            triangular_solve::one(transposed ? l : u, n, lu, x, columns);
+            for (std::int64_t i = n - 1; i >= 0 && transposed; --i) std::swap(x[i * columns], x[exchanged[i] * columns]);
+          }
+    });
+  }
+};
+
+struct logdet {  // operands A, its two factors
+  static constexpr vec<abstract_value> type(const typing& t) {
+    shape s = square_matrix::type(t)[0].shape;
+    s.rank -= 2;
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr int slope(const rule_site& s) {  // the transpose of the inverse
+    attributes transposed;
+    transposed.ints = {1};
+    const int identity = emit::identity_like(s.b, s.operands[0]);
+    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, transposed);
+  }
+  static constexpr const primitive* lu_solve_ptr();
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    const std::int64_t last = s.b.shape(t[0]).rank - 1;
+    return {emit::sum(s.b, emit::mul(s.b, slope(s), t[0]), {last - 1, last})};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(3, zero_tangent);
+    if (ct[0] == zero_tangent || !wanted[0]) return r;
+    const shape from = s.b.shape(s.operands[0]);
+    r[0] = emit::mul(s.b, sum::spread(s.b, ct[0], from, {from.rank - 2, from.rank - 1}), slope(s));
+    return r;
+  }
+  static void evaluate(evaluation& v) {
+    const auto n = v.in[1]->type.shape.last();
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>)
+        for (std::int64_t b = 0; b < v.out[0].size(); ++b)
+          for (std::int64_t i = 0; i < n; ++i)
+            v.out[0].data<T>()[b] += std::log(std::abs(v.in[1]->data<T>()[b * n * n + i * n + i]));
+    });
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive lu_factors{.name = "lu_factors",
+                                      .type = rules::lu_factors::type,
+                                      .jvp = rules::lu_factors::jvp,
+                                      .vjp = rules::lu_factors::vjp,
+                                      .batch = rules::square_matrix::batch,
+                                      .evaluate = rules::lu_factors::evaluate};
+inline constexpr primitive lu_solve{.name = "lu_solve",
+                                    .type = rules::lu_solve::type,
+                                    .jvp = rules::lu_solve::jvp,
+                                    .vjp = rules::lu_solve::vjp,
+                                    .batch = rules::lu_solve::batch,
+                                    .simplify = rules::lu_solve::simplify,
+                                    .print = rules::lu_solve::print,
+                                    .evaluate = rules::lu_solve::evaluate};
+inline constexpr primitive logdet{.name = "logdet",
+                                  .type = rules::logdet::type,
+                                  .jvp = rules::logdet::jvp,
+                                  .vjp = rules::logdet::vjp,
+                                  .batch = rules::square_matrix::batch,
+                                  .evaluate = rules::logdet::evaluate};
+constexpr const primitive* rules::logdet::lu_solve_ptr() { return &prim::lu_solve; }
+}  // namespace prim
+namespace emit {
+/// The solution of a x = y; a is given the leading extents of y.
+constexpr int solve(builder& b, int a, int y, bool transposed) {
+  const vec<int> factors = b.add(prim::lu_factors, {a});
+  shape matrices = b.shape(y);
+  matrices[matrices.rank - 1] = matrices[matrices.rank - 2];
+  attributes form;
+  form.ints = {transposed};
+  return b.add1(prim::lu_solve, {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
+                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, form);
+}
+constexpr int logdet(builder& b, int a) {
+  const vec<int> factors = b.add(prim::lu_factors, {a});
+  return b.add1(prim::logdet, {a, factors[0], factors[1]});
+}
+}  // namespace emit
+
+namespace detail {
+template <class A>
+struct without_matrix_axes {
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    s.rank = s.rank < 2 ? 0 : s.rank - 2;
+    for (int i = s.rank; i < shape::max_rank; ++i) s.extent[i] = 0;
+    return s;
+  }();
+};
+}  // namespace detail
+
+/// The solution x of a x = b by LU factorisation with partial pivoting. b is a vector or a matrix; leading axes are a
+/// batch, and broadcast. Of float or double. Where a is singular, elements of x are infinite or NaN.
+template <class A, class B>
+  requires detail::Solvable<A, B>
+constexpr auto solve(const A& a, const B& b) {
+  return detail::system_of<A, B, false>(a, b, [](builder& on, int m, int y) { return emit::solve(on, m, y, false); });
+}
+template <class A, class B, class Why = decltype(detail::linear_system<A, B>::misuse())>
+  requires detail::NotSolvable<A, B>
+Why solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows, one element type; of placed values in a map
+
+/// The inverse of square matrices of float or double; leading axes are a batch. Where a is singular, elements of the
+/// result are infinite or NaN. solve(a, b) costs less than matmul(inverse(a), b), and is more accurate.
+template <class A>
+  requires detail::SquareMatrix<A>
+constexpr A inverse(const A& a) {
+  return detail::unary<A>(a, [](builder& b, int id) { return emit::solve(b, id, emit::identity_like(b, id), false); });
+}
+template <class A, class Why = detail::not_square_t<A>>
+  requires detail::NoSquareMatrix<A>
+Why inverse(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+/// log |det a| of square matrices of float or double; leading axes are a batch. It neither overflows nor underflows as the
+/// determinant does. Where a is singular: minus infinity, with a gradient that is infinite or NaN.
+template <class A>
+  requires detail::SquareMatrix<A>
+constexpr auto logdet(const A& a) {
+  using R = array_of<typename A::value_type, detail::without_matrix_axes<A>>;
+  return detail::unary<R>(a, [](builder& b, int id) { return emit::logdet(b, id); });
+}
+template <class A, class Why = detail::not_square_t<A>>
+  requires detail::NoSquareMatrix<A>
+Why logdet(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+}  // namespace drx
+
+#endif
