@@ -10,3 +10,4 @@
 #include <drx/transform/jacobian.hpp>
 #include <drx/transform/modes.hpp>
 #include <drx/transform/program.hpp>
+#include <drx/transform/vmap.hpp>

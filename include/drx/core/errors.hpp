@@ -54,6 +54,8 @@ template <class Then, class Otherwise>
 struct branches_return_different_types : reported {};
 struct grad_needs_a_scalar_result : reported {};
 struct grad_needs_floating_arguments : reported {};
+struct batch_axes_do_not_fit_the_structure : reported {};
+struct nothing_is_batched : reported {};
 struct jacobian_needs_arrays : reported {};
 struct custom_rule_returns_another_type : reported {};
 struct branch_on_a_traced_value : reported {};

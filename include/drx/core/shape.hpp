@@ -74,4 +74,14 @@ constexpr shape with_front(const shape& s, std::int64_t n) {
   return r;
 }
 
+/// s with one more axis of extent n at place `axis`.
+constexpr shape with_axis(const shape& s, int axis, std::int64_t n) {
+  shape r;
+  for (int i = 0; i <= s.rank; ++i) {
+    if (i == axis) r.push_back(n);
+    if (i < s.rank) r.push_back(s[i]);
+  }
+  return r;
+}
+
 }  // namespace drx

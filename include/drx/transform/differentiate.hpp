@@ -115,8 +115,9 @@ constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>&
   return vjp(t, wanted, given, false);
 }
 
-/// t on a batch of n: the inputs batched and all outputs carry a new axis 0.
-constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) {
+/// t on a batch of n: the inputs batched, and outputs, carry a new axis 0. `has_axis`: which outputs do; the others do not
+/// depend on the batch.
+constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::int64_t n, vec<bool>& outputs_with_axis) {
   builder b;
   vec<int> names(t.values.size(), -1);
   vec<bool> has_axis(t.values.size(), false);
@@ -145,10 +146,22 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) {
       has_axis[e.results[k]] = any;
     }
   }
-  for (int o : t.outputs) b.output(has_axis[o] ? names[o] : emit::repeated(b, names[o], n));
+  for (int o : t.outputs) {
+    b.output(names[o]);
+    outputs_with_axis.push_back(has_axis[o]);
+  }
   tape r = without_dead_entries(b.result());
   check(r);
   return r;
+}
+/// The same with the axis on all outputs.
+constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) {
+  vec<bool> has_axis;
+  tape r = batch_where_needed(t, batched, n, has_axis);
+  builder b;
+  const vec<int> out = inline_tape(b, r, inputs_like(b, r));
+  for (int i = 0; i < out.size(); ++i) b.output(has_axis[i] ? out[i] : emit::repeated(b, out[i], n));
+  return without_dead_entries(b.result());
 }
 
 }  // namespace drx::transform

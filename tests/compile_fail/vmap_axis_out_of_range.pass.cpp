@@ -1,0 +1,5 @@
+#include <drx/drx.hpp>
+
+constexpr auto f = [](auto x) { return drx::sum(drx::vmap([](auto a) { return a * a; }, drx::axis<1>)(x)); };
+using F = drx::program<f, drx::array<float, 3, 2>>;
+const auto& tape = F::tape();
