@@ -22,20 +22,21 @@ struct check_grads_options {
   oracle::member_counts members = {};  // of placements that no input has
 };
 
+/// A derivative that disagrees, and the innermost entry whose own rule does.
+struct grads_disagreement {
+  int order = 1;         // of the derivative
+  std::string tape;      // which tape was differentiated: "the program", "its reverse derivative", ...
+  std::string what;      // "forward mode and differences", "reverse and forward mode", or what a rule threw
+  double got = 0, expected = 0;
+  std::string primitive;              // empty where each entry by itself agrees
+  int entry = -1;                     // the number of its first result on its tape, as `show` prints it
+  std::vector<abstract_value> operands;
+  std::vector<std::string> path;      // the entry's line, and those of the maps and loops around it, from outside in
+};
+
 /// What check_grads found. Printable; true if all derivatives agree.
 struct check_grads_report {
-  /// A derivative that disagrees, and the innermost entry whose own rule does.
-  struct disagreement {
-    int order = 1;         // of the derivative
-    std::string tape;      // which tape was differentiated: "the program", "its reverse derivative", ...
-    std::string what;      // "forward mode and differences", "reverse and forward mode", or what a rule threw
-    double got = 0, expected = 0;
-    std::string primitive;              // empty where each entry by itself agrees
-    int entry = -1;                     // the number of its first result on its tape, as `show` prints it
-    std::vector<abstract_value> operands;
-    std::vector<std::string> path;      // the entry's line, and those of the maps and loops around it, from outside in
-  };
-  std::optional<disagreement> wrong;
+  std::optional<grads_disagreement> wrong;
   int checks = 0;      // comparisons made
   int unclear = 0;     // of them: differences did not settle at any step (a kink, a jump, numbers that are not finite)
   double error = 0;    // the largest difference of those that agree, relative
