@@ -244,12 +244,18 @@ DRX_FN constexpr A extremum(const A& a, const A& b, const First& first) {
   }
 }
 }  // namespace detail
-template <class A>
-  requires std::is_floating_point_v<A>
-DRX_FN constexpr A max(const A& a, const A& b) { return a > b || a != a ? a : b; }
-template <class A>
-  requires std::is_floating_point_v<A>
-DRX_FN constexpr A min(const A& a, const A& b) { return a < b || a != a ? a : b; }
+template <class A, class B>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+DRX_FN constexpr auto max(const A& a, const B& b) {
+  const auto x = static_cast<std::common_type_t<A, B>>(a), y = static_cast<std::common_type_t<A, B>>(b);
+  return x > y || x != x ? x : y;
+}
+template <class A, class B>
+  requires(std::is_arithmetic_v<A> && std::is_arithmetic_v<B>)
+DRX_FN constexpr auto min(const A& a, const B& b) {
+  const auto x = static_cast<std::common_type_t<A, B>>(a), y = static_cast<std::common_type_t<A, B>>(b);
+  return x < y || x != x ? x : y;
+}
 template <Active A>
 DRX_FN constexpr A max(const A& a, const A& b) {
   return detail::extremum(a, b, a.value > b.value || a.value != a.value);

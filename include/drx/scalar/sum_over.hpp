@@ -1,0 +1,76 @@
+// drx/scalar/sum_over.hpp: value and gradient of a sum over samples, several samples at a time: the local tape of packs.
+#pragma once
+
+#include <drx/scalar/differentiate.hpp>
+#include <drx/scalar/pack.hpp>
+
+namespace drx::ad {
+
+namespace detail {
+
+/// The sum over samples [first, first + W) of f(theta, sample), its tape recorded, swept and forgotten.
+template <class T, int W, class F, std::size_t Size, class Sample>
+struct sum_over {
+  using P = std::conditional_t<W == 1, T, pack<T, static_cast<int>(W)>>;
+  using V = var<P>;
+
+  static P gather(std::size_t first, std::size_t n, std::size_t j, const Sample& sample) {
+    if constexpr (W == 1) {
+      return sample(first)[j];
+    } else {
+      P p;
+      for (std::size_t l = 0; l < W; ++l) p.set(static_cast<int>(l), sample(first + (l < n ? l : 0))[j]);
+      return p;
+    }
+  }
+  template <class Theta, class G, class Memory>
+  static T run(const F& f, const Theta& theta, std::size_t samples, const Sample& sample, G& g, const Memory& memory) {
+    return with_tape<P>(memory, [&](recording<P>& tape) {
+      const auto in = [&] {
+        if constexpr (static_size<Theta> != std::dynamic_extent) {
+          return inputs_of<V>(theta, [&](std::size_t i) { return variable(tape, P(at(theta, i))); }, 0);
+        } else {
+          return record_inputs(tape, theta);
+        }
+      }();
+      const auto start = tape.now();
+      tape.clear();
+      P total(0);
+      for (std::size_t first = 0; first < samples; first += static_cast<std::size_t>(W)) {
+        const std::size_t n = samples - first < static_cast<std::size_t>(W) ? samples - first : static_cast<std::size_t>(W);
+        std::array<P, Size> x;
+        for (std::size_t j = 0; j < Size; ++j) x[j] = gather(first, n, j, sample);
+        const V y = f(in, x);
+        tape.require_complete();
+        tape.clear(start.count);
+        P seed(1);
+        if constexpr (W > 1) {
+          for (std::size_t l = n; l < static_cast<std::size_t>(W); ++l) seed.set(static_cast<int>(l), 0);
+          total += select(seed != P(0), y.value, P(0));
+        } else {
+          total += y.value;
+        }
+        add_cotangent(y, seed);
+        tape.sweep(start.count);
+        tape.rewind(start);
+      }
+      for (std::size_t i = 0; i < in.size(); ++i) g[i] = sum_of_lanes(cotangent(in[i]));
+      return sum_of_lanes(total);
+    });
+  }
+};
+
+}  // namespace detail
+
+/// The sum over n samples of f(theta, x), x a std::array of the Size numbers at sample(i), and its gradient by theta,
+/// written to g. W samples are computed at once, in the lanes of packs: f is called with theta as var<pack<T, W>> and x as
+/// pack<T, W>. A branch on values in f is a compile error then; W = 1 takes one sample at a time and any f. The tape
+/// holds what one call of f records, whatever n is.
+template <std::size_t Size, int W = 0, class G, class F, detail::Numbers Theta, class Sample, class Memory = detail::on_stack>
+auto sum_over_into(G&& g, const F& f, const Theta& theta, std::size_t n, const Sample& sample, const Memory& memory = {}) {
+  using T = detail::element_of<Theta>;
+  constexpr int width = W == 0 ? 8 : W;
+  return detail::sum_over<T, width, F, Size, Sample>::run(f, theta, n, sample, g, memory);
+}
+
+}  // namespace drx::ad
