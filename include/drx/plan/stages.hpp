@@ -150,7 +150,10 @@ class stage_writer {
     int last = 0;
     for (const entry& e : t.entries) {  // a value's level: how many reductions stand before it
       int l = 0;
-      for (int o : e.operands) l = level[o] > l ? level[o] : l;
+      for (int o : e.operands) {
+        const int before = level[o] + (!is_placed_entry(t, e) && made_by_stages(o));  // a loop waits for what it needs whole
+        l = before > l ? before : l;
+      }
       if (is_reduction(e.prim)) ++l;
       for (int r : e.results) level[r] = l;
       last = l > last ? l : last;
@@ -158,8 +161,8 @@ class stage_writer {
     vec<bool> collect(t.values.size(), false);  // placed values that are needed whole
     for (const entry& e : t.entries)
       if (!is_placed_entry(t, e))
-        for (int o : e.operands) collect[o] = t.values[o].depth > 0 && defining[o] >= 0;
-    for (int o : t.outputs) collect[o] = collect[o] || (t.values[o].depth > 0 && defining[o] >= 0);
+        for (int o : e.operands) collect[o] = collect[o] || made_by_stages(o);
+    for (int o : t.outputs) collect[o] = collect[o] || made_by_stages(o);
     for (int l = 0; l <= last; ++l) {
       // What is not placed and needs no reduction of this level, then the collected values it may need, in order.
       write_unplaced(l);
@@ -173,7 +176,6 @@ class stage_writer {
         if (done.find(p) >= 0) continue;
         done.push_back(p);
         write_stage(l, p, collect);
-        write_unplaced(l);  // loops over collected values
       }
     }
     for (int o : t.outputs) b.output(names[o]);
@@ -184,6 +186,11 @@ class stage_writer {
   const tape& t;
   vec<int> level, names, defining;
   builder b;
+
+  /// Whether v is placed and computed member by member (and not the result of a loop, or an input).
+  constexpr bool made_by_stages(int v) const {
+    return t.values[v].depth > 0 && defining[v] >= 0 && is_placed_entry(t, t.entries[defining[v]]);
+  }
 
   constexpr void write_unplaced(int l) {
     for (const entry& e : t.entries) {

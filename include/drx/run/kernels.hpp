@@ -336,6 +336,17 @@ struct kernel<C, E, &prim::fold_in> {
   }
 };
 
+/// Where a placed value's elements lie here: [first, first + count) of its memory. (drx/run/stage.hpp)
+struct placed_range {
+  std::int64_t first = 0, count = 1;
+  const std::int64_t* storage = nullptr;  // of an argument that is a subset: where its elements lie
+};
+template <class C, int V>
+placed_range range_of(const frame& f);
+/// Gives the memory for a placed value that a loop carries or slices.
+template <class C, int V>
+void provide_placed(frame& f);
+
 template <class C, int E>
 struct kernel<C, E, &prim::scan> {
   static constexpr auto& x = C::tape.entries[E];
@@ -353,10 +364,38 @@ struct kernel<C, E, &prim::scan> {
     return false;
   }
 
+  /// Element j of a placed value.
+  template <int V>
+  static std::byte* part(const frame& f, std::int64_t j) {
+    return address<C, V>(f) + static_cast<std::size_t>(j) * size<V>();
+  }
+  template <int From, int To>
+  static void copy(frame& f) {
+    if constexpr (C::tape.values[To].depth == 0) {
+      std::memcpy(address<C, To>(f), address<C, From>(f), size<To>());
+    } else {
+      const placed_range r = range_of<C, From>(f);
+      if (!r.storage) {
+        std::memcpy(part<To>(f, r.first), part<From>(f, r.first), static_cast<std::size_t>(r.count) * size<To>());
+      } else {
+        for (std::int64_t j = 0; j < r.count; ++j) std::memcpy(part<To>(f, j), part<From>(f, r.storage[j]), size<To>());
+      }
+    }
+  }
+
   static void run(frame& f) {
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::operand(E, constants + K), to = C::result(E, K);
-      if constexpr (C::root(from) != C::root(to)) std::memcpy(address<C, to>(f), address<C, from>(f), size<to>());
+      if constexpr (C::tape.values[to].depth > 0) provide_placed<C, to>(f);
+      if constexpr (C::root(from) != C::root(to)) copy<from, to>(f);
+    });
+    unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int to = C::result(E, carries + K);
+      if constexpr (C::tape.values[to].depth > 0) provide_placed<C, to>(f);
+    });
+    unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int to = C::input(body, 1 + constants + carries + K);
+      if constexpr (C::tape.values[to].depth > 0) provide_placed<C, to>(f);
     });
     for (std::int64_t step = 0; step < length; ++step) {
       const std::int64_t at = backwards ? length - 1 - step : step;
@@ -364,12 +403,24 @@ struct kernel<C, E, &prim::scan> {
       f.slots[C::plan.where[C::input(body, 0)].offset] = reinterpret_cast<std::byte*>(&index);
       unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int from = C::operand(E, constants + carries + K), to = C::input(body, 1 + constants + carries + K);
-        f.slots[C::plan.where[to].offset] = address<C, from>(f) + static_cast<std::size_t>(at) * size<to>();
+        if constexpr (C::tape.values[to].depth > 0) {
+          const placed_range r = range_of<C, to>(f);
+          for (std::int64_t j = r.first; j < r.first + r.count; ++j)
+            std::memcpy(part<to>(f, j), part<from>(f, j) + static_cast<std::size_t>(at) * size<to>(), size<to>());
+        } else {
+          f.slots[C::plan.where[to].offset] = address<C, from>(f) + static_cast<std::size_t>(at) * size<to>();
+        }
       });
       run_region<C, body>(f);
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int from = C::output(body, carries + K), to = C::result(E, carries + K);
-        std::memcpy(address<C, to>(f) + static_cast<std::size_t>(at) * size<from>(), address<C, from>(f), size<from>());
+        if constexpr (C::tape.values[to].depth > 0) {
+          const placed_range r = range_of<C, to>(f);
+          for (std::int64_t j = r.first; j < r.first + r.count; ++j)
+            std::memcpy(part<to>(f, j) + static_cast<std::size_t>(at) * size<from>(), part<from>(f, j), size<from>());
+        } else {
+          std::memcpy(address<C, to>(f) + static_cast<std::size_t>(at) * size<from>(), address<C, from>(f), size<from>());
+        }
       });
       carry_over(f);
     }
@@ -381,13 +432,14 @@ struct kernel<C, E, &prim::scan> {
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::output(body, K);
       if constexpr (exchanged(K)) {
+        static_assert(C::tape.values[from].depth == 0, "drx: a loop's placed carries change places");
         std::memcpy(next, address<C, from>(f), size<from>());
         next += (C::bytes(from) + 63) / 64 * 64;
       }
     });
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::output(body, K), to = C::result(E, K);
-      if constexpr (!exchanged(K) && C::root(from) != C::root(to)) std::memcpy(address<C, to>(f), address<C, from>(f), size<to>());
+      if constexpr (!exchanged(K) && C::root(from) != C::root(to)) copy<from, to>(f);
     });
     next = copies;
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {

@@ -96,6 +96,43 @@ struct runtime {
   std::vector<std::int64_t> shares;          // by task: its first member
 };
 
+/// Whether placed value v is a result of a stage's body, so that its memory is part of the stage's own result.
+template <class C>
+constexpr bool leaves_the_member(int v) {
+  for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e) {
+    if (C::tape.entries[e].prim != &prim::stage) continue;
+    const int region = C::tape.entries[e].first_region;
+    for (int i = 0; i < C::tape.regions[region].outputs.count; ++i)
+      if (C::root(C::output(region, i)) == v) return true;
+  }
+  return false;
+}
+template <class C, int V>
+placed_range range_of(const frame& f) {
+  constexpr auto& t = C::tape.values[V];
+  constexpr int p = C::placements.index(t.placements[0]), parent = C::placements.parent[p];
+  const membership& m = f.members[p];
+  if constexpr (parent >= 0) {
+    static_assert(t.depth == 1, "drx: a loop inside of a map carries a placed value that is nested twice");
+    const std::int64_t* at = m.offsets + f.at[parent];
+    return {at[0], at[1] - at[0], nullptr};
+  } else {
+    placed_range r{0, m.local, C::definition(C::root(V)) < 0 ? m.storage : nullptr};
+    if (t.depth > 1 && r.storage) throw std::invalid_argument("drx: a loop carries a value nested in a subset of " + std::string(t.placements[0]->name));
+    for (int d = 1; d < t.depth; ++d) r.count = f.members[C::placements.index(t.placements[d])].offsets[r.count];
+    return r;
+  }
+}
+template <class C, int V>
+void provide_placed(frame& f) {
+  if constexpr (!leaves_the_member<C>(V)) {  // (else the stage around has said where)
+    const placed_range r = range_of<C, V>(f);
+    buffer& memory = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].collected[V];
+    memory.grow(static_cast<std::size_t>(r.count * C::bytes(V)) + 1);
+    f.slots[C::plan.where[V].offset] = memory.data() - r.first * C::bytes(V);
+  }
+}
+
 template <class C, int E>
 struct kernel<C, E, &prim::stage> {
   static constexpr auto& x = C::tape.entries[E];
@@ -144,8 +181,9 @@ struct kernel<C, E, &prim::stage> {
     f.slots[C::plan.where[C::input(region, 0)].offset] = reinterpret_cast<std::byte*>(&number);
     unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int from = C::operand(E, I), to = C::input(region, 1 + I), share = C::input(body, 1 + I);
+      constexpr bool argument = C::definition(C::root(from)) < 0;  // what was collected here has no elements besides
       std::byte* base = address<C, from>(f);
-      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + stored * C::bytes(share);
+      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + (argument ? stored : local) * C::bytes(share);
     });
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
       constexpr int out = C::output(region, I), to = C::result(E, I);
@@ -503,22 +541,13 @@ struct kernel<C, E, &prim::stage> {
   static void provide_collected(runtime& rt, frame& f, std::int64_t begin, std::int64_t n) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int v = C::result(E, I);
-      if constexpr (C::tape.values[v].depth > 0 && !leaves_the_member(v)) {
+      if constexpr (C::tape.values[v].depth > 0 && !leaves_the_member<C>(v)) {
         static_assert(C::tape.values[v].depth == 1, "drx: a placed value nested twice is needed whole inside of a map");
         buffer& memory = rt.threads[static_cast<std::size_t>(f.thread_number)].collected[v];
         memory.grow(static_cast<std::size_t>(n * C::bytes(v)) + 1);
         f.slots[C::plan.where[v].offset] = memory.data() - begin * C::bytes(v);  // members count from `begin`
       }
     });
-  }
-  static constexpr bool leaves_the_member(int v) {
-    for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e) {
-      if (C::tape.entries[e].prim != &prim::stage) continue;
-      const int region = C::tape.entries[e].first_region;
-      for (int i = 0; i < C::tape.regions[region].outputs.count; ++i)
-        if (C::root(C::output(region, i)) == v) return true;
-    }
-    return false;
   }
   static void run_leaves(frame& f, node_list& list, std::int64_t begin, std::int64_t n, std::int64_t first, std::int64_t last) {
     for (std::int64_t l = first; l < last; ++l) {
