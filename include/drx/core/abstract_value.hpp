@@ -33,6 +33,12 @@ struct abstract_value {
     ++v.depth;
     return v;
   }
+  /// Whether both have the same placements.
+  [[nodiscard]] constexpr bool placed_like(const abstract_value& other) const {
+    bool same = depth == other.depth;
+    for (int i = 0; i < depth && same; ++i) same = placements[i] == other.placements[i];
+    return same;
+  }
   /// The value of one member of the outermost placement.
   [[nodiscard]] constexpr abstract_value of_member() const {
     abstract_value v = *this;

@@ -148,7 +148,7 @@ class stage_writer {
   constexpr tape run() {
     for (int i : t.inputs) names[i] = b.input(t.values[i]);
     int last = 0;
-    for (const entry& e : t.entries) {  // a value's level: how many reductions stand before it
+    for (const entry& e : t.entries) {  // a value's level: how many stages stand before it
       int l = 0;
       for (int o : e.operands) {
         const int before = level[o] + (!is_placed_entry(t, e) && made_by_stages(o));  // a loop waits for what it needs whole

@@ -297,7 +297,7 @@ class workspace_planner {
         carry_in_place(x, inner);
         std::int64_t copies = 0;
         for (int i = 0; i < carries_of(x); ++i)
-          if (exchanges_carries(x, inner, i)) copies += bytes(id(x.results, i));
+          if (t.values[id(x.results, i)].depth == 0 && exchanges_carries(x, inner, i)) copies += bytes(id(x.results, i));
         if (copies > 0) p.scratch[e] = {where, place(size + copies, s) + size};
       }
       if (to_threads) {  // every stage of the program has the threads' workspaces to itself
@@ -377,7 +377,7 @@ class workspace_planner {
       if (definition[out] < inner.first_entry || definition[out] >= inner.first_entry + inner.entries) continue;
       int uses = 0;  // the output leaves the loop once only
       for (int i = 0; i < inner.outputs.count; ++i) uses += touched(id(inner.outputs, i)) == out || touched(id(inner.outputs, i)) == root(in);
-      if (uses != 1 || t.values[out].shape != t.values[in].shape) continue;
+      if (uses != 1 || t.values[out].depth > 0 || t.values[out].shape != t.values[in].shape) continue;
       const int defined = group >= 0 ? group : step_of(r, definition[out]);
       bool free = true;
       for (int s = p.first_step[r]; s < p.first_step[r] + p.step_count[r] && free; ++s) {

@@ -66,16 +66,6 @@ struct cond {
     return r;
   }
 
-  /// x where the condition holds, y where not, along axis 0 of both.
-  static constexpr int choose(builder& b, int condition, int x, int y) {
-    const abstract_value t = b.type(x);
-    if (t.depth > 0)
-      return emit::map(b, t.placements[0], {emit::broadcast(b, condition, t.placements[0]), x, y},
-                       [](builder& r, const vec<int>& in) { return vec<int>{choose(r, in[0], in[1], in[2])}; })[0];
-    shape column = make_shape(t.shape[0]);
-    while (column.rank < t.shape.rank) column.push_back(1);
-    return emit::where(b, emit::broadcast_to(b, emit::reshape(b, condition, column), t.shape), x, y);
-  }
   /// Where each element has a condition of its own, both branches run.
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<bool> on;
@@ -87,7 +77,7 @@ struct cond {
     for (int i = 1; i < s.operands.size(); ++i) inputs.push_back(s.operands[i]);
     const vec<int> x = inline_tape(s.b, branches[0], inputs), y = inline_tape(s.b, branches[1], inputs);
     vec<int> r;
-    for (int i = 0; i < x.size(); ++i) r.push_back(choose(s.b, s.operands[0], x[i], y[i]));
+    for (int i = 0; i < x.size(); ++i) r.push_back(emit::choose(s.b, s.operands[0], x[i], y[i]));
     return r;
   }
   static constexpr vec<int> unfold(builder& b, const vec<int>& operands, const vec<tape>& regions) {
@@ -127,6 +117,18 @@ inline constexpr primitive cond{.name = "cond",
                                 .prune = rules::cond::prune,
                                 .evaluate = rules::cond::evaluate};
 }
+
+namespace emit {
+constexpr int choose(builder& b, int condition, int x, int y) {
+  const abstract_value t = b.type(x);
+  if (t.depth > 0)
+    return map(b, t.placements[0], {broadcast(b, condition, t.placements[0]), x, y},
+               [](builder& r, const vec<int>& in) { return vec<int>{choose(r, in[0], in[1], in[2])}; })[0];
+  shape column = make_shape(t.shape[0]);
+  while (column.rank < t.shape.rank) column.push_back(1);
+  return where(b, broadcast_to(b, reshape(b, condition, column), t.shape), x, y);
+}
+}  // namespace emit
 
 namespace detail {
 

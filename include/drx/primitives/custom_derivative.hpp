@@ -78,7 +78,7 @@ struct custom_vjp : custom {
     if (tangents.empty()) return {};
     throw "drx: a function with a custom_vjp has no forward derivative: give it a custom_jvp, which serves both modes";
   }
-  static constexpr vec<int> augmented(const rule_site& s) { return inline_tape(s.b, s.e.regions[1], s.operands); }
+  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>&) { return inline_tape(s.b, s.e.regions[1], s.operands); }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     const int first = captured(s.e.attrs);
     vec<int> inputs;

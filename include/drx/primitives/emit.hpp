@@ -24,6 +24,8 @@ constexpr int times(builder& b, int t, int d);
 constexpr int equal(builder& b, int x, int y);
 constexpr int less(builder& b, int x, int y);
 constexpr int where(builder& b, int condition, int x, int y);
+/// x or y along axis 0 of both, by the elements of a condition of rank 1; in each member where they are placed.
+constexpr int choose(builder& b, int condition, int x, int y);
 constexpr int cast(builder& b, int x, dtype type);
 
 constexpr int exp(builder& b, int x);
@@ -129,8 +131,12 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/reduce.hpp>
 #include <drx/primitives/reduce_weighted_mean.hpp>
 #include <drx/primitives/reduce_with.hpp>
-#include <drx/primitives/scan.hpp>
 #include <drx/primitives/cond.hpp>
+#include <drx/primitives/loop.hpp>
+#include <drx/primitives/loop_memory.hpp>
+#include <drx/primitives/fori_loop.hpp>
+#include <drx/primitives/scan.hpp>
+#include <drx/primitives/while_loop.hpp>
 #include <drx/primitives/custom_derivative.hpp>
 #include <drx/primitives/select.hpp>
 #undef DRX_CATALOGUE

@@ -23,7 +23,7 @@ DRX_SILENT(min) DRX_SILENT(pad) DRX_SILENT(pow) DRX_SILENT(reduce_max) DRX_SILEN
 DRX_SILENT(reduce_sum) DRX_SILENT(reduce_weighted_mean) DRX_SILENT(relu) DRX_SILENT(reshape) DRX_SILENT(scan)
 DRX_SILENT(select) DRX_SILENT(sigmoid) DRX_SILENT(sin) DRX_SILENT(slice) DRX_SILENT(softmax)
 DRX_SILENT(softmax_cross_entropy) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(stop_gradient) DRX_SILENT(sum)
-DRX_SILENT(switch_case) DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where)
+DRX_SILENT(switch_case) DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where) DRX_SILENT(while_loop)
 DRX_SILENT(all_of) DRX_SILENT(any_of) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(index)
 DRX_SILENT(reduce_with) DRX_SILENT(rsqrt) DRX_SILENT(sign) DRX_SILENT(stack) DRX_SILENT(tan) DRX_SILENT(tree_map)
 DRX_SILENT(custom_root) DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)

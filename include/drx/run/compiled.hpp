@@ -73,7 +73,7 @@ class compiled {
     members_.resize(static_cast<std::size_t>(C::placements.count) + 1);
     for (int p = 0; p < C::placements.count; ++p)
       call_names_.push_back("the number of " + std::string(C::placements.placement[p]->name) + " in a call of program " + std::to_string(print % 100000));
-    collected_.resize(static_cast<std::size_t>(C::tape.sizes.values) + 1);
+    runtime_.collected.resize(static_cast<std::size_t>(C::tape.sizes.values) + 1);
   }
   compiled(compiled&&) noexcept = default;
   compiled& operator=(compiled&&) noexcept = default;
@@ -106,7 +106,7 @@ class compiled {
     f.at = at_.data();
     f.runtime = &runtime_;
     f.thread = runtime_.threads[0].workspace.data();
-    provide_collected();
+    provide_collected(f);
     run::run_region<C, 0>(f);
     int out = 0;
     extract(r, f, out);
@@ -229,24 +229,16 @@ class compiled {
 
   // ---- placed values that are held whole ----
 
-  void provide_collected() {  // of every stage over a placement at the top, in loops too
+  static void provide_collected(const run::frame& f) {  // of every stage over a placement at the top, in loops too
     run::unroll<C::tape.sizes.entries>([&]<int E>(std::integral_constant<int, E>) {
       if constexpr (C::tape.entries[E].prim == &prim::stage) {
         if constexpr (C::placements.parent[C::placements.index(C::tape.entries[E].placement)] < 0)
           run::unroll<C::tape.entries[E].results.count>([&]<int I>(std::integral_constant<int, I>) {
             constexpr int v = C::result(E, I);
-            if constexpr (C::tape.values[v].depth > 0) {
-              collected_[v].grow(static_cast<std::size_t>(element_count(C::tape.values[v]) * C::bytes(v)) + 1);
-              slots_[C::plan.where[v].offset] = collected_[v].data();
-            }
+            if constexpr (C::tape.values[v].depth > 0) f.slots[C::plan.where[v].offset] = run::placed_buffer<C, v>(f);
           });
       }
     });
-  }
-  std::int64_t element_count(const abstract_value& t) const {
-    std::int64_t n = members_[static_cast<std::size_t>(C::placements.index(t.placements[0]))].local;
-    for (int d = 1; d < t.depth; ++d) n = members_[static_cast<std::size_t>(C::placements.index(t.placements[d]))].offsets[n];
-    return n;
   }
 
   // ---- results ----
@@ -302,7 +294,6 @@ class compiled {
   std::vector<run::membership> members_;
   std::vector<std::vector<std::int64_t>> boundaries_;
   std::vector<std::string> call_names_;  // by placement, for messages
-  std::vector<buffer> collected_;
 };
 
 }  // namespace drx

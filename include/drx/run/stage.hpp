@@ -6,8 +6,6 @@
 #pragma once
 
 #include <drx/run/indexing_kernels.hpp>
-#include <drx/run/buffer.hpp>
-#include <drx/run/executor.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,12 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace drx {
-
-/// How reductions add up: `tree` gives the same bits on any number of ranks and threads; `fast` lets MPI choose.
-enum class reduction_order { tree, fast };
-
-namespace run {
+namespace drx::run {
 
 struct node {
   int level = 0;
@@ -77,62 +70,6 @@ class node_list {
   int count_ = 0;
 };
 
-struct thread_state {
-  buffer workspace;
-  std::vector<std::byte*> slots;
-  std::vector<std::int64_t> at;
-  std::vector<buffer> nodes;      // by stage
-  std::vector<buffer> collected;  // by value: placed values that one member needs whole
-};
-
-/// What a compiled program keeps for its stages.
-struct runtime {
-  drx::executor* executor = nullptr;
-  drx::communicator* communicator = nullptr;
-  reduction_order order = reduction_order::tree;
-  std::vector<thread_state> threads;
-  std::vector<buffer> merged, gathered;  // by stage
-  std::vector<std::int64_t> bytes, offsets;  // by rank
-  std::vector<std::int64_t> shares;          // by task: its first member
-};
-
-/// Whether placed value v is a result of a stage's body, so that its memory is part of the stage's own result.
-template <class C>
-constexpr bool leaves_the_member(int v) {
-  for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e) {
-    if (C::tape.entries[e].prim != &prim::stage) continue;
-    const int region = C::tape.entries[e].first_region;
-    for (int i = 0; i < C::tape.regions[region].outputs.count; ++i)
-      if (C::root(C::output(region, i)) == v) return true;
-  }
-  return false;
-}
-template <class C, int V>
-placed_range range_of(const frame& f) {
-  constexpr auto& t = C::tape.values[V];
-  constexpr int p = C::placements.index(t.placements[0]), parent = C::placements.parent[p];
-  const membership& m = f.members[p];
-  if constexpr (parent >= 0) {
-    static_assert(t.depth == 1, "drx: a loop inside of a map carries a placed value that is nested twice");
-    const std::int64_t* at = m.offsets + f.at[parent];
-    return {at[0], at[1] - at[0], nullptr};
-  } else {
-    placed_range r{0, m.local, C::definition(C::root(V)) < 0 ? m.storage : nullptr};
-    if (t.depth > 1 && r.storage) throw std::invalid_argument("drx: a loop carries a value nested in a subset of " + std::string(t.placements[0]->name));
-    for (int d = 1; d < t.depth; ++d) r.count = f.members[C::placements.index(t.placements[d])].offsets[r.count];
-    return r;
-  }
-}
-template <class C, int V>
-void provide_placed(frame& f) {
-  if constexpr (!leaves_the_member<C>(V)) {  // (else the stage around has said where)
-    const placed_range r = range_of<C, V>(f);
-    buffer& memory = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].collected[V];
-    memory.grow(static_cast<std::size_t>(r.count * C::bytes(V)) + 1);
-    f.slots[C::plan.where[V].offset] = memory.data() - r.first * C::bytes(V);
-  }
-}
-
 template <class C, int E>
 struct kernel<C, E, &prim::stage> {
   static constexpr auto& x = C::tape.entries[E];
@@ -181,9 +118,9 @@ struct kernel<C, E, &prim::stage> {
     f.slots[C::plan.where[C::input(region, 0)].offset] = reinterpret_cast<std::byte*>(&number);
     unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int from = C::operand(E, I), to = C::input(region, 1 + I), share = C::input(body, 1 + I);
-      constexpr bool argument = C::definition(C::root(from)) < 0;  // what was collected here has no elements besides
       std::byte* base = address<C, from>(f);
-      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + (argument ? stored : local) * C::bytes(share);
+      const std::int64_t at = is_program_input<C>(from) ? stored : local;  // what was computed lies in the members' order
+      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + at * C::bytes(share);
     });
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
       constexpr int out = C::output(region, I), to = C::result(E, I);
@@ -510,7 +447,11 @@ struct kernel<C, E, &prim::stage> {
     const std::int64_t* at = f.members[p].offsets + f.at[parent];
     const std::int64_t begin = at[0], n = at[1] - at[0], leaves = (n + block - 1) / block;
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
-    provide_collected(rt, f, begin, n);
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int v = C::result(E, I);
+      static_assert(C::tape.values[v].depth < 2 || leaves_the_member<C>(v), "drx: a placed value nested twice is needed whole inside of a map");
+      provide_placed<C, v>(f);
+    });
     const int tasks = f.alone ? static_cast<int>(std::min<std::int64_t>(leaves / 4, rt.executor->concurrency())) : 1;
     if (tasks > 1) {
       nested_job j{&f, &rt, begin, n, leaves, tasks};
@@ -536,18 +477,6 @@ struct kernel<C, E, &prim::stage> {
       if (list.size() == 0) neutral(f, list.next());
       finish(f, list.data(0), n);
     }
-  }
-  /// Memory for placed results that stay in this member. (Those that leave it are written where its own result lies.)
-  static void provide_collected(runtime& rt, frame& f, std::int64_t begin, std::int64_t n) {
-    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr int v = C::result(E, I);
-      if constexpr (C::tape.values[v].depth > 0 && !leaves_the_member<C>(v)) {
-        static_assert(C::tape.values[v].depth == 1, "drx: a placed value nested twice is needed whole inside of a map");
-        buffer& memory = rt.threads[static_cast<std::size_t>(f.thread_number)].collected[v];
-        memory.grow(static_cast<std::size_t>(n * C::bytes(v)) + 1);
-        f.slots[C::plan.where[v].offset] = memory.data() - begin * C::bytes(v);  // members count from `begin`
-      }
-    });
   }
   static void run_leaves(frame& f, node_list& list, std::int64_t begin, std::int64_t n, std::int64_t first, std::int64_t last) {
     for (std::int64_t l = first; l < last; ++l) {
@@ -582,5 +511,4 @@ struct kernel<C, E, &prim::stage> {
   }
 };
 
-}  // namespace run
-}  // namespace drx
+}  // namespace drx::run

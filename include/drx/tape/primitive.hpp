@@ -29,6 +29,8 @@ struct region_drivers {
   tape (*jvp)(const tape& t, const vec<bool>& moving);
   /// inputs [t's..., cotangents of outputs given...] -> outputs [cotangents of the inputs wanted...]
   tape (*vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
+  /// the same, with t's outputs in front
+  tape (*value_and_vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
   /// t with an axis 0 of extent n on the inputs batched and on all outputs
   tape (*batch)(const tape& t, const vec<bool>& batched, std::int64_t n);
 };
@@ -57,9 +59,9 @@ struct primitive {
   /// Cotangents of the operands (those with wanted[i]) from cotangents of the results. For a primitive that is
   /// linear in an operand this is its transpose.
   vec<int> (*vjp)(const rule_site&, const vec<int>& cotangents, const vec<bool>& wanted) = nullptr;
-  /// Writes the entry for a reverse sweep to come: returns its results, then residuals for vjp. Without this rule the
-  /// entry is written as it is and vjp gets along with operands and results.
-  vec<int> (*augmented)(const rule_site&) = nullptr;
+  /// Writes the entry for a reverse sweep to come, which will want the same operands' cotangents: returns its results, then
+  /// residuals for vjp. Without this rule the entry is written as it is and vjp gets along with operands and results.
+  vec<int> (*augmented)(const rule_site&, const vec<bool>& wanted) = nullptr;
   /// The entry on a batch of n: operands with batched[i] carry a new axis 0; so do all results.
   vec<int> (*batch)(const rule_site&, const vec<bool>& batched, std::int64_t n) = nullptr;
   /// A value that is already on the tape and equal to this entry's one result, or -1.

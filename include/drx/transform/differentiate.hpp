@@ -8,9 +8,10 @@ namespace drx::transform {
 
 constexpr tape jvp(const tape& t, const vec<bool>& moving);
 constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
+constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n);
 
-inline constexpr region_drivers drivers{jvp, pullback, batch};
+inline constexpr region_drivers drivers{jvp, pullback, value_and_pullback, batch};
 
 /// Forward mode. Inputs: t's, then a tangent for each that moves. Outputs: t's, then the tangents of the floating ones.
 constexpr tape jvp(const tape& t, const vec<bool>& moving) {
@@ -65,11 +66,15 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
   for (int i = 0; i < t.entries.size(); ++i) {
     const entry& e = t.entries[i];
     bool any = false;
-    for (int o : e.operands) any = any || active[o];
+    vec<bool> operands_wanted;
+    for (int o : e.operands) {
+      operands_wanted.push_back(active[o]);
+      any = any || active[o];
+    }
     const vec<int> operands = renamed(e.operands, names);
     vec<int> results;
     if (any && e.prim->augmented) {
-      const vec<int> all = e.prim->augmented({b, e, operands, {}, drivers});
+      const vec<int> all = e.prim->augmented({b, e, operands, {}, drivers}, operands_wanted);
       for (int k = 0; k < all.size(); ++k) (k < e.results.size() ? results : residuals[i]).push_back(all[k]);
     } else {
       results = b.add(*e.prim, operands, e.attrs, e.regions);
@@ -113,6 +118,9 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
 }
 constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
   return vjp(t, wanted, given, false);
+}
+constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given) {
+  return vjp(t, wanted, given, true);
 }
 
 /// t on a batch of n: the inputs batched, and outputs, carry a new axis 0. `has_axis`: which outputs do; the others do not

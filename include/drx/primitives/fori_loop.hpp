@@ -1,0 +1,90 @@
+// drx/primitives/fori_loop.hpp: a loop of a fixed number of steps.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace detail {
+
+using index_t = array<std::int32_t>;
+template <class Body, class C>
+inline constexpr bool counts = !std::is_same_v<call_result_t<Body, index_t, C>, error::function_does_not_take_these_arguments>;
+template <class Body, class Carry>
+struct loop_body {  // calls body(i, carry) or body(carry)
+  const Body& body;
+  template <class C>
+  constexpr auto operator()(const index_t& i, const C& carry) const {
+    if constexpr (counts<Body, C>) {
+      return body(i, carry);
+    } else {
+      return body(carry);
+    }
+  }
+};
+template <class Body, class C>
+struct loop_call : call_result_type<Body, C> {};
+template <class Body, class C>
+  requires counts<Body, C>
+struct loop_call<Body, C> : call_result_type<Body, index_t, C> {};
+template <class Body, class Carry>
+using loop_result = typename loop_call<Body, traced_t<Carry>>::type;
+template <class R, class Carry>
+constexpr auto loop_misuse() {
+  if constexpr (!TracedResult<R>) {
+    return result_misuse<R>();
+  } else if constexpr (error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<Carry>>) {
+    return fine{};
+  } else {
+    return error::loop_body_changes_the_type_of_its_carry{};
+  }
+}
+template <class Body, class Carry>
+concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), fine>;
+
+/// Adds the loop whose region was traced with inputs (index, carry, slices); captured values are its constants. A guarded
+/// one goes on as long as its first carry is true.
+template <class R>
+constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::int64_t length, int carries, bool guarded,
+                            const loop_memory& memory, const auto& operands_on) {
+  b = with_captures(b, region.captures);
+  if (!b) throw "drx: a loop over constants only; let it meet a traced value first";
+  tape body = region.body;  // (index, carries, xs, captured) -> (index, captured, carries, xs)
+  const int captured = region.captures.size();
+  vec<int> inputs{body.inputs[0]};
+  vec<int> operands;
+  for (int i = 0; i < captured; ++i) {
+    inputs.push_back(body.inputs[body.inputs.size() - captured + i]);
+    operands.push_back(emit::resolve(*b, region.captures[i], {}));
+  }
+  for (int i = 1; i < body.inputs.size() - captured; ++i) inputs.push_back(body.inputs[i]);
+  body.inputs = inputs;
+  operands.append(operands_on(*b));
+  return write_loop(*b, body, operands, length, captured, carries, guarded ? 1 + captured : 0, memory);
+}
+
+}  // namespace detail
+
+/// carry = body(carry), or body(i, carry) with i an int32 counting from 0, Steps times. `memory` is what is kept for reverse
+/// mode: keep_carries, keep_all, checkpoint_every<K>, recompute_all.
+template <std::int64_t Steps, class Carry, class Body>
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::LoopBody<Body, Carry>)
+constexpr auto fori_loop(const Carry& init, const Body& body, const loop_memory& memory = keep_carries) {
+  if constexpr (error::Reported<detail::loop_result<Body, Carry>>) {
+    return error::reported{};
+  } else {
+    const detail::leaf_refs<Carry> refs(init);
+    builder* b = refs.innermost();
+    const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
+                                             std::type_identity<Carry>{});
+    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, memory, [&](builder& t) { return refs.on(t); });
+    return detail::bound<Carry>(*b, r);
+  }
+}
+template <std::int64_t Steps, class Carry, class Body, class Why = decltype(detail::loop_misuse<detail::loop_result<Body, Carry>, Carry>())>
+  requires(Structured<Carry> && !error::Reported<Carry> && !detail::LoopBody<Body, Carry>)
+Why fori_loop(const Carry&, const Body&, const loop_memory& = keep_carries) = delete;  // drx: the body takes (carry) or (i, carry), and must return the carry's own type: same shapes, element types, structure
+
+}  // namespace drx
+
+#endif

@@ -1,0 +1,476 @@
+// drx/primitives/loop.hpp: the primitive of all loops, which also reads and writes a slice of stacked arrays at each step.
+// fori_loop, scan and while_loop are its front ends.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim::rules {
+/// ints: {length, runs backwards, constants, carries, guard, keeps all}; operands: constants, initial carries, stacked xs.
+/// Region: (index, constants, carries, slices of xs) -> (carries, slices of ys). Results: last carries, stacked ys.
+/// The index counts positions of xs: a scan that runs backwards sees length-1 first.
+/// The guard is the number of an input of the region, a bool (0, the index: there is none). Where it is false a step does
+/// nothing: the carries stay, the slices of ys are zeros. A length of -1 has no end but a carry as its guard, and no xs.
+/// `keeps all` is what a reverse sweep finds of each step: all that it needs, or the carries only.
+struct scan {
+  struct parts {
+    std::int64_t length;
+    bool backwards;
+    int constants, carries, xs, ys, guard;
+    bool keeps_all;
+    constexpr parts(const attributes& a, int operands, int results)
+        : length(a.ints[0]),
+          backwards(a.ints[1] != 0),
+          constants(static_cast<int>(a.ints[2])),
+          carries(static_cast<int>(a.ints[3])),
+          xs(operands - constants - carries),
+          ys(results - carries),
+          guard(static_cast<int>(a.ints[4])),
+          keeps_all(a.ints[5] != 0) {}
+    [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
+    /// Which carry is the guard, or -1.
+    [[nodiscard]] constexpr int guarding_carry() const { return guard > 0 && is_carry(guard - 1) ? guard - 1 - constants : -1; }
+  };
+  static constexpr attributes attrs(std::int64_t length, bool backwards, int constants, int carries, int guard = 0, bool keeps_all = false) {
+    attributes a;
+    a.ints = {length, backwards, constants, carries, guard, keeps_all};
+    return a;
+  }
+  static constexpr abstract_value stacked(const abstract_value& t, std::int64_t n) {
+    return t.with_shape(with_front(t.shape, n));
+  }
+  static constexpr abstract_value slice(const abstract_value& t) { return t.with_shape(without_axis(t.shape, 0)); }
+
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const tape& body = t.regions[0];
+    const parts n(t.attrs, t.operands.size(), body.outputs.size());
+    typing::require(body.inputs.size() == t.operands.size() + 1, "scan: the body's inputs are not the operands' number");
+    typing::require(n.length >= 0 || (n.guarding_carry() >= 0 && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
+    typing::require(n.guard == 0 || body.values[body.inputs[n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
+    for (int i = 0; i < t.operands.size(); ++i) {
+      const bool x = i >= n.constants + n.carries;
+      if (x) typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length, "scan: an x is not of the loop's length");
+      typing::require((x ? slice(t.operands[i]) : t.operands[i]) == body.values[body.inputs[i + 1]],
+                      "scan: an operand is of another type than the body's input");
+    }
+    vec<abstract_value> r;
+    for (int i = 0; i < body.outputs.size(); ++i) {
+      const abstract_value& y = body.values[body.outputs[i]];
+      if (i < n.carries) typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
+      r.push_back(i < n.carries ? y : stacked(y, n.length));
+    }
+    return r;
+  }
+
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    const tape& body = s.e.regions[0];
+    const parts n(s.e.attrs, s.operands.size(), s.results.size());
+    // The region's tangent has inputs (primal..., tangents...); the loop needs constants, carries and xs together.
+    vec<bool> moving{false};
+    for (int i = 0; i < s.operands.size(); ++i) {
+      const bool carry = i >= n.constants && i < n.constants + n.carries;
+      moving.push_back(is_floating(s.b.type(s.operands[i]).type) && (carry || tangents[i] != zero_tangent));
+    }
+    const tape forward = s.drivers.jvp(body, moving);
+    auto tangent_of = [&](int i) { return tangents[i] != zero_tangent ? tangents[i] : emit::zeros_like(s.b, s.operands[i]); };
+    vec<int> operands, order;  // order: for each operand, the input of `forward` that it feeds
+    int tangent_inputs = body.inputs.size();
+    vec<int> tangent_input(s.operands.size(), -1);
+    for (int i = 0; i < s.operands.size(); ++i)
+      if (moving[i + 1]) tangent_input[i] = tangent_inputs++;
+    auto group = [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) {
+        operands.push_back(s.operands[i]);
+        order.push_back(i + 1);
+      }
+      int moved = 0;
+      for (int i = first; i < first + count; ++i)
+        if (moving[i + 1]) {
+          operands.push_back(tangent_of(i));
+          order.push_back(tangent_input[i]);
+          ++moved;
+        }
+      return count + moved;
+    };
+    const int constants = group(0, n.constants);
+    const int carries = group(n.constants, n.carries);
+    group(n.constants + n.carries, n.xs);
+
+    builder region(&s.b);
+    vec<int> inputs(forward.inputs.size(), -1);
+    inputs[0] = region.input(forward.values[forward.inputs[0]]);
+    for (int at : order) inputs[at] = region.input(forward.values[forward.inputs[at]]);
+    const vec<int> out = inline_tape(region, forward, inputs);
+    // outputs: carries, their tangents, ys, their tangents; those of `forward` are all primals, then floating tangents
+    vec<int> tangent_output(s.results.size(), -1);
+    int next = s.results.size();
+    for (int i = 0; i < s.results.size(); ++i)
+      if (is_floating(s.b.type(s.results[i]).type)) tangent_output[i] = next++;
+    vec<int> result_of(s.results.size(), zero_tangent), primal_of(s.results.size(), -1);
+    int written = 0, guard = 0;
+    for (int i = 0; i < order.size(); ++i)
+      if (n.guard > 0 && order[i] == n.guard) guard = i + 1;
+    auto outputs = [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) {
+        region.output(out[i]);
+        primal_of[i] = written++;
+      }
+      for (int i = first; i < first + count; ++i)
+        if (tangent_output[i] >= 0) {
+          region.output(out[tangent_output[i]]);
+          result_of[i] = written++;
+        }
+    };
+    outputs(0, n.carries);
+    outputs(n.carries, n.ys);
+    const vec<int> all = s.b.add(*s.e.prim, operands, attrs(n.length, n.backwards, constants, carries, guard, n.keeps_all), vec<tape>{region.result()});
+    vec<int> r = renamed(result_of, all);
+    r.append(renamed(primal_of, all));
+    return r;
+  }
+
+  /// One step there and back. `forward`: the region, which also returns what is kept of a step.
+  /// `back`: (index, constants, what is kept, xs, cotangents of the floating carries and ys) -> cotangents wanted.
+  struct there_and_back {
+    tape forward, back;
+    int kept = 0;
+    int guard = -1;  // among what is kept
+  };
+  static constexpr vec<bool> step_wanted(const rule_site& s, const parts& n, const vec<bool>& wanted) {
+    vec<bool> r{false};
+    for (int i = 0; i < wanted.size(); ++i) r.push_back(n.is_carry(i) ? is_floating(s.b.type(s.operands[i]).type) : wanted[i]);
+    return r;
+  }
+  static constexpr vec<bool> floating_outputs(const tape& t) {
+    vec<bool> r;
+    for (int o : t.outputs) r.push_back(is_floating(t.values[o].type));
+    return r;
+  }
+  /// Keeps the carries: all that follows from them is computed again. (No `given`: only the way there is asked for.)
+  static constexpr there_and_back keeping_carries(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
+    there_and_back r;
+    const tape& body = s.e.regions[0];
+    r.forward = body;
+    for (int i = 0; i < n.carries; ++i) r.forward.outputs.push_back(body.inputs[1 + n.constants + i]);
+    if (!given.empty()) r.back = s.drivers.vjp(body, step_wanted(s, n, wanted), given);
+    r.kept = n.carries;
+    r.guard = n.guarding_carry();
+    return r;
+  }
+  /// Keeps all that the way back needs, and cannot read off the operands: it holds only what depends on cotangents.
+  static constexpr there_and_back keeping_all(const rule_site& s, const parts& n, const vec<bool>& wanted) {
+    const tape& body = s.e.regions[0];
+    const tape both = s.drivers.value_and_vjp(body, step_wanted(s, n, wanted), floating_outputs(body));
+    const int inputs = body.inputs.size(), outputs = body.outputs.size();
+    vec<bool> of_cotangents(both.values.size(), false), needed(both.values.size(), false), crosses(both.values.size(), false);
+    vec<int> kept;
+    auto cross = [&](int v) {
+      if (!crosses[v]) kept.push_back(v);
+      crosses[v] = true;
+    };
+    for (int i = inputs; i < both.inputs.size(); ++i) of_cotangents[both.inputs[i]] = true;
+    for (int i = outputs; i < both.outputs.size(); ++i) needed[both.outputs[i]] = true;
+    for (const entry& e : both.entries) {
+      bool any = false;
+      for (int o : e.operands) any = any || of_cotangents[o];
+      for (int r : e.results) of_cotangents[r] = any;
+    }
+    vec<bool> is_back(both.entries.size(), false);
+    for (int i = both.entries.size() - 1; i >= 0; --i) {
+      const entry& e = both.entries[i];
+      bool any = false;
+      for (int r : e.results) any = any || needed[r];
+      const bool made_again = e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::data || e.prim == &prim::broadcast_to ||
+                              e.prim == &prim::reshape || e.prim == &prim::broadcast || e.prim == &prim::member_index || e.prim == &prim::members;
+      is_back[i] = any && (made_again || of_cotangents[e.results[0]]);
+      for (int o : e.operands) needed[o] = needed[o] || is_back[i];
+      if (any && !is_back[i])
+        for (int r : e.results)
+          if (needed[r]) cross(r);
+    }
+    for (int i = 0; i < n.carries; ++i)
+      if (const int v = both.inputs[1 + n.constants + i]; needed[v] || i == n.guarding_carry()) cross(v);
+    there_and_back r;
+    r.forward.values = r.back.values = both.values;
+    for (int i = 0; i < both.entries.size(); ++i) {
+      if (is_back[i]) r.back.entries.push_back(both.entries[i]);
+      if (!of_cotangents[both.entries[i].results[0]]) r.forward.entries.push_back(both.entries[i]);
+    }
+    auto take = [](vec<int>& to, const vec<int>& from, int first, int last) {
+      for (int i = first; i < last; ++i) to.push_back(from[i]);
+    };
+    take(r.forward.inputs, both.inputs, 0, inputs);
+    take(r.forward.outputs, both.outputs, 0, outputs);
+    r.forward.outputs.append(kept);
+    take(r.back.inputs, both.inputs, 0, 1 + n.constants);
+    r.back.inputs.append(kept);
+    take(r.back.inputs, both.inputs, 1 + n.constants + n.carries, both.inputs.size());
+    take(r.back.outputs, both.outputs, outputs, both.outputs.size());
+    r.kept = kept.size();
+    if (n.guarding_carry() >= 0) r.guard = kept.find(both.inputs[n.guard]);
+    r.forward = without_dead_entries(r.forward);
+    r.back = without_dead_entries(r.back);
+    return r;
+  }
+  static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
+    if (n.keeps_all) return keeping_all(s, n, wanted);
+    return keeping_carries(s, n, wanted, given);
+  }
+  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>& wanted) {
+    const parts n(s.e.attrs, s.operands.size(), s.e.results.size());
+    if (n.length < 0)
+      throw "drx: while_loop without a bound has no reverse derivative: give it one, as in while_loop<100>(condition, body, init), or stop the gradient";
+    const there_and_back step = split(s, n, wanted, {});
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{step.forward});
+  }
+  static constexpr int zeros(builder& b, abstract_value t) {
+    if (t.depth > 1) throw "drx: keep_all: a higher derivative of a loop that makes values of a nested placement; take keep_carries";
+    const placement_info* p = t.placements[0];
+    if (t.depth == 0) return emit::constant(b, t, 0);
+    return emit::broadcast(b, emit::constant(b, t.of_member(), 0), p);
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    const parts n(s.e.attrs, s.operands.size(), s.results.size());
+    const tape& body = s.e.regions[0];
+    vec<bool> given;  // the cotangents that one step back takes
+    for (int i = 0; i < s.results.size(); ++i)
+      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_all || ct[i] != zero_tangent));
+    const there_and_back step = split(s, n, wanted, given);
+
+    // The loop backwards. Constants: the same. Carries: cotangents of the carries, sums of those of the constants.
+    // Xs: what is kept, the xs, cotangents of the ys. Ys: cotangents of the xs.
+    vec<int> operands, carry_at, constant_at;
+    for (int i = 0; i < n.constants; ++i) operands.push_back(s.operands[i]);
+    for (int i = 0; i < n.carries; ++i)
+      if (given[i]) {
+        operands.push_back(ct[i] != zero_tangent ? ct[i] : emit::zeros_like(s.b, s.results[i]));
+        carry_at.push_back(n.constants + i);
+      }
+    for (int i = 0; i < n.constants; ++i)
+      if (wanted[i]) {
+        operands.push_back(emit::zeros_like(s.b, s.operands[i]));
+        constant_at.push_back(i);
+      }
+    operands.append(s.residuals);
+    for (int i = 0; i < n.xs; ++i) operands.push_back(s.operands[n.constants + n.carries + i]);
+    for (int i = 0; i < n.ys; ++i)
+      if (ct[n.carries + i] != zero_tangent) operands.push_back(ct[n.carries + i]);
+    const int carries = carry_at.size() + constant_at.size();
+
+    builder region(&s.b);
+    vec<int> in;
+    in.push_back(region.input(abstract_value(dtype::int32, {})));
+    for (int i = 0; i < operands.size(); ++i) {
+      const abstract_value& t = s.b.type(operands[i]);
+      in.push_back(region.input(i < n.constants + carries ? t : slice(t)));
+    }
+    vec<int> step_in{in[0]};
+    const int carry0 = 1 + n.constants, kept0 = carry0 + carries;
+    for (int i = 0; i < n.constants; ++i) step_in.push_back(in[1 + i]);
+    for (int i = 0; i < step.kept + n.xs; ++i) step_in.push_back(in[kept0 + i]);
+    for (int i = 0; i < carry_at.size(); ++i) step_in.push_back(in[carry0 + i]);
+    int next_y = kept0 + step.kept + n.xs;
+    for (int i = n.carries; i < n.carries + n.ys; ++i)
+      if (ct[i] != zero_tangent) {
+        step_in.push_back(in[next_y++]);
+      } else if (given[i]) {
+        step_in.push_back(zeros(region, body.values[body.outputs[i]]));
+      }
+    const vec<int> out = inline_tape(region, step.back, step_in);  // cotangents: wanted constants, carries, wanted xs
+    const int sums = constant_at.size();
+    for (int i = 0; i < carry_at.size(); ++i) region.output(out[sums + i]);
+    for (int i = 0; i < sums; ++i) region.output(emit::accumulate(region, in[carry0 + carry_at.size() + i], out[i]));
+    for (int i = sums + carry_at.size(); i < out.size(); ++i) region.output(out[i]);
+    int guard = n.guard > 0 && step.guard >= 0 ? kept0 + step.guard : n.guard;
+    if (n.guard > n.constants + n.carries) guard = n.guard - 1 - n.constants - n.carries + kept0 + step.kept;
+    const vec<int> all = s.b.add(*s.e.prim, operands, attrs(n.length, !n.backwards, n.constants, carries, guard, n.keeps_all), vec<tape>{region.result()});
+
+    vec<int> r(s.operands.size(), zero_tangent);
+    for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
+    for (int i = 0; i < sums; ++i) r[constant_at[i]] = all[carry_at.size() + i];
+    int next = carries;
+    for (int i = n.constants + n.carries; i < s.operands.size(); ++i)
+      if (wanted[i]) r[i] = all[next++];
+    return r;
+  }
+
+  /// All carries and xs are batched. A stacked array has its batch axis behind the axis that the loop runs along.
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const tape& body = s.e.regions[0];
+    const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
+    vec<int> operands = s.operands;
+    vec<bool> in{false};
+    auto front_to_second = [&](int id) {
+      vec<std::int64_t> perm{1, 0};
+      for (int i = 2; i < s.b.shape(id).rank; ++i) perm.push_back(i);
+      return emit::transpose(s.b, id, perm);
+    };
+    for (int i = 0; i < operands.size(); ++i) {
+      const bool constant = i < p.constants;
+      if (!constant && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+      if (i >= p.constants + p.carries) operands[i] = front_to_second(operands[i]);
+      in.push_back(!constant || batched[i]);
+    }
+    const tape step = s.drivers.batch(body, in, n);
+    vec<int> r;
+    if (p.guard > 0 && in[p.guard]) {
+      r = batch_guarded(s.b, s.e, p, step, operands);
+    } else {
+      r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
+    }
+    for (int i = p.carries; i < r.size(); ++i) r[i] = front_to_second(r[i]);
+    return r;
+  }
+  /// Where each element has a guard of its own the loop runs as long as there is one, and the others stay as they are.
+  static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step, const vec<int>& batched) {
+    // One guard for all stands behind the others of its kind: constants, carries or xs.
+    const int guard = p.guard - 1, last[] = {p.constants, p.constants + p.carries, p.constants + p.carries + p.xs};
+    const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
+    const auto any = [](builder& t, int x, int axis) {
+      attributes a;
+      a.ints = {axis};
+      const int one = t.add1(prim::max_over, {emit::cast(t, x, dtype::int32)}, a);
+      return emit::cast(t, one, dtype::boolean);
+    };
+    vec<int> operands, inputs;
+    builder region(&b);
+    const int index = region.input(step.values[step.inputs[0]]);
+    for (int i = 0; i <= batched.size(); ++i) {
+      if (i == last[kind]) {
+        operands.push_back(any(b, batched[guard], kind == 2 ? 1 : 0));
+        region.input(abstract_value(dtype::boolean, {}));
+      }
+      if (i == batched.size()) break;
+      operands.push_back(batched[i]);
+      inputs.push_back(region.input(step.values[step.inputs[i + 1]]));
+    }
+    vec<int> all{index};
+    all.append(inputs);
+    const vec<int> out = inline_tape(region, step, all);
+    const int own = inputs[guard];
+    vec<int> chosen;
+    for (int i = 0; i < out.size(); ++i) {
+      const int old = i < p.carries ? inputs[p.constants + i] : emit::zeros_like(region, out[i]);
+      chosen.push_back(emit::choose(region, own, out[i], old));
+    }
+    for (int i = 0; i < out.size(); ++i) {
+      if (i == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
+      region.output(chosen[i]);
+    }
+    if (out.size() == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
+    const attributes a = attrs(p.length, p.backwards, p.constants + (kind == 0), p.carries + (kind == 1), last[kind] + 1, p.keeps_all);
+    const vec<int> r = b.add(*e.prim, operands, a, vec<tape>{region.result()});
+    vec<int> results;
+    for (int i = 0; i < r.size(); ++i)
+      if (kind != 1 || i != p.carries) results.push_back(r[i]);
+    return results;
+  }
+
+  static constexpr void prune(entry& e, const vec<bool>& wanted) {
+    const parts n(e.attrs, e.operands.size(), e.results.size());
+    vec<bool> outputs = wanted;  // a carry is kept where its result is wanted, or where a kept output needs it
+    if (n.guarding_carry() >= 0) outputs[n.guarding_carry()] = true;
+    vec<bool> used;
+    tape body;
+    for (bool grown = true; grown;) {
+      grown = false;
+      vec<bool> keep{true};
+      for (int i = 0; i < e.operands.size(); ++i)
+        keep.push_back((n.is_carry(i) && outputs[i - n.constants]) || i + 1 == n.guard);
+      body = pruned_region(e.regions[0], outputs, keep, used);
+      for (int i = 0; i < n.carries; ++i)
+        if (used[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
+    }
+    vec<bool> operands;
+    int constants = 0, carries = 0, guard = 0;
+    for (int i = 0; i < e.operands.size(); ++i) {
+      operands.push_back(used[i + 1]);
+      if (i < n.guard) guard += used[i + 1];
+      if (!used[i + 1]) continue;
+      constants += i < n.constants;
+      carries += i >= n.constants && i < n.constants + n.carries;
+    }
+    e.regions[0] = body;
+    e.operands = filtered(e.operands, operands);
+    e.results = filtered(e.results, outputs);
+    e.attrs.ints[2] = constants;
+    e.attrs.ints[3] = carries;
+    e.attrs.ints[4] = guard;
+  }
+  static std::string print(const attributes& a) {
+    return (a.ints[0] < 0 ? "endless" : std::to_string(a.ints[0])) + (a.ints[1] ? " backwards" : "") + ", " + std::to_string(a.ints[2]) +
+           " constants, " + std::to_string(a.ints[3]) + " carries" + (a.ints[4] ? ", while input " + std::to_string(a.ints[4]) : "") +
+           (a.ints[5] ? ", keeps all" : "");
+  }
+  static tensor slice_of(const tensor& x, std::int64_t at) {
+    tensor t(slice(x.type));
+    for (const tensor& m : x.members) t.members.push_back(slice_of(m, at));
+    if (!t.bytes.empty()) std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
+    return t;
+  }
+  static void store_slice(tensor& x, std::int64_t at, const tensor& y) {
+    if (!y.bytes.empty()) std::memcpy(x.bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(), y.bytes.data(), y.bytes.size());
+    for (std::size_t m = 0; m < y.members.size(); ++m) store_slice(x.members.at(m), at, y.members[m]);
+  }
+  /// Zeros of type t with as many members as `like` has.
+  static tensor zeros_like(const abstract_value& t, const tensor& like) {
+    tensor r(t);
+    for (const tensor& m : like.members) r.members.push_back(zeros_like(t.of_member(), m));
+    return r;
+  }
+  static void evaluate(evaluation& v) {
+    const parts n(v.e.attrs, static_cast<int>(v.in.size()), static_cast<int>(v.out.size()));
+    std::vector<tensor> carry;
+    for (int i = 0; i < n.carries; ++i) carry.push_back(*v.in[static_cast<std::size_t>(n.constants + i)]);
+    for (int i = n.carries; i < n.carries + n.ys; ++i)  // zeros, also where no step is done
+      for (const tensor* x : v.in) {
+        tensor& y = v.out[static_cast<std::size_t>(i)];
+        if (y.type.depth > 0 && x->type.placed_like(y.type)) y = zeros_like(y.type, *x);
+      }
+    const auto guarded = [&](std::int64_t at) {
+      if (n.guard == 0) return true;
+      if (n.guarding_carry() >= 0) return carry[static_cast<std::size_t>(n.guarding_carry())].data<bool>()[0];
+      return v.in[static_cast<std::size_t>(n.guard - 1)]->data<bool>()[n.guard - 1 < n.constants ? 0 : at];
+    };
+    for (std::int64_t step = 0; n.length < 0 || step < n.length; ++step) {
+      const std::int64_t at = n.backwards ? n.length - 1 - step : step;
+      if (!guarded(at)) {
+        if (n.guarding_carry() >= 0) break;
+        continue;
+      }
+      tensor index(abstract_value(dtype::int32, {}));
+      index.data<std::int32_t>()[0] = static_cast<std::int32_t>(at);
+      std::vector<tensor> in{index};
+      for (int i = 0; i < n.constants; ++i) in.push_back(*v.in[static_cast<std::size_t>(i)]);
+      for (auto& c : carry) in.push_back(std::move(c));
+      for (int i = n.constants + n.carries; i < n.constants + n.carries + n.xs; ++i) in.push_back(slice_of(*v.in[static_cast<std::size_t>(i)], at));
+      std::vector<tensor> out = v.run(v.e.regions[0], std::move(in));
+      carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + n.carries));
+      for (int i = n.carries; i < n.carries + n.ys; ++i) {
+        tensor& y = v.out[static_cast<std::size_t>(i)];
+        const tensor& row = out[static_cast<std::size_t>(i)];
+        if (y.members.size() != row.members.size()) y = zeros_like(y.type, row);
+        store_slice(y, at, row);
+      }
+    }
+    for (int i = 0; i < n.carries; ++i) v.out[static_cast<std::size_t>(i)] = std::move(carry[static_cast<std::size_t>(i)]);
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive scan{.name = "scan",
+                                .type = rules::scan::type,
+                                .jvp = rules::scan::jvp,
+                                .vjp = rules::scan::vjp,
+                                .augmented = rules::scan::augmented,
+                                .batch = rules::scan::batch,
+                                .prune = rules::scan::prune,
+                                .print = rules::scan::print,
+                                .evaluate = rules::scan::evaluate};
+}
+
+}  // namespace drx
+
+#endif

@@ -1,0 +1,150 @@
+// drx/primitives/loop_memory.hpp: what a loop keeps of its steps for reverse mode, against what it computes again. Keeping
+// fewer carries is nesting loops: the outer one keeps its own carries only, and runs the inner one again on the way back.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+
+/// What a loop of n steps keeps for reverse mode. It changes memory and time, and nothing else but rounding.
+struct loop_memory {
+  enum class kind : std::int8_t { carries, everything, every, logarithmic };
+  kind what = kind::carries;
+  std::int64_t every = 1;
+};
+/// The carries of each step; the rest of a step is computed again. The default.
+inline constexpr loop_memory keep_carries{};
+/// All that the way back needs of each step: nothing is computed twice, except in maps and branches inside of a step.
+inline constexpr loop_memory keep_all{loop_memory::kind::everything};
+/// The carries of every K-th step, and of K steps at a time on the way back: n/K + K. Each step runs twice.
+template <std::int64_t K>
+  requires(K > 0)
+inline constexpr loop_memory checkpoint_every{loop_memory::kind::every, K};
+/// The carries of about 4 log4(n) steps. Each step runs about log4(n) times.
+inline constexpr loop_memory recompute_all{loop_memory::kind::logarithmic};
+
+namespace detail {
+
+/// Writes a loop as nested ones.
+struct nested_loop {
+  const tape& body;  // (index, constants, carries, slices of xs)
+  int constants, carries;
+  int guard;  // as an attribute of the loop
+  static constexpr int radix = 4;
+
+  struct values {
+    int offset;  // the index of the first step
+    vec<int> constants, carries, xs;
+  };
+  using writer = vec<int> (nested_loop::*)(builder&, const values&, std::int64_t) const;
+
+  /// `length` steps from the offset on, as one loop.
+  constexpr vec<int> flat(builder& b, const values& v, std::int64_t length) const {
+    return loop(b, v, length, 1, nullptr);
+  }
+  /// `outer` times `length` steps, each of them written by `inner`; of one step, without `inner`, the body.
+  constexpr vec<int> loop(builder& b, const values& v, std::int64_t outer, std::int64_t length, writer inner) const {
+    builder region(&b);
+    const int index = region.input(abstract_value(dtype::int32, {}));
+    auto inputs = [&](const vec<int>& ids, bool stacked) {
+      vec<int> r;
+      for (int id : ids) {
+        const abstract_value t = b.type(id);
+        r.push_back(region.input(stacked ? t.with_shape(without_axis(t.shape, 0)) : t));
+      }
+      return r;
+    };
+    vec<int> operands = v.constants, xs;
+    operands.push_back(v.offset);
+    operands.append(v.carries);
+    for (int x : v.xs) {
+      shape s = make_shape(outer, length);
+      for (int i = 1; i < b.shape(x).rank; ++i) s.push_back(b.shape(x)[i]);
+      if (!inner) s = with_front(without_axis(b.shape(x), 0), outer);
+      xs.push_back(emit::reshape(b, x, s));
+    }
+    operands.append(xs);
+    values in{};
+    in.constants = inputs(v.constants, false);
+    const int offset = region.input(abstract_value(dtype::int32, {}));
+    in.carries = inputs(v.carries, false);
+    in.xs = inputs(xs, true);
+    const int steps = emit::mul(region, index, emit::constant_like(region, index, static_cast<double>(length)));
+    in.offset = emit::add(region, offset, steps);
+    vec<int> out;
+    if (inner) {
+      out = (this->*inner)(region, in, length);
+    } else {
+      vec<int> all{in.offset};
+      all.append(in.constants);
+      all.append(in.carries);
+      all.append(in.xs);
+      out = inline_tape(region, body, all);
+    }
+    for (int o : out) region.output(o);
+    const int own_guard = guard > constants ? guard + 1 : guard;
+    vec<int> r = b.add(prim::scan, operands, prim::rules::scan::attrs(outer, false, constants + 1, carries, own_guard), vec<tape>{region.result()});
+    if (inner)
+      for (int i = carries; i < r.size(); ++i) {
+        const shape s = b.shape(r[i]);
+        r[i] = emit::reshape(b, r[i], with_front(without_axis(without_axis(s, 0), 0), s[0] * s[1]));
+      }
+    return r;
+  }
+  /// outer * length steps as loop() writes them, then the `rest` as one loop.
+  constexpr vec<int> with_rest(builder& b, const values& v, std::int64_t outer, std::int64_t length, std::int64_t rest, writer inner) const {
+    if (outer == 0) return flat(b, v, rest);
+    if (rest == 0) return loop(b, v, outer, length, inner);
+    const std::int64_t done = outer * length;
+    auto part = [&](std::int64_t from, std::int64_t to) {
+      vec<int> r;
+      for (int x : v.xs) {
+        vec<std::int64_t> start, stop, stride;
+        for (int i = 0; i < b.shape(x).rank; ++i) {
+          start.push_back(i == 0 ? from : 0);
+          stop.push_back(i == 0 ? to : b.shape(x)[i]);
+          stride.push_back(1);
+        }
+        r.push_back(emit::slice(b, x, start, stop, stride));
+      }
+      return r;
+    };
+    values first = v, second = v;
+    first.xs = part(0, done);
+    second.xs = part(done, done + rest);
+    const vec<int> r = loop(b, first, outer, length, inner);
+    for (int i = 0; i < carries; ++i) second.carries[i] = r[i];
+    second.offset = emit::add(b, v.offset, emit::constant_like(b, v.offset, static_cast<double>(done)));
+    vec<int> all = flat(b, second, rest);
+    for (int i = carries; i < r.size(); ++i) all[i] = emit::concatenate(b, {r[i], all[i]}, 0);
+    return all;
+  }
+  constexpr vec<int> every(builder& b, const values& v, std::int64_t length, std::int64_t k) const {
+    return with_rest(b, v, length / k, k, length % k, &nested_loop::flat);
+  }
+  constexpr vec<int> logarithmic(builder& b, const values& v, std::int64_t length) const {
+    if (length <= radix) return flat(b, v, length);
+    return with_rest(b, v, radix, length / radix, length % radix, &nested_loop::logarithmic);
+  }
+};
+
+/// The loop of a body (index, constants, carries, slices of xs) on its operands in that order.
+constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, std::int64_t length, int constants, int carries,
+                              int guard, const loop_memory& memory) {
+  using kind = loop_memory::kind;
+  if (length < 0 || memory.what == kind::carries || memory.what == kind::everything)
+    return b.add(prim::scan, operands, prim::rules::scan::attrs(length, false, constants, carries, guard, memory.what == kind::everything), vec<tape>{body});
+  nested_loop::values v{};
+  v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
+  for (int i = 0; i < operands.size(); ++i)
+    (i < constants ? v.constants : i < constants + carries ? v.carries : v.xs).push_back(operands[i]);
+  const nested_loop l{body, constants, carries, guard};
+  if (memory.what == kind::every) return l.every(b, v, length, memory.every);
+  return l.logarithmic(b, v, length);
+}
+
+}  // namespace detail
+}  // namespace drx
+
+#endif

@@ -1,0 +1,37 @@
+// drx/run/runtime.hpp: what a compiled program keeps from call to call, beside its workspaces.
+#pragma once
+
+#include <drx/run/buffer.hpp>
+#include <drx/run/executor.hpp>
+
+#include <vector>
+
+namespace drx {
+
+/// How reductions add up: `tree` gives the same bits on any number of ranks and threads; `fast` lets MPI choose.
+enum class reduction_order { tree, fast };
+
+namespace run {
+
+struct thread_state {
+  buffer workspace;
+  std::vector<std::byte*> slots;
+  std::vector<std::int64_t> at;
+  std::vector<buffer> nodes;      // by stage
+  std::vector<buffer> collected;  // by value: placed values that one member needs whole
+};
+
+/// What a compiled program keeps for its stages.
+struct runtime {
+  drx::executor* executor = nullptr;
+  drx::communicator* communicator = nullptr;
+  reduction_order order = reduction_order::tree;
+  std::vector<thread_state> threads;
+  std::vector<buffer> merged, gathered;  // by stage
+  std::vector<buffer> collected;         // by value: placed values that are held whole
+  std::vector<std::int64_t> bytes, offsets;  // by rank
+  std::vector<std::int64_t> shares;          // by task: its first member
+};
+
+}  // namespace run
+}  // namespace drx

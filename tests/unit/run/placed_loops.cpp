@@ -1,0 +1,68 @@
+// Loops and branches that carry placed values, compiled, against the plain interpreter.
+#include <drx/drx.hpp>
+
+#include "harness/run.hpp"
+
+namespace {
+
+struct schools : drx::placement<schools> {};
+struct pupils : drx::placement<pupils> {};
+using vec2 = drx::array<double, 2>;
+using at_schools = drx::placed<vec2, schools>;
+using at_pupils = drx::placed<drx::placed<vec2, pupils>, schools>;
+
+// Each school steps towards the mean of its pupils; its pupils' data are what the gradient is of.
+constexpr auto settle = [](auto marks, auto rate) {
+  auto each = drx::map([=](auto mine) {
+    return drx::fori_loop<4>(rate, [=](auto w) {
+      return w - rate * drx::reduce_mean(drx::map([](auto p, auto m) { return drx::sin(p * m); }, drx::broadcast<pupils>(w), mine));
+    });
+  }, marks);
+  return drx::sum(drx::reduce_sum(each));
+};
+
+// The state of each school goes through a loop around reductions over all of them, and is exchanged.
+constexpr auto rounds = [](auto state, auto w) {
+  auto [a, b, v] = drx::fori_loop<3>(std::tuple{state, drx::map([](auto s) { return s * 2; }, state), w}, [](auto c) {
+    auto [x, y, u] = c;
+    auto mean = drx::reduce_mean(x);
+    return std::tuple{y, drx::map([](auto p, auto m, auto q) { return drx::cos(p * m) + q; }, x, drx::broadcast<schools>(mean), drx::broadcast<schools>(u)), u + mean};
+  });
+  return std::tuple{a, drx::reduce_sum(b), v};
+};
+constexpr auto total = [](auto state, auto w) {
+  auto [a, b, v] = rounds(state, w);
+  return drx::sum(drx::reduce_sum(a) + b * v);
+};
+// Pupils' states inside of each school, which are a result.
+constexpr auto inside = [](auto marks, auto w) {
+  return drx::map([=](auto mine) {
+    return drx::fori_loop<3>(mine, [=](auto m) {
+      auto mean = drx::reduce_mean(m);
+      return drx::map([=](auto v) { return drx::tanh(v * mean) + w; }, m);
+    });
+  }, marks);
+};
+constexpr auto branches = [](auto state, auto w) {
+  auto next = drx::cond(drx::sum(w) > 0, [=] { return state; }, [=] { return drx::map([=](auto s) { return s * w; }, state); });
+  return std::tuple{next, drx::reduce_sum(drx::map([](auto s) { return s * s; }, next))};
+};
+
+}  // namespace
+
+TEST_CASE("a gradient in placed data through a loop inside of a map that reduces it") {
+  harness::check_run<drx::program<settle, at_pupils, vec2>>();
+  static constexpr auto slope = drx::grad<0, 1>(settle);
+  harness::check_run<drx::program<slope, at_pupils, vec2>>();
+}
+
+TEST_CASE("placed carries of a loop") {
+  harness::check_run<drx::program<rounds, at_schools, vec2>>();
+  static constexpr auto slope = drx::grad<0, 1>(total);
+  harness::check_run<drx::program<slope, at_schools, vec2>>();
+}
+
+TEST_CASE("placed carries of a loop inside of a member; placed results of a branch") {
+  harness::check_run<drx::program<inside, at_pupils, vec2>>();
+  harness::check_run<drx::program<branches, at_schools, vec2>>({}, {3, 0, 5});
+}
