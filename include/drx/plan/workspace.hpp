@@ -233,9 +233,8 @@ class workspace_planner {
           }
           const int end = last[v] < s ? s : last[v];
           int reused = -1;
-          if (now.group)
-            for (int k = 0; k < live.size() && reused < 0; ++k)
-              if (live[k].last == s && live[k].bytes == bytes(v) && read_in_place(step0 + s, live[k].value, v)) reused = k;
+          for (int k = 0; k < live.size() && reused < 0; ++k)
+            if (live[k].last == s && live[k].bytes == bytes(v) && read_in_place(step0 + s, live[k].value, v)) reused = k;
           if (reused >= 0) {
             live[reused].value = v;
             live[reused].last = end;
@@ -268,15 +267,18 @@ class workspace_planner {
     }
   }
 
-  /// Whether the group s reads memory value m only at the element, of the same size, that it is about to write.
+  /// Whether the step s reads memory value m only at the element, of the same size, that it is about to write: a group does
+  /// so, and an update of a part of m.
   constexpr bool read_in_place(int s, int m, int result) const {
+    const bool update = !p.steps[s].group && t.entries[p.steps[s].entry].prim == &prim::update_slice;
+    if (!p.steps[s].group && !update) return false;
     bool ok = t.values[m].shape == t.values[result].shape && byte_size(t.values[m].type) == byte_size(t.values[result].type);
     for_each_entry(s, [&](int e) {
       const auto& x = t.entries[e];
       for (int i = 0; i < x.operands.count; ++i) {
         const int o = id(x.operands, i);
         if (p.group_of[o] == 1 + s || touched(o) != m) continue;
-        ok = ok && (root(o) == m) && t.values[o].shape == t.values[result].shape && x.prim != &prim::broadcast_to;
+        ok = ok && (root(o) == m) && t.values[o].shape == t.values[result].shape && x.prim != &prim::broadcast_to && !(update && i > 0);
       }
     });
     return ok;
@@ -386,7 +388,7 @@ class workspace_planner {
           for (int i = 0; i < t.entries[e].operands.count; ++i) reads = reads || touched(id(t.entries[e].operands, i)) == memory;
         });
         if (!reads) continue;
-        free = s < defined || (s == defined && group >= 0 && read_in_place(s, memory, out));
+        free = s < defined || (s == defined && read_in_place(s, memory, out));
       }
       if (free) p.root[out] = memory;
     }

@@ -92,10 +92,26 @@ TEST_CASE("derivatives, and in maps and loops") {
   check<g, table, square, words, std::int32_t>();
   static constexpr auto in_map = [](auto t, auto xs, auto ws, auto is) { return drx::value_and_grad(mean_loss)(t, xs, ws, is); };
   harness::check_run<program<in_map, table, drx::placed<square, clients>, drx::placed<words, clients>, drx::placed<std::int32_t, clients>>>({}, {5, 1, 37, 0});
-  static constexpr auto loop = [](auto x, auto v) {
-    return drx::fori_loop<4>(x, [=](auto i, auto c) {
-      return drx::update_slice(c, drx::reshape<1, 5>(drx::tanh(drx::index(c, i - 1) + v)), i);
+}
+
+TEST_CASE("loops that update their carry") {
+  static constexpr auto f = [](auto x, auto v) {
+    auto row = [](auto y) { return drx::reshape<1, 5>(y); };
+    auto rows = drx::fori_loop<4>(x, [=](auto i, auto c) { return drx::update_slice(c, row(drx::tanh(drx::index(c, i - 1) + v)), i); });
+    auto twice = drx::fori_loop<3>(x, [=](auto i, auto c) {
+      auto first = drx::update_slice(c, row(v), i);
+      return drx::update_slice(first, row(drx::index(c, i) + drx::index(first, 3)), i + 1);
     });
+    auto pair = drx::fori_loop<3>(std::tuple{x, x * 2}, [=](auto i, auto c) {
+      auto [a, b] = c;
+      return std::tuple{drx::update_slice(b, row(drx::index(a, i)), i), drx::update_slice(a, row(drx::sum<0>(b)), 2) * 0.5};
+    });
+    auto kept = drx::scan([=](auto c, auto s) {
+      auto next = drx::update_slice(c, row(s), drx::cast<int>(drx::sum(s) * 3));
+      return std::pair{next, drx::sum<0>(c) + drx::sum<0>(next)};
+    }, x, x);
+    auto y = x + 1;
+    return std::tuple{rows, twice, pair, kept, drx::update_slice(y, drx::slice<0, 2>(y), 1), drx::update_slice(x * 3, row(v), 2)};
   };
-  check<loop, of<float, 4, 5>, of<float, 5>>();
+  check<f, of<float, 4, 5>, of<float, 5>>();
 }

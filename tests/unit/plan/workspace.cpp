@@ -1,0 +1,51 @@
+// Where values lie.
+#include <drx/drx.hpp>
+#include <drx/plan/workspace.hpp>
+
+#include <doctest/doctest.h>
+
+using drx::array;
+using drx::program;
+
+namespace {
+/// Of how many updates of a part of an array the result lies where the array lay.
+template <class P>
+int updates_in_place() {
+  using lowered = drx::plan::lowered<P>;
+  int n = 0;
+  for (const auto& e : lowered::tape.entries) {
+    if (e.prim != &drx::prim::update_slice) continue;
+    const auto at = [&](const drx::span_of_pool& ids) { return lowered::plan.where[lowered::tape.pool[ids.first]]; };
+    n += at(e.operands).space == at(e.results).space && at(e.operands).offset == at(e.results).offset;
+  }
+  return n;
+}
+using matrix = array<float, 4, 5>;
+}  // namespace
+
+TEST_CASE("an array that nobody reads any more is updated in place") {
+  constexpr auto once = [](auto x, auto i) { return drx::update_slice(x * 2, drx::slice<0, 1>(x), i); };
+  CHECK(updates_in_place<program<once, matrix, int>>() == 1);
+  constexpr auto read_later = [](auto x, auto i) {
+    auto y = x * 2;
+    auto z = drx::update_slice(y, drx::slice<0, 1>(x), i);
+    return drx::matmul(y, drx::transpose(z));
+  };
+  CHECK(updates_in_place<program<read_later, matrix, int>>() == 0);
+  constexpr auto input = [](auto x, auto i) { return drx::update_slice(x, drx::slice<0, 1>(x), i); };
+  CHECK(updates_in_place<program<input, matrix, int>>() == 0);
+}
+
+TEST_CASE("so is a loop's carry") {
+  constexpr auto rows = [](auto x) {
+    return drx::fori_loop<4>(x, [](auto i, auto c) { return drx::update_slice(c, drx::dynamic_slice<1>(c, i - 1) * 2, i); });
+  };
+  CHECK(updates_in_place<program<rows, matrix>>() == 1);
+  constexpr auto both = [](auto x) {
+    return drx::fori_loop<4>(std::tuple{x, x}, [](auto i, auto c) {
+      auto [a, b] = c;
+      return std::tuple{drx::update_slice(a, drx::slice<0, 1>(b), i), a};
+    });
+  };
+  CHECK(updates_in_place<program<both, matrix>>() == 0);
+}
