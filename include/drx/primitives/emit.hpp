@@ -52,6 +52,7 @@ constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_
 constexpr int update_slice(builder& b, int x, int piece, int starts, int batch);
 constexpr int take(builder& b, int x, int indices, int axis, int batch);
 constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n);
+constexpr int sum_of_scattered(builder& b, int x);
 
 constexpr int cumsum(builder& b, int x, int axis, bool backwards);
 constexpr int cumprod(builder& b, int x, int axis, bool backwards);
@@ -122,6 +123,7 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/take.hpp>
 #include <drx/primitives/cumulative.hpp>
 #include <drx/primitives/prod.hpp>
+#include <drx/primitives/cummax.hpp>
 #include <drx/primitives/sort.hpp>
 #include <drx/primitives/log_softmax.hpp>
 #include <drx/primitives/softmax_cross_entropy.hpp>

@@ -67,8 +67,12 @@ struct sum : over_axes {
     double x = 0;
     if (!emit::is_constant(b, o[0], x)) {
       const int product = over_outer_products(b, o[0], a);
-      const int inner = product >= 0 ? -1 : inside_of_reshape(b, o[0], a);
-      return product >= 0 ? product : inner >= 0 ? inner : over_axes::simplify(b, o, a);
+      if (product >= 0) return product;
+      const int inner = inside_of_reshape(b, o[0], a);
+      if (inner >= 0) return inner;
+      const bool first = a.ints.size() == 1 && a.ints[0] == 0;
+      const int scattered = first ? emit::sum_of_scattered(b, o[0]) : -1;
+      return scattered >= 0 ? scattered : over_axes::simplify(b, o, a);
     }
     const shape to = reduced(b.shape(o[0]), a.ints);
     const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();

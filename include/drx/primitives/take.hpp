@@ -156,6 +156,36 @@ constexpr int scatter(builder& b, int indices, int updates, int axis, int batch,
   a.ints = {axis, batch, n};
   return b.add1(prim::scatter, {indices, updates}, a);
 }
+/// The sum over the first axis of a batch that was scattered, or of which each has one row of zeros replaced: all go into one
+/// array, and the batch of arrays is never made. Of a sum of such as well (from the left, as cotangents add up). -1 where x is none.
+constexpr int sum_of_scattered(builder& b, int x) {
+  const entry* e = b.definition(x);
+  if (!e) return -1;
+  if (e->prim == &prim::add) {
+    const int left = e->operands[0], right = e->operands[1];
+    const entry* last = b.definition(right);
+    const int second = last && last->prim != &prim::add ? sum_of_scattered(b, right) : -1;
+    const int first = sum_of_scattered(b, left);
+    if (first < 0 && second < 0) return -1;
+    const int rest = first < 0 ? sum(b, left, {0}) : second < 0 ? sum(b, right, {0}) : second;
+    return first < 0 ? add(b, rest, second) : add(b, first, rest);
+  }
+  if (e->prim == &prim::scatter) {
+    const int indices = e->operands[0], updates = e->operands[1], axis = static_cast<int>(e->attrs.ints[0]);
+    const auto batch = e->attrs.ints[1], n = e->attrs.ints[2];
+    if (axis > 0 && batch == 0) return scatter(b, indices, sum(b, updates, {0}), axis - 1, 0, n);
+    if (axis != 1 || batch != 1 || b.shape(indices)[0] != b.shape(updates)[0]) return -1;
+    return scatter(b, indices, updates, 0, 0, n);
+  }
+  if (e->prim == &prim::update_slice && e->attrs.ints[0] == 1) {
+    const int piece = e->operands[1], starts = e->operands[2];
+    const shape rows = b.shape(piece), at = b.shape(starts);
+    double zero = 1;
+    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0]) return -1;
+    return scatter(b, reshape(b, starts, make_shape(at[0])), reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
+  }
+  return -1;
+}
 /// take with one index for each element of the result; the other axes of x and indices are alike.
 constexpr int take_along(builder& b, int x, int indices, int axis) {
   const int last = b.shape(x).rank - 1;

@@ -59,13 +59,12 @@ struct box {
   template <class T>
   static void copy_in(const T* piece, T* y) { copy_box<Batch, last>(piece, part_stride, y, stride, part, width); }
 };
-/// Whether operand V is a constant that the plan does not store.
-template <class C, int V>
-inline constexpr bool is_unstored_constant = [] {
-  const int r = C::root(V);
-  const int e = C::plan.stored[r] ? -1 : C::definition(r);
+/// Whether value v is a constant that the plan does not store.
+template <class C>
+constexpr bool is_unstored_constant(int v) {
+  const int r = C::root(v), e = C::plan.stored[r] ? -1 : C::definition(r);
   return e >= 0 && C::tape.entries[e].prim == &prim::constant;
-}();
+}
 }  // namespace detail
 
 template <class C, int E>
@@ -95,7 +94,7 @@ struct kernel<C, E, &prim::update_slice> {
     constexpr std::int64_t n = detail::extents_between(B::whole, 0, batch);
     constexpr std::int64_t each = detail::extents_between(B::whole, batch, B::rank), part = detail::extents_between(B::part, batch, B::rank);
     T* out = elements<T, C, y>(f);
-    if constexpr (detail::is_unstored_constant<C, x>) {
+    if constexpr (detail::is_unstored_constant<C>(x)) {
       std::fill_n(out, n * each, static_cast<T>(C::tape.entries[C::definition(C::root(x))].number));
     } else {
       constexpr shape from = C::tape.values[x].shape;
@@ -242,6 +241,26 @@ struct kernel<C, E, &prim::recurrence> : detail::walk_kernel<C, E> {
     w::walk(f, [b](std::int64_t i) { return b[i]; }, [a, b](T before, std::int64_t i) { return a[i] * before + b[i]; });
   }
 };
+
+namespace detail {
+template <class C, int E, bool Max>
+struct best_so_far_kernel : walk_kernel<C, E> {
+  using w = walk_kernel<C, E>;
+  static void run(frame& f) {
+    const auto* p = elements<const element_of<C, w::x>, C, w::x>(f);
+    const auto position = [](std::int64_t i) { return static_cast<std::int32_t>(i / w::inner % w::n); };
+    w::walk(f, position, [=](std::int32_t best, std::int64_t i) {
+      const std::int32_t here = position(i);
+      return prim::beats<Max>(p[i], p[i + (best - here) * w::inner]) ? here : best;
+    });
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::largest_so_far> : detail::best_so_far_kernel<C, E, true> {};
+template <class C, int E>
+struct kernel<C, E, &prim::smallest_so_far> : detail::best_so_far_kernel<C, E, false> {};
 
 namespace detail {
 struct times_op {

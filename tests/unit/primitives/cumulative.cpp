@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace oracle = drx::oracle;
 using drx::array;
 using drx::program;
@@ -54,4 +57,26 @@ TEST_CASE("the gradient of a cumulative sum goes the other way") {
   return %2
 }
 )");
+}
+
+TEST_CASE("the largest and smallest so far: the first of equal ones, NaNs count") {
+  constexpr auto f = [](auto x) {
+    return std::tuple{drx::cummax(x), drx::cummin(x), drx::cummax<0, drx::direction::backward>(x), drx::cummin<-1, drx::direction::backward>(x)};
+  };
+  using v6 = array<float, 6>;
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto [largest, smallest, largest_back, smallest_back] = oracle::call<program<f, v6>>(v6{2.f, 1.f, 3.f, 3.f, 0.f, nan});
+  const float up[] = {2, 2, 3, 3, 3}, down[] = {2, 1, 1, 1, 0};
+  for (int i = 0; i < 5; ++i) {
+    CHECK(largest[i] == up[i]);
+    CHECK(smallest[i] == down[i]);
+    CHECK(std::isnan(largest_back[i]));
+    CHECK(std::isnan(smallest_back[i]));
+  }
+  CHECK(std::isnan(largest[5]));
+  CHECK(std::isnan(smallest[5]));
+  constexpr auto g = drx::grad([](auto x) { return drx::sum(drx::cummax(x)); });
+  const auto slope = oracle::call<program<g, v6>>(v6{2.f, 1.f, 3.f, 3.f, 0.f, 4.f});
+  const float winners[] = {2, 0, 3, 0, 0, 1};
+  for (int i = 0; i < 6; ++i) CHECK(slope[i] == winners[i]);
 }

@@ -220,6 +220,10 @@ TEST_CASE("cumulative sums and products, products, orders") {
     check({s}, [&](builder& b, const vec<int>& x) { return emit::cumprod(b, x[0], axis, backwards); }, {}, seed);
     check({s, s}, [&](builder& b, const vec<int>& x) { return emit::recurrence(b, x[0], x[1], axis, backwards); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return b.add1(prim::prod, {x[0]}, some); }, {}, seed);
+    drx::attributes walk;
+    walk.ints = {axis, backwards};
+    for (const primitive* p : {&prim::largest_so_far, &prim::smallest_so_far})
+      check({s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], b.add1(*p, {x[0]}, walk), axis); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], emit::argsort(b, x[0], axis), axis); }, {}, seed);
   }
 }

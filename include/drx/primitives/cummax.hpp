@@ -1,0 +1,90 @@
+// drx/primitives/cummax.hpp: the largest or smallest of all elements up to each one along an axis.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim {
+/// Whether x takes the place of the best so far: it is better, or the first NaN.
+template <bool Max, class T>
+constexpr bool beats(T x, T best) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return (Max ? x > best : x < best) || (x != x && best == best);
+  } else {
+    return Max ? x > best : x < best;
+  }
+}
+namespace rules {
+/// Where the best one stands of the elements up to each one, an int32; the first of equal ones.
+template <bool Max>
+struct best_so_far : along_axis {
+  static constexpr vec<abstract_value> type(const typing& t) { return {along_axis::type(t)[0].with_type(dtype::int32)}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? emit::constant(b, b.type(o[0]).with_type(dtype::int32), 0) : -1;
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const auto axis = static_cast<int>(v.e.attrs.ints[0]);
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      for_each_index(s, [&, i = 0](const std::int64_t* at) mutable {
+        std::int64_t here[shape::max_rank] = {};
+        for (int k = 0; k < s.rank; ++k) here[k] = at[k];
+        const bool backwards = v.e.attrs.ints[1] != 0;
+        std::int64_t best = backwards ? s[axis] - 1 : 0;
+        const auto element = [&](std::int64_t k) {
+          here[axis] = k;
+          return v.in[0]->data<T>()[flat_index(s, here)];
+        };
+        for (std::int64_t k = best; k != at[axis] + (backwards ? -1 : 1); k += backwards ? -1 : 1)
+          if (beats<Max>(element(k), element(best))) best = k;
+        v.out[0].data<std::int32_t>()[i++] = static_cast<std::int32_t>(best);
+      });
+    });
+  }
+};
+template <class Rules>
+constexpr primitive best_so_far_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = rules::constant::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate};
+}
+}  // namespace rules
+inline constexpr primitive largest_so_far = rules::best_so_far_primitive<rules::best_so_far<true>>("largest_so_far");
+inline constexpr primitive smallest_so_far = rules::best_so_far_primitive<rules::best_so_far<false>>("smallest_so_far");
+}  // namespace prim
+
+namespace detail {
+template <int Axis, direction To, class A>
+constexpr A so_far(const primitive& p, const A& x) {
+  return unary<A>(x, [&](builder& b, int id) {
+    attributes a;
+    a.ints = {normal_axis(Axis, A::rank), To == direction::backward};
+    return A::size == 0 ? id : emit::take_along(b, id, b.add1(p, {id}, a), normal_axis(Axis, A::rank));
+  });
+}
+}  // namespace detail
+
+// clang-format off
+/// At each element the largest of those up to it along Axis, or of those from it on; a NaN counts as largest. Of equal ones the
+/// first gets the derivative.  cummax(x), cummax<0, drx::direction::backward>(x)
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::largest_so_far, x); }
+/// At each element the smallest of those up to it along Axis, or of those from it on; a NaN counts as smallest.
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cummin(const A& x) { return detail::so_far<Axis, To>(prim::smallest_so_far, x); }
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a placed value in a map
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
+// clang-format on
+
+}  // namespace drx
+
+#endif
