@@ -54,8 +54,9 @@ endfunction()
 
 # drx_add_programs(): each folder here with a main.cpp becomes a program of the folder's name. First lines of main.cpp
 # such as `// ranks: 1 2` and `// args: --rounds 2` make it a test with these numbers of ranks and arguments. Its other
-# sources are a library, ${name}_parts, which unit tests link too. A check.py is a test too: it is called with the program
-# and the words that start mpirun, to which a number of ranks is added.
+# sources are a library, ${name}_parts, which unit tests link too; the folder common is a library of all programs. A check.py
+# is a test too: it is called with the program and the words that start mpirun, to which a number of ranks is added. So is an
+# expected.json, of numbers that common/check.py compares.
 function(drx_add_programs)
   if(NOT TARGET drx::run)
     message(STATUS "drx: no Kokkos, so nothing is built in ${CMAKE_CURRENT_SOURCE_DIR}")
@@ -76,6 +77,9 @@ function(drx_add_programs)
     if(TARGET drx::hana)
       list(APPEND libraries drx::hana)
     endif()
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/common AND NOT name STREQUAL "common")
+      list(PREPEND libraries common_parts)
+    endif()
     if(parts)
       add_library(${name}_parts STATIC ${parts})
       target_link_libraries(${name}_parts PUBLIC ${libraries})
@@ -91,10 +95,15 @@ function(drx_add_programs)
         foreach(n IN LISTS ranks)
           drx_test(example.${name}.${n} RANKS ${n} LABELS example COMMAND $<TARGET_FILE:${name}> ${args})
         endforeach()
+        find_package(Python3 REQUIRED COMPONENTS Interpreter)
+        set(launcher ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS} ${MPIEXEC_NUMPROC_FLAG})
         if(EXISTS ${folder}/check.py)
-          find_package(Python3 REQUIRED COMPONENTS Interpreter)
           drx_test(example.${name}.check PROCESSORS 2 LABELS example TIMEOUT 300
-            COMMAND ${Python3_EXECUTABLE} ${folder}/check.py $<TARGET_FILE:${name}> ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS} ${MPIEXEC_NUMPROC_FLAG})
+            COMMAND ${Python3_EXECUTABLE} ${folder}/check.py $<TARGET_FILE:${name}> ${launcher})
+        endif()
+        if(EXISTS ${folder}/expected.json)
+          drx_test(example.${name}.numbers PROCESSORS 2 LABELS example TIMEOUT 300
+            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/common/check.py ${folder}/expected.json $<TARGET_FILE:${name}> ${launcher})
         endif()
       endif()
     endif()

@@ -6,25 +6,14 @@ files that cannot be used are refused with the reason, once, and leave nothing b
 """
 import csv
 import pathlib
-import random
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-FEATURES, CLASSES = 64, 10
-
-
-def table(rows):
-    """Lines of a CSV file: noisy copies of one pattern per class."""
-    draw = random.Random(1)
-    patterns = [[draw.random() for _ in range(FEATURES)] for _ in range(CLASSES)]
-    lines = ["label," + ",".join(f"x{i}" for i in range(FEATURES))]
-    for i in range(rows):
-        values = (f"{v + draw.gauss(0, 0.3):.3f}" for v in patterns[i % CLASSES])
-        lines.append(f"{i % CLASSES}," + ",".join(values))
-    return lines
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from table import FEATURES, table  # noqa: E402
 
 
 class Checks:

@@ -10,9 +10,12 @@
 #include <cstring>
 #include <numeric>
 
-#include "files.hpp"
+#include "../common/files.hpp"
 
 namespace fedavg {
+
+using namespace examples;
+
 namespace {
 
 constexpr std::string_view magic = "FEDAVGCK";

@@ -9,39 +9,21 @@
 #include <drx/backend/session.hpp>
 #include <optional>
 
+#include "../common/data.hpp"
+#include "../common/files.hpp"
+#include "../common/on_all_ranks.hpp"
+#include "../common/partition.hpp"
+#include "../common/progress.hpp"
+#include "../common/random.hpp"
+#include "../common/run_info.hpp"
 #include "checkpoint.hpp"
-#include "data.hpp"
-#include "files.hpp"
 #include "metrics.hpp"
 #include "npz.hpp"
 #include "options.hpp"
-#include "partition.hpp"
-#include "progress.hpp"
-#include "random.hpp"
-#include "run_info.hpp"
 #include "trainer.hpp"
 
 namespace fedavg {
 namespace {
-
-/// Something that every rank does alone, such as reading a file. If it fails anywhere, the first rank where it did
-/// prints why and nothing is returned on any.
-template <class Action> auto on_all_ranks(drx::session& session, Action action) {
-  std::optional<decltype(action())> result;
-  std::string problem;
-  try {
-    result = action();
-  } catch (const std::exception& error) {
-    problem = error.what();
-  }
-  std::vector<double> failed(static_cast<std::size_t>(session.ranks()));
-  failed[static_cast<std::size_t>(session.rank())] = result ? 0 : 1;
-  session.communicator().all_sum(failed.data(), session.ranks());
-  const auto first = std::ranges::find(failed, 1.0);
-  if (first == failed.end()) return result;
-  if (first - failed.begin() == session.rank()) fmt::print(stderr, "fedavg: {}\n", problem);
-  return decltype(result)();
-}
 
 struct input {
   shape model;
@@ -118,7 +100,7 @@ class run {
   bool federated(const std::string& info) {
     std::uint64_t done = 0;
     if (o_.resume) {
-      const auto state = on_all_ranks(session_, [&] { return load(file("checkpoint"), fingerprint_, sizes_of(trainer_)); });
+      const auto state = on_all_ranks(session_, "fedavg", [&] { return load(file("checkpoint"), fingerprint_, sizes_of(trainer_)); });
       if (!state) return false;
       done = state->round;
       session_.communicator().require_equal(static_cast<std::int64_t>(done), "the checkpoint's round");
@@ -130,7 +112,7 @@ class run {
     } else {
       initialise(trainer_, o_.seed);
     }
-    if (!on_all_ranks(session_, [&] { return session_.root() && open(done, info); })) return false;
+    if (!on_all_ranks(session_, "fedavg", [&] { return session_.root() && open(done, info); })) return false;
     if (!o_.resume) {
       evaluate(0);
       if (o_.checkpoint_every > 0) checkpoint(0);
@@ -203,7 +185,7 @@ class run {
                       .test_accuracy = test.accuracy,
                       .seconds = before_.seconds + seconds_,
                       .bytes_reduced = before_.bytes_reduced + static_cast<std::uint64_t>(bytes)});
-    if (progress_) progress_->update(static_cast<int>(round), test.accuracy);
+    if (progress_) progress_->update(static_cast<int>(round), fmt::format("test accuracy {:.1f}%", 100 * test.accuracy));
   }
   void checkpoint(std::uint64_t round) {
     if (!session_.root()) return;
@@ -248,10 +230,10 @@ int train(drx::session& session, const options& o) {
                           .ranks = session.ranks(),
                           .threads = session.threads()};
   if (o.info) {
-    if (session.root()) fmt::print("{}\n", run_info(o, where).dump(2));
+    if (session.root()) fmt::print("{}\n", run_info(chosen(o), where).dump(2));
     return 0;
   }
-  const auto in = on_all_ranks(session, [&] { return read(o); });
+  const auto in = on_all_ranks(session, "fedavg", [&] { return read(o); });
   if (!in) return 1;
   session.communicator().require_equal(in->checksum, "the data's checksum");
   const auto t = make_trainer(session, o, *in);
@@ -261,7 +243,7 @@ int train(drx::session& session, const options& o) {
   }
   if (session.root()) describe(o, *in, session);
   run r(session, o, *in, *t);
-  if (!r.federated(run_info(o, where).dump(2) + "\n")) return 1;
+  if (!r.federated(run_info(chosen(o), where).dump(2) + "\n")) return 1;
   if (o.central) r.central();
   return 0;
 }

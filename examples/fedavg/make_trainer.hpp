@@ -2,7 +2,6 @@
 // compile side by side.
 #pragma once
 
-#include <algorithm>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/keys.hpp>
 #include <boost/hana/string.hpp>
@@ -12,32 +11,20 @@
 #include <optional>
 #include <stdexcept>
 
-#include "data.hpp"
+#include "../common/data.hpp"
+#include "../common/partition.hpp"
+#include "../common/place_rows.hpp"
 #include "model.hpp"
-#include "partition.hpp"
 #include "trainer.hpp"
 
 namespace fedavg {
-
-/// Where each rank's clients begin: as even in rows as whole clients allow.
-inline std::vector<std::int64_t> balanced(const partition& clients, int ranks) {
-  std::vector<std::int64_t> boundaries{0};
-  std::size_t client = 0;
-  for (int r = 1; r < ranks; ++r) {
-    const std::size_t wanted = clients.rows.size() * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks);
-    while (clients.first[client] < wanted) ++client;
-    boundaries.push_back(static_cast<std::int64_t>(client));
-  }
-  boundaries.push_back(static_cast<std::int64_t>(clients.clients()));
-  return boundaries;
-}
 
 template <shape S> class trainer_of final : public trainer {
   using P = programs<S>;
   using model = typename P::model;
   using row = typename P::row;
-  using data_of_clients = drx::partitions<drx::placed<row, rows>, clients>;
-  using pooled_data = drx::partitions<row, rows>;
+  using data_of_clients = placed_rows_of_clients<row>;
+  using pooled_data = placed_rows<row>;
 
  public:
   trainer_of(drx::session& session, const dataset& train, const dataset& test, const partition& owners, int local_steps,
@@ -45,9 +32,9 @@ template <shape S> class trainer_of final : public trainer {
       : session_(session),
         data_(train),
         rate_(rate),
-        of_clients_(place_rows_of(train, owners)),
-        train_(place_rows(train)),
-        test_(place_rows(test)),
+        of_clients_(place_rows_of_clients<row>(session, train, owners)),
+        train_(place_rows<row>(session, train)),
+        test_(place_rows<row>(session, test)),
         evaluate_(session.compile<typename P::evaluation>()) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (void)((compiled_steps[I] == local_steps && (choose<compiled_steps[I]>(), true)) || ...);
@@ -75,7 +62,7 @@ template <shape S> class trainer_of final : public trainer {
     if (!of_one_) {
       partition one{.first = {0, data_.rows()}, .rows = std::vector<std::size_t>(data_.rows())};
       std::iota(one.rows.begin(), one.rows.end(), std::size_t{0});
-      of_one_ = place_rows_of(data_, one);
+      of_one_ = place_rows_of_clients<row>(session_, data_, one);
     }
     round_(next_, model_, *of_one_);
     std::swap(model_, next_);
@@ -85,24 +72,6 @@ template <shape S> class trainer_of final : public trainer {
   std::string program() const override { return program_; }
 
  private:
-  static row row_of(const dataset& data, std::size_t i) {
-    row r;
-    std::ranges::copy(data.row(i), r.x.data());
-    *r.y.data() = data.y[i];
-    return r;
-  }
-  data_of_clients place_rows_of(const dataset& data, const partition& owners) {
-    const auto load = [&](std::int64_t client) {
-      std::vector<row> held;
-      for (const auto i : owners.rows_of(static_cast<std::size_t>(client))) held.push_back(row_of(data, i));
-      return held;
-    };
-    return drx::place_nested<clients, rows>(session_.communicator(), balanced(owners, session_.ranks()), load);
-  }
-  pooled_data place_rows(const dataset& data) {
-    return session_.place<rows>(static_cast<std::int64_t>(data.rows()),
-                                [&](std::int64_t i) { return row_of(data, static_cast<std::size_t>(i)); });
-  }
   template <int Steps> void choose() {
     using program = typename P::template round<Steps>;
     round_ = [this, compiled = std::make_shared<drx::compiled<program>>(session_.compile<program>())](

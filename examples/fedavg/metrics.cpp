@@ -8,9 +8,12 @@
 #include <string_view>
 #include <system_error>
 
-#include "files.hpp"
+#include "../common/files.hpp"
 
 namespace fedavg {
+
+using namespace examples;
+
 namespace {
 
 constexpr std::string_view header = "round,train_loss,test_loss,test_accuracy,seconds,bytes_reduced\n";

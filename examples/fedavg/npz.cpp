@@ -10,9 +10,12 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "files.hpp"
+#include "../common/files.hpp"
 
 namespace fedavg {
+
+using namespace examples;
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the .npy header below says little-endian");

@@ -6,7 +6,11 @@
 #include <string>
 #include <variant>
 
+#include "../common/command_line.hpp"
+
 namespace fedavg {
+
+using namespace examples;
 
 struct options {
   std::string data = "digits";  ///< digits, flights or the path of a CSV file
@@ -33,12 +37,6 @@ struct options {
   [[nodiscard]] std::filesystem::path data_file() const;
 };
 
-/// The program is to stop here with this exit code (0 after --help) and this text, printed by one rank only.
-struct stop {
-  int code;
-  std::string text;
-};
-
 [[nodiscard]] std::variant<options, stop> parse(int argc, const char* const* argv);
 
 /// Calls visit(name, value) for each option that describes a run.
@@ -60,6 +58,9 @@ template <class Visit> void for_each_option(const options& o, Visit visit) {
   visit("resume", o.resume);
   visit("central", o.central);
 }
+
+/// The same as JSON.
+[[nodiscard]] nlohmann::ordered_json chosen(const options& options);
 
 /// Everything that decides the trained parameters, one `name=value` per line; neither where files go, nor how long
 /// to train, nor threads. Runs with equal fingerprints continue each other's checkpoints.

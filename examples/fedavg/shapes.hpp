@@ -1,16 +1,15 @@
-// fedavg/shapes.hpp: what is compiled in. Another number of hidden units is a change of one line here. Data of another
-// shape: a line here, an entry in make_trainer (main.cpp) and a copy of digits.cpp.
+// fedavg/shapes.hpp: what is compiled in. Another number of hidden units is a change of one line here (digits: in
+// ../common/shape.hpp). Data of another shape: a line here, an entry in make_trainer (main.cpp) and a copy of digits.cpp.
 #pragma once
 
 #include <array>
 
+#include "../common/shape.hpp"
+
 namespace fedavg {
 
-struct shape {
-  int features, hidden, classes;
-};
+using namespace examples;
 
-inline constexpr shape digits_shape{.features = 64, .hidden = 32, .classes = 10};
 inline constexpr shape flights_shape{.features = 34, .hidden = 32, .classes = 2};
 inline constexpr std::array shapes{digits_shape, flights_shape};
 

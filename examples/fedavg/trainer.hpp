@@ -14,10 +14,12 @@ namespace drx {
 class session;
 }
 
-namespace fedavg {
-
+namespace examples {
 struct dataset;
 struct partition;
+}  // namespace examples
+
+namespace fedavg {
 
 struct score {
   float loss = 0, accuracy = 0;

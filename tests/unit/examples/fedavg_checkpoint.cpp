@@ -2,11 +2,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <examples/common/files.hpp>
 #include <examples/fedavg/checkpoint.hpp>
-#include <examples/fedavg/files.hpp>
 #include <limits>
 
-#include "fedavg_folder.hpp"
+#include "folder.hpp"
 
 namespace {
 
@@ -47,7 +47,7 @@ TEST_CASE("fedavg: a checkpoint of another run or model is refused") {
 TEST_CASE("fedavg: a damaged checkpoint is refused") {
   const test_folder folder;
   fedavg::save(folder.path / "c.bin", sample);
-  const std::string good = fedavg::read_file(folder.path / "c.bin");
+  const std::string good = examples::read_file(folder.path / "c.bin");
   REQUIRE(load_error(folder, good).empty());
   CHECK(load_error(folder, "") == "c.bin: is not a checkpoint of this program");
   CHECK(load_error(folder, "label,x\n1,2\n") == "c.bin: is not a checkpoint of this program");

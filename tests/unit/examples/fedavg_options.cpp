@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "fedavg_folder.hpp"
+#include "folder.hpp"
 
 namespace {
 
@@ -63,7 +63,7 @@ TEST_CASE("fedavg: a known data set that is missing says how to get it") {
   fedavg::options o;
   o.data_dir = folder.path / "d";
   CHECK(what_is_thrown(folder, [&] { static_cast<void>(o.data_file()); }) ==
-        "d/digits.csv: is missing: python3 examples/fedavg/get_data.py digits --into d");
+        "d/digits.csv: is missing: python3 examples/common/get_data.py digits --into d");
 }
 
 TEST_CASE("fedavg: the fingerprint holds what decides the result, nothing else") {

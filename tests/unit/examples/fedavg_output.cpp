@@ -3,13 +3,14 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <examples/fedavg/files.hpp>
+#include <examples/common/files.hpp>
+#include <examples/common/progress.hpp>
+#include <examples/common/run_info.hpp>
 #include <examples/fedavg/metrics.hpp>
 #include <examples/fedavg/npz.hpp>
-#include <examples/fedavg/progress.hpp>
-#include <examples/fedavg/run_info.hpp>
+#include <examples/fedavg/options.hpp>
 
-#include "fedavg_folder.hpp"
+#include "folder.hpp"
 
 namespace {
 
@@ -42,9 +43,9 @@ TEST_CASE("fedavg: model.npz holds .npy files, and numpy opens it where it is in
   CHECK(std::memcmp(bytes.data() + 128, w.data(), 24) == 0);
   CHECK(member(path, "b.npy").find("'shape': (2,), }") != std::string::npos);
 
-  const std::string first = fedavg::read_file(path);
+  const std::string first = examples::read_file(path);
   fedavg::write_npz(path, {{"w", {3, 2}, w}, {"b", {2}, b}, {"s", {}, std::span(b).first(1)}});
-  CHECK(fedavg::read_file(path) == first);
+  CHECK(examples::read_file(path) == first);
 
   if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) return;
   const std::string check = "m = numpy.load('" + path.string() +
@@ -76,14 +77,14 @@ TEST_CASE("fedavg: metrics continue after the checkpoint's round") {
   }
   const std::string whole =
       metrics_header + "0,2.5,2.25,0.125,0.000,0\n1,1.5,1.75,0.5,0.250,1000\n2,1,1.25,0.75,0.500,2000\n";
-  CHECK(fedavg::read_file(path) == whole);
+  CHECK(examples::read_file(path) == whole);
   folder.file("metrics.csv", whole + "3,0.9,1.2,0.8");  // cut short by a crash
   {
     fedavg::metrics_writer writer(path, 1);
     CHECK(writer.last() == rows[1]);
     writer.append(rows[2]);
   }
-  CHECK(fedavg::read_file(path) == whole);
+  CHECK(examples::read_file(path) == whole);
   const auto resume = [&](std::uint64_t round) {
     return what_is_thrown(folder, [&] { fedavg::metrics_writer(path, round); });
   };
@@ -96,14 +97,14 @@ TEST_CASE("fedavg: metrics continue after the checkpoint's round") {
 }
 
 TEST_CASE("fedavg: a line of progress") {
-  CHECK(fedavg::progress_line(30, 60, 0.912, 2.5) ==
+  CHECK(examples::progress_line(30, 60, "test accuracy 91.2%", 2.5) ==
         "[###############...............] round 30/60, test accuracy 91.2%, 1:15 left");
-  CHECK(fedavg::progress_line(60, 60, 1, 2.5) ==
+  CHECK(examples::progress_line(60, 60, "test accuracy 100.0%", 2.5) ==
         "[##############################] round 60/60, test accuracy 100.0%, 0:00 left");
 }
 
 TEST_CASE("fedavg: run.json says what ran, where, with which options") {
-  const auto info = fedavg::run_info({}, {"Open MPI v4.1.4, package: Debian", "OpenMP", 2, 4});
+  const auto info = examples::run_info(fedavg::chosen({}), {"Open MPI v4.1.4, package: Debian", "OpenMP", 2, 4});
   CHECK(info["mpi"] == "Open MPI v4.1.4");
   CHECK(info["ranks"] == 2);
   CHECK(info["options"]["rate"] == 0.1);

@@ -16,7 +16,7 @@
 #include "files.hpp"
 #include "random.hpp"
 
-namespace fedavg {
+namespace examples {
 namespace {
 
 constexpr int most_classes = 1000;
@@ -208,4 +208,4 @@ std::uint32_t checksum(const dataset& data) {
   return continue_crc(continue_crc(continue_crc(0, data.x), data.y), data.client);
 }
 
-}  // namespace fedavg
+}  // namespace examples

@@ -1,20 +1,20 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <examples/fedavg/data.hpp>
+#include <examples/common/data.hpp>
 #include <vector>
 
-#include "fedavg_folder.hpp"
+#include "folder.hpp"
 
 namespace {
 
-std::string read_error(std::string_view content, fedavg::schema expected = {}) {
+std::string read_error(std::string_view content, examples::schema expected = {}) {
   const test_folder folder;
-  return what_is_thrown(folder, [&] { static_cast<void>(fedavg::read_csv(folder.file("d.csv", content), expected)); });
+  return what_is_thrown(folder, [&] { static_cast<void>(examples::read_csv(folder.file("d.csv", content), expected)); });
 }
 
-fedavg::dataset squares(std::size_t rows) {
-  fedavg::dataset data;
+examples::dataset squares(std::size_t rows) {
+  examples::dataset data;
   data.features = 1;
   data.classes = 2;
   for (std::size_t i = 0; i < rows; ++i) {
@@ -26,10 +26,10 @@ fedavg::dataset squares(std::size_t rows) {
 
 }  // namespace
 
-TEST_CASE("fedavg: a table is read as it stands") {
+TEST_CASE("examples: a table is read as it stands") {
   const test_folder folder;
   const auto data =
-      fedavg::read_csv(folder.file("d.csv",
+      examples::read_csv(folder.file("d.csv",
                                    "\xef\xbb\xbf"
                                    "a,client,label,b\r\n0.5,N1, 2 ,-1e3\r\n.25,N2,0,7\r\n1e-60,N1,1,0\r\n"));
   CHECK(data.x == std::vector{0.5f, -1000.0f, 0.25f, 7.0f, 0.0f, 0.0f});
@@ -43,7 +43,7 @@ TEST_CASE("fedavg: a table is read as it stands") {
   CHECK(data.row(1)[1] == 7.0f);
 }
 
-TEST_CASE("fedavg: a bad table is refused with file, line and reason") {
+TEST_CASE("examples: a bad table is refused with file, line and reason") {
   CHECK(read_error("") == "d.csv: is empty");
   CHECK(read_error("label,x\n") == "d.csv: has a header but no rows");
   CHECK(read_error("label,x\n1,2\n1,3") ==
@@ -67,13 +67,13 @@ TEST_CASE("fedavg: a bad table is refused with file, line and reason") {
   CHECK(read_error("label,x\n2,0\n", {1, 2}) == "d.csv:2: label 2 is not from 0 to 1");
   CHECK(read_error("label,x\n1,0\n", {2, 2}) == "d.csv:1: the model takes 2 features, the header names 1");
   const test_folder folder;
-  const auto missing = [&] { static_cast<void>(fedavg::read_csv(folder.path / "none.csv")); };
+  const auto missing = [&] { static_cast<void>(examples::read_csv(folder.path / "none.csv")); };
   CHECK(what_is_thrown(folder, missing) == "none.csv: cannot be read: No such file or directory");
 }
 
-TEST_CASE("fedavg: the split counts each row once, follows the seed and not the order of rows") {
+TEST_CASE("examples: the split counts each row once, follows the seed and not the order of rows") {
   const auto data = squares(1000);
-  const auto [train, test] = fedavg::split(data, 0.25, 7);
+  const auto [train, test] = examples::split(data, 0.25, 7);
   auto all = train.x;
   all.insert(all.end(), test.x.begin(), test.x.end());
   std::ranges::sort(all);
@@ -81,23 +81,23 @@ TEST_CASE("fedavg: the split counts each row once, follows the seed and not the 
   CHECK(test.rows() > 200);
   CHECK(test.rows() < 300);
   CHECK(train.classes == 2);
-  CHECK(fedavg::split(data, 0.25, 8).test.x != test.x);
+  CHECK(examples::split(data, 0.25, 8).test.x != test.x);
 
   std::vector<std::size_t> backwards(data.rows());
   for (std::size_t i = 0; i < backwards.size(); ++i) backwards[i] = backwards.size() - 1 - i;
-  auto reversed = fedavg::split(fedavg::take(data, backwards), 0.25, 7).test.x;
+  auto reversed = examples::split(examples::take(data, backwards), 0.25, 7).test.x;
   std::ranges::reverse(reversed);
   CHECK(reversed == test.x);
 
   const test_folder folder;
-  CHECK(what_is_thrown(folder, [] { static_cast<void>(fedavg::split(squares(1), 0.5, 1)); }) ==
+  CHECK(what_is_thrown(folder, [] { static_cast<void>(examples::split(squares(1), 0.5, 1)); }) ==
         "1 rows are too few to set 0.5 of them aside for testing");
 }
 
-TEST_CASE("fedavg: the checksum sees every value") {
+TEST_CASE("examples: the checksum sees every value") {
   auto data = squares(10);
-  const auto before = fedavg::checksum(data);
+  const auto before = examples::checksum(data);
   CHECK(before != 0);
   data.x[9] += 1;
-  CHECK(fedavg::checksum(data) != before);
+  CHECK(examples::checksum(data) != before);
 }

@@ -1,4 +1,4 @@
-// fedavg/random.hpp: random numbers that are the same everywhere. The engine is fixed by the standard but its
+// common/random.hpp: random numbers that are the same everywhere. The engine is fixed by the standard but its
 // distributions are not (libstdc++ and libc++ draw differently), so the few that the example needs are written here.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-namespace fedavg {
+namespace examples {
 
 /// What a stream of random numbers is for: two uses of one seed never share numbers.
 enum class purpose : std::uint64_t { split = 1, partition, participants, weights };
@@ -72,4 +72,4 @@ class random_stream {
   std::mt19937_64 engine_;
 };
 
-}  // namespace fedavg
+}  // namespace examples

@@ -1,4 +1,4 @@
-// fedavg/partition.hpp: which client holds which rows, and which clients take part in a round.
+// common/partition.hpp: which client holds which rows, and which clients take part in a round.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace fedavg {
+namespace examples {
 
 /// The rows of each client; every row belongs to exactly one, and no client is without rows.
 struct partition {
@@ -32,4 +32,4 @@ struct partition {
 [[nodiscard]] std::vector<std::size_t> participants(std::size_t clients, double participation, std::uint64_t seed,
                                                     std::uint64_t round);
 
-}  // namespace fedavg
+}  // namespace examples

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-namespace fedavg {
+namespace examples {
 namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
@@ -83,4 +83,4 @@ void write_atomically(const std::filesystem::path& path, std::string_view bytes)
   sync_folder(path);
 }
 
-}  // namespace fedavg
+}  // namespace examples

@@ -1,12 +1,10 @@
-// fedavg/run_info.hpp: run.json and --info: what ran, built how, where.
+// common/run_info.hpp: run.json and --info: what ran, built how, where.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "options.hpp"
-
-namespace fedavg {
+namespace examples {
 
 /// What only a running session knows.
 struct environment {
@@ -16,6 +14,6 @@ struct environment {
   int threads = 1;  ///< of each rank
 };
 
-[[nodiscard]] nlohmann::ordered_json run_info(const options& options, const environment& environment);
+[[nodiscard]] nlohmann::ordered_json run_info(const nlohmann::ordered_json& options, const environment& environment);
 
-}  // namespace fedavg
+}  // namespace examples

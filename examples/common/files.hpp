@@ -1,4 +1,4 @@
-// fedavg/files.hpp: whole files in and out. Whatever is written is there complete or not at all, even after a crash.
+// common/files.hpp: whole files in and out. Whatever is written is there complete or not at all, even after a crash.
 #pragma once
 
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace fedavg {
+namespace examples {
 
 /// A file that cannot be used. The text names the file first, then what is wrong with it.
 struct file_error : std::runtime_error {
@@ -19,4 +19,4 @@ struct file_error : std::runtime_error {
 /// Writes a temporary file beside `path`, forces it to the disk and renames it.
 void write_atomically(const std::filesystem::path& path, std::string_view bytes);
 
-}  // namespace fedavg
+}  // namespace examples

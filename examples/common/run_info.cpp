@@ -8,7 +8,7 @@
 #include <ctime>
 #include <drx/config.hpp>
 
-namespace fedavg {
+namespace examples {
 namespace {
 
 std::string compiler() {
@@ -28,9 +28,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
-nlohmann::ordered_json run_info(const options& options, const environment& environment) {
-  nlohmann::ordered_json chosen;
-  for_each_option(options, [&](const char* name, const auto& value) { chosen[name] = value; });
+nlohmann::ordered_json run_info(const nlohmann::ordered_json& options, const environment& environment) {
 #ifdef NDEBUG
   const char* const assertions = "off";
 #else
@@ -45,7 +43,7 @@ nlohmann::ordered_json run_info(const options& options, const environment& envir
           {"threads_per_rank", environment.threads},
           {"host", host()},
           {"date", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
-          {"options", chosen}};
+          {"options", options}};
 }
 
-}  // namespace fedavg
+}  // namespace examples

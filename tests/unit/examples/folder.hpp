@@ -9,7 +9,7 @@
 #include <string_view>
 
 struct test_folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("fedavg_test_" + std::to_string(::getpid()));
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("examples_test_" + std::to_string(::getpid()));
 
   test_folder() { std::filesystem::create_directories(path); }
   test_folder(const test_folder&) = delete;

@@ -1,4 +1,4 @@
-// fedavg/data.hpp: a labelled table in memory: read from a CSV file, split into training and test rows.
+// common/data.hpp: a labelled table in memory: read from a CSV file, split into training and test rows.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace fedavg {
+namespace examples {
 
 struct dataset {
   std::vector<float> x;                   ///< rows() x features, row by row
@@ -47,4 +47,4 @@ struct train_and_test {
 /// CRC-32 of all rows: two data sets with the same checksum are taken to be the same.
 [[nodiscard]] std::uint32_t checksum(const dataset& data);
 
-}  // namespace fedavg
+}  // namespace examples

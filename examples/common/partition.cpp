@@ -10,7 +10,7 @@
 
 #include "random.hpp"
 
-namespace fedavg {
+namespace examples {
 namespace {
 
 using row_lists = std::vector<std::vector<std::size_t>>;
@@ -101,4 +101,4 @@ std::vector<std::size_t> participants(std::size_t clients, double participation,
   return chosen;
 }
 
-}  // namespace fedavg
+}  // namespace examples

@@ -1,0 +1,136 @@
+#include "application.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "files.hpp"
+#include "on_all_ranks.hpp"
+#include "run_info.hpp"
+#include "shape.hpp"
+
+namespace examples {
+namespace {
+
+std::string data_name(const std::string& text) {
+  if (text == "digits" || text.ends_with(".csv")) return {};
+  return fmt::format("'{}' is not digits or the path of a .csv file", text);
+}
+
+environment environment_of(const drx::session& session) {
+  return {.mpi = drx::session::mpi_version(),
+          .backend = drx::session::kokkos_version(),
+          .ranks = session.ranks(),
+          .threads = session.threads()};
+}
+
+struct input {
+  std::uint32_t checksum;
+  train_and_test data;
+  partition clients;
+};
+
+input read(const options& o) {
+  const auto path = o.data_file();
+  const dataset all = read_csv(path, {static_cast<std::size_t>(digits_shape.features), digits_shape.classes});
+  input in{.checksum = checksum(all), .data = split(all, o.test_fraction, o.seed), .clients = {}};
+  const dataset& train = in.data.train;
+  if (train.rows() < static_cast<std::size_t>(o.clients))
+    throw file_error(path, fmt::format("{} rows to train on are too few for {} clients", train.rows(), o.clients));
+  in.clients = partition_dirichlet(train.y, static_cast<std::size_t>(o.clients), o.alpha, o.seed);
+  return in;
+}
+
+}  // namespace
+
+void options::add_to(command_line& line) {
+  line.text("--data", data, "NAME", "digits or the path of a .csv file of the same columns", data_name);
+  line.text("--data-dir", data_dir, "DIR", "folder of digits.csv, from get_data.py");
+  line.number("--clients", clients, 1, 1000, "clients that hold the training rows");
+  line.number("--alpha", alpha, 0.001, 1e6, "evenness of the labels over the clients");
+  line.number("--rounds", rounds, 1, 1'000'000, "rounds of training");
+  line.number("--test-fraction", test_fraction, 0.01, 0.9, "part of the rows set aside for testing");
+  line.number("--seed", seed, 0, UINT64_MAX, "seed of split, clients, first weights");
+  line.number("--threads", threads, 0, 4096, "threads of each rank, 0: left to Kokkos");
+  line.text("--out", out, "DIR", "folder for result.json, curves.csv and run.json");
+  line.flag("--info", info, "print compiler, MPI, Kokkos and options and stop");
+}
+
+std::filesystem::path options::data_file() const {
+  if (data.ends_with(".csv")) return data;
+  const auto path = data_dir / (data + ".csv");
+  if (!std::filesystem::exists(path))
+    throw file_error(path, fmt::format("is missing: python3 examples/common/get_data.py {} --into {}", data, data_dir.string()));
+  return path;
+}
+
+application::application(drx::session& s, const command_line& line, const options& o, train_and_test data, partition owners)
+    : session(s),
+      train(std::move(data.train)),
+      test(std::move(data.test)),
+      clients(std::move(owners)),
+      options_(o),
+      name_(line.name()),
+      info_(run_info(line.chosen(), environment_of(s))) {}
+
+void application::run(const std::string& method, int rounds, const std::function<measures(int)>& round) {
+  std::optional<progress> shown;
+  if (session.root() && progress::on_terminal()) shown.emplace(rounds, 0);
+  for (int r = 0; r <= rounds; ++r) {
+    const measures now = round(r);
+    for (const auto& [quantity, value] : now) {
+      if (!std::isfinite(value))
+        throw std::runtime_error(fmt::format("{}: {} is {} after round {}: try smaller rates", method, quantity, value, r));
+      curves_ += fmt::format("{},{},{},{}\n", method, r, quantity, value);
+      if (r == rounds) results_[method][quantity] = value;
+    }
+    if (shown && r > 0) shown->update(r, fmt::format("{}: {} {:.4f}", method, now[0].first, now[0].second));
+  }
+}
+
+void application::result(const std::string& name, nlohmann::ordered_json value) { results_[name] = std::move(value); }
+
+void application::finish() {
+  if (!session.root()) return;
+  write_atomically(options_.out / "run.json", info_.dump(2) + "\n");
+  write_atomically(options_.out / "curves.csv", curves_);
+  write_atomically(options_.out / "result.json", results_.dump(2) + "\n");
+  for (const auto& [method, values] : results_.items()) {
+    if (!values.is_object()) continue;
+    std::string line;
+    for (const auto& [quantity, value] : values.items()) line += fmt::format("  {} {:.4f}", quantity, value.get<double>());
+    fmt::print("{:<16}{}\n", method, line);
+  }
+}
+
+int run_example(int argc, char** argv, command_line& line, options& o, const std::function<void(application&)>& work) {
+  const auto stopped = line.parse(argc, argv);
+  std::string threads = fmt::format("--kokkos-num-threads={}", stopped ? 1 : o.threads);
+  std::vector<char*> words{argv[0]};
+  if (stopped || o.threads > 0) words.push_back(threads.data());
+  int count = static_cast<int>(words.size());
+  words.push_back(nullptr);
+  drx::session session(count, words.data());
+  if (stopped) {
+    if (session.root()) fmt::print(stopped->code == 0 ? stdout : stderr, "{}", stopped->text);
+    return stopped->code;
+  }
+  if (o.info) {
+    if (session.root()) fmt::print("{}\n", run_info(line.chosen(), environment_of(session)).dump(2));
+    return 0;
+  }
+  auto in = on_all_ranks(session, line.name(), [&] {
+    auto read_in = read(o);
+    if (session.root()) std::filesystem::create_directories(o.out);
+    return read_in;
+  });
+  if (!in) return 1;
+  session.communicator().require_equal(in->checksum, "the data's checksum");
+  application app(session, line, o, std::move(in->data), std::move(in->clients));
+  work(app);
+  app.finish();
+  return 0;
+}
+
+}  // namespace examples

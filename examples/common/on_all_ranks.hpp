@@ -1,0 +1,32 @@
+// common/on_all_ranks.hpp: work of which a failure on one rank ends all of them, with one message.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <drx/backend/session.hpp>
+#include <optional>
+#include <string_view>
+
+namespace examples {
+
+/// Something that every rank does alone, such as reading a file. If it fails anywhere, the first rank where it did
+/// prints why and nothing is returned on any.
+template <class Action> auto on_all_ranks(drx::session& session, std::string_view program, Action action) {
+  std::optional<decltype(action())> result;
+  std::string problem;
+  try {
+    result = action();
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  std::vector<double> failed(static_cast<std::size_t>(session.ranks()));
+  failed[static_cast<std::size_t>(session.rank())] = result ? 0 : 1;
+  session.communicator().all_sum(failed.data(), session.ranks());
+  const auto first = std::ranges::find(failed, 1.0);
+  if (first == failed.end()) return result;
+  if (first - failed.begin() == session.rank()) fmt::print(stderr, "{}: {}\n", program, problem);
+  return decltype(result)();
+}
+
+}  // namespace examples
