@@ -60,23 +60,26 @@ class mpi_communicator final : public communicator {
     bytes_sent_ += bytes[static_cast<std::size_t>(rank_)];
     counts_.resize(static_cast<std::size_t>(size_));
     starts_.resize(static_cast<std::size_t>(size_));
-    if (total / word <= chunk_) {  // blocks are whole 8-byte words
+    // In the largest units in which all blocks are whole, since a count is an int.
+    std::int64_t odd = 0;
+    for (std::size_t r = 0; r < bytes.size(); ++r) odd |= bytes[r] | offset[r];
+    const std::int64_t unit = odd % 8 == 0 ? 8 : odd % 4 == 0 ? 4 : 1;
+    const MPI_Datatype type = unit == 8 ? MPI_INT64_T : unit == 4 ? MPI_INT32_T : MPI_BYTE;
+    if (total / unit <= chunk_) {
       for (int r = 0; r < size_; ++r) {
-        counts_[static_cast<std::size_t>(r)] = static_cast<int>(bytes[static_cast<std::size_t>(r)] / word);
-        starts_[static_cast<std::size_t>(r)] = static_cast<int>(offset[static_cast<std::size_t>(r)] / word);
+        counts_[static_cast<std::size_t>(r)] = static_cast<int>(bytes[static_cast<std::size_t>(r)] / unit);
+        starts_[static_cast<std::size_t>(r)] = static_cast<int>(offset[static_cast<std::size_t>(r)] / unit);
       }
       MPI_Request request;
-      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts_.data(), starts_.data(), MPI_INT64_T, data_, &request),
-            "MPI_Iallgatherv");
+      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts_.data(), starts_.data(), type, data_, &request), "MPI_Iallgatherv");
       wait(request, "all_gather", total);
       return;
     }
     for (int r = 0; r < size_; ++r) {  // more than an int counts: block by block, piece by piece
-      const std::int64_t words = bytes[static_cast<std::size_t>(r)] / word;
-      for (std::int64_t at = 0; at < words; at += chunk_) {
+      const std::int64_t units = bytes[static_cast<std::size_t>(r)] / unit;
+      for (std::int64_t at = 0; at < units; at += chunk_) {
         MPI_Request request;
-        check(MPI_Ibcast(data + offset[static_cast<std::size_t>(r)] + at * word, static_cast<int>(std::min(chunk_, words - at)),
-                         MPI_INT64_T, r, data_, &request),
+        check(MPI_Ibcast(data + offset[static_cast<std::size_t>(r)] + at * unit, static_cast<int>(std::min(chunk_, units - at)), type, r, data_, &request),
               "MPI_Ibcast");
         wait(request, "all_gather", total);
       }
@@ -122,7 +125,6 @@ class mpi_communicator final : public communicator {
 
  private:
   static constexpr int label = 96;
-  static constexpr std::int64_t word = 8;
 
   template <class T>
   void sum(T* data, std::int64_t n, MPI_Datatype type) {

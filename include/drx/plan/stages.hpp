@@ -9,11 +9,11 @@
 namespace drx {
 
 /// What becomes of one result of a stage's body.
-enum class fold : std::int8_t { sum, mean, max, min, collect, monoid };
+enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather };
 
 namespace prim::rules {
-/// placement; ints: {placed operands, block sizes..., then for each result of the body its fold and the number of its
-/// monoid}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
+/// placement; number: how many members it has, where the program says so, else 0; ints: {placed operands, block sizes...,
+/// then for each result of the body its fold and the number of its monoid, or of the members gathered}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
 /// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
 /// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
 /// over it already. (Size 0: no such body.)
@@ -34,15 +34,20 @@ struct stage {
     vec<abstract_value> r;
     for (int i = 0; i < body.outputs.size(); ++i) {
       const abstract_value& v = body.values[body.outputs[i]];
-      r.push_back(fold_of(t.attrs, i) == fold::collect ? v.placed_at(t.attrs.placement) : v);
+      switch (fold_of(t.attrs, i)) {
+        case fold::collect: r.push_back(v.placed_at(t.attrs.placement)); break;
+        case fold::gather: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i)))); break;
+        default: r.push_back(v);
+      }
     }
     return r;
   }
   static std::string print(const attributes& a) {
-    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid"};
+    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather"};
     std::string s(a.placement->name);
     for (int i = 0; header + 2 * i < a.ints.size(); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
     for (int i = 0; i < block_bodies(a); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(a.ints[1 + i]);
+    if (a.number > 0) s += "; " + std::to_string(static_cast<std::int64_t>(a.number)) + " members";
     return s;
   }
   static void evaluate(evaluation& v) {
@@ -51,7 +56,9 @@ struct stage {
     std::vector<tensor> collected(v.out.size());
     for (std::size_t i = 0; i < v.out.size(); ++i) {
       const abstract_value& t = v.out[i].type;
-      collected[i] = tensor(fold_of(a, static_cast<int>(i)) == fold::collect ? t : t.placed_at(a.placement));
+      const fold f = fold_of(a, static_cast<int>(i));
+      const abstract_value one = f == fold::gather ? t.with_shape(without_axis(t.shape, 0)) : t;
+      collected[i] = tensor(f == fold::collect ? t : one.placed_at(a.placement));
     }
     for (std::int64_t m = 0; m < n; ++m) {
       tensor index(abstract_value(dtype::int64, {}));
@@ -68,6 +75,10 @@ struct stage {
       const auto at = static_cast<std::size_t>(i);
       if (f == fold::collect) {
         v.out[at] = std::move(collected[at]);
+        continue;
+      }
+      if (f == fold::gather) {
+        gather::join(collected[at], v.out[at]);
         continue;
       }
       if (f == fold::monoid && i > 0 && fold_of(a, i - 1) == f && monoid_of(a, i - 1) == monoid_of(a, i)) continue;
@@ -117,13 +128,21 @@ namespace plan {
 
 constexpr bool is_reduction(const primitive* p) {
   return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
-         p == &prim::reduce_with;
+         p == &prim::reduce_with || p == &prim::gather;
+}
+/// How many members its placement has according to an entry; -1 where it does not say.
+constexpr std::int64_t members_said_by(const tape& t, const entry& e) {
+  if (e.prim == &prim::distribute) return t.values[e.operands[0]].shape[0];
+  if (e.prim == &prim::gather) return e.attrs.ints[0];
+  if (e.prim == &prim::stage && e.attrs.number > 0) return static_cast<std::int64_t>(e.attrs.number);
+  return -1;
 }
 constexpr fold fold_of(const primitive* p) {
   return p == &prim::reduce_sum    ? fold::sum
          : p == &prim::reduce_mean ? fold::mean
          : p == &prim::reduce_max  ? fold::max
          : p == &prim::reduce_min  ? fold::min
+         : p == &prim::gather      ? fold::gather
                                    : fold::monoid;
 }
 /// Whether an entry belongs to the placed side, which stages take over.
@@ -228,12 +247,17 @@ class stage_writer {
       const entry& e = s.t.entries[s.defining[v]];
       if (e.prim == &prim::broadcast) return element[v] = uniform(e.operands[0]);
       if (e.prim == &prim::member_index) return element[v] = index;
+      if (e.prim == &prim::distribute) return element[v] = slice_of(uniform(e.operands[0]));
       if (e.prim != &prim::map) throw "drx: a placed value is made by a primitive that stages do not know";
       vec<int> inputs;
       for (int o : e.operands) inputs.push_back(share(o));
       const vec<int> outputs = inline_tape(body, e.regions[0], inputs);
       for (int i = 0; i < outputs.size(); ++i) element[e.results[i]] = outputs[i];
       return element[v];
+    }
+    constexpr int slice_of(int x) {  // the member's slice along axis 0
+      const int at = emit::reshape(body, index, make_shape(1));
+      return emit::reshape(body, emit::dynamic_slice(body, x, at, {1}, 0), without_axis(body.shape(x), 0));
     }
     constexpr int uniform(int v) {
       const int known = unplaced.find(v);
@@ -251,6 +275,8 @@ class stage_writer {
     attributes a;
     a.placement = p;
     a.ints = {0, 0, 0};
+    for (const entry& e : t.entries)
+      if (e.attrs.placement == p && members_said_by(t, e) >= 0) a.number = static_cast<double>(members_said_by(t, e));
     vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are
     vec<tape> monoids;
     for (const entry& e : t.entries) {
@@ -259,7 +285,7 @@ class stage_writer {
           outputs.push_back(w.share(e.operands[i]));
           results.push_back(e.results[i]);
           a.ints.push_back(static_cast<std::int64_t>(fold_of(e.prim)));
-          a.ints.push_back(monoids.size() / 2);
+          a.ints.push_back(e.prim == &prim::gather ? e.attrs.ints[0] : monoids.size() / 2);
         }
         if (e.prim == &prim::reduce_with) monoids.append({e.regions[0], e.regions[1]});
       }
@@ -332,7 +358,8 @@ constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n)
     attributes axis;
     axis.ints = {0};
     switch (prim::rules::stage::fold_of(a, i)) {
-      case fold::collect: b.output(out[i]); break;
+      case fold::collect:
+      case fold::gather: b.output(out[i]); break;
       case fold::max: b.output(b.add1(prim::max_over, {out[i]}, axis)); break;
       case fold::min: b.output(b.add1(prim::min_over, {out[i]}, axis)); break;
       default: b.output(emit::sum(b, out[i], axis.ints));

@@ -4,6 +4,7 @@
 // by itself brings in this one, which includes it in its turn.)
 #pragma once
 
+#include <drx/core/batched.hpp>
 #include <drx/tape/evaluation.hpp>
 #include <drx/tape/rewrite.hpp>
 
@@ -69,6 +70,8 @@ constexpr int determinant(builder& b, int a);
 constexpr int broadcast(builder& b, int x, const placement_info* p);
 constexpr int members(builder& b, const placement_info* p, dtype type);
 constexpr int reduce_sum(builder& b, int x, const placement_info* p);
+constexpr int distribute(builder& b, int x, const placement_info* p);
+constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
 
 /// A constant of the type of x.
 constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
@@ -131,6 +134,7 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/map.hpp>
 #include <drx/primitives/structure_arithmetic.hpp>
 #include <drx/primitives/reduce.hpp>
+#include <drx/primitives/gather.hpp>
 #include <drx/primitives/reduce_weighted_mean.hpp>
 #include <drx/primitives/reduce_with.hpp>
 #include <drx/primitives/cond.hpp>

@@ -33,6 +33,8 @@ DRX_SILENT(argsort) DRX_SILENT(cummax) DRX_SILENT(cummin) DRX_SILENT(cumprod) DR
 DRX_SILENT(prod) DRX_SILENT(scatter_add) DRX_SILENT(sort) DRX_SILENT(take) DRX_SILENT(take_along) DRX_SILENT(update_slice)
 DRX_SILENT(cholesky) DRX_SILENT(determinant) DRX_SILENT(inverse) DRX_SILENT(logdet) DRX_SILENT(solve)
 DRX_SILENT_OF_TYPES(triangular_solve)
+DRX_SILENT(gather)
+DRX_SILENT_OF_TYPE(distribute)
 DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast) DRX_SILENT_OF_TYPE(one_hot)
 }  // namespace drx
 

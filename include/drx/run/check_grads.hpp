@@ -345,7 +345,9 @@ inline check_grads_report check_grads(const tape& t, const std::vector<tensor>& 
   }
   if (!any) throw std::invalid_argument("drx::check_grads: no input is floating");
   check_grads_report report;
-  const detail::site at{&top, nullptr, options.members};
+  member_counts counts = options.members;
+  detail::add_static_counts(t, counts);
+  const detail::site at{&top, nullptr, counts};
   detail::grads_checker(options, report).check(detail::in_double(t), x, at, 1, "the program");
   return report;
 }

@@ -199,6 +199,34 @@ class compiled {
         if (m.offsets[i] != known.offsets[i])
           throw std::invalid_argument("drx: " + name + " has other numbers of " + placement + " per member than an earlier argument");
   }
+  /// The program itself says how many members a placement has (at each member of its parent): an array is distributed to them.
+  void program_says(int p, std::int64_t count) {
+    const auto at = static_cast<std::size_t>(p);
+    if (boundaries_.empty()) boundaries_.resize(members_.size());
+    auto& list = boundaries_[at];
+    run::membership m;
+    if (C::placements.parent[p] < 0) {
+      if (list.empty()) list = even_blocks(count, runtime_.communicator->size());
+      const auto rank = static_cast<std::size_t>(runtime_.communicator->rank());
+      m.total = count;
+      m.first = list[rank];
+      m.local = list[rank + 1] - list[rank];
+      m.boundaries = list.data();
+    } else {
+      const run::membership& parent = members_[static_cast<std::size_t>(C::placements.parent[p])];
+      std::int64_t parents = parent.local;
+      if (parent.storage)
+        for (std::int64_t i = 0; i < parent.local; ++i) parents = std::max(parents, parent.storage[i] + 1);
+      if (static_cast<std::int64_t>(list.size()) != parents + 1) {
+        list.resize(static_cast<std::size_t>(parents) + 1);
+        for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int64_t>(i) * count;
+      }
+      m.offsets = list.data();
+      m.local = parents;
+      m.total = list.back();
+    }
+    agree(p, m, "the program, which distributes or gathers an array,");
+  }
   void known_counts() {
     for (const auto& c : options_.members) {
       const int p = C::placements.index(c.placement);
@@ -214,6 +242,10 @@ class compiled {
       m.boundaries = b.data();
       agree(p, m, "compile_options::members");
     }
+    run::unroll<C::tape.sizes.entries>([&]<int E>(std::integral_constant<int, E>) {
+      if constexpr (C::tape.entries[E].prim == &prim::stage && C::tape.entries[E].number > 0)
+        program_says(C::placements.index(C::tape.entries[E].placement), static_cast<std::int64_t>(C::tape.entries[E].number));
+    });
     for (int p = 0; p < C::placements.count; ++p)
       if (members_[static_cast<std::size_t>(p)].total < 0)
         throw std::invalid_argument("drx: no argument tells how many members " + std::string(C::placements.placement[p]->name) +

@@ -40,8 +40,16 @@ constexpr auto placements_of(const Frozen& t) {
       outer = inner;
     }
   }
-  for (int e = 0; e < Frozen::sizes.entries; ++e)
-    if (t.entries[e].placement) r.add(t.entries[e].placement);
+  // A stage in the body of another is over members of its members, whether or not a value says so.
+  int owner[Frozen::sizes.regions] = {-1};
+  for (int region = 0; region < Frozen::sizes.regions; ++region)  // (a region comes after the one that it is in)
+    for (int i = 0; i < t.regions[region].entries; ++i) {
+      const auto& e = t.entries[t.regions[region].first_entry + i];
+      const bool stage = e.prim == &prim::stage;
+      const int p = e.placement ? r.add(e.placement) : -1;
+      if (stage && owner[region] >= 0) r.parent[p] = owner[region];
+      for (int k = 0; k < e.regions; ++k) owner[e.first_region + k] = stage ? p : owner[region];
+    }
   return r;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <drx/tape/evaluation.hpp>
-#include <drx/transform/program.hpp>
+#include <drx/plan/stages.hpp>
 
 #include <stdexcept>
 #include <string>
@@ -59,7 +59,7 @@ inline void compare(const scope& s, const member_count& given) {
   for (const scope::group& g : s.groups) {
     if (g.placement == given.placement && static_cast<std::int64_t>(g.members.size()) != given.count)
       throw std::invalid_argument(text(g.placement) + "an input has " + std::to_string(g.members.size()) +
-                                  " members, the given count is " + std::to_string(given.count));
+                                  " members, the program or the caller says " + std::to_string(given.count));
     for (const scope& member : g.members) compare(member, given);
   }
 }
@@ -123,6 +123,19 @@ inline std::vector<tensor> evaluate(const tape& t, std::vector<tensor> inputs, c
   return outputs;
 }
 
+/// How many members a placement has where the program itself says so: an array is distributed to them, or gathered.
+inline void add_static_counts(const tape& t, member_counts& counts) {
+  for (const entry& e : t.entries) {
+    const std::int64_t n = plan::members_said_by(t, e);
+    if (n >= 0) {
+      bool known = false;
+      for (const member_count& c : counts) known = known || (c.placement == e.attrs.placement && c.count == n);
+      if (!known) counts.push_back({e.attrs.placement, n});
+    }
+    for (const tape& r : e.regions) add_static_counts(r, counts);
+  }
+}
+
 }  // namespace detail
 
 /// The outputs of t. Counts of placements come from the placed inputs; `given` has those of placements that no input
@@ -140,12 +153,18 @@ inline std::vector<tensor> run(const tape& t, std::vector<tensor> inputs, const 
                                   show(x.type));
     detail::note(top, x, i);
   }
-  for (const member_count& c : given) {
+  member_counts counts = given;
+  detail::add_static_counts(t, counts);
+  for (const member_count& c : counts) {
     if (c.count < 0)
       throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) + " members");
+    for (const member_count& d : counts)
+      if (c.placement == d.placement && c.count != d.count)
+        throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) + " members in one place, " +
+                                    std::to_string(d.count) + " in another");
     detail::compare(top, c);
   }
-  return detail::evaluate(t, std::move(inputs), {&top, nullptr, given});
+  return detail::evaluate(t, std::move(inputs), {&top, nullptr, counts});
 }
 
 // ---- between the user's own types and tensors ----

@@ -78,6 +78,8 @@ struct kernel<C, E, &prim::stage> {
   static constexpr int results = x.results.count;
   static constexpr int header = prim::rules::stage::header;
   static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, header + 2 * i)); }
+  /// Whether a result is folded; the others are written member by member where they belong.
+  static constexpr bool folded(int i) { return fold_of(i) != fold::collect && fold_of(i) != fold::gather; }
   static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
   static constexpr bool has_blocks = C::attr(E, 1) != 0;
   static constexpr int block_bodies = has_blocks ? prim::rules::stage::blocks : 0;
@@ -94,7 +96,7 @@ struct kernel<C, E, &prim::stage> {
   static constexpr std::int64_t packed(int i) { return (C::bytes(C::result(E, i)) + 7) / 8 * 8; }
   static constexpr std::int64_t offset(int i) {
     std::int64_t n = 0;
-    for (int k = 0; k < i; ++k) n += fold_of(k) == fold::collect ? 0 : packed(k);
+    for (int k = 0; k < i; ++k) n += folded(k) ? packed(k) : 0;
     return n;
   }
   static constexpr std::int64_t node_bytes = offset(results);
@@ -132,7 +134,9 @@ struct kernel<C, E, &prim::stage> {
     run_region<C, region>(f);
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(region, I), one = C::output(body, I), to = C::result(E, I);
-      if constexpr (fold_of(I) == fold::collect) {
+      if constexpr (fold_of(I) == fold::gather) {
+        std::memcpy(address<C, to>(f) + number * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+      } else if constexpr (fold_of(I) == fold::collect) {
         if constexpr (C::tape.values[out].depth == 0) {
           std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
         } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand handed through
@@ -153,7 +157,7 @@ struct kernel<C, E, &prim::stage> {
   template <int Body>
   static void write_node(const frame& f, std::byte* to) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (fold_of(I) != fold::collect) {
+      if constexpr (folded(I)) {
         constexpr int out = C::output(body + Body, I);
         std::memcpy(to + offset(I), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
       }
@@ -198,7 +202,7 @@ struct kernel<C, E, &prim::stage> {
       using T = element_of<C, v>;
       if constexpr (how == fold::monoid) {
         if constexpr (I == 0 || fold_of(I - 1) != how || monoid_of(I - 1) != monoid_of(I)) combine_monoid<I>(f, left, right);
-      } else if constexpr (how != fold::collect) {
+      } else if constexpr (folded(I)) {
         T* a = reinterpret_cast<T*>(left + offset(I));
         const T* b = reinterpret_cast<const T*>(right + offset(I));
         constexpr std::int64_t n = C::tape.values[v].shape.size();
@@ -313,9 +317,36 @@ struct kernel<C, E, &prim::stage> {
   }
   static std::int64_t leaf_at(std::int64_t member, std::int64_t unit) { return (member + unit - 1) / unit; }
 
+  /// As many members as the program gathers; or an exception, on all ranks alike.
+  static void require_gathered(std::int64_t members) {
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (fold_of(I) == fold::gather)
+        if (members != monoid_of(I))
+          throw std::invalid_argument("drx: gather of " + std::to_string(monoid_of(I)) + " members, but " +
+                                      std::string(x.placement->name) + " has " + std::to_string(members));
+    });
+  }
+  /// Each rank has written its own members' part.
+  static void exchange_gathered(frame& f, runtime& rt, const membership& m) {
+    if (rt.communicator->size() == 1) return;
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (fold_of(I) == fold::gather) {
+        const auto ranks = static_cast<std::size_t>(rt.communicator->size());
+        rt.bytes.resize(ranks);
+        rt.offsets.resize(ranks);
+        for (std::size_t r = 0; r < ranks; ++r) {
+          rt.offsets[r] = m.boundaries[r] * C::bytes(C::output(body, I));
+          rt.bytes[r] = m.boundaries[r + 1] * C::bytes(C::output(body, I)) - rt.offsets[r];
+        }
+        rt.communicator->all_gather(address<C, C::result(E, I)>(f), rt.bytes, rt.offsets);
+      }
+    });
+  }
+
   static void run_top(frame& f) {
     auto& rt = *static_cast<runtime*>(f.runtime);
     const membership& m = f.members[p];
+    require_gathered(m.total);
     f.thread = rt.threads[0].workspace.data();  // for what the combining needs
     job j{&f, &rt, m.first, m.local, m.storage, 0, unit_of(rt, m)};
     j.tasks = static_cast<int>(std::min<std::int64_t>(j.leaves(), rt.executor->concurrency()));
@@ -330,6 +361,7 @@ struct kernel<C, E, &prim::stage> {
     } else {
       rt.executor->run(j.tasks, run_task, &j);
     }
+    exchange_gathered(f, rt, m);
     if constexpr (node_bytes > 0) {
       const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
       buffer& memory = rt.merged[ordinal];
@@ -390,17 +422,17 @@ struct kernel<C, E, &prim::stage> {
   static constexpr bool summable = [] {
     for (int i = 0; i < results; ++i) {
       const dtype t = C::tape.values[C::result(E, i)].type;
-      if (fold_of(i) == fold::collect) continue;
+      if (!folded(i)) continue;
       if ((fold_of(i) != fold::sum && fold_of(i) != fold::mean) || !is_floating(t)) return false;
       for (int k = 0; k < i; ++k)
-        if (fold_of(k) != fold::collect && C::tape.values[C::result(E, k)].type != t) return false;
+        if (folded(k) && C::tape.values[C::result(E, k)].type != t) return false;
     }
     return true;
   }();
   static void sum_over_ranks(runtime& rt, std::byte* data) {
     constexpr int first = [] {
       for (int i = 0; i < results; ++i)
-        if (fold_of(i) != fold::collect) return i;
+        if (folded(i)) return i;
       return 0;
     }();
     using T = element_of<C, C::result(E, first)>;
@@ -434,7 +466,7 @@ struct kernel<C, E, &prim::stage> {
         T* y = elements<T, C, v>(f);
         const T count = n == 0 ? T(1) : static_cast<T>(n);
         for (std::int64_t i = 0; i < C::tape.values[v].shape.size(); ++i) y[i] = a[i] / count;
-      } else if constexpr (fold_of(I) != fold::collect) {
+      } else if constexpr (folded(I)) {
         std::memcpy(address<C, v>(f), from + offset(I), static_cast<std::size_t>(C::bytes(v)));
       }
     });
@@ -442,17 +474,23 @@ struct kernel<C, E, &prim::stage> {
 
   // ---- the members of one member ----
 
+  static constexpr bool gathers = [] {  // (other threads would write to copies of the workspace)
+    for (int i = 0; i < results; ++i)
+      if (fold_of(i) == fold::gather) return true;
+    return false;
+  }();
   static void run_nested(frame& f) {
     auto& rt = *static_cast<runtime*>(f.runtime);
     const std::int64_t* at = f.members[p].offsets + f.at[parent];
     const std::int64_t begin = at[0], n = at[1] - at[0], leaves = (n + block - 1) / block;
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
+    require_gathered(n);
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int v = C::result(E, I);
       static_assert(C::tape.values[v].depth < 2 || leaves_the_member<C>(v), "drx: a placed value nested twice is needed whole inside of a map");
       provide_placed<C, v>(f);
     });
-    const int tasks = f.alone ? static_cast<int>(std::min<std::int64_t>(leaves / 4, rt.executor->concurrency())) : 1;
+    const int tasks = f.alone && !gathers ? static_cast<int>(std::min<std::int64_t>(leaves / 4, rt.executor->concurrency())) : 1;
     if (tasks > 1) {
       nested_job j{&f, &rt, begin, n, leaves, tasks};
       for (int t = 0; t < tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow((node_list::capacity(n) + 1) * node_bytes + 1);

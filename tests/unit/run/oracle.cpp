@@ -166,7 +166,7 @@ TEST_CASE("inputs that disagree are refused with the numbers") {
           oracle::call<P>(std::vector{1., 2., 3.}, std::vector{1., 2.});
         }) == "drx: placement clients: input 1 has 2 members, an input before it 3");
   CHECK(message([] { oracle::call<P>({oracle::members<clients>(4)}, std::vector{1.}, std::vector{2.}); }) ==
-        "drx: placement clients: an input has 1 members, the given count is 4");
+        "drx: placement clients: an input has 1 members, the program or the caller says 4");
   CHECK(message([] { oracle::run(P::tape().thaw(), {}); }) == "drx: the tape has 2 inputs, given are 0");
   CHECK(message([] {
           oracle::run(P::tape().thaw(), {drx::tensor(), drx::tensor()});
