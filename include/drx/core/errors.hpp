@@ -44,6 +44,8 @@ struct array_operation_on_a_placed_value : reported {};
 struct wrong_rank : reported {};
 struct inner_extents_differ : reported {};
 struct matrix_is_not_square : reported {};
+struct window_exceeds_the_padded_input : reported {};
+struct options_do_not_fit_the_spatial_axes : reported {};
 struct axis_out_of_range : reported {};
 struct number_of_elements_differs : reported {};
 struct extents_differ : reported {};

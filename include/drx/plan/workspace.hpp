@@ -36,14 +36,6 @@ constexpr role role_of(const primitive* p) {
   return role::step;
 }
 
-/// The elements, of its result's type, that a step computes in beside its operands and results.
-constexpr std::int64_t scratch_elements(const primitive* p, const shape& operand) {
-  const auto n = operand.last();
-  if (p == &prim::determinant) return n > 3 ? n * n : 0;
-  if (p == &prim::cofactors) return n > 3 ? 2 * n * n : 0;
-  return 0;
-}
-
 template <int Regions, int Entries, int Values>
 struct workspace_plan {
   step steps[Entries + 1] = {};
@@ -248,10 +240,7 @@ class workspace_planner {
       });
       if (now.group) continue;
       const auto& x = t.entries[now.entry];
-      if (x.operands.count > 0 && x.results.count > 0) {
-        const auto extra = scratch_elements(x.prim, t.values[id(x.operands, 0)].shape) * byte_size(t.values[id(x.results, 0)].type);
-        if (extra > 0) p.scratch[now.entry] = {where, place(aligned(extra), s)};
-      }
+      if (const std::int64_t extra = scratch_bytes(x); extra > 0) p.scratch[now.entry] = {where, place(aligned(extra), s)};
       frames_of_regions(now.entry, s, where, place);
     }
     return frame;
@@ -265,6 +254,19 @@ class workspace_planner {
     } else {
       for (int i = 0; i < now.members; ++i) f(p.members[now.first_member + i]);
     }
+  }
+
+  /// What a step computes in beside its operands and results.
+  constexpr std::int64_t scratch_bytes(const frozen_entry& x) const {
+    if (x.operands.count == 0) return 0;
+    const abstract_value first = t.values[id(x.operands, 0)];
+    const std::int64_t n = first.shape.last(), size = byte_size(first.type);
+    if (x.prim == &prim::determinant) return n > 3 ? n * n * size : 0;
+    if (x.prim == &prim::cofactors) return n > 3 ? 2 * n * n * size : 0;
+    if (x.prim == &prim::window_argmax) return n * size;
+    if (x.prim == &prim::convolution && t.pool[x.ints.first + 1] == static_cast<std::int64_t>(prim::rules::convolution_role::x))
+      return t.values[id(x.operands, 1)].shape.size() * size;
+    return 0;
   }
 
   /// Whether the step s reads memory value m only at the element, of the same size, that it is about to write: a group does

@@ -67,6 +67,10 @@ constexpr int minors(builder& b, int x, bool transposed, bool with_sign);
 constexpr int cofactors(builder& b, int a);
 constexpr int determinant(builder& b, int a);
 
+constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints);
+constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints);
+constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
+
 constexpr int broadcast(builder& b, int x, const placement_info* p);
 constexpr int members(builder& b, const placement_info* p, dtype type);
 constexpr int reduce_sum(builder& b, int x, const placement_info* p);
@@ -107,6 +111,9 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/determinant.hpp>
 #include <drx/primitives/slice.hpp>
 #include <drx/primitives/pad.hpp>
+#include <drx/primitives/windows.hpp>
+#include <drx/primitives/convolution.hpp>
+#include <drx/primitives/pooling.hpp>
 #include <drx/primitives/concatenate.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/exponential.hpp>

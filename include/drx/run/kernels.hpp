@@ -478,4 +478,5 @@ void run_region(frame& f) {
 }  // namespace drx::run
 
 // More specialisations of `kernel`.
+#include <drx/run/convolution_kernels.hpp>
 #include <drx/run/linear_algebra_kernels.hpp>

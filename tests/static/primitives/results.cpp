@@ -90,6 +90,13 @@ IS(drx::solve(of<A<float, 4, 4>>(), of<A<float, 7, 4, 2>>()), A<float, 7, 4, 2>)
 IS(drx::triangular_solve<drx::upper>(of<m44>(), of<A<float, 4, 2>>()), A<float, 7, 4, 2>);
 IS(drx::triangular_solve<drx::from_right>(of<m44>(), of<A<float, 2, 4>>()), A<float, 7, 2, 4>);
 
+// Convolutions and pooling: channels are the last axis.
+IS(drx::conv1d(of<A<float, 7, 5, 3>>(), of<A<float, 2, 3, 6>>()), A<float, 7, 4, 6>);
+IS(drx::conv2d<drx::same>(of<A<float, 7, 5, 5, 3>>(), of<A<float, 2, 2, 3, 6>>()), A<float, 7, 5, 5, 6>);
+IS(drx::conv2d<drx::strides<2 COMMA 1>>(of<A<int, 5, 5, 3>>(), of<A<int, 2, 2, 3, 6>>()), A<int, 2, 4, 6>);
+IS(drx::max_pool<drx::window<2 COMMA 2>>(of<A<int, 7, 5, 4, 3>>()), A<int, 7, 2, 2, 3>);
+IS(drx::avg_pool<drx::window<2>>(of<A<float, 5, 4, 3>>()), A<float, 5, 2, 3>);
+
 // Layout.
 IS((drx::reshape<2, 6>(of<m34>())), A<float, 2, 6>);
 IS(drx::reshape<>(of<A<float, 1>>()), scalar);

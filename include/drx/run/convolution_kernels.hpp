@@ -1,0 +1,422 @@
+// drx/run/convolution_kernels.hpp: convolutions of one or two spatial axes, and pooling, of constant extents.
+//
+// A convolution is computed in register tiles, as in gemm.hpp: R neighbouring positions times P packs of output channels, over all
+// taps and input channels, without a copy of the patches. Its derivative with respect to the input is the same code on the kernel
+// with its channels exchanged, a copy in the entry's scratch. The derivative with respect to the kernel has tiles of R
+// input channels times P packs of output channels, over all positions.
+#pragma once
+
+#include <drx/run/kernels.hpp>
+
+#include <numeric>
+
+#define DRX_HOST inline __attribute__((always_inline))
+#if defined(__CUDACC__)
+#define DRX_UNROLL
+#elif defined(__clang__)
+#define DRX_UNROLL _Pragma("unroll")
+#else
+#define DRX_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace drx::kernel {
+
+/// One axis of a convolution: output o meets input i at tap k where o stride + k kernel_dilation - low = i input_dilation.
+struct axis {
+  int in = 1, out = 1, taps = 1, stride = 1, low = 0, input_dilation = 1, kernel_dilation = 1;
+
+  constexpr int place(int o, int k) const { return o * stride + k * kernel_dilation - low; }
+  /// The input that output o meets at tap k, or -1.
+  constexpr int input(int o, int k) const {
+    const int p = place(o, k);
+    return p < 0 || p % input_dilation != 0 || p / input_dilation >= in ? -1 : p / input_dilation;
+  }
+  /// Outputs this far apart meet the same taps, at inputs `advance` apart.
+  constexpr int period() const { return input_dilation / std::gcd(stride, input_dilation); }
+  constexpr int advance() const { return period() * stride / input_dilation; }
+  /// The axis of the derivative with respect to the input, for the kernel's taps in reverse.
+  constexpr axis turned() const {
+    return {out, in, taps, input_dilation, (taps - 1) * kernel_dilation - low, stride, kernel_dilation};
+  }
+};
+
+/// Two spatial axes, height H and width W (a struct with `static constexpr axis height, width`), channels CI to CO.
+template <class T, class Axes, int CI, int CO>
+struct convolution {
+  static constexpr axis h = Axes::height, w = Axes::width;
+  static constexpr int width_of_pack = pack_width<T>;
+  static constexpr bool vectorised = (std::same_as<T, float> || std::same_as<T, double>)&&CO >= width_of_pack;
+  static constexpr int packs = (CO + width_of_pack - 1) / width_of_pack;
+  static constexpr int most_packs = packs < (vector_registers == 32 ? 4 : 2) ? packs : (vector_registers == 32 ? 4 : 2);
+  static constexpr int rows = (vector_registers - 1 - most_packs) / most_packs < 8 ? (vector_registers - 1 - most_packs) / most_packs : 8;
+
+  struct column_taps {  // those that outputs of one phase meet, and the input that each meets first
+    int count = 0;
+    int tap[w.taps + 1] = {};
+    int first[w.taps + 1] = {};
+  };
+  static column_taps taps_of(int phase) {
+    column_taps t;
+    for (int k = 0; k < w.taps; ++k) {
+      const int p = w.place(phase, k);
+      if (p % w.input_dilation != 0) continue;
+      t.tap[t.count] = k;
+      t.first[t.count++] = p / w.input_dilation;
+    }
+    return t;
+  }
+  /// The column where pack p of a panel begins; the last one is moved back to end at CO.
+  DRX_HOST static int column(int panel, int p) {
+    const int at = (panel * most_packs + p) * width_of_pack;
+    return at < CO - width_of_pack ? at : CO - width_of_pack;
+  }
+
+  template <int R>
+  struct tile {
+    pack<T> sum[R][most_packs];
+    DRX_HOST void clear() {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < most_packs; ++p) sum[r][p] = pack<T>{};
+    }
+    /// sum[r] += x[r step] row, for one row of the kernel
+    DRX_HOST void multiply(const T* x, int step, const T* row, int panel) {
+      pack<T> v[most_packs];
+      DRX_UNROLL
+      for (int p = 0; p < most_packs; ++p) v[p] = load(row + column(panel, p));
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < most_packs; ++p) sum[r][p] += x[r * step] * v[p];
+    }
+    DRX_HOST void store(T* y, int step, int panel) const {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < most_packs; ++p) save(y + r * step + column(panel, p), sum[r][p]);
+    }
+    /// The same, added: columns that two packs cover are added once.
+    DRX_HOST void add(T* y, int step, int panel) const {
+      for (int r = 0; r < R; ++r)
+        for (int p = 0; p < most_packs; ++p) {
+          const int at = (panel * most_packs + p) * width_of_pack, begin = column(panel, p);
+          for (int j = at > begin ? at - begin : 0; j < width_of_pack; ++j) y[r * step + begin + j] += sum[r][p][j];
+        }
+    }
+  };
+  static constexpr int panels = (packs + most_packs - 1) / most_packs;
+
+  /// y = x * kernel for one image. Reversed: the kernel's taps in reverse order.
+  template <bool Reversed>
+  static void forward(const T* x, const T* kernel, T* y) {
+    for (int oh = 0; oh < h.out; ++oh)
+      for (int phase = 0; phase < w.period() && phase < w.out; ++phase) {
+        const column_taps t = taps_of(phase);
+        const int count = (w.out - phase + w.period() - 1) / w.period();
+        T* row = y + (oh * w.out + phase) * CO;
+        for (int at = 0; at < count;) {
+          if constexpr (vectorised) {
+            const auto run = [&]<int R>(std::integral_constant<int, R>) {
+              const bool fits = at + R <= count && (R == 1 || inside<R>(t, at));
+              if (fits) positions<R, Reversed>(x, kernel, row + at * w.period() * CO, oh, t, at), at += R;
+              return fits;
+            };
+            if (run(std::integral_constant<int, rows>{})) continue;
+            if (rows > 3 && run(std::integral_constant<int, (rows + 1) / 2>{})) continue;
+            if (rows > 2 && run(std::integral_constant<int, 2>{})) continue;
+            run(std::integral_constant<int, 1>{});
+          } else {
+            plain_position<Reversed>(x, kernel, row + at * w.period() * CO, oh, t, at);
+            ++at;
+          }
+        }
+      }
+  }
+  template <int R>
+  static bool inside(const column_taps& t, int at) {
+    for (int i = 0; i < t.count; ++i)
+      if (t.first[i] + at * w.advance() < 0 || t.first[i] + (at + R - 1) * w.advance() >= w.in) return false;
+    return true;
+  }
+  /// Calls f(first input element, first kernel element) for each pair of taps that position `at` meets in row oh.
+  template <bool Reversed, class F>
+  DRX_HOST static void for_each_tap(const T* x, const T* kernel, int oh, const column_taps& t, int at, F f) {
+    for (int kh = 0; kh < h.taps; ++kh) {
+      const int ih = h.input(oh, kh);
+      if (ih < 0) continue;
+      for (int i = 0; i < t.count; ++i) {
+        const int iw = t.first[i] + at * w.advance();
+        if (iw < 0 || iw >= w.in) continue;
+        const int tap = kh * w.taps + t.tap[i];
+        f(x + (ih * w.in + iw) * CI, kernel + (Reversed ? h.taps * w.taps - 1 - tap : tap) * CI * CO);
+      }
+    }
+  }
+  template <int R, bool Reversed>
+  static void positions(const T* x, const T* kernel, T* y, int oh, const column_taps& t, int at) {
+    for (int panel = 0; panel < panels; ++panel) {
+      tile<R> sums;
+      sums.clear();
+      for_each_tap<Reversed>(x, kernel, oh, t, at, [&](const T* in, const T* row) __attribute__((always_inline)) {
+        for (int ci = 0; ci < CI; ++ci) sums.multiply(in + ci, w.advance() * CI, row + ci * CO, panel);
+      });
+      sums.store(y, w.period() * CO, panel);
+    }
+  }
+  template <bool Reversed>
+  static void plain_position(const T* x, const T* kernel, T* y, int oh, const column_taps& t, int at) {
+    for (int co = 0; co < CO; ++co) y[co] = 0;
+    for_each_tap<Reversed>(x, kernel, oh, t, at, [&](const T* in, const T* row) {
+      for (int ci = 0; ci < CI; ++ci)
+        for (int co = 0; co < CO; ++co) y[co] = static_cast<T>(y[co] + in[ci] * row[ci * CO + co]);
+    });
+  }
+
+  /// kernel += sum over the positions of `images` images of x times y.
+  static void of_kernel(const T* x, const T* y, T* kernel, std::int64_t images) {
+    for (int kh = 0; kh < h.taps; ++kh)
+      for (int kw = 0; kw < w.taps; ++kw, kernel += CI * CO) {
+        if constexpr (vectorised) {
+          int ci = 0;
+          for (; ci + rows <= CI; ci += rows) channels<rows>(x + ci, y, kernel + ci * CO, images, kh, kw);
+          constexpr int rest = CI % rows;
+          if constexpr (rest > 0) channels<rest>(x + ci, y, kernel + ci * CO, images, kh, kw);
+        } else {
+          for_each_position(x, y, images, kh, kw, [&](const T* in, const T* out) {
+            for (int ci = 0; ci < CI; ++ci)
+              for (int co = 0; co < CO; ++co) kernel[ci * CO + co] = static_cast<T>(kernel[ci * CO + co] + in[ci] * out[co]);
+          });
+        }
+      }
+  }
+  template <int R>
+  static void channels(const T* x, const T* y, T* kernel, std::int64_t images, int kh, int kw) {
+    for (int panel = 0; panel < panels; ++panel) {
+      tile<R> sums;
+      sums.clear();
+      for_each_position(x, y, images, kh, kw, [&](const T* in, const T* out) __attribute__((always_inline)) { sums.multiply(in, 1, out, panel); });
+      sums.add(kernel, CO, panel);
+    }
+  }
+  /// Calls f(input element, output element) for each pair of positions that meet at one tap.
+  template <class F>
+  DRX_HOST static void for_each_position(const T* x, const T* y, std::int64_t images, int kh, int kw, F f) {
+    int first = 0;
+    while (first < w.out && w.input(first, kw) < 0) ++first;
+    if (first == w.out) return;
+    const int begin = w.input(first, kw);
+    int count = (w.out - first + w.period() - 1) / w.period();
+    if (w.advance() > 0) count = std::min(count, (w.in - begin + w.advance() - 1) / w.advance());
+    for (std::int64_t n = 0; n < images; ++n)
+      for (int oh = 0; oh < h.out; ++oh) {
+        const int ih = h.input(oh, kh);
+        if (ih < 0) continue;
+        const T* in = x + ((n * h.in + ih) * w.in + begin) * CI;
+        const T* out = y + ((n * h.out + oh) * w.out + first) * CO;
+        for (int i = 0; i < count; ++i) f(in + i * w.advance() * CI, out + i * w.period() * CO);
+      }
+  }
+};
+
+}  // namespace drx::kernel
+
+namespace drx::run {
+namespace detail {
+/// The arrays of a convolution by name, whatever its result is.
+template <class C, int E>
+struct convolved {
+  static constexpr int axes = static_cast<int>(C::attr(E, 0));
+  static constexpr auto result = static_cast<prim::rules::convolution_role>(C::attr(E, 1));
+  using role = prim::rules::convolution_role;
+  static constexpr int x = result == role::x ? C::result(E, 0) : C::operand(E, 0);
+  static constexpr int w = result == role::w ? C::result(E, 0) : C::operand(E, 1);
+  static constexpr int y = result == role::y ? C::result(E, 0) : C::operand(E, result == role::x ? 0 : 1);
+  static constexpr shape xs = C::tape.values[x].shape, ws = C::tape.values[w].shape, ys = C::tape.values[y].shape;
+  static constexpr int batch = xs.rank - axes - 2;
+  static constexpr std::int64_t batches = [] {
+    std::int64_t n = 1;
+    for (int i = 0; i < batch; ++i) n *= xs[i];
+    return n;
+  }();
+  static constexpr std::int64_t examples = xs[batch];
+  static constexpr int ci = static_cast<int>(xs.last()), co = static_cast<int>(ys.last());
+  static constexpr std::int64_t image = xs.size() == 0 ? 0 : xs.size() / (batches * examples);
+  static constexpr std::int64_t response = ys.size() == 0 ? 0 : ys.size() / (batches * examples);
+  static constexpr std::int64_t kernel = ws.size() == 0 ? 0 : ws.size() / batches;
+
+  static constexpr drx::kernel::axis along(int i) {
+    if (i < 0) return {};  // a height of one
+    const auto at = [](int k) { return static_cast<int>(C::attr(E, k)); };
+    return {static_cast<int>(xs[batch + 1 + i]), static_cast<int>(ys[batch + 1 + i]), static_cast<int>(ws[batch + i]), at(2 + i),
+            at(2 + axes + i), at(2 + 2 * axes + i), at(2 + 3 * axes + i)};
+  }
+  struct forward {
+    static constexpr drx::kernel::axis height = along(axes - 2), width = along(axes - 1);
+  };
+  struct backward {
+    static constexpr drx::kernel::axis height = along(axes - 2).turned(), width = along(axes - 1).turned();
+  };
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::convolution> {
+  static void run(frame& f) {
+    if constexpr (C::attr(E, 0) == 1 || C::attr(E, 0) == 2) {
+      spatial(f);
+    } else {
+      plain_kernel<C, E>::run(f);
+    }
+  }
+  static void spatial(frame& f) {
+    using c = detail::convolved<C, E>;
+    using T = element_of<C, c::y>;
+    if constexpr (c::xs.size() == 0 || c::ws.size() == 0 || c::ys.size() == 0) {
+      constexpr int result = C::result(E, 0);
+      std::memset(elements<T, C, result>(f), 0, static_cast<std::size_t>(C::bytes(result)));
+    } else if constexpr (c::result == c::role::y) {
+      using run = drx::kernel::convolution<T, typename c::forward, c::ci, c::co>;
+      for (std::int64_t n = 0; n < c::batches * c::examples; ++n)
+        run::template forward<false>(elements<const T, C, c::x>(f) + n * c::image, elements<const T, C, c::w>(f) + n / c::examples * c::kernel,
+                                     elements<T, C, c::y>(f) + n * c::response);
+    } else if constexpr (c::result == c::role::x) {
+      using run = drx::kernel::convolution<T, typename c::backward, c::co, c::ci>;
+      T* turned = reinterpret_cast<T*>(scratch<C, E>(f));
+      for (std::int64_t b = 0; b < c::batches; ++b) {
+        const T* w = elements<const T, C, c::w>(f) + b * c::kernel;
+        for (std::int64_t k = 0; k < c::kernel; k += c::ci * c::co)
+          for (int i = 0; i < c::ci; ++i)
+            for (int j = 0; j < c::co; ++j) turned[k + j * c::ci + i] = w[k + i * c::co + j];
+        for (std::int64_t n = b * c::examples; n < (b + 1) * c::examples; ++n)
+          run::template forward<true>(elements<const T, C, c::y>(f) + n * c::response, turned, elements<T, C, c::x>(f) + n * c::image);
+      }
+    } else {
+      using run = drx::kernel::convolution<T, typename c::forward, c::ci, c::co>;
+      T* w = elements<T, C, c::w>(f);
+      std::memset(w, 0, static_cast<std::size_t>(C::bytes(c::w)));
+      for (std::int64_t b = 0; b < c::batches; ++b)
+        run::of_kernel(elements<const T, C, c::x>(f) + b * c::examples * c::image, elements<const T, C, c::y>(f) + b * c::examples * c::response,
+                       w + b * c::kernel, c::examples);
+    }
+  }
+};
+
+namespace detail {
+/// Pooling over one or two spatial axes: windows meet inputs as the taps of a kernel do, and all channels do alike.
+template <class C, int E>
+struct pooled {
+  static constexpr int axes = static_cast<int>(C::attr(E, 0));
+  static constexpr bool transposed = C::attr(E, 1) != 0;
+  static constexpr int from = C::operand(E, 0), to = C::result(E, 0);
+  static constexpr shape in = C::tape.values[transposed ? to : from].shape, out = C::tape.values[transposed ? from : to].shape;
+  static constexpr int channels = static_cast<int>(in.last());
+  static constexpr std::int64_t images = [] {
+    std::int64_t n = 1;
+    for (int i = 0; i < in.rank - 1 - axes; ++i) n *= in[i];
+    return n;
+  }();
+  static constexpr drx::kernel::axis along(int i) {
+    if (i < 0) return {};
+    const int at = in.rank - 1 - axes + i;
+    return {static_cast<int>(in[at]), static_cast<int>(out[at]), static_cast<int>(C::attr(E, 2 + i)), static_cast<int>(C::attr(E, 2 + axes + i)),
+            static_cast<int>(C::attr(E, 2 + 2 * axes + i)), 1, 1};
+  }
+  /// Calls f(first channel of the input, first channel of the output, position in the window) for each that is inside, window by window.
+  template <class F>
+  static void for_each(F f) {
+    constexpr drx::kernel::axis h = along(axes - 2), w = along(axes - 1);
+    for (std::int64_t n = 0; n < images; ++n)
+      for (int oh = 0; oh < h.out; ++oh)
+        for (int ow = 0; ow < w.out; ++ow)
+          for (int kh = 0; kh < h.taps; ++kh) {
+            const int ih = h.input(oh, kh);
+            for (int kw = 0; kw < w.taps && ih >= 0; ++kw) {
+              const int iw = w.input(ow, kw);
+              if (iw >= 0) f(((n * h.in + ih) * w.in + iw) * channels, ((n * h.out + oh) * w.out + ow) * channels, kh * w.taps + kw);
+            }
+          }
+  }
+};
+
+/// Adds up, window by window; Chosen: only the elements at the positions that operand 1 has.
+template <class C, int E, bool Chosen>
+struct window_adder {
+  static void run(frame& f) {
+    using p = pooled<C, E>;
+    if constexpr (p::axes > 2) {
+      plain_kernel<C, E>::run(f);
+    } else {
+      using T = element_of<C, p::to>;
+      const T* x = elements<const T, C, p::from>(f);
+      T* y = elements<T, C, p::to>(f);
+      std::memset(y, 0, static_cast<std::size_t>(C::bytes(p::to)));
+      p::for_each([&](std::int64_t in, std::int64_t out, [[maybe_unused]] int position) {
+        const T* from = x + (p::transposed ? out : in);
+        T* to = y + (p::transposed ? in : out);
+        if constexpr (Chosen) {
+          const std::int32_t* chosen = elements<const std::int32_t, C, C::operand(E, 1)>(f) + out;
+          for (int c = 0; c < p::channels; ++c) to[c] = static_cast<T>(to[c] + (chosen[c] == position ? from[c] : T(0)));
+        } else {
+          for (int c = 0; c < p::channels; ++c) to[c] = static_cast<T>(to[c] + from[c]);
+        }
+      });
+    }
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::window_sum> : detail::window_adder<C, E, false> {};
+template <class C, int E>
+struct kernel<C, E, &prim::window_select> : detail::window_adder<C, E, true> {};
+
+template <class C, int E>
+struct kernel<C, E, &prim::window_max> {
+  static void run(frame& f) {
+    using p = detail::pooled<C, E>;
+    if constexpr (p::axes > 2) {
+      plain_kernel<C, E>::run(f);
+    } else {
+      using T = element_of<C, p::to>;
+      const T* x = elements<const T, C, p::from>(f);
+      T* y = elements<T, C, p::to>(f);
+      for (std::int64_t i = 0; i < p::out.size(); ++i) y[i] = prim::rules::window_max::least<T>();
+      p::for_each([&](std::int64_t in, std::int64_t out, int) {
+        for (int c = 0; c < p::channels; ++c) y[out + c] = detail::max_op{}(y[out + c], x[in + c]);
+      });
+    }
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::window_argmax> {
+  static void run(frame& f) {
+    using p = detail::pooled<C, E>;
+    if constexpr (p::axes > 2) {
+      plain_kernel<C, E>::run(f);
+    } else {
+      using T = element_of<C, p::from>;
+      const T* x = elements<const T, C, p::from>(f);
+      std::int32_t* y = elements<std::int32_t, C, p::to>(f);
+      T* best = reinterpret_cast<T*>(scratch<C, E>(f));
+      std::int64_t window = -1;
+      for (std::int64_t i = 0; i < p::out.size(); ++i) y[i] = -1;
+      p::for_each([&](std::int64_t in, std::int64_t out, int position) {
+        const bool first = out != window;
+        window = out;
+        for (int c = 0; c < p::channels; ++c) {
+          const T now = x[in + c], before = best[c];
+          const bool wins = first || now > before || (now != now && before == before);
+          best[c] = wins ? now : before;
+          y[out + c] = wins ? position : y[out + c];
+        }
+      });
+    }
+  }
+};
+
+}  // namespace drx::run
+
+#undef DRX_HOST
+#undef DRX_UNROLL
