@@ -34,6 +34,26 @@ template <class A>
 using not_floating_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_floating_values>;
 template <class A>
 using not_numbers_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_numbers>;
+template <class A, class B>
+struct is_floating_pair : std::false_type {};
+template <class A, class B>
+  requires Compatible<A, B>
+struct is_floating_pair<A, B> : std::is_floating_point<common_element<A, B>> {};
+template <class A, class B>
+concept FloatingPair = is_floating_pair<A, B>::value;
+template <class A, class B>
+concept NoFloatingPair = (Array<A> || Literal<A> || Placed<A>) && (Array<B> || Literal<B> || Placed<B>) &&
+                         !(Literal<A> && Literal<B>) && !FloatingPair<A, B>;
+template <class A, class B>
+constexpr auto floating_pair_misuse() {
+  if constexpr (Placed<A> || Placed<B>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (Incompatible<A, B>) {
+    return mismatch<A, B>();
+  } else {
+    return error::needs_floating_values{};
+  }
+}
 }  // namespace detail
 
 namespace emit {

@@ -5,6 +5,8 @@
 //   apply(x...)                               its value for one element
 //   partial(b, site, i, t)                    t * d(result)/d(operand i) as entries: pushes a tangent forward and
 //                                             pulls a cotangent back alike, since the Jacobian is diagonal
+// and, where apply is right in a range only (of one operand): near(x), whether x is in it, and exact(x), right everywhere
+// and the same as apply in the range.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else

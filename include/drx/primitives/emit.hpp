@@ -33,6 +33,8 @@ constexpr int exp(builder& b, int x);
 constexpr int log(builder& b, int x);
 constexpr int sin(builder& b, int x);
 constexpr int cos(builder& b, int x);
+constexpr int sinh(builder& b, int x);
+constexpr int cosh(builder& b, int x);
 constexpr int rsqrt(builder& b, int x);
 constexpr int pow(builder& b, int x, int y);
 
@@ -121,6 +123,8 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/trigonometric.hpp>
 #include <drx/primitives/hyperbolic.hpp>
 #include <drx/primitives/piecewise.hpp>
+#include <drx/primitives/special.hpp>
+#include <drx/primitives/fma.hpp>
 #include <drx/primitives/argmax.hpp>
 #include <drx/primitives/erfinv.hpp>
 #include <drx/primitives/random_bits.hpp>

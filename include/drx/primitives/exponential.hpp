@@ -55,6 +55,16 @@ struct sigmoid : floating_function {
     return emit::mul(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
   }
 };
+struct exp2 : floating_function, singular_value {
+  static constexpr const char* name = "exp2";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::exp2(x); }
+  template <class T>
+  static T reference(T x) { return std::exp2(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, emit::mul(b, s.results[0], emit::constant_like(b, t, 0.69314718055994530942)));
+  }
+};
 
 }  // namespace rows
 
@@ -63,11 +73,13 @@ inline constexpr primitive log = elementwise_primitive<rows::log>();
 inline constexpr primitive log1p = elementwise_primitive<rows::log1p>();
 inline constexpr primitive expm1 = elementwise_primitive<rows::expm1>();
 inline constexpr primitive sigmoid = elementwise_primitive<rows::sigmoid>();
+inline constexpr primitive exp2 = elementwise_primitive<rows::exp2>();
 template <> struct row_of<&exp> : rows::exp {};
 template <> struct row_of<&log> : rows::log {};
 template <> struct row_of<&log1p> : rows::log1p {};
 template <> struct row_of<&expm1> : rows::expm1 {};
 template <> struct row_of<&sigmoid> : rows::sigmoid {};
+template <> struct row_of<&exp2> : rows::exp2 {};
 }  // namespace prim
 
 namespace emit {
@@ -89,6 +101,9 @@ constexpr A expm1(const A& x) { return detail::elementary(prim::expm1, x); }
 /// 1 / (1 + exp(-x)), without overflow.
 template <class A> requires FloatingArray<A>
 constexpr A sigmoid(const A& x) { return detail::elementary(prim::sigmoid, x); }
+/// 2 to the power x.
+template <class A> requires FloatingArray<A>
+constexpr A exp2(const A& x) { return detail::elementary(prim::exp2, x); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why exp(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
@@ -100,6 +115,8 @@ template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFl
 Why expm1(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why sigmoid(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
 // clang-format on
 
 }  // namespace drx

@@ -57,6 +57,13 @@ struct relu : number_function {  // max(x, 0), but the derivative at 0 is 0; NaN
     return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
   }
 };
+struct round : floating_function, not_differentiable {  // of two equally near to the even one
+  static constexpr const char* name = "round";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::round(x); }
+  template <class T>
+  static T reference(T x) { return std::nearbyint(x); }
+};
 
 }  // namespace rows
 
@@ -65,11 +72,13 @@ inline constexpr primitive ceil = elementwise_primitive<rows::ceil>();
 inline constexpr primitive sign = elementwise_primitive<rows::sign>();
 inline constexpr primitive abs = elementwise_primitive<rows::abs>();
 inline constexpr primitive relu = elementwise_primitive<rows::relu>();
+inline constexpr primitive round = elementwise_primitive<rows::round>();
 template <> struct row_of<&floor> : rows::floor {};
 template <> struct row_of<&ceil> : rows::ceil {};
 template <> struct row_of<&sign> : rows::sign {};
 template <> struct row_of<&abs> : rows::abs {};
 template <> struct row_of<&relu> : rows::relu {};
+template <> struct row_of<&round> : rows::round {};
 
 constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
 }  // namespace prim
@@ -88,6 +97,9 @@ constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
 /// max(x, 0), with derivative 0 at 0.
 template <class A> requires detail::NumberArray<A>
 constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
+/// To the nearest whole number, of two equally near to the even one: round(2.5) = 2, as in JAX. Derivative: 0.
+template <class A> requires FloatingArray<A>
+constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map
@@ -99,6 +111,8 @@ template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNum
 Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
 template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
 Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
 // clang-format on
 
 namespace detail {

@@ -4,6 +4,8 @@
 #else
 #pragma once
 
+#include <drx/scalar/cbrt.hpp>
+
 namespace drx {
 namespace prim {
 namespace rows {
@@ -56,15 +58,28 @@ struct pow : same_type, on_floating, singular_value {
     return y == 0 ? emit::constant_like(b, o[0], 1) : y == 1 ? o[0] : y == 2 ? emit::mul(b, o[0], o[0]) : -1;
   }
 };
+struct cbrt : floating_function {  // derivative at 0: infinite
+  static constexpr const char* name = "cbrt";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::cbrt(x); }
+  template <class T>
+  static T reference(T x) { return std::cbrt(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int third = emit::mul(b, t, emit::constant_like(b, t, 1.0 / 3));
+    return emit::azdiv(b, emit::azdiv(b, third, s.results[0]), s.results[0]);  // (y^2 alone may underflow)
+  }
+};
 
 }  // namespace rows
 
 inline constexpr primitive sqrt = elementwise_primitive<rows::sqrt>();
 inline constexpr primitive rsqrt = elementwise_primitive<rows::rsqrt>();
 inline constexpr primitive pow = elementwise_primitive<rows::pow>();
+inline constexpr primitive cbrt = elementwise_primitive<rows::cbrt>();
 template <> struct row_of<&sqrt> : rows::sqrt {};
 template <> struct row_of<&rsqrt> : rows::rsqrt {};
 template <> struct row_of<&pow> : rows::pow {};
+template <> struct row_of<&cbrt> : rows::cbrt {};
 }  // namespace prim
 
 namespace emit {
@@ -94,6 +109,9 @@ template <class A> requires FloatingArray<A>
 constexpr A rsqrt(const A& x) { return detail::elementary(prim::rsqrt, x); }
 template <class A> requires detail::NumberArray<A>
 constexpr A square(const A& x) { return x * x; }
+/// The cube root, of negative numbers too.
+template <class A> requires FloatingArray<A>
+constexpr A cbrt(const A& x) { return detail::elementary(prim::cbrt, x); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why sqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
@@ -101,34 +119,21 @@ template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFl
 Why rsqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
 template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
 Why square(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why cbrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
 // clang-format on
 
 namespace detail {
 template <class X>
 concept IntegerLiteral = Literal<X> && std::is_integral_v<X> && !std::is_same_v<X, bool>;
 template <class A, class B>
-struct is_power : std::false_type {};
-template <class A, class B>
-  requires Compatible<A, B>
-struct is_power<A, B> : std::is_floating_point<common_element<A, B>> {};
-template <class A, class B>
-concept Power = is_power<A, B>::value && !IntegerLiteral<B>;
+concept Power = FloatingPair<A, B> && !IntegerLiteral<B>;
 template <class A, class B>
 concept IntegerPower = NumberArray<A> && IntegerLiteral<B>;
 template <class A, class B>
 concept NoPower = ((Array<A> || Literal<A> || Placed<A>)&&(Array<B> || Literal<B> || Placed<B>)&&!(
                       Literal<A>&& Literal<B>)) &&
                   !Power<A, B> && !IntegerPower<A, B>;
-template <class A, class B>
-constexpr auto power_misuse() {
-  if constexpr (Placed<A> || Placed<B>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (Incompatible<A, B>) {
-    return mismatch<A, B>();
-  } else {
-    return error::needs_floating_values{};
-  }
-}
 }  // namespace detail
 
 /// x to the power y, elementwise, as in C. With respect to y the derivative at x = 0 is 0.
@@ -143,7 +148,7 @@ template <class A, class B>
 constexpr A pow(const A& x, const B& n) {
   return detail::unary<A>(x, [=](builder& b, int id) { return emit::integer_pow(b, id, n); });
 }
-template <class A, class B, class Why = decltype(detail::power_misuse<A, B>())>
+template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
   requires detail::NoPower<A, B>
 Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map
 

@@ -1,8 +1,13 @@
 // drx/run/fused.hpp: a group of elementwise entries as one loop. Each entry's value lives in a register; what leaves
 // the loop is stored at its end, so that a result may take an operand's place.
+//
+// Some functions are fast in a range only (prim::row_of<p>::near). A loop with one of them runs in chunks; a chunk in
+// which an operand was out of range runs again with their exact forms.
 #pragma once
 
 #include <drx/run/frame.hpp>
+
+#include <cstring>
 
 namespace drx::run {
 
@@ -153,7 +158,27 @@ struct fused {
     }
   }
 
+  template <class Row, class T>
+  [[gnu::noinline]] static T exact(T x) {  // no branches in the loop, so that it is contracted like the fast one
+    return Row::exact(x);
+  }
+  /// Whether entry M of the group is fast in a range only.
+  template <int M>
+  static constexpr bool ranged = [] {
+    constexpr const primitive* p = C::tape.entries[entry(M)].prim;
+    if constexpr (p->elementwise) {
+      return requires { &prim::row_of<p>::template exact<double>; };
+    } else {
+      return false;
+    }
+  }();
   template <int M, class Registers, class Pointers>
+  DRX_INLINE static bool out_of_range(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
+    using row = prim::row_of<C::tape.entries[entry(M)].prim>;
+    return !row::near(load<element_of<C, C::operand(entry(M), 0)>, M, 0>(registers, pointers, r, i));
+  }
+
+  template <int M, bool Exact = false, class Registers, class Pointers>
   DRX_INLINE static auto value(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
     constexpr int e = entry(M);
     constexpr const primitive* p = C::tape.entries[e].prim;
@@ -163,6 +188,8 @@ struct fused {
     } else if constexpr (p == &prim::cast) {
       using From = element_of<C, C::operand(e, 0)>;
       return prim::rules::cast::convert<R>(load<From, M, 0>(registers, pointers, r, i));
+    } else if constexpr (Exact && ranged<M>) {
+      return exact<prim::row_of<p>>(load<R, M, 0>(registers, pointers, r, i));
     } else {
       return [&]<int... K>(std::integer_sequence<int, K...>) {
         return static_cast<R>(prim::row_of<p>::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
@@ -203,12 +230,78 @@ struct fused {
       };
       (point(std::integral_constant<int, K>{}), ...);
       std::byte* const out[] = {(C::plan.stored[result(M)] ? store_address<M>(f) : nullptr)...};
-      DRX_INDEPENDENT
-      for (std::int64_t i = 0; i < columns; ++i) {
-        registers_type registers;
-        ((detail::get<M>(registers) = value<M>(registers, pointers, r, i)), ...);
-        (store<M>(out[M], registers, r * columns + i), ...);
+      if constexpr ((ranged<M> || ...)) {
+        constexpr std::int64_t size = 512, rest = columns % size;
+        for (std::int64_t first = 0; first < columns - rest; first += size)
+          run_ranged<size, registers_type, M...>(out, pointers, r, first);
+        if constexpr (rest > 0) run_ranged<rest, registers_type, M...>(out, pointers, r, columns - rest);
+      } else {
+        DRX_INDEPENDENT
+        for (std::int64_t i = 0; i < columns; ++i) {
+          registers_type registers;
+          ((detail::get<M>(registers) = value<M>(registers, pointers, r, i)), ...);
+          (store<M>(out[M], registers, r * columns + i), ...);
+        }
       }
+    }
+  }
+
+  /// Whether the result of entry M lies where the loop reads an operand.
+  template <int M>
+  static constexpr bool in_place = [] {
+    if (!C::plan.stored[result(M)]) return false;
+    const plan::location to = C::plan.where[result(M)];
+    for (int m = 0; m < count; ++m)
+      for (int i = 0; i < arity(m); ++i) {
+        const detail::source s = operand(m, i);
+        if (s.kind != detail::source_kind::memory) continue;
+        const plan::location from = C::plan.where[s.value];
+        if (from.space == to.space && from.offset == to.offset) return true;
+      }
+    return false;
+  }();
+  template <int M, std::int64_t N>
+  struct kept_chunk {
+    element_of<C, result(M)> elements[in_place<M> ? N : 1];
+  };
+
+  /// N elements of row r from `first`: fast, and again in exact forms if an operand was out of their range.
+  template <std::int64_t N, class Registers, int... M, class Pointers>
+  DRX_INLINE static void run_ranged(std::byte* const* out, const Pointers& pointers, std::int64_t r, std::int64_t first) {
+    detail::register_file<std::integer_sequence<int, M...>, kept_chunk<M, N>...> kept;
+    auto keep = [&]<int K>(std::integral_constant<int, K>, bool back) {
+      if constexpr (in_place<K>) {
+        auto* at = reinterpret_cast<element_of<C, result(K)>*>(out[K]) + r * columns + first;
+        auto* copy = detail::get<K>(kept).elements;
+        std::memcpy(back ? at : copy, back ? copy : at, sizeof(detail::get<K>(kept).elements));
+      }
+    };
+    (keep(std::integral_constant<int, M>{}, false), ...);
+    std::uint32_t far4 = 0;
+    std::uint64_t far8 = 0;
+    auto note = [&]<int K>(std::integral_constant<int, K>, const Registers& registers, std::int64_t i) {
+      if constexpr (ranged<K>) {
+        const bool far = out_of_range<K>(registers, pointers, r, i);
+        if constexpr (sizeof(element_of<C, result(K)>) == 4) {
+          far4 |= static_cast<std::uint32_t>(far);
+        } else {
+          far8 |= static_cast<std::uint64_t>(far);
+        }
+      }
+    };
+    DRX_INDEPENDENT
+    for (std::int64_t i = first; i < first + N; ++i) {
+      Registers registers;
+      ((detail::get<M>(registers) = value<M>(registers, pointers, r, i)), ...);
+      (note(std::integral_constant<int, M>{}, registers, i), ...);
+      (store<M>(out[M], registers, r * columns + i), ...);
+    }
+    if ((far4 | far8) == 0) return;
+    (keep(std::integral_constant<int, M>{}, true), ...);
+    for (std::int64_t i = first; i < first + N; ++i) {
+      Registers registers;
+      ((detail::get<M>(registers) = value<M, true>(registers, pointers, r, i)), ...);
+      (store<M>(out[M], registers, r * columns + i), ...);
     }
   }
   template <int M>

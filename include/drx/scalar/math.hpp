@@ -19,8 +19,13 @@
 
 namespace drx::math {
 
-/// sin and cos are accurate for |x| <= sin_limit and NaN beyond; callers who need those use std::sin and std::cos.
+/// sin, cos and tan are accurate for |x| <= sin_limit and NaN beyond; sin_of_any and the like are right everywhere, with a
+/// branch.
 inline constexpr double sin_limit = 131072;
+template <std::floating_point T>
+DRX_INLINE bool within_sin_limit(T x) {
+  return std::fabs(x) <= T(sin_limit);
+}
 
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)  // the device's own functions are as good and faster
 
@@ -30,7 +35,7 @@ inline constexpr double sin_limit = 131072;
     return std::name(x);           \
   }
 DRX_FORWARD(exp) DRX_FORWARD(exp2) DRX_FORWARD(expm1) DRX_FORWARD(log) DRX_FORWARD(log1p) DRX_FORWARD(tanh)
-DRX_FORWARD(sin) DRX_FORWARD(cos)
+DRX_FORWARD(sin) DRX_FORWARD(cos) DRX_FORWARD(tan)
 #undef DRX_FORWARD
 
 template <std::floating_point T>
@@ -150,12 +155,18 @@ DRX_INLINE exp_parts<T> exp_split(T x) {
   return {r, fma(n, -F::ln2_lo, exact - r), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
 }
 
-/// 2^n e^r with one rounding at the end, also where the result is subnormal or overflows.
+/// 2^n y with one rounding, also where the result is subnormal or overflows.
 template <class T>
-DRX_INLINE T exp_join(T r, bits_t<T> n) {
+DRX_INLINE T scaled(T y, bits_t<T> n) {
   using F = format<T>;
   const bits_t<T> both = n + 2 * F::bias, half = both >> 1;
-  return (1 + fma(r * r, exp_series(r), r)) * cast<T>(half << F::mantissa) * cast<T>((both - half) << F::mantissa);
+  return y * cast<T>(half << F::mantissa) * cast<T>((both - half) << F::mantissa);
+}
+
+/// 2^n e^r
+template <class T>
+DRX_INLINE T exp_join(T r, bits_t<T> n) {
+  return scaled(1 + fma(r * r, exp_series(r), r), n);
 }
 
 /// expm1(x) / 2: half, because 2^n itself overflows at the upper end of the range.
@@ -222,7 +233,8 @@ DRX_INLINE quadrant<T> reduce_quadrant(T x) {
   const double m = static_cast<double>(rounded - F::magic);
   const double r1 = fma(-m, p1, static_cast<double>(x));
   if constexpr (std::same_as<T, float>) {
-    return {static_cast<float>(fma(-m, p2 + p3, r1)), 0.0f, n};
+    const double r = fma(-m, p2 + p3, r1);
+    return {static_cast<float>(r), static_cast<float>(r - static_cast<double>(static_cast<float>(r))), n};
   } else {
     const double r2 = fma(-m, p2, r1), e2 = fma(-m, p2, r1 - r2);
     const double r3 = fma(-m, p3, r2), e3 = fma(-m, p3, r2 - r3);
@@ -232,10 +244,15 @@ DRX_INLINE quadrant<T> reduce_quadrant(T x) {
   }
 }
 
-/// sin(x + turn pi / 2) for x >= 0: sin for turn = 0, cos for turn = 1.
+/// sin and cos of x >= 0 up to quadrants: of r where x = n pi / 2 + r.
 template <class T>
-DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
-  using U = bits_t<T>;
+struct turned {
+  T s, c, tail;  // tail: of r, what s and c do not know of
+  bits_t<T> n;
+};
+
+template <class T>
+DRX_INLINE turned<T> sin_and_cos(T x) {
   const quadrant<T> q = reduce_quadrant(x);
   const T r = q.r, z = r * r;
   const T w = fma(z, T(-0.5), T(1)), lost = fma(z, T(-0.5), 1 - w);
@@ -251,8 +268,16 @@ DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
                               -2.7557319213922533876e-7, 2.087675404090272368e-9,
                               -1.1470256608904354318e-11, 4.7364675287465584959e-14), fma(-r, q.tail, lost));
   }
-  const U n = q.n + turn;
-  const T unsigned_result = blend(U{0} - (n & 1), c, s);
+  return {s, c, std::same_as<T, float> ? q.tail : T(0), q.n};
+}
+
+/// sin(x + turn pi / 2) for x >= 0: sin for turn = 0, cos for turn = 1.
+template <class T>
+DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
+  using U = bits_t<T>;
+  const turned<T> t = sin_and_cos(x);
+  const U n = t.n + turn;
+  const T unsigned_result = blend(U{0} - (n & 1), t.c, t.s);
   const T result = cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
   return select(x <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
 }
@@ -328,6 +353,19 @@ DRX_INLINE T cos(T x) {
   return detail::sin_turned(detail::magnitude(x), detail::bits_t<T>{1});
 }
 
+template <std::floating_point T>
+DRX_INLINE T tan(T x) {
+  using U = detail::bits_t<T>;
+  const T a = detail::magnitude(x);
+  const detail::turned<T> t = detail::sin_and_cos(a);
+  const U odd = U{0} - (t.n & 1);
+  const T quotient = detail::blend(odd, t.c, t.s) / detail::blend(odd, t.s, t.c);  // -c / s in odd quadrants
+  const T turned = detail::cast<T>(detail::cast<U>(quotient) ^ (odd & detail::sign_bit<T>));
+  const T exact = detail::fma(t.tail, detail::fma(turned, turned, T(1)), turned);
+  const T result = detail::cast<T>(detail::cast<U>(exact) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
+  return detail::select(a <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
+}
+
 #endif
 
 /// 0 where a factor is 0, also beside infinity and NaN.
@@ -375,11 +413,35 @@ DRX_INLINE T trunc(T x) {
   return std::trunc(x);
 }
 
-// libm's, not vectorised.
 template <std::floating_point T>
-DRX_INLINE T erf(T x) {
-  return std::erf(x);
+DRX_INLINE T sin_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::sin(x) : std::sin(x);
 }
+template <std::floating_point T>
+DRX_INLINE T cos_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::cos(x) : std::cos(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tan_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::tan(x) : std::tan(x);
+}
+
+/// x y + z, rounded once where the target has an instruction for it.
+template <std::floating_point T>
+DRX_INLINE T fma(T x, T y, T z) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return std::fma(x, y, z);
+#else
+  return detail::fma(x, y, z);
+#endif
+}
+/// To the nearest whole number, of two equally near to the even one.
+template <std::floating_point T>
+DRX_INLINE T round(T x) {
+  return std::nearbyint(x);
+}
+
+// libm's, not vectorised.
 template <std::floating_point T>
 DRX_INLINE T pow(T x, T y) {
   return std::pow(x, y);

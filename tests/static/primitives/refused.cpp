@@ -77,6 +77,21 @@ template <class X, std::int64_t... Extents>
 concept repeats = requires(X x) { drx::broadcast_to<Extents...>(x); };
 static_assert(repeats<v3, 2, 3> && !repeats<v3, 4> && !repeats<m34, 4> && !repeats<placed_v3, 2, 3>);
 
+template <class Y, class X>
+concept turns = requires(Y y, X x) { drx::atan2(y, x); };
+static_assert(turns<v3, v3> && turns<v3, float> && turns<int, v3>);
+static_assert(!turns<i3, i3> && !turns<v3, d3> && !turns<v3, v4> && !turns<placed_v3, placed_v3>);
+
+template <class X, class Y, class Z>
+concept fuses = requires(X x, Y y, Z z) { drx::fma(x, y, z); };
+static_assert(fuses<v3, v3, v3> && fuses<v3, float, int>);
+static_assert(!fuses<i3, i3, i3> && !fuses<v3, d3, v3> && !fuses<v3, v3, v4> && !fuses<placed_v3, placed_v3, placed_v3>);
+
+template <class X>
+concept has_special = requires(X x) { drx::erf(x); } && requires(X x) { drx::lgamma(x); } && requires(X x) { drx::polygamma<1>(x); } &&
+                      requires(X x) { drx::gelu(x); } && requires(X x) { drx::asinh(x); } && requires(X x) { drx::cbrt(x); };
+static_assert(has_special<v3> && has_special<d3> && !has_special<i3> && !has_special<placed_v3>);
+
 template <class C, class X>
 concept selects = requires(C c, X x) { drx::where(c, x, x); };
 static_assert(selects<drx::array<bool, 3>, v3> && !selects<v3, v3> && !selects<drx::array<bool, 4>, v3>);

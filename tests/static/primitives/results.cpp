@@ -58,6 +58,28 @@ IS(drx::exp(of<v3>()), v3);
 IS(drx::tanh(of<d3>()), d3);
 IS(drx::abs(of<i3>()), i3);
 IS(drx::pow(of<v3>(), 2), v3);
+IS(drx::exp2(of<v3>()), v3);
+IS(drx::cbrt(of<d3>()), d3);
+IS(drx::sinh(of<v3>()), v3);
+IS(drx::cosh(of<v3>()), v3);
+IS(drx::asinh(of<v3>()), v3);
+IS(drx::acosh(of<v3>()), v3);
+IS(drx::atanh(of<v3>()), v3);
+IS(drx::asin(of<v3>()), v3);
+IS(drx::acos(of<v3>()), v3);
+IS(drx::atan(of<v3>()), v3);
+IS(drx::atan2(of<v3>(), of<scalar>()), v3);
+IS(drx::atan2(1, of<d3>()), d3);
+IS(drx::erf(of<v3>()), v3);
+IS(drx::erfc(of<v3>()), v3);
+IS(drx::lgamma(of<v3>()), v3);
+IS(drx::digamma(of<v3>()), v3);
+IS(drx::polygamma<2>(of<v3>()), v3);
+IS(drx::round(of<v3>()), v3);
+IS(drx::gelu(of<v3>()), v3);
+IS(drx::gelu_tanh(of<d3>()), d3);
+IS(drx::fma(of<A<float, 3, 1>>(), of<A<float, 4>>(), 1), m34);
+IS(drx::fma(of<scalar>(), 2, of<v3>()), v3);
 
 // Reductions over axes.
 IS(drx::sum(of<m34>()), scalar);

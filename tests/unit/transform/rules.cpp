@@ -52,14 +52,19 @@ TEST_CASE("elementwise primitives") {
                          {prim::sqrt, .5, 3}, {prim::rsqrt, .5, 3}, {prim::tanh, -2, 2}, {prim::sigmoid, -4, 4},
                          {prim::sin, -4, 4}, {prim::cos, -4, 4}, {prim::tan, -1, 1}, {prim::floor, -4, 4},
                          {prim::ceil, -4, 4}, {prim::sign, -1, 1}, {prim::abs, -1, 1}, {prim::relu, -1, 1},
-                         {prim::erfinv, -.6, .6}, {prim::neg, -1, 1}}) {
+                         {prim::erfinv, -.6, .6}, {prim::neg, -1, 1}, {prim::exp2, -2, 2}, {prim::cbrt, .5, 3},
+                         {prim::sinh, -2, 2}, {prim::cosh, -2, 2}, {prim::asinh, -2, 2}, {prim::acosh, 1.5, 3},
+                         {prim::atanh, -.8, .8}, {prim::asin, -.8, .8}, {prim::acos, -.8, .8}, {prim::atan, -2, 2},
+                         {prim::erf, -2, 2}, {prim::erfc, -2, 2}, {prim::lgamma, 1.5, 4}, {prim::digamma, 1.5, 4},
+                         {prim::round, -4, 4}}) {
     CAPTURE(u.p.name);
     for (int rank = 0; rank < 3; ++rank)
       check({g.any_shape(rank)}, [&](builder& b, const vec<int>& x) { return b.add1(u.p, {x[0]}); },
             {.low = u.low, .high = u.high});
   }
   for (const unary& u : {unary{prim::add, -1, 1}, {prim::sub, -1, 1}, {prim::mul, -1, 1}, {prim::div, .5, 2},
-                         {prim::maximum, -1, 1}, {prim::minimum, -1, 1}, {prim::pow, .5, 3}}) {
+                         {prim::maximum, -1, 1}, {prim::minimum, -1, 1}, {prim::pow, .5, 3}, {prim::atan2, .5, 2},
+                         {prim::azmul, -1, 1}, {prim::azdiv, .5, 2}}) {
     CAPTURE(u.p.name);
     for (int rank = 0; rank < 3; ++rank) {
       const shape s = g.any_shape(rank);
@@ -70,6 +75,9 @@ TEST_CASE("elementwise primitives") {
   }
   for (int rank = 0; rank < 3; ++rank) {
     const shape s = g.any_shape(rank);
+    check({s, s, s}, [](builder& b, const vec<int>& x) { return b.add1(prim::fma, x); });
+    check({s}, [](builder& b, const vec<int>& x) { return b.add1(prim::polygamma, {emit::constant_like(b, x[0], 2), x[0]}); },
+          {.low = 1.5, .high = 4});
     check({s, s, s}, [](builder& b, const vec<int>& x) { return emit::where(b, emit::less(b, x[0], x[1]), x[1], x[2]); });
   }
   for (int n = -3; n < 8; ++n)
