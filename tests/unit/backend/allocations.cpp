@@ -59,6 +59,13 @@ constexpr auto array_code = [](auto w, auto x) {
          drx::sum(drx::fori_loop<3>(x, [](auto c) { return c * 2; }));
 };
 using ArrayCode = program<array_code, m34, v4>;
+constexpr auto at_positions = [](auto x, auto w, auto i) {
+  auto slope = drx::grad([=](auto y) {
+    return drx::sum(drx::take(y, w)) * drx::prod(drx::dynamic_slice<2, 2>(y, i, i)) + drx::sum(drx::cumprod(drx::sort(y)) * drx::cummax<0>(y));
+  });
+  return drx::update_slice(drx::flip(slope(x)), drx::reshape<1, 4>(drx::cumsum(drx::index(x, i))), i);
+};
+using AtPositions = program<at_positions, m34, array<int, 5>, int>;
 
 constexpr auto product = [](auto w, auto x) { return drx::matmul(w, x); };
 using Product = program<product, m34, v4>;
@@ -85,6 +92,8 @@ TEST_CASE("a second call allocates nothing, on one thread and on Kokkos' threads
   CHECK(allocations_of_second_call(threads, v3{1., 2., 3.}, data) == 0);
   drx::compiled<ArrayCode> arrays(one, s.communicator());
   CHECK(allocations_of_second_call(arrays, m34{}, v4{}) == 0);
+  drx::compiled<AtPositions> positions(one, s.communicator());
+  CHECK(allocations_of_second_call(positions, m34{}, array<int, 5>{1, 2, 0, 5, -1}, 1) == 0);
 }
 
 TEST_CASE("workspaces know nothing of the number of members") {
