@@ -76,6 +76,8 @@ constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int broadcast(builder& b, int x, const placement_info* p);
 constexpr int members(builder& b, const placement_info* p, dtype type);
 constexpr int reduce_sum(builder& b, int x, const placement_info* p);
+constexpr int psum(builder& b, int x, const placement_info* axis);
+constexpr int at_axis_index(builder& b, int x, const placement_info* axis);
 constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
 
@@ -155,5 +157,6 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/scan.hpp>
 #include <drx/primitives/while_loop.hpp>
 #include <drx/primitives/custom_derivative.hpp>
+#include <drx/primitives/collectives.hpp>
 #include <drx/primitives/select.hpp>
 #undef DRX_CATALOGUE

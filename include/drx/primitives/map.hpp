@@ -196,6 +196,12 @@ constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
 
 }  // namespace detail
 
+namespace detail {
+constexpr bool has_collective(const tape& t, const placement_info* axis);
+constexpr bool uses_axis(const tape& t, const placement_info* axis);
+constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands);
+}  // namespace detail
+
 /// f(x...) for each member of the placement of x..., all placed at one; the result is placed there. f may return any
 /// structure. Unplaced values that f captures are broadcast. Derivative: map of f's derivative.
 template <class F, class... X>
@@ -218,9 +224,12 @@ constexpr auto map(const F& f, const X&... x) {
     std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
     for (const auto& c : region.captures)
       operands.push_back(emit::broadcast(*b, emit::resolve(*b, c, {}), &placement_of<P>));
+    using Y = placed<canonical_t<R>, P>;
+    if (detail::uses_axis(region.body, &placement_of<P>))
+      return detail::bound<Y>(*b, detail::map_with_collectives(*b, &placement_of<P>, region.body, operands));
     attributes a;
     a.placement = &placement_of<P>;
-    return detail::bound<placed<canonical_t<R>, P>>(*b, b->add(prim::map, operands, a, vec<tape>{region.body}));
+    return detail::bound<Y>(*b, b->add(prim::map, operands, a, vec<tape>{region.body}));
   }
 }
 template <class F, class... X, class Why = decltype(detail::map_function_misuse<F, X...>())>

@@ -31,8 +31,10 @@ struct region_drivers {
   tape (*vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
   /// the same, with t's outputs in front
   tape (*value_and_vjp)(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
-  /// t with an axis 0 of extent n on the inputs batched and on all outputs
-  tape (*batch)(const tape& t, const vec<bool>& batched, std::int64_t n);
+  /// t with an axis 0 of extent n on the inputs batched and on all outputs; collectives over `axis` are over that axis
+  tape (*batch_along)(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis);
+  const placement_info* axis = nullptr;
+  [[nodiscard]] constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) const;
 };
 
 /// What a derivative rule or a batching rule sees: the entry, with operands and results already on `b`.
@@ -78,5 +80,9 @@ struct primitive {
   bool elementwise = false;  // result[i] depends on operand[i] only, all of one shape
   bool singular = false;     // may give infinity or NaN for finite operands
 };
+
+constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {
+  return batch_along(t, batched, n, axis);
+}
 
 }  // namespace drx

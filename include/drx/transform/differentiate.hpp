@@ -9,7 +9,7 @@ namespace drx::transform {
 constexpr tape jvp(const tape& t, const vec<bool>& moving);
 constexpr tape pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
 constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const vec<bool>& given);
-constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n);
+constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis = nullptr);
 
 inline constexpr region_drivers drivers{jvp, pullback, value_and_pullback, batch};
 
@@ -123,9 +123,44 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
   return vjp(t, wanted, given, true);
 }
 
+/// A collective over the batch's own axis: of arrays with that axis in front, or of what all elements have in common.
+constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, vec<int>& names,
+                          vec<bool>& has_axis) {
+  int y = -1;
+  bool axis = false;
+  attributes first;
+  first.ints = {0};
+  if (e.prim == &prim::axis_index) {
+    y = emit::iota(b, abstract_value(dtype::int32, make_shape(n)), 0);
+    axis = true;
+  } else if (e.prim == &prim::members) {
+    y = emit::constant(b, abstract_value(static_cast<dtype>(e.attrs.ints[0]), {}), static_cast<double>(n));
+  } else if (e.prim == &prim::psum) {
+    if (with_axis) {
+      y = emit::sum(b, operands[0], {0});
+    } else {
+      y = emit::mul(b, operands[0], emit::constant_like(b, operands[0], static_cast<double>(n)));
+    }
+  } else if (e.prim == &prim::pmax || e.prim == &prim::pmin) {
+    y = operands[0];
+    if (with_axis) y = b.add1(e.prim == &prim::pmax ? prim::max_over : prim::min_over, {y}, first);
+  } else if (e.prim == &prim::all_gather) {
+    if (e.attrs.ints[0] != n) throw "drx: all_gather of another number of members than the axis has";
+    y = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
+  } else {
+    return false;
+  }
+  names[e.results[0]] = y;
+  has_axis[e.results[0]] = axis;
+  return true;
+}
+
 /// t on a batch of n: the inputs batched, and outputs, carry a new axis 0. `has_axis`: which outputs do; the others do not
 /// depend on the batch.
-constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::int64_t n, vec<bool>& outputs_with_axis) {
+constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::int64_t n, vec<bool>& outputs_with_axis,
+                                  const placement_info* axis = nullptr) {
+  region_drivers along = drivers;
+  along.axis = axis;
   builder b;
   vec<int> names(t.values.size(), -1);
   vec<bool> has_axis(t.values.size(), false);
@@ -143,9 +178,11 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
       any = any || has_axis[o];
     }
     if (any && !e.prim->batch) throw "drx: this primitive has no batching rule";
+    if (axis && e.attrs.placement == axis && named_axis(b, e, operands, any, n, names, has_axis)) continue;
+    for (const tape& r : e.regions) any = any || (axis && detail::uses_axis(r, axis));
     vec<int> results;  // (no conditional operator: g++ 12 destroys its temporaries twice in constant evaluation)
     if (any) {
-      results = e.prim->batch({b, e, operands, {}, drivers}, on, n);
+      results = e.prim->batch({b, e, operands, {}, along}, on, n);
     } else {
       results = b.add(*e.prim, operands, e.attrs, e.regions);
     }
@@ -163,9 +200,9 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
   return r;
 }
 /// The same with the axis on all outputs.
-constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) {
+constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis) {
   vec<bool> has_axis;
-  tape r = batch_where_needed(t, batched, n, has_axis);
+  tape r = batch_where_needed(t, batched, n, has_axis, axis);
   builder b;
   const vec<int> out = inline_tape(b, r, inputs_like(b, r));
   for (int i = 0; i < out.size(); ++i) b.output(has_axis[i] ? out[i] : emit::repeated(b, out[i], n));

@@ -159,7 +159,7 @@ struct vmap_check<F, Out, std::tuple<A...>, X...> {
   }
 };
 
-template <class F, class In, class Out>
+template <class F, class In, class Out, class Name = void, bool Parallel = false>
 struct batched_function {
   F f;
 
@@ -203,6 +203,17 @@ struct batched_function {
     for (int i = 0, next = 0; i < t.shape.rank; ++i) p.push_back(i == to ? from : order[next++]);
     return emit::transpose(b, x, p);
   }
+  /// The batch dealt out to the members of a placement, which has that name.
+  static constexpr vec<int> in_parallel(builder& b, const tape& body, vec<int> inputs, const vec<bool>& on, std::int64_t n, vec<bool>& has_axis) {
+    const placement_info* p = &placement_of<Name>;
+    for (int i = 0; i < inputs.size(); ++i)
+      if (on[i]) inputs[i] = emit::distribute(b, inputs[i], p);
+    member_function f(b, p, body);
+    vec<int> out = f.write(inputs, on, has_axis);
+    for (int i = 0; i < out.size(); ++i)
+      if (has_axis[i]) out[i] = emit::gather(b, out[i], n, p);
+    return out;
+  }
   template <class Plan, class R, class... X>
   constexpr auto write(const X&... x) const {
     using results = batch_axes<R, Out>;
@@ -220,8 +231,15 @@ struct batched_function {
       }
     for (const auto& c : region.captures) inputs.push_back(emit::resolve(*b, c, {}));
     vec<bool> has_axis;
-    const tape all = transform::batch_where_needed(region.body, on, n, has_axis);
-    vec<int> out = inline_tape(*b, all, inputs);
+    vec<int> out;
+    if constexpr (Parallel) {
+      out = in_parallel(*b, region.body, inputs, on, n, has_axis);
+    } else {
+      const placement_info* name = nullptr;
+      if constexpr (!std::is_void_v<Name>) name = &placement_of<Name>;
+      const tape all = transform::batch_where_needed(region.body, on, n, has_axis, name);
+      out = inline_tape(*b, all, inputs);
+    }
     using Y = typename results::template all<n>;
     int to[leaf_count<R> + 1] = {};
     int* at = to;
@@ -250,6 +268,22 @@ struct batched_function {
 template <class F, class In = axis_t<0>, class Out = axis_t<0>>
 constexpr auto vmap(const F& f, const In& = {}, const Out& = {}) {
   return detail::batched_function<F, In, Out>{f};
+}
+/// The same with a name for the axis, over which psum<Name> and the other collectives in f communicate.
+template <class Name, class F, class In = axis_t<0>, class Out = axis_t<0>>
+  requires Placement<Name>
+constexpr auto vmap(const F& f, const In& = {}, const Out& = {}) {
+  return detail::batched_function<F, In, Out, Name>{f};
+}
+/// vmap whose examples are dealt out to ranks and threads: each is a member of the placement Name, which has as many members as
+/// the axis is long, whatever the number of ranks. Collectives over Name in f are messages. What has no axis in the result (`none`)
+/// must be the same for all: it went through a collective.
+///     struct devices : drx::placement<devices> {};
+///     drx::pmap<devices>(step, std::tuple{drx::none, drx::axis<0>}, drx::none)(w, rows)
+template <class Name, class F, class In = axis_t<0>, class Out = axis_t<0>>
+  requires Placement<Name>
+constexpr auto pmap(const F& f, const In& = {}, const Out& = {}) {
+  return detail::batched_function<F, In, Out, Name, true>{f};
 }
 
 }  // namespace drx

@@ -1,0 +1,89 @@
+// pmap and collectives over named axes: against vmap with the same axis, and both against what they mean.
+#include <drx/drx.hpp>
+
+#include "harness/derivatives.hpp"
+#include "harness/run.hpp"
+
+using drx::array;
+using drx::axis;
+using drx::none;
+using drx::placed;
+using drx::program;
+
+namespace {
+struct devices : drx::placement<devices> {};
+using vec3 = array<double, 3>;
+using m43 = array<double, 4, 3>;
+
+constexpr auto all_collectives = [](auto x) {  // of one member's [3]
+  const auto sum = drx::psum<devices>(x);
+  const auto i = drx::cast<double>(drx::axis_index<devices>(x));
+  const auto n = drx::axis_size<devices>(x);
+  const auto everybody = drx::all_gather<devices, 4>(x * i);
+  const auto left = drx::ppermute<devices>(x, std::array{3, 0, 1, 2});
+  const auto some = drx::ppermute<devices>(x, std::array{1, -1, 0, 0});
+  return std::tuple{sum * x, drx::pmean<devices>(x) + i * n, drx::pmax<devices>(x) - drx::pmin<devices>(x), everybody, left * some,
+                    drx::all_to_all<devices>(everybody * x), drx::psum_scatter<devices>(everybody * i), drx::pprod<devices, 4>(x + 1),
+                    drx::psum<devices>(drx::sin(sum) * x)};
+};
+constexpr auto with_pmap = [](auto x) { return drx::pmap<devices>(all_collectives)(x); };
+constexpr auto with_vmap = [](auto x) { return drx::vmap<devices>(all_collectives)(x); };
+
+constexpr auto loss = [](auto w, auto x, auto y) { return drx::square(drx::dot(w, x) - y); };
+constexpr auto train = [](auto w, auto xs, auto ys) {  // data-parallel descent, the loop inside
+  const auto device = [](auto start, auto x, auto y) {
+    return drx::fori_loop<5>(start, [=](auto v) { return v - 0.1 * drx::pmean<devices>(drx::grad(loss)(v, x, y)); });
+  };
+  return drx::pmap<devices>(device, std::tuple{none, axis<0>, axis<0>}, none)(w, xs, ys);
+};
+constexpr auto train_plainly = [](auto w, auto xs, auto ys) {
+  const auto mean = [=](auto v) { return drx::mean(drx::vmap([=](auto x, auto y) { return loss(v, x, y); })(xs, ys)); };
+  return drx::fori_loop<5>(w, [=](auto v) { return v - 0.1 * drx::grad(mean)(v); });
+};
+}  // namespace
+
+TEST_CASE("collectives in pmap and in vmap, and their derivatives") {
+  constexpr auto same = [](auto x) {
+    const auto weigh = [](auto t) {
+      return std::apply([](auto... part) { return (drx::sum(drx::sin(part)) + ...); }, t);
+    };
+    const auto p = [=](auto v) { return weigh(with_pmap(v)); };
+    const auto v = [=](auto z) { return weigh(with_vmap(z)); };
+    return std::tuple{p(x) - v(x), drx::grad(p)(x) - drx::grad(v)(x), drx::hvp(p, x, x) - drx::hvp(v, x, x)};
+  };
+  harness::check_zero<program<same, m43>>();
+  harness::check_program<program<with_pmap, m43>>({.orders = 1});
+  harness::check_program<program<with_vmap, m43>>({.orders = 1});
+}
+TEST_CASE("compiled collectives") { harness::check_run<program<with_pmap, m43>>(); }
+
+TEST_CASE("training: a loop with a collective, a result that is the same for all") {
+  constexpr auto same = [](auto w, auto x, auto y) { return train(w, x, y) - train_plainly(w, x, y); };
+  harness::check_zero<program<same, vec3, m43, array<double, 4>>>();
+  harness::check_run<program<train, vec3, m43, array<double, 4>>>();
+  constexpr auto slope = [](auto w, auto x, auto y) {
+    const auto after = [](auto f) { return [=](auto a, auto b, auto c) { return drx::sum(drx::sin(f(a, b, c))); }; };
+    return drx::grad<1>(after(train))(w, x, y) - drx::grad<1>(after(train_plainly))(w, x, y);
+  };
+  harness::check_zero<program<slope, vec3, m43, array<double, 4>>>();
+}
+
+TEST_CASE("a derivative inside is that of all members' results; the sum of a sum") {
+  constexpr auto f = [](auto x) {  // x: [4]
+    const auto inside = drx::pmap<devices>([](auto v) { return drx::grad([](auto z) { return drx::psum<devices>(z * z); })(v); })(x);
+    const auto twice = drx::pmap<devices>([](auto v) { return drx::psum<devices>(drx::psum<devices>(v)); })(x);
+    const auto outside = drx::grad([](auto z) { return drx::pmap<devices>([](auto v) { return drx::psum<devices>(v * v); }, axis<0>, none)(z); })(x);
+    return std::tuple{inside - 8 * x, twice - 4 * drx::sum(x), outside - 2 * x};
+  };
+  harness::check_zero<program<f, array<double, 4>>>();
+}
+
+TEST_CASE("collectives in the body of a map") {
+  constexpr auto f = [](auto x) {
+    const auto centred = drx::map([](auto v) { return v - drx::pmean<devices>(v); }, x);
+    return std::pair{drx::reduce_sum(centred), drx::reduce_mean(x * x) - drx::reduce_mean(x) * drx::reduce_mean(x) - drx::reduce_mean(centred * centred)};
+  };
+  harness::check_zero<program<f, placed<vec3, devices>>>();
+  constexpr auto g = [](auto x) { return drx::map([](auto v) { return drx::tanh(v * drx::pmax<devices>(v)) / drx::psum<devices>(v); }, x); };
+  harness::check_program<program<g, placed<vec3, devices>>>({.low = .5, .orders = 1});
+}
