@@ -66,6 +66,7 @@ struct traced_lambda_captures_a_runtime_value : reported {};
 struct structure_members_must_be_arrays : reported {};
 struct not_a_value_of_drx : reported {};
 struct function_does_not_take_these_arguments : reported {};
+struct function_of_a_call_does_not_take_these_numbers : reported {};
 struct wrong_number_of_arguments : reported {};
 struct reduce_the_inner_placement_first : reported {};
 

@@ -159,4 +159,5 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/custom_derivative.hpp>
 #include <drx/primitives/collectives.hpp>
 #include <drx/primitives/select.hpp>
+#include <drx/primitives/call.hpp>
 #undef DRX_CATALOGUE

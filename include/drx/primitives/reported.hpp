@@ -17,7 +17,7 @@
 
 namespace drx {
 DRX_SILENT(abs) DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(broadcast_to) DRX_SILENT(concatenate) DRX_SILENT(cond) DRX_SILENT(cos)
-DRX_SILENT(dot) DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(fori_loop) DRX_SILENT(log) DRX_SILENT(log1p)
+DRX_SILENT(call) DRX_SILENT(dot) DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(fori_loop) DRX_SILENT(log) DRX_SILENT(log1p)
 DRX_SILENT(log_softmax) DRX_SILENT(logsumexp) DRX_SILENT(map) DRX_SILENT(matmul) DRX_SILENT(max) DRX_SILENT(mean)
 DRX_SILENT(min) DRX_SILENT(pad) DRX_SILENT(pow) DRX_SILENT(reduce_max) DRX_SILENT(reduce_mean) DRX_SILENT(reduce_min)
 DRX_SILENT(reduce_sum) DRX_SILENT(reduce_weighted_mean) DRX_SILENT(relu) DRX_SILENT(reshape) DRX_SILENT(scan)

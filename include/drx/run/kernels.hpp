@@ -52,9 +52,32 @@ struct plain_kernel {
   }
 };
 
+/// Entry E by its primitive's `native` function, a constant that the compiler may inline.
+template <class C, int E>
+struct native_kernel {
+  static constexpr auto& x = C::tape.entries[E];
+  static constexpr int count = x.ints.count > 0 ? x.ints.count : 1;
+  struct list {
+    std::int64_t at[count] = {};
+  };
+  static constexpr list ints = [] {
+    list r;
+    for (int i = 0; i < x.ints.count; ++i) r.at[i] = C::tape.pool[x.ints.first + i];
+    return r;
+  }();
+  static void run(frame& f) {
+    const void* in[x.operands.count > 0 ? x.operands.count : 1] = {};
+    void* out[x.results.count > 0 ? x.results.count : 1] = {};
+    unroll<x.operands.count>([&]<int I>(std::integral_constant<int, I>) { in[I] = address<C, C::operand(E, I)>(f); });
+    unroll<x.results.count>([&]<int I>(std::integral_constant<int, I>) { out[I] = address<C, C::result(E, I)>(f); });
+    constexpr auto native = x.prim->native;
+    native(ints.at, in, out);
+  }
+};
+
 /// How entry E, of primitive P, is computed.
 template <class C, int E, const primitive* P>
-struct kernel : plain_kernel<C, E> {};
+struct kernel : std::conditional_t<P->native != nullptr, native_kernel<C, E>, plain_kernel<C, E>> {};
 
 template <class C, int E>
 struct kernel<C, E, &prim::members> {

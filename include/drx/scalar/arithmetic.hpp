@@ -68,11 +68,11 @@ template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_FN 
 template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_FN constexpr A& operator*=(A& a, const B& b) { return a = a * b; }
 template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_FN constexpr A& operator/=(A& a, const B& b) { return a = a / b; }
 
-// Comparisons look at values only.
+// Comparisons look at values only. (In parentheses: to g++ 12 `a.value <` begins the arguments of the template drx::value.)
 #define DRX_COMPARISON(op) \
-  template <Active A> DRX_FN constexpr auto operator op(const A& a, const A& b) { return a.value op b.value; } \
-  template <Active A, Below<A> B> DRX_FN constexpr auto operator op(const A& a, const B& b) { return a.value op detail::lowered<A>(b); } \
-  template <Active A, Below<A> B> DRX_FN constexpr auto operator op(const B& b, const A& a) { return detail::lowered<A>(b) op a.value; }
+  template <Active A> DRX_FN constexpr auto operator op(const A& a, const A& b) { return (a.value)op(b.value); } \
+  template <Active A, Below<A> B> DRX_FN constexpr auto operator op(const A& a, const B& b) { return (a.value)op(detail::lowered<A>(b)); } \
+  template <Active A, Below<A> B> DRX_FN constexpr auto operator op(const B& b, const A& a) { return (detail::lowered<A>(b))op(a.value); }
 DRX_COMPARISON(<) DRX_COMPARISON(<=) DRX_COMPARISON(>) DRX_COMPARISON(>=) DRX_COMPARISON(==) DRX_COMPARISON(!=)
 #undef DRX_COMPARISON
 
@@ -258,11 +258,11 @@ DRX_FN constexpr auto min(const A& a, const B& b) {
 }
 template <Active A>
 DRX_FN constexpr A max(const A& a, const A& b) {
-  return detail::extremum(a, b, a.value > b.value || a.value != a.value);
+  return detail::extremum(a, b, (a.value) > (b.value) || (a.value) != (a.value));
 }
 template <Active A>
 DRX_FN constexpr A min(const A& a, const A& b) {
-  return detail::extremum(a, b, a.value < b.value || a.value != a.value);
+  return detail::extremum(a, b, (a.value) < (b.value) || (a.value) != (a.value));
 }
 #define DRX_MIXED(name)                                                                                                   \
   template <Active A, Below<A> B>                                                                                         \

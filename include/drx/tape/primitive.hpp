@@ -76,6 +76,8 @@ struct primitive {
   std::string (*print)(const attributes&) = nullptr;
   /// The plain interpreter's evaluation of it.
   void (*evaluate)(evaluation&) = nullptr;
+  /// The same on addresses: attrs.ints, the operands' elements, the results'. What has it needs no kernel: it allocates nothing.
+  void (*native)(const std::int64_t* ints, const void* const* in, void* const* out) = nullptr;
   bool transparent = false;  // region 0, on the operands, is what the entry computes: it takes its place when executed
   bool elementwise = false;  // result[i] depends on operand[i] only, all of one shape
   bool singular = false;     // may give infinity or NaN for finite operands
