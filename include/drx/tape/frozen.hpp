@@ -42,16 +42,25 @@ constexpr void measure(const tape& t, frozen_sizes& s) {
   }
 }
 
-template <frozen_sizes const& S>
+template <int Regions, int Entries, int Values, int Pool>
 struct frozen_tape {
-  static constexpr frozen_sizes sizes = S;
-  frozen_region regions[static_cast<unsigned>(S.regions)] = {};
-  frozen_entry entries[static_cast<unsigned>(S.entries) + 1] = {};
-  abstract_value values[static_cast<unsigned>(S.values) + 1] = {};
-  std::int64_t pool[static_cast<unsigned>(S.pool) + 1] = {};
+  static constexpr frozen_sizes sizes{Regions, Entries, Values, Pool};
+  frozen_region regions[static_cast<unsigned>(Regions)] = {};
+  frozen_entry entries[static_cast<unsigned>(Entries) + 1] = {};
+  abstract_value values[static_cast<unsigned>(Values) + 1] = {};
+  std::int64_t pool[static_cast<unsigned>(Pool) + 1] = {};
 
   constexpr frozen_tape() = default;
-  constexpr explicit frozen_tape(const tape& t) {
+  constexpr explicit frozen_tape(const tape& t) { write(t); }
+  /// A copy of one that has room for more.
+  template <int R, int E, int V, int P>
+  constexpr explicit frozen_tape(const frozen_tape<R, E, V, P>& t) {
+    for (int i = 0; i < Regions; ++i) regions[i] = t.regions[i];
+    for (int i = 0; i < Entries; ++i) entries[i] = t.entries[i];
+    for (int i = 0; i < Values; ++i) values[i] = t.values[i];
+    for (int i = 0; i < Pool; ++i) pool[i] = t.pool[i];
+  }
+  constexpr void write(const tape& t) {
     cursor at;
     at.regions = 1;
     store(t, 0, at);
@@ -60,7 +69,7 @@ struct frozen_tape {
   [[nodiscard]] constexpr tape thaw(int region = 0) const {
     tape t;
     const frozen_region& r = regions[region];
-    vec<int> local(S.values, -1);
+    vec<int> local(Values, -1);
     auto name = [&](std::int64_t id) {
       int& n = local[static_cast<int>(id)];
       if (n < 0) {
@@ -135,34 +144,66 @@ constexpr bool makes_a_tape() {  // (a function: clang 14 does not destroy the t
 }
 template <class Maker>
 concept ConstantTape = requires { typename std::bool_constant<makes_a_tape<Maker>()>; };
-/// The sizes of Maker's tape. No regions: the compiler has complained about what it is made from.
+/// A tape with room for most: those are made once. The draft is copied into arrays of just its size.
+struct draft {
+  using room = frozen_tape<256, 4096, 4096, 32768>;
+  frozen_sizes sizes;
+  room tape;
+
+  constexpr explicit draft(const drx::tape& t) {
+    measure(t, sizes);
+    if (fits()) tape.write(t);
+  }
+  [[nodiscard]] constexpr bool fits() const {
+    return sizes.regions <= room::sizes.regions && sizes.entries <= room::sizes.entries && sizes.values <= room::sizes.values &&
+           sizes.pool <= room::sizes.pool;
+  }
+};
+using no_tape = frozen_tape<1, 0, 0, 0>;
 template <class Maker>
-struct measured {
-  static constexpr frozen_sizes value = [] {
-    frozen_sizes s;
-    if constexpr (error::Noted<Maker>) {
-      if constexpr (ConstantTape<Maker>) measure(Maker::make(), s);
-    } else {
-      measure(Maker::make(), s);
-    }
-    return s;
-  }();
+constexpr bool is_error() {  // the compiler has complained about what the tape is made from
+  if constexpr (error::Noted<Maker>) {
+    return !ConstantTape<Maker>;
+  } else {
+    return false;
+  }
+}
+#if defined(__clang__)  // complains five times of a local constant, once of a member
+#define DRX_DRAFT(Maker) constexpr const draft& d = drafted<Maker>::value
+template <class Maker>
+struct drafted {
+  static constexpr draft value{Maker::make()};
 };
 template <class Maker>
-concept Freezable = requires { typename std::enable_if_t<(measured<Maker>::value.regions > 0)>; };
-inline constexpr frozen_sizes no_sizes{.regions = 1};
+concept Freezable = !is_error<Maker>() && requires { typename std::bool_constant<(drafted<Maker>::value.sizes.regions > 0)>; };
+#else  // writes static members into the object, without -O
+#define DRX_DRAFT(Maker) constexpr draft d(Maker::make())
+template <class Maker>
+concept Freezable = !is_error<Maker>();
+#endif
+template <class Maker>
+consteval auto freeze() {
+  DRX_DRAFT(Maker);
+  constexpr frozen_sizes s = d.sizes;
+  using result = frozen_tape<s.regions, s.entries, s.values, s.pool>;
+  if constexpr (d.fits()) {
+    return result(d.tape);
+  } else {
+    return result(Maker::make());
+  }
+}
+#undef DRX_DRAFT
 }  // namespace detail
 
 /// The tape that Maker::make() returns, as a static constant. Empty where that is an error, which has been said by then.
 template <class Maker>
 struct frozen {
-  static constexpr frozen_tape<detail::no_sizes> value{};
+  static constexpr detail::no_tape value{};
 };
 template <class Maker>
   requires detail::Freezable<Maker>
 struct frozen<Maker> {
-  static constexpr frozen_sizes sizes = detail::measured<Maker>::value;  // (nvcc 13 mistakes another class's member for its address)
-  static constexpr frozen_tape<sizes> value{Maker::make()};
+  static constexpr auto value = detail::freeze<Maker>();
 };
 
 }  // namespace drx

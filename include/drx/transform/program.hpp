@@ -71,7 +71,7 @@ struct program {
   static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::fine>) { return frozen<program>::value; }
   template <class Why = misuse>
     requires error::Reported<Why>
-  static const frozen_tape<detail::no_sizes>& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (members of structs: drx::array, drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them
+  static const detail::no_tape& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (members of structs: drx::array, drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them
 
   template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::fine, error::wrong_number_of_arguments>>
     requires detail::NoMisuse<Why>
