@@ -35,7 +35,7 @@ struct cholesky {  // L with L L^T = (A + A^T) / 2; Murray (2016) has the deriva
     const shape s = v.out[0].type.shape;
     const auto n = s.last();
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b) {
           const T* a = v.in[0]->data<T>() + b * n * n;
           T* l = v.out[0].data<T>() + b * n * n;
@@ -50,6 +50,7 @@ struct cholesky {  // L with L L^T = (A + A^T) / 2; Murray (2016) has the deriva
           for (std::int64_t i = 0; i < n && !definite; ++i)
             for (std::int64_t j = 0; j <= i; ++j) l[i * n + j] = std::numeric_limits<T>::quiet_NaN();
         }
+      }
     });
   }
 };

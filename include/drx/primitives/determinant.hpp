@@ -65,12 +65,13 @@ struct minors {  // ints: {transposed, signed}
     const std::int64_t n = order(s, transposed), matrix = n * n, all = matrix * (n - 1) * (n - 1);
     const auto batches = square_matrix::batches(transposed ? v.out[0].type.shape : s);
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < batches; ++b)
           for_each(n, with_sign, [&](std::int64_t in_matrix, std::int64_t in_minors, bool negative) {
             const T x = v.in[0]->data<T>()[transposed ? b * all + in_minors : b * matrix + in_matrix];
             v.out[0].data<T>()[transposed ? b * matrix + in_matrix : b * all + in_minors] += negative ? -x : x;
           });
+      }
     });
   }
 };
@@ -120,7 +121,7 @@ struct cofactors {
     const shape s = v.out[0].type.shape;
     const auto n = s.last(), m = n - 1;
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b) {
           std::vector<T> minor(static_cast<std::size_t>(n == 0 ? 0 : n * n * m * m));
           minors::for_each(n, false, [&](auto in_matrix, auto in_minors, bool) {
@@ -131,6 +132,7 @@ struct cofactors {
             v.out[0].data<T>()[b * n * n + i] = (i / n + i % n) % 2 != 0 ? -d : d;
           }
         }
+      }
     });
   }
 };
@@ -161,8 +163,9 @@ struct determinant {
     const auto n = v.in[0]->type.shape.last();
     tensor copy = *v.in[0];
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < v.out[0].size(); ++b) v.out[0].data<T>()[b] = determinant_of(n, copy.data<T>() + b * n * n);
+      }
     });
   }
 };

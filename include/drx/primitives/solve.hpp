@@ -37,9 +37,10 @@ struct lu_factors {  // results: L below the diagonal of U, in one matrix; for e
     const auto n = s.last();
     v.out[0].bytes = v.in[0]->bytes;
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
           factor(n, v.out[0].data<T>() + b * n * n, v.out[1].data<std::int32_t>() + b * n);
+      }
     });
   }
 };
@@ -91,7 +92,7 @@ struct lu_solve {  // ints: {transposed}; operands A, its two factors, Y; op(A) 
     const auto n = s[s.rank - 2], columns = s.last();
     v.out[0].bytes = v.in[3]->bytes;
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
           for (std::int64_t j = 0; j < columns; ++j) {
             const T* lu = v.in[1]->data<T>() + b * n * n;
@@ -103,6 +104,7 @@ struct lu_solve {  // ints: {transposed}; operands A, its two factors, Y; op(A) 
             triangular_solve::one(transposed ? l : u, n, lu, x, columns);
             for (std::int64_t i = n - 1; i >= 0 && transposed; --i) std::swap(x[i * columns], x[exchanged[i] * columns]);
           }
+      }
     });
   }
 };
@@ -135,10 +137,11 @@ struct logdet {  // operands A, its two factors
   static void evaluate(evaluation& v) {
     const auto n = v.in[1]->type.shape.last();
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < v.out[0].size(); ++b)
           for (std::int64_t i = 0; i < n; ++i)
             v.out[0].data<T>()[b] += std::log(std::abs(v.in[1]->data<T>()[b * n * n + i * n + i]));
+      }
     });
   }
 };

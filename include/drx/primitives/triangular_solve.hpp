@@ -88,10 +88,11 @@ struct triangular_solve {  // ints: {right, lower, transposed, unit}; operands A
     const auto n = from.last(), size = s[s.rank - 2] * s[s.rank - 1], others = n == 0 ? 0 : size / n;
     v.out[0].bytes = v.in[1]->bytes;
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < square_matrix::batches(from); ++b)
           for (std::int64_t i = 0; i < others; ++i)
             one(form, n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * size + (form.right ? i * n : i), form.right ? 1 : others);
+      }
     });
   }
 };
