@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""Runs the tour on 1, 2 and 3 ranks: check.py PROGRAM MPIEXEC [MPIEXEC'S OPTIONS...]. Ranks must agree to the last byte, numbers
+with those below, which JAX 0.10 computed by tour.py; where JAX is installed in drx's cache, with what it computes now too."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+here = pathlib.Path(__file__).resolve().parent
+EXPECTED = json.loads((here / "jax.json").read_text())
+
+
+def flat(x):
+    return [v for part in x for v in flat(part)] if isinstance(x, list) else [x]
+
+
+def differences(found, expected, who):
+    problems = []
+    for name, numbers in expected.items():
+        a, b = flat(found[name]), flat(numbers)
+        if len(a) != len(b) or any(abs(x - y) > 1e-5 * max(1, abs(y)) for x, y in zip(a, b)):
+            problems.append(f"{name}: {a} is not {who}'s {b}")
+    return problems
+
+
+def main():
+    program, *launcher = sys.argv[1:]
+    failures, texts = [], {}
+    with tempfile.TemporaryDirectory() as folder:
+        for ranks in (1, 2, 3):
+            out = pathlib.Path(folder) / f"{ranks}.json"
+            done = subprocess.run([*launcher, str(ranks), program, "--out", str(out)], capture_output=True, text=True, timeout=300)
+            if done.returncode:
+                failures.append(f"{ranks} ranks: {done.stderr}")
+                continue
+            texts[ranks] = (done.stdout, out.read_text())
+            failures += [f"{ranks} ranks: {p}" for p in differences(json.loads(texts[ranks][1]), EXPECTED, "JAX")]
+        if len(set(texts.values())) > 1:
+            failures.append("ranks: the output depends on their number")
+        for line in ("[11, 20, 29]", "[[11, 20, 29],", " [11, 20, 29]]", "Result shape: (2, 4)", "Output result shape: (2, 3, 4)"):
+            if texts and line not in texts[min(texts)][0].splitlines():
+                failures.append(f"not printed: {line}")
+        denied = subprocess.run([*launcher, "1", program, "--out", str(pathlib.Path(folder) / "no" / "such.json")], capture_output=True, text=True)
+        if denied.returncode == 0 or "cannot write" not in denied.stderr:
+            failures.append("a file that cannot be written is not reported: " + denied.stderr)
+        checks = 5
+        cache = pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "drx")
+        python = cache / "venv-jax" / "bin" / "python"
+        if (cache / "venv-jax" / "complete").exists() and texts:
+            checks += 1
+            now = subprocess.run([python, here / "tour.py"], capture_output=True, text=True, timeout=300)
+            failures += differences(json.loads(texts[min(texts)][1]), json.loads(now.stdout), "today's JAX") if now.returncode == 0 else [now.stderr]
+        else:
+            print("JAX is not installed: compared with the numbers written down only")
+    print("\n".join(failures))
+    print(f"{max(0, checks - len(failures))} passed, {len(failures)} failed")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
