@@ -114,6 +114,7 @@ constexpr auto two_placements = [](auto w, auto x, auto y) {
   return loss(w, x) + drx::reduce_sum(drx::map(squared, drx::broadcast<schools>(w), y));
 };
 constexpr auto two_placements_both = [](auto w, auto x, auto y) { return drx::value_and_grad(two_placements)(w, x, y); };
+constexpr auto largest_slope = [](auto x) { return drx::grad([](auto v) { return drx::sum(drx::square(drx::reduce_max(v))); })(x); };
 constexpr auto product = [](auto x) {
   return drx::reduce_with(drx::monoid{[](auto a, auto b) { return a * b; }, 1, [](auto v, auto y, auto ct) { return ct * y / v; }}, x);
 };
@@ -136,6 +137,7 @@ TEST_CASE("collectives and bytes of a call") {
   check<program<hypergradient<4>, double, v3, at_clients>>("of four local steps the same", 3, 64);
   check<program<weighted, at_clients, placed<double, clients>>>("a weighted mean", 1, 32);
   check<program<weighted_slopes, at_clients, placed<double, clients>>>("its gradients in values and weights, which stay where they are", 1, 32);
+  check<program<largest_slope, at_clients>>("the gradient of a maximum: it, and how many attain it", 2, 48);
   check<program<product, at_clients>>("a product",                   1,    24);
   check<program<product_slope, at_clients>>("its gradient",          1,    24);
   check<program<nested, v3, placed<placed<v3, rows>, clients>>>("rows of clients",           1,  8);

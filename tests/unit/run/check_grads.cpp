@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <iostream>
 #include <sstream>
 
 using drx::abstract_value;
@@ -80,14 +81,22 @@ check_grads_report of(const primitive& p, int order = 1) {
 }
 }  // namespace
 
+// cut-begin program
+constexpr auto rounds = [](auto w, auto x) {
+  return drx::fori_loop<3>(w, [&](auto v) {
+    return drx::tanh(v + drx::reduce_mean(drx::map([](auto a, auto b) { return a * b; }, drx::broadcast<clients>(v), x)));
+  });
+};
+using Rounds = drx::program<rounds, drx::array<double, 3>, drx::placed<drx::array<double, 3>, clients>>;
+// cut-end program
+
 TEST_CASE("a program whose derivatives are right") {
-  constexpr auto f = [](auto w, auto x) {
-    return drx::fori_loop<3>(w, [&](auto v) {
-      return drx::tanh(v + drx::reduce_mean(drx::map([](auto a, auto b) { return a * b; }, drx::broadcast<clients>(v), x)));
-    });
-  };
-  using P = program<f, vec3, placed<vec3, clients>>;
-  const auto report = check_grads<P>({.1, .2, .3}, {{1., 2., 3.}, {-1., 0., 1.}}, {.order = 3});
+  using P = Rounds;
+  // cut-begin check
+  const std::vector<drx::array<double, 3>> x{{1., 2., 3.}, {-1., 0., 1.}};
+  const drx::check_grads_report report = drx::check_grads<Rounds>({.1, .2, .3}, x, {.order = 3});
+  if (!report) std::cerr << report;
+  // cut-end check
   CHECK(report.ok());
   CHECK(report.checks == 7);
   CHECK(report.unclear == 0);
