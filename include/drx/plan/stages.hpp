@@ -372,7 +372,8 @@ constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n)
 
 /// t with its placed entries gathered into stages, in regions too.
 constexpr tape staged(const tape& t) {
-  stage_writer w(t);
+  const tape source = drx::detail::with_broadcasts_inside(t);
+  stage_writer w(source);
   return w.run();
 }
 

@@ -471,6 +471,46 @@ inline constexpr primitive scan{.name = "scan",
                                 .evaluate = rules::scan::evaluate};
 }
 
+namespace detail {
+/// A broadcast outside of a loop or a branch would be held whole for it, one copy for each member; inside, it is read where
+/// it is used. (An operation on what does not change in a loop is written around the loop: builder::at_work.)
+constexpr tape with_broadcasts_inside(tape t) {
+  vec<int> defining(t.values.size(), -1);
+  bool any = false;
+  for (int at = 0; at < t.entries.size(); ++at) {
+    entry& e = t.entries[at];
+    for (int r : e.results) defining[r] = at;
+    const bool loop = e.prim == &prim::scan;
+    if (!loop && e.prim != &prim::cond) continue;
+    const int first = loop ? 0 : 1, last = loop ? static_cast<int>(e.attrs.ints[2]) : e.operands.size();
+    bool changed = false;
+    for (int i = first; i < last; ++i) {
+      const int d = defining[e.operands[i]];
+      if (d < 0 || t.entries[d].prim != &prim::broadcast) continue;
+      const int source = t.entries[d].operands[0];
+      for (tape& region : e.regions) {
+        int& input = region.inputs[loop ? i + 1 : i - 1];
+        entry inside = t.entries[d];
+        inside.operands = {region.values.size()};
+        inside.results = {input};
+        input = region.values.size();
+        region.values.push_back(t.values[source]);
+        vec<entry> entries{inside};
+        entries.append(region.entries);
+        region.entries = entries;
+      }
+      e.operands[i] = source;
+      changed = true;
+    }
+    if (!changed) continue;
+    for (tape& region : e.regions) region = with_broadcasts_inside(region);
+    any = true;
+  }
+  if (any) t = without_dead_entries(t);
+  return t;
+}
+}  // namespace detail
+
 }  // namespace drx
 
 #endif

@@ -17,11 +17,11 @@ struct loop_memory {
 inline constexpr loop_memory keep_carries{};
 /// All that the way back needs of each step: nothing is computed twice, except in maps and branches inside of a step.
 inline constexpr loop_memory keep_all{loop_memory::kind::everything};
-/// The carries of every K-th step, and of K steps at a time on the way back: n/K + K. Each step runs twice.
+/// The carries of every K-th step, and of K steps at a time on the way back: n/K + K. Each step runs three times (by default twice).
 template <std::int64_t K>
   requires(K > 0)
 inline constexpr loop_memory checkpoint_every{loop_memory::kind::every, K};
-/// The carries of about 4 log4(n) steps. Each step runs about log4(n) times.
+/// The carries of about 4 log4(n) steps. Each step runs about log4(n) + 1 times.
 inline constexpr loop_memory recompute_all{loop_memory::kind::logarithmic};
 
 namespace detail {

@@ -159,6 +159,9 @@ constexpr auto map_function_misuse() {
   if constexpr (Mappable<X...>) return result_misuse<typename map_result<F, X...>::type>();
 }
 
+/// t with the broadcasts that only feed loops and branches inside of these. (drx/primitives/loop.hpp)
+constexpr tape with_broadcasts_inside(tape t);
+
 /// Traces f on values of the given types in a region of its own. Operands: the leaves, then what f captured.
 template <class Result>
 struct traced_region {
@@ -186,7 +189,7 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
   region.set_member_body(member);
   region.set_branch(branch);
-  return traced_region<R>{region.result(), region.captures()};
+  return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
 }
 /// The innermost of b, of the builders that a region captured from, and of branches.
 constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {

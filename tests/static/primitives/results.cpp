@@ -190,6 +190,9 @@ IS(drx::map([](auto x) { return drx::broadcast<pupils>(x); }, of<placed_v3>()), 
 // Loops.
 IS(drx::fori_loop<4>(of<v3>(), [](auto x) { return x * 2; }), v3);
 IS(drx::fori_loop<4>(of<v3>(), [](auto i, auto x) { return x * drx::cast<float>(i); }), v3);
+IS(drx::fori_loop<4>(of<v3>(), [](auto x) { return x * 2; }, drx::keep_all), v3);
+IS(drx::while_loop([](auto x) { return drx::sum(x) < 1; }, [](auto x) { return x * 2; }, of<v3>()), v3);
+IS(drx::while_loop<9>([](auto x) { return drx::sum(x) < 1; }, [](auto i, auto x) { return x * drx::cast<float>(i); }, of<v3>()), v3);
 IS(drx::cond(of<A<bool>>(), [](auto x) { return x; }, [](auto x) { return -x; }, of<v3>()), v3);
 IS(drx::switch_case(of<A<int>>(), [] { return std::pair<v3, i3>(); }, [] { return std::pair<v3, i3>(); }), std::pair<v3, i3>);
 IS(drx::scan([](auto c, auto x) { return std::pair{c + x, c * x}; }, of<scalar>(), of<v3>()), std::pair<scalar, v3>);

@@ -72,6 +72,28 @@ constexpr auto discounted = [](auto rewards, auto rate) {  // rewards: array<dou
 };
 // cut-end loops
 
+// cut-begin branches
+constexpr auto clipped_step = [](auto w, auto g) {  // only the branch that is taken runs
+  return drx::cond(drx::dot(g, g) > 1, [=] { return w - g / drx::sqrt(drx::dot(g, g)); }, [=] { return w - g; });
+};
+constexpr auto activation = [](auto kind, auto x) {  // kind: int
+  return drx::switch_case(kind, [=] { return x; }, [=] { return drx::tanh(x); }, [=] { return drx::relu(x); });
+};
+// cut-end branches
+
+// cut-begin while_loop
+constexpr auto root_within = [](auto a, auto error) {  // as many steps as it takes, and at most 50
+  return drx::while_loop<50>([=](auto x) { return drx::abs(x * x - a) > error; }, [=](auto x) { return 0.5 * (x + a / x); }, a);
+};
+// cut-end while_loop
+
+// cut-begin loop_memory
+constexpr auto iterated = [](auto w, auto x) {
+  return drx::sum(drx::fori_loop<64>(x, [=](auto v) { return drx::tanh(drx::matmul(w, v)); }, drx::checkpoint_every<8>));
+};
+constexpr auto slope_of_iterated = drx::grad<0>(iterated);
+// cut-end loop_memory
+
 // cut-begin nested
 struct schools : drx::placement<schools> {};
 struct pupils : drx::placement<pupils> {};
@@ -177,6 +199,17 @@ TEST_CASE("guide: loops") {
   const auto [last, running] = oracle::call<drx::program<discounted, drx::array<double, 3>, double>>(drx::array<double, 3>{1., 2., 3.}, 0.5);
   CHECK(last == Approx(4.25));
   CHECK(running[1] == Approx(2.5));
+  CHECK(oracle::call<drx::program<root_within, double, double>>(2.0, 1e-12) == Approx(1.41421356237));
+  using square = drx::array<double, 2, 2>;
+  const square slope = oracle::call<drx::program<slope_of_iterated, square, drx::array<double, 2>>>(square{.1, 0., 0., .1}, drx::array<double, 2>{1., 1.});
+  CHECK(slope[1] == Approx(0).epsilon(1e-6));
+}
+
+TEST_CASE("guide: branches") {
+  using vec2 = drx::array<double, 2>;
+  CHECK(oracle::call<drx::program<clipped_step, vec2, vec2>>(vec2{1., 1.}, vec2{3., 4.})[1] == Approx(0.2));
+  CHECK(oracle::call<drx::program<clipped_step, vec2, vec2>>(vec2{1., 1.}, vec2{.3, .4})[1] == Approx(0.6));
+  CHECK(oracle::call<drx::program<activation, int, vec2>>(2, vec2{-1., 2.})[0] == 0);
 }
 
 TEST_CASE("guide: nested placements") {

@@ -51,8 +51,7 @@ constexpr auto branches = [](auto state, auto w) {
 }  // namespace
 
 TEST_CASE("a gradient in placed data through a loop inside of a map that reduces it") {
-  harness::check_run<drx::program<settle, at_pupils, vec2>>();
-  static constexpr auto slope = drx::grad<0, 1>(settle);
+  static constexpr auto slope = drx::value_and_grad<0, 1>(settle);
   harness::check_run<drx::program<slope, at_pupils, vec2>>();
 }
 
