@@ -1,8 +1,10 @@
 // The type of each primitive's result: shapes, element types, placements.
 #include <drx/drx.hpp>
 
+#include <array>
 #include <concepts>
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 namespace {
@@ -163,6 +165,13 @@ IS(drx::cumsum<0>(of<m34>()), m34);
 IS((drx::cumprod<-1, drx::direction::backward>(of<i3>())), i3);
 IS(drx::sort(of<b3>()), b3);
 IS(drx::argsort<0>(of<A<double, 3, 4>>()), A<std::int32_t, 3, 4>);
+
+// Calls of ordinary C++.
+constexpr auto norm = [](const auto& x) { return x[0] * x[0] + x[1] * x[1]; };
+constexpr auto rows_and_one = [](const auto& x, const auto& n) { return std::tuple{x[0], std::array{x, x}, n * 2, 1}; };
+IS(drx::call(norm, of<A<float, 2>>()), scalar);
+IS(drx::call<drx::ad::reverse>(norm, of<A<double, 2>>()), A<double>);
+IS(drx::call(rows_and_one, of<m34>(), of<A<std::int32_t>>()), std::tuple<A<float, 4>, A<float, 2, 3, 4>, scalar, scalar>);
 
 // To a placement, within it, and back.
 using placed_v3 = at<v3, clients>;
