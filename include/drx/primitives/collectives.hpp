@@ -152,7 +152,7 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
         grown = false;
         const vec<bool> inner = varying_values(e.regions[0], p, in);
         out = vec<bool>();
-        for (int o : e.regions[0].outputs) out.push_back(inner[o]);
+        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard > 0 && in[n.guard]));  // members stop at other steps
         for (int i = 0; i < n.carries; ++i)
           if (out[i] && !in[1 + n.constants + i]) in[1 + n.constants + i] = grown = true;
       }
@@ -289,7 +289,8 @@ class member_function {
   constexpr vec<int> loop(const entry& e) {
     const tape& body = e.regions[0];
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-    if (n.guard > 0 && varies[e.operands[n.guard - 1]]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
+    const int guard = n.guarding_carry() >= 0 ? e.results[n.guarding_carry()] : n.guard > 0 ? e.operands[n.guard - 1] : -1;
+    if (guard >= 0 && varies[guard]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
     for (int i = 0; i < n.ys; ++i)
       if (varies[e.results[n.carries + i]]) throw "drx: a scan with a collective whose ys differ between members: carry them";
     vec<int> operands;

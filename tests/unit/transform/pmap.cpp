@@ -87,3 +87,19 @@ TEST_CASE("collectives in the body of a map") {
   constexpr auto g = [](auto x) { return drx::map([](auto v) { return drx::tanh(v * drx::pmax<devices>(v)) / drx::psum<devices>(v); }, x); };
   harness::check_program<program<g, placed<vec3, devices>>>({.low = .5, .orders = 1});
 }
+
+TEST_CASE("loops that stop: each member by itself, and all together") {
+  constexpr auto apart = [](auto x) {  // what counts the steps differs, though nothing in it does
+    const auto s = drx::psum<devices>(x);
+    const auto [y, n] = drx::while_loop<20>([](auto c) { return drx::sum(drx::square(std::get<0>(c))) < 30; },
+                                            [=](auto c) { return std::tuple{std::get<0>(c) * 1.5 + s, std::get<1>(c) + 1}; }, std::tuple{x, 0.0});
+    return y * n;
+  };
+  constexpr auto together = [](auto x) {
+    return drx::while_loop<20>([](auto c) { return drx::sum(drx::square(drx::psum<devices>(c))) < 30; }, [](auto c) { return c * 1.5; }, x);
+  };
+  constexpr auto same = [=](auto x) {
+    return std::tuple{drx::pmap<devices>(apart)(x) - drx::vmap<devices>(apart)(x), drx::pmap<devices>(together)(x) - drx::vmap<devices>(together)(x)};
+  };
+  harness::check_zero<program<same, m43>>();
+}
