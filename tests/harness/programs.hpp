@@ -1,5 +1,5 @@
 // Random well-typed programs, written at run time or while compiling: array operations, maps with broadcast values over
-// nested and several placements, all reductions, chains of maps, loops inside and around them.
+// nested and several placements, all reductions, chains of maps, loops and branches inside and around them.
 #pragma once
 
 #include <drx/drx.hpp>
@@ -79,6 +79,8 @@ class program_writer {
       round(r);
     } else if (r.depth > 0 && below(7) == 0) {
       loop(r);
+    } else if (r.depth > 0 && below(9) == 0) {
+      branch(r);
     } else {
       r.pool.push_back(array_operation(r.b, r.pool));
     }
@@ -145,7 +147,34 @@ class program_writer {
     }
   }
 
-  /// A loop of three values over the rows of a matrix; its constants are of the pool and, at times, placed.
+  /// Whether a number of the region is small.
+  constexpr int holds(builder& b, const vec<int>& pool) {
+    const int x = b.add1(drx::prim::tanh, {operand(b, pool, 2)});
+    return drx::emit::less(b, x, drx::emit::constant_like(b, x, .375));
+  }
+  /// Two functions of the same values, some of them placed, of which one runs.
+  constexpr void branch(program_region& r) {
+    builder& b = r.b;
+    vec<int> operands{holds(b, r.pool), operand(b, r.pool, below(4)), operand(b, r.pool, below(4))};
+    if (!r.data.empty() && below(2) == 0) operands.push_back(r.data[below(r.data.size())]);
+    const int shapes[] = {below(4), below(4)};
+    vec<drx::tape> branches;
+    for (int k = 0; k < 2; ++k) {
+      builder body(&b);
+      program_region inner{body, {}, {}, r.depth - 1};
+      for (int i = 1; i < operands.size(); ++i) {
+        const abstract_value t = b.type(operands[i]);
+        (t.depth > 0 ? inner.data : inner.pool).push_back(body.input(t));
+      }
+      operations(inner, below(3));
+      for (int s : shapes) body.output(operand(body, inner.pool, s));
+      branches.push_back(body.result());
+    }
+    r.pool.append(b.add(drx::prim::cond, operands, {}, branches));
+  }
+
+  /// A loop of three values over the rows of a matrix; its constants are of the pool and, at times, placed; at times it stops
+  /// early, or keeps all of its steps.
   constexpr void loop(program_region& r) {
     namespace emit = drx::emit;
     builder& b = r.b;
@@ -154,6 +183,8 @@ class program_writer {
     const bool with_data = !r.data.empty() && below(2) == 0;
     if (with_data) operands.push_back(r.data[below(r.data.size())]);
     const int constants = operands.size();
+    const bool stops = below(3) == 0, keeps_all = below(3) == 0;
+    if (stops) operands.push_back(holds(b, r.pool));
     for (int s : shapes) operands.push_back(operand(b, r.pool, s));
     operands.push_back(operand(b, r.pool, 0));
     builder body(&b);
@@ -163,17 +194,21 @@ class program_writer {
       const abstract_value t = b.type(operands[i]);
       if (i + 1 == operands.size()) {
         inner.pool.push_back(body.input(type_of(1)));
+      } else if (stops && i == constants) {
+        body.input(t);
       } else {
         (t.depth > 0 ? inner.data : inner.pool).push_back(body.input(t));
       }
     }
     operations(inner, 1 + below(3));
+    if (stops) body.output(holds(body, inner.pool));
     for (int s : shapes) body.output(body.add1(drx::prim::tanh, {operand(body, inner.pool, s)}));
     const bool stacks = below(2) != 0;
     if (stacks) body.output(brought(body, inner.pool.back(), 1));
-    const vec<int> out = b.add(drx::prim::scan, operands, drx::prim::rules::scan::attrs(3, below(2) != 0, constants, 3), {body.result()});
-    r.pool.push_back(out[below(3)]);
-    if (stacks) r.pool.push_back(emit::broadcast_to(b, out[3], shape_of(0)));
+    const vec<int> out = b.add(drx::prim::scan, operands, drx::prim::rules::scan::attrs(3, below(2) != 0, constants, 3 + stops, stops ? constants + 1 : 0, keeps_all),
+                               {body.result()});
+    r.pool.push_back(out[stops + below(3)]);
+    if (stacks) r.pool.push_back(emit::broadcast_to(b, out[3 + stops], shape_of(0)));
   }
 
   /// A map over all that is placed where some data is, with broadcast values; its results reduced, or kept for a later map.
