@@ -8,6 +8,7 @@
 
 #include <drx/run/kernels.hpp>
 
+#include <bit>
 #include <numeric>
 
 #define DRX_HOST inline __attribute__((always_inline))
@@ -40,12 +41,23 @@ struct axis {
   }
 };
 
+/// W neighbouring channels in one register, or in part of one.
+template <class T, int W>
+struct lanes {
+  typedef T type __attribute__((vector_size(W * sizeof(T))));
+  typedef T anywhere __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T)), may_alias));  // unaligned in memory
+  DRX_HOST static type load(const T* p) { return *reinterpret_cast<const anywhere*>(p); }
+  DRX_HOST static void save(T* p, type v) { *reinterpret_cast<anywhere*>(p) = v; }
+};
+
 /// Two spatial axes, height H and width W (a struct with `static constexpr axis height, width`), channels CI to CO.
 template <class T, class Axes, int CI, int CO>
 struct convolution {
   static constexpr axis h = Axes::height, w = Axes::width;
-  static constexpr int width_of_pack = pack_width<T>;
-  static constexpr bool vectorised = (std::same_as<T, float> || std::same_as<T, double>)&&CO >= width_of_pack;
+  static constexpr bool vectorised = std::same_as<T, float> || std::same_as<T, double>;
+  static constexpr int width_of_pack = CO >= pack_width<T> ? pack_width<T> : static_cast<int>(std::bit_floor(static_cast<unsigned>(CO)));
+  using part = lanes<T, width_of_pack>;
+  using pack = typename part::type;
   static constexpr int packs = (CO + width_of_pack - 1) / width_of_pack;
   static constexpr int most_packs = packs < (vector_registers == 32 ? 4 : 2) ? packs : (vector_registers == 32 ? 4 : 2);
   static constexpr int rows = (vector_registers - 1 - most_packs) / most_packs < 8 ? (vector_registers - 1 - most_packs) / most_packs : 8;
@@ -73,18 +85,18 @@ struct convolution {
 
   template <int R>
   struct tile {
-    pack<T> sum[R][most_packs];
+    pack sum[R][most_packs];
     DRX_HOST void clear() {
       DRX_UNROLL
       for (int r = 0; r < R; ++r)
         DRX_UNROLL
-        for (int p = 0; p < most_packs; ++p) sum[r][p] = pack<T>{};
+        for (int p = 0; p < most_packs; ++p) sum[r][p] = pack{};
     }
     /// sum[r] += x[r step] row, for one row of the kernel
     DRX_HOST void multiply(const T* x, int step, const T* row, int panel) {
-      pack<T> v[most_packs];
+      pack v[most_packs];
       DRX_UNROLL
-      for (int p = 0; p < most_packs; ++p) v[p] = load(row + column(panel, p));
+      for (int p = 0; p < most_packs; ++p) v[p] = part::load(row + column(panel, p));
       DRX_UNROLL
       for (int r = 0; r < R; ++r)
         DRX_UNROLL
@@ -94,7 +106,7 @@ struct convolution {
       DRX_UNROLL
       for (int r = 0; r < R; ++r)
         DRX_UNROLL
-        for (int p = 0; p < most_packs; ++p) save(y + r * step + column(panel, p), sum[r][p]);
+        for (int p = 0; p < most_packs; ++p) part::save(y + r * step + column(panel, p), sum[r][p]);
     }
     /// The same, added: columns that two packs cover are added once.
     DRX_HOST void add(T* y, int step, int panel) const {

@@ -41,12 +41,14 @@ constexpr auto in_blocks = [](auto x, auto w) {
 };
 }  // namespace
 
-TEST_CASE("convolutions: channels that fill vectors, some, and none") {
+TEST_CASE("convolutions: channels that fill vectors, or parts of them") {
   harness::check_run<program<plain, array<float, 2, 5, 9, 3>, array<float, 3, 2, 3, 21>>>({}, {0});
   harness::check_run<program<strided, array<double, 6, 7, 5>, array<double, 3, 2, 5, 4>>>({}, {0});
   harness::check_run<program<dilated, array<double, 2, 4, 8, 9>, array<double, 2, 3, 9, 6>>>({}, {0});
   harness::check_run<program<spread, array<float, 2, 6, 2>, array<float, 4, 2, 1>>>({}, {0});
 }
+
+TEST_CASE("convolutions of integers") { harness::check_run<program<conv, array<int, 4, 5, 2>, array<int, 2, 2, 2, 3>>>({}, {0}); }
 
 TEST_CASE("pooling") { harness::check_run<program<pools, array<double, 2, 5, 6, 3>>>({}, {0}); }
 
