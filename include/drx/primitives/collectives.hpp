@@ -326,21 +326,34 @@ constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, con
   return out;
 }
 
+constexpr bool has_other_collective(const tape& t, const placement_info* axis) {
+  for (const entry& e : t.entries) {
+    if (prim::is_collective(e.prim) && e.attrs.placement != axis) return true;
+    for (const tape& r : e.regions)
+      if (has_other_collective(r, axis)) return true;
+  }
+  return false;
+}
+/// The tape of x; P must be the name of a map around it.
+template <class P, class X>
+constexpr builder& tape_in_axis(const X& x) {
+  builder& b = common_tape(leaf_refs<X>(x));
+  if (!b.knows_axis(&placement_of<P>)) throw "drx: a collective over an axis that no map, pmap or vmap around it has; those that it is in are named below";
+  return b;
+}
 template <class X>
 concept Communicable = Structured<X> && !error::Reported<X> && all_unplaced<X>;
 template <class P, class X, class Write>
 constexpr auto communicate(const X& x, Write write) {
-  const leaf_refs<X> refs(x);
-  builder& b = common_tape(refs);
-  vec<int> ids = refs.on(b);
+  builder& b = tape_in_axis<P>(x);
+  vec<int> ids = leaf_refs<X>(x).on(b);
   for (int& id : ids) id = write(b, id);
   return ids;
 }
 template <class P, class X>
 constexpr auto communicate_same(const primitive& p, const X& x) {
-  const leaf_refs<X> refs(x);
-  builder& b = common_tape(refs);
-  vec<int> ids = refs.on(b);
+  builder& b = tape_in_axis<P>(x);
+  vec<int> ids = leaf_refs<X>(x).on(b);
   for (int& id : ids) id = emit::collective(b, p, id, &placement_of<P>);
   return bound<canonical_t<X>>(b, ids);
 }
@@ -364,14 +377,14 @@ constexpr auto pmin(const X& x) { return detail::communicate_same<P>(prim::pmin,
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<std::int32_t> axis_index(const X& beside) {
-  builder& b = detail::common_tape(detail::leaf_refs<X>(beside));
+  builder& b = detail::tape_in_axis<P>(beside);
   return array<std::int32_t>(detail::at(b, emit::axis_index(b, &placement_of<P>)));
 }
 /// How many members there are, in x's tape.
 template <class P, class T = double, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<T> axis_size(const X& beside) {
-  builder& b = detail::common_tape(detail::leaf_refs<X>(beside));
+  builder& b = detail::tape_in_axis<P>(beside);
   return array<T>(detail::at(b, emit::members(b, &placement_of<P>, dtype_of<T>)));
 }
 /// The mean over all members, at each of them.
@@ -390,7 +403,7 @@ constexpr auto all_gather(const A& x) {
     a.ints = {N};
     return b.add1(prim::all_gather, {id}, a);
   });
-  return stacked_t<A, N>(detail::at(detail::common_tape(detail::leaf_refs<A>(x)), ids[0]));
+  return stacked_t<A, N>(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 /// The product over all N members.
 template <class P, std::int64_t N, class A>
@@ -404,7 +417,7 @@ template <class P, class A>
 constexpr auto psum_scatter(const A& x) {
   const vec<int> ids = detail::communicate<P>(
       x, [](builder& b, int id) { return emit::at_axis_index(b, emit::psum(b, id, &placement_of<P>), &placement_of<P>); });
-  return typename detail::drop_axis<A, 0>::type(detail::at(detail::common_tape(detail::leaf_refs<A>(x)), ids[0]));
+  return typename detail::drop_axis<A, 0>::type(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 /// What each member has for me: x is [N, ...] with slice j for member j; the result has at j what member j had for me.
 template <class P, class A>
@@ -412,7 +425,7 @@ template <class P, class A>
 constexpr A all_to_all(const A& x) {
   constexpr std::int64_t n = A::shape[0];
   const auto everybody = all_gather<P, n>(x);  // [from, to, ...]
-  builder& b = detail::common_tape(detail::leaf_refs<A>(x));
+  builder& b = detail::tape_in_axis<P>(x);
   const int exchanged = prim::rules::batch_axis_exchanged(b, emit::resolve(b, everybody.ref(), {}));
   return A(detail::at(b, emit::at_axis_index(b, exchanged, &placement_of<P>)));
 }
@@ -421,7 +434,7 @@ constexpr A all_to_all(const A& x) {
 template <class P, class A, std::size_t N>
   requires(Placement<P> && Array<A>)
 constexpr A ppermute(const A& x, const std::array<int, N>& from) {
-  builder& b = detail::common_tape(detail::leaf_refs<A>(x));
+  builder& b = detail::tape_in_axis<P>(x);
   int v = emit::resolve(b, all_gather<P, static_cast<std::int64_t>(N)>(x).ref(), {});
   const shape one = A::shape;
   vec<int> rows;

@@ -169,7 +169,7 @@ struct traced_region {
   vec<traced_ref> captures;
 };
 enum class region_kind : std::int8_t { loop, member, branch };
-template <region_kind Kind = region_kind::loop, class F, class... X>
+template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
 constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...) {
   using R = call_result_t<F, traced_t<X>...>;
   builder region(outer);
@@ -185,7 +185,9 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
     return bound<Y>(region, ids, first);
   };
   std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
+  if constexpr (!std::is_void_v<Axis>) region.open_axis(&placement_of<Axis>);
   const auto result = std::apply(f, inputs);
+  if constexpr (!std::is_void_v<Axis>) region.close_axis();
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
   region.set_member_body(member);
   region.set_branch(branch);
@@ -219,7 +221,7 @@ constexpr auto map(const F& f, const X&... x) {
     builder* b = nullptr;
     std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
     const bool of_constants = !b;
-    const auto region = detail::trace_region<detail::region_kind::member>(b, f, std::type_identity<typename X::member>{}...);
+    const auto region = detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
     b = detail::with_captures(b, region.captures);
     if (b && of_constants) b = builder::inner(b, b->member_body());
     if (!b) throw "drx: a map over constants only; let it meet a traced value first";

@@ -103,6 +103,11 @@ class builder {
   /// not run. (An operation on values from around a loop's body is written around it; from around a branch, in it.)
   constexpr builder& at_work() { return *inner(this, root()->branch_); }
   constexpr builder* branch() { return root()->branch_; }
+
+  /// The axes whose collectives may be used in the region that is being traced: the names of the maps around it.
+  constexpr void open_axis(const placement_info* name) { root()->axes_.push_back(name); }
+  constexpr void close_axis() { root()->axes_.pop_back(); }
+  constexpr bool knows_axis(const placement_info* name) { return root()->orphan_ || root()->axes_.find(name) >= 0; }
   constexpr void set_branch(builder* b) { root()->branch_ = b; }
 
  private:
@@ -159,6 +164,7 @@ class builder {
   int last_serial_ = 0;  // of the root: builders opened so far
   builder* member_body_ = nullptr;  // of the root
   builder* branch_ = nullptr;       // of the root
+  vec<const placement_info*> axes_; // of the root
 };
 
 }  // namespace drx

@@ -115,6 +115,14 @@ struct axes_of_leaves {
     (compare(std::type_identity<X>{}), ...);
   }
 };
+template <class Name>
+constexpr const placement_info* axis_named() {
+  if constexpr (std::is_void_v<Name>) {
+    return nullptr;
+  } else {
+    return &placement_of<Name>;
+  }
+}
 template <class Axes, class... X>
 struct batching;
 template <class... A, class... X>
@@ -123,9 +131,9 @@ struct batching<std::tuple<A...>, X...> {
   static constexpr axes_of_leaves<X...> leaves{std::type_identity<std::tuple<A...>>{}};
   template <class F>
   using result = canonical_t<call_result_t<F, traced_t<typename batch_axes<X, A>::one>...>>;
-  template <class F>
+  template <class Name, class F>
   static constexpr auto trace(builder* b, const F& f) {
-    return trace_region(b, f, std::type_identity<typename batch_axes<X, A>::one>{}...);
+    return trace_region<region_kind::loop, Name>(b, f, std::type_identity<typename batch_axes<X, A>::one>{}...);
   }
 };
 
@@ -205,7 +213,7 @@ struct batched_function {
   }
   /// The batch dealt out to the members of a placement, which has that name.
   static constexpr vec<int> in_parallel(builder& b, const tape& body, vec<int> inputs, const vec<bool>& on, std::int64_t n, vec<bool>& has_axis) {
-    const placement_info* p = &placement_of<Name>;
+    constexpr const placement_info* p = axis_named<Name>();
     for (int i = 0; i < inputs.size(); ++i)
       if (on[i]) inputs[i] = emit::distribute(b, inputs[i], p);
     member_function f(b, p, body);
@@ -219,7 +227,7 @@ struct batched_function {
     using results = batch_axes<R, Out>;
     constexpr std::int64_t n = Plan::leaves.extent;
     builder* b = meeting_builder(x...);
-    const auto region = Plan::trace(b, f);
+    const auto region = Plan::template trace<Name>(b, f);
     b = with_captures(b, region.captures);
     if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
     vec<int> inputs = leaves_on(*b, x...);
@@ -232,13 +240,11 @@ struct batched_function {
     for (const auto& c : region.captures) inputs.push_back(emit::resolve(*b, c, {}));
     vec<bool> has_axis;
     vec<int> out;
-    if constexpr (Parallel) {
+    constexpr const placement_info* name = axis_named<Name>();
+    if (Parallel && !has_other_collective(region.body, name)) {
       out = in_parallel(*b, region.body, inputs, on, n, has_axis);
-    } else {
-      const placement_info* name = nullptr;
-      if constexpr (!std::is_void_v<Name>) name = &placement_of<Name>;
-      const tape all = transform::batch_where_needed(region.body, on, n, has_axis, name);
-      out = inline_tape(*b, all, inputs);
+    } else {  // (what communicates over another axis too goes along with that axis's members)
+      out = inline_tape(*b, transform::batch_where_needed(region.body, on, n, has_axis, name), inputs);
     }
     using Y = typename results::template all<n>;
     int to[leaf_count<R> + 1] = {};

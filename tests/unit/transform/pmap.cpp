@@ -12,6 +12,8 @@ using drx::program;
 
 namespace {
 struct devices : drx::placement<devices> {};
+struct clients : drx::placement<clients> {};
+constexpr array<double, 2, 1, 1> numbers{0, 1};
 using vec3 = array<double, 3>;
 using m43 = array<double, 4, 3>;
 
@@ -102,4 +104,25 @@ TEST_CASE("loops that stop: each member by itself, and all together") {
     return std::tuple{drx::pmap<devices>(apart)(x) - drx::vmap<devices>(apart)(x), drx::pmap<devices>(together)(x) - drx::vmap<devices>(together)(x)};
   };
   harness::check_zero<program<same, m43>>();
+}
+TEST_CASE("two axes at once") {
+  // x: [2, 4, 3], over clients and devices
+  constexpr auto f = [](auto x) {
+    const auto one = [](auto v) {
+      const auto both = drx::psum<clients>(drx::psum<devices>(v));
+      return v * drx::pmean<clients>(v) + drx::psum<devices>(drx::sin(v)) * drx::cast<double>(drx::axis_index<clients>(v)) + both;
+    };
+    const auto inner = [=](auto row) { return drx::pmap<devices>(one)(row); };
+    const auto mesh = drx::pmap<clients>(inner)(x);
+    const auto across = [](auto y) { return drx::broadcast_to<2, 4, 3>(drx::reshape<1, 4, 3>(y)); };
+    const auto along = [](auto y) { return drx::broadcast_to<2, 4, 3>(drx::reshape<2, 1, 3>(y)); };
+    return mesh - (x * across(drx::mean<0>(x)) + along(drx::sum<1>(drx::sin(x))) * drx::constant(numbers) + drx::broadcast_to<2, 4, 3>(drx::sum<0, 1>(x)));
+  };
+  harness::check_zero<program<f, array<double, 2, 4, 3>>>();
+  constexpr auto nested = [](auto x) {  // each axis by itself: a placement in a placement
+    const auto mesh = drx::pmap<clients>([](auto row) { return drx::pmap<devices>([](auto v) { return v - drx::pmean<devices>(v); })(row); })(x);
+    return mesh - (x - drx::broadcast_to<2, 4, 3>(drx::reshape<2, 1, 3>(drx::mean<1>(x))));
+  };
+  harness::check_zero<program<nested, array<double, 2, 4, 3>>>();
+  harness::check_run<program<nested, array<double, 2, 4, 3>>>();
 }
