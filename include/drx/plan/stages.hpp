@@ -182,15 +182,24 @@ class stage_writer {
       if (!is_placed_entry(t, e))
         for (int o : e.operands) collect[o] = collect[o] || made_by_stages(o);
     for (int o : t.outputs) collect[o] = collect[o] || made_by_stages(o);
+    unplaced_at = vec<vec<int>>(last + 1);
+    staged_at = vec<vec<int>>(last + 1);
+    for (int i = 0; i < t.entries.size(); ++i) {
+      const entry& e = t.entries[i];
+      const int l = level[e.results[0]];
+      if (!is_placed_entry(t, e)) unplaced_at[l].push_back(i);
+      if (is_reduction(e.prim)) staged_at[l - 1].push_back(i);
+      bool collects = false;
+      for (int r : e.results) collects = collects || collect[r];
+      if (collects) staged_at[l].push_back(i);
+    }
     for (int l = 0; l <= last; ++l) {
       // What is not placed and needs no reduction of this level, then the collected values it may need, in order.
       write_unplaced(l);
       vec<const placement_info*> done;
-      for (const entry& e : t.entries) {
+      for (int i : staged_at[l]) {
+        const entry& e = t.entries[i];
         const bool reduces = is_reduction(e.prim) && level[e.results[0]] == l + 1;
-        bool collects = false;
-        for (int r : e.results) collects = collects || (collect[r] && level[r] == l);
-        if (!reduces && !collects) continue;
         const placement_info* p = reduces ? e.attrs.placement : t.values[e.results[0]].placements[0];
         if (done.find(p) >= 0) continue;
         done.push_back(p);
@@ -204,6 +213,7 @@ class stage_writer {
  private:
   const tape& t;
   vec<int> level, names, defining;
+  vec<vec<int>> unplaced_at, staged_at;  // by level: the entries that are written there, and those that its stages compute
   builder b;
 
   /// Whether v is placed and computed member by member (and not the result of a loop, or an input).
@@ -212,8 +222,9 @@ class stage_writer {
   }
 
   constexpr void write_unplaced(int l) {
-    for (const entry& e : t.entries) {
-      if (is_placed_entry(t, e) || level[e.results[0]] != l || names[e.results[0]] >= 0) continue;
+    for (int at : unplaced_at[l]) {
+      const entry& e = t.entries[at];
+      if (names[e.results[0]] >= 0) continue;
       bool ready = true;
       for (int o : e.operands) ready = ready && names[o] >= 0;
       if (!ready) continue;
@@ -279,7 +290,8 @@ class stage_writer {
       if (e.attrs.placement == p && members_said_by(t, e) >= 0) a.number = static_cast<double>(members_said_by(t, e));
     vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are
     vec<tape> monoids;
-    for (const entry& e : t.entries) {
+    for (int at : staged_at[l]) {
+      const entry& e = t.entries[at];
       if (is_reduction(e.prim) && e.attrs.placement == p && level[e.results[0]] == l + 1) {
         for (int i = 0; i < e.operands.size(); ++i) {
           outputs.push_back(w.share(e.operands[i]));

@@ -36,6 +36,9 @@ constexpr role role_of(const primitive* p) {
   return role::step;
 }
 
+/// The most entries of one group: compilers take more than twice as long for a loop twice as long.
+inline constexpr int group_limit = 64;
+
 template <int Regions, int Entries, int Values>
 struct workspace_plan {
   step steps[Entries + 1] = {};
@@ -43,6 +46,8 @@ struct workspace_plan {
   int step_count[Regions + 1] = {};
   int members[Entries + 1] = {};       // entries, grouped
   int group_of[Values + 1] = {};       // by value: 1 + the step that computes it in a group, 0 if none
+  int member_of[Values + 1] = {};      // by value computed in a group: its place there
+  int definition[Values + 1] = {};     // by value: the entry that defines it, -1 for inputs
   bool stored[Values + 1] = {};        // whether it is written to memory
   int root[Values + 1] = {};           // the value whose memory it names
   location where[Values + 1] = {};
@@ -156,7 +161,7 @@ class workspace_planner {
       }
       int chosen = -1;
       for (int s = earliest; s < groups.size() && chosen < 0; ++s)
-        if (!groups[s].empty() && t.values[id(t.entries[groups[s][0]].results, 0)].shape == t.values[result].shape) chosen = s;
+        if (!groups[s].empty() && groups[s].size() < group_limit && t.values[id(t.entries[groups[s][0]].results, 0)].shape == t.values[result].shape) chosen = s;
       if (chosen < 0) {
         chosen = groups.size();
         groups.push_back({});
@@ -177,7 +182,10 @@ class workspace_planner {
     for (int s = 0; s < steps; ++s) {
       p.steps[step0 + s].first_member = next_member;
       p.steps[step0 + s].members = groups[s].size();
-      for (int e : groups[s]) p.members[next_member++] = e;
+      for (int i = 0; i < groups[s].size(); ++i) {
+        p.member_of[id(t.entries[groups[s][i]].results, 0)] = i;
+        p.members[next_member++] = groups[s][i];
+      }
     }
 
     // Liveness.
@@ -214,6 +222,10 @@ class workspace_planner {
     };
     for (int s = 0; s < steps; ++s) {
       const step& now = p.steps[step0 + s];
+      int still = 0;
+      for (int k = 0; k < live.size(); ++k)
+        if (live[k].last >= s) live[still++] = live[k];
+      live.resize(still);
       for_each_entry(step0 + s, [&](int e) {
         const auto& x = t.entries[e];
         for (int i = 0; i < x.results.count; ++i) {
@@ -416,8 +428,10 @@ class workspace_planner {
     }
   }
   constexpr void resolve() {
-    for (int v = 0; v < Frozen::sizes.values; ++v)
+    for (int v = 0; v < Frozen::sizes.values; ++v) {
       if (root(v) != v) p.where[v] = p.where[root(v)];
+      p.definition[v] = definition[v];
+    }
   }
 };
 

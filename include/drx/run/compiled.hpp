@@ -242,8 +242,8 @@ class compiled {
       m.boundaries = b.data();
       agree(p, m, "compile_options::members");
     }
-    run::unroll<C::tape.sizes.entries>([&]<int E>(std::integral_constant<int, E>) {
-      if constexpr (C::tape.entries[E].prim == &prim::stage && C::tape.entries[E].number > 0)
+    run::for_each_stage<C>([&]<int E>(std::integral_constant<int, E>) {
+      if constexpr (C::tape.entries[E].number > 0)
         program_says(C::placements.index(C::tape.entries[E].placement), static_cast<std::int64_t>(C::tape.entries[E].number));
     });
     for (int p = 0; p < C::placements.count; ++p)
@@ -262,14 +262,12 @@ class compiled {
   // ---- placed values that are held whole ----
 
   static void provide_collected(const run::frame& f) {  // of every stage over a placement at the top, in loops too
-    run::unroll<C::tape.sizes.entries>([&]<int E>(std::integral_constant<int, E>) {
-      if constexpr (C::tape.entries[E].prim == &prim::stage) {
-        if constexpr (C::placements.parent[C::placements.index(C::tape.entries[E].placement)] < 0)
-          run::unroll<C::tape.entries[E].results.count>([&]<int I>(std::integral_constant<int, I>) {
-            constexpr int v = C::result(E, I);
-            if constexpr (C::tape.values[v].depth > 0) f.slots[C::plan.where[v].offset] = run::placed_buffer<C, v>(f);
-          });
-      }
+    run::for_each_stage<C>([&]<int E>(std::integral_constant<int, E>) {
+      if constexpr (C::placements.parent[C::placements.index(C::tape.entries[E].placement)] < 0)
+        run::unroll<C::tape.entries[E].results.count>([&]<int I>(std::integral_constant<int, I>) {
+          constexpr int v = C::result(E, I);
+          if constexpr (C::tape.values[v].depth > 0) f.slots[C::plan.where[v].offset] = run::placed_buffer<C, v>(f);
+        });
     });
   }
 

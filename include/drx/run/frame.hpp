@@ -93,12 +93,7 @@ struct code {
   }
   static constexpr std::int64_t bytes(int v) { return tape.values[v].shape.size() * byte_size(tape.values[v].type); }
   /// The entry that defines v, or -1.
-  static constexpr int definition(int v) {
-    for (int e = 0; e < std::remove_cvref_t<decltype(tape)>::sizes.entries; ++e)
-      for (int i = 0; i < tape.entries[e].results.count; ++i)
-        if (result(e, i) == v) return e;
-    return -1;
-  }
+  static constexpr int definition(int v) { return plan.definition[v]; }
 };
 
 template <class C, int V>
@@ -136,6 +131,21 @@ using element_of = element_t<C::tape.values[V].type>;
 template <int N, class F>
 constexpr void unroll(F&& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
+}
+
+/// Calls f(integral_constant<int, e>) for each entry e that is a stage, in regions too.
+template <class C, class F>
+void for_each_stage(F&& f) {
+  static constexpr auto stages = [] {
+    struct {
+      int entry[std::remove_cvref_t<decltype(C::tape)>::sizes.entries + 1] = {};
+      int count = 0;
+    } list;
+    for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
+      if (C::tape.entries[e].prim == &prim::stage) list.entry[list.count++] = e;
+    return list;
+  }();
+  unroll<stages.count>([&]<int I>(std::integral_constant<int, I>) { f(std::integral_constant<int, stages.entry[I]>{}); });
 }
 
 }  // namespace drx::run

@@ -62,8 +62,7 @@ struct fused {
     detail::source s;
     s.from = C::tape.values[v].shape;
     if (C::plan.group_of[v] == 1 + Step && !through_broadcast) {  // (a carry written in place has another root)
-      for (int m = 0; m < count; ++m)
-        if (result(m) == v) s.index = m;
+      s.index = C::plan.member_of[v];
       s.kind = detail::source_kind::register_;
       return s;
     }
@@ -213,10 +212,20 @@ struct fused {
     }
   }
 
+  template <class, class>
+  struct files;
+  template <int... M, int... K>
+  struct files<std::integer_sequence<int, M...>, std::integer_sequence<int, K...>> {
+    using registers = detail::register_file<std::integer_sequence<int, M...>, element_of<C, result(M)>...>;
+    using pointers = detail::register_file<std::integer_sequence<int, K...>, decltype(pointer_type<K>())...>;
+  };
+  using files_type = files<std::make_integer_sequence<int, count>, std::make_integer_sequence<int, 3 * count>>;
+  // Structs, since the functions of each entry are named after them.
+  struct registers_type : files_type::registers {};
+  struct pointers_type : files_type::pointers {};
+
   template <int... M, int... K>
   static void run(frame& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
-    using registers_type = detail::register_file<std::integer_sequence<int, M...>, element_of<C, result(M)>...>;
-    using pointers_type = detail::register_file<std::integer_sequence<int, K...>, decltype(pointer_type<K>())...>;
     for (std::int64_t r = 0; r < rows; ++r) {
       pointers_type pointers{};
       auto point = [&]<int Q>(std::integral_constant<int, Q>) {
