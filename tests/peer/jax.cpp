@@ -171,7 +171,7 @@ constexpr auto bits = [](auto key, auto i) {
   const auto keys = drx::split<3>(key);
   const auto last = drx::index<2>(keys);
   return std::tuple{keys, drx::fold_in(key, i), drx::random_key(i), drx::random_bits<std::int32_t, 3, 5>(last),
-                    drx::random_bits<std::int64_t, 7>(last), drx::uniform<float, 50>(last, -1, 3), drx::uniform<double, 50>(last),
+                    drx::random_bits<std::int64_t, 7>(last), drx::permutation<100>(last), drx::permutation<2000>(last), drx::uniform<float, 50>(last, -1, 3), drx::uniform<double, 50>(last),
                     drx::cast<float>(drx::bernoulli<50>(last, 0.3f)), drx::cast<float>(drx::bernoulli<50>(last, 0.3))};
 };
 constexpr auto normal = [](auto key) { return drx::normal<double, 2000>(key); };

@@ -91,6 +91,7 @@ def peers():
         signed = lambda x: x.view(jnp.int64 if x.dtype == jnp.uint64 else jnp.int32)
         return (signed(keys), signed(jax.random.fold_in(key(words), i)), signed(jax.random.PRNGKey(i)),
                 signed(jax.random.bits(last, (3, 5), jnp.uint32)), signed(jax.random.bits(last, (7,), jnp.uint64)),
+                jax.random.permutation(last, 100), jax.random.permutation(last, 2000),
                 jax.random.uniform(last, (50,), jnp.float32, -1, 3), jax.random.uniform(last, (50,), jnp.float64),
                 jax.random.bernoulli(last, jnp.float32(0.3), (50,)), jax.random.bernoulli(last, jnp.float64(0.3), (50,)))
 

@@ -141,6 +141,7 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/prod.hpp>
 #include <drx/primitives/cummax.hpp>
 #include <drx/primitives/sort.hpp>
+#include <drx/primitives/permutation.hpp>
 #include <drx/primitives/log_softmax.hpp>
 #include <drx/primitives/softmax_cross_entropy.hpp>
 #include <drx/primitives/broadcast.hpp>

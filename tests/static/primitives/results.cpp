@@ -143,6 +143,7 @@ IS((drx::random_bits<std::int64_t, 3>(of<key>())), A<std::int64_t, 3>);
 IS((drx::uniform<float, 3, 4>(of<key>(), -1, of<A<float, 4>>())), m34);
 IS((drx::normal<double, 3>(of<key>())), d3);
 IS(drx::bernoulli<3>(of<key>(), of<scalar>()), b3);
+IS(drx::permutation<7>(of<key>()), A<std::int32_t, 7>);
 IS(drx::erfinv(of<m34>()), m34);
 // Parts and elements at traced positions.
 using position = A<std::int32_t>;
