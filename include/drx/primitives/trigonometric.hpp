@@ -25,7 +25,7 @@ struct circular_function : floating_function, singular_value {
 struct sin : circular_function {
   static constexpr const char* name = "sin";
   template <class T>
-  DRX_FN static T apply(T x) { return math::sin(x); }
+  DRX_FN static T apply(T x) { return math::sin_near(x); }
   template <class T>
   static T exact(T x) { return math::sin_of_any(x); }
   template <class T>
@@ -37,7 +37,7 @@ struct sin : circular_function {
 struct cos : circular_function {
   static constexpr const char* name = "cos";
   template <class T>
-  DRX_FN static T apply(T x) { return math::cos(x); }
+  DRX_FN static T apply(T x) { return math::cos_near(x); }
   template <class T>
   static T exact(T x) { return math::cos_of_any(x); }
   template <class T>
@@ -49,7 +49,7 @@ struct cos : circular_function {
 struct tan : circular_function {
   static constexpr const char* name = "tan";
   template <class T>
-  DRX_FN static T apply(T x) { return math::tan(x); }
+  DRX_FN static T apply(T x) { return math::tan_near(x); }
   template <class T>
   static T exact(T x) { return math::tan_of_any(x); }
   template <class T>

@@ -37,6 +37,18 @@ DRX_INLINE bool within_sin_limit(T x) {
 DRX_FORWARD(exp) DRX_FORWARD(exp2) DRX_FORWARD(expm1) DRX_FORWARD(log) DRX_FORWARD(log1p) DRX_FORWARD(tanh)
 DRX_FORWARD(sin) DRX_FORWARD(cos) DRX_FORWARD(tan)
 #undef DRX_FORWARD
+template <std::floating_point T>
+DRX_INLINE T sin_near(T x) {
+  return std::sin(x);
+}
+template <std::floating_point T>
+DRX_INLINE T cos_near(T x) {
+  return std::cos(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tan_near(T x) {
+  return std::tan(x);
+}
 
 template <std::floating_point T>
 DRX_INLINE T sigmoid(T x) {
@@ -278,8 +290,13 @@ DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
   const turned<T> t = sin_and_cos(x);
   const U n = t.n + turn;
   const T unsigned_result = blend(U{0} - (n & 1), t.c, t.s);
-  const T result = cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
-  return select(x <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
+  return cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
+}
+
+/// NaN beyond sin_limit.
+template <class T>
+DRX_INLINE T in_sin_limit(T x, T result) {
+  return select(magnitude(x) <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
 }
 
 }  // namespace detail
@@ -341,20 +358,21 @@ DRX_INLINE T sigmoid(T x) {
   return detail::select(x < 0, detail::fma(-z, quotient, z), quotient);  // z - z q = q, exacter
 }
 
+// For |x| <= sin_limit; beyond, meaningless.
 template <std::floating_point T>
-DRX_INLINE T sin(T x) {
+DRX_INLINE T sin_near(T x) {
   using U = detail::bits_t<T>;
   const T result = detail::sin_turned(detail::magnitude(x), U{0});
   return detail::cast<T>(detail::cast<U>(result) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
 }
 
 template <std::floating_point T>
-DRX_INLINE T cos(T x) {
+DRX_INLINE T cos_near(T x) {
   return detail::sin_turned(detail::magnitude(x), detail::bits_t<T>{1});
 }
 
 template <std::floating_point T>
-DRX_INLINE T tan(T x) {
+DRX_INLINE T tan_near(T x) {
   using U = detail::bits_t<T>;
   const T a = detail::magnitude(x);
   const detail::turned<T> t = detail::sin_and_cos(a);
@@ -362,8 +380,20 @@ DRX_INLINE T tan(T x) {
   const T quotient = detail::blend(odd, t.c, t.s) / detail::blend(odd, t.s, t.c);  // -c / s in odd quadrants
   const T turned = detail::cast<T>(detail::cast<U>(quotient) ^ (odd & detail::sign_bit<T>));
   const T exact = detail::fma(t.tail, detail::fma(turned, turned, T(1)), turned);
-  const T result = detail::cast<T>(detail::cast<U>(exact) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
-  return detail::select(a <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
+  return detail::cast<T>(detail::cast<U>(exact) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
+}
+
+template <std::floating_point T>
+DRX_INLINE T sin(T x) {
+  return detail::in_sin_limit(x, sin_near(x));
+}
+template <std::floating_point T>
+DRX_INLINE T cos(T x) {
+  return detail::in_sin_limit(x, cos_near(x));
+}
+template <std::floating_point T>
+DRX_INLINE T tan(T x) {
+  return detail::in_sin_limit(x, tan_near(x));
 }
 
 #endif
