@@ -22,10 +22,10 @@ struct ceil : floating_function, not_differentiable {
   template <class T>
   static T reference(T x) { return std::ceil(x); }
 };
-struct sign : number_function, not_differentiable {  // -1, 0 or 1; of NaN 0
+struct sign : number_function, not_differentiable {  // -1, 0 or 1; NaN stays
   static constexpr const char* name = "sign";
   template <class T>
-  DRX_FN static constexpr T apply(T x) { return static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)); }
+  DRX_FN static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
   template <class T>
   static T reference(T x) { return apply(x); }
 };
@@ -88,7 +88,7 @@ template <class A> requires FloatingArray<A>
 constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
 template <class A> requires FloatingArray<A>
 constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
-/// -1, 0 or 1.
+/// -1, 0 or 1; of NaN NaN.
 template <class A> requires detail::NumberArray<A>
 constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
 /// Derivative: sign(x), which is 0 at 0.

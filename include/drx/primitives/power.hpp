@@ -46,7 +46,7 @@ struct pow : same_type, on_floating, singular_value {
       if (emit::is_constant(b, y, c))
         return c == 0 ? zero_tangent : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
       const int lower = emit::where(b, emit::equal(b, y, zero), one, emit::sub(b, y, one));
-      return emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, lower)));
+      return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
     }
     const int at_zero = emit::equal(b, x, zero);  // log(x) x^y, but 0 where x = 0
     const int slope = emit::azmul(b, emit::log(b, emit::where(b, at_zero, one, x)), s.results[0]);

@@ -17,16 +17,17 @@ struct reduce {  // placement: over whom; one operand, placed there
     return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
   }
   template <class F>
-  static void fold(evaluation& v, F f) {  // from the first member on
-    for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
-      const tensor& x = v.in[0]->members[m];
-      visit_dtype(x.type.type, [&]<class T>(T) {
-        for (std::int64_t i = 0; i < x.size(); ++i) {
-          T& y = v.out[0].data<T>()[i];
-          y = m == 0 ? x.data<T>()[i] : static_cast<T>(f(y, x.data<T>()[i]));
-        }
-      });
-    }
+  static void fold(evaluation& v, F f) {  // from the first member on, floats in double
+    const auto& members = v.in[0]->members;
+    if (members.empty()) return;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
+        wide total = members[0].data<T>()[i];
+        for (std::size_t m = 1; m < members.size(); ++m) total = static_cast<wide>(f(total, static_cast<wide>(members[m].data<T>()[i])));
+        v.out[0].data<T>()[i] = static_cast<T>(total);
+      }
+    });
   }
 };
 struct reduce_sum : reduce {

@@ -35,11 +35,13 @@ struct over_axes {  // ints: the axes, ascending
     for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
     return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
   }
-  /// Folds with f from `first`, in row-major order.
+  /// Folds with f in row-major order, floats in double: what is plain need not be inaccurate.
   template <class F>
   static void fold(evaluation& v, F f, bool from_zero) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
+      std::vector<wide> total(static_cast<std::size_t>(to.size()));
       std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
       std::int64_t i = 0;
       for_each_index(from, [&](const std::int64_t* at) {
@@ -47,12 +49,12 @@ struct over_axes {  // ints: the axes, ascending
         int k = 0;
         for (int axis = 0; axis < from.rank; ++axis)
           if (v.e.attrs.ints.find(axis) < 0) target[k++] = at[axis];
-        const auto j = flat_index(to, target);
-        T& y = v.out[0].data<T>()[j];
-        const T x = v.in[0]->data<T>()[i++];
-        y = begun[static_cast<std::size_t>(j)] ? f(y, x) : x;
-        begun[static_cast<std::size_t>(j)] = 1;
+        const auto j = static_cast<std::size_t>(flat_index(to, target));
+        const auto x = static_cast<wide>(v.in[0]->data<T>()[i++]);
+        total[j] = begun[j] ? static_cast<wide>(f(total[j], x)) : x;
+        begun[j] = 1;
       });
+      for (std::size_t j = 0; j < total.size(); ++j) v.out[0].data<T>()[j] = static_cast<T>(total[j]);
     });
   }
 };

@@ -131,8 +131,47 @@ struct kernel<C, E, &prim::matmul> {
 };
 
 namespace detail {
+// Long rows are halved, again and again, so that the error of a sum grows with the logarithm of their number.
+
+/// n >= 16 numbers in a row: of fewer than 2048, sixteen lanes side by side, then the lanes.
+template <class T, class Op>
+inline T fold_row(const T* row, std::int64_t n, Op op) {
+  constexpr std::int64_t lanes = 16, part = 1024;
+  if (n >= 2 * part) {
+    const std::int64_t half = n / part / 2 * part;
+    return op(fold_row(row, half, op), fold_row(row + half, n - half, op));
+  }
+  T lane[lanes];
+  for (std::int64_t l = 0; l < lanes; ++l) lane[l] = row[l];
+  std::int64_t i = lanes;
+  for (; i + lanes <= n; i += lanes)
+    for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
+  for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
+  for (std::int64_t width = lanes / 2; width > 0; width /= 2)
+    for (std::int64_t l = 0; l < width; ++l) lane[l] = op(lane[l], lane[l + width]);
+  return lane[0];
+}
+/// Columns of n rows, the next row `stride` further: of fewer than 256 rows, one after the other.
+template <class T, class Op>
+inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t stride, T* __restrict out, std::int64_t columns, T start, Op op) {
+  constexpr std::int64_t part = 128, width = 256;
+  if (n < 2 * part) {
+    for (std::int64_t i = 0; i < columns; ++i) out[i] = start;
+    for (std::int64_t k = 0; k < n; ++k)
+      for (std::int64_t i = 0; i < columns; ++i) out[i] = op(out[i], x[k * stride + i]);
+    return;
+  }
+  const std::int64_t half = n / part / 2 * part;
+  for (std::int64_t at = 0; at < columns; at += width) {
+    const std::int64_t some = columns - at < width ? columns - at : width;
+    T second[width];
+    fold_columns(x + at, half, stride, out + at, some, start, op);
+    fold_columns(x + half * stride + at, n - half, stride, second, some, start, op);
+    for (std::int64_t i = 0; i < some; ++i) out[at + i] = op(out[at + i], second[i]);
+  }
+}
 /// Folds over one run of axes: x is [outer, middle, inner], the result [outer, inner]. The order is fixed by the shape
-/// alone: where inner is 1, sixteen lanes side by side, then the lanes.
+/// alone.
 template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
 inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
   if constexpr (Inner == 1) {
@@ -144,24 +183,20 @@ inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
         for (std::int64_t i = 0; i < Middle; ++i) total = op(total, row[i]);
         y[o] = total;
       } else {
-        T lane[lanes];
-        for (std::int64_t l = 0; l < lanes; ++l) lane[l] = row[l];
-        std::int64_t i = lanes;
-        for (; i + lanes <= Middle; i += lanes)
-          for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
-        for (std::int64_t l = 0; i + l < Middle; ++l) lane[l] = op(lane[l], row[i + l]);
-        for (std::int64_t width = lanes / 2; width > 0; width /= 2)
-          for (std::int64_t l = 0; l < width; ++l) lane[l] = op(lane[l], lane[l + width]);
-        y[o] = lane[0];
+        y[o] = fold_row(row, Middle, op);
       }
     }
   } else {
     for (std::int64_t o = 0; o < Outer; ++o) {
       T* out = y + o * Inner;
-      for (std::int64_t i = 0; i < Inner; ++i) out[i] = start;
-      for (std::int64_t k = 0; k < Middle; ++k) {
-        const T* row = x + (o * Middle + k) * Inner;
-        for (std::int64_t i = 0; i < Inner; ++i) out[i] = op(out[i], row[i]);
+      if constexpr (Middle >= 256) {
+        fold_columns(x + o * Middle * Inner, Middle, Inner, out, Inner, start, op);
+      } else {
+        for (std::int64_t i = 0; i < Inner; ++i) out[i] = start;
+        for (std::int64_t k = 0; k < Middle; ++k) {
+          const T* row = x + (o * Middle + k) * Inner;
+          for (std::int64_t i = 0; i < Inner; ++i) out[i] = op(out[i], row[i]);
+        }
       }
     }
   }
