@@ -1,0 +1,181 @@
+// Every elementwise primitive on random numbers: value, jvp, vjp and second derivative, in float64 and float32, as JSON;
+// run.py computes the same with JAX from the Python expression in the row. A new primitive is one row of the table.
+#include <drx/drx.hpp>
+#include <drx/run/oracle.hpp>
+#include <drx/transform/differentiate.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace prim = drx::prim;
+using drx::builder;
+using drx::dtype;
+using drx::tape;
+using drx::tensor;
+using drx::vec;
+using tensors = std::vector<tensor>;
+
+namespace {
+constexpr int count = 24;
+using maker = std::function<tape(dtype)>;
+
+/// The tape of a primitive of n operands.
+maker of(const drx::primitive& p, int n) {
+  return [&p, n](dtype type) {
+    builder b;
+    vec<int> x;
+    for (int i = 0; i < n; ++i) x.push_back(b.input({type, drx::make_shape(count)}));
+    b.output(b.add1(p, x));
+    return b.result();
+  };
+}
+/// The tape of ordinary code on arrays, of one argument.
+template <auto F>
+maker traced() {
+  return [](dtype type) {
+    return type == dtype::float64 ? drx::program<F, drx::array<double, count>>::tape().thaw() : drx::program<F, drx::array<float, count>>::tape().thaw();
+  };
+}
+maker polygamma(int order) {
+  return [order](dtype type) {
+    builder b;
+    const int x = b.input({type, drx::make_shape(count)});
+    b.output(b.add1(prim::polygamma, {drx::emit::constant_like(b, x, order), x}));
+    return b.result();
+  };
+}
+constexpr auto gelu = [](auto x) { return drx::gelu(x); };
+constexpr auto gelu_tanh = [](auto x) { return drx::gelu_tanh(x); };
+constexpr auto logsumexp = [](auto x) { return drx::logsumexp(x) + 0 * x; };
+constexpr auto softmax = [](auto x) { return drx::softmax(x); };
+constexpr auto log_softmax = [](auto x) { return drx::log_softmax(x); };
+
+struct row {
+  const char* name;
+  double low, high;     // of all operands
+  const char* python;   // of x, y, z; jnp, lax, jax and special (jax.scipy.special) are there
+  maker make;
+  double slack = 1;     // times the tolerances: where JAX itself is less accurate
+};
+// clang-format off
+const row table[] = {
+    {"exp",         -3, 3,     "jnp.exp(x)",                     of(prim::exp, 1)},
+    {"exp2",        -3, 3,     "jnp.exp2(x)",                    of(prim::exp2, 1)},
+    {"expm1",       -3, 3,     "jnp.expm1(x)",                   of(prim::expm1, 1)},
+    {"log",         .1, 9,     "jnp.log(x)",                     of(prim::log, 1)},
+    {"log1p",       -.8, 5,    "jnp.log1p(x)",                   of(prim::log1p, 1)},
+    {"sigmoid",     -9, 9,     "jax.nn.sigmoid(x)",              of(prim::sigmoid, 1)},
+    {"sqrt",        .1, 9,     "jnp.sqrt(x)",                    of(prim::sqrt, 1)},
+    {"rsqrt",       .1, 9,     "lax.rsqrt(x)",                   of(prim::rsqrt, 1)},
+    {"cbrt",        .1, 9,     "jnp.cbrt(x)",                    of(prim::cbrt, 1)},
+    {"pow",         .2, 3,     "jnp.power(x, y)",                of(prim::pow, 2)},
+    {"sin",         -9, 9,     "jnp.sin(x)",                     of(prim::sin, 1)},
+    {"cos",         -9, 9,     "jnp.cos(x)",                     of(prim::cos, 1)},
+    {"tan",         -1.3, 1.3, "jnp.tan(x)",                     of(prim::tan, 1), 10},
+    {"asin",        -.9, .9,   "jnp.arcsin(x)",                  of(prim::asin, 1)},
+    {"acos",        -.9, .9,   "jnp.arccos(x)",                  of(prim::acos, 1)},
+    {"atan",        -9, 9,     "jnp.arctan(x)",                  of(prim::atan, 1)},
+    {"atan2",       .2, 3,     "jnp.arctan2(x, y)",              of(prim::atan2, 2)},
+    {"sinh",        -3, 3,     "jnp.sinh(x)",                    of(prim::sinh, 1)},
+    {"cosh",        -3, 3,     "jnp.cosh(x)",                    of(prim::cosh, 1)},
+    {"tanh",        -5, 5,     "jnp.tanh(x)",                    of(prim::tanh, 1)},
+    {"asinh",       -9, 9,     "jnp.arcsinh(x)",                 of(prim::asinh, 1)},
+    {"acosh",       1.1, 9,    "jnp.arccosh(x)",                 of(prim::acosh, 1), 10},
+    {"atanh",       -.9, .9,   "jnp.arctanh(x)",                 of(prim::atanh, 1), 10},
+    {"erf",         -3, 3,     "lax.erf(x)",                     of(prim::erf, 1)},
+    {"erfc",        -3, 5,     "lax.erfc(x)",                    of(prim::erfc, 1)},
+    {"erfinv",      -.9, .9,   "lax.erf_inv(x)",                 of(prim::erfinv, 1), 10},
+    {"lgamma",      .5, 9,     "special.gammaln(x)",             of(prim::lgamma, 1), 10},
+    {"lgamma < 0",  -.9, -.1,  "special.gammaln(x)",             of(prim::lgamma, 1), 1e3},
+    {"digamma",     .5, 9,     "special.digamma(x)",             of(prim::digamma, 1), 10},
+    {"polygamma 1", .5, 9,     "special.polygamma(1, x)",        polygamma(1), 100},
+    {"polygamma 3", .5, 9,     "special.polygamma(3, x)",        polygamma(3), 100},
+    {"floor",       -9, 9,     "jnp.floor(x)",                   of(prim::floor, 1)},
+    {"ceil",        -9, 9,     "jnp.ceil(x)",                    of(prim::ceil, 1)},
+    {"round",       -9, 9,     "jnp.round(x)",                   of(prim::round, 1)},
+    {"sign",        -1, 1,     "jnp.sign(x)",                    of(prim::sign, 1)},
+    {"abs",         -1, 1,     "jnp.abs(x)",                     of(prim::abs, 1)},
+    {"relu",        -1, 1,     "jax.nn.relu(x)",                 of(prim::relu, 1)},
+    {"neg",         -1, 1,     "-x",                             of(prim::neg, 1)},
+    {"add",         -1, 1,     "x + y",                          of(prim::add, 2)},
+    {"sub",         -1, 1,     "x - y",                          of(prim::sub, 2)},
+    {"mul",         -1, 1,     "x * y",                          of(prim::mul, 2)},
+    {"div",         .3, 3,     "x / y",                          of(prim::div, 2)},
+    {"azmul",       -1, 1,     "x * y",                          of(prim::azmul, 2)},
+    {"azdiv",       .3, 3,     "x / y",                          of(prim::azdiv, 2)},
+    {"max",         -1, 1,     "jnp.maximum(x, y)",              of(prim::maximum, 2)},
+    {"min",         -1, 1,     "jnp.minimum(x, y)",              of(prim::minimum, 2)},
+    {"fma",         -1, 1,     "x * y + z",                      of(prim::fma, 3)},
+    {"gelu",        -4, 4,     "jax.nn.gelu(x, approximate=False)", traced<gelu>()},
+    {"gelu_tanh",   -4, 4,     "jax.nn.gelu(x, approximate=True)",  traced<gelu_tanh>()},
+    {"logsumexp",   -5, 5,     "jax.nn.logsumexp(x) + 0 * x",    traced<logsumexp>()},
+    {"softmax",     -5, 5,     "jax.nn.softmax(x)",              traced<softmax>()},
+    {"log_softmax", -5, 5,     "jax.nn.log_softmax(x)",          traced<log_softmax>()},
+};
+// clang-format on
+
+std::mt19937_64 engine(11);
+tensor random(const drx::abstract_value& type, double low, double high) {
+  tensor x(type);
+  drx::visit_dtype(type.type, [&]<class T>(T) {
+    for (std::int64_t i = 0; i < x.size(); ++i)
+      x.data<T>()[i] = static_cast<T>(std::uniform_real_distribution<double>(low, high)(engine));
+  });
+  return x;
+}
+void print(const char* key, const tensors& all, const char* behind) {
+  std::printf("\"%s\":[", key);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::printf("%s[", k ? "," : "");
+    drx::visit_dtype(all[k].type.type, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < all[k].size(); ++i)
+        std::printf("%s%.17g", i ? "," : "", static_cast<double>(all[k].data<T>()[i]));
+    });
+    std::printf("]");
+  }
+  std::printf("]%s", behind);
+}
+tensors joined(tensors a, const tensors& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+void record(const row& r, dtype type, bool first) {
+  const tape t = r.make(type);
+  const int n = t.inputs.size();
+  tensors x, v, ct;
+  for (int i : t.inputs) {
+    x.push_back(random(t.values[i], r.low, r.high));
+    v.push_back(random(t.values[i], -1, 1));
+  }
+  ct.push_back(random(t.values[t.outputs[0]], -1, 1));
+  const vec<bool> moving(n, true);
+  const tape reverse = drx::transform::pullback(t, moving, {true});
+  vec<bool> only_x(n, true);
+  only_x.push_back(false);
+  const tensors forward = drx::oracle::run(drx::transform::jvp(t, moving), joined(x, v));
+  const tensors second = drx::oracle::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
+  std::printf("%s{\"name\":\"%s\",\"python\":\"%s\",\"slack\":%g,\"type\":\"%s\",", first ? "[" : ",\n", r.name, r.python, r.slack,
+              type == dtype::float64 ? "float64" : "float32");
+  print("x", x, ",");
+  print("v", v, ",");
+  print("ct", ct, ",");
+  print("value", {forward[0]}, ",");
+  print("jvp", {forward[1]}, ",");
+  print("vjp", drx::oracle::run(reverse, joined(x, ct)), ",");
+  print("second", {second.begin() + n, second.end()}, "}");
+}
+}  // namespace
+
+int main() {
+  bool first = true;
+  for (const row& r : table)
+    for (const dtype type : {dtype::float64, dtype::float32}) {
+      record(r, type, first);
+      first = false;
+    }
+  std::printf("]\n");
+}
