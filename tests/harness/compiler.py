@@ -18,3 +18,8 @@ class Compiler:
         done = subprocess.run([self.path, "-fsyntax-only", *flags, str(source)], capture_output=True, text=True,
                               env={**os.environ, "LC_ALL": "C"})  # plain quotes in the diagnostics
         return done.returncode == 0, done.stdout + done.stderr
+
+    def build(self, source, program):
+        """Compiles and links a source of the core."""
+        return subprocess.run([self.path, *self.flags["Clang" if self.clang else "GNU"], str(source), "-o", str(program)],
+                              capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})

@@ -23,7 +23,7 @@ def run_in_environment():
         CACHE.mkdir(parents=True, exist_ok=True)
         interpreter = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
         for command in ([interpreter, "-m", "venv", "--clear", VENV],
-                        [python, "-m", "pip", "install", "--quiet", "--timeout", "30", "--retries", "1", "jax", "numpy"]):
+                        [python, "-m", "pip", "install", "--quiet", "--timeout", "30", "--retries", "1", "jax", "numpy", "drjax"]):
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 last = ((done.stderr or done.stdout).strip().splitlines() or ["no message"])[-1]
