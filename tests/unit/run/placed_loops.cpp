@@ -65,3 +65,20 @@ TEST_CASE("placed carries of a loop inside of a member; placed results of a bran
   harness::check_run<drx::program<inside, at_pupils, vec2>>();
   harness::check_run<drx::program<branches, at_schools, vec2>>({}, {3, 0, 5});
 }
+
+TEST_CASE("a loop that carries some of the members") {
+  drx::serial_executor e;
+  drx::single_rank c;
+  const auto value = [](std::int64_t i) { return vec2{.1 * static_cast<double>(i), .5}; };
+  const auto all = drx::place<schools>(c, 20, value);
+  const std::vector<std::int64_t> chosen{3, 4, 17};
+  const auto few = drx::place<schools>(c, 3, [&](std::int64_t i) { return value(chosen[static_cast<std::size_t>(i)]); });
+  using P = drx::program<rounds, at_schools, vec2>;
+  drx::compiled<P> p(e, c), q(e, c);
+  const vec2 w{.3, -.2};
+  const auto [state, sum, last] = p(all.subset(chosen, 0), w);
+  const auto [expected, expected_sum, expected_last] = q(few, w);
+  CHECK(sum[0] == expected_sum[0]);
+  CHECK(last[1] == expected_last[1]);
+  for (std::int64_t i = 0; i < 3; ++i) CHECK(state[i][0] == expected[i][0]);
+}
