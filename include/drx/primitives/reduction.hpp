@@ -42,6 +42,7 @@ struct over_axes {  // ints: the axes, ascending
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
       std::vector<wide> total(static_cast<std::size_t>(to.size()));
+      for (std::size_t j = 0; j < total.size(); ++j) total[j] = static_cast<wide>(v.out[0].data<T>()[j]);  // what a rule began with
       std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
       std::int64_t i = 0;
       for_each_index(from, [&](const std::int64_t* at) {
