@@ -33,20 +33,36 @@ struct sum_over {
           return record_inputs(tape, theta);
         }
       }();
+      const auto shared = [&] {  // recorded once for all samples
+        if constexpr (requires { f.prepare(in); }) {
+          return f.prepare(in);
+        } else {
+          return in;
+        }
+      }();
+      P total(0), first_lane(1);
+      if constexpr (W > 1)
+        for (int l = 1; l < W; ++l) first_lane.set(l, 0);
+      V constant(0);
+      if constexpr (requires { f.once(shared); }) {
+        constant = f.once(shared);
+        total = constant.value * first_lane;
+      }
+      tape.require_complete();
       const auto start = tape.now();
       tape.clear();
-      P total(0);
+      add_cotangent(constant, first_lane);
       for (std::size_t first = 0; first < samples; first += static_cast<std::size_t>(W)) {
         const std::size_t n = samples - first < static_cast<std::size_t>(W) ? samples - first : static_cast<std::size_t>(W);
         std::array<P, Size> x;
         for (std::size_t j = 0; j < Size; ++j) x[j] = gather(first, n, j, sample);
-        const V y = f(in, x);
+        const V y = f(shared, x);
         tape.require_complete();
         tape.clear(start.count);
         P seed(1);
         if constexpr (W > 1) {
           for (std::size_t l = n; l < static_cast<std::size_t>(W); ++l) seed.set(static_cast<int>(l), 0);
-          total += select(seed != P(0), y.value, P(0));
+          total += select(seed != P(0), y.value, P(0));  // lanes beyond the last sample repeat one
         } else {
           total += y.value;
         }
@@ -54,6 +70,7 @@ struct sum_over {
         tape.sweep(start.count);
         tape.rewind(start);
       }
+      tape.sweep();
       for (std::size_t i = 0; i < in.size(); ++i) g[i] = sum_of_lanes(cotangent(in[i]));
       return sum_of_lanes(total);
     });
@@ -65,7 +82,8 @@ struct sum_over {
 /// The sum over n samples of f(theta, x), x a std::array of the Size numbers at sample(i), and its gradient by theta,
 /// written to g. W samples are computed at once, in the lanes of packs: f is called with theta as var<pack<T, W>> and x as
 /// pack<T, W>. A branch on values in f is a compile error then; W = 1 takes one sample at a time and any f. The tape
-/// holds what one call of f records, whatever n is.
+/// holds what one call of f records, whatever n is. Where f has a member prepare(theta), it is called once, and f is
+/// called with what it returns in theta's place; where it has once(prepared), that is added to the sum.
 template <std::size_t Size, int W = 0, class G, class F, detail::Numbers Theta, class Sample, class Memory = detail::on_stack>
 auto sum_over_into(G&& g, const F& f, const Theta& theta, std::size_t n, const Sample& sample, const Memory& memory = {}) {
   using T = detail::element_of<Theta>;

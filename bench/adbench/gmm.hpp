@@ -1,0 +1,153 @@
+// Gaussian mixture model (ADBench; Srajer, Kukelova, Fitzgibbon 2018): the log posterior of n points in D dimensions by the
+// K means, weights and inverse covariances of a mixture, with a Wishart prior. As ordinary C++, and its gradient by hand.
+#pragma once
+
+#include <drx/scalar/sum_over.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <span>
+#include <vector>
+
+namespace adbench {
+
+template <std::size_t D, std::size_t K>
+struct gmm {
+  static constexpr std::size_t lower = D * (D - 1) / 2;
+  // parameters: log weights, means, log diagonals, then lower triangles of the roots of the inverse covariances
+  static constexpr std::size_t means = K, diagonals = means + K * D, triangles = diagonals + K * D, parameters = triangles + K * lower;
+  using vector = std::array<double, parameters>;
+  using point = std::array<double, D>;
+
+  std::size_t points = 0;
+  double gamma = 1;
+  double m = 0;
+
+  [[nodiscard]] double constant() const {
+    double log_gamma_d = 0.25 * D * (D - 1) * std::log(std::numbers::pi);
+    const double n = D + m + 1;
+    for (std::size_t j = 1; j <= D; ++j) log_gamma_d += std::lgamma(0.5 * n + 0.5 * (1 - static_cast<double>(j)));
+    const double wishart = n * D * (std::log(gamma) - 0.5 * std::numbers::ln2) - log_gamma_d;
+    return -static_cast<double>(points) * D * 0.5 * std::log(2 * std::numbers::pi) - K * wishart;
+  }
+
+  template <class T>
+  struct shared {
+    std::array<T, parameters> theta;
+    std::array<T, K * D> diagonal;
+    std::array<T, K> log_determinant;
+  };
+  template <class T>
+  [[nodiscard]] shared<T> prepare(const std::array<T, parameters>& theta) const {
+    using std::exp;
+    shared<T> s{theta, {}, {}};
+    for (std::size_t k = 0; k < K; ++k) {
+      s.log_determinant[k] = 0;
+      for (std::size_t i = 0; i < D; ++i) {
+        s.diagonal[k * D + i] = exp(theta[diagonals + k * D + i]);
+        s.log_determinant[k] += theta[diagonals + k * D + i];
+      }
+    }
+    return s;
+  }
+  /// One point's term.
+  template <class T, class X>
+  T operator()(const shared<T>& s, const std::array<X, D>& x) const {
+    std::array<T, K> term;
+    for (std::size_t k = 0; k < K; ++k) {
+      std::array<T, D> centred;
+      for (std::size_t i = 0; i < D; ++i) centred[i] = x[i] - s.theta[means + k * D + i];
+      const T* row = s.theta.data() + triangles + k * lower;
+      T square = 0;
+      for (std::size_t i = 0; i < D; row += i++) {
+        T y = s.diagonal[k * D + i] * centred[i];
+        if (i > 0) y += drx::ad::dot(std::span<const T>(row, i), std::span<const T>(centred.data(), i));
+        square += y * y;
+      }
+      term[k] = s.theta[k] + s.log_determinant[k] - square / 2;
+    }
+    return log_sum_exp(term);
+  }
+  /// What does not depend on points.
+  template <class T>
+  T once(const shared<T>& s) const {
+    std::array<T, K> weights;
+    for (std::size_t k = 0; k < K; ++k) weights[k] = s.theta[k];
+    T prior = 0;
+    for (const T& d : s.diagonal) prior += d * d;
+    for (std::size_t i = triangles; i < parameters; ++i) prior += s.theta[i] * s.theta[i];
+    prior *= gamma * gamma / 2;
+    for (const T& q : s.log_determinant) prior -= m * q;
+    return prior - static_cast<double>(points) * log_sum_exp(weights) + constant();
+  }
+  template <class T>
+  static T log_sum_exp(const std::array<T, K>& x) {
+    using std::exp, std::log;
+    auto most = drx::ad::value_of(x[0]);  // a shift: without influence on the result
+    for (const T& v : x) most = drx::ad::max(most, drx::ad::value_of(v));
+    T sum = 0;
+    for (const T& v : x) sum += exp(v - most);
+    return log(sum) + most;
+  }
+
+  /// The whole, on plain numbers.
+  [[nodiscard]] double value(const vector& t, const std::vector<point>& x) const {
+    const auto s = prepare(t);
+    double sum = once(s);
+    for (const point& p : x) sum += (*this)(s, p);
+    return sum;
+  }
+  /// Value and gradient, derived and written by hand.
+  double by_hand(const vector& t, const std::vector<point>& x, vector& g) const {
+    const auto s = prepare(t);
+    g = {};
+    double sum = once(s);
+    for (const point& p : x) {
+      double centred[K][D], y[K][D], term[K];
+      for (std::size_t k = 0; k < K; ++k) {
+        for (std::size_t i = 0; i < D; ++i) centred[k][i] = p[i] - t[means + k * D + i];
+        const double* row = t.data() + triangles + k * lower;
+        double square = 0;
+        for (std::size_t i = 0; i < D; row += i++) {
+          y[k][i] = s.diagonal[k * D + i] * centred[k][i];
+          for (std::size_t j = 0; j < i; ++j) y[k][i] += row[j] * centred[k][j];
+          square += y[k][i] * y[k][i];
+        }
+        term[k] = t[k] + s.log_determinant[k] - square / 2;
+      }
+      double most = term[0], total = 0;
+      for (double v : term) most = v > most ? v : most;
+      for (double& v : term) total += v = std::exp(v - most);
+      sum += std::log(total) + most;
+      for (std::size_t k = 0; k < K; ++k) {
+        const double w = term[k] / total;
+        g[k] += w;
+        const double* row = t.data() + triangles + k * lower;
+        double* to = g.data() + triangles + k * lower;
+        double* mean = g.data() + means + k * D;
+        for (std::size_t i = 0; i < D; row += i, to += i, ++i) {
+          const double wy = w * y[k][i];
+          g[diagonals + k * D + i] += w - wy * s.diagonal[k * D + i] * centred[k][i];
+          mean[i] += wy * s.diagonal[k * D + i];
+          for (std::size_t j = 0; j < i; ++j) {
+            to[j] -= wy * centred[k][j];
+            mean[j] += wy * row[j];
+          }
+        }
+      }
+    }
+    double most = t[0], total = 0;
+    for (std::size_t k = 0; k < K; ++k) most = t[k] > most ? t[k] : most;
+    for (std::size_t k = 0; k < K; ++k) total += std::exp(t[k] - most);
+    for (std::size_t k = 0; k < K; ++k) {
+      g[k] -= static_cast<double>(points) * std::exp(t[k] - most) / total;
+      for (std::size_t i = 0; i < D; ++i) g[diagonals + k * D + i] += gamma * gamma * s.diagonal[k * D + i] * s.diagonal[k * D + i] - m;
+    }
+    for (std::size_t i = triangles; i < parameters; ++i) g[i] += gamma * gamma * t[i];
+    return sum;
+  }
+};
+
+}  // namespace adbench

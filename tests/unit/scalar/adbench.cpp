@@ -1,0 +1,54 @@
+// The functions of bench/adbench/ at small sizes: derivatives of both modes against those written by hand and differences.
+#include <drx/scalar/sum_over.hpp>
+
+#include "../../../bench/adbench/ba.hpp"
+#include "../../../bench/adbench/gmm.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+namespace ad = drx::ad;
+
+TEST_CASE("Gaussian mixture: packs, one lane and duals against the gradient by hand") {
+  using model = adbench::gmm<3, 4>;
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal(0, 0.5);
+  model::vector theta, hand, packs, lane;
+  for (double& t : theta) t = normal(random);
+  std::vector<model::point> x(21);
+  for (auto& p : x)
+    for (double& v : p) v = normal(random);
+  const model f{x.size(), 1.5, 2};
+  const double value = f.by_hand(theta, x, hand);
+  CHECK(f.value(theta, x) == doctest::Approx(value));
+  const auto sample = [&](std::size_t i) -> const auto& { return x[i]; };
+  CHECK(ad::sum_over_into<3>(packs, f, theta, x.size(), sample) == doctest::Approx(value));
+  CHECK(ad::sum_over_into<3, 1>(lane, f, theta, x.size(), sample) == doctest::Approx(value));
+  for (std::size_t i = 0; i < model::parameters; ++i) {
+    CAPTURE(i);
+    model::vector above = theta, below = theta;
+    above[i] += 1e-5;
+    below[i] -= 1e-5;
+    CHECK(hand[i] == doctest::Approx((f.value(above, x) - f.value(below, x)) / 2e-5).epsilon(1e-7).scale(1));
+    CHECK(packs[i] == doctest::Approx(hand[i]).epsilon(1e-12));
+    CHECK(lane[i] == doctest::Approx(hand[i]).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("bundle adjustment: both modes against the Jacobian by hand") {
+  adbench::bundle::input x{0.1, -0.3, 0.2, 1, -2, 0.5, 500, 320, 240, 0.1, -0.02, 0.4, 0.3, 5, 0.8};
+  const adbench::bundle f{{310, 250}};
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto hand = f.by_hand(x);
+    const auto forward = ad::jacobian<ad::forward>(f, x), reverse = ad::jacobian<ad::reverse>(f, x);
+    for (std::size_t o = 0; o < 2; ++o)
+      for (std::size_t i = 0; i < 15; ++i) {
+        CAPTURE(i);
+        CHECK(forward[o][i] == doctest::Approx(hand[o][i]).epsilon(1e-11));
+        CHECK(reverse[o][i] == doctest::Approx(hand[o][i]).epsilon(1e-11));
+      }
+    x[0] = x[1] = x[2] = 0;  // no rotation: the other branch
+  }
+}
