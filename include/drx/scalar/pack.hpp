@@ -90,9 +90,8 @@ struct pack {
 template <class T, int W>
 pack<T, W> select(const mask<T, W>& m, const pack<T, W>& a, const pack<T, W>& b) {
   using N = typename mask<T, W>::native;
-  const N x = reinterpret_cast<const N&>(a.lanes), y = reinterpret_cast<const N&>(b.lanes);
-  const N chosen = (x & m.lanes) | (y & ~m.lanes);
-  return {reinterpret_cast<const typename pack<T, W>::native&>(chosen)};
+  const N chosen = ((N)a.lanes & m.lanes) | ((N)b.lanes & ~m.lanes);  // casts of vectors keep the bits
+  return {(typename pack<T, W>::native)chosen};
 }
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>

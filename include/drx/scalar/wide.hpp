@@ -67,10 +67,15 @@ DRX_FN constexpr void list_numbers(const wide_operand& o, std::uint32_t*& to, st
 }
 DRX_FN constexpr std::size_t listed(const wide_operand& o, std::size_t n) { return o.form == wide_operand::listed ? n : 0; }
 
-/// sum of term(i), in eight lanes: one chain of additions would wait for each.
+/// sum of term(i); a long one in eight lanes, since one chain of additions would wait for each.
 template <class T, class Term>
 DRX_FN constexpr T sum_of(std::size_t n, Term term) {
   if constexpr (std::is_floating_point_v<T>) {
+    if (n < 16) {
+      T sum = 0;
+      for (std::size_t i = 0; i < n; ++i) sum += term(i);
+      return sum;
+    }
     T lane[8] = {};
     std::size_t i = 0;
     for (; i + 8 <= n; i += 8)
