@@ -1,6 +1,7 @@
 // Gradients of ADBench's functions as ordinary C++ beside those written by hand, on one thread. Prints milliseconds and ratios.
 #include "ba.hpp"
 #include "gmm.hpp"
+#include "lstm.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -112,9 +113,30 @@ void bundles() {
   print("drx, duals of packs", lanes, by_hand, error());
 }
 
+void recurrent() {
+  using model = adbench::lstm<2, 14>;
+  std::mt19937_64 random(1);
+  std::normal_distribution<double> normal(0, 0.3);
+  model f;
+  f.sequence.resize(1024);
+  for (double& v : f.start) v = normal(random);
+  for (auto& c : f.sequence) c[random() % 14] = 1;
+  model::vector w, hand, g;
+  for (double& v : w) v = normal(random);
+  const ad::arena memory(1 << 27);
+  volatile double sink = 0;
+  std::printf("Long short-term memory, 2 layers of 14 units, 1024 characters, %zu parameters\n", model::parameters);
+  const double by_hand = shortest([&] { sink = f.by_hand(w, hand); });
+  print("value", shortest([&] { sink = f(w); }), by_hand, 0);
+  print("gradient by hand", by_hand, by_hand, 0);
+  const double tape = shortest([&] { sink = ad::value_and_gradient_into(g, f, w, memory); });
+  print("drx, local tape", tape, by_hand, distance(g, hand));
+}
+
 }  // namespace
 
 int main() {
   mixture();
   bundles();
+  recurrent();
 }

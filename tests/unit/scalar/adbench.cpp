@@ -3,6 +3,7 @@
 
 #include "../../../bench/adbench/ba.hpp"
 #include "../../../bench/adbench/gmm.hpp"
+#include "../../../bench/adbench/lstm.hpp"
 
 #include <doctest/doctest.h>
 
@@ -50,5 +51,29 @@ TEST_CASE("bundle adjustment: both modes against the Jacobian by hand") {
         CHECK(reverse[o][i] == doctest::Approx(hand[o][i]).epsilon(1e-11));
       }
     x[0] = x[1] = x[2] = 0;  // no rotation: the other branch
+  }
+}
+
+TEST_CASE("long short-term memory: the tape against backpropagation by hand and differences") {
+  using model = adbench::lstm<2, 3>;
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal(0, 0.7);
+  model f;
+  f.sequence.resize(6);
+  for (double& v : f.start) v = normal(random);
+  for (auto& c : f.sequence) c[random() % 3] = 1;
+  model::vector w, hand;
+  for (double& v : w) v = normal(random);
+  const double value = f.by_hand(w, hand);
+  const auto r = ad::value_and_gradient(f, w);
+  CHECK(value == doctest::Approx(f(w)));
+  CHECK(r.value == doctest::Approx(value));
+  for (std::size_t i = 0; i < model::parameters; ++i) {
+    CAPTURE(i);
+    model::vector above = w, below = w;
+    above[i] += 1e-5;
+    below[i] -= 1e-5;
+    CHECK(hand[i] == doctest::Approx((f(above) - f(below)) / 2e-5).epsilon(1e-6).scale(0.01));
+    CHECK(r.gradient[i] == doctest::Approx(hand[i]).epsilon(1e-12));
   }
 }
