@@ -1,0 +1,143 @@
+// Products, linear algebra, convolutions and pooling on random numbers: value, jvp, vjp and second derivative, as JSON;
+// run.py computes the same with JAX from the Python expression in the row.
+#include <drx/drx.hpp>
+#include <drx/run/oracle.hpp>
+#include <drx/transform/differentiate.hpp>
+
+#include <cstdio>
+#include <random>
+#include <vector>
+
+using drx::array;
+using drx::tape;
+using drx::tensor;
+using drx::vec;
+using tensors = std::vector<tensor>;
+
+namespace {
+template <auto F, class... A>
+tape traced() { return drx::program<F, A...>::tape().thaw(); }
+
+constexpr array<double, 4, 4> four{4, 0, 0, 0, 0, 4, 0, 0, 0, 0, 4, 0, 0, 0, 0, 4};
+constexpr auto regular = [](auto x) { return x + drx::constant(four); };
+using m44 = array<double, 4, 4>;
+using m243 = array<double, 2, 4, 3>;
+using batch = array<double, 2, 4, 4>;
+
+constexpr auto matmul = [](auto x, auto y) { return drx::matmul(x, y); };
+constexpr auto cholesky = [](auto x) { return drx::cholesky(regular(drx::matmul(x, drx::transpose<0, 2, 1>(x)))); };
+constexpr auto cholesky_of_any = [](auto x) { return drx::cholesky(regular(x)); };
+constexpr auto lower = [](auto x, auto y) { return drx::triangular_solve(regular(x), y); };
+constexpr auto upper = [](auto x, auto y) { return drx::triangular_solve<drx::upper, drx::transposed, drx::unit_diagonal>(x, y); };
+constexpr auto from_right = [](auto x, auto y) { return drx::triangular_solve<drx::from_right, drx::transposed>(regular(x), y); };
+constexpr auto solve = [](auto x, auto y) { return drx::solve(regular(x), y); };
+constexpr auto inverse = [](auto x) { return drx::inverse(regular(x)); };
+constexpr auto determinant = [](auto x) { return drx::determinant(x); };
+constexpr auto logdet = [](auto x) { return drx::logdet(regular(x)); };
+constexpr auto conv1d = [](auto x, auto y) { return drx::conv1d<drx::strides<2>, drx::padding<1, 2>, drx::dilations<2>>(x, y); };
+constexpr auto conv2d = [](auto x, auto y) { return drx::conv2d<drx::strides<2, 1>, drx::same>(x, y); };
+constexpr auto conv2d_up = [](auto x, auto y) {
+  return drx::conv2d<drx::input_dilations<2, 3>, drx::padding<2, 1>, drx::padding<1, 2>>(x, y);
+};
+constexpr auto max_pool = [](auto x) { return drx::max_pool<drx::window<2, 3>, drx::strides<2, 1>, drx::same>(x); };
+constexpr auto ties = [](auto x) {
+  return drx::max_pool<drx::window<5>, drx::strides<1>>(drx::concatenate<1>(drx::stop_gradient(x), x));
+};
+constexpr auto avg_pool = [](auto x) { return drx::avg_pool<drx::window<3>, drx::strides<2>, drx::padding<1>>(x); };
+
+struct row {
+  const char* name;
+  const char* python;  // of x, y
+  tape t;
+};
+// clang-format off
+const row table[] = {
+    {"matmul", "jnp.matmul(x, y)", traced<matmul, array<double, 2, 1, 2, 3>, array<double, 2, 3, 2>>()},
+    {"cholesky", "jnp.linalg.cholesky(x @ jnp.swapaxes(x, 1, 2) + 4 * jnp.eye(4))", traced<cholesky, batch>()},
+    {"cholesky of any matrix", "jnp.linalg.cholesky(x + 4 * jnp.eye(4))", traced<cholesky_of_any, m44>()},
+    {"triangular_solve", "lax.linalg.triangular_solve(x + 4 * jnp.eye(4), y, left_side=True, lower=True)", traced<lower, batch, m243>()},
+    {"triangular_solve upper", "lax.linalg.triangular_solve(x, y, left_side=True, lower=False, transpose_a=True, unit_diagonal=True)", traced<upper, batch, m243>()},
+    {"triangular_solve from right", "lax.linalg.triangular_solve(x + 4 * jnp.eye(4), y, left_side=False, lower=True, transpose_a=True)", traced<from_right, m44, array<double, 3, 4>>()},
+    {"solve", "jnp.linalg.solve(x + 4 * jnp.eye(4), y)", traced<solve, batch, m243>()},
+    {"solve of a vector", "jnp.linalg.solve(x + 4 * jnp.eye(4), y)", traced<solve, m44, array<double, 4>>()},
+    {"inverse", "jnp.linalg.inv(x + 4 * jnp.eye(4))", traced<inverse, batch>()},
+    {"determinant", "jnp.linalg.det(x)", traced<determinant, batch>()},
+    {"logdet", "jnp.linalg.slogdet(x + 4 * jnp.eye(4))[1]", traced<logdet, batch>()},
+    {"conv1d", "lax.conv_general_dilated(x, y, (2,), [(1, 2)], rhs_dilation=(2,), dimension_numbers=('NWC', 'WIO', 'NWC'))",
+     traced<conv1d, array<double, 2, 7, 3>, array<double, 3, 3, 2>>()},
+    {"conv2d", "lax.conv_general_dilated(x, y, (2, 1), 'SAME', dimension_numbers=('NHWC', 'HWIO', 'NHWC'))",
+     traced<conv2d, array<double, 2, 5, 4, 2>, array<double, 3, 2, 2, 3>>()},
+    {"conv2d of a dilated input", "lax.conv_general_dilated(x, y, (1, 1), [(2, 1), (1, 2)], lhs_dilation=(2, 3), dimension_numbers=('NHWC', 'HWIO', 'NHWC'))",
+     traced<conv2d_up, array<double, 1, 3, 2, 2>, array<double, 2, 3, 2, 2>>()},
+    {"max_pool", "lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 3, 1), (1, 2, 1, 1), 'SAME')", traced<max_pool, array<double, 2, 5, 4, 2>>()},
+    {"max_pool with ties", "lax.reduce_window(jnp.concatenate([lax.stop_gradient(x), x], 1), -jnp.inf, lax.max, (1, 5, 1), (1, 1, 1), 'VALID')",
+     traced<ties, m243>()},
+    {"avg_pool", "lax.reduce_window(x, 0., lax.add, (1, 3, 1), (1, 2, 1), [(0, 0), (1, 1), (0, 0)]) / 3", traced<avg_pool, m243>()},
+};
+// clang-format on
+
+std::mt19937_64 engine(13);
+tensors random(const tape& t, const vec<int>& values) {
+  tensors all;
+  for (int v : values) {
+    all.emplace_back(t.values[v]);
+    for (std::int64_t i = 0; i < all.back().size(); ++i)
+      all.back().data<double>()[i] = std::uniform_real_distribution<double>(-1, 1)(engine);
+  }
+  return all;
+}
+tensors joined(tensors a, const tensors& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+/// The elements from `at` on, as nested lists.
+void print(const tensor& x, int axis, std::int64_t& at) {
+  if (axis == x.type.shape.rank) {
+    std::printf("%.17g", x.data<double>()[at++]);
+    return;
+  }
+  for (std::int64_t i = 0; i < x.type.shape[axis]; ++i) {
+    std::printf(i ? "," : "[");
+    print(x, axis + 1, at);
+  }
+  std::printf("]");
+}
+void print(const char* key, const tensors& all, const char* behind) {
+  std::printf("\"%s\":[", key);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::int64_t at = 0;
+    if (k) std::printf(",");
+    print(all[k], 0, at);
+  }
+  std::printf("]%s", behind);
+}
+
+void record(const row& r) {
+  const int n = r.t.inputs.size();
+  const tensors x = random(r.t, r.t.inputs), v = random(r.t, r.t.inputs), ct = random(r.t, r.t.outputs);
+  const vec<bool> moving(n, true);
+  vec<bool> only_x = moving;
+  only_x.push_back(false);
+  const tape reverse = drx::transform::pullback(r.t, moving, vec<bool>{true});
+  const tensors forward = drx::oracle::run(drx::transform::jvp(r.t, moving), joined(x, v));
+  const tensors second = drx::oracle::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
+  std::printf("{\"name\":\"%s\",\"python\":\"%s\",\"slack\":10,\"type\":\"float64\",", r.name, r.python);
+  print("x", x, ",");
+  print("v", v, ",");
+  print("ct", ct, ",");
+  print("value", {forward[0]}, ",");
+  print("jvp", {forward[1]}, ",");
+  print("vjp", drx::oracle::run(reverse, joined(x, ct)), ",");
+  print("second", {second.begin() + n, second.end()}, "}");
+}
+}  // namespace
+
+int main() {
+  const char* before = "[";
+  for (const row& r : table) {
+    std::printf("%s", before);
+    record(r);
+    before = ",\n";
+  }
+  std::printf("]\n");
+}
