@@ -278,7 +278,12 @@ template <class A, class B>
   requires(Active<A> || Active<B>)
 DRX_FN constexpr auto fmin(const A& a, const B& b) { return min(a, b); }
 
-/// a * b + c. Plain numbers round once, what carries derivatives twice.
+/// a * b + c. Plain numbers round once, what carries derivatives twice. Of variables one statement, not two.
+template <Active A>
+DRX_FN constexpr A fma(const A& a, const A& b, const A& c) {
+  using T = std::remove_cvref_t<decltype(a.value)>;
+  return chain(a, b, c, T(a.value * b.value + c.value), b.value, a.value, T(real_t<A>(1)));
+}
 template <class A, class B, class C>
   requires(Number<A> && Number<B> && Number<C>)
 DRX_FN constexpr auto fma(const A& a, const B& b, const C& c) {

@@ -49,6 +49,12 @@ DRX_FN constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, cons
   for (int i = 0; i < N; ++i) r.tangent[i] = detail::scaled(a.tangent[i], p) + detail::scaled(b.tangent[i], q);
   return r;
 }
+template <class T, int N>
+DRX_FN constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y, const T& p, const T& q, const T& r) {
+  dual<T, N> z(y);
+  for (int i = 0; i < N; ++i) z.tangent[i] = a.tangent[i] * p + b.tangent[i] * q + c.tangent[i] * r;
+  return z;
+}
 /// The same, where a partial may be infinite: a tangent that is zero stays zero.
 template <class T, int N>
 DRX_FN constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const std::type_identity_t<T>& p) {

@@ -48,8 +48,9 @@ class arena {
 namespace detail {
 
 struct statement {
-  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, most = none - 16;
-  std::uint32_t a, b;  // b: an operand's number, or leaf, unary, wide; of a wide one, a is its size on the stack
+  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, ternary = none - 4, most = none - 16;
+  std::uint32_t a, b;  // b: an operand's number, or leaf, unary, wide, ternary; of a wide one, a is its size on the stack;
+                       // of one of three operands, the other two are in the word before
 };
 
 /// One operand of a wide statement: many variables.
@@ -141,6 +142,17 @@ class recording {
     top_ += 2;
     return count_++;
   }
+  DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, std::uint32_t c, const T& by_a, const T& by_b, const T& by_c) {
+    if (limit_ - count_ < 2) [[unlikely]] return overflow(2);
+    words_[count_] = {b, c};
+    words_[count_ + 1] = {a, detail::statement::ternary};
+    std::construct_at(top_, by_a);
+    std::construct_at(top_ + 1, by_b);
+    std::construct_at(top_ + 2, by_c);
+    top_ += 3;
+    count_ += 2;
+    return count_ - 1;
+  }
   /// A wide statement of several results and room for `values` and `numbers`; null where there is no room left.
   struct wide_room {
     T* values;
@@ -218,6 +230,14 @@ class recording {
         if (detail::all_zero(g)) continue;
         ct[s.a] += detail::pulled(g, p[0]);
         ct[s.b] += detail::pulled(g, p[1]);
+      } else if (s.b == statement::ternary) {
+        p -= 3;
+        const T g = ct[i];
+        const statement t = words_[--i];
+        if (detail::all_zero(g)) continue;
+        ct[s.a] += detail::pulled(g, p[0]);
+        ct[t.a] += detail::pulled(g, p[1]);
+        ct[t.b] += detail::pulled(g, p[2]);
       } else if (s.b == statement::unary) {
         p -= 1;
         const T g = ct[i];

@@ -40,6 +40,13 @@ DRX_FN constexpr var<T> chain(const var<T>& a, const var<T>& b, const std::type_
   if (!a.tape) return chain(b, y, q);
   return {y, a.tape, a.tape->push(a.index, b.index, static_cast<T>(p), static_cast<T>(q))};
 }
+template <class T>
+DRX_FN constexpr var<T> chain(const var<T>& a, const var<T>& b, const var<T>& c, const std::type_identity_t<T>& y, const T& p, const T& q, const T& r) {
+  if (!a.tape) return chain(b, c, y, q, r);
+  if (!b.tape) return chain(a, c, y, p, r);
+  if (!c.tape) return chain(a, b, y, p, q);
+  return {y, a.tape, a.tape->push(a.index, b.index, c.index, p, q, r)};
+}
 template <class T, class P>
 DRX_FN constexpr var<T> strict_chain(const var<T>& x, const std::type_identity_t<T>& y, const P& p) { return chain(x, y, p); }
 template <class T, class P, class Q>
