@@ -1,27 +1,8 @@
 // Every elementwise primitive on random numbers: value, jvp, vjp and second derivative, in float64 and float32, as JSON;
 // run.py computes the same with JAX from the Python expression in the row. A new primitive is one row of the table.
-#include <drx/drx.hpp>
-#include <drx/run/oracle.hpp>
-#include <drx/transform/differentiate.hpp>
-
-#include <cstdio>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
-
-namespace prim = drx::prim;
-using drx::builder;
-using drx::dtype;
-using drx::tape;
-using drx::tensor;
-using drx::vec;
-using tensors = std::vector<tensor>;
+#include "table.hpp"
 
 namespace {
-constexpr int count = 24;
-using maker = std::function<tape(dtype)>;
-
 /// The tape of a primitive of n operands.
 maker of(const drx::primitive& p, int n) {
   return [&p, n](dtype type) {
@@ -53,13 +34,6 @@ constexpr auto logsumexp = [](auto x) { return drx::logsumexp(x) + 0 * x; };
 constexpr auto softmax = [](auto x) { return drx::softmax(x); };
 constexpr auto log_softmax = [](auto x) { return drx::log_softmax(x); };
 
-struct row {
-  const char* name;
-  double low, high;     // of all operands
-  const char* python;   // of x, y, z; jnp, lax, jax and special (jax.scipy.special) are there
-  maker make;
-  double slack = 1;     // times the tolerances: where JAX itself is less accurate
-};
 // clang-format off
 const row table[] = {
     {"exp",         -3, 3,     "jnp.exp(x)",                     of(prim::exp, 1)},
@@ -116,66 +90,6 @@ const row table[] = {
     {"log_softmax", -5, 5,     "jax.nn.log_softmax(x)",          traced<log_softmax>()},
 };
 // clang-format on
-
-std::mt19937_64 engine(11);
-tensor random(const drx::abstract_value& type, double low, double high) {
-  tensor x(type);
-  drx::visit_dtype(type.type, [&]<class T>(T) {
-    for (std::int64_t i = 0; i < x.size(); ++i)
-      x.data<T>()[i] = static_cast<T>(std::uniform_real_distribution<double>(low, high)(engine));
-  });
-  return x;
-}
-void print(const char* key, const tensors& all, const char* behind) {
-  std::printf("\"%s\":[", key);
-  for (std::size_t k = 0; k < all.size(); ++k) {
-    std::printf("%s[", k ? "," : "");
-    drx::visit_dtype(all[k].type.type, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < all[k].size(); ++i)
-        std::printf("%s%.17g", i ? "," : "", static_cast<double>(all[k].data<T>()[i]));
-    });
-    std::printf("]");
-  }
-  std::printf("]%s", behind);
-}
-tensors joined(tensors a, const tensors& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
-void record(const row& r, dtype type, bool first) {
-  const tape t = r.make(type);
-  const int n = t.inputs.size();
-  tensors x, v, ct;
-  for (int i : t.inputs) {
-    x.push_back(random(t.values[i], r.low, r.high));
-    v.push_back(random(t.values[i], -1, 1));
-  }
-  ct.push_back(random(t.values[t.outputs[0]], -1, 1));
-  const vec<bool> moving(n, true);
-  const tape reverse = drx::transform::pullback(t, moving, {true});
-  vec<bool> only_x(n, true);
-  only_x.push_back(false);
-  const tensors forward = drx::oracle::run(drx::transform::jvp(t, moving), joined(x, v));
-  const tensors second = drx::oracle::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
-  std::printf("%s{\"name\":\"%s\",\"python\":\"%s\",\"slack\":%g,\"type\":\"%s\",", first ? "[" : ",\n", r.name, r.python, r.slack,
-              type == dtype::float64 ? "float64" : "float32");
-  print("x", x, ",");
-  print("v", v, ",");
-  print("ct", ct, ",");
-  print("value", {forward[0]}, ",");
-  print("jvp", {forward[1]}, ",");
-  print("vjp", drx::oracle::run(reverse, joined(x, ct)), ",");
-  print("second", {second.begin() + n, second.end()}, "}");
-}
 }  // namespace
 
-int main() {
-  bool first = true;
-  for (const row& r : table)
-    for (const dtype type : {dtype::float64, dtype::float32}) {
-      record(r, type, first);
-      first = false;
-    }
-  std::printf("]\n");
-}
+int main() { print_table(table); }
