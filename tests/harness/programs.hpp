@@ -25,8 +25,8 @@ struct program_region {
 
 class program_writer {
  public:
-  /// A program of at most `budget` operations.
-  constexpr program_writer(unsigned seed, int budget) : state_(seed * 2654435761U + 977U), budget_(budget) { below(2); }
+  /// A program of at most `budget` operations; a wide one has cumulative and reversed arrays too.
+  constexpr program_writer(unsigned seed, int budget, bool wide) : state_(seed * 2654435761U + 977U), budget_(budget), wide_(wide) { below(2); }
 
   constexpr int below(int n) {
     state_ = state_ * 1664525U + 1013904223U;
@@ -81,6 +81,8 @@ class program_writer {
       loop(r);
     } else if (r.depth > 0 && below(9) == 0) {
       branch(r);
+    } else if (wide_ && below(7) == 0) {
+      r.pool.push_back(wide_operation(r.b, r.pool));
     } else {
       r.pool.push_back(array_operation(r.b, r.pool));
     }
@@ -147,6 +149,21 @@ class program_writer {
     }
   }
 
+  constexpr int wide_operation(builder& b, const vec<int>& pool) {
+    namespace emit = drx::emit;
+    const int a = operand(b, pool, 0);
+    switch (below(4)) {
+      case 0: return emit::cumsum(b, a, below(2), below(2) != 0);
+      case 1: return emit::cumprod(b, b.add1(drx::prim::tanh, {a}), below(2), below(2) != 0);
+      case 2: return emit::flip(b, a, {below(2)});
+      default: {  // a row, found at a place that depends on the values
+        const int high = emit::less(b, operand(b, pool, 2), operand(b, pool, 2));
+        const int start = emit::concatenate(b, {emit::reshape(b, emit::cast(b, high, dtype::int32), drx::make_shape(1)),
+                                                emit::constant(b, {dtype::int32, drx::make_shape(1)}, 0)}, 0);
+        return emit::reshape(b, emit::dynamic_slice(b, a, start, {1, 5}, 0), drx::make_shape(5));
+      }
+    }
+  }
   /// Whether a number of the region is small.
   constexpr int holds(builder& b, const vec<int>& pool) {
     const int x = b.add1(drx::prim::tanh, {operand(b, pool, 2)});
@@ -303,11 +320,12 @@ class program_writer {
 
   unsigned state_;
   int budget_;
+  bool wide_;
 };
 
 /// Of clients, each with a matrix, a number and rows; of schools; of a row and a number. Results: a number, and the latest
 /// unplaced and placed values.
-constexpr drx::tape random_program(unsigned seed, int budget) {
+constexpr drx::tape random_program(unsigned seed, int budget, bool wide = false) {
   builder b;
   const auto placed = [](const abstract_value& t, const drx::placement_info* p) { return t.placed_at(p); };
   constexpr auto* at_clients = &drx::placement_of<clients>;
@@ -319,7 +337,7 @@ constexpr drx::tape random_program(unsigned seed, int budget) {
   top.pool.push_back(b.input(program_writer::type_of(1)));
   top.pool.push_back(b.input(program_writer::type_of(2)));
   const int inputs = top.data.size();
-  program_writer w(seed, budget);
+  program_writer w(seed, budget, wide);
   w.operations(top, 5);
   b.output(w.number(top));
   b.output(top.pool.back());

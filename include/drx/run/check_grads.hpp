@@ -178,7 +178,7 @@ class grads_checker {
 
     outcome forward;
     double step = options_.step;
-    for (int attempt = 0; attempt < 3; ++attempt, step /= 16) {  // a derivative is a limit: one step that agrees will do
+    for (int attempt = 0; attempt < 4; ++attempt, step /= 16) {  // a derivative is a limit: one step that agrees will do
       const outcome o = compare_slopes(t, x, directions, moving, given, at, tangents, step);
       if (attempt == 0 || forward.is == verdict::unclear || o.is == verdict::agrees) forward = o;
       if (forward.is == verdict::agrees) break;

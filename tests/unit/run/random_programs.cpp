@@ -22,7 +22,7 @@ int number(const char* variable, int otherwise) {
 }
 
 struct tally {
-  int programs = 0, entries = 0, comparisons = 0, unclear = 0, batches = 0;
+  int programs = 0, entries = 0, comparisons = 0, unclear = 0, steep = 0;
 };
 
 tape rewritten(const tape& t) {
@@ -32,7 +32,7 @@ tape rewritten(const tape& t) {
 }
 /// What is wrong with a program; empty if nothing is.
 std::string fault(unsigned seed, int budget, tally& sums) {
-  const tape t = harness::random_program(seed, budget);
+  const tape t = harness::random_program(seed, budget, true);
   drx::check(t);
   ++sums.programs;
   sums.entries += t.entries.size();
@@ -69,7 +69,13 @@ std::string fault(unsigned seed, int budget, tally& sums) {
   const auto report = drx::oracle::check_grads(t, x, {.order = seed % 4 == 0 ? 2 : 1, .tolerance = 1e-6, .seed = seed});
   sums.comparisons += report.checks;
   sums.unclear += report.unclear;
-  return report.ok() ? std::string() : report.text();
+  if (report.ok()) return {};
+  const auto shorter = drx::oracle::check_grads(t, x, {.order = report.wrong->order, .tolerance = 1e-4, .step = 1e-7, .seed = seed});
+  if (shorter.ok()) {  // the function is too steep and bent for differences to be exact, but they tend to the derivative
+    ++sums.steep;
+    return {};
+  }
+  return report.text();
 }
 
 std::string fault_or_what_is_thrown(unsigned seed, int budget, tally& sums) {
@@ -95,10 +101,10 @@ TEST_CASE("random programs: derivatives, stages and rewriting on the plain inter
     int smallest = 0;  // the fewest operations that go wrong
     while (smallest < budget && smallest < 100 && fault_or_what_is_thrown(seed, smallest, ignored).empty()) ++smallest;
     if (smallest < 100) wrong = fault_or_what_is_thrown(seed, smallest, ignored);
-    FAIL_CHECK("DRX_RANDOM_SEED=" << seed << " DRX_RANDOM_BUDGET=" << smallest << ": " << wrong << drx::show(harness::random_program(seed, smallest)));
+    FAIL_CHECK("DRX_RANDOM_SEED=" << seed << " DRX_RANDOM_BUDGET=" << smallest << ": " << wrong << drx::show(harness::random_program(seed, smallest, true)));
   }
   MESSAGE(sums.programs << " programs of " << sums.entries << " entries, " << sums.comparisons << " comparisons of derivatives, of which "
-                        << sums.unclear << " where differences do not settle");
+                        << sums.unclear << " where differences do not settle and " << sums.steep << " too steep for them");
   // Differences do not settle where a kink or jump lies within a 256th of the step on the way; few programs have one there.
-  CHECK(sums.unclear <= sums.comparisons / 50 + 1);
+  CHECK(sums.unclear + sums.steep <= sums.comparisons / 50 + 1);
 }
