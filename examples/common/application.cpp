@@ -47,14 +47,17 @@ input read(const options& o) {
 void options::add_to(command_line& line) {
   line.text("--data", data, "NAME", "digits or the path of a .csv file of the same columns", data_name);
   line.text("--data-dir", data_dir, "DIR", "folder of digits.csv, from get_data.py");
-  line.number("--clients", clients, 1, 1000, "clients that hold the training rows");
-  line.number("--alpha", alpha, 0.001, 1e6, "evenness of the labels over the clients");
   line.number("--rounds", rounds, 1, 1'000'000, "rounds of training");
   line.number("--test-fraction", test_fraction, 0.01, 0.9, "part of the rows set aside for testing");
   line.number("--seed", seed, 0, UINT64_MAX, "seed of split, clients, first weights");
   line.number("--threads", threads, 0, 4096, "threads of each rank, 0: left to Kokkos");
   line.text("--out", out, "DIR", "folder for result.json, curves.csv and run.json");
   line.flag("--info", info, "print compiler, MPI, Kokkos and options and stop");
+}
+
+void options::add_clients_to(command_line& line) {
+  line.number("--clients", clients, 1, 1000, "clients that hold the training rows");
+  line.number("--alpha", alpha, 0.001, 1e6, "evenness of the labels over the clients");
 }
 
 std::filesystem::path options::data_file() const {

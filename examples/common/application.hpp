@@ -32,6 +32,7 @@ struct options {
   bool info = false;
 
   void add_to(command_line& line);
+  void add_clients_to(command_line& line);
   /// The file that --data and --data-dir name. Throws file_error that says how to get it, if it is missing.
   [[nodiscard]] std::filesystem::path data_file() const;
 };

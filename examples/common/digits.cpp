@@ -1,32 +1,18 @@
 #include "digits.hpp"
 
-#include <boost/hana/for_each.hpp>
-#include <boost/hana/members.hpp>
-#include <cmath>
-
 #include "../fedavg/model.hpp"
-#include "random.hpp"
+#include "first_weights.hpp"
 
 namespace examples {
 
-classifier first_classifier(std::uint64_t seed) {
-  random_stream random(seed, purpose::weights);
-  classifier m;
-  boost::hana::for_each(boost::hana::accessors<classifier>(), [&](auto member) {
-    auto& array = boost::hana::second(member)(m);
-    using A = std::remove_cvref_t<decltype(array)>;
-    const double scale = A::rank < 2 ? 0 : 1 / std::sqrt(static_cast<double>(A::shape[0]));
-    for (float& v : array) v = static_cast<float>(scale * random.normal());
-  });
-  return m;
-}
+classifier first_classifier(std::uint64_t seed) { return first_weights<classifier>(seed); }
 
 struct digits_scores::program {
   drx::compiled<fedavg::programs<digits_shape>::evaluation> compiled;
 };
-digits_scores::digits_scores(application& app)
+digits_scores::digits_scores(application& app, const dataset& test)
     : train_(place_rows<row>(app.session, app.train)),
-      test_(place_rows<row>(app.session, app.test)),
+      test_(place_rows<row>(app.session, test)),
       program_(new program{app.session.compile<fedavg::programs<digits_shape>::evaluation>()}) {}
 digits_scores::~digits_scores() = default;
 measures digits_scores::operator()(const classifier& m) const {

@@ -12,13 +12,13 @@ namespace examples {
 using classifier = mlp<digits_shape>;
 using row = labelled_row<digits_shape>;
 
-/// Weights normally distributed by the number of units that feed a unit; biases zero.
 [[nodiscard]] classifier first_classifier(std::uint64_t seed);
 
 /// Loss on the training rows, loss and accuracy on the test rows.
 class digits_scores {
  public:
-  explicit digits_scores(application& app);
+  explicit digits_scores(application& app) : digits_scores(app, app.test) {}
+  digits_scores(application& app, const dataset& test);
   ~digits_scores();
   [[nodiscard]] measures operator()(const classifier& m) const;
 

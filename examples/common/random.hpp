@@ -14,7 +14,7 @@
 namespace examples {
 
 /// What a stream of random numbers is for: two uses of one seed never share numbers.
-enum class purpose : std::uint64_t { split = 1, partition, participants, weights };
+enum class purpose : std::uint64_t { split = 1, partition, participants, weights, batches, tasks, corruption };
 
 /// SplitMix64's finaliser: every bit of the input reaches every bit of the result.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t z) noexcept {
