@@ -26,7 +26,7 @@ environment environment_of(const drx::session& session) {
 }
 
 struct input {
-  std::uint32_t checksum;
+  std::uint32_t checksum = 0;
   train_and_test data;
   partition clients;
 };
@@ -45,14 +45,18 @@ input read(const options& o) {
 }  // namespace
 
 void options::add_to(command_line& line) {
-  line.text("--data", data, "NAME", "digits or the path of a .csv file of the same columns", data_name);
-  line.text("--data-dir", data_dir, "DIR", "folder of digits.csv, from get_data.py");
   line.number("--rounds", rounds, 1, 1'000'000, "rounds of training");
-  line.number("--test-fraction", test_fraction, 0.01, 0.9, "part of the rows set aside for testing");
-  line.number("--seed", seed, 0, UINT64_MAX, "seed of split, clients, first weights");
   line.number("--threads", threads, 0, 4096, "threads of each rank, 0: left to Kokkos");
   line.text("--out", out, "DIR", "folder for result.json, curves.csv and run.json");
   line.flag("--info", info, "print compiler, MPI, Kokkos and options and stop");
+}
+
+void options::add_data_to(command_line& line) {
+  reads_data = true;
+  line.text("--data", data, "NAME", "digits or the path of a .csv file of the same columns", data_name);
+  line.text("--data-dir", data_dir, "DIR", "folder of digits.csv, from get_data.py");
+  line.number("--test-fraction", test_fraction, 0.01, 0.9, "part of the rows set aside for testing");
+  line.number("--seed", seed, 0, UINT64_MAX, "seed of split, clients, first weights");
 }
 
 void options::add_clients_to(command_line& line) {
@@ -124,7 +128,7 @@ int run_example(int argc, char** argv, command_line& line, options& o, const std
     return 0;
   }
   auto in = on_all_ranks(session, line.name(), [&] {
-    auto read_in = read(o);
+    auto read_in = o.reads_data ? read(o) : input{};
     if (session.root()) std::filesystem::create_directories(o.out);
     return read_in;
   });

@@ -30,8 +30,10 @@ struct options {
   int threads = 0;
   std::filesystem::path out = "out";
   bool info = false;
+  bool reads_data = false;
 
   void add_to(command_line& line);
+  void add_data_to(command_line& line);
   void add_clients_to(command_line& line);
   /// The file that --data and --data-dir name. Throws file_error that says how to get it, if it is missing.
   [[nodiscard]] std::filesystem::path data_file() const;

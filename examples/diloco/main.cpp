@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   o.clients = 8;
   examples::command_line line("diloco", "DiLoCo: twenty AdamW steps at each worker, then a Nesterov step with the mean of their changes.");
   o.add_to(line);
+  o.add_data_to(line);
   o.add_clients_to(line);
   line.number("--inner-rate", o.inner_rate, 1e-9, 1e3, "learning rate of AdamW at the workers");
   line.number("--outer-rate", o.outer_rate, 1e-9, 1e3, "learning rate of the steps between them");

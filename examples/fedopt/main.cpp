@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
   fedopt::settings o;
   examples::command_line line("fedopt", "Federated averaging with Adam at the server.");
   o.add_to(line);
+  o.add_data_to(line);
   o.add_clients_to(line);
   line.number("--client-rate", o.client_rate, 1e-9, 1e3, "learning rate of the clients");
   line.number("--server-rate", o.server_rate, 1e-9, 1e3, "learning rate of the server's Adam");

@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   fedsgd::settings o;
   examples::command_line line("fedsgd", "Parallel SGD: the gradient of a loss that is spread over clients.");
   o.add_to(line);
+  o.add_data_to(line);
   o.add_clients_to(line);
   line.number("--rate", o.rate, 1e-9, 1e3, "learning rate");
   return examples::run_example(argc, argv, line, o, [&](examples::application& app) { fedsgd::train(app, o); });

@@ -85,6 +85,7 @@ int main(int argc, char** argv) {
   o.rounds = 300;
   examples::command_line line("maml", "Meta-learning of pairs of digits: three steps on five rows of each are to be enough.");
   o.add_to(line);
+  o.add_data_to(line);
   line.number("--inner-rate", o.inner_rate, 1e-9, 1e3, "learning rate of the steps on a task");
   line.number("--meta-rate", o.meta_rate, 1e-9, 1e3, "learning rate of the steps between rounds");
   line.number("--tasks", o.tasks_per_round, 1, 1000, "tasks of a round");
