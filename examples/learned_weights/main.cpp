@@ -41,8 +41,11 @@ void train(application& app, const settings& o) {
   const auto rate = static_cast<float>(o.rate), score_rate = static_cast<float>(o.score_rate);
   const auto corrupted = static_cast<std::size_t>(std::min(o.corrupted, o.clients));
   const auto data = place_rows_of_clients<row>(app.session, corrupt(app.train, app.clients, corrupted, o.seed), app.clients);
-  const auto [test, servers_own] = split(app.test, 0.5, o.seed + 1);
-  const auto validation = place_rows<row>(app.session, servers_own);
+  const train_and_test halves = split(app.test, 0.5, o.seed + 1);
+  const dataset &test = halves.test, &of_server = halves.train;
+  const auto validation = app.session.place<own_rows>(static_cast<std::int64_t>(of_server.rows()), [&](std::int64_t i) {
+    return row_of<row>(of_server, static_cast<std::size_t>(i));
+  });
   const digits_scores scores_of(app, test);
   auto round = app.session.compile<round_program>();
   averaging average(app.session);
@@ -85,6 +88,7 @@ int main(int argc, char** argv) {
   examples::command_line line("learned_weights", "Federated averaging with a learned weight for each client. The server has rows of "
                                                  "its own: half of those set aside for testing.");
   o.add_to(line);
+  o.add_data_to(line);
   o.add_clients_to(line);
   line.number("--rate", o.rate, 1e-9, 1e3, "learning rate of the clients");
   line.number("--score-rate", o.score_rate, 0, 1e6, "learning rate of the weights' logarithms");
