@@ -14,7 +14,7 @@ inline constexpr auto loss = [](auto model, auto data) {
   return drx::reduce_weighted_mean(of_clients, drx::map(count_rows, data));
 };
 
-/// One step: each client computes the gradient on its rows, one message brings their mean.
+/// One step: each client computes the gradient on its rows. Two messages: how many rows there are, the mean of the gradients.
 inline constexpr auto round = [](auto model, auto rate, auto data) {
   return model - rate * drx::grad(loss)(model, data);
 };
