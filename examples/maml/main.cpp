@@ -50,7 +50,8 @@ struct placed_tasks {
 };
 placed_tasks place_tasks(application& app, bool testing, int count, std::uint64_t seed, int round) {
   const auto draw = [&](std::int64_t i) {
-    return draw_task(testing ? app.test : app.train, testing, {seed, purpose::tasks, {static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(i)}});
+    random_stream random(seed, purpose::tasks, {static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(i)});
+    return draw_task(testing ? app.test : app.train, testing, random);
   };
   return {app.session.place<tasks>(count, [&](std::int64_t i) { return draw(i).support; }),
           app.session.place<tasks>(count, [&](std::int64_t i) { return draw(i).query; })};

@@ -37,7 +37,8 @@ inline constexpr shape pair_shape{.features = 64, .hidden = 16, .classes = 2};
 using pair_classifier = mlp<pair_shape>;
 using support_rows = labelled_batch<pair_shape, 10>;
 using query_rows = labelled_batch<pair_shape, 20>;
-using step_program = drx::program<meta_step, pair_classifier, float, float, drx::placed<support_rows, tasks>, drx::placed<query_rows, tasks>>;
+using step_program = drx::program<meta_step, pair_classifier, float, float, drx::placed<support_rows, tasks>,
+                                  drx::placed<query_rows, tasks>>;
 using score_program = drx::program<score, pair_classifier, float, drx::placed<support_rows, tasks>, drx::placed<query_rows, tasks>>;
 
 }  // namespace maml
