@@ -334,12 +334,20 @@ constexpr bool has_other_collective(const tape& t, const placement_info* axis) {
   }
   return false;
 }
-/// The tape of x; P must be the name of a map around it.
+/// The tape of x, or the function of one member if x comes from around it; P must be the name of a map around it.
 template <class P, class X>
 constexpr builder& tape_in_axis(const X& x) {
   builder& b = common_tape(leaf_refs<X>(x));
   if (!b.knows_axis(&placement_of<P>)) throw "drx: a collective over an axis that no map, pmap or vmap around it has; those that it is in are named below";
-  return b;
+  return *builder::inner(&b, b.member_of_axis(&placement_of<P>));
+}
+/// Where the member's number, and the number of members, are written: outside of its loops and branches, which take them as
+/// they take other values from around them.
+template <class P, class X>
+constexpr builder& member_in_axis(const X& x) {
+  builder& b = tape_in_axis<P>(x);
+  builder* member = b.member_of_axis(&placement_of<P>);
+  return member ? *member : b;
 }
 template <class X>
 concept Communicable = Structured<X> && !error::Reported<X> && all_unplaced<X>;
@@ -377,14 +385,14 @@ constexpr auto pmin(const X& x) { return detail::communicate_same<P>(prim::pmin,
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<std::int32_t> axis_index(const X& beside) {
-  builder& b = detail::tape_in_axis<P>(beside);
+  builder& b = detail::member_in_axis<P>(beside);
   return array<std::int32_t>(detail::at(b, emit::axis_index(b, &placement_of<P>)));
 }
 /// How many members there are, in x's tape.
 template <class P, class T = double, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<T> axis_size(const X& beside) {
-  builder& b = detail::tape_in_axis<P>(beside);
+  builder& b = detail::member_in_axis<P>(beside);
   return array<T>(detail::at(b, emit::members(b, &placement_of<P>, dtype_of<T>)));
 }
 /// The mean over all members, at each of them.

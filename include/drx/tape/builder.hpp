@@ -105,9 +105,16 @@ class builder {
   constexpr builder* branch() { return root()->branch_; }
 
   /// The axes whose collectives may be used in the region that is being traced: the names of the maps around it.
-  constexpr void open_axis(const placement_info* name) { root()->axes_.push_back(name); }
+  constexpr void open_axis(const placement_info* name) { root()->axes_.push_back({name, this}); }
   constexpr void close_axis() { root()->axes_.pop_back(); }
-  constexpr bool knows_axis(const placement_info* name) { return root()->orphan_ || root()->axes_.find(name) >= 0; }
+  constexpr bool knows_axis(const placement_info* name) { return root()->orphan_ || member_of_axis(name); }
+  /// The function of one of the axis's members, whatever loop or branch of it is being traced; null where there is none.
+  constexpr builder* member_of_axis(const placement_info* name) {
+    const auto& axes = root()->axes_;
+    for (int i = axes.size() - 1; i >= 0; --i)
+      if (axes[i].name == name) return axes[i].member;
+    return nullptr;
+  }
   constexpr void set_branch(builder* b) { root()->branch_ = b; }
 
  private:
@@ -164,7 +171,11 @@ class builder {
   int last_serial_ = 0;  // of the root: builders opened so far
   builder* member_body_ = nullptr;  // of the root
   builder* branch_ = nullptr;       // of the root
-  vec<const placement_info*> axes_; // of the root
+  struct named_axis {
+    const placement_info* name = nullptr;
+    builder* member = nullptr;
+  };
+  vec<named_axis> axes_;  // of the root
 };
 
 }  // namespace drx

@@ -14,6 +14,7 @@ namespace {
 struct devices : drx::placement<devices> {};
 struct clients : drx::placement<clients> {};
 constexpr array<double, 2, 1, 1> numbers{0, 1};
+constexpr array<double, 4, 1> column{0., 1., 2., 3.};
 using vec3 = array<double, 3>;
 using m43 = array<double, 4, 3>;
 
@@ -104,6 +105,20 @@ TEST_CASE("loops that stop: each member by itself, and all together") {
     return std::tuple{drx::pmap<devices>(apart)(x) - drx::vmap<devices>(apart)(x), drx::pmap<devices>(together)(x) - drx::vmap<devices>(together)(x)};
   };
   harness::check_zero<program<same, m43>>();
+}
+
+TEST_CASE("the member's number in a loop and in a branch; a collective of what comes from around the function") {
+  constexpr auto same = [](auto x, auto w) {
+    const auto in_loop = [](auto v) { return drx::fori_loop<3>(v, [](auto c) { return c * drx::cast<double>(drx::axis_index<devices>(c)) + 1; }); };
+    const auto in_branch = [=](auto v) {
+      const auto number = [&] { return v + drx::cast<double>(drx::axis_index<devices>(v)) / drx::axis_size<devices>(v); };
+      return drx::cond(drx::sum(v) > 0, number, [&] { return v; });
+    };
+    const auto around = [=](auto v) { return v * drx::psum<devices>(w) + drx::cast<double>(drx::axis_index<devices>(w)); };
+    const auto apart_from = [&](auto f) { return drx::pmap<devices>(f)(x) - drx::vmap<devices>(f)(x); };
+    return std::tuple{apart_from(in_loop), apart_from(in_branch), apart_from(around), drx::pmap<devices>(around)(x) - (4 * x * w + drx::constant(column))};
+  };
+  harness::check_zero<program<same, m43, vec3>>();
 }
 
 TEST_CASE("two axes at once") {
