@@ -1,0 +1,79 @@
+// Hand tracking (ADBench; Taylor et al. 2014), on a hand of any number of fingers: how far a measured point is from one on the
+// skin of a posed hand. As ordinary C++.
+#pragma once
+
+#include "ba.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+namespace adbench {
+
+/// A forearm, a palm, then joint by joint one bone of each finger; four joints, the last of which does not bend.
+template <std::size_t Fingers>
+struct hand {
+  static constexpr std::size_t joints = 4, bones = 2 + joints * Fingers;
+  // inputs: rotation 3, translation 3, for each finger {bend, spread, bend, bend}; then two coordinates in the triangle
+  static constexpr std::size_t rotation = 0, translation = 3, fingers = 6, parameters = fingers + 4 * Fingers, within = parameters, inputs = parameters + 2;
+  using input = std::array<double, inputs>;
+  template <class S>
+  using pose = std::array<std::array<S, 4>, 3>;  // the last row is 0, 0, 0, 1
+
+  std::array<pose<double>, bones> base;     ///< of each bone, seen from its parent
+  std::array<pose<double>, bones> inverse;  ///< from the hand at rest to each bone
+  std::array<std::array<double, 3>, 3> corners;
+  std::array<std::array<double, bones>, 3> weights;  ///< of the bones at each corner
+  std::array<double, 3> measured;
+
+  template <class A, class B>
+  static auto product(const pose<A>& a, const pose<B>& b) {
+    pose<decltype(a[0][0] * b[0][0] + a[0][0])> c;
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 4; ++j) {
+        c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+        if (j == 3) c[i][j] = c[i][j] + a[i][3];
+      }
+    return c;
+  }
+  template <class S>
+  static pose<S> turned(const S& bend, const S& spread) {
+    using std::cos, std::sin;
+    const S cx = cos(bend), sx = sin(bend), cz = cos(spread), sz = sin(spread), o = 0;
+    return {{{cz, -sz * cx, sz * sx, o}, {sz, cz * cx, -cz * sx, o}, {o, sx, cx, o}}};
+  }
+  /// What brings the hand at rest to each bone of the hand that is bent.
+  template <class S>
+  std::array<pose<S>, bones> poses(const std::array<S, inputs>& in) const {
+    std::array<pose<S>, bones> absolute;
+    for (std::size_t b = 0; b < bones; ++b) {
+      pose<S> own;
+      for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t j = 0; j < 4; ++j) own[i][j] = base[b][i][j];
+      if (b >= 2 && b < bones - Fingers) {
+        const std::size_t joint = (b - 2) / Fingers;
+        const S* angles = &in[fingers + (b - 2) % Fingers * 4];
+        own = product(own, turned(angles[joint == 0 ? 0 : joint + 1], joint == 0 ? angles[1] : S(0)));
+      }
+      absolute[b] = b == 0 ? own : product(absolute[b < 2 + Fingers ? (b == 1 ? 0 : 1) : b - Fingers], own);
+    }
+    for (std::size_t b = 0; b < bones; ++b) absolute[b] = product(absolute[b], inverse[b]);
+    return absolute;
+  }
+  template <class S>
+  std::array<S, 3> operator()(const std::array<S, inputs>& in) const {
+    const auto all = poses(in);
+    const S u[3] = {in[within], in[within + 1], 1 - in[within] - in[within + 1]};
+    std::array<S, 3> skin{S(0), S(0), S(0)};
+    for (std::size_t c = 0; c < 3; ++c)
+      for (std::size_t b = 0; b < bones; ++b)
+        for (std::size_t i = 0; i < 3; ++i) {
+          const S seen = all[b][i][0] * corners[c][0] + all[b][i][1] * corners[c][1] + all[b][i][2] * corners[c][2] + all[b][i][3];
+          skin[i] += u[c] * weights[c][b] * seen;
+        }
+    const auto there = bundle::rotated(&in[rotation], skin);
+    return {measured[0] - there[0] - in[translation], measured[1] - there[1] - in[translation + 1], measured[2] - there[2] - in[translation + 2]};
+  }
+};
+
+}  // namespace adbench
