@@ -159,27 +159,6 @@ constexpr auto cond_misuse() {
 template <class C, class F, class G, class... X>
 concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), fine>;
 
-/// `region` with inputs for all of `captures` behind its explicit ones, of which it uses some.
-template <class R>
-constexpr tape with_inputs_for(const traced_region<R>& region, const vec<traced_ref>& captures) {
-  tape t = region.body;
-  const int own = region.captures.size(), explicit_inputs = t.inputs.size() - own;
-  vec<int> inputs;
-  for (int i = 0; i < explicit_inputs; ++i) inputs.push_back(t.inputs[i]);
-  for (const traced_ref& c : captures) {
-    int id = -1;
-    for (int i = 0; i < own; ++i)
-      if (region.captures[i].from.tape == c.from.tape && region.captures[i].id == c.id) id = t.inputs[explicit_inputs + i];
-    if (id < 0) {
-      id = t.values.size();
-      t.values.push_back(c.from.tape->type(c.id));
-    }
-    inputs.push_back(id);
-  }
-  t.inputs = inputs;
-  return t;
-}
-
 }  // namespace detail
 
 /// then(x...) if the condition, one bool, holds, else otherwise(x...): only the branch taken runs. Both return the same
@@ -192,25 +171,14 @@ constexpr auto cond(const C& condition, const F& then, const G& otherwise, const
   if constexpr (error::AnyReported<R, detail::call_result_t<G, traced_t<X>...>>) {
     return error::reported{};
   } else {
-    const detail::leaf_refs<C> which(condition);
-    const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
-    builder* b = which.innermost();
-    std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
-    const auto first = detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...);
-    const auto second = detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...);
-    vec<traced_ref> captures = first.captures;
-    for (const traced_ref& c : second.captures) {
-      bool known = false;
-      for (const traced_ref& k : first.captures) known = known || (k.from.tape == c.from.tape && k.id == c.id);
-      if (!known) captures.push_back(c);
-    }
-    b = detail::with_captures(b, captures);
+    builder* b = detail::meeting_builder(condition, x...);
+    const detail::regions_of_one_entry branches{detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
+                                                detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
+    b = detail::with_captures(b, branches.captures);
     if (!b) throw "drx: a branch on constants only; let it meet a traced value first";
-    vec<int> operands = which.on(*b);
-    std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
-    for (const traced_ref& c : captures) operands.push_back(emit::resolve(*b, c, {}));
-    const vec<tape> branches{detail::with_inputs_for(first, captures), detail::with_inputs_for(second, captures)};
-    return detail::bound<R>(*b, b->add(prim::cond, operands, {}, branches));
+    vec<int> operands = detail::leaves_on(*b, condition);
+    operands.append(branches.operands(*b, x...));
+    return detail::bound<R>(*b, b->add(prim::cond, operands, {}, branches.bodies));
   }
 }
 template <class C, class F, class G, class... X, class Why = decltype(detail::cond_misuse<C, F, G, X...>())>

@@ -118,69 +118,14 @@ inline constexpr primitive custom_vjp{.name = "custom_vjp",
 
 namespace detail {
 
-/// Regions of one entry that captured different values: each gets all of them, as its first inputs.
-class regions_of_one_entry {
- public:
-  vec<tape> bodies;
-  vec<traced_ref> captures;
-
-  template <class... R>
-  constexpr explicit regions_of_one_entry(const R&... regions) {
-    (collect(regions.captures), ...);
-    (add(regions.body, regions.captures), ...);
-  }
-  /// The captured values and the leaves of x... on b.
-  template <class... X>
-  constexpr vec<int> operands(builder& b, const X&... x) const {
-    vec<int> ids;
-    for (const auto& c : captures) ids.push_back(emit::resolve(b, c, {}));
-    (ids.append(leaf_refs<X>(x).on(b)), ...);
-    return ids;
-  }
-
- private:
-  static constexpr bool same(const traced_ref& a, const traced_ref& b) { return a.from.tape == b.from.tape && a.id == b.id; }
-  constexpr void collect(const vec<traced_ref>& own) {
-    for (const auto& c : own) {
-      bool known = false;
-      for (const auto& k : captures) known = known || same(c, k);
-      if (!known) captures.push_back(c);
-    }
-  }
-  constexpr void add(tape body, const vec<traced_ref>& own) {
-    const int explicit_inputs = body.inputs.size() - own.size();
-    vec<int> inputs;
-    for (const auto& c : captures) {
-      int id = -1;
-      for (int i = 0; i < own.size(); ++i)
-        if (same(own[i], c)) id = body.inputs[explicit_inputs + i];
-      if (id < 0) {
-        id = body.values.size();
-        body.values.push_back(c.from.tape->type(c.id));
-      }
-      inputs.push_back(id);
-    }
-    for (int i = 0; i < explicit_inputs; ++i) inputs.push_back(body.inputs[i]);
-    body.inputs = inputs;
-    bodies.push_back(body);
-  }
-};
-/// Adds an entry of such regions, the first of which returns the results, of type R.
+/// Adds an entry of these regions, the first of which returns the results, of type R.
 template <class R, class... X>
 constexpr auto add_custom(const primitive& p, const regions_of_one_entry& regions, const X&... x) {
-  builder* b = nullptr;
-  ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
-  b = with_captures(b, regions.captures);
+  builder* b = with_captures(meeting_builder(x...), regions.captures);
   if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
   attributes a;
   a.ints = {regions.captures.size()};
   return bound<R>(*b, b->add(p, regions.operands(*b, x...), a, regions.bodies));
-}
-template <class... X>
-constexpr builder* innermost_of(const X&... x) {
-  builder* b = nullptr;
-  ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
-  return b;
 }
 template <class... X>
 using one_or_tuple_t = std::conditional_t<sizeof...(X) == 1, std::tuple_element_t<0, std::tuple<X...>>, std::tuple<X...>>;
@@ -227,7 +172,7 @@ struct with_jvp {
     } else if constexpr (error::Reported<call_result_t<F, traced_t<X>...>>) {
       return error::reported{};
     } else {
-      builder* b = innermost_of(x...);
+      builder* b = meeting_builder(x...);
       return add_custom<canonical_t<call_result_t<F, traced_t<X>...>>>(
           prim::custom_jvp,
           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
@@ -283,7 +228,7 @@ struct with_vjp {
     } else {
       using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
       using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
-      builder* b = innermost_of(x...);
+      builder* b = meeting_builder(x...);
       return add_custom<Y>(prim::custom_vjp,
                            regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
                                                 trace_region(b, forward, std::type_identity<X>{}...),

@@ -146,6 +146,7 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 #include <drx/primitives/softmax_cross_entropy.hpp>
 #include <drx/primitives/broadcast.hpp>
 #include <drx/primitives/map.hpp>
+#include <drx/primitives/regions.hpp>
 #include <drx/primitives/structure_arithmetic.hpp>
 #include <drx/primitives/reduce.hpp>
 #include <drx/primitives/gather.hpp>

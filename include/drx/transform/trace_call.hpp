@@ -21,21 +21,6 @@ using argument_t = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<
 template <class F, class... X>
 using traced_result = call_result_t<F, traced_t<X>...>;
 
-/// The builder at which values of the given types meet; null where all are constants.
-template <class... X>
-constexpr builder* meeting_builder(const X&... x) {
-  builder* b = nullptr;
-  ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
-  return b;
-}
-/// The numbers on b of all leaves of x....
-template <class... X>
-constexpr vec<int> leaves_on(builder& b, const X&... x) {
-  vec<int> ids;
-  (ids.append(leaf_refs<X>(x).on(b)), ...);
-  return ids;
-}
-
 /// f's own tape, of the leaves of x... and then of what f captured; and these inputs on the builder of the call.
 struct traced_call {
   tape body;
