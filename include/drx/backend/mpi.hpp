@@ -2,6 +2,7 @@
 // for long, so that ranks that disagree end in a message and not in silence.
 #pragma once
 
+#include <drx/meta/hash.hpp>
 #include <drx/run/executor.hpp>
 
 #ifndef OMPI_SKIP_MPICXX
@@ -90,7 +91,7 @@ class mpi_communicator final : public communicator {
 
   void require_equal(std::int64_t value, const char* what) override {
     if (size_ == 1) return;
-    const std::int64_t id = hash(what);
+    const auto id = static_cast<std::int64_t>(meta::hash(what) >> 2);
     std::int64_t both[4] = {value, -value, id, -id};
     MPI_Request request;
     check(MPI_Iallreduce(MPI_IN_PLACE, both, 4, MPI_INT64_T, MPI_MAX, data_, &request), "MPI_Iallreduce");
@@ -174,11 +175,6 @@ class mpi_communicator final : public communicator {
     int n = 0;
     MPI_Error_string(code, text, &n);
     throw std::runtime_error(std::string(call) + ": " + std::string(text, static_cast<std::size_t>(n)));
-  }
-  static std::int64_t hash(std::string_view s) {
-    std::uint64_t h = 14695981039346656037ULL;
-    for (char c : s) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return static_cast<std::int64_t>(h >> 2);
   }
 
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;

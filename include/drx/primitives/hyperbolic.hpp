@@ -106,7 +106,7 @@ template <class A> requires FloatingArray<A>
 constexpr A cosh(const A& x) { return detail::elementary(prim::cosh, x); }
 template <class A> requires FloatingArray<A>
 constexpr A asinh(const A& x) { return detail::elementary(prim::asinh, x); }
-/// NaN below 1; there the derivative is infinite.
+/// NaN below 1; at 1 the derivative is infinite.
 template <class A> requires FloatingArray<A>
 constexpr A acosh(const A& x) { return detail::elementary(prim::acosh, x); }
 /// Infinite at -1 and 1, NaN beyond.

@@ -7,40 +7,29 @@
 namespace drx {
 namespace detail {
 
-/// X with one more axis of extent N in front of each leaf: for arrays and tuples of them.
-template <std::int64_t N, class X>
-struct stacked;
-template <std::int64_t N, class T, std::int64_t... E>
-struct stacked<N, array<T, E...>> {
-  using type = array<T, N, E...>;
-};
-template <std::int64_t N, class... X>
-struct stacked<N, std::tuple<X...>> {
-  using type = std::tuple<typename stacked<N, X>::type...>;
-};
-/// Its inverse, and the extent.
+/// The extent of axis 0 that all leaves of X have; -1 where they differ, or one has no axis.
 template <class X>
-struct unstacked;
-template <class T, std::int64_t N, std::int64_t... E>
-struct unstacked<array<T, N, E...>> {
-  using type = array<T, E...>;
-  static constexpr std::int64_t length = N;
-};
-template <class X, class... Y>
-struct unstacked<std::tuple<X, Y...>> {
-  using type = std::tuple<typename unstacked<X>::type, typename unstacked<Y>::type...>;
-  static constexpr std::int64_t length = unstacked<X>::length;
-  static_assert(((unstacked<Y>::length == length) && ...), "drx::scan: the xs are not of one length");
-};
+constexpr std::int64_t common_length() {
+  leaf_types<X> types;
+  std::int64_t n = -1;
+  for (int i = 0; i < leaf_count<X>; ++i) {
+    const shape& s = types[i].shape;
+    if (s.rank == 0 || (i > 0 && s[0] != n)) return -1;
+    n = s[0];
+  }
+  return n;
+}
 
 }  // namespace detail
 
-/// For each slice x of xs along axis 0: (carry, y) = f(carry, x). Returns (last carry, stacked ys). xs and y are arrays
-/// or tuples of arrays; f returns a std::pair or std::tuple of two. `memory` as in fori_loop.
+/// For each slice x of xs along axis 0: (carry, y) = f(carry, x). Returns (last carry, stacked ys). xs is an array
+/// or a structure of arrays; ys of arrays and tuples get the axis, of a struct they are a drx::batched<Y, length>. f returns a
+/// std::pair or std::tuple of two. `memory` as in fori_loop.
 template <class Carry, class Xs, class F>
 constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_memory& memory = keep_carries) {
-  using X = typename detail::unstacked<canonical_t<Xs>>::type;
-  constexpr std::int64_t length = detail::unstacked<canonical_t<Xs>>::length;
+  constexpr std::int64_t length = detail::common_length<canonical_t<Xs>>();
+  static_assert(length >= 0, "drx::scan: the xs are not of one length");
+  using X = typename detail::drop_axis<canonical_t<Xs>, 0>::type;
   const auto step = [&](const detail::index_t&, const auto& carry, const auto& x) { return f(carry, x); };
   using R = decltype(f(std::declval<traced_t<Carry>>(), std::declval<traced_t<X>>()));
   using C = canonical_t<std::tuple_element_t<0, R>>;
@@ -55,7 +44,7 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_memo
     ids.append(xs_refs.on(t));
     return ids;
   });
-  using Ys = typename detail::stacked<length, Y>::type;
+  using Ys = stacked_t<Y, length>;
   return std::pair<traced_t<Carry>, traced_t<Ys>>{detail::bound<Carry>(*b, r), detail::bound<Ys>(*b, r, leaf_count<Carry>)};
 }
 

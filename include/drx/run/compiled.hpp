@@ -1,6 +1,7 @@
 // drx/run/compiled.hpp: a program made ready to run: its workspaces are laid out, calls allocate nothing.
 #pragma once
 
+#include <drx/meta/hash.hpp>
 #include <drx/run/partitions.hpp>
 #include <drx/run/stage.hpp>
 
@@ -113,11 +114,8 @@ class compiled {
   }
 
  private:
-  static std::int64_t fingerprint() {  // FNV-1a of the printed plan
-    const std::string text = show(C::tape.thaw());
-    std::uint64_t h = 14695981039346656037ULL;
-    for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return static_cast<std::int64_t>(h >> 1);
+  static std::int64_t fingerprint() {  // of the printed plan
+    return static_cast<std::int64_t>(meta::hash(show(C::tape.thaw())) >> 1);
   }
 
   // ---- arguments ----

@@ -206,5 +206,7 @@ IS(drx::while_loop<9>([](auto x) { return drx::sum(x) < 1; }, [](auto i, auto x)
 IS(drx::cond(of<A<bool>>(), [](auto x) { return x; }, [](auto x) { return -x; }, of<v3>()), v3);
 IS(drx::switch_case(of<A<int>>(), [] { return std::pair<v3, i3>(); }, [] { return std::pair<v3, i3>(); }), std::pair<v3, i3>);
 IS(drx::scan([](auto c, auto x) { return std::pair{c + x, c * x}; }, of<scalar>(), of<v3>()), std::pair<scalar, v3>);
+IS(drx::scan([](auto c, auto x) { return std::pair{c + x.first, std::pair{x.second, c}}; }, of<scalar>(), of<std::pair<v3, A<float, 3, 2>>>()),
+   std::pair<scalar, std::pair<A<float, 3, 2>, v3>>);
 
 }  // namespace
