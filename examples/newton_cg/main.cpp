@@ -15,7 +15,6 @@ struct settings : options {
 };
 
 void train(application& app, const settings& o) {
-  const auto ridge = static_cast<float>(o.ridge), rate = static_cast<float>(o.rate);
   const auto placed = place_rows<digit_row>(app.session, app.train);
   auto newton = app.session.compile<newton_program>();
   auto descend = app.session.compile<gradient_program>();
@@ -25,12 +24,12 @@ void train(application& app, const settings& o) {
     auto w = std::make_unique<weights>();
     app.run(method, o.rounds, [&](int r) -> measures {
       if (r > 0) *w = next(*w);
-      const auto [value, slope] = measure_on(*w, ridge, placed);
+      const auto [value, slope] = measure_on(*w, o.ridge, placed);
       return {{"loss", value}, {"length_of_gradient", slope}};
     });
   };
-  run("newton_cg", [&](const weights& w) { return newton(w, ridge, placed); });
-  run("gradient_descent", [&](const weights& w) { return descend(w, rate, ridge, placed); });
+  run("newton_cg", [&](const weights& w) { return newton(w, o.ridge, placed); });
+  run("gradient_descent", [&](const weights& w) { return descend(w, o.rate, o.ridge, placed); });
 }
 
 }  // namespace

@@ -7,11 +7,13 @@ namespace newton_cg {
 
 using namespace examples;
 
-using weights = drx::array<float, 65, 10>;  // 64 features and a constant
+using weights = drx::array<double, 65, 10>;  // 64 features and a constant; in float, conjugate gradients soon err
 using digit_row = labelled_row<digits_shape>;
 
 // cut-begin newton_cg
-inline constexpr auto with_constant = [](auto x) { return drx::concatenate(x, drx::ones<drx::array<float, 1>>()); };
+inline constexpr auto with_constant = [](auto x) {
+  return drx::concatenate(drx::cast<double>(x), drx::ones<drx::array<double, 1>>());
+};
 inline constexpr auto loss_of_row = [](auto w, auto row) {
   return drx::softmax_cross_entropy(drx::matmul(with_constant(row.x), w), row.y);
 };
@@ -44,8 +46,8 @@ inline constexpr auto measure = [](auto w, auto ridge, auto data) {
 };
 
 using data = drx::placed<digit_row, rows>;
-using newton_program = drx::program<newton_step, weights, float, data>;
-using gradient_program = drx::program<gradient_steps, weights, float, float, data>;
-using measure_program = drx::program<measure, weights, float, data>;
+using newton_program = drx::program<newton_step, weights, double, data>;
+using gradient_program = drx::program<gradient_steps, weights, double, double, data>;
+using measure_program = drx::program<measure, weights, double, data>;
 
 }  // namespace newton_cg
