@@ -181,7 +181,7 @@ constexpr int sum_of_scattered(builder& b, int x) {
     const int piece = e->operands[1], starts = e->operands[2];
     const shape rows = b.shape(piece), at = b.shape(starts);
     double zero = 1;
-    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0]) return -1;
+    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] || rows[0] != b.shape(x)[0]) return -1;
     return scatter(b, reshape(b, starts, make_shape(at[0])), reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
   }
   return -1;

@@ -68,3 +68,17 @@ TEST_CASE("the gradient of rows of a table") {
 }
 )");
 }
+
+TEST_CASE("the sum of a batch in which each array has the same row replaced") {
+  drx::builder b;
+  const drx::abstract_value row(drx::dtype::float64, drx::make_shape(1, 1, 2)), at(drx::dtype::int32, drx::make_shape(1, 1));
+  const int zeros = drx::emit::constant(b, row.with_shape(drx::make_shape(3, 4, 2)), 0);
+  const int piece = b.input(row), start = b.input(at);
+  b.output(drx::emit::sum(b, drx::emit::update_slice(b, zeros, piece, start, 1), {0}));
+  drx::tensor x(row), i(at);
+  x.data<double>()[0] = 2;
+  i.data<std::int32_t>()[0] = 1;
+  const auto y = oracle::run(b.result(), {x, i});
+  CHECK(y[0].data<double>()[2] == 6);
+  CHECK(y[0].data<double>()[0] == 0);
+}
