@@ -176,7 +176,7 @@ struct called {
       if constexpr (std::is_floating_point_v<typename B::value_type>) {
         return read_argument<X>(x);
       } else {
-        auto from = static_cast<const typename B::value_type*>(*raw++);
+        auto from = static_cast<const typename B::value_type*>(B::size > 0 ? *raw++ : nullptr);  // (empty ones are not there)
         return read_argument<X>(from);
       }
     };
@@ -328,6 +328,7 @@ struct call {
   using T = typename G::real;
   static constexpr vec<abstract_value> type(const typing& t) {
     const std::int64_t n = t.attrs.ints[0];
+    typing::require(t.operands.size() < 64, "call: more operands than a mask has bits");
     vec<abstract_value> each;
     for (int i = 0; i < t.operands.size(); ++i) {
       const abstract_value& x = t.operands[i];

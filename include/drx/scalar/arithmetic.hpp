@@ -143,7 +143,13 @@ struct pow_rule {
   template <class A, class B>
   DRX_FN static constexpr auto value(const A& x, const B& y) { return pow(x, y); }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto first(const A& x, const B& y, const Z&) { return y * pow(x, y - 1); }
+  DRX_FN static constexpr auto first(const A& x, const B& y, const Z&) {
+    using T = std::remove_cvref_t<decltype(y * pow(x, y - 1))>;
+    if constexpr (std::is_arithmetic_v<B>) {
+      if (y == 0) return T(0);  // x^0 is 1, at 0 too, where x^-1 is infinite
+    }
+    return T(y * pow(x, y - 1));
+  }
   template <class A, class B, class Z>
   DRX_FN static constexpr auto second(const A& x, const B&, const Z& z) {
     using T = std::remove_cvref_t<decltype(z * log(x))>;

@@ -132,6 +132,8 @@ TEST_CASE("kinks and edges") {
   CHECK(derivative([](auto x) { return min(x, decltype(x)(0)); }, 0.0) == 0.5);
   CHECK(derivative([](auto x) { return floor(x) * x; }, 2.5) == 2);
   CHECK(derivative([](auto x) { return pow(x, 2); }, 0.0) == 0);
+  CHECK(derivative([](auto x) { return pow(x, 0.0); }, 0.0) == 0);
+  CHECK(derivative(derivative(derivative([](auto x) { return pow(x, 2); })))(0.0) == 0);
   CHECK(derivative([](auto y) { return pow(0.0, y); }, 2.0) == 0);
   CHECK(derivative([](auto y) { return y * sqrt(decltype(y)(0)); }, 2.0) == 0);
   CHECK(derivative([](auto x) { return sqrt(x * x); }, 0.0) == 0);
