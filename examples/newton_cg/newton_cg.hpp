@@ -7,7 +7,7 @@ namespace newton_cg {
 
 using namespace examples;
 
-using weights = drx::array<double, 65, 10>;  // 64 features and a constant; in float, conjugate gradients soon err
+using weights = drx::array<double, 65, 10>;  // 64 features and a constant; conjugate gradients lose many digits
 using digit_row = labelled_row<digits_shape>;
 
 // cut-begin newton_cg
