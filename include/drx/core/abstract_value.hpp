@@ -43,7 +43,8 @@ struct abstract_value {
   [[nodiscard]] constexpr abstract_value of_member() const {
     abstract_value v = *this;
     for (int i = 1; i < depth; ++i) v.placements[i - 1] = placements[i];
-    v.placements[--v.depth] = nullptr;
+    v.depth = depth > 0 ? depth - 1 : 0;  // (g++ 12 at -O2 counts below 0 in recursions over members, and warns)
+    v.placements[v.depth] = nullptr;
     return v;
   }
   [[nodiscard]] constexpr abstract_value with_type(dtype t) const {
