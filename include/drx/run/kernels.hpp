@@ -451,7 +451,7 @@ struct kernel<C, E, &prim::scan> {
     unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int y = C::result(E, carries + K);
       const element_range members = range_of<C, y>(f);
-      const std::int64_t row = C::bytes(y) / length;
+      constexpr std::int64_t row = C::bytes(C::output(body, carries + K));
       for (std::int64_t m = members.begin; m < members.end; ++m)
         std::memset(address<C, y>(f) + m * C::bytes(y) + first * row, 0, static_cast<std::size_t>(steps * row));
     });
