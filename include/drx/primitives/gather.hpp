@@ -69,12 +69,12 @@ struct gather {  // placement: from whom; ints: {how many members it has}
 
 namespace prim {
 inline constexpr primitive distribute{.name = "distribute",
-                                   .type = rules::distribute::type,
-                                   .jvp = rules::distribute::jvp,
-                                   .vjp = rules::distribute::vjp,
-                                   .batch = rules::distribute::batch,
-                                   .print = rules::broadcast::print,
-                                   .evaluate = rules::distribute::evaluate};
+                                      .type = rules::distribute::type,
+                                      .jvp = rules::distribute::jvp,
+                                      .vjp = rules::distribute::vjp,
+                                      .batch = rules::distribute::batch,
+                                      .print = rules::broadcast::print,
+                                      .evaluate = rules::distribute::evaluate};
 inline constexpr primitive gather{.name = "gather",
                                   .type = rules::gather::type,
                                   .jvp = rules::gather::jvp,

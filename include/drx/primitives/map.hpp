@@ -199,10 +199,7 @@ constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
   return b ? &b->at_work() : b;
 }
 
-}  // namespace detail
-
-namespace detail {
-constexpr bool has_collective(const tape& t, const placement_info* axis);
+// drx/primitives/collectives.hpp
 constexpr bool uses_axis(const tape& t, const placement_info* axis);
 constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands);
 }  // namespace detail

@@ -103,6 +103,7 @@ class builder {
   /// not run. (An operation on values from around a loop's body is written around it; from around a branch, in it.)
   constexpr builder& at_work() { return *inner(this, root()->branch_); }
   constexpr builder* branch() { return root()->branch_; }
+  constexpr void set_branch(builder* b) { root()->branch_ = b; }
 
   /// The axes whose collectives may be used in the region that is being traced: the names of the maps around it.
   constexpr void open_axis(const placement_info* name) { root()->axes_.push_back({name, this}); }
@@ -115,7 +116,6 @@ class builder {
       if (axes[i].name == name) return axes[i].member;
     return nullptr;
   }
-  constexpr void set_branch(builder* b) { root()->branch_ = b; }
 
  private:
   constexpr builder* root() { return root_ ? root_ : this; }
