@@ -269,8 +269,10 @@ class member_function {
       results.push_back(reduced(e));
     } else if (e.prim == &prim::scan) {
       results = loop(e);
+    } else if (e.prim == &prim::cond) {
+      results = branch(e);
     } else {
-      throw "drx: a collective inside of a branch, or of a map over another placement, in a map: take it out";
+      throw "drx: a collective over one placement inside of a map over another, which is in a map over the first: take it out";
     }
     for (int i = 0; i < results.size(); ++i) outer[e.results[i]] = results[i];
   }
@@ -284,6 +286,32 @@ class member_function {
       return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
     }
     return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
+  }
+  /// A branch with collectives: all members take the same one.
+  constexpr vec<int> branch(const entry& e) {
+    if (varies[e.operands[0]]) throw "drx: a collective inside of a branch that some members take and others do not: the condition must be the same for all";
+    vec<int> operands{outer[e.operands[0]]};
+    vec<bool> differs;
+    for (int i = 1; i < e.operands.size(); ++i) {
+      operands.push_back(outer[e.operands[i]]);
+      differs.push_back(varies[e.operands[i]]);
+    }
+    vec<tape> branches;
+    for (const tape& body : e.regions) {
+      builder region(&b);
+      vec<int> in;
+      for (int i = 0; i < differs.size(); ++i) {
+        const abstract_value one = body.values[body.inputs[i]];
+        in.push_back(region.input(differs[i] ? one.placed_at(p) : one));
+      }
+      vec<bool> out_placed;
+      member_function inner(region, p, body);
+      const vec<int> out = inner.write(in, differs, out_placed);
+      for (int i = 0; i < out.size(); ++i)
+        region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
+      branches.push_back(region.result());
+    }
+    return b.add(prim::cond, operands, {}, branches);
   }
   /// A loop with collectives: around the maps, its carries placed where they differ.
   constexpr vec<int> loop(const entry& e) {

@@ -121,6 +121,20 @@ TEST_CASE("the member's number in a loop and in a branch; a collective of what c
   harness::check_zero<program<same, m43, vec3>>();
 }
 
+TEST_CASE("a branch that all members take together") {
+  constexpr auto same = [](auto x) {
+    const auto f = [](auto v) {
+      return drx::cond(drx::sum(drx::psum<devices>(v)) > 8, [](auto z) { return z - drx::pmean<devices>(z * z); },
+                       [](auto z) { return drx::pmax<devices>(z) + 0 * z; }, v);
+    };
+    const auto p = [=](auto z) { return drx::sum(drx::sin(drx::pmap<devices>(f)(z))); };
+    const auto v = [=](auto z) { return drx::sum(drx::sin(drx::vmap<devices>(f)(z))); };
+    return std::tuple{p(x) - v(x), p(x / 4) - v(x / 4), drx::grad(p)(x) - drx::grad(v)(x), drx::grad(p)(x / 4) - drx::grad(v)(x / 4)};
+  };
+  harness::check_zero<program<same, m43>>();
+  harness::check_run<program<same, m43>>({.low = .5, .high = 1.5});
+}
+
 TEST_CASE("two axes at once") {
   // x: [2, 4, 3], over clients and devices
   constexpr auto f = [](auto x) {
