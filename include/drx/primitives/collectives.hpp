@@ -272,7 +272,7 @@ class member_function {
     } else if (e.prim == &prim::cond) {
       results = branch(e);
     } else {
-      throw "drx: a collective over one placement inside of a map over another, which is in a map over the first: take it out";
+      throw "drx: a collective in a function with a derivative of its own, or over one placement inside of a map over another, which is in a map over the first: take it out";
     }
     for (int i = 0; i < results.size(); ++i) outer[e.results[i]] = results[i];
   }
