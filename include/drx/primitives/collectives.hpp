@@ -53,7 +53,7 @@ struct all_gather : collective {  // ints: {how many members}
     return {emit::at_axis_index(s.b, emit::psum(s.b, ct[0], s.e.attrs.placement), s.e.attrs.placement)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {batch_axis_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
+    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
 };
@@ -462,7 +462,7 @@ constexpr A all_to_all(const A& x) {
   constexpr std::int64_t n = A::shape[0];
   const auto everybody = all_gather<P, n>(x);  // [from, to, ...]
   builder& b = detail::tape_in_axis<P>(x);
-  const int exchanged = prim::rules::batch_axis_exchanged(b, emit::resolve(b, everybody.ref(), {}));
+  const int exchanged = emit::first_axes_exchanged(b, emit::resolve(b, everybody.ref(), {}));
   return A(detail::at(b, emit::at_axis_index(b, exchanged, &placement_of<P>)));
 }
 /// x of another member: `from[i]` is the member whose value member i gets, -1 for none, which is zeros.

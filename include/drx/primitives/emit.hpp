@@ -93,6 +93,9 @@ constexpr int zeros_like(builder& b, int x);
 /// x with an axis of extent n at the front, of equal slices; in each member where it is placed.
 constexpr int repeated(builder& b, int x, std::int64_t n);
 
+/// x with axes 0 and 1 exchanged: of a batch and of what stands behind it; in each member where it is placed.
+constexpr int first_axes_exchanged(builder& b, int x);
+
 }  // namespace drx::emit
 
 // The catalogue, in an order in which each file comes after those whose definitions it uses.

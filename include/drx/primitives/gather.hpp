@@ -7,12 +7,6 @@
 
 namespace drx {
 namespace prim::rules {
-/// The axis of a batch behind the members' axis, or back in front of it.
-constexpr int batch_axis_exchanged(builder& b, int x) {
-  vec<std::int64_t> order{1, 0};
-  for (int i = 2; i < b.shape(x).rank; ++i) order.push_back(i);
-  return emit::transpose(b, x, order);
-}
 struct distribute {  // placement: to whom; it has as many members as axis 0 of the operand is long
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 0 && t.operands[0].shape.rank > 0, "distribute: not an unplaced array with an axis");
@@ -26,7 +20,7 @@ struct distribute {  // placement: to whom; it has as many members as axis 0 of 
     return {emit::gather(s.b, ct[0], s.b.shape(s.operands[0])[0], s.e.attrs.placement)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::distribute(s.b, batch_axis_exchanged(s.b, s.operands[0]), s.e.attrs.placement)};
+    return {emit::distribute(s.b, emit::first_axes_exchanged(s.b, s.operands[0]), s.e.attrs.placement)};
   }
   static void evaluate(evaluation& v) {
     const abstract_value one = v.out[0].type.of_member();
@@ -50,7 +44,7 @@ struct gather {  // placement: from whom; ints: {how many members it has}
     return {ct[0] == zero_tangent ? zero_tangent : emit::distribute(s.b, ct[0], s.e.attrs.placement)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {batch_axis_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
+    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
   static void evaluate(evaluation& v) { join(*v.in[0], v.out[0]); }

@@ -301,15 +301,10 @@ struct scan {
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
     vec<int> operands = s.operands;
     vec<bool> in{false};
-    auto front_to_second = [&](int id) {
-      vec<std::int64_t> perm{1, 0};
-      for (int i = 2; i < s.b.shape(id).rank; ++i) perm.push_back(i);
-      return emit::transpose(s.b, id, perm);
-    };
     for (int i = 0; i < operands.size(); ++i) {
       const bool constant = i < p.constants;
       if (!constant && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-      if (i >= p.constants + p.carries) operands[i] = front_to_second(operands[i]);
+      if (i >= p.constants + p.carries) operands[i] = emit::first_axes_exchanged(s.b, operands[i]);
       in.push_back(!constant || batched[i]);
     }
     const tape step = s.drivers.batch(body, in, n);
@@ -319,7 +314,7 @@ struct scan {
     } else {
       r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
     }
-    for (int i = p.carries; i < r.size(); ++i) r[i] = front_to_second(r[i]);
+    for (int i = p.carries; i < r.size(); ++i) r[i] = emit::first_axes_exchanged(s.b, r[i]);
     return r;
   }
   /// Where each element has a guard of its own the loop runs as long as there is one, and the others stay as they are.

@@ -111,6 +111,14 @@ constexpr int repeated(builder& b, int x, std::int64_t n) {
   if (t.depth == 0) return broadcast_to(b, x, with_front(t.shape, n));
   return map(b, t.placements[0], {x}, [=](builder& r, const vec<int>& in) { return vec<int>{repeated(r, in[0], n)}; })[0];
 }
+constexpr int first_axes_exchanged(builder& b, int x) {
+  const abstract_value t = b.type(x);
+  if (t.depth > 0)
+    return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{first_axes_exchanged(r, in[0])}; })[0];
+  vec<std::int64_t> order{1, 0};
+  for (int i = 2; i < t.shape.rank; ++i) order.push_back(i);
+  return transpose(b, x, order);
+}
 constexpr int zeros_like(builder& b, int x) {
   const abstract_value t = b.type(x);
   if (t.depth == 0) return constant(b, t, 0);

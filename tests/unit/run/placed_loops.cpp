@@ -1,6 +1,7 @@
 // Loops and branches that carry placed values, compiled, against the plain interpreter.
 #include <drx/drx.hpp>
 
+#include "harness/derivatives.hpp"
 #include "harness/run.hpp"
 
 namespace {
@@ -81,4 +82,16 @@ TEST_CASE("a loop that carries some of the members") {
   CHECK(sum[0] == expected_sum[0]);
   CHECK(last[1] == expected_last[1]);
   for (std::int64_t i = 0; i < 3; ++i) CHECK(state[i][0] == expected[i][0]);
+}
+
+TEST_CASE("a loop over slices of what members hold, and a batch of it") {
+  constexpr auto f = [](auto w, auto xs) {
+    return drx::scan([](auto c, auto x) {
+      auto y = drx::map([](auto p, auto q) { return p * drx::sin(q); }, drx::broadcast<schools>(c), x);
+      return std::pair{c + drx::reduce_mean(y), y};
+    }, w, xs);
+  };
+  using P = drx::program<f, vec2, drx::placed<drx::array<double, 3, 2>, schools>>;
+  harness::check_program<P>({.orders = 1});
+  harness::check_run<P>();
 }
