@@ -96,6 +96,14 @@ struct code {
   static constexpr int definition(int v) { return plan.definition[v]; }
 };
 
+/// p, of which g++ no longer knows where it points. Otherwise, in a loop over numbers of several sizes, g++ 12 may count in
+/// addresses of the one array (ivopts), write those of the others as differences from null, and take stores there for dead.
+inline std::byte* unrelated(std::byte* p) {
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+  asm("" : "+r"(p));
+#endif
+  return p;
+}
 template <class C, int V>
 inline std::byte* address(const frame& f) {
   constexpr plan::location l = C::plan.where[V];
@@ -103,9 +111,9 @@ inline std::byte* address(const frame& f) {
   if constexpr (l.space == plan::space::slot) {
     return f.slots[l.offset];
   } else if constexpr (l.space == plan::space::server) {
-    return f.server + l.offset;
+    return unrelated(f.server + l.offset);
   } else {
-    return f.thread + l.offset;
+    return unrelated(f.thread + l.offset);
   }
 }
 /// The memory that the plan gave entry E beside its operands and results; null where it has none.
