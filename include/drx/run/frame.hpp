@@ -100,7 +100,7 @@ struct code {
 /// addresses of the one array (ivopts), write those of the others as differences from null, and take stores there for dead.
 inline std::byte* unrelated(std::byte* p) {
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
-  asm("" : "+r"(p));
+  asm volatile("" : "+r"(p) : : "memory");
 #endif
   return p;
 }
@@ -109,7 +109,7 @@ inline std::byte* address(const frame& f) {
   constexpr plan::location l = C::plan.where[V];
   static_assert(l.space != plan::space::nowhere, "drx: a value is read that was given no place");
   if constexpr (l.space == plan::space::slot) {
-    return f.slots[l.offset];
+    return unrelated(f.slots[l.offset]);
   } else if constexpr (l.space == plan::space::server) {
     return unrelated(f.server + l.offset);
   } else {
