@@ -12,6 +12,10 @@ struct clients : drx::placement<clients> {};
 using v3 = array<double, 3>;
 template <class A, int... Axes>
 concept has_prod = requires(const A& a) { drx::prod<Axes...>(a); };
+constexpr auto product_of = [](auto x) { return drx::prod(x); };
+constexpr auto slope_of_product = drx::grad(product_of);
+constexpr auto along = [](auto x, auto v) { return drx::sum(drx::grad([](auto y) { return drx::prod(y); })(x) * v); };
+constexpr auto curvature_of_product = drx::grad(along);
 }  // namespace
 
 TEST_CASE("products over axes") {
@@ -37,12 +41,8 @@ TEST_CASE("products over axes") {
 }
 
 TEST_CASE("the gradient is the product of the other factors, with one zero and with two") {
-  constexpr auto f = [](auto x) { return drx::prod(x); };
-  constexpr auto g = drx::grad(f);
-  constexpr auto along = [](auto x, auto v) { return drx::sum(drx::grad([](auto y) { return drx::prod(y); })(x) * v); };
-  constexpr auto h = drx::grad(along);
-  auto slope = [](const v3& x) { return oracle::call<program<g, v3>>(x); };
-  auto curvature = [](const v3& x, const v3& v) { return oracle::call<program<h, v3, v3>>(x, v); };
+  auto slope = [](const v3& x) { return oracle::call<program<slope_of_product, v3>>(x); };
+  auto curvature = [](const v3& x, const v3& v) { return oracle::call<program<curvature_of_product, v3, v3>>(x, v); };
   auto same = [](const v3& a, const v3& b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; };
   CHECK(same(slope({2., 3., 5.}), {15., 10., 6.}));
   CHECK(same(slope({2., 0., 5.}), {0., 10., 0.}));
