@@ -40,7 +40,9 @@ constexpr auto hessians = [](auto w, auto t, auto data) {
 
 // cut-begin newton
 constexpr auto newton_step = [](auto w, auto data) {      // conjugate gradients on H p = -g: one message per product
-  auto [g, product] = drx::linearize(drx::grad([=](auto v) { return loss(v, data); }), w);
+  auto linear = drx::linearize(drx::grad([=](auto v) { return loss(v, data); }), w);
+  auto g = linear.first;
+  auto product = linear.second;                           // the Hessian, as a function
   auto start = std::tuple{0 * w, -g, -g};                 // p, residual, direction
   auto [solution, rest, last] = drx::fori_loop<4>(start, [=](auto c) {
     auto [p, r, d] = c;
