@@ -6,19 +6,12 @@
 namespace drx {
 namespace detail {
 
-template <dtype> struct element_of_dtype;
-template <> struct element_of_dtype<dtype::boolean> { using type = bool; };
-template <> struct element_of_dtype<dtype::int32> { using type = std::int32_t; };
-template <> struct element_of_dtype<dtype::int64> { using type = std::int64_t; };
-template <> struct element_of_dtype<dtype::float32> { using type = float; };
-template <> struct element_of_dtype<dtype::float64> { using type = double; };
-
 template <class S, int I, std::int64_t N>
 struct batched_leaf_shape {
   static constexpr leaf_types<S> types{};
   static_assert(types[I].depth == 0, "drx: placed values in a struct that is batched");
   static constexpr shape value = with_front(types[I].shape, N);
-  using type = array_of<typename element_of_dtype<types[I].type>::type, batched_leaf_shape>;
+  using type = array_of<element_t<types[I].type>, batched_leaf_shape>;
 };
 template <class S, std::int64_t N, class = std::make_integer_sequence<int, leaf_count<S>>>
 struct batched_leaves;
