@@ -73,6 +73,17 @@ constexpr tape without_dead_entries(const tape& t) {
   return r;
 }
 
+/// Whether `holds` holds of an entry of t, or of one in its regions.
+template <class F>
+constexpr bool any_entry(const tape& t, F holds) {
+  for (const entry& e : t.entries) {
+    if (holds(e)) return true;
+    for (const tape& r : e.regions)
+      if (any_entry(r, holds)) return true;
+  }
+  return false;
+}
+
 /// t with the first region of each transparent entry in its place, in regions too.
 constexpr tape without_transparent_entries(const tape& t) {
   builder b;
@@ -93,12 +104,7 @@ constexpr tape without_transparent_entries(const tape& t) {
   return without_dead_entries(b.result());
 }
 constexpr bool has_transparent_entries(const tape& t) {
-  for (const entry& e : t.entries) {
-    if (e.prim->transparent) return true;
-    for (const tape& r : e.regions)
-      if (has_transparent_entries(r)) return true;
-  }
-  return false;
+  return any_entry(t, [](const entry& e) { return e.prim->transparent; });
 }
 
 /// A region without the outputs that are not wanted; then without the inputs that it does not use, of which
