@@ -7,18 +7,10 @@
 #pragma once
 
 #include <drx/run/kernels.hpp>
+#include <drx/run/unroll.hpp>
 
 #include <bit>
 #include <numeric>
-
-#define DRX_HOST inline __attribute__((always_inline))
-#if defined(__CUDACC__)
-#define DRX_UNROLL
-#elif defined(__clang__)
-#define DRX_UNROLL _Pragma("unroll")
-#else
-#define DRX_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 namespace drx::kernel {
 
@@ -429,6 +421,3 @@ struct kernel<C, E, &prim::window_argmax> {
 };
 
 }  // namespace drx::run
-
-#undef DRX_HOST
-#undef DRX_UNROLL

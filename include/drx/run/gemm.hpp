@@ -8,23 +8,11 @@
 // nor padding. Summation order depends on the sizes alone, so equal inputs give equal bits wherever they lie in memory.
 #pragma once
 
-#include <drx/config.hpp>
+#include <drx/run/unroll.hpp>
 
 #include <concepts>
 #include <type_traits>
 #include <utility>
-
-// nvcc has no vectors in device code, where gemm is the plain loop.
-#define DRX_HOST inline __attribute__((always_inline))
-
-// Register tiles are arrays, which stay in registers only where every loop over them is unrolled.
-#if defined(__CUDACC__)
-#define DRX_UNROLL
-#elif defined(__clang__)
-#define DRX_UNROLL _Pragma("unroll")
-#else
-#define DRX_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 namespace drx::kernel {
 
@@ -355,6 +343,3 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
 }
 
 }  // namespace drx::kernel
-
-#undef DRX_HOST
-#undef DRX_UNROLL

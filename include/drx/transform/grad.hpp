@@ -41,9 +41,7 @@ struct gradient {
   template <class... X, class Why = decltype(gradient_misuse<F, I...>(std::type_identity<X>{}...))>
     requires NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: grad is of a function that returns one floating number (reduce with sum or mean); the arguments asked for must be float or double throughout: others are grad<1>(f)
-    if constexpr (error::AnyReported<X...>) {
-      return error::reported{};
-    } else if constexpr (error::Reported<traced_result<F, X...>>) {
+    if constexpr (AlreadyReported<F, X...>) {
       return error::reported{};
     } else {
       return differentiate(x...);

@@ -51,9 +51,7 @@ struct jacobian {
   template <class... X, class Why = decltype(jacobian_misuse<F, I>(std::type_identity<X>{}...))>
     requires NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: a Jacobian is of an array in an array of the same floating type: stack or concatenate structures first; the argument asked for is jacfwd<I>
-    if constexpr (error::AnyReported<X...>) {
-      return error::reported{};
-    } else if constexpr (error::Reported<traced_result<F, X...>>) {
+    if constexpr (AlreadyReported<F, X...>) {
       return error::reported{};
     } else {
       return differentiate(x...);

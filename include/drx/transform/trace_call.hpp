@@ -21,6 +21,10 @@ using argument_t = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<
 template <class F, class... X>
 using traced_result = call_result_t<F, traced_t<X>...>;
 
+/// Whether the compiler has complained already, of an argument or of what F returns for them.
+template <class F, class... X>
+concept AlreadyReported = error::AnyReported<X...> || error::Reported<traced_result<F, X...>>;
+
 /// f's own tape, of the leaves of x... and then of what f captured; and these inputs on the builder of the call.
 struct traced_call {
   tape body;

@@ -1,0 +1,16 @@
+// drx/run/unroll.hpp: what functions over register tiles are marked with.
+#pragma once
+
+#include <drx/config.hpp>
+
+// nvcc has no vectors in device code, where gemm is the plain loop.
+#define DRX_HOST inline __attribute__((always_inline))
+
+// Register tiles are arrays, which stay in registers only where every loop over them is unrolled.
+#if defined(__CUDACC__)
+#define DRX_UNROLL
+#elif defined(__clang__)
+#define DRX_UNROLL _Pragma("unroll")
+#else
+#define DRX_UNROLL _Pragma("GCC unroll 16")
+#endif
