@@ -2,6 +2,8 @@
 // drjax_twin.py holds the same sizes and the same formula; both produce the same bits.
 #pragma once
 
+#include <harness.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -33,23 +35,10 @@ struct inputs {
   std::vector<float> y;  // [clients, batch, classes], one-hot
 };
 
-/// Hash of a counter (lowbias32): needs no state, so numpy makes the same numbers in one vector expression.
-constexpr std::uint32_t hash(std::uint32_t stream, std::uint32_t i) {
-  std::uint32_t h = i + stream * 0x9e3779b9u;
-  h = (h ^ (h >> 16)) * 0x7feb352du;
-  h = (h ^ (h >> 15)) * 0x846ca68bu;
-  return h ^ (h >> 16);
-}
-
-/// In [-1, 1), exact in float: 24 bits of the hash.
-constexpr float uniform(std::uint32_t stream, std::uint32_t i) {
-  return static_cast<float>(hash(stream, i) >> 8) * 0x1p-23f - 1.0f;
-}
-
 inline inputs make_inputs() {
   inputs in{};
   const auto fill = [](float* to, std::size_t n, std::uint32_t stream, float scale) {
-    for (std::size_t i = 0; i < n; ++i) to[i] = scale * uniform(stream, static_cast<std::uint32_t>(i));
+    for (std::size_t i = 0; i < n; ++i) to[i] = scale * bench::uniform(stream, static_cast<std::uint32_t>(i));
   };
   fill(in.model.w1, features * hidden, 1, 0.125f);
   fill(in.model.b1, hidden, 2, 0.125f);
@@ -58,7 +47,7 @@ inline inputs make_inputs() {
   in.x.resize(std::size_t{clients} * batch * features);
   fill(in.x.data(), in.x.size(), 5, 1.0f);
   in.y.assign(std::size_t{clients} * batch * classes, 0.0f);
-  for (std::uint32_t row = 0; row < clients * batch; ++row) in.y[row * classes + hash(6, row) % classes] = 1.0f;
+  for (std::uint32_t row = 0; row < clients * batch; ++row) in.y[row * classes + bench::hash(6, row) % classes] = 1.0f;
   return in;
 }
 

@@ -1,0 +1,47 @@
+"""Compares the numbers of a row's sides: a wrong row is not a row."""
+
+import array
+import math
+
+
+class WrongRow(Exception):
+    pass
+
+
+def difference(got, want):
+    """The largest difference, in parts of the largest number wanted; infinite where a number is missing or NaN."""
+    if len(got) != len(want):
+        return math.inf
+    scale = max(map(abs, want), default=0) or 1
+    most = 0.0
+    for g, w in zip(got, want):
+        d = abs(g - w) / scale
+        if not d <= most:  # keeps a NaN
+            most = d
+    return math.inf if math.isnan(most) else most
+
+
+def compare(folder, tolerance, base="drx", bounds=()):
+    """{row: {side: difference}} of the result files under `folder`, one folder for each row.
+
+    Sides are compared with "reference", without one with `base`, without it with the first by name. Sides in `bounds`
+    compute something else, such as the memory's bandwidth, and have no result.
+    """
+    rows = {}
+    for row in sorted(p for p in folder.iterdir() if p.is_dir()):
+        results = {}
+        for file in sorted(row.glob("*.f64")):
+            results[file.stem] = array.array("d", file.read_bytes())
+        empty = [side for side, values in results.items() if not values and side not in bounds]
+        if empty:
+            raise WrongRow(f"{row.name}: {', '.join(empty)}: no result")
+        results = {side: values for side, values in results.items() if values}
+        if not results:
+            continue
+        want = next(side for side in ("reference", base, *results) if side in results)
+        rows[row.name] = {side: difference(values, results[want]) for side, values in results.items()}
+        wrong = {side: d for side, d in rows[row.name].items() if not d <= tolerance}
+        if wrong:
+            raise WrongRow(f"{row.name}: wrong result: " + "; ".join(
+                f"{side} is off from {want} by {d:.3g}, allowed {tolerance:g}" for side, d in wrong.items()))
+    return rows

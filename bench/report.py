@@ -1,0 +1,122 @@
+"""Reads the raw passes under bench/out/raw and writes the table (Markdown, CSV) and a bar chart per workload."""
+
+import csv
+import json
+import re
+import statistics
+
+UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}  # to milliseconds
+HEAD = ["workload", "row", "threads", "side", "min ms", "median ms", "/ drx", "temporaries KiB", "compile s", "difference"]
+
+
+def passes(folder):
+    """{(row, side): {"times": [ms], counters...}}, and the versions, of all passes of one launch."""
+    sides, versions = {}, set()
+    for file in sorted(folder.glob("pass*/*.json")):
+        content = json.loads(file.read_text())
+        versions.update(content.get("context", {}).get("versions", []))
+        for timed in content["benchmarks"]:
+            if timed.get("error_occurred"):
+                raise RuntimeError(f"{timed['name']}: {timed.get('error_message')}")
+            if timed["run_type"] != "iteration":
+                continue
+            row, side = re.sub(r"(/iterations:\d+)?/real_time$", "", timed["name"]).split("/", 1)
+            found = sides.setdefault((row, side), {"times": []})
+            found["times"].append(timed["real_time"] * UNITS[timed["time_unit"]])
+            found.update({k: timed[k] for k in timed if k.endswith(("_bytes", "_s")) or k.startswith("per_")})
+    return sides, versions
+
+
+def rows(raw, workload, meta):
+    """One dict for each side of each row and launch, the fastest first; and the versions of the peers."""
+    found, versions = [], set()
+    for launch in sorted((raw / workload).glob("*-threads*")):
+        sides, more = passes(launch)
+        versions |= more
+        threads, ranks = re.match(r"(\d+)-threads(?:-(\d+)-ranks)?", launch.name).groups()
+        off = json.loads((launch / "compared.json").read_text())
+        for (row, side), measured in sides.items():
+            base = sides.get((row, meta.get("base", "drx")))
+            found.append({"workload": workload, "row": row, "threads": f"{threads} x {ranks} ranks" if ranks else threads, "side": side,
+                          "min": min(measured["times"]), "median": statistics.median(measured["times"]),
+                          "repetitions": len(measured["times"]),
+                          "ratio": min(measured["times"]) / min(base["times"]) if base else None,
+                          "temp_bytes": measured.get("temp_bytes"),
+                          "compile_s": measured.get("compile_s", built(raw, workload, meta, side)),
+                          "difference": off.get(row, {}).get(side)})
+    order = {key: i for i, key in enumerate(dict.fromkeys((r["row"], r["threads"]) for r in found))}
+    return sorted(found, key=lambda r: (order[r["row"], r["threads"]], r["min"])), versions
+
+
+def built(raw, workload, meta, side):
+    """The build's seconds stand beside the side that was built, where bench/run measured them."""
+    file = raw / workload / "build.json"
+    return json.loads(file.read_text()) if side == meta.get("base", "drx") and file.exists() else None
+
+
+def three_digits(x):
+    return f"{x:.0f}" if x >= 1000 else f"{x:.3g}"
+
+
+def cells(r):
+    return [r["workload"], r["row"], r["threads"], r["side"], three_digits(r["min"]), three_digits(r["median"]),
+            "" if r["ratio"] is None else f"{r['ratio']:.2f}",
+            "" if r["temp_bytes"] is None else three_digits(r["temp_bytes"] / 1024),
+            "" if r["compile_s"] is None else f"{r['compile_s']:.1f}",
+            "" if r["difference"] is None else f"{r['difference']:.0e}"]
+
+
+def markdown(body):
+    return "\n".join("| " + " | ".join(line) + " |" for line in [HEAD, ["---"] * 4 + ["---:"] * 6, *body]) + "\n"
+
+
+def chart(found, meta, file):
+    """Bars of the least times with a tick at the median, a panel for each row and launch."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams["svg.hashsalt"] = "drx"  # the same picture from the same numbers
+    import matplotlib.pyplot as plt
+
+    panels = {}
+    for r in found:
+        panels.setdefault((r["row"], r["threads"]), []).append(r)
+    heights = [len(sides) for sides in panels.values()]
+    figure, axes = plt.subplots(len(panels), 1, squeeze=False, figsize=(7, 0.5 * len(panels) + 0.28 * sum(heights) + 0.5),
+                                height_ratios=heights, layout="constrained")
+    for axis, ((row, threads), sides) in zip(axes[:, 0], panels.items()):
+        sides = sides[::-1]
+        names = [r["side"] for r in sides]
+        least = [r["min"] for r in sides]
+        axis.barh(names, least, color=["#c44e52" if name == meta.get("base", "drx") else "#8c9bb0" for name in names])
+        axis.scatter([r["median"] for r in sides], names, marker="|", color="black", s=60, zorder=2)
+        if max(least) > 20 * min(least):
+            axis.set_xscale("log")
+        axis.set_title(f"{row}, threads: {threads}", fontsize=9, loc="left")
+        axis.tick_params(labelsize=8)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[-1, 0].set_xlabel("milliseconds: least (bar), median (tick)", fontsize=8)
+    figure.suptitle(meta["title"], fontsize=10)
+    figure.savefig(file, metadata={"Date": None})
+    plt.close(figure)
+
+
+def write(out, workloads):
+    """`workloads`: {name: workload.json}; those with raw passes are reported. Returns the table."""
+    body = []
+    for name, meta in workloads.items():
+        found, versions = rows(out / "raw", name, meta)
+        if not found:
+            continue
+        body += [cells(r) for r in found]
+        for version in sorted(versions):
+            print(f"{name}: {version}")
+        try:
+            chart(found, meta, out / f"{name}.svg")
+        except ImportError:
+            print(f"{name}: no chart, matplotlib is not there")
+    text = markdown(body)
+    (out / "table.md").write_text(text)
+    with open(out / "table.csv", "w", newline="") as file:
+        csv.writer(file).writerows([HEAD, *body])
+    return text
