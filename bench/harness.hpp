@@ -8,7 +8,9 @@
 #pragma once
 
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +37,12 @@ constexpr std::uint32_t hash(std::uint32_t stream, std::uint32_t i) {
 /// In [-1, 1), exact in float: 24 bits of the hash.
 constexpr float uniform(std::uint32_t stream, std::uint32_t i) {
   return static_cast<float>(hash(stream, i) >> 8) * 0x1p-23f - 1.0f;
+}
+
+/// Bytes of the heap in use: what a side takes is the difference after its first call.
+inline std::size_t heap_bytes() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
 }
 
 /// A number, or the numbers of a range, as the harness compares them.

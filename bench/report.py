@@ -44,8 +44,12 @@ def rows(raw, workload, meta):
                           "temp_bytes": measured.get("temp_bytes"),
                           "compile_s": measured.get("compile_s", built(raw, workload, meta, side)),
                           "difference": off.get(row, {}).get(side)})
-    order = {key: i for i, key in enumerate(dict.fromkeys((r["row"], r["threads"]) for r in found))}
-    return sorted(found, key=lambda r: (order[r["row"], r["threads"]], r["min"])), versions
+    return sorted(found, key=lambda r: (natural(r["row"]), r["threads"], r["min"])), versions
+
+
+def natural(name):
+    """"16 clients" before "64 clients" before "256 clients"."""
+    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 def built(raw, workload, meta, side):
@@ -63,7 +67,7 @@ def cells(r):
             "" if r["ratio"] is None else f"{r['ratio']:.2f}",
             "" if r["temp_bytes"] is None else three_digits(r["temp_bytes"] / 1024),
             "" if r["compile_s"] is None else f"{r['compile_s']:.1f}",
-            "" if r["difference"] is None else f"{r['difference']:.0e}"]
+            "" if r["difference"] is None else "0" if r["difference"] == 0 else f"{r['difference']:.0e}"]
 
 
 def markdown(body):

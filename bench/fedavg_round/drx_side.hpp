@@ -45,22 +45,31 @@ using Round = drx::program<round, model, float, drx::placed<rows, clients>>;
 
 namespace fedavg {
 
+/// The data of n clients, placed.
+inline drx::partitions<program::rows, program::clients> place(drx::session& session, const inputs& in, std::int64_t n) {
+  return session.place<program::clients>(n, [&](std::int64_t i) {
+    program::rows r;
+    const auto c = static_cast<std::size_t>(i);
+    std::copy_n(in.x.data() + c * batch * features, batch * features, r.x.data());
+    std::copy_n(in.y.data() + c * batch * classes, batch * classes, r.y.data());
+    return r;
+  });
+}
+
+inline const program::model& as_model(const params& p) {
+  static_assert(sizeof(program::model) == sizeof(params));
+  return reinterpret_cast<const program::model&>(p);
+}
+
 class drx_side {
  public:
   explicit drx_side(const inputs& in)
       : session_(argc_, nullptr),
-        data_(session_.place<program::clients>(clients, [&](std::int64_t i) {
-          program::rows r;
-          const auto c = static_cast<std::size_t>(i);
-          std::copy_n(in.x.data() + c * batch * features, batch * features, r.x.data());
-          std::copy_n(in.y.data() + c * batch * classes, batch * classes, r.y.data());
-          return r;
-        })),
+        data_(place(session_, in, clients)),
         round_(session_.compile<program::Round>()) {}
 
   void round(const params& from, params& out) {
-    static_assert(sizeof(program::model) == sizeof(params));
-    round_.call(reinterpret_cast<program::model&>(out), reinterpret_cast<const program::model&>(from), rate, data_);
+    round_.call(reinterpret_cast<program::model&>(out), as_model(from), rate, data_);
   }
   std::size_t temp_bytes() const {
     return static_cast<std::size_t>(round_.server_bytes() + session_.threads() * round_.thread_bytes());

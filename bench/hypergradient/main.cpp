@@ -1,0 +1,53 @@
+// bench/hypergradient/main.cpp: the sides of the derivative of the loss after a round, for more and more clients.
+#include <harness.hpp>
+
+#include <omp.h>
+
+#include <memory>
+#include <optional>
+
+#ifdef DRX_BENCH_DRX
+#include "drx_side.hpp"
+#endif
+#include "../fedavg_round/inputs.hpp"
+#ifdef DRX_BENCH_EIGEN
+#include "eigen_twin.hpp"
+#endif
+
+int main(int argc, char** argv) {
+  bench::suite suite(argc, argv);
+  constexpr int most = 256;
+  const fedavg::inputs in = fedavg::make_inputs(most);
+#ifdef DRX_BENCH_DRX
+  int none = 0;
+  drx::session session(none, nullptr);
+#endif
+#ifdef DRX_BENCH_EIGEN
+  hypergradient::eigen_twin eigen(omp_get_max_threads());
+#endif
+  for (const int n : {16, 64, most}) {
+    const std::string row = std::to_string(n) + " clients";
+#ifdef DRX_BENCH_DRX
+    using compiled = drx::compiled<fedavg::program::Slope>;
+    auto data = std::make_shared<drx::partitions<fedavg::program::rows, fedavg::program::clients>>(fedavg::place(session, in, n));
+    const auto& model = fedavg::as_model(in.model);
+    const std::size_t before = bench::heap_bytes();
+    auto slope = std::make_shared<compiled>(session.compile<fedavg::program::Slope>());
+    auto answer = std::make_shared<compiled::result>((*slope)(fedavg::rate, model, *data));
+    suite.add({.row = row,
+               .name = "drx",
+               .call = [&model, slope, answer, data] { slope->call(*answer, fedavg::rate, model, *data); },
+               .result = [answer] { return std::vector<double>{answer->first, answer->second}; },
+               .counters = {{"temp_bytes", static_cast<double>(bench::heap_bytes() - before)}}});
+#endif
+#ifdef DRX_BENCH_EIGEN
+    auto by_hand = std::make_shared<hypergradient::eigen_twin::answer>();
+    suite.add({.row = row,
+               .name = "Eigen + OpenMP",
+               .call = [&in, &eigen, by_hand, n] { *by_hand = eigen.call(in.model, in.x.data(), in.y.data(), n); },
+               .result = [by_hand] { return std::vector<double>{by_hand->value, by_hand->slope}; },
+               .counters = {{"temp_bytes", static_cast<double>(eigen.temp_bytes())}}});
+#endif
+  }
+  return suite.run();
+}
