@@ -47,6 +47,7 @@ struct matrix_is_not_square : reported {};
 struct window_exceeds_the_padded_input : reported {};
 struct options_do_not_fit_the_spatial_axes : reported {};
 struct axis_out_of_range : reported {};
+struct axis_does_not_divide : reported {};
 struct number_of_elements_differs : reported {};
 struct extents_differ : reported {};
 struct slice_out_of_range : reported {};

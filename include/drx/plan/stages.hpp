@@ -4,16 +4,16 @@
 // unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
 #pragma once
 
-#include <drx/transform/program.hpp>
+#include <drx/plan/partitioner.hpp>
 
 namespace drx {
 
 /// What becomes of one result of a stage's body.
-enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather };
+enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group };
 
 namespace prim::rules {
 /// placement; number: how many members it has, where the program says so, else 0; ints: {placed operands, block sizes...,
-/// then for each result of the body its fold and the number of its monoid, or of the members gathered}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
+/// then for each result of the body its fold and the number of its monoid, or of the members gathered, of all or of a group}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
 /// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
 /// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
 /// over it already. (Size 0: no such body.)
@@ -37,13 +37,14 @@ struct stage {
       switch (fold_of(t.attrs, i)) {
         case fold::collect: r.push_back(v.placed_at(t.attrs.placement)); break;
         case fold::gather: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i)))); break;
+        case fold::group: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i))).placed_at(t.attrs.placement)); break;
         default: r.push_back(v);
       }
     }
     return r;
   }
   static std::string print(const attributes& a) {
-    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather"};
+    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "group"};
     std::string s(a.placement->name);
     for (int i = 0; header + 2 * i < a.ints.size(); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
     for (int i = 0; i < block_bodies(a); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(a.ints[1 + i]);
@@ -57,8 +58,8 @@ struct stage {
     for (std::size_t i = 0; i < v.out.size(); ++i) {
       const abstract_value& t = v.out[i].type;
       const fold f = fold_of(a, static_cast<int>(i));
-      const abstract_value one = f == fold::gather ? t.with_shape(without_axis(t.shape, 0)) : t;
-      collected[i] = tensor(f == fold::collect ? t : one.placed_at(a.placement));
+      const abstract_value one = f == fold::gather || f == fold::group ? t.with_shape(without_axis(t.shape, 0)) : t;
+      collected[i] = tensor(one.depth > 0 ? one : one.placed_at(a.placement));
     }
     for (std::int64_t m = 0; m < n; ++m) {
       tensor index(abstract_value(dtype::int64, {}));
@@ -79,6 +80,10 @@ struct stage {
       }
       if (f == fold::gather) {
         gather::join(collected[at], v.out[at]);
+        continue;
+      }
+      if (f == fold::group) {
+        group_gather::join(collected[at], monoid_of(a, i), v.out[at]);
         continue;
       }
       if (f == fold::monoid && i > 0 && fold_of(a, i - 1) == f && monoid_of(a, i - 1) == monoid_of(a, i)) continue;
@@ -128,7 +133,7 @@ namespace plan {
 
 constexpr bool is_reduction(const primitive* p) {
   return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
-         p == &prim::reduce_with || p == &prim::gather;
+         p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather;
 }
 /// How many members its placement has according to an entry; -1 where it does not say.
 constexpr std::int64_t members_said_by(const tape& t, const entry& e) {
@@ -143,7 +148,8 @@ constexpr fold fold_of(const primitive* p) {
          : p == &prim::reduce_max  ? fold::max
          : p == &prim::reduce_min  ? fold::min
          : p == &prim::gather      ? fold::gather
-                                   : fold::monoid;
+         : p == &prim::group_gather ? fold::group
+                                    : fold::monoid;
 }
 /// Whether an entry belongs to the placed side, which stages take over.
 constexpr bool is_placed_entry(const tape& t, const entry& e) {
@@ -218,7 +224,9 @@ class stage_writer {
 
   /// Whether v is placed and computed member by member (and not the result of a loop, or an input).
   constexpr bool made_by_stages(int v) const {
-    return t.values[v].depth > 0 && defining[v] >= 0 && is_placed_entry(t, t.entries[defining[v]]);
+    if (t.values[v].depth == 0 || defining[v] < 0) return false;
+    const entry& e = t.entries[defining[v]];
+    return is_placed_entry(t, e) && e.prim != &prim::group_gather;
   }
 
   constexpr void write_unplaced(int l) {
@@ -290,6 +298,7 @@ class stage_writer {
       if (e.attrs.placement == p && members_said_by(t, e) >= 0) a.number = static_cast<double>(members_said_by(t, e));
     vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are
     vec<tape> monoids;
+    bool groups = false;
     for (int at : staged_at[l]) {
       const entry& e = t.entries[at];
       if (is_reduction(e.prim) && e.attrs.placement == p && level[e.results[0]] == l + 1) {
@@ -297,8 +306,9 @@ class stage_writer {
           outputs.push_back(w.share(e.operands[i]));
           results.push_back(e.results[i]);
           a.ints.push_back(static_cast<std::int64_t>(fold_of(e.prim)));
-          a.ints.push_back(e.prim == &prim::gather ? e.attrs.ints[0] : monoids.size() / 2);
+          a.ints.push_back(e.prim == &prim::gather || e.prim == &prim::group_gather ? e.attrs.ints[0] : monoids.size() / 2);
         }
+        groups = groups || e.prim == &prim::group_gather;
         if (e.prim == &prim::reduce_with) monoids.append({e.regions[0], e.regions[1]});
       }
       for (int r : e.results)
@@ -319,7 +329,7 @@ class stage_writer {
     body = without_dead_entries(body);
     a.ints[0] = w.placed.size();
     vec<tape> regions{staged(body)};
-    if (suits_blocks(body, w.placed.size(), monoids.empty())) {
+    if (suits_blocks(body, w.placed.size(), monoids.empty() && !groups)) {
       constexpr std::int64_t sizes[] = {32, 8};
       for (int i = 0; i < prim::rules::stage::blocks; ++i) {
         a.ints[1 + i] = sizes[i];
@@ -395,11 +405,14 @@ struct staged_program {
   static constexpr tape make() {
     tape source = Program::tape().thaw();
     if (has_transparent_entries(source)) source = without_transparent_entries(source);
+    if (first_layout(source)) source = partitioned(source);
     tape t = staged(source);
     check(t);
     return t;
   }
   static constexpr const auto& tape_constant() { return frozen<staged_program>::value; }
+  /// Whose members are split, and in how many shards: then each counts as that many members.
+  static constexpr mesh_axes mesh = mesh_of(Program::tape().thaw());
 };
 
 }  // namespace plan

@@ -80,6 +80,8 @@ constexpr int psum(builder& b, int x, const placement_info* axis);
 constexpr int at_axis_index(builder& b, int x, const placement_info* axis);
 constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
+constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p);
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::int64_t axis);
 
 /// A constant of the type of x.
 constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
@@ -153,6 +155,8 @@ constexpr int first_axes_exchanged(builder& b, int x);
 #include <drx/primitives/structure_arithmetic.hpp>
 #include <drx/primitives/reduce.hpp>
 #include <drx/primitives/gather.hpp>
+#include <drx/primitives/group_gather.hpp>
+#include <drx/primitives/with_layout.hpp>
 #include <drx/primitives/reduce_weighted_mean.hpp>
 #include <drx/primitives/reduce_with.hpp>
 #include <drx/primitives/cond.hpp>

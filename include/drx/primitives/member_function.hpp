@@ -52,7 +52,9 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
 /// Writes a function of one member of p for all members: values that differ between members are placed, the others unplaced.
 class member_function {
  public:
-  constexpr member_function(builder& on, const placement_info* placement, const tape& body) : b(on), p(placement), t(body) {}
+  /// `over`: the axis of the collectives that are cut at, p itself or the shards that its members come in groups of.
+  constexpr member_function(builder& on, const placement_info* placement, const tape& body, const placement_info* over = nullptr)
+      : b(on), p(placement), axis(over ? over : placement), t(body) {}
 
   /// `inputs` on the builder, placed where `placed_inputs`. Returns the outputs; `placed` says which of them are placed.
   constexpr vec<int> write(const vec<int>& inputs, const vec<bool>& placed_inputs, vec<bool>& placed) {
@@ -89,15 +91,16 @@ class member_function {
  private:
   builder& b;
   const placement_info* p;
+  const placement_info* axis;
   const tape& t;
   vec<bool> varies, needed;
   vec<int> level, outer;
 
   /// Whether an entry stands between maps.
   constexpr bool cuts(const entry& e) const {
-    if (prim::is_collective(e.prim)) return e.attrs.placement == p;
+    if (prim::is_collective(e.prim)) return e.attrs.placement == axis;
     for (const tape& r : e.regions)
-      if (has_collective(r, p)) return true;
+      if (has_collective(r, axis)) return true;
     return false;
   }
   constexpr bool in_map(const entry& e) const {
@@ -164,6 +167,7 @@ class member_function {
     const int x = e.operands[0], y = outer[x];
     attributes a;
     a.placement = p;
+    if (axis != p) return varies[x] ? emit::group_gather(b, y, e.attrs.ints[0], p) : emit::repeated(b, y, e.attrs.ints[0]);
     if (e.prim == &prim::all_gather) return varies[x] ? emit::gather(b, y, e.attrs.ints[0], p) : emit::repeated(b, y, e.attrs.ints[0]);
     if (e.prim == &prim::psum) {
       if (varies[x]) return emit::reduce_sum(b, y, p);
@@ -189,7 +193,7 @@ class member_function {
         in.push_back(region.input(differs[i] ? one.placed_at(p) : one));
       }
       vec<bool> out_placed;
-      member_function inner(region, p, body);
+      member_function inner(region, p, body, axis);
       const vec<int> out = inner.write(in, differs, out_placed);
       for (int i = 0; i < out.size(); ++i)
         region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
@@ -199,33 +203,78 @@ class member_function {
   }
   /// A loop with collectives: around the maps, its carries placed where they differ.
   constexpr vec<int> loop(const entry& e) {
-    const tape& body = e.regions[0];
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
     const int guard = n.guarding_carry() >= 0 ? e.results[n.guarding_carry()] : n.guard > 0 ? e.operands[n.guard - 1] : -1;
     if (guard >= 0 && varies[guard]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
-    for (int i = 0; i < n.ys; ++i)
-      if (varies[e.results[n.carries + i]]) throw "drx: a scan with a collective whose ys differ between members: carry them";
+    const stepwise s(e);
     vec<int> operands;
     vec<bool> differs{false};
     builder region(&b);
     vec<int> in{region.input(abstract_value(dtype::int32, {}))};
-    for (int i = 0; i < e.operands.size(); ++i) {
-      const int v = e.operands[i];
-      const bool differing = n.is_carry(i) ? varies[e.results[i - n.constants]] : varies[v];
-      if (differing && i >= n.constants + n.carries) throw "drx: a scan with a collective over xs that differ between members: index them by the step";
-      operands.push_back(differing ? placed(v) : outer[v]);
-      const abstract_value one = body.values[body.inputs[1 + i]];
+    for (int i = 0; i < s.operands.size(); ++i) {
+      const int v = s.operands[i];
+      const bool carry = i >= s.constants;
+      const bool differing = carry ? varies[e.results[i - s.constants]] : varies[v];
+      const abstract_value one = s.body.values[s.body.inputs[1 + i]];
+      if (v >= 0) {
+        operands.push_back(differing ? placed(v) : outer[v]);
+      } else {
+        const int zeros = emit::constant(b, one, 0);
+        operands.push_back(differing ? emit::broadcast(b, zeros, p) : zeros);
+      }
       in.push_back(region.input(differing ? one.placed_at(p) : one));
       differs.push_back(differing);
     }
     vec<bool> out_placed;
-    member_function inner(region, p, body);
+    member_function inner(region, p, s.body, axis);
     vec<int> out = inner.write(in, differs, out_placed);
-    for (int i = 0; i < n.carries; ++i)
-      if (differs[1 + n.constants + i] && !out_placed[i]) out[i] = emit::broadcast(region, out[i], p);
+    for (int i = 0; i < out.size(); ++i)
+      if (differs[1 + s.constants + i] && !out_placed[i]) out[i] = emit::broadcast(region, out[i], p);
     for (int o : out) region.output(o);
-    return b.add(prim::scan, operands, e.attrs, vec<tape>{region.result()});
+    return b.add(prim::scan, operands, prim::rules::scan::attrs(n.length, n.backwards, s.constants, out.size(), s.guard, n.keeps_all), vec<tape>{region.result()});
   }
+  /// A scan as a loop that reads its xs, and writes its ys, by the number of the step: slices of placed values are made in maps.
+  struct stepwise {
+    tape body;
+    vec<int> operands;  // -1: zeros, for ys to be written into
+    int constants, guard;
+
+    constexpr explicit stepwise(const entry& e) {
+      const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
+      const tape& step = e.regions[0];
+      const int first_x = n.constants + n.carries;
+      constants = n.constants + n.xs;
+      guard = n.guard == 0 ? 0 : n.guard + (n.is_carry(n.guard - 1) ? n.xs : 0);
+      builder r;
+      const int index = r.input(abstract_value(dtype::int32, {}));
+      vec<int> in(step.inputs.size(), index);
+      const auto take = [&](int i) {
+        operands.push_back(e.operands[i]);
+        in[1 + i] = r.input(step.values[step.inputs[1 + i]]);
+      };
+      for (int i = 0; i < n.constants; ++i) take(i);
+      const int start = emit::reshape(r, index, make_shape(1));
+      for (int i = first_x; i < first_x + n.xs; ++i) {
+        operands.push_back(e.operands[i]);
+        const abstract_value x = step.values[step.inputs[1 + i]];
+        const int all = r.input(prim::rules::scan::stacked(x, n.length));
+        in[1 + i] = emit::reshape(r, emit::dynamic_slice(r, all, start, {1}, 0), x.shape);
+      }
+      for (int i = n.constants; i < first_x; ++i) take(i);
+      vec<int> ys;
+      for (int i = 0; i < n.ys; ++i) {
+        operands.push_back(-1);
+        ys.push_back(r.input(prim::rules::scan::stacked(step.values[step.outputs[n.carries + i]], n.length)));
+      }
+      const vec<int> out = inline_tape(r, step, in);
+      for (int i = 0; i < n.carries; ++i) r.output(out[i]);
+      for (int i = 0; i < n.ys; ++i) {
+        const int y = out[n.carries + i];
+        r.output(emit::update_slice(r, ys[i], emit::reshape(r, y, with_front(r.shape(y), 1)), start, 0));
+      }
+      body = r.result();
+    }
+  };
 };
 
 /// A map whose body communicates.

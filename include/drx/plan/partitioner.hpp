@@ -1,0 +1,548 @@
+// drx/plan/partitioner.hpp: makes of a program whose members have layouts (with_layout) one whose members are shards of those:
+// member m of n shards becomes members m n to (m + 1) n - 1. Each computes its part of what is split, and all of what is not.
+//
+// Layouts are propagated from operands to results; where a rule needs another layout, a whole value is sliced, which costs
+// nothing, and a split one is gathered from the shards. An operation without a rule takes its operands whole.
+#pragma once
+
+#include <drx/transform/program.hpp>
+
+namespace drx::plan {
+
+/// Whose members are split, over which axis, in how many shards. (count 0: no layouts.)
+struct mesh_axes {
+  const placement_info* members = nullptr;
+  const placement_info* shards = nullptr;
+  std::int64_t count = 0;
+};
+
+/// The first layout in t's regions, which tells the mesh; another axis's layouts are not heeded.
+constexpr const entry* first_layout(const tape& t) {
+  for (const entry& e : t.entries) {
+    if (e.prim == &prim::with_layout) return &e;
+    for (const tape& r : e.regions)
+      if (const entry* found = first_layout(r)) return found;
+  }
+  return nullptr;
+}
+constexpr mesh_axes mesh_of(const tape& t) {
+  for (const entry& e : t.entries) {
+    if (e.prim == &prim::map) {
+      if (const entry* found = first_layout(e.regions[0])) return {e.attrs.placement, found->attrs.placement, found->attrs.ints[0]};
+      continue;
+    }
+    for (const tape& r : e.regions)
+      if (const mesh_axes found = mesh_of(r); found.count > 0) return found;
+  }
+  return {};
+}
+
+/// t without its layouts, in regions too.
+constexpr tape without_layouts(const tape& t) {
+  builder b;
+  vec<int> names(t.values.size(), -1);
+  for (int i : t.inputs) names[i] = b.input(t.values[i]);
+  for (const entry& e : t.entries) {
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(without_layouts(r));
+    const vec<int> operands = renamed(e.operands, names);
+    const vec<int> results = e.prim == &prim::with_layout ? operands : b.add(*e.prim, operands, e.attrs, regions);
+    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  for (int o : t.outputs) b.output(names[o]);
+  return b.result();
+}
+
+/// t with maps over p joined where the later one needs nothing but what stood before the other, and its results: what both compute
+/// (a value, and again for its gradient) is then computed, and gathered, once.
+class map_joiner {
+ public:
+  constexpr map_joiner(const tape& source, const placement_info* placement) : t(source), p(placement), maker(t.values.size(), -1), after(t.values.size(), -1) {}
+
+  constexpr tape run() {
+    for (const entry& e : t.entries) {
+      int last = -1;  // the last entry that this one has to wait for
+      for (int o : e.operands) last = after[o] > last ? after[o] : last;
+      int into = -1;
+      if (is_map(e))
+        for (int i = last < 0 ? 0 : last; i < kept.size() && into < 0; ++i)
+          if (is_map(kept[i])) into = i;
+      if (into >= 0) {
+        join(kept[into], e);
+      } else {
+        into = kept.size();
+        kept.push_back(e);
+      }
+      const bool moves = e.prim == &prim::broadcast || e.operands.empty();  // to where it is needed first
+      for (int r : e.results) {
+        maker[r] = into;
+        after[r] = moves ? last : into;
+      }
+    }
+    written = vec<bool>(kept.size(), false);
+    tape r = t;
+    r.entries = vec<entry>();
+    for (int i = 0; i < kept.size(); ++i) write(i, r.entries);
+    return r;
+  }
+
+ private:
+  const tape& t;
+  const placement_info* p;
+  vec<entry> kept;
+  vec<int> maker, after;  // by value: which of `kept` makes it; which one must have been done
+  vec<bool> written;
+
+  constexpr bool is_map(const entry& e) const { return e.prim == &prim::map && e.attrs.placement == p; }
+  static constexpr void join(entry& first, const entry& e) {
+    builder region;
+    vec<int> in = inputs_like(region, first.regions[0]);
+    vec<int> out = inline_tape(region, first.regions[0], in), arguments;
+    for (int i = 0; i < e.operands.size(); ++i) {
+      const int own = first.results.find(e.operands[i]);
+      int at = first.operands.find(e.operands[i]);
+      if (own < 0 && at < 0) {
+        at = in.size();
+        in.push_back(region.input(e.regions[0].values[e.regions[0].inputs[i]]));
+        first.operands.push_back(e.operands[i]);
+      }
+      arguments.push_back(own >= 0 ? out[own] : in[at]);
+    }
+    out.append(inline_tape(region, e.regions[0], arguments));
+    for (int o : out) region.output(o);
+    first.results.append(e.results);
+    first.regions = vec<tape>{region.result()};
+  }
+  constexpr void write(int i, vec<entry>& to) {
+    if (written[i]) return;
+    written[i] = true;
+    for (int o : kept[i].operands)
+      if (maker[o] >= 0) write(maker[o], to);
+    to.push_back(kept[i]);
+    if (kept[i].prim == &prim::map) return;
+    for (tape& region : to.back().regions) region = map_joiner(region, p).run();
+  }
+};
+
+/// Writes one tape for shards: a program's, or that of a loop around maps (then values placed at mesh.members are split), or
+/// the body of one member (then its own values are).
+class partitioner {
+ public:
+  static constexpr int whole = -1;
+
+  constexpr partitioner(builder& on, const tape& source, const mesh_axes& axes, bool of_member)
+      : b(on), t(source), mesh(axes), member(of_member), name(t.values.size(), -1), axis(t.values.size(), whole), defining(t.values.size(), -1) {}
+
+  /// `inputs` on the builder, split along `axes`.
+  constexpr void write(const vec<int>& inputs, const vec<int>& axes) {
+    for (int i = 0; i < inputs.size(); ++i) set(t.inputs[i], inputs[i], axes[i]);
+    for (int i = 0; i < t.entries.size(); ++i) {
+      for (int r : t.entries[i].results) defining[r] = i;
+      member ? write_of_member(t.entries[i]) : write_around(t.entries[i]);
+    }
+  }
+  /// Along which axis value v of the source is split.
+  [[nodiscard]] constexpr int split_axis(int v) const { return axis[v]; }
+  /// Value v split along k, or whole.
+  constexpr int at(int v, int k) {
+    if (axis[v] == k) return name[v];
+    if (axis[v] == whole) return sliced(v, k);
+    const int from = axis[v], x = name[v];
+    return each(x, [this, from, k](builder& r, int one) {
+      const int all = gathered(r, one, from);
+      return k == whole ? all : slice(r, all, k);
+    });
+  }
+  constexpr shape local(shape s, int k) const {
+    if (k != whole) s[k] /= mesh.count;
+    return s;
+  }
+
+ private:
+  builder& b;
+  const tape& t;
+  const mesh_axes& mesh;
+  bool member;
+  vec<int> name, axis, defining;
+
+  constexpr void set(int v, int id, int k) {
+    name[v] = id;
+    axis[v] = k;
+  }
+  constexpr bool divides(const shape& s, int k) const { return k >= 0 && k < s.rank && s[k] % mesh.count == 0; }
+
+  // ---- from layout to layout ----
+
+  /// f(builder, value of one member) in the body of a member; of a placed value in a map.
+  template <class F>
+  constexpr int each(int x, F f) {
+    if (member) return f(b, x);
+    builder region(&b);
+    region.output(f(region, region.input(b.type(x).of_member())));
+    return mapped(region.result(), {x})[0];
+  }
+  /// A map of shards, cut where its body gathers from them.
+  constexpr vec<int> mapped(const tape& body, const vec<int>& operands) {
+    vec<bool> placed;
+    detail::member_function f(b, mesh.members, body, mesh.shards);
+    vec<int> out = f.write(operands, vec<bool>(operands.size(), true), placed);
+    for (int i = 0; i < out.size(); ++i)
+      if (!placed[i]) out[i] = emit::broadcast(b, out[i], mesh.members);
+    return out;
+  }
+  /// Which shard of its member this is, from 0.
+  constexpr int shard(builder& r) const { return shard_of(r, emit::axis_index(r, mesh.members)); }
+  constexpr int shard_of(builder& r, int number) const {
+    const int n = emit::constant_like(r, number, static_cast<double>(mesh.count));
+    return emit::sub(r, number, emit::mul(r, emit::div(r, number, n), n));
+  }
+  /// Where the part of shard s begins along axis k: one start for each axis up to k.
+  constexpr int starts(builder& r, int s, int k, std::int64_t extent) const {
+    const int first = emit::reshape(r, emit::mul(r, s, emit::constant_like(r, s, static_cast<double>(extent))), make_shape(1));
+    return k == 0 ? first : emit::concatenate(r, {emit::constant(r, r.type(first).with_shape(make_shape(k)), 0), first}, 0);
+  }
+  constexpr int slice(builder& r, int x, int k) const {
+    const shape part = local(r.shape(x), k);
+    vec<std::int64_t> sizes;
+    for (int i = 0; i <= k; ++i) sizes.push_back(part[i]);
+    return emit::dynamic_slice(r, x, starts(r, shard(r), k, part[k]), sizes, 0);
+  }
+  constexpr int from_shards(builder& r, int x) const {  // [shards, ...]
+    attributes a;
+    a.placement = mesh.shards;
+    a.ints = {mesh.count};
+    return r.add1(prim::all_gather, {x}, a);
+  }
+  constexpr int gathered(builder& r, int x, int k) const {
+    shape all = r.shape(x);
+    all[k] *= mesh.count;
+    vec<std::int64_t> order;
+    for (int i = 0; i < all.rank; ++i) {
+      if (i == k) order.push_back(0);
+      order.push_back(i + 1);
+    }
+    return emit::reshape(r, emit::transpose(r, from_shards(r, x), order), all);
+  }
+  constexpr int sliced(int v, int k) {
+    if (member && defining[v] >= 0) {  // what is made of few numbers is made as a part at once
+      const entry& e = t.entries[defining[v]];
+      const shape part = local(t.values[v].shape, k);
+      double number = 0;
+      if (emit::is_constant(b, name[v], number)) return emit::constant(b, t.values[v].with_shape(part), number);
+      if (e.prim == &prim::broadcast_to) {
+        const int x = e.operands[0], j = k - (part.rank - t.values[x].shape.rank);
+        return emit::broadcast_to(b, at(x, j >= 0 && t.values[x].shape[j] > 1 ? j : whole), part);
+      }
+    }
+    return each(name[v], [this, k](builder& r, int one) { return slice(r, one, k); });
+  }
+
+  // ---- one member's values ----
+
+  constexpr void write_of_member(const entry& e) {
+    if (e.prim == &prim::with_layout) {
+      const int k = e.attrs.placement != mesh.shards || e.attrs.ints[0] != mesh.count ? axis[e.operands[0]] : static_cast<int>(e.attrs.ints[1]);
+      set(e.results[0], at(e.operands[0], k), k);
+    } else if (e.prim->elementwise || e.prim == &prim::cast) {
+      elementwise(e);
+    } else if (e.prim == &prim::broadcast_to) {
+      const int from = axis[e.operands[0]], k = from == whole ? whole : from + t.values[e.results[0]].shape.rank - t.values[e.operands[0]].shape.rank;
+      set(e.results[0], emit::broadcast_to(b, name[e.operands[0]], local(t.values[e.results[0]].shape, k)), k);
+    } else if (e.prim == &prim::reshape) {
+      const int k = reshaped_axis(t.values[e.operands[0]].shape, t.values[e.results[0]].shape, axis[e.operands[0]]);
+      const int x = k == whole ? at(e.operands[0], whole) : name[e.operands[0]];
+      set(e.results[0], emit::reshape(b, x, local(t.values[e.results[0]].shape, k)), k);
+    } else if (e.prim == &prim::transpose) {
+      const int from = axis[e.operands[0]];
+      set(e.results[0], emit::transpose(b, name[e.operands[0]], e.attrs.ints), from == whole ? whole : e.attrs.ints.find(from));
+    } else if (e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over) {
+      over_axes(e);
+    } else if (e.prim == &prim::matmul) {
+      product(e);
+    } else if (e.prim == &prim::scan && e.attrs.ints[4] == 0) {
+      loop(e);
+    } else {
+      add_whole(e);
+    }
+  }
+  constexpr void add_whole(const entry& e) {
+    vec<int> operands;
+    for (int o : e.operands) operands.push_back(at(o, whole));
+    const vec<int> results = b.add(*e.prim, operands, e.attrs, e.regions);
+    for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], whole);
+  }
+  constexpr void elementwise(const entry& e) {
+    int k = whole;
+    for (int o : e.operands) k = k == whole ? axis[o] : k;
+    vec<int> operands;
+    for (int o : e.operands) operands.push_back(at(o, k));
+    set(e.results[0], b.add1(*e.prim, operands, e.attrs), k);
+  }
+  /// Which axis of `to` is split if axis k of `from` is: one that begins at the same place.
+  constexpr int reshaped_axis(const shape& from, const shape& to, int k) const {
+    if (k == whole) return whole;
+    std::int64_t before = 1, at_axis = 1;
+    for (int i = 0; i < k; ++i) before *= from[i];
+    for (int i = 0; i < to.rank; at_axis *= to[i++])
+      if (at_axis == before && to[i] > 1 && divides(to, i)) return i;
+    return whole;
+  }
+  constexpr void over_axes(const entry& e) {
+    const int x = e.operands[0], k = axis[x];
+    const int part = b.add1(*e.prim, {name[x]}, e.attrs);
+    if (k == whole || e.attrs.ints.find(k) < 0) {
+      int left = k;  // axes in front of it are gone
+      for (auto a : e.attrs.ints) left -= k != whole && a < k;
+      set(e.results[0], part, left);
+      return;
+    }
+    attributes over_shards;
+    over_shards.ints = {0};
+    set(e.results[0], b.add1(*e.prim, {from_shards(b, part)}, over_shards), whole);
+  }
+  constexpr void product(const entry& e) {
+    const bool tx = e.attrs.ints[0] != 0, ty = e.attrs.ints[1] != 0;
+    const int x = e.operands[0], y = e.operands[1], r = t.values[x].shape.rank;
+    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2, columns = ty ? r - 2 : r - 1;
+    const auto multiply = [&](int ax, int ay) { return emit::matmul(b, at(x, ax), at(y, ay), tx, ty); };
+    if (axis[x] == inner_x || axis[y] == inner_y) {  // a sum over shards
+      set(e.results[0], emit::sum(b, from_shards(b, multiply(inner_x, inner_y)), {0}), whole);
+    } else if ((axis[x] != whole && axis[x] < r - 2) || (axis[y] != whole && axis[y] < r - 2)) {
+      const int k = axis[x] != whole && axis[x] < r - 2 ? axis[x] : axis[y];
+      set(e.results[0], multiply(k, k), k);
+    } else if (axis[x] == rows) {
+      set(e.results[0], multiply(rows, whole), r - 2);
+    } else if (axis[y] == columns) {
+      set(e.results[0], multiply(whole, columns), r - 1);
+    } else {
+      set(e.results[0], multiply(whole, whole), whole);
+    }
+  }
+
+  // ---- loops and branches ----
+
+  /// A carry is split if a step makes it so. Slices of xs are split as these are, but for the axis that is stepped along.
+  constexpr void loop(const entry& e) {
+    const tape& body = e.regions[0];
+    const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
+    vec<int> in;
+    for (int i = 0; i < e.operands.size(); ++i) in.push_back(i >= n.constants + n.carries && axis[e.operands[i]] == 0 ? whole : axis[e.operands[i]]);
+    tape step;
+    vec<int> out;
+    for (bool grown = true; grown;) {
+      grown = false;
+      builder region(&b);
+      vec<int> ids, axes;
+      for (int i = 0; i < body.inputs.size(); ++i) {
+        const bool stepped = i > n.constants + n.carries;
+        axes.push_back(i == 0 || in[i - 1] == whole ? whole : in[i - 1] - stepped);
+        const abstract_value& v = body.values[body.inputs[i]];
+        ids.push_back(region.input(v.with_shape(local(v.shape, axes[i]))));
+      }
+      partitioner inner(region, body, mesh, member);
+      inner.write(ids, axes);
+      for (int i = 0; i < n.carries; ++i) {
+        const int after = inner.axis[body.outputs[i]];
+        if (in[n.constants + i] == whole && after != whole) {
+          in[n.constants + i] = after;
+          grown = true;
+        }
+      }
+      if (grown) continue;
+      out = in;
+      vec<int> results;
+      for (int i = 0; i < body.outputs.size(); ++i) {
+        const int v = body.outputs[i], k = i < n.carries ? in[n.constants + i] : inner.axis[v];
+        region.output(inner.at(v, k));
+        results.push_back(i < n.carries || k == whole ? k : k + 1);
+      }
+      out = results;
+      step = region.result();
+    }
+    vec<int> operands;
+    for (int i = 0; i < e.operands.size(); ++i) operands.push_back(at(e.operands[i], in[i]));
+    const vec<int> results = b.add(prim::scan, operands, e.attrs, vec<tape>{step});
+    for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], out[i]);
+  }
+  /// A branch around maps: what both leave split stays so.
+  constexpr void branch(const entry& e) {
+    vec<int> operands, out(e.results.size(), whole);
+    for (int o : e.operands) operands.push_back(name[o]);
+    vec<tape> regions;
+    for (int pass = 0; pass < 2; ++pass) {  // first for the layouts, then for these
+      vec<int> both(e.results.size(), whole);
+      regions = vec<tape>();
+      for (int k = 0; k < 2; ++k) {
+        const tape& body = e.regions[k];
+        builder region(&b);
+        vec<int> ids, axes;
+        for (int i = 0; i < body.inputs.size(); ++i) {
+          axes.push_back(axis[e.operands[i + 1]]);
+          const abstract_value& v = body.values[body.inputs[i]];
+          ids.push_back(region.input(v.with_shape(local(v.shape, axes[i]))));
+        }
+        partitioner inner(region, body, mesh, member);
+        inner.write(ids, axes);
+        for (int i = 0; i < body.outputs.size(); ++i) {
+          const int v = body.outputs[i], mine = inner.axis[v];
+          both[i] = k == 0 || both[i] == mine ? mine : whole;
+          region.output(inner.at(v, pass == 0 ? mine : out[i]));
+        }
+        regions.push_back(region.result());
+      }
+      if (pass == 0) out = both;
+    }
+    const vec<int> results = b.add(prim::cond, operands, {}, regions);
+    for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], out[i]);
+  }
+
+  // ---- around members ----
+
+  [[nodiscard]] constexpr bool is_split(const entry& e) const { return e.attrs.placement == mesh.members; }
+
+  constexpr void write_around(const entry& e) {
+    if (e.prim == &prim::map && is_split(e)) {
+      map(e);
+    } else if (e.prim == &prim::scan) {
+      loop(e);
+    } else if (e.prim == &prim::cond) {
+      branch(e);
+    } else if (e.prim == &prim::member_index && is_split(e)) {
+      const int number = b.add1(prim::member_index, {}, e.attrs);
+      set(e.results[0], each(number, [this](builder& r, int x) { return emit::div(r, x, emit::constant_like(r, x, static_cast<double>(mesh.count))); }), whole);
+    } else if (e.prim == &prim::members && is_split(e)) {
+      set(e.results[0], members(static_cast<dtype>(e.attrs.ints[0])), whole);
+    } else if (e.prim == &prim::distribute && is_split(e)) {
+      const int x = name[e.operands[0]];
+      shape all = b.shape(x);
+      const int repeated = emit::first_axes_exchanged(b, emit::repeated(b, x, mesh.count));
+      all[0] *= mesh.count;
+      set(e.results[0], emit::distribute(b, emit::reshape(b, repeated, all), mesh.members), whole);
+    } else if (e.prim == &prim::gather && is_split(e)) {
+      gather(e);
+    } else if (e.prim == &prim::reduce_with && is_split(e)) {
+      reduce_with(e);
+    } else if ((e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean) && is_split(e)) {
+      reduce_sum(e);
+    } else {  // (the largest of shards that have the same is the largest of members)
+      add_whole(e);
+    }
+  }
+  constexpr void map(const entry& e) {
+    const tape& body = e.regions[0];
+    builder region(&b);
+    vec<int> ids, axes, operands;
+    for (int i = 0; i < e.operands.size(); ++i) {
+      const abstract_value& v = body.values[body.inputs[i]];
+      axes.push_back(axis[e.operands[i]]);
+      ids.push_back(region.input(v.with_shape(local(v.shape, axes[i]))));
+      operands.push_back(name[e.operands[i]]);
+    }
+    partitioner inner(region, body, mesh, true);
+    inner.write(ids, axes);
+    for (int o : body.outputs) region.output(inner.name[o]);
+    const vec<int> out = mapped(region.result(), operands);
+    for (int i = 0; i < out.size(); ++i) set(e.results[i], out[i], inner.axis[body.outputs[i]]);
+  }
+  constexpr int members(dtype type) {
+    const int all = emit::members(b, mesh.members, dtype::int64);
+    return emit::cast(b, emit::div(b, all, emit::constant_like(b, all, static_cast<double>(mesh.count))), type);
+  }
+  constexpr int numbers() {  // of the shards among all
+    attributes a;
+    a.placement = mesh.members;
+    return b.add1(prim::member_index, {}, a);
+  }
+  constexpr int is_first(builder& r, int number, const shape& s) const {  // whether this is its member's first shard
+    const int k = shard_of(r, number);
+    return emit::broadcast_to(r, emit::equal(r, k, emit::constant_like(r, k, 0)), s);
+  }
+  /// Each shard has its part in an array of zeros; of what all have, the first one has it.
+  constexpr void reduce_sum(const entry& e) {
+    const int v = e.operands[0], k = axis[v];
+    const shape all = t.values[v].shape;
+    const int part = emit::map(b, mesh.members, {name[v], numbers()}, [&](builder& r, const vec<int>& in) {
+      const int zeros = emit::constant(r, r.type(in[0]).with_shape(all), 0);
+      if (k == whole) return vec<int>{emit::where(r, is_first(r, in[1], all), in[0], zeros)};
+      return vec<int>{emit::update_slice(r, zeros, in[0], starts(r, shard_of(r, in[1]), k, r.shape(in[0])[k]), 0)};
+    })[0];
+    int total = emit::reduce_sum(b, part, mesh.members);
+    if (e.prim == &prim::reduce_mean) {
+      const int n = members(b.type(total).type);
+      const int at_least_one = b.add1(prim::maximum, {n, emit::constant_like(b, n, 1)});
+      total = emit::div(b, total, emit::broadcast_to(b, at_least_one, all));
+    }
+    set(e.results[0], total, whole);
+  }
+  /// But for each member's first shard, all have the monoid's identity.
+  constexpr void reduce_with(const entry& e) {
+    vec<int> operands;
+    for (int o : e.operands) operands.push_back(at(o, whole));
+    const int values = operands.size();
+    operands.push_back(numbers());
+    operands = emit::map(b, mesh.members, operands, [&](builder& r, const vec<int>& in) {
+      const vec<int> identity = inline_tape(r, e.regions[1], {});
+      vec<int> out;
+      for (int i = 0; i < values; ++i) out.push_back(emit::where(r, is_first(r, in[values], r.shape(in[i])), in[i], identity[i]));
+      return out;
+    });
+    const vec<int> results = b.add(prim::reduce_with, operands, e.attrs, e.regions);
+    for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], whole);
+  }
+  constexpr void gather(const entry& e) {
+    const std::int64_t n = e.attrs.ints[0];
+    const int all = emit::gather(b, at(e.operands[0], whole), n * mesh.count, mesh.members);
+    shape s = b.shape(all);
+    s[0] = mesh.count;
+    s = with_front(s, n);
+    vec<std::int64_t> start(s.rank, 0), stop, stride(s.rank, 1);
+    for (int i = 0; i < s.rank; ++i) stop.push_back(i == 1 ? 1 : s[i]);
+    const int first = emit::slice(b, emit::reshape(b, all, s), start, stop, stride);
+    set(e.results[0], emit::reshape(b, first, without_axis(s, 1)), whole);
+  }
+};
+
+/// Along which axis an input of the program is held split: where each use of it is the same layout.
+constexpr int input_axis(const tape& t, int v, const mesh_axes& mesh) {
+  int axis = partitioner::whole;
+  bool first = true;
+  for (const entry& e : t.entries)
+    for (int i = 0; i < e.operands.size(); ++i) {
+      if (e.operands[i] != v) continue;
+      if (e.prim != &prim::map) return partitioner::whole;
+      const tape& body = e.regions[0];
+      for (int o : body.outputs)
+        if (o == body.inputs[i]) return partitioner::whole;
+      for (const entry& use : body.entries)
+        for (int o : use.operands) {
+          if (o != body.inputs[i]) continue;
+          if (use.prim != &prim::with_layout || use.attrs.placement != mesh.shards) return partitioner::whole;
+          const int k = static_cast<int>(use.attrs.ints[1]);
+          if (!first && k != axis) return partitioner::whole;
+          axis = k;
+          first = false;
+        }
+    }
+  return t.outputs.find(v) >= 0 ? partitioner::whole : axis;
+}
+
+/// The program of shards.
+constexpr tape partitioned(const tape& source) {
+  const mesh_axes mesh = mesh_of(source);
+  if (mesh.count <= 0) return without_layouts(source);
+  const tape t = map_joiner(source, mesh.members).run();
+  builder b;
+  vec<int> ids, axes;
+  partitioner p(b, t, mesh, false);
+  for (int v : t.inputs) {
+    const abstract_value& one = t.values[v];
+    const bool split = one.depth == 1 && one.placements[0] == mesh.members;
+    axes.push_back(split ? input_axis(t, v, mesh) : partitioner::whole);
+    ids.push_back(b.input(one.with_shape(p.local(one.shape, axes[axes.size() - 1]))));
+  }
+  p.write(ids, axes);
+  for (int o : t.outputs) b.output(p.at(o, p.split_axis(o)));
+  return without_dead_entries(without_layouts(b.result()));
+}
+
+}  // namespace drx::plan

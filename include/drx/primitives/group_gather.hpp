@@ -1,0 +1,49 @@
+// drx/primitives/group_gather.hpp: what the members of each group have, at each of them: communication among the shards of one
+// member of a mesh. Written by plan/partitioner.hpp, after all derivatives.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim::rules {
+struct group_gather {  // placement; ints: {n}: members k n to (k + 1) n - 1 are a group
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "group_gather: the operand is not placed there");
+    const abstract_value one = t.operands[0].of_member();
+    return {one.with_shape(with_front(one.shape, t.attrs.ints[0])).placed_at(t.attrs.placement)};
+  }
+  static void evaluate(evaluation& v) { join(*v.in[0], v.e.attrs.ints[0], v.out[0]); }
+  static void join(const tensor& placed, std::int64_t n, tensor& to) {
+    const auto group = static_cast<std::size_t>(n);
+    if (placed.members.size() % group != 0) throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " + std::to_string(placed.members.size()));
+    for (std::size_t m = 0; m < placed.members.size(); ++m) {
+      tensor all(to.type.of_member());
+      all.bytes.clear();
+      for (std::size_t k = 0; k < group; ++k) {
+        const auto& part = placed.members[m / group * group + k].bytes;
+        all.bytes.insert(all.bytes.end(), part.begin(), part.end());
+      }
+      to.members.push_back(std::move(all));
+    }
+  }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive group_gather{.name = "group_gather",
+                                        .type = rules::group_gather::type,
+                                        .print = rules::gather::print,
+                                        .evaluate = rules::group_gather::evaluate};
+}
+namespace emit {
+constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  a.ints = {n};
+  return b.add1(prim::group_gather, {x}, a);
+}
+}  // namespace emit
+}  // namespace drx
+
+#endif

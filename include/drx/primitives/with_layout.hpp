@@ -1,0 +1,106 @@
+// drx/primitives/with_layout.hpp: how a value of one member is laid out over the shards of a mesh: whole at each, or split along
+// an axis. It changes no number; plan/partitioner.hpp makes programs of shards from it.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace prim::rules {
+struct with_layout {  // placement: the axis of the mesh; ints: {how many shards, the array's axis, or -1: replicated}
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value& x = t.operands[0];
+    const std::int64_t axis = t.attrs.ints[1];
+    typing::require(x.depth == 0, "with_layout: of a placed value");
+    typing::require(axis < x.shape.rank && (axis < 0 || x.shape[static_cast<int>(axis)] % t.attrs.ints[0] == 0), "with_layout: no equal shards");
+    return {x};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    attributes a = s.e.attrs;
+    if (a.ints[1] >= 0) ++a.ints[1];
+    return {s.b.add1(*s.e.prim, s.operands, a)};
+  }
+  static std::string print(const attributes& a) {
+    return std::string(a.placement->name) + (a.ints[1] < 0 ? ": replicated" : ": split along " + std::to_string(a.ints[1]) + " in " + std::to_string(a.ints[0]));
+  }
+  static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
+};
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive with_layout{.name = "with_layout",
+                                       .type = rules::with_layout::type,
+                                       .jvp = rules::with_layout::jvp,
+                                       .vjp = rules::with_layout::vjp,
+                                       .batch = rules::with_layout::batch,
+                                       .print = rules::with_layout::print,
+                                       .evaluate = rules::with_layout::evaluate};
+}
+
+namespace emit {
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::int64_t axis) {
+  attributes a;
+  a.placement = mesh_axis;
+  a.ints = {shards, axis};
+  return b.add1(prim::with_layout, {x}, a);
+}
+}  // namespace emit
+
+/// Layouts: each shard has the whole array, or one of equal parts along axis K (negative ones count from the end).
+struct replicated_t {};
+inline constexpr replicated_t replicated{};
+template <int K>
+struct split_along_t {};
+template <int K>
+inline constexpr split_along_t<K> split_along{};
+
+namespace detail {
+template <class A, std::int64_t Shards, int K>
+constexpr auto layout_misuse(split_along_t<K>) {
+  if constexpr (K < -A::rank || K >= A::rank) {
+    return error::axis_out_of_range{};
+  } else if constexpr (Shards < 1 || A::shape[normal_axis(K, A::rank)] % Shards != 0) {
+    return error::axis_does_not_divide{};
+  } else {
+    return fine{};
+  }
+}
+template <class A, std::int64_t Shards>
+constexpr auto layout_misuse(replicated_t) {
+  return fine{};
+}
+template <int K>
+constexpr std::int64_t laid_along(split_along_t<K>, int rank) {
+  return normal_axis(K, rank);
+}
+constexpr std::int64_t laid_along(replicated_t, int) { return -1; }
+template <class A, std::int64_t Shards, class Layout>
+concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), fine>;
+}  // namespace detail
+
+/// x, pinned to a layout over the axis P of a mesh, which splits each member of the map around it in that many shards:
+///     auto h = drx::tanh(drx::matmul(x, drx::with_layout<model, 2>(w, drx::split_along<1>)));   half of the columns at each of two
+/// The numbers are those of the program without it. What follows from a split value is split; where a sum goes over a split axis,
+/// as in a product, shards add up what they have. Layouts are heeded in the body of a map or pmap, outside of branches, of loops
+/// that end by a condition, and of maps in it; elsewhere they change nothing. Derivative: the same layout.
+template <class P, std::int64_t Shards, class A, class Layout>
+  requires(Placement<P> && detail::LaidOut<A, Shards, Layout>)
+constexpr A with_layout(const A& x, Layout layout) {
+  builder& b = detail::tape_of(detail::ref_of(x));
+  const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
+  return A(detail::at(b, emit::with_layout(b, id, &placement_of<P>, Shards, detail::laid_along(layout, A::rank))));
+}
+template <class P, std::int64_t Shards, class A, class Layout, class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
+  requires(Placement<P> && Array<A> && !detail::LaidOut<A, Shards, Layout>)
+Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x has an axis k, and its extent is a multiple of n
+template <class P, std::int64_t Shards, class A, class Layout, class Why = error::array_operation_on_a_placed_value>
+  requires(Placement<P> && detail::PlacedOperands<A>)
+Why with_layout(const A&, Layout) = delete;  // drx: of one member's value: call it in the map
+
+}  // namespace drx
+
+#endif
