@@ -4,6 +4,7 @@
 
 #include <drx/scalar/sum_over.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -36,7 +37,7 @@ struct gmm {
   template <class T>
   struct shared {
     std::array<T, parameters> theta;
-    std::array<T, K * D> diagonal;
+    std::array<std::array<T, D*(D + 1) / 2>, K> root;  // of the inverse covariances, by rows
     std::array<T, K> log_determinant;
   };
   template <class T>
@@ -45,8 +46,11 @@ struct gmm {
     shared<T> s{theta, {}, {}};
     for (std::size_t k = 0; k < K; ++k) {
       s.log_determinant[k] = 0;
-      for (std::size_t i = 0; i < D; ++i) {
-        s.diagonal[k * D + i] = exp(theta[diagonals + k * D + i]);
+      auto to = s.root[k].begin();
+      const T* from = theta.data() + triangles + k * lower;
+      for (std::size_t i = 0; i < D; from += i++) {
+        to = std::copy(from, from + i, to);
+        *to++ = exp(theta[diagonals + k * D + i]);
         s.log_determinant[k] += theta[diagonals + k * D + i];
       }
     }
@@ -59,14 +63,9 @@ struct gmm {
     for (std::size_t k = 0; k < K; ++k) {
       std::array<T, D> centred;
       for (std::size_t i = 0; i < D; ++i) centred[i] = x[i] - s.theta[means + k * D + i];
-      const T* row = s.theta.data() + triangles + k * lower;
-      T square = 0;
-      for (std::size_t i = 0; i < D; row += i++) {
-        T y = s.diagonal[k * D + i] * centred[i];
-        if (i > 0) y += drx::ad::dot(std::span<const T>(row, i), std::span<const T>(centred.data(), i));
-        square += y * y;
-      }
-      term[k] = s.theta[k] + s.log_determinant[k] - square / 2;
+      std::array<T, D> y;
+      drx::ad::lower_matmul<D>(s.root[k], centred, y);
+      term[k] = s.theta[k] + s.log_determinant[k] - drx::ad::dot(y, y) / 2;
     }
     return log_sum_exp(term);
   }
@@ -76,8 +75,7 @@ struct gmm {
     std::array<T, K> weights;
     for (std::size_t k = 0; k < K; ++k) weights[k] = s.theta[k];
     T prior = 0;
-    for (const T& d : s.diagonal) prior += d * d;
-    for (std::size_t i = triangles; i < parameters; ++i) prior += s.theta[i] * s.theta[i];
+    for (const auto& root : s.root) prior += drx::ad::dot(root, root);
     prior *= gamma * gamma / 2;
     for (const T& q : s.log_determinant) prior -= m * q;
     return prior - static_cast<double>(points) * log_sum_exp(weights) + constant();
@@ -102,6 +100,8 @@ struct gmm {
   /// Value and gradient, derived and written by hand.
   double by_hand(const vector& t, const std::vector<point>& x, vector& g) const {
     const auto s = prepare(t);
+    double diagonal[K * D];
+    for (std::size_t i = 0; i < K * D; ++i) diagonal[i] = std::exp(t[diagonals + i]);
     g = {};
     double sum = once(s);
     for (const point& p : x) {
@@ -111,7 +111,7 @@ struct gmm {
         const double* row = t.data() + triangles + k * lower;
         double square = 0;
         for (std::size_t i = 0; i < D; row += i++) {
-          y[k][i] = s.diagonal[k * D + i] * centred[k][i];
+          y[k][i] = diagonal[k * D + i] * centred[k][i];
           for (std::size_t j = 0; j < i; ++j) y[k][i] += row[j] * centred[k][j];
           square += y[k][i] * y[k][i];
         }
@@ -129,8 +129,8 @@ struct gmm {
         double* mean = g.data() + means + k * D;
         for (std::size_t i = 0; i < D; row += i, to += i, ++i) {
           const double wy = w * y[k][i];
-          g[diagonals + k * D + i] += w - wy * s.diagonal[k * D + i] * centred[k][i];
-          mean[i] += wy * s.diagonal[k * D + i];
+          g[diagonals + k * D + i] += w - wy * diagonal[k * D + i] * centred[k][i];
+          mean[i] += wy * diagonal[k * D + i];
           for (std::size_t j = 0; j < i; ++j) {
             to[j] -= wy * centred[k][j];
             mean[j] += wy * row[j];
@@ -143,7 +143,7 @@ struct gmm {
     for (std::size_t k = 0; k < K; ++k) total += std::exp(t[k] - most);
     for (std::size_t k = 0; k < K; ++k) {
       g[k] -= static_cast<double>(points) * std::exp(t[k] - most) / total;
-      for (std::size_t i = 0; i < D; ++i) g[diagonals + k * D + i] += gamma * gamma * s.diagonal[k * D + i] * s.diagonal[k * D + i] - m;
+      for (std::size_t i = 0; i < D; ++i) g[diagonals + k * D + i] += gamma * gamma * diagonal[k * D + i] * diagonal[k * D + i] - m;
     }
     for (std::size_t i = triangles; i < parameters; ++i) g[i] += gamma * gamma * t[i];
     return sum;

@@ -1,7 +1,8 @@
 // drx/scalar/recording.hpp: the local tape's memory: what was computed, with partial derivatives, and the sweep back.
 //
 // A statement is one word: the numbers of two operands, or of one and a mark. Partial derivatives lie on a stack of their
-// own, in the order of the statements, so that the sweep goes through all memory once, backwards. A wide statement (a dot
+// own, in the order of the statements, so that the sweep goes through all memory once, backwards; those of sums and
+// differences are 1 or -1 and stand nowhere. A wide statement (a dot
 // product, a product of matrices) keeps its operands there too. All of it lies in memory that the caller gives; nothing
 // is allocated, and no state is global.
 #pragma once
@@ -48,8 +49,10 @@ class arena {
 namespace detail {
 
 struct statement {
-  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, ternary = none - 4, most = none - 16;
-  std::uint32_t a, b;  // b: an operand's number, or leaf, unary, wide, ternary; of a wide one, a is its size on the stack;
+  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, ternary = none - 4, same = none - 5,
+                                 negated = none - 6, marks = none - 16;
+  static constexpr std::uint32_t sum = 1u << 31, difference = sum | 1u << 30, most = 1u << 30;  // flags of a; numbers stay below
+  std::uint32_t a, b;  // b: an operand's number, or a mark; of a wide one, a is its size on the stack;
                        // of one of three operands, the other two are in the word before
 };
 
@@ -63,14 +66,16 @@ struct wide_header {
     linear,   // y = sum p_i a_i + sum q_i b_i: m of a, k of b
     total,    // y = sum a_i: m of a
     product,  // C = A B: m x k and k x n; results are the last m * n variables
-    axpy      // y_i + s x_i: a = x, b = y, m of each; s is variable n, its value the first on the stack
+    axpy,     // y_i + s x_i: a = x, b = y, m of each; s is variable n, its value the first on the stack
+    lower     // y = A x: A is m x m, lower triangular, by rows; results are the last m variables
   };
   std::uint32_t what = linear, m = 0, k = 0, n = 0;
   wide_operand a, b;
 };
 
+/// Whether nothing goes on from the cotangent x. Of packs it is not asked: to ask all lanes costs more than to pull zeros.
 template <class T>
-DRX_FN constexpr bool all_zero(const T& x) {
+DRX_FN constexpr bool all_zero([[maybe_unused]] const T& x) {
   if constexpr (std::is_floating_point_v<T>) {
     return x == 0;
   } else if constexpr (requires { x.tape; }) {
@@ -80,7 +85,7 @@ DRX_FN constexpr bool all_zero(const T& x) {
     for (const auto& t : x.tangent) zero = zero && all_zero(t);
     return zero;
   } else {
-    return no_lane(x != 0);
+    return false;
   }
 }
 /// cotangent * partial: zero where the cotangent is.
@@ -134,6 +139,18 @@ class recording {
     std::construct_at(top_++, partial);
     return count_++;
   }
+  /// x or -x.
+  DRX_FN std::uint32_t push_signed(std::uint32_t a, int sign) {
+    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    words_[count_] = {a, sign > 0 ? detail::statement::same : detail::statement::negated};
+    return count_++;
+  }
+  /// a + b or a - b.
+  DRX_FN std::uint32_t push_sum(std::uint32_t a, std::uint32_t b, int sign_of_b) {
+    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    words_[count_] = {a | (sign_of_b > 0 ? detail::statement::sum : detail::statement::difference), b};
+    return count_++;
+  }
   DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, const T& by_a, const T& by_b) {
     if (count_ >= limit_) [[unlikely]] return overflow(1);
     words_[count_] = {a, b};
@@ -160,8 +177,7 @@ class recording {
     std::uint32_t first_result;
   };
   DRX_FN wide_room push_wide(const detail::wide_header& h, std::size_t results, std::size_t values, std::size_t numbers) {
-    const std::size_t slots = header_slots + values + slots_of(numbers * sizeof(std::uint32_t));
-    const std::size_t taken = results + (slots + 1) / 2;
+    const std::size_t slots = wide_slots(values, numbers), taken = results + (slots + 1) / 2;
     if (limit_ - count_ < taken) return {nullptr, nullptr, overflow(taken)};
     std::memcpy(static_cast<void*>(top_), &h, sizeof(h));
     const wide_room room{top_ + header_slots, reinterpret_cast<std::uint32_t*>(top_ + header_slots + values), count_};
@@ -170,6 +186,10 @@ class recording {
     for (std::size_t i = 0; i + 1 < results; ++i) words_[count_++] = {0, detail::statement::leaf};
     words_[count_++] = {static_cast<std::uint32_t>(slots), detail::statement::wide};
     return room;
+  }
+  /// Where the values of such a statement will be, to be written before it is pushed; null where there is no room left.
+  [[nodiscard]] DRX_FN T* wide_values(std::size_t results, std::size_t values, std::size_t numbers) const {
+    return limit_ - count_ < results + (wide_slots(values, numbers) + 1) / 2 ? nullptr : top_ + header_slots;
   }
   /// Room for n objects of type U below all statements to come; null where there is none.
   template <class U>
@@ -224,12 +244,20 @@ class recording {
     const T* p = top_;
     for (std::uint32_t i = count_; i-- > to;) {
       const statement s = words_[i];
-      if (s.b < statement::most) {
+      if (s.b < statement::marks && s.a < statement::sum) {
         p -= 2;
         const T g = ct[i];
         if (detail::all_zero(g)) continue;
         ct[s.a] += detail::pulled(g, p[0]);
         ct[s.b] += detail::pulled(g, p[1]);
+      } else if (s.b < statement::marks) {
+        const T g = ct[i];
+        ct[s.a & (statement::most - 1)] += g;
+        if (s.a < statement::difference) {
+          ct[s.b] += g;
+        } else {
+          ct[s.b] -= g;
+        }
       } else if (s.b == statement::ternary) {
         p -= 3;
         const T g = ct[i];
@@ -243,6 +271,10 @@ class recording {
         const T g = ct[i];
         if (detail::all_zero(g)) continue;
         ct[s.a] += detail::pulled(g, p[0]);
+      } else if (s.b == statement::same) {
+        ct[s.a] += ct[i];
+      } else if (s.b == statement::negated) {
+        ct[s.a] -= ct[i];
       } else if (s.b == statement::wide) {
         p -= s.a;
         sweep_wide(p, i);
@@ -253,6 +285,9 @@ class recording {
  private:
   static constexpr std::size_t slots_of(std::size_t bytes) { return (bytes + sizeof(T) - 1) / sizeof(T); }
   static constexpr std::size_t header_slots = slots_of(sizeof(detail::wide_header));
+  static constexpr std::size_t wide_slots(std::size_t values, std::size_t numbers) {
+    return header_slots + values + slots_of(numbers * sizeof(std::uint32_t));
+  }
 
   DRX_FN __attribute__((noinline)) std::uint32_t overflow(std::size_t statements) {
     limit_ = count_;  // nothing more is written, or later statements would miss operands
@@ -285,6 +320,14 @@ class recording {
     if (h.what == wide_header::linear) {
       const T g = cotangents_[last];
       if (detail::all_zero(g)) return;
+      if (h.a.form == wide_operand::contiguous && h.b.form == wide_operand::contiguous) {
+        T *const a = cotangents_ + h.a.first, *const b = cotangents_ + h.b.first;
+        for (std::size_t i = 0; i < h.m; ++i) {
+          a[i] += detail::pulled(g, p[i]);
+          b[i] += detail::pulled(g, p[h.m + i]);
+        }
+        return;
+      }
       const std::uint32_t* list = list_of(p + h.m + h.k);
       scatter(h.a, list, h.m, [&](std::size_t i) { return detail::pulled(g, p[i]); });
       if (h.a.form == wide_operand::listed) list += h.m;
@@ -304,6 +347,8 @@ class recording {
       if (h.a.form == wide_operand::listed) list += h.m;
       scatter(h.b, list, h.m, [&](std::size_t i) { return g[i]; });
       if (moving) cotangents_[h.n] += by_s;
+    } else if (h.what == wide_header::lower) {
+      sweep_lower(h, p, cotangents_ + (last + 1 - h.m));
     } else {
       const std::size_t m = h.m, k = h.k, n = h.n;
       const T* g = cotangents_ + (last + 1 - m * n);
@@ -332,6 +377,28 @@ class recording {
           return sum;
         });
       }
+    }
+  }
+
+  /// Backwards through y = A x, row by row.
+  DRX_FN void sweep_lower(const detail::wide_header& h, const T* p, const T* g) {
+    using detail::wide_operand;
+    const std::size_t m = h.m, n = m * (m + 1) / 2;
+    const T* x = p;
+    const T* a = p + (h.a.form == wide_operand::passive ? 0 : m);
+    const auto* of_a = reinterpret_cast<const std::uint32_t*>(a + (h.b.form == wide_operand::passive ? 0 : n));
+    const std::uint32_t* of_x = of_a + (h.a.form == wide_operand::listed ? n : 0);
+    for (std::size_t i = 0; i < m; ++i) {
+      const std::size_t first = i * (i + 1) / 2;
+      const T gi = g[i];
+      if (h.a.form == wide_operand::contiguous) {
+        T* const to = cotangents_ + h.a.first + first;
+        for (std::size_t j = 0; j <= i; ++j) to[j] += gi * x[j];
+      } else if (h.a.form == wide_operand::listed) {
+        for (std::size_t j = 0; j <= i; ++j)
+          if (of_a[first + j] != detail::statement::none) cotangents_[of_a[first + j]] += gi * x[j];
+      }
+      scatter(h.b, of_x, h.b.form == wide_operand::passive ? 0 : i + 1, [&](std::size_t j) { return gi * a[first + j]; });
     }
   }
 

@@ -28,17 +28,26 @@ struct var {
   operator double() const = delete;  // drx: call exp(x), not std::exp(x); a comparison or x.value gives the plain number
 };
 
+// A partial derivative that is an int is 1 or -1: of a sum, a difference, a change of sign.
 // clang-format off
 template <class T, class P>
 DRX_FN constexpr var<T> chain(const var<T>& x, const std::type_identity_t<T>& y, const P& p) {
   if (!x.tape) return var<T>(y);
-  return {y, x.tape, x.tape->push(x.index, static_cast<T>(p))};
+  if constexpr (std::is_same_v<P, int>) {
+    return {y, x.tape, x.tape->push_signed(x.index, p)};
+  } else {
+    return {y, x.tape, x.tape->push(x.index, static_cast<T>(p))};
+  }
 }
 template <class T, class P, class Q>
 DRX_FN constexpr var<T> chain(const var<T>& a, const var<T>& b, const std::type_identity_t<T>& y, const P& p, const Q& q) {
   if (!b.tape) return chain(a, y, p);
   if (!a.tape) return chain(b, y, q);
-  return {y, a.tape, a.tape->push(a.index, b.index, static_cast<T>(p), static_cast<T>(q))};
+  if constexpr (std::is_same_v<Q, int>) {
+    return {y, a.tape, a.tape->push_sum(a.index, b.index, q)};
+  } else {
+    return {y, a.tape, a.tape->push(a.index, b.index, static_cast<T>(p), static_cast<T>(q))};
+  }
 }
 template <class T>
 DRX_FN constexpr var<T> chain(const var<T>& a, const var<T>& b, const var<T>& c, const std::type_identity_t<T>& y, const T& p, const T& q, const T& r) {

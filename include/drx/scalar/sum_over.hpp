@@ -14,14 +14,21 @@ struct sum_over {
   using P = std::conditional_t<W == 1, T, pack<T, static_cast<int>(W)>>;
   using V = var<P>;
 
-  static P gather(std::size_t first, std::size_t n, std::size_t j, const Sample& sample) {
+  /// Samples [first, first + n), one in each lane; the first in those beyond.
+  static std::array<P, Size> gather(std::size_t first, std::size_t n, const Sample& sample) {
+    std::array<P, Size> x;
     if constexpr (W == 1) {
-      return sample(first)[j];
+      const auto& one = sample(first);
+      for (std::size_t j = 0; j < Size; ++j) x[j] = one[j];
     } else {
-      P p;
-      for (std::size_t l = 0; l < W; ++l) p.set(static_cast<int>(l), sample(first + (l < n ? l : 0))[j]);
-      return p;
+      T lanes[Size][W];
+      for (std::size_t l = 0; l < W; ++l) {
+        const auto& one = sample(first + (l < n ? l : 0));
+        for (std::size_t j = 0; j < Size; ++j) lanes[j][l] = one[j];
+      }
+      for (std::size_t j = 0; j < Size; ++j) x[j] = P::load(lanes[j]);
     }
+    return x;
   }
   template <class Theta, class G, class Memory>
   static T run(const F& f, const Theta& theta, std::size_t samples, const Sample& sample, G& g, const Memory& memory) {
@@ -54,9 +61,7 @@ struct sum_over {
       add_cotangent(constant, first_lane);
       for (std::size_t first = 0; first < samples; first += static_cast<std::size_t>(W)) {
         const std::size_t n = samples - first < static_cast<std::size_t>(W) ? samples - first : static_cast<std::size_t>(W);
-        std::array<P, Size> x;
-        for (std::size_t j = 0; j < Size; ++j) x[j] = gather(first, n, j, sample);
-        const V y = f(shared, x);
+        const V y = f(shared, gather(first, n, sample));
         tape.require_complete();
         tape.clear(start.count);
         P seed(1);

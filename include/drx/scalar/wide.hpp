@@ -88,6 +88,32 @@ DRX_FN constexpr T sum_of(std::size_t n, Term term) {
     return sum;
   }
 }
+
+/// A dot product of variables that are numbered one after the other, written in one pass. False, and nothing done, for others.
+template <class X, class Y, class S>
+DRX_FN constexpr bool dot_in_order(const X& x, const Y& y, std::size_t n, S& z) {
+  using T = typename S::value_type;
+  if (n == 0 || (std::is_floating_point_v<T> && n >= 16)) return false;  // long ones of plain numbers: see sum_of
+  const S &a = at(x, 0), &b = at(y, 0), &last_a = at(x, n - 1), &last_b = at(y, n - 1);
+  recording<T>* const tape = a.tape;
+  if (!tape || last_a.index - a.index != n - 1 || last_b.index - b.index != n - 1) return false;
+  T* const values = tape->wide_values(1, 2 * n, 0);
+  if (!values) return false;
+  T sum(real_t<T>(0));
+  bool in_order = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    const S &p = at(x, i), &q = at(y, i);
+    in_order = in_order & (p.tape == tape) & (q.tape == tape) & (p.index == a.index + i) & (q.index == b.index + i);
+    std::construct_at(values + i, q.value);
+    std::construct_at(values + n + i, p.value);
+    sum = sum + p.value * q.value;
+  }
+  if (!in_order) return false;
+  const auto count = static_cast<std::uint32_t>(n);
+  const wide_header h{wide_header::linear, count, count, 0, {wide_operand::contiguous, a.index}, {wide_operand::contiguous, b.index}};
+  z = S(sum, tape, tape->push_wide(h, 1, 2 * n, 0).first_result);
+  return true;
+}
 }  // namespace detail
 
 /// The sum of the numbers in x.
@@ -126,6 +152,10 @@ DRX_FN constexpr auto dot(const X& x, const Y& y) {
         return T(v);
       }
     };
+    if constexpr (std::is_same_v<A, B>) {
+      S in_order;
+      if (detail::dot_in_order(x, y, n, in_order)) return in_order;
+    }
     const T z = detail::sum_of<T>(n, [&](std::size_t i) { return value(detail::at(x, i)) * value(detail::at(y, i)); });
     recording<T>* tape = nullptr;
     const auto get_x = [&](std::size_t i) -> const A& { return detail::at(x, i); };
@@ -250,6 +280,57 @@ DRX_FN constexpr void matmul(const A& a, const B& b, C&& c) {
   detail::matmul<S>(M, K, N, [&](std::size_t i) -> const auto& { return detail::at(a, i); },
                     [&](std::size_t i) -> const auto& { return detail::at(b, i); },
                     [&](std::size_t i) -> S& { return const_cast<S&>(detail::at(c, i)); });
+}
+
+/// y = a x for a lower triangular matrix a, N x N, packed by rows: N (N + 1) / 2 numbers. y is none of the other two.
+template <std::size_t N, detail::Numbers A, detail::Numbers X, class Y>
+DRX_FN constexpr void lower_matmul(const A& a, const X& x, Y&& y) {
+  using S = detail::element_of<std::remove_cvref_t<Y>>;
+  using P = detail::element_of<A>;
+  using Q = detail::element_of<X>;
+  constexpr std::size_t size = N * (N + 1) / 2;
+  if constexpr (detail::is_var<S> && detail::Recorded<P, Q>) {
+    using T = typename S::value_type;
+    const auto value = [](const auto& v) -> T {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(v)>, S>) {
+        return v.value;
+      } else {
+        return T(v);
+      }
+    };
+    recording<T>* tape = nullptr;
+    const auto get_a = [&](std::size_t i) -> const P& { return detail::at(a, i); };
+    const auto get_x = [&](std::size_t i) -> const Q& { return detail::at(x, i); };
+    const detail::wide_header h{detail::wide_header::lower, N, 0, 0, detail::classify(size, get_a, tape), detail::classify(N, get_x, tape)};
+    std::array<T, N> column;
+    for (std::size_t j = 0; j < N; ++j) column[j] = value(get_x(j));
+    typename recording<T>::wide_room room{};
+    const std::size_t of_a = h.b.form == detail::wide_operand::passive ? 0 : size, of_x = h.a.form == detail::wide_operand::passive ? 0 : N;
+    if (tape) {
+      room = tape->push_wide(h, N, of_x + of_a, detail::listed(h.a, size) + detail::listed(h.b, N));
+      if (room.values) {
+        for (std::size_t j = 0; j < of_x; ++j) std::construct_at(room.values + j, column[j]);
+        detail::list_numbers(h.a, room.numbers, size, get_a);
+        detail::list_numbers(h.b, room.numbers, N, get_x);
+      }
+    }
+    T* kept = room.values && of_a > 0 ? room.values + of_x : nullptr;
+    for (std::size_t i = 0; i < N; ++i) {
+      T sum(real_t<T>(0));
+      for (std::size_t j = 0; j <= i; ++j) {
+        const T v = value(get_a(i * (i + 1) / 2 + j));
+        if (kept) std::construct_at(kept++, v);
+        sum = sum + v * column[j];
+      }
+      const_cast<S&>(detail::at(y, i)) = S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
+    }
+  } else {
+    for (std::size_t i = 0; i < N; ++i) {
+      S sum(real_t<S>(0));
+      for (std::size_t j = 0; j <= i; ++j) sum = sum + detail::at(a, i * (i + 1) / 2 + j) * detail::at(x, j);
+      const_cast<S&>(detail::at(y, i)) = sum;
+    }
+  }
 }
 
 }  // namespace drx::ad
