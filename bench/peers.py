@@ -1,4 +1,7 @@
-"""The virtual environment of the peers that PyPI carries."""
+"""The virtual environment of the peers that PyPI carries.
+
+PyTorch is used where it is there already, not installed: its wheels bring 3 GB for CUDA.
+"""
 
 import os
 import pathlib
@@ -24,7 +27,7 @@ def python(modules):
     if not interpreter.exists():
         venv.create(home(), with_pip=True, clear=True)
     for module in modules:
-        if not has(interpreter, module) and subprocess.run(
+        if module != "torch" and not has(interpreter, module) and subprocess.run(
                 [interpreter, "-m", "pip", "install", "--quiet", PACKAGES.get(module, module)], stdout=sys.stderr).returncode != 0:
             print(f"{module} does not install: its sides are left out", file=sys.stderr)
     return interpreter

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""The MLP's value and gradient in JAX, on one core."""
+
+import time
+
+import twin
+
+suite = twin.Suite()
+
+import jax  # noqa: E402  (after the affinity is set)
+import jax.numpy as jnp  # noqa: E402
+
+from mlp_inputs import model, x, y  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+
+
+def loss(m, x, y):
+    w1, b1, w2, b2 = m
+    return jnp.mean(jnp.square(jnp.tanh(x @ w1 + b1) @ w2 + b2 - y))
+
+
+inputs = jax.block_until_ready(jax.device_put((model, x, y)))
+begin = time.perf_counter()
+compiled = jax.jit(jax.value_and_grad(loss)).lower(*inputs).compile()
+jax.block_until_ready(compiled(*inputs))
+suite.add("value and gradient", "JAX", call=lambda: jax.block_until_ready(compiled(*inputs)), result=lambda y: y,
+          temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=time.perf_counter() - begin)
+suite.version("jax", jax.__version__)
+suite.run()
