@@ -38,6 +38,7 @@ class counting final : public drx::communicator {
     ++comparisons;
     to_.require_equal(value, what);
   }
+  [[nodiscard]] std::unique_ptr<drx::communicator> split(int color) override { return to_.split(color); }
   [[nodiscard]] bool checks_calls() const override { return true; }
   [[nodiscard]] std::int64_t bytes_sent() const override { return to_.bytes_sent(); }
   [[nodiscard]] std::int64_t collectives() const override { return to_.collectives(); }

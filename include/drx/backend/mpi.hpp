@@ -38,11 +38,18 @@ class mpi_communicator final : public communicator {
     }
     if (const char* s = std::getenv("DRX_STALL_WARN_S")) warn_after_ = std::max(0.1, std::atof(s));
   }
+  /// Those of `parent`'s ranks that give the same color. Their messages count as the parent's, whose ranks leave it.
+  mpi_communicator(mpi_communicator& parent, int color) : control_(parent.control_), parent_(&parent), checked_(parent.checked_), warn_after_(parent.warn_after_), chunk_(parent.chunk_) {
+    check(MPI_Comm_split(parent.data_, color, parent.rank_, &data_), "MPI_Comm_split");
+    MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(data_, &rank_);
+    MPI_Comm_size(data_, &size_);
+  }
   mpi_communicator(const mpi_communicator&) = delete;
   mpi_communicator& operator=(const mpi_communicator&) = delete;
   ~mpi_communicator() override {
     MPI_Comm_free(&data_);
-    MPI_Comm_free(&control_);
+    if (!parent_) MPI_Comm_free(&control_);
   }
 
   [[nodiscard]] int rank() const override { return rank_; }
@@ -57,8 +64,7 @@ class mpi_communicator final : public communicator {
     std::int64_t total = 0;
     for (auto b : bytes) total += b;
     announce("all_gather", total);
-    ++collectives_;
-    bytes_sent_ += bytes[static_cast<std::size_t>(rank_)];
+    count(bytes[static_cast<std::size_t>(rank_)]);
     counts_.resize(static_cast<std::size_t>(size_));
     starts_.resize(static_cast<std::size_t>(size_));
     // In the largest units in which all blocks are whole, since a count is an int.
@@ -86,6 +92,7 @@ class mpi_communicator final : public communicator {
       }
     }
   }
+  [[nodiscard]] std::unique_ptr<communicator> split(int color) override { return std::make_unique<mpi_communicator>(*this, color); }
   void all_sum(float* data, std::int64_t n) override { sum(data, n, MPI_FLOAT); }
   void all_sum(double* data, std::int64_t n) override { sum(data, n, MPI_DOUBLE); }
 
@@ -132,14 +139,18 @@ class mpi_communicator final : public communicator {
     if (size_ == 1) return;
     const auto bytes = n * static_cast<std::int64_t>(sizeof(T));
     announce("all_sum", bytes);
-    ++collectives_;
-    bytes_sent_ += bytes;
+    count(bytes);
     for (std::int64_t at = 0; at < n; at += chunk_) {
       MPI_Request request;
       check(MPI_Iallreduce(MPI_IN_PLACE, data + at, static_cast<int>(std::min(chunk_, n - at)), type, MPI_SUM, data_, &request),
             "MPI_Iallreduce");
       wait(request, "all_sum", bytes);
     }
+  }
+  void count(std::int64_t bytes) {
+    ++collectives_;
+    bytes_sent_ += bytes;
+    if (parent_) parent_->count(bytes);
   }
   /// With DRX_CHECK=1 the ranks compare what they are about to do before each collective; with DRX_CHECK=0 not even the
   /// numbers of members at each call.
@@ -178,6 +189,7 @@ class mpi_communicator final : public communicator {
   }
 
   MPI_Comm data_ = MPI_COMM_NULL, control_ = MPI_COMM_NULL;
+  mpi_communicator* parent_ = nullptr;
   int rank_ = 0, size_ = 1;
   bool checked_ = false, checks_calls_ = true;
   double warn_after_ = 60;

@@ -5,124 +5,10 @@
 // nothing, and a split one is gathered from the shards. An operation without a rule takes its operands whole.
 #pragma once
 
-#include <drx/transform/program.hpp>
+#include <drx/plan/map_joiner.hpp>
+#include <drx/plan/mesh.hpp>
 
 namespace drx::plan {
-
-/// Whose members are split, over which axis, in how many shards. (count 0: no layouts.)
-struct mesh_axes {
-  const placement_info* members = nullptr;
-  const placement_info* shards = nullptr;
-  std::int64_t count = 0;
-};
-
-/// The first layout in t's regions, which tells the mesh; another axis's layouts are not heeded.
-constexpr const entry* first_layout(const tape& t) {
-  for (const entry& e : t.entries) {
-    if (e.prim == &prim::with_layout) return &e;
-    for (const tape& r : e.regions)
-      if (const entry* found = first_layout(r)) return found;
-  }
-  return nullptr;
-}
-constexpr mesh_axes mesh_of(const tape& t) {
-  for (const entry& e : t.entries) {
-    if (e.prim == &prim::map) {
-      if (const entry* found = first_layout(e.regions[0])) return {e.attrs.placement, found->attrs.placement, found->attrs.ints[0]};
-      continue;
-    }
-    for (const tape& r : e.regions)
-      if (const mesh_axes found = mesh_of(r); found.count > 0) return found;
-  }
-  return {};
-}
-
-/// t without its layouts, in regions too.
-constexpr tape without_layouts(const tape& t) {
-  builder b;
-  vec<int> names(t.values.size(), -1);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
-  for (const entry& e : t.entries) {
-    vec<tape> regions;
-    for (const tape& r : e.regions) regions.push_back(without_layouts(r));
-    const vec<int> operands = renamed(e.operands, names);
-    const vec<int> results = e.prim == &prim::with_layout ? operands : b.add(*e.prim, operands, e.attrs, regions);
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  for (int o : t.outputs) b.output(names[o]);
-  return b.result();
-}
-
-/// t with maps over p joined where the later one needs nothing but what stood before the other, and its results: what both compute
-/// (a value, and again for its gradient) is then computed, and gathered, once.
-class map_joiner {
- public:
-  constexpr map_joiner(const tape& source, const placement_info* placement) : t(source), p(placement), maker(t.values.size(), -1), after(t.values.size(), -1) {}
-
-  constexpr tape run() {
-    for (const entry& e : t.entries) {
-      int last = -1;  // the last entry that this one has to wait for
-      for (int o : e.operands) last = after[o] > last ? after[o] : last;
-      int into = -1;
-      if (is_map(e))
-        for (int i = last < 0 ? 0 : last; i < kept.size() && into < 0; ++i)
-          if (is_map(kept[i])) into = i;
-      if (into >= 0) {
-        join(kept[into], e);
-      } else {
-        into = kept.size();
-        kept.push_back(e);
-      }
-      const bool moves = e.prim == &prim::broadcast || e.operands.empty();  // to where it is needed first
-      for (int r : e.results) {
-        maker[r] = into;
-        after[r] = moves ? last : into;
-      }
-    }
-    written = vec<bool>(kept.size(), false);
-    tape r = t;
-    r.entries = vec<entry>();
-    for (int i = 0; i < kept.size(); ++i) write(i, r.entries);
-    return r;
-  }
-
- private:
-  const tape& t;
-  const placement_info* p;
-  vec<entry> kept;
-  vec<int> maker, after;  // by value: which of `kept` makes it; which one must have been done
-  vec<bool> written;
-
-  constexpr bool is_map(const entry& e) const { return e.prim == &prim::map && e.attrs.placement == p; }
-  static constexpr void join(entry& first, const entry& e) {
-    builder region;
-    vec<int> in = inputs_like(region, first.regions[0]);
-    vec<int> out = inline_tape(region, first.regions[0], in), arguments;
-    for (int i = 0; i < e.operands.size(); ++i) {
-      const int own = first.results.find(e.operands[i]);
-      int at = first.operands.find(e.operands[i]);
-      if (own < 0 && at < 0) {
-        at = in.size();
-        in.push_back(region.input(e.regions[0].values[e.regions[0].inputs[i]]));
-        first.operands.push_back(e.operands[i]);
-      }
-      arguments.push_back(own >= 0 ? out[own] : in[at]);
-    }
-    out.append(inline_tape(region, e.regions[0], arguments));
-    for (int o : out) region.output(o);
-    first.results.append(e.results);
-    first.regions = vec<tape>{region.result()};
-  }
-  constexpr void write(int i, vec<entry>& to) {
-    if (written[i]) return;
-    written[i] = true;
-    for (int o : kept[i].operands)
-      if (maker[o] >= 0) write(maker[o], to);
-    to.push_back(kept[i]);
-    if (kept[i].prim == &prim::map) return;
-    for (tape& region : to.back().regions) region = map_joiner(region, p).run();
-  }
-};
 
 /// Writes one tape for shards: a program's, or that of a loop around maps (then values placed at mesh.members are split), or
 /// the body of one member (then its own values are).
@@ -255,15 +141,56 @@ class partitioner {
     } else if (e.prim == &prim::transpose) {
       const int from = axis[e.operands[0]];
       set(e.results[0], emit::transpose(b, name[e.operands[0]], e.attrs.ints), from == whole ? whole : e.attrs.ints.find(from));
-    } else if (e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over) {
+    } else if (e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over || e.prim == &prim::prod) {
       over_axes(e);
     } else if (e.prim == &prim::matmul) {
       product(e);
     } else if (e.prim == &prim::scan && e.attrs.ints[4] == 0) {
       loop(e);
-    } else {
+    } else if (!stays_split(e)) {
       add_whole(e);
     }
+  }
+  /// What keeps apart the elements along an axis stays split along it.
+  constexpr bool stays_split(const entry& e) {
+    int k = whole, first = -1;
+    for (int o : e.operands)
+      if (first < 0 && axis[o] != whole) {
+        first = o;
+        k = axis[o];
+      }
+    if (k == whole) return false;
+    attributes a = e.attrs;
+    const shape& s = t.values[first].shape;
+    const int r = s.rank;
+    if (e.prim == &prim::slice || e.prim == &prim::pad) {
+      const bool cut = e.prim == &prim::slice;  // {starts, stops, strides} or {low, high, interior}
+      if (a.ints[k] != 0 || a.ints[r + k] != (cut ? s[k] : 0) || a.ints[2 * r + k] != (cut ? 1 : 0)) return false;
+      if (cut) a.ints[r + k] /= mesh.count;
+    } else if (e.prim == &prim::flip) {
+      if (a.ints.find(k) >= 0) return false;
+    } else if (e.prim == &prim::concatenate || e.prim == &prim::cumsum || e.prim == &prim::cumprod || e.prim == &prim::recurrence) {
+      if (a.ints[0] == k) return false;
+    } else if (e.prim == &prim::dynamic_slice || e.prim == &prim::update_slice) {
+      if (k >= a.ints[0]) return false;
+    } else if (e.prim == &prim::take || e.prim == &prim::scatter) {
+      if (k >= a.ints[1]) return false;
+    } else if (e.prim == &prim::cholesky || e.prim == &prim::triangular_solve || e.prim == &prim::lu_factors || e.prim == &prim::lu_solve ||
+               e.prim == &prim::determinant || e.prim == &prim::cofactors) {
+      if (k >= r - 2) return false;
+    } else {
+      return false;
+    }
+    vec<int> operands;
+    for (int o : e.operands) {
+      const shape& other = t.values[o].shape;
+      const bool along = k < other.rank && other[k] == s[k];
+      if (!along && k < other.rank && other[k] != 1) return false;
+      operands.push_back(at(o, along ? k : whole));
+    }
+    const vec<int> results = b.add(*e.prim, operands, a);
+    for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], k);
+    return true;
   }
   constexpr void add_whole(const entry& e) {
     vec<int> operands;
@@ -489,16 +416,26 @@ class partitioner {
     const vec<int> results = b.add(prim::reduce_with, operands, e.attrs, e.regions);
     for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], whole);
   }
+  /// [members, ...] from what all shards have: their parts next to each other, or the first one's of what is whole.
   constexpr void gather(const entry& e) {
+    const int v = e.operands[0], k = axis[v];
     const std::int64_t n = e.attrs.ints[0];
-    const int all = emit::gather(b, at(e.operands[0], whole), n * mesh.count, mesh.members);
-    shape s = b.shape(all);
-    s[0] = mesh.count;
-    s = with_front(s, n);
-    vec<std::int64_t> start(s.rank, 0), stop, stride(s.rank, 1);
-    for (int i = 0; i < s.rank; ++i) stop.push_back(i == 1 ? 1 : s[i]);
-    const int first = emit::slice(b, emit::reshape(b, all, s), start, stop, stride);
-    set(e.results[0], emit::reshape(b, first, without_axis(s, 1)), whole);
+    const shape part = b.shape(name[v]), all = with_front(t.values[v].shape, n);
+    shape apart = with_front(with_front(part, mesh.count), n);
+    int x = emit::reshape(b, emit::gather(b, name[v], n * mesh.count, mesh.members), apart);
+    if (k == whole) {
+      vec<std::int64_t> start(apart.rank, 0), stop, stride(apart.rank, 1);
+      for (int i = 0; i < apart.rank; ++i) stop.push_back(i == 1 ? 1 : apart[i]);
+      x = emit::slice(b, x, start, stop, stride);
+    } else {
+      vec<std::int64_t> order{0};
+      for (int i = 0; i < part.rank; ++i) {
+        if (i == k) order.push_back(1);
+        order.push_back(i + 2);
+      }
+      x = emit::transpose(b, x, order);
+    }
+    set(e.results[0], emit::reshape(b, x, all), whole);
   }
 };
 

@@ -405,7 +405,7 @@ struct staged_program {
   static constexpr tape make() {
     tape source = Program::tape().thaw();
     if (has_transparent_entries(source)) source = without_transparent_entries(source);
-    if (first_layout(source)) source = partitioned(source);
+    if (has_layouts(source)) source = partitioned(source);
     tape t = staged(source);
     check(t);
     return t;

@@ -439,6 +439,7 @@ class workspace_planner {
 template <class Program>
 struct lowered {
   static constexpr const auto& tape = staged_program<Program>::tape_constant();
+  static constexpr mesh_axes mesh = staged_program<Program>::mesh;
   using frozen_type = std::remove_cvref_t<decltype(tape)>;
   static constexpr auto plan = workspace_planner<frozen_type>(tape).p;
 };

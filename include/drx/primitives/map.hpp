@@ -176,7 +176,7 @@ struct traced_region {
   tape body;
   vec<traced_ref> captures;
 };
-enum class region_kind : std::int8_t { loop, member, branch };
+enum class region_kind : std::int8_t { loop, member, branch, parallel };
 template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
 constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...) {
   using R = call_result_t<F, traced_t<X>...>;
@@ -184,7 +184,9 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
   builder* const member = region.member_body();
   builder* const branch = region.branch();
   if (Kind == region_kind::member) region.set_member_body(&region);
+  const bool parallel = region.parallel();
   if (Kind == region_kind::branch) region.set_branch(&region);
+  if (Kind == region_kind::parallel) region.set_parallel(true);
   vec<int> ids;
   [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
     constexpr leaf_types<Y> types;
@@ -199,6 +201,7 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
   region.set_member_body(member);
   region.set_branch(branch);
+  region.set_parallel(parallel);
   return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
 }
 /// The innermost of b, of the builders that a region captured from, and of branches.

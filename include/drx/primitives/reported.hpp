@@ -39,7 +39,7 @@ DRX_SILENT_OF_TYPE(distribute)
 DRX_SILENT(acos) DRX_SILENT(acosh) DRX_SILENT(asin) DRX_SILENT(asinh) DRX_SILENT(atan) DRX_SILENT(atan2) DRX_SILENT(atanh)
 DRX_SILENT(cbrt) DRX_SILENT(cosh) DRX_SILENT(digamma) DRX_SILENT(erf) DRX_SILENT(erfc) DRX_SILENT(exp2) DRX_SILENT(fma)
 DRX_SILENT(gelu) DRX_SILENT(gelu_tanh) DRX_SILENT(lgamma) DRX_SILENT(polygamma) DRX_SILENT(round) DRX_SILENT(sinh)
-DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast) DRX_SILENT_OF_TYPE(one_hot)
+DRX_SILENT_OF_TYPE(with_layout) DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast) DRX_SILENT_OF_TYPE(one_hot)
 }  // namespace drx
 
 namespace drx::error {

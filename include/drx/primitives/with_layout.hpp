@@ -61,7 +61,9 @@ inline constexpr split_along_t<K> split_along{};
 namespace detail {
 template <class A, std::int64_t Shards, int K>
 constexpr auto layout_misuse(split_along_t<K>) {
-  if constexpr (K < -A::rank || K >= A::rank) {
+  if constexpr (!Array<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (K < -A::rank || K >= A::rank) {
     return error::axis_out_of_range{};
   } else if constexpr (Shards < 1 || A::shape[normal_axis(K, A::rank)] % Shards != 0) {
     return error::axis_does_not_divide{};
@@ -71,7 +73,7 @@ constexpr auto layout_misuse(split_along_t<K>) {
 }
 template <class A, std::int64_t Shards>
 constexpr auto layout_misuse(replicated_t) {
-  return fine{};
+  return std::conditional_t<Array<A>, fine, error::array_operation_on_a_placed_value>{};
 }
 template <int K>
 constexpr std::int64_t laid_along(split_along_t<K>, int rank) {
@@ -95,11 +97,8 @@ constexpr A with_layout(const A& x, Layout layout) {
   return A(detail::at(b, emit::with_layout(b, id, &placement_of<P>, Shards, detail::laid_along(layout, A::rank))));
 }
 template <class P, std::int64_t Shards, class A, class Layout, class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
-  requires(Placement<P> && Array<A> && !detail::LaidOut<A, Shards, Layout>)
-Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x has an axis k, and its extent is a multiple of n
-template <class P, std::int64_t Shards, class A, class Layout, class Why = error::array_operation_on_a_placed_value>
-  requires(Placement<P> && detail::PlacedOperands<A>)
-Why with_layout(const A&, Layout) = delete;  // drx: of one member's value: call it in the map
+  requires(Placement<P> && Structured<A> && !error::Reported<A> && !detail::LaidOut<A, Shards, Layout>)
+Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x is an array of one member, with an axis k whose extent is a multiple of n
 
 }  // namespace drx
 

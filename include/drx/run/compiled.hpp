@@ -100,6 +100,7 @@ class compiled {
     }(std::make_index_sequence<sizeof...(A)>{});
     known_counts();
     agree_over_ranks();
+    prepare_shards();
     run::frame f;
     f.server = server_.data();
     f.slots = slots_.data();
@@ -151,8 +152,9 @@ class compiled {
   void bind_placed(const partitions<S, P>& a, int& slot, int number) {
     static_assert(std::is_same_v<canonical_t<I>, placed<S, P>>, "drx: a placed argument is not of the program's type");
     const std::string name = "argument " + std::to_string(number);
+    check_layout<canonical_t<I>>(a, slot, name);
     run::membership m;
-    m.total = a.total();
+    m.total = a.total() * a.shards();
     m.first = a.first();
     m.local = a.local();
     m.boundaries = a.boundaries().data();
@@ -160,6 +162,29 @@ class compiled {
     agree(C::placements.index(&placement_of<P>), m, name);
     bind_nested<S>(a, 0, name);
     for (int i = 0; i < leaf_count<I>; ++i) slots_[static_cast<std::size_t>(slot++)] = a.leaf(i);
+  }
+  /// Members come in as many shards, and split, as the program takes them.
+  template <class I, class S, class P>
+  static void check_layout(const partitions<S, P>& a, int slot, const std::string& name) {
+    constexpr std::int64_t shards = shards_of(&placement_of<P>);
+    if (a.shards() != shards)
+      throw std::invalid_argument("drx: " + name + " has its " + std::string(placement_of<P>.name) + " in " + std::to_string(a.shards()) +
+                                  " shards; the program takes them in " + std::to_string(shards) + (shards > 1 ? " (drx::place_sharded)" : ""));
+    constexpr leaf_types<I> types;
+    run::unroll<C::tape.regions[0].inputs.count>([&]<int V>(std::integral_constant<int, V>) {
+      if (V < slot || V >= slot + leaf_count<I>) return;
+      const int axis = split_axis(types[V - slot].shape, C::tape.values[C::input(0, V)].shape);
+      if (axis != a.split_axis(V - slot))
+        throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " + std::to_string(a.split_axis(V - slot)) +
+                                    " (-1: whole); the program takes it along " + std::to_string(axis));
+    });
+  }
+  static constexpr std::int64_t shards_of(const placement_info* p) { return C::mesh.count > 0 && C::mesh.members == p ? C::mesh.count : 1; }
+  /// The axis along which `part` is shorter; -1: none.
+  static constexpr int split_axis(const shape& all, const shape& part) {
+    for (int k = 0; k < all.rank; ++k)
+      if (all[k] != part[k]) return k;
+    return -1;
   }
   template <class S, class A>
   void bind_nested(const A& a, int level, const std::string& name) {
@@ -204,7 +229,8 @@ class compiled {
     auto& list = boundaries_[at];
     run::membership m;
     if (C::placements.parent[p] < 0) {
-      if (list.empty()) list = even_blocks(count, runtime_.communicator->size());
+      const std::int64_t shards = shards_of(C::placements.placement[p]);
+      if (list.empty()) list = blocks_of_shards(count / shards, shards, runtime_.communicator->size());
       const auto rank = static_cast<std::size_t>(runtime_.communicator->rank());
       m.total = count;
       m.first = list[rank];
@@ -231,10 +257,11 @@ class compiled {
       if (p < 0) continue;
       if (boundaries_.empty()) boundaries_.resize(members_.size());
       auto& b = boundaries_[static_cast<std::size_t>(p)];
-      if (b.empty()) b = even_blocks(c.count, runtime_.communicator->size());
+      const std::int64_t shards = shards_of(c.placement);
+      if (b.empty()) b = blocks_of_shards(c.count, shards, runtime_.communicator->size());
       run::membership m;
       const auto rank = static_cast<std::size_t>(runtime_.communicator->rank());
-      m.total = c.count;
+      m.total = c.count * shards;
       m.first = b[rank];
       m.local = b[rank + 1] - b[rank];
       m.boundaries = b.data();
@@ -255,6 +282,13 @@ class compiled {
     if (runtime_.communicator->size() == 1 || !runtime_.communicator->checks_calls()) return;
     for (int p = 0; p < C::placements.count; ++p)
       if (C::placements.parent[p] < 0) runtime_.communicator->require_equal(members_[static_cast<std::size_t>(p)].total, call_names_[static_cast<std::size_t>(p)].c_str());
+  }
+
+  void prepare_shards() {
+    if constexpr (C::mesh.count > 0) {
+      const auto& m = members_[static_cast<std::size_t>(C::placements.index(C::mesh.members))];
+      runtime_.shards.prepare(*runtime_.communicator, m.boundaries, C::mesh.count);
+    }
   }
 
   // ---- placed values that are held whole ----
@@ -293,11 +327,24 @@ class compiled {
     std::vector<std::byte*> data;
     run::frame f;
     f.slots = slots_.data();
-    for (int i = 0; i < leaf_count<S>; ++i) data.push_back(const_cast<std::byte*>(output_address(f, out++)));
+    std::vector<int> axes;
+    constexpr leaf_types<S> types;
+    for (int i = 0; i < leaf_count<S>; ++i) {
+      axes.push_back(output_axis(types[i].shape, out));
+      data.push_back(const_cast<std::byte*>(output_address(f, out++)));
+    }
     std::vector<std::vector<std::int64_t>> offsets;
     nested_offsets<S>(offsets, m.local);
     r = partitions<S, P>({m.boundaries, m.boundaries + runtime_.communicator->size() + 1}, runtime_.communicator->rank(),
-                         std::move(offsets), data, nullptr);
+                         std::move(offsets), data, nullptr, shards_of(&placement_of<P>), axes);
+  }
+  /// Along which axis output `out` is split, of which each member has an array of that shape.
+  static int output_axis(const shape& s, int out) {
+    int axis = -1;
+    run::unroll<C::tape.regions[0].outputs.count>([&]<int V>(std::integral_constant<int, V>) {
+      if (V == out) axis = split_axis(s, C::tape.values[C::output(0, V)].shape);
+    });
+    return axis;
   }
   template <class S>
   void nested_offsets(std::vector<std::vector<std::int64_t>>& lists, std::int64_t n) {

@@ -6,13 +6,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
+#include <vector>
 
 namespace drx {
 
 /// From so many members on, small ones are computed in blocks of 32, which do not straddle ranks.
 inline constexpr std::int64_t many_members = 1024;
+
+/// Which members each rank has: rank r those in [boundaries[r], boundaries[r+1]).
+inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {
+  std::vector<std::int64_t> b(static_cast<std::size_t>(ranks) + 1);
+  const std::int64_t unit = members >= many_members ? 32 : 1;
+  for (int r = 0; r < ranks; ++r) b[static_cast<std::size_t>(r)] = members / unit * r / ranks * unit;
+  b.back() = members;
+  return b;
+}
 
 /// Runs tasks on the threads of this rank.
 class executor {
@@ -45,6 +56,8 @@ class communicator {
   virtual void all_sum(double* data, std::int64_t n) = 0;
   /// Fails on all ranks, with a sentence naming them, where `value` is not the same everywhere.
   virtual void require_equal(std::int64_t value, const char* what) = 0;
+  /// The ranks that give the same color, in their order here. All ranks call this.
+  [[nodiscard]] virtual std::unique_ptr<communicator> split(int color) = 0;
   /// Whether ranks compare the numbers of members at each call of a program.
   [[nodiscard]] virtual bool checks_calls() const { return true; }
   /// Bytes that this rank has sent so far.
@@ -60,6 +73,7 @@ class single_rank final : public communicator {
   void all_sum(float*, std::int64_t) override {}
   void all_sum(double*, std::int64_t) override {}
   void require_equal(std::int64_t, const char*) override {}
+  [[nodiscard]] std::unique_ptr<communicator> split(int) override { return std::make_unique<single_rank>(); }
   [[nodiscard]] std::int64_t bytes_sent() const override { return 0; }
   [[nodiscard]] std::int64_t collectives() const override { return 0; }
 };

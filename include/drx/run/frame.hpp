@@ -81,6 +81,7 @@ struct code {
   using lowered = plan::lowered<Program>;
   static constexpr const auto& tape = lowered::tape;
   static constexpr const auto& plan = lowered::plan;
+  static constexpr const auto& mesh = lowered::mesh;
   static constexpr auto placements = placements_of(tape);
   static constexpr int operand(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].operands.first + i]); }
   static constexpr int result(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].results.first + i]); }

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <drx/core/structure.hpp>
-#include <drx/run/buffer.hpp>
-#include <drx/run/executor.hpp>
+#include <drx/run/shards.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -14,15 +13,6 @@
 #include <vector>
 
 namespace drx {
-
-/// Which members each rank has: rank r those in [boundaries[r], boundaries[r+1]).
-inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {
-  std::vector<std::int64_t> b(static_cast<std::size_t>(ranks) + 1);
-  const std::int64_t unit = members >= many_members ? 32 : 1;
-  for (int r = 0; r < ranks; ++r) b[static_cast<std::size_t>(r)] = members / unit * r / ranks * unit;
-  b.back() = members;
-  return b;
-}
 
 namespace detail {
 /// S below all nested placements, and those placements.
@@ -51,7 +41,11 @@ class partitions {
   partitions() = default;
 
   /// How many members there are on all ranks.
-  [[nodiscard]] std::int64_t total() const { return boundaries_.empty() ? 0 : boundaries_.back(); }
+  [[nodiscard]] std::int64_t total() const { return boundaries_.empty() ? 0 : boundaries_.back() / shards_; }
+  /// How many shards each member has (see place_sharded). With more than one, what is said of members below is of shards.
+  [[nodiscard]] std::int64_t shards() const { return shards_; }
+  /// Along which axis leaf i is split over the shards; -1: each has it whole.
+  [[nodiscard]] int split_axis(int i) const { return axis_[i]; }
   /// The first member here, and how many are here.
   [[nodiscard]] std::int64_t first() const { return first_; }
   [[nodiscard]] std::int64_t local() const { return local_; }
@@ -66,6 +60,8 @@ class partitions {
   [[nodiscard]] host_t<element> operator[](std::int64_t i) const {
     if (i < 0 || i >= elements())
       throw std::out_of_range("drx::partitions: element " + std::to_string(i) + " of " + std::to_string(elements()));
+    for (int k = 0; k < leaves; ++k)
+      if (axis_[k] >= 0) throw std::logic_error("drx::partitions: leaf " + std::to_string(k) + " is split along axis " + std::to_string(axis_[k]) + ": read leaf(k)");
     host_t<element> x{};
     int k = 0;
     structure<host_t<element>>::visit(x, [&](auto* p, const shape& s) {
@@ -78,6 +74,7 @@ class partitions {
   /// The given members only (numbers among all, ascending; the same list on every rank), renumbered from 0. No data
   /// moves: each stays on the rank that it is on. Valid as long as these partitions.
   [[nodiscard]] partitions subset(const std::vector<std::int64_t>& members, int rank) const {
+    if (shards_ > 1) throw std::invalid_argument("drx::partitions::subset: of members in shards");
     partitions r = *this;
     r.storage_.clear();
     std::fill(r.boundaries_.begin(), r.boundaries_.end(), 0);
@@ -101,8 +98,9 @@ class partitions {
 
   /// Members [boundaries[rank], boundaries[rank + 1]) are here; their memory is held by `owner`.
   partitions(std::vector<std::int64_t> boundaries, int rank, std::vector<std::vector<std::int64_t>> offsets,
-             const std::vector<std::byte*>& data, std::shared_ptr<void> owner)
-      : boundaries_(std::move(boundaries)), offsets_(std::move(offsets)), owner_(std::move(owner)) {
+             const std::vector<std::byte*>& data, std::shared_ptr<void> owner, std::int64_t shards = 1, const std::vector<int>& axes = {})
+      : boundaries_(std::move(boundaries)), offsets_(std::move(offsets)), owner_(std::move(owner)), shards_(shards) {
+    for (int i = 0; i < leaves; ++i) axis_[i] = axes.empty() ? -1 : axes[static_cast<std::size_t>(i)];
     first_ = boundaries_[static_cast<std::size_t>(rank)];
     local_ = boundaries_[static_cast<std::size_t>(rank) + 1] - first_;
     for (int i = 0; i < leaves; ++i) data_[i] = data[static_cast<std::size_t>(i)];
@@ -113,6 +111,8 @@ class partitions {
   std::vector<std::vector<std::int64_t>> offsets_;
   std::shared_ptr<void> owner_;
   std::byte* data_[leaves > 0 ? leaves : 1] = {};
+  int axis_[leaves > 0 ? leaves : 1] = {};
+  std::int64_t shards_ = 1;
   std::int64_t first_ = 0, local_ = 0;
   std::vector<std::int64_t> storage_;
   bool is_subset_ = false;
@@ -202,6 +202,56 @@ auto place_nested(communicator& c, std::int64_t n, Load&& load) {
   if (n < 0) throw std::invalid_argument("drx::place: " + std::to_string(n) + " members");
   c.require_equal(n, "drx::place: the number of members");
   return place_nested<P, Q>(c, even_blocks(n, c.size()), std::forward<Load>(load));
+}
+
+namespace detail {
+/// Part `shard` of `count` of an array along an axis (all of it where that is -1), behind what is there.
+inline void append_part(std::vector<std::byte>& to, const std::byte* from, const shape& s, int axis, std::int64_t width, std::int64_t shard, std::int64_t count) {
+  std::int64_t runs = 1, bytes = width;  // a run of bytes for each index in front of the axis
+  for (int i = 0; i < s.rank; ++i) (i < axis ? runs : bytes) *= s[i];
+  const std::int64_t part = axis < 0 ? bytes : bytes / count;
+  for (std::int64_t i = 0; i < runs; ++i, from += bytes) {
+    const std::byte* at = from + (axis < 0 ? 0 : shard * part);
+    to.insert(to.end(), at, at + part);
+  }
+}
+}  // namespace detail
+
+/// Members of P that a program splits over `shards` shards of a mesh (with_layout): a member may then lie on several ranks.
+/// Leaf i of a member is split in as many parts along axes[i], or whole at each shard where that is -1; no axes: all are whole.
+/// load(i) returns member i, on each rank that has a shard of it, which keeps its parts only.
+template <class P, class Load>
+auto place_sharded(communicator& c, std::int64_t n, std::int64_t shards, Load&& load, std::vector<int> axes = {}) {
+  using S = canonical_t<std::remove_cvref_t<decltype(load(std::int64_t{}))>>;
+  if (n < 0 || shards < 1) throw std::invalid_argument("drx::place_sharded: " + std::to_string(n) + " members in " + std::to_string(shards) + " shards");
+  c.require_equal(n, "drx::place_sharded: the number of members");
+  c.require_equal(shards, "drx::place_sharded: the number of shards");
+  constexpr leaf_types<S> types;
+  if (axes.empty()) axes.assign(static_cast<std::size_t>(leaf_count<S>), -1);
+  if (axes.size() != static_cast<std::size_t>(leaf_count<S>))
+    throw std::invalid_argument("drx::place_sharded: " + std::to_string(axes.size()) + " axes for " + std::to_string(leaf_count<S>) + " leaves");
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const shape& s = types[static_cast<int>(i)].shape;
+    if (axes[i] < -1 || axes[i] >= s.rank || (axes[i] >= 0 && s[axes[i]] % shards != 0))
+      throw std::invalid_argument("drx::place_sharded: leaf " + std::to_string(i) + " is " + show(types[static_cast<int>(i)]) + ": axis " +
+                                  std::to_string(axes[i]) + " has no " + std::to_string(shards) + " equal parts");
+  }
+  auto boundaries = blocks_of_shards(n, shards, c.size());
+  detail::leaf_arrays<S> parts;
+  const auto rank = static_cast<std::size_t>(c.rank());
+  for (std::int64_t at = boundaries[rank]; at < boundaries[rank + 1];) {
+    const std::int64_t member = at / shards;
+    const auto x = load(member);
+    for (; at < boundaries[rank + 1] && at / shards == member; ++at) {
+      std::size_t k = 0;
+      structure<std::remove_cvref_t<decltype(x)>>::visit(x, [&](const auto* p, const shape& s) {
+        detail::append_part(parts.bytes[k], reinterpret_cast<const std::byte*>(p), s, axes[k], static_cast<std::int64_t>(sizeof(*p)), at % shards, shards);
+        ++k;
+      });
+    }
+  }
+  auto [data, owner] = detail::aligned(parts);
+  return partitions<S, P>(std::move(boundaries), c.rank(), {}, data, owner, shards, axes);
 }
 
 /// Members of P whose values already lie in memory, one array per leaf of S, [member][elements]: anything with data()

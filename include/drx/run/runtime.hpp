@@ -1,8 +1,7 @@
 // drx/run/runtime.hpp: what a compiled program keeps from call to call, beside its workspaces.
 #pragma once
 
-#include <drx/run/buffer.hpp>
-#include <drx/run/executor.hpp>
+#include <drx/run/shards.hpp>
 
 #include <vector>
 
@@ -31,6 +30,7 @@ struct runtime {
   std::vector<buffer> collected;         // by value: placed values that are held whole
   std::vector<std::int64_t> bytes, offsets;  // by rank
   std::vector<std::int64_t> shares;          // by task: its first member
+  shard_groups shards;                       // of members that are split
 };
 
 }  // namespace run

@@ -79,7 +79,7 @@ struct kernel<C, E, &prim::stage> {
   static constexpr int header = prim::rules::stage::header;
   static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, header + 2 * i)); }
   /// Whether a result is folded; the others are written member by member where they belong.
-  static constexpr bool folded(int i) { return fold_of(i) != fold::collect && fold_of(i) != fold::gather; }
+  static constexpr bool folded(int i) { return fold_of(i) != fold::collect && fold_of(i) != fold::gather && fold_of(i) != fold::group; }
   static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
   static constexpr bool has_blocks = C::attr(E, 1) != 0;
   static constexpr int block_bodies = has_blocks ? prim::rules::stage::blocks : 0;
@@ -134,7 +134,10 @@ struct kernel<C, E, &prim::stage> {
     run_region<C, region>(f);
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(region, I), one = C::output(body, I), to = C::result(E, I);
-      if constexpr (fold_of(I) == fold::gather) {
+      if constexpr (fold_of(I) == fold::group) {
+        const std::int64_t shard = number % monoid_of(I);
+        std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(one)));
+      } else if constexpr (fold_of(I) == fold::gather) {
         std::memcpy(address<C, to>(f) + number * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
       } else if constexpr (fold_of(I) == fold::collect) {
         if constexpr (C::tape.values[out].depth == 0) {
@@ -343,6 +346,14 @@ struct kernel<C, E, &prim::stage> {
     });
   }
 
+  /// Each shard has written its own part.
+  static void exchange_shards(frame& f, runtime& rt, const membership& m) {
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (fold_of(I) == fold::group)
+        rt.shards.exchange(address<C, C::result(E, I)>(f), m.first, m.first + m.local, C::bytes(C::output(body, I)));
+    });
+  }
+
   static void run_top(frame& f) {
     auto& rt = *static_cast<runtime*>(f.runtime);
     const membership& m = f.members[p];
@@ -362,6 +373,7 @@ struct kernel<C, E, &prim::stage> {
       rt.executor->run(j.tasks, run_task, &j);
     }
     exchange_gathered(f, rt, m);
+    exchange_shards(f, rt, m);
     if constexpr (node_bytes > 0) {
       const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
       buffer& memory = rt.merged[ordinal];

@@ -105,6 +105,10 @@ class builder {
   constexpr builder* branch() { return root()->branch_; }
   constexpr void set_branch(builder* b) { root()->branch_ = b; }
 
+  /// Whether a function of one member of a pmap is being traced.
+  constexpr bool parallel() { return root()->parallel_; }
+  constexpr void set_parallel(bool on) { root()->parallel_ = on; }
+
   /// The axes whose collectives may be used in the region that is being traced: the names of the maps around it.
   constexpr void open_axis(const placement_info* name) { root()->axes_.push_back({name, this}); }
   constexpr void close_axis() { root()->axes_.pop_back(); }
@@ -171,6 +175,7 @@ class builder {
   int last_serial_ = 0;  // of the root: builders opened so far
   builder* member_body_ = nullptr;  // of the root
   builder* branch_ = nullptr;       // of the root
+  bool parallel_ = false;           // of the root
   struct named_axis {
     const placement_info* name = nullptr;
     builder* member = nullptr;

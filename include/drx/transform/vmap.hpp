@@ -131,9 +131,9 @@ struct batching<std::tuple<A...>, X...> {
   static constexpr axes_of_leaves<X...> leaves{std::type_identity<std::tuple<A...>>{}};
   template <class F>
   using result = canonical_t<call_result_t<F, traced_t<typename batch_axes<X, A>::one>...>>;
-  template <class Name, class F>
+  template <region_kind Kind, class Name, class F>
   static constexpr auto trace(builder* b, const F& f) {
-    return trace_region<region_kind::loop, Name>(b, f, std::type_identity<typename batch_axes<X, A>::one>{}...);
+    return trace_region<Kind, Name>(b, f, std::type_identity<typename batch_axes<X, A>::one>{}...);
   }
 };
 
@@ -227,7 +227,7 @@ struct batched_function {
     using results = batch_axes<R, Out>;
     constexpr std::int64_t n = Plan::leaves.extent;
     builder* b = meeting_builder(x...);
-    const auto region = Plan::template trace<Name>(b, f);
+    const auto region = Plan::template trace<Parallel ? region_kind::parallel : region_kind::loop, Name>(b, f);
     b = with_captures(b, region.captures);
     if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
     vec<int> inputs = leaves_on(*b, x...);
@@ -241,10 +241,16 @@ struct batched_function {
     vec<bool> has_axis;
     vec<int> out;
     constexpr const placement_info* name = axis_named<Name>();
-    if (Parallel && !has_other_collective(region.body, name)) {
+    const bool of_shards = Parallel && (b->member_body() || b->parallel());  // in a member of another axis: with it, a mesh
+    const auto laid_out = [&](int& x, bool along) {
+      if (of_shards && along) x = emit::with_layout(*b, x, name, n, 0);
+    };
+    if (Parallel && !of_shards && !has_other_collective(region.body, name)) {
       out = in_parallel(*b, region.body, inputs, on, n, has_axis);
-    } else {  // (what communicates over another axis too goes along with that axis's members)
+    } else {
+      for (int i = 0; i < inputs.size(); ++i) laid_out(inputs[i], on[i]);
       out = inline_tape(*b, transform::batch_where_needed(region.body, on, n, has_axis, name), inputs);
+      for (int i = 0; i < out.size(); ++i) laid_out(out[i], has_axis[i]);
     }
     using Y = typename results::template all<n>;
     int to[leaf_count<R> + 1] = {};

@@ -159,7 +159,7 @@ constexpr auto reductions = [](auto x) {
   const auto s = drx::map([](auto a) { return drx::with_layout<model, 2>(drx::sin(a), split_along<0>); }, x);
   const auto c = drx::map([](auto a) { return drx::sum(a); }, x);
   return std::tuple{drx::reduce_sum(s), drx::reduce_mean(s), drx::reduce_max(s), drx::reduce_min(c), drx::reduce_sum(c), drx::reduce_mean(c), drx::gather<3>(s), drx::gather<3>(c),
-                    drx::reduce_with(drx::monoid([](auto a, auto b) { return a * b; }, 1.0), c), s, drx::count<double>(c)};
+                    drx::reduce_with(drx::monoid{[](auto a, auto b) { return a * b; }, [] { return drx::ones<array<double>>(); }}, c), s, drx::count<double>(c)};
 };
 constexpr auto scanned = [](auto x) {  // slices of what is split, and stacks of them
   return drx::map([](auto a) {
@@ -167,6 +167,19 @@ constexpr auto scanned = [](auto x) {  // slices of what is split, and stacks of
     return drx::scan([](auto carry, auto row) { return std::pair{carry + drx::sum(row) * row, drx::square(row)}; }, drx::zeros<array<double, 6>>(), s);
   }, x);
 };
+constexpr array<double, 5, 5> eye{1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
+/// Of an axis in an axis each pair is a member of its own; collectives are over either.
+constexpr auto pair = [](auto v) {
+  const auto s = drx::psum<model>(v), c = drx::psum<clients>(v);
+  return std::tuple{v * s + drx::pmean<clients>(s), drx::sin(c) * drx::pmax<model>(v), drx::all_gather<model, 4>(v), drx::cumsum<0>(v) + drx::cast<double>(drx::axis_index<model>(v)),
+                    drx::logdet(drx::matmul(drx::reshape<5, 1>(v), drx::reshape<1, 5>(v)) + drx::constant(eye))};
+};
+constexpr auto axes = [](auto x) { return drx::pmap<clients>([](auto a) { return drx::pmap<model>(pair)(a); })(x); };
+constexpr auto arrays = [](auto x) { return drx::vmap<clients>([](auto a) { return drx::vmap<model>(pair)(a); })(x); };
+template <auto f>
+constexpr auto total_of = [](auto x) { return std::apply([](auto... part) { return (drx::sum(drx::sin(part)) + ...); }, f(x)); };
+constexpr auto slope_of_axes = [](auto x) { return drx::grad(total_of<axes>)(x); };
+constexpr auto slope_of_arrays = [](auto x) { return drx::grad(total_of<arrays>)(x); };
 }  // namespace
 
 TEST_CASE("a product over a split axis is one exchange; what follows is split") {
@@ -190,3 +203,20 @@ TEST_CASE("training: local steps, rounds, gradients of gradients, gradients thro
 TEST_CASE("each operation's rule") { CHECK(check<program<all_rules, placed<array<double, 4, 3>, clients>>>().split_outputs >= 6); }
 TEST_CASE("reductions over members in shards") { CHECK(check<program<reductions, placed<array<double, 4, 3>, clients>>>().split_outputs == 1); }
 TEST_CASE("scans over what is split") { CHECK(check<program<scanned, placed<array<double, 5, 6>, clients>>>().split_outputs == 2); }
+TEST_CASE("two axes are a mesh") {
+  using X = array<double, 3, 4, 5>;
+  using values = program<axes, X>;
+  using slope = program<slope_of_axes, X>;
+  tensor x(drx::abstract_value(drx::dtype::float64, X::shape));
+  for (std::int64_t i = 0; i < x.size(); ++i) x.data<double>()[i] = std::sin(1.7 * static_cast<double>(i));
+  const auto check_mesh = [&](const tape& t, const tape& plain) {
+    const auto mesh = drx::plan::mesh_of(t);
+    CHECK(mesh.members == &drx::placement_of<clients>);
+    CHECK(mesh.shards == &drx::placement_of<model>);
+    CHECK(mesh.count == 4);
+    const auto found = drx::oracle::run(drx::plan::partitioned(t), {x}), expected = drx::oracle::run(plain, {x});
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(difference(found[i], expected[i]) < 1e-12);
+  };
+  check_mesh(values::tape().thaw(), program<arrays, X>::tape().thaw());
+  check_mesh(slope::tape().thaw(), program<slope_of_arrays, X>::tape().thaw());
+}

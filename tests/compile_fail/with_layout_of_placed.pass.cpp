@@ -1,0 +1,11 @@
+// A layout in the map.
+#include <drx/drx.hpp>
+
+struct clients : drx::placement<clients> {};
+struct model : drx::placement<model> {};
+constexpr auto f = [](auto x) {
+  auto y = drx::map([](auto v) { return drx::with_layout<model, 2>(v, drx::split_along<1>); }, x);
+  return drx::map([](auto v) { return drx::sum(v); }, y);
+};
+using F = drx::program<f, drx::placed<drx::array<float, 3, 4>, clients>>;
+const auto& tape = F::tape();
