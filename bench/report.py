@@ -81,7 +81,7 @@ def chart(found, meta, file):
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "drx"  # the same picture from the same numbers
+    matplotlib.rcParams |= {"svg.hashsalt": "drx", "svg.fonttype": "none"}  # the same small file from the same numbers
     import matplotlib.pyplot as plt
 
     panels = {}

@@ -1,8 +1,8 @@
 // bench/fedavg_round/hand_twin.hpp: the round fused by hand: what an expert with a week would ship.
 //
-// The hidden layer is cut into panels of 16 units. A panel's weights (4 kB), activations and their gradients (2 kB each)
-// and the client's batch (8 kB) stay in L1 through one backward sweep and the next forward sweep; products are register
-// blocks of six rows by two vectors with the bias, tanh, its derivative and the SGD update in their epilogues. The ten
+// The hidden layer is cut into panels of two vectors (16 or 32 units). A panel's weights (4 or 8 kB), activations and their
+// gradients (2 or 4 kB each) and the client's batch (8 kB) stay in L1 through one backward sweep and the next forward sweep;
+// products are register blocks of six or eight rows by two vectors with the bias, tanh, its derivative and the SGD update in their epilogues. The ten
 // logits are kept transposed, [10, 32], so that the softmax runs over the batch in vectors.
 //
 // Not used: with the same batch in every step, x w1 could be carried along through x x^T. It would hold for this
@@ -21,58 +21,63 @@ namespace fedavg {
 
 namespace hand {
 
-using v8 = float __attribute__((vector_size(32)));
-using i8 = int __attribute__((vector_size(32)));
+#ifdef __AVX512F__
+inline constexpr int lanes = 16;
+#else
+inline constexpr int lanes = 8;
+#endif
+using vec = float __attribute__((vector_size(lanes * sizeof(float))));
+using ints = int __attribute__((vector_size(lanes * sizeof(int))));
 
 #define FEDAVG_INLINE inline __attribute__((always_inline))
 
-FEDAVG_INLINE v8 splat(float s) { return v8{s, s, s, s, s, s, s, s}; }
-FEDAVG_INLINE v8 load(const float* p) {
-  v8 v;
+FEDAVG_INLINE vec splat(float s) { return s - vec{}; }
+FEDAVG_INLINE vec load(const float* p) {
+  vec v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-FEDAVG_INLINE void store(float* p, v8 v) { std::memcpy(p, &v, sizeof v); }
+FEDAVG_INLINE void store(float* p, vec v) { std::memcpy(p, &v, sizeof v); }
 
 /// The rational approximation of Eigen's packet tanh, within a few ulp.
-FEDAVG_INLINE v8 tanh(v8 x) {
-  const v8 top = splat(7.99881172180175781f);
+FEDAVG_INLINE vec tanh(vec x) {
+  const vec top = splat(7.99881172180175781f);
   x = x > top ? top : x;
   x = x < -top ? -top : x;
-  const v8 s = x * x;
-  v8 p = s * splat(-2.76076847742355e-16f) + splat(2.00018790482477e-13f);
+  const vec s = x * x;
+  vec p = s * splat(-2.76076847742355e-16f) + splat(2.00018790482477e-13f);
   p = s * p + splat(-8.60467152213735e-11f);
   p = s * p + splat(5.12229709037114e-08f);
   p = s * p + splat(1.48572235717979e-05f);
   p = s * p + splat(6.37261928935436e-04f);
   p = s * p + splat(4.89352455891786e-03f);
-  v8 q = s * splat(1.19825839466702e-06f) + splat(1.18534705686654e-04f);
+  vec q = s * splat(1.19825839466702e-06f) + splat(1.18534705686654e-04f);
   q = s * q + splat(2.26843463243900e-03f);
   q = s * q + splat(4.89352518554385e-03f);
   return x * p / q;
 }
 
 /// For x <= 0 (the maximum is subtracted first).
-FEDAVG_INLINE v8 exp(v8 x) {
-  const v8 low = splat(-87.0f);
+FEDAVG_INLINE vec exp(vec x) {
+  const vec low = splat(-87.0f);
   x = x < low ? low : x;
-  const v8 magic = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
-  const v8 n = (x * splat(1.44269504088896341f) + magic) - magic;
-  v8 r = x - n * splat(0.693359375f);
+  const vec magic = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
+  const vec n = (x * splat(1.44269504088896341f) + magic) - magic;
+  vec r = x - n * splat(0.693359375f);
   r = r - n * splat(-2.12194440e-4f);
-  v8 p = r * splat(1.9875691500e-4f) + splat(1.3981999507e-3f);
+  vec p = r * splat(1.9875691500e-4f) + splat(1.3981999507e-3f);
   p = r * p + splat(8.3334519073e-3f);
   p = r * p + splat(4.1665795894e-2f);
   p = r * p + splat(1.6666665459e-1f);
   p = r * p + splat(5.0000001201e-1f);
   p = r * r * p + r + splat(1.0f);
-  const i8 scale = (__builtin_convertvector(n, i8) + 127) << 23;
-  v8 two_to_n;
+  const ints scale = (__builtin_convertvector(n, ints) + 127) << 23;
+  vec two_to_n;
   std::memcpy(&two_to_n, &scale, sizeof two_to_n);
   return p * two_to_n;
 }
 
-inline constexpr int width = 16;  // units in a panel: two vectors
+inline constexpr int width = 2 * lanes;  // units in a panel
 inline constexpr int panels = hidden / width;
 
 /// The parameters by panels, w2 and what belongs to it transposed.
@@ -80,7 +85,7 @@ struct alignas(64) packed {
   float w1[panels][features][width];
   float b1[panels][width];
   float w2[panels][classes][width];
-  float b2[width];  // 10 used
+  float b2[16];  // 10 used
 };
 
 struct alignas(64) workspace {
@@ -93,22 +98,29 @@ struct alignas(64) workspace {
 
 /// acc[r][c] += sum over k of a[r * row + k * step] * b[k][c], a block of R rows held in registers.
 template <int R, int K>
-FEDAVG_INLINE void product(v8 (&acc)[R][2], const float* a, int row, int step, const float (*b)[width]) {
+FEDAVG_INLINE void product(vec (&acc)[R][2], const float* a, int row, int step, const float (*b)[width]) {
 #pragma GCC unroll 2
   for (int k = 0; k < K; ++k) {
-    const v8 b0 = load(b[k]), b1 = load(b[k] + 8);
+    const vec b0 = load(b[k]), b1 = load(b[k] + lanes);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      const v8 s = splat(a[r * row + k * step]);
+      const vec s = splat(a[r * row + k * step]);
       acc[r][0] += s * b0;
       acc[r][1] += s * b1;
     }
   }
 }
 
-/// Calls f.operator()<R>(first row) over N rows in blocks of six, the rest in fours and twos.
+/// Calls f.operator()<R>(first row) over N rows in blocks of six, or eight where there are 32 registers, the rest in fives,
+/// fours and twos.
 template <int N, class F>
 FEDAVG_INLINE void by_rows(F f) {
+  if constexpr (lanes == 16) {
+    constexpr int tall = N % 8 == 0 ? 8 : 5;
+    static_assert(N % tall == 0);
+    for (int i = 0; i < N; i += tall) f.template operator()<tall>(i);
+    return;
+  }
   constexpr int sixes = N % 6 == 2 ? N / 6 - 1 : N / 6;  // 32 = 4 * 6 + 2 * 4: fours keep both FMA units busy, twos do not
   int i = 0;
   for (; i < sixes * 6; i += 6) f.template operator()<6>(i);
@@ -118,15 +130,15 @@ FEDAVG_INLINE void by_rows(F f) {
 
 inline void forward(const packed& m, int p, const float* x, float (*a)[width]) {
   by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {
-    v8 acc[R][2];
-    const v8 b0 = load(m.b1[p]), b1 = load(m.b1[p] + 8);
+    vec acc[R][2];
+    const vec b0 = load(m.b1[p]), b1 = load(m.b1[p] + lanes);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) acc[r][0] = b0, acc[r][1] = b1;
     product<R, features>(acc, x + i * features, features, 1, m.w1[p]);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       store(a[i + r], tanh(acc[r][0]));
-      store(a[i + r] + 8, tanh(acc[r][1]));
+      store(a[i + r] + lanes, tanh(acc[r][1]));
     }
   });
 }
@@ -134,48 +146,58 @@ inline void forward(const packed& m, int p, const float* x, float (*a)[width]) {
 /// One panel's step of SGD: `to` = `from` - rate * gradient.
 inline void backward(const packed& from, packed& to, int p, const float* x, workspace& w) {
   by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {  // d = (g w2^T) (1 - a^2)
-    v8 acc[R][2] = {};
+    vec acc[R][2] = {};
     product<R, classes>(acc, &w.g[0][i], 1, batch, from.w2[p]);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      const v8 a0 = load(w.a[p][i + r]), a1 = load(w.a[p][i + r] + 8);
+      const vec a0 = load(w.a[p][i + r]), a1 = load(w.a[p][i + r] + lanes);
       store(w.d[i + r], acc[r][0] - acc[r][0] * a0 * a0);
-      store(w.d[i + r] + 8, acc[r][1] - acc[r][1] * a1 * a1);
+      store(w.d[i + r] + lanes, acc[r][1] - acc[r][1] * a1 * a1);
     }
   });
-  const v8 minus_rate = splat(-rate);
-  const auto update = [&](const float* old, float* fresh, v8 gradient) __attribute__((always_inline)) {
+  const vec minus_rate = splat(-rate);
+  const auto update = [&](const float* old, float* fresh, vec gradient) __attribute__((always_inline)) {
     store(fresh, load(old) + minus_rate * gradient);
   };
   by_rows<classes>([&]<int R>(int i) __attribute__((always_inline)) {  // g^T a
-    v8 acc[R][2] = {};
+    vec acc[R][2] = {};
     product<R, batch>(acc, w.g[i], batch, 1, w.a[p]);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       update(from.w2[p][i + r], to.w2[p][i + r], acc[r][0]);
-      update(from.w2[p][i + r] + 8, to.w2[p][i + r] + 8, acc[r][1]);
+      update(from.w2[p][i + r] + lanes, to.w2[p][i + r] + lanes, acc[r][1]);
     }
   });
   by_rows<features>([&]<int R>(int i) __attribute__((always_inline)) {  // x^T d
-    v8 acc[R][2] = {};
+    vec acc[R][2] = {};
     product<R, batch>(acc, x + i, 1, features, w.d);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       update(from.w1[p][i + r], to.w1[p][i + r], acc[r][0]);
-      update(from.w1[p][i + r] + 8, to.w1[p][i + r] + 8, acc[r][1]);
+      update(from.w1[p][i + r] + lanes, to.w1[p][i + r] + lanes, acc[r][1]);
     }
   });
-  v8 s0 = {}, s1 = {};
-  for (int i = 0; i < batch; ++i) s0 += load(w.d[i]), s1 += load(w.d[i] + 8);
+  vec s0 = {}, s1 = {};
+  for (int i = 0; i < batch; ++i) s0 += load(w.d[i]), s1 += load(w.d[i] + lanes);
   update(from.b1[p], to.b1[p], s0);
-  update(from.b1[p] + 8, to.b1[p] + 8, s1);
+  update(from.b1[p] + lanes, to.b1[p] + lanes, s1);
 }
 
+using octet = float __attribute__((vector_size(32)));
+using eight = int __attribute__((vector_size(32)));
+
+/// The halves' sum; all of it where a vector is eight floats.
+FEDAVG_INLINE octet folded(vec v) {
+  octet half[lanes / 8];
+  std::memcpy(half, &v, sizeof v);
+  return lanes == 16 ? half[0] + half[lanes / 8 - 1] : half[0];
+}
 /// Four sums over the lanes at once.
-FEDAVG_INLINE void store_sums(float* to, v8 a, v8 b, v8 c, v8 d) {
-  const v8 ab = __builtin_shuffle(a, b, i8{0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(a, b, i8{1, 9, 3, 11, 5, 13, 7, 15});
-  const v8 cd = __builtin_shuffle(c, d, i8{0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(c, d, i8{1, 9, 3, 11, 5, 13, 7, 15});
-  const v8 s = __builtin_shuffle(ab, cd, i8{0, 1, 8, 9, 4, 5, 12, 13}) + __builtin_shuffle(ab, cd, i8{2, 3, 10, 11, 6, 7, 14, 15});
+FEDAVG_INLINE void store_sums(float* to, vec va, vec vb, vec vc, vec vd) {
+  const octet a = folded(va), b = folded(vb), c = folded(vc), d = folded(vd);
+  const octet ab = __builtin_shuffle(a, b, eight{0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(a, b, eight{1, 9, 3, 11, 5, 13, 7, 15});
+  const octet cd = __builtin_shuffle(c, d, eight{0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(c, d, eight{1, 9, 3, 11, 5, 13, 7, 15});
+  const octet s = __builtin_shuffle(ab, cd, eight{0, 1, 8, 9, 4, 5, 12, 13}) + __builtin_shuffle(ab, cd, eight{2, 3, 10, 11, 6, 7, 14, 15});
   for (int i = 0; i < 4; ++i) to[i] = s[i] + s[i + 4];
 }
 
@@ -183,14 +205,14 @@ FEDAVG_INLINE void store_sums(float* to, v8 a, v8 b, v8 c, v8 d) {
 inline void head(const packed& from, packed& to, workspace& w) {
   for (int o = 0; o < classes; o += 2)
     for (int i = 0; i < batch; i += 4) {
-      v8 acc[4][2] = {};
+      vec acc[4][2] = {};
       for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 2
-        for (int h = 0; h < width; h += 8) {
-          const v8 w0 = load(from.w2[p][o] + h), w1 = load(from.w2[p][o + 1] + h);
+        for (int h = 0; h < width; h += lanes) {
+          const vec w0 = load(from.w2[p][o] + h), w1 = load(from.w2[p][o + 1] + h);
 #pragma GCC unroll 4
           for (int r = 0; r < 4; ++r) {
-            const v8 a = load(w.a[p][i + r] + h);
+            const vec a = load(w.a[p][i + r] + h);
             acc[r][0] += a * w0;
             acc[r][1] += a * w1;
           }
@@ -198,26 +220,26 @@ inline void head(const packed& from, packed& to, workspace& w) {
       store_sums(&w.g[o][i], acc[0][0], acc[1][0], acc[2][0], acc[3][0]);
       store_sums(&w.g[o + 1][i], acc[0][1], acc[1][1], acc[2][1], acc[3][1]);
     }
-  v8 bias_gradient[classes] = {};
-  for (int i = 0; i < batch; i += 8) {
-    v8 z[classes];
-    v8 top = splat(-3.0e38f);
+  vec bias_gradient[classes] = {};
+  for (int i = 0; i < batch; i += lanes) {
+    vec z[classes];
+    vec top = splat(-3.0e38f);
     for (int o = 0; o < classes; ++o) {
       z[o] = load(&w.g[o][i]) + splat(from.b2[o]);
       top = z[o] > top ? z[o] : top;
     }
-    v8 sum = {};
+    vec sum = {};
     for (int o = 0; o < classes; ++o) sum += z[o] = exp(z[o] - top);
-    const v8 scale = splat(1.0f / batch) / sum;
+    const vec scale = splat(1.0f / batch) / sum;
     for (int o = 0; o < classes; ++o) {
-      const v8 g = z[o] * scale - load(&w.y[o][i]) * splat(1.0f / batch);
+      const vec g = z[o] * scale - load(&w.y[o][i]) * splat(1.0f / batch);
       store(&w.g[o][i], g);
       bias_gradient[o] += g;
     }
   }
   for (int o = 0; o < classes; ++o) {
     float s = 0;
-    for (int l = 0; l < 8; ++l) s += bias_gradient[o][l];
+    for (int l = 0; l < lanes; ++l) s += bias_gradient[o][l];
     to.b2[o] = from.b2[o] - rate * s;
   }
 }
