@@ -120,7 +120,7 @@ def write(out, workloads):
         try:
             chart(found, meta, out / f"{name}.svg")
         except ImportError:
-            print(f"{name}: no chart, matplotlib is not there")
+            print(f"{name}: no chart without matplotlib (--with-peers brings it)")
     text = markdown(body)
     (out / "table.md").write_text(text)
     with open(out / "table.csv", "w", newline="") as file:
