@@ -191,6 +191,23 @@ DRX_INLINE T half_expm1(T x) {
   return fma(scale, q, scale - T(0.5));
 }
 
+/// expm1(2 x) / 2 for 0 <= x <= tanh_max, by e^(2 r) = 1 + 2 r + 2 r^2 P(r), 2 x = n ln 2 + 2 r.
+template <class T>
+DRX_INLINE T half_expm1_twice(T x) {
+  using F = format<T>;
+  const T rounded = fma(x, T(2 * 1.4426950408889634074), F::magic), n = rounded - F::magic;
+  const T exact = fma(n, -F::ln2_hi / 2, x), r = fma(n, -F::ln2_lo / 2, exact);
+  T q;
+  if constexpr (std::same_as<T, float>)
+    q = fma(r * r, horner(r, 0.99999996266f, 0.66666170738f, 0.33333763136f, 0.13386634875f, 0.044423991728f), r);
+  else
+    q = r + fma(r * r, horner(r, 1.0, 0.6666666666666671, 0.3333333333333336, 0.13333333333314526,
+                              0.04444444444437331, 0.012698412727210425, 0.0031746031821918166, 0.0007054654479815405,
+                              0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06), fma(n, -F::ln2_lo / 2, exact - r));
+  const T scale = cast<T>((cast<bits_t<T>>(rounded) << F::mantissa) + (F::bias << F::mantissa));
+  return fma(scale, q, fma(scale, T(0.5), T(-0.5)));
+}
+
 /// x = 2^k m, sqrt(1/2) <= m < sqrt(2), for normal x > 0.
 template <class T>
 struct log_parts {
@@ -346,9 +363,9 @@ DRX_INLINE T log1p(T x) {
 template <std::floating_point T>
 DRX_INLINE T tanh(T x) {
   const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;
-  const T h = detail::half_expm1(2 * detail::select(a > limit, limit, a));
-  const T quotient = h / (h + 1);
-  return detail::with_sign_of(detail::select(h < 1, detail::fma(-h, quotient, h), quotient), x);  // h - h q = q, exacter
+  const T h = detail::half_expm1_twice(detail::select(a > limit, limit, a));
+  const T m = detail::select(h < 1, h, T(1));  // h / (h + 1), exacter: h - h^2 / (h + 1), or 1 - 1 / (h + 1)
+  return detail::with_sign_of(detail::fma(-m, m / (h + 1), m), x);
 }
 
 template <std::floating_point T>
