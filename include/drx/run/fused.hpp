@@ -1,6 +1,9 @@
 // drx/run/fused.hpp: a group of elementwise entries as one loop. Each entry's value lives in a register; what leaves
 // the loop is stored at its end, so that a result may take an operand's place.
 //
+// A loop over short rows would run scalar remainders and restart for each row. There, what is broadcast along rows or
+// columns is written out first, and several rows are one loop.
+//
 // Some functions are fast in a range only (prim::row_of<p>::near). A loop with one of them runs in chunks; a chunk in
 // which an operand was out of range runs again with their exact forms.
 #pragma once
@@ -116,6 +119,12 @@ struct fused {
   }();
   static constexpr std::int64_t columns = flat ? loop.size() : loop.last();
   static constexpr std::int64_t rows = columns == 0 ? 0 : loop.size() / columns;
+  static constexpr bool short_rows = !flat && rows > 1 && columns < 64 && columns % 16 != 0;
+  /// Whether an operand is written out, row by row, before a loop over short rows.
+  static constexpr bool written_out(const detail::source& s) {
+    const bool in_order = s.kind == detail::source_kind::memory && (s.from == loop || s.from.size() == 1);
+    return short_rows && !in_order && (s.kind == detail::source_kind::memory || s.kind == detail::source_kind::position);
+  }
 
   /// The position in memory at which row r of a source of shape `from` begins.
   static constexpr std::int64_t row_start(const shape& from, std::int64_t r) {
@@ -139,14 +148,10 @@ struct fused {
       return detail::get<s.index>(registers);
     } else if constexpr (s.kind == detail::source_kind::literal) {
       return static_cast<T>(s.number);
+    } else if constexpr (written_out(s)) {
+      return detail::get<3 * M + I>(pointers)[i];
     } else if constexpr (s.kind == detail::source_kind::position) {
-      if constexpr (s.axis == loop.rank - 1) {
-        return static_cast<T>(i);
-      } else {
-        std::int64_t before = r;
-        for (int axis = loop.rank - 2; axis > s.axis; --axis) before /= loop[axis];
-        return static_cast<T>(before % loop[s.axis]);
-      }
+      return position<T, s.axis>(r, i);
     } else {
       const T* p = detail::get<3 * M + I>(pointers);
       if constexpr (s.from.size() == 1 || (!flat && s.from.last() == 1)) {
@@ -154,6 +159,16 @@ struct fused {
       } else {
         return p[i];
       }
+    }
+  }
+  template <class T, int Axis>
+  DRX_INLINE static T position(std::int64_t r, std::int64_t i) {
+    if constexpr (Axis == loop.rank - 1) {
+      return static_cast<T>(i);
+    } else {
+      std::int64_t before = r;
+      for (int axis = loop.rank - 2; axis > Axis; --axis) before /= loop[axis];
+      return static_cast<T>(before % loop[Axis]);
     }
   }
 
@@ -204,6 +219,10 @@ struct fused {
       constexpr detail::source s = operand(m, i);
       if constexpr (s.kind == detail::source_kind::memory) {
         return static_cast<const element_of<C, s.value>*>(nullptr);
+      } else if constexpr (written_out(s)) {
+        constexpr int e = entry(m);
+        constexpr int v = C::tape.entries[e].operands.count == 0 ? C::result(e, 0) : C::operand(e, i);
+        return static_cast<const element_of<C, v>*>(nullptr);
       } else {
         return static_cast<const char*>(nullptr);
       }
@@ -224,33 +243,90 @@ struct fused {
   struct registers_type : files_type::registers {};
   struct pointers_type : files_type::pointers {};
 
-  template <int... M, int... K>
-  static void run(frame& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      pointers_type pointers{};
-      auto point = [&]<int Q>(std::integral_constant<int, Q>) {
-        constexpr int m = Q / 3, i = Q % 3;
-        if constexpr (i < arity(m)) {
-          constexpr detail::source s = operand(m, i);
-          if constexpr (s.kind == detail::source_kind::memory) {
-            detail::get<Q>(pointers) = elements<element_of<C, s.value>, C, s.value>(f) + row_start(s.from, r);
-          }
-        }
-      };
-      (point(std::integral_constant<int, K>{}), ...);
-      std::byte* const out[] = {(C::plan.stored[result(M)] ? store_address<M>(f) : nullptr)...};
-      if constexpr ((ranged<M> || ...)) {
-        constexpr std::int64_t size = 512, rest = columns % size;
-        for (std::int64_t first = 0; first < columns - rest; first += size)
-          run_ranged<size, registers_type, M...>(out, pointers, r, first);
-        if constexpr (rest > 0) run_ranged<rest, registers_type, M...>(out, pointers, r, columns - rest);
+  /// N numbers of operand Q, written out.
+  template <int Q, std::int64_t N>
+  struct numbers {
+    static constexpr bool used = [] {
+      if constexpr (Q % 3 < arity(Q / 3)) {
+        return written_out(operand(Q / 3, Q % 3));
       } else {
-        DRX_INDEPENDENT
-        for (std::int64_t i = 0; i < columns; ++i) {
-          registers_type registers;
-          ((detail::get<M>(registers) = value<M>(registers, pointers, r, i)), ...);
-          (store<M>(out[M], registers, r * columns + i), ...);
+        return false;
+      }
+    }();
+    using type = std::remove_cvref_t<decltype(*pointer_type<Q>())>;
+    alignas(64) type elements[used ? N : 1];
+  };
+  /// Band rows from row `first` on as one loop.
+  template <std::int64_t Band, int... M, int... K>
+  static void run_band(frame& f, std::int64_t first, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
+    constexpr std::int64_t size = Band * columns;
+    detail::register_file<std::integer_sequence<int, K...>, numbers<K, size>...> written;
+    pointers_type pointers{};
+    auto point = [&]<int Q>(std::integral_constant<int, Q>) {
+      constexpr int m = Q / 3, i = Q % 3;
+      if constexpr (i < arity(m)) {
+        constexpr detail::source s = operand(m, i);
+        if constexpr (written_out(s)) {
+          using T = typename numbers<Q, size>::type;
+          T* to = detail::get<Q>(written).elements;
+          for (std::int64_t r = first; r < first + Band; ++r, to += columns) {
+            if constexpr (s.kind == detail::source_kind::position) {
+              for (std::int64_t c = 0; c < columns; ++c) to[c] = position<T, s.axis>(r, c);
+            } else {
+              const T* from = elements<T, C, s.value>(f) + row_start(s.from, r);
+              for (std::int64_t c = 0; c < columns; ++c) to[c] = from[s.from.last() == 1 ? 0 : c];
+            }
+          }
+          detail::get<Q>(pointers) = reinterpret_cast<const T*>(unrelated(reinterpret_cast<std::byte*>(detail::get<Q>(written).elements)));
+        } else if constexpr (s.kind == detail::source_kind::memory) {
+          detail::get<Q>(pointers) = elements<element_of<C, s.value>, C, s.value>(f) + (s.from.size() == 1 ? 0 : first * columns);
         }
+      }
+    };
+    (point(std::integral_constant<int, K>{}), ...);
+    constexpr std::int64_t widths[] = {static_cast<std::int64_t>(sizeof(element_of<C, result(M)>))...};
+    std::byte* const out[] = {(C::plan.stored[result(M)] ? store_address<M>(f) + first * columns * widths[M] : nullptr)...};
+    run_row<size, M...>(out, pointers, 0);
+  }
+
+  template <int... M, int... K>
+  static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
+    if constexpr (short_rows) {
+      constexpr std::int64_t band = columns < 512 ? 512 / columns : 1, rest = rows % band;
+      for (std::int64_t r = 0; r < rows - rest; r += band) run_band<band>(f, r, entries, operands);
+      if constexpr (rest > 0) run_band<rest>(f, rows - rest, entries, operands);
+    } else {
+      for (std::int64_t r = 0; r < rows; ++r) {
+        pointers_type pointers{};
+        auto point = [&]<int Q>(std::integral_constant<int, Q>) {
+          constexpr int m = Q / 3, i = Q % 3;
+          if constexpr (i < arity(m)) {
+            constexpr detail::source s = operand(m, i);
+            if constexpr (s.kind == detail::source_kind::memory) {
+              detail::get<Q>(pointers) = elements<element_of<C, s.value>, C, s.value>(f) + row_start(s.from, r);
+            }
+          }
+        };
+        (point(std::integral_constant<int, K>{}), ...);
+        std::byte* const out[] = {(C::plan.stored[result(M)] ? store_address<M>(f) : nullptr)...};
+        run_row<columns, M...>(out, pointers, r);
+      }
+    }
+  }
+  /// N elements of row r.
+  template <std::int64_t N, int... M, class Pointers>
+  DRX_INLINE static void run_row(std::byte* const* out, const Pointers& pointers, std::int64_t r) {
+    if constexpr ((ranged<M> || ...)) {
+      constexpr std::int64_t size = 512, rest = N % size;
+      for (std::int64_t first = 0; first < N - rest; first += size)
+        run_ranged<size, registers_type, M...>(out, pointers, r, first);
+      if constexpr (rest > 0) run_ranged<rest, registers_type, M...>(out, pointers, r, N - rest);
+    } else {
+      DRX_INDEPENDENT
+      for (std::int64_t i = 0; i < N; ++i) {
+        registers_type registers;
+        ((detail::get<M>(registers) = value<M>(registers, pointers, r, i)), ...);
+        (store<M>(out[M], registers, r * columns + i), ...);
       }
     }
   }

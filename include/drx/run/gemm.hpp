@@ -3,49 +3,19 @@
 // C = op(A) op(B) is computed in register tiles of R rows and P packs; a pack is W neighbouring columns in one vector register.
 // Each result element is handed to the epilogue exactly once, finished:
 //   epilogue(row, col, pack<T> values)  columns col .. col + W - 1 of a row, or
-//   epilogue(row, col, T value)         a single element (the last N % W columns; all of them in the plain loop).
+//   epilogue(row, col, pack<T> values, std::integral_constant<int, Count>)   only the first Count of them (the last N % W), or
+//   epilogue(row, col, T value)         a single element (where it takes no Count; all of them in the plain loop).
 // Where N is no multiple of W, the last pack starts at column N - W: it computes some columns twice, but needs neither a mask
 // nor padding. Summation order depends on the sizes alone, so equal inputs give equal bits wherever they lie in memory.
 #pragma once
 
-#include <drx/run/unroll.hpp>
+#include <drx/run/pack.hpp>
 
 #include <concepts>
 #include <type_traits>
 #include <utility>
 
 namespace drx::kernel {
-
-#if defined(__AVX512F__)
-inline constexpr int vector_bytes = 64, vector_registers = 32;
-#elif defined(__AVX__)
-inline constexpr int vector_bytes = 32, vector_registers = 16;
-#else
-inline constexpr int vector_bytes = 16, vector_registers = 16;
-#endif
-
-template <class T>
-inline constexpr int pack_width = vector_bytes / static_cast<int>(sizeof(T));
-
-namespace detail {
-template <class T>
-struct vector {
-  typedef T type __attribute__((vector_size(vector_bytes)));
-  typedef T anywhere __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));  // unaligned in memory
-};
-}  // namespace detail
-
-template <class T>
-using pack = typename detail::vector<T>::type;
-
-template <class T>
-DRX_HOST pack<T> load(const T* p) {
-  return *reinterpret_cast<const typename detail::vector<T>::anywhere*>(p);
-}
-template <class T>
-DRX_HOST void save(T* p, pack<T> v) {
-  *reinterpret_cast<typename detail::vector<T>::anywhere*>(p) = v;
-}
 
 namespace detail {
 
@@ -54,6 +24,10 @@ struct store_epilogue {
   T* c;
   DRX_INLINE void operator()(int row, int col, T value) const { c[row * N + col] = value; }
   DRX_HOST void operator()(int row, int col, pack<T> value) const { save(c + row * N + col, value); }
+  template <int Count>
+  DRX_HOST void operator()(int row, int col, pack<T> value, std::integral_constant<int, Count>) const {
+    save_first<Count>(c + row * N + col, value);
+  }
 };
 
 template <class T, int N>
@@ -79,66 +53,6 @@ DRX_INLINE detail::add_epilogue<T, N> add_to(T* c) {
 }
 
 namespace detail {
-
-DRX_FN constexpr int least(int a, int b) { return a < b ? a : b; }
-DRX_FN constexpr int most(int a, int b) { return a > b ? a : b; }
-DRX_FN constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
-
-template <int... Lane, class V>
-DRX_HOST V shuffle(V x, V y) {
-#if defined(__CUDACC__)  // nvcc 13 passes the builtin on with its pack unexpanded
-  V z;
-  int i = 0;
-  ((z[i++] = Lane < static_cast<int>(sizeof...(Lane)) ? x[Lane] : y[Lane - static_cast<int>(sizeof...(Lane))]), ...);
-  return z;
-#else
-  return __builtin_shufflevector(x, y, Lane...);
-#endif
-}
-
-/// Interleaves the lower (First = 0) or upper (First = W / 2) halves of x and y.
-template <int First, class V, int... I>
-DRX_HOST V interleave(V x, V y, std::integer_sequence<int, I...>) {
-  return shuffle<(First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...>(x, y);
-}
-
-/// to[k * to_stride + j] = from[j * from_stride + k] for a W x W block: log2(W) rounds of perfect shuffles.
-template <class T>
-DRX_HOST void transpose_block(const T* from, int from_stride, T* to, int to_stride) {
-  constexpr int W = pack_width<T>;
-  constexpr std::make_integer_sequence<int, W> lanes{};
-  pack<T> x[W], y[W];
-  DRX_UNROLL
-  for (int j = 0; j < W; ++j) x[j] = load(from + j * from_stride);
-  DRX_UNROLL
-  for (int round = 1; round < W; round *= 2) {
-    DRX_UNROLL
-    for (int j = 0; j < W / 2; ++j) {
-      y[2 * j] = interleave<0>(x[j], x[j + W / 2], lanes);
-      y[2 * j + 1] = interleave<W / 2>(x[j], x[j + W / 2], lanes);
-    }
-    DRX_UNROLL
-    for (int j = 0; j < W; ++j) x[j] = y[j];
-  }
-  DRX_UNROLL
-  for (int j = 0; j < W; ++j) save(to + j * to_stride, x[j]);
-}
-
-/// The same for rows x cols: the last blocks overlap the ones before.
-template <class T>
-DRX_HOST void transpose(const T* from, int from_stride, T* to, int to_stride, int rows, int cols) {
-  constexpr int W = pack_width<T>;
-  if (rows < W || cols < W) {
-    for (int j = 0; j < rows; ++j)
-      for (int k = 0; k < cols; ++k) to[k * to_stride + j] = from[j * from_stride + k];
-    return;
-  }
-  for (int row = 0; row < rows; row += W)
-    for (int col = 0; col < cols; col += W) {
-      const int j = least(row, rows - W), k = least(col, cols - W);
-      transpose_block(from + j * from_stride + k, from_stride, to + k * to_stride + j, to_stride);
-    }
-}
 
 template <class T, int M, int N, int K, bool TransA, bool TransB>
 struct product {
@@ -211,9 +125,7 @@ struct product {
             DRX_UNROLL
             for (int p = 0; p < P; ++p) {
               if (!finished) save(saved + (r * P + p) * W, t.sum[r][p]);
-              else if (Last && p == P - 1 && tail != 0)
-                DRX_UNROLL
-                for (int j = 0; j < tail; ++j) epilogue(row + r, N - tail + j, t.sum[r][p][j + back]);
+              else if (Last && p == P - 1 && tail != 0) finish_row(epilogue, row + r, t.sum[r][p]);
               else epilogue(row + r, col + p * W, t.sum[r][p]);
             }
         };
@@ -225,17 +137,34 @@ struct product {
     }
   }
 
+  /// The last columns of a row.
+  template <class Epilogue>
+  DRX_HOST static void finish_row(Epilogue& epilogue, int row, pack<T> sum) {
+    constexpr std::integral_constant<int, tail> count{};
+    if constexpr (std::invocable<Epilogue&, int, int, pack<T>, std::integral_constant<int, tail>>) {
+      epilogue(row, N - tail, moved_down<back>(sum, std::make_integer_sequence<int, W>{}), count);
+    } else {
+      DRX_UNROLL
+      for (int j = 0; j < tail; ++j) epilogue(row, N - tail + j, sum[j + back]);
+    }
+  }
+
   /// copy[k][p W + lane] = op(B)[first + k][column of the lane]
   template <int P, bool Last>
   DRX_HOST static void copy_panel(const T* b, T* copy, int col, int first, int depth) {
-    if constexpr (N < W) {
-      for (int k = 0; k < depth; ++k)
-        for (int j = 0; j < W; ++j) copy[k * W + j] = j < N ? (TransB ? b[j * K + first + k] : b[(first + k) * N + j]) : T(0);
+    if constexpr (N < W && !TransB) {
+      for (int k = 0; k < depth; ++k) save(copy + k * W, load_before(b + (first + k) * N, b + K * N));
+    } else if constexpr (N < W) {
+      int k = 0;
+      for (; k + W <= depth; k += W) transpose_block<N, W>(b + first + k, K, b, copy + k * W, W);
+      for (; k < depth; ++k)
+        for (int j = 0; j < W; ++j) copy[k * W + j] = j < N ? b[j * K + first + k] : T(0);
     } else {
       for (int p = 0; p < P; ++p) {
         const int c = col + p * W - (Last && p == P - 1 ? back : 0);
         if constexpr (!TransB)
           for (int k = 0; k < depth; ++k) save(copy + (k * P + p) * W, load(b + (first + k) * N + c));
+        else if constexpr (K < W) transpose_rows<K>(b + c * K, copy + p * W, P * W);
         else transpose(b + c * K + first, K, copy + p * W, P * W, W, depth);
       }
     }
@@ -249,15 +178,6 @@ struct product {
     panel<last, true>(a, b, first * W, epilogue);
   }
 };
-
-template <class V, int... I>
-DRX_HOST auto add_lanes(V x, std::integer_sequence<int, I...>) {
-  constexpr int W = sizeof...(I);
-  if constexpr (W >= 16) x += shuffle<((I + 8) % W)...>(x, x);
-  if constexpr (W >= 8) x += shuffle<((I + 4) % W)...>(x, x);
-  if constexpr (W >= 4) x += shuffle<((I + 2) % W)...>(x, x);
-  return x[0] + x[1];
-}
 
 /// A^T B for an A of wide rows, where a tile would use little of each cache line: blocks of A are transposed first.
 template <class T, int M, int N, int K, bool TransB>

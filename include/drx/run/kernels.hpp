@@ -6,7 +6,6 @@
 #include <drx/run/gemm.hpp>
 #include <drx/run/placed.hpp>
 
-#include <limits>
 #include <stdexcept>
 
 #if defined(DRX_HAS_EIGEN)
@@ -129,131 +128,6 @@ struct kernel<C, E, &prim::matmul> {
         p, q, drx::kernel::store<static_cast<int>(n)>(r));
   }
 };
-
-namespace detail {
-// Long rows are halved, again and again, so that the error of a sum grows with the logarithm of their number.
-
-/// n >= 16 numbers in a row: of fewer than 2048, sixteen lanes side by side, then the lanes.
-template <class T, class Op>
-inline T fold_row(const T* row, std::int64_t n, Op op) {
-  constexpr std::int64_t lanes = 16, part = 1024;
-  if (n >= 2 * part) {
-    const std::int64_t half = n / part / 2 * part;
-    return op(fold_row(row, half, op), fold_row(row + half, n - half, op));
-  }
-  T lane[lanes];
-  for (std::int64_t l = 0; l < lanes; ++l) lane[l] = row[l];
-  std::int64_t i = lanes;
-  for (; i + lanes <= n; i += lanes)
-    for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
-  for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
-  for (std::int64_t width = lanes / 2; width > 0; width /= 2)
-    for (std::int64_t l = 0; l < width; ++l) lane[l] = op(lane[l], lane[l + width]);
-  return lane[0];
-}
-/// Columns of n rows, the next row `stride` further: of fewer than 256 rows, one after the other.
-template <class T, class Op>
-inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t stride, T* __restrict out, std::int64_t columns, T start, Op op) {
-  constexpr std::int64_t part = 128, width = 256;
-  if (n < 2 * part) {
-    for (std::int64_t i = 0; i < columns; ++i) out[i] = start;
-    for (std::int64_t k = 0; k < n; ++k)
-      for (std::int64_t i = 0; i < columns; ++i) out[i] = op(out[i], x[k * stride + i]);
-    return;
-  }
-  const std::int64_t half = n / part / 2 * part;
-  for (std::int64_t at = 0; at < columns; at += width) {
-    const std::int64_t some = columns - at < width ? columns - at : width;
-    T second[width];
-    fold_columns(x + at, half, stride, out + at, some, start, op);
-    fold_columns(x + half * stride + at, n - half, stride, second, some, start, op);
-    for (std::int64_t i = 0; i < some; ++i) out[at + i] = op(out[at + i], second[i]);
-  }
-}
-/// Folds over one run of axes: x is [outer, middle, inner], the result [outer, inner]. The order is fixed by the shape
-/// alone.
-template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
-inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
-  if constexpr (Inner == 1) {
-    constexpr std::int64_t lanes = 16;
-    for (std::int64_t o = 0; o < Outer; ++o) {
-      const T* row = x + o * Middle;
-      if constexpr (Middle < 2 * lanes) {
-        T total = start;
-        for (std::int64_t i = 0; i < Middle; ++i) total = op(total, row[i]);
-        y[o] = total;
-      } else {
-        y[o] = fold_row(row, Middle, op);
-      }
-    }
-  } else {
-    for (std::int64_t o = 0; o < Outer; ++o) {
-      T* out = y + o * Inner;
-      if constexpr (Middle >= 256) {
-        fold_columns(x + o * Middle * Inner, Middle, Inner, out, Inner, start, op);
-      } else {
-        for (std::int64_t i = 0; i < Inner; ++i) out[i] = start;
-        for (std::int64_t k = 0; k < Middle; ++k) {
-          const T* row = x + (o * Middle + k) * Inner;
-          for (std::int64_t i = 0; i < Inner; ++i) out[i] = op(out[i], row[i]);
-        }
-      }
-    }
-  }
-}
-
-struct add_op {
-  template <class T>
-  DRX_INLINE T operator()(T a, T b) const { return static_cast<T>(a + b); }
-};
-struct max_op {
-  template <class T>
-  DRX_INLINE T operator()(T a, T b) const { return b > a || b != b ? b : a; }
-};
-struct min_op {
-  template <class T>
-  DRX_INLINE T operator()(T a, T b) const { return b < a || b != b ? b : a; }
-};
-
-template <class C, int E, class Op>
-struct fold_kernel {
-  static constexpr int x = C::operand(E, 0), y = C::result(E, 0);
-  using T = element_of<C, y>;
-  static constexpr shape from = C::tape.values[x].shape;
-  static constexpr int axes = C::tape.entries[E].ints.count;
-  static constexpr bool adjacent = [] {
-    for (int i = 1; i < axes; ++i)
-      if (C::attr(E, i) != C::attr(E, i - 1) + 1) return false;
-    return true;
-  }();
-  static constexpr std::int64_t extent(int first, int last) {
-    std::int64_t n = 1;
-    for (int i = first; i < last; ++i) n *= from[i];
-    return n;
-  }
-  static void run(frame& f) {
-    if constexpr (adjacent && from.size() > 0) {
-      constexpr int first = static_cast<int>(C::attr(E, 0));
-      constexpr std::int64_t outer = extent(0, first), middle = extent(first, first + axes), inner = extent(first + axes, from.rank);
-      const T* p = elements<const T, C, x>(f);
-      T start{};
-      if constexpr (!std::is_same_v<Op, add_op>) start = std::numeric_limits<T>::has_infinity
-          ? (std::is_same_v<Op, max_op> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
-          : (std::is_same_v<Op, max_op> ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
-      fold_axis<T, outer, middle, inner>(p, elements<T, C, y>(f), start, Op{});
-    } else {
-      plain_kernel<C, E>::run(f);
-    }
-  }
-};
-}  // namespace detail
-
-template <class C, int E>
-struct kernel<C, E, &prim::sum> : detail::fold_kernel<C, E, detail::add_op> {};
-template <class C, int E>
-struct kernel<C, E, &prim::max_over> : detail::fold_kernel<C, E, detail::max_op> {};
-template <class C, int E>
-struct kernel<C, E, &prim::min_over> : detail::fold_kernel<C, E, detail::min_op> {};
 
 namespace detail {
 /// The steps in memory along the axes of a row-major array.
@@ -536,5 +410,6 @@ void run_region(frame& f) {
 }  // namespace drx::run
 
 // More specialisations of `kernel`.
+#include <drx/run/fold_kernels.hpp>  // (the next use its operations)
 #include <drx/run/convolution_kernels.hpp>
 #include <drx/run/linear_algebra_kernels.hpp>

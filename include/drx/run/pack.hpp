@@ -1,0 +1,162 @@
+// drx/run/pack.hpp: packs, which are neighbouring numbers in one vector register of the target, and transposing with them.
+#pragma once
+
+#include <drx/run/unroll.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace drx::kernel {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64, vector_registers = 32;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32, vector_registers = 16;
+#else
+inline constexpr int vector_bytes = 16, vector_registers = 16;
+#endif
+
+template <class T>
+inline constexpr int pack_width = vector_bytes / static_cast<int>(sizeof(T));
+
+namespace detail {
+template <class T>
+struct vector {
+  typedef T type __attribute__((vector_size(vector_bytes)));
+  typedef T anywhere __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));  // unaligned in memory
+};
+}  // namespace detail
+
+template <class T>
+using pack = typename detail::vector<T>::type;
+
+template <class T>
+DRX_HOST pack<T> load(const T* p) {
+  return *reinterpret_cast<const typename detail::vector<T>::anywhere*>(p);
+}
+template <class T>
+DRX_HOST void save(T* p, pack<T> v) {
+  *reinterpret_cast<typename detail::vector<T>::anywhere*>(p) = v;
+}
+
+namespace detail {
+
+DRX_FN constexpr int least(int a, int b) { return a < b ? a : b; }
+DRX_FN constexpr int most(int a, int b) { return a > b ? a : b; }
+DRX_FN constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+template <int... Lane, class V>
+DRX_HOST V shuffle(V x, V y) {
+#if defined(__CUDACC__)  // nvcc 13 passes the builtin on with its pack unexpanded
+  V z;
+  int i = 0;
+  ((z[i++] = Lane < static_cast<int>(sizeof...(Lane)) ? x[Lane] : y[Lane - static_cast<int>(sizeof...(Lane))]), ...);
+  return z;
+#else
+  return __builtin_shufflevector(x, y, Lane...);
+#endif
+}
+
+/// Interleaves the lower (First = 0) or upper (First = W / 2) halves of x and y.
+template <int First, class V, int... I>
+DRX_HOST V interleave(V x, V y, std::integer_sequence<int, I...>) {
+  return shuffle<(First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...>(x, y);
+}
+
+/// A pack from p on, but nothing from `end` on is read.
+template <class T>
+DRX_HOST pack<T> load_before(const T* p, const T* end) {
+  if (end - p >= pack_width<T>) [[likely]] return load(p);
+  pack<T> x{};
+  std::memcpy(&x, p, static_cast<std::size_t>(end - p) * sizeof(T));
+  return x;
+}
+/// Half of a vector: from lane First on.
+template <int First, class V, int... I>
+DRX_HOST auto lanes_from(V x, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(x, x, (First + I)...);
+}
+/// The first Count lanes, by halves.
+template <int Count, class T, class V>
+DRX_HOST void save_first(T* p, V x) {
+  constexpr int width = static_cast<int>(sizeof(V) / sizeof(T)), half = width / 2;
+#if defined(__CUDACC__)
+  constexpr bool halves = false;
+#else
+  constexpr bool halves = sizeof(V) > 16;
+#endif
+  if constexpr (Count == width) {
+    std::memcpy(p, &x, sizeof(V));
+  } else if constexpr (!halves) {
+    for (int i = 0; i < Count; ++i) p[i] = x[i];
+  } else {
+    constexpr std::make_integer_sequence<int, half> some{};
+    save_first<least(Count, half)>(p, lanes_from<0>(x, some));
+    if constexpr (Count > half) save_first<Count - half>(p + half, lanes_from<half>(x, some));
+  }
+}
+/// The last lanes from First on, moved to the front.
+template <int First, class V, int... I>
+DRX_HOST V moved_down(V x, std::integer_sequence<int, I...>) {
+  return shuffle<((First + I) % static_cast<int>(sizeof...(I)))...>(x, x);
+}
+
+/// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks, by log2(W) rounds of perfect shuffles. Of a block of
+/// fewer Rows the other columns of the result become zero; rows of fewer Cols are read with what follows them up to `end`.
+template <int Rows, int Cols, class T>
+DRX_HOST void transpose_block(const T* from, int from_stride, const T* end, T* to, int to_stride) {
+  constexpr int W = pack_width<T>;
+  constexpr std::make_integer_sequence<int, W> lanes{};
+  pack<T> x[W], y[W];
+  DRX_UNROLL
+  for (int j = 0; j < W; ++j)
+    x[j] = j >= Rows ? pack<T>{} : Cols == W ? load(from + j * from_stride) : load_before(from + j * from_stride, end);
+  DRX_UNROLL
+  for (int round = 1; round < W; round *= 2) {
+    DRX_UNROLL
+    for (int j = 0; j < W / 2; ++j) {
+      y[2 * j] = interleave<0>(x[j], x[j + W / 2], lanes);
+      y[2 * j + 1] = interleave<W / 2>(x[j], x[j + W / 2], lanes);
+    }
+    DRX_UNROLL
+    for (int j = 0; j < W; ++j) x[j] = y[j];
+  }
+  DRX_UNROLL
+  for (int j = 0; j < Cols; ++j) save(to + j * to_stride, x[j]);
+}
+
+/// The same for rows x cols: the last blocks overlap the ones before.
+template <class T>
+DRX_HOST void transpose(const T* from, int from_stride, T* to, int to_stride, int rows, int cols) {
+  constexpr int W = pack_width<T>;
+  if (rows < W || cols < W) {
+    for (int j = 0; j < rows; ++j)
+      for (int k = 0; k < cols; ++k) to[k * to_stride + j] = from[j * from_stride + k];
+    return;
+  }
+  for (int row = 0; row < rows; row += W)
+    for (int col = 0; col < cols; col += W) {
+      const int j = least(row, rows - W), k = least(col, cols - W);
+      transpose_block<W, W>(from + j * from_stride + k, from_stride, from, to + k * to_stride + j, to_stride);
+    }
+}
+/// W rows of Cols numbers, one behind the other.
+template <int Cols, class T>
+DRX_HOST void transpose_rows(const T* from, T* to, int to_stride) {
+  constexpr int W = pack_width<T>;
+  if constexpr (Cols < W) transpose_block<W, Cols>(from, Cols, from + W * Cols, to, to_stride);
+  else transpose(from, Cols, to, to_stride, W, Cols);
+}
+
+template <class V, int... I>
+DRX_HOST auto add_lanes(V x, std::integer_sequence<int, I...>) {
+  constexpr int W = sizeof...(I);
+  if constexpr (W >= 16) x += shuffle<((I + 8) % W)...>(x, x);
+  if constexpr (W >= 8) x += shuffle<((I + 4) % W)...>(x, x);
+  if constexpr (W >= 4) x += shuffle<((I + 2) % W)...>(x, x);
+  return x[0] + x[1];
+}
+
+}  // namespace detail
+
+}  // namespace drx::kernel
