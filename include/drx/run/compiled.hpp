@@ -181,9 +181,9 @@ class compiled {
   }
   static constexpr std::int64_t shards_of(const placement_info* p) { return C::mesh.count > 0 && C::mesh.members == p ? C::mesh.count : 1; }
   /// The axis along which `part` is shorter; -1: none.
-  static constexpr int split_axis(const shape& all, const shape& part) {
-    for (int k = 0; k < all.rank; ++k)
-      if (all[k] != part[k]) return k;
+  static constexpr int split_axis(const shape& whole, const shape& part) {
+    for (int k = 0; k < whole.rank; ++k)
+      if (whole[k] != part[k]) return k;
     return -1;
   }
   template <class S, class A>

@@ -242,8 +242,8 @@ struct batched_function {
     vec<int> out;
     constexpr const placement_info* name = axis_named<Name>();
     const bool of_shards = Parallel && (b->member_body() || b->parallel());  // in a member of another axis: with it, a mesh
-    const auto laid_out = [&](int& x, bool along) {
-      if (of_shards && along) x = emit::with_layout(*b, x, name, n, 0);
+    const auto laid_out = [&](int& value, bool along) {
+      if (of_shards && along) value = emit::with_layout(*b, value, name, n, 0);
     };
     if (Parallel && !of_shards && !has_other_collective(region.body, name)) {
       out = in_parallel(*b, region.body, inputs, on, n, has_axis);
