@@ -22,7 +22,7 @@ using at_clients = placed<v3, clients>;
 class counting final : public drx::communicator {
  public:
   explicit counting(drx::communicator& to) : to_(to) {}
-  int gathers = 0, sums = 0, comparisons = 0;
+  int gathers = 0, sums = 0, exchanges = 0, comparisons = 0;
   std::int64_t bytes = 0;  // given by this rank
 
   [[nodiscard]] int rank() const override { return to_.rank(); }
@@ -31,6 +31,12 @@ class counting final : public drx::communicator {
     ++gathers;
     bytes += b[static_cast<std::size_t>(rank())];
     to_.all_gather(data, b, o);
+  }
+  void all_to_all(const std::byte* send, std::span<const std::int64_t> sb, std::span<const std::int64_t> so, std::byte* receive, std::span<const std::int64_t> rb,
+                  std::span<const std::int64_t> ro) override {
+    ++exchanges;
+    for (std::size_t r = 0; r < sb.size(); ++r) bytes += r == static_cast<std::size_t>(rank()) ? 0 : sb[r];
+    to_.all_to_all(send, sb, so, receive, rb, ro);
   }
   void all_sum(float* data, std::int64_t n) override { count_sum(data, n); }
   void all_sum(double* data, std::int64_t n) override { count_sum(data, n); }
@@ -65,7 +71,7 @@ void check(const char* name, int collectives, int bytes, int placements = 1, drx
   c.comparisons = 0;
   (void)harness::call(p, c, in);
   const bool alone = c.size() == 1;
-  CHECK(c.gathers + c.sums == (alone ? 0 : collectives));
+  CHECK(c.gathers + c.sums + c.exchanges == (alone ? 0 : collectives));
   CHECK((order == drx::reduction_order::fast ? c.gathers : c.sums) == 0);
   CHECK(c.collectives() - before == (alone ? 0 : collectives));
   CHECK(c.bytes == (alone ? 0 : bytes));

@@ -26,6 +26,9 @@ constexpr auto loss = [](auto x) {
   return std::apply([](auto... part) { return (drx::sum(drx::sin(part)) + ...); }, values(x));
 };
 constexpr auto slope = drx::grad(loss);
+/// Around a ring: each member's value goes to its neighbour, and nowhere else.
+constexpr auto shifted = [](auto x) { return drx::map([](auto v) { return drx::ppermute<devices>(v, std::array{4, 0, 1, 2, 3}); }, x); };
+using Shifted = program<shifted, drx::placed<array<double, 3>, devices>>;
 using Values = program<values, array<double, 5, 3>>;
 using Slope = program<slope, array<double, 5, 3>>;
 }  // namespace
@@ -37,4 +40,15 @@ TEST_CASE_TEMPLATE("an axis of five on any number of ranks", P, Values, Slope) {
   harness::check_near(one, harness::run_plain<P>(in));
   drx::compiled<P> run(s.executor(), s.communicator());
   CHECK(harness::same_bits(harness::call(run, s.communicator(), in), one));
+}
+TEST_CASE("a shift around a ring sends one value from rank to rank") {
+  auto& c = drx_test::session().communicator();
+  drx::compiled<Shifted> run(drx_test::session().executor(), c);
+  const auto in = harness::random_inputs<Shifted>({});
+  const auto before = c.bytes_sent();
+  const auto out = harness::call(run, c, in);
+  const auto blocks = drx::even_blocks(5, c.size());
+  const auto r = static_cast<std::size_t>(c.rank());
+  CHECK(c.bytes_sent() - before == (c.size() > 1 && blocks[r] < blocks[r + 1] ? 24 : 0));
+  CHECK(harness::same_bits(out, harness::own_block(harness::run_plain<Shifted>(in), blocks, c.rank())));
 }

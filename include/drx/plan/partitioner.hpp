@@ -346,7 +346,20 @@ class partitioner {
       all[0] *= mesh.count;
       set(e.results[0], emit::distribute(b, emit::reshape(b, repeated, all), mesh.members), whole);
     } else if (e.prim == &prim::gather && is_split(e)) {
-      gather(e);
+      set(e.results[0], gathered_members(e.operands[0], e.attrs.ints[0]), whole);
+    } else if (e.prim == &prim::member_permute && is_split(e)) {
+      attributes a;
+      a.placement = mesh.members;
+      for (auto source : e.attrs.ints)
+        for (std::int64_t s = 0; s < mesh.count; ++s) a.ints.push_back(source < 0 ? -1 : source * mesh.count + s);
+      set(e.results[0], b.add1(prim::member_permute, {name[e.operands[0]]}, a), axis[e.operands[0]]);
+    } else if (e.prim == &prim::member_transpose && is_split(e)) {
+      const int all = emit::first_axes_exchanged(b, gathered_members(e.operands[0], e.attrs.ints[0]));
+      set(e.results[0], emit::map(b, mesh.members, {emit::broadcast(b, all, mesh.members), numbers()}, [this](builder& r, const vec<int>& in) {
+            const int member = emit::div(r, in[1], emit::constant_like(r, in[1], static_cast<double>(mesh.count)));
+            const int row = emit::dynamic_slice(r, in[0], emit::reshape(r, member, make_shape(1)), {1}, 0);
+            return vec<int>{emit::reshape(r, row, without_axis(r.shape(in[0]), 0))};
+          })[0], whole);
     } else if (e.prim == &prim::reduce_with && is_split(e)) {
       reduce_with(e);
     } else if ((e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean) && is_split(e)) {
@@ -417,9 +430,8 @@ class partitioner {
     for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], whole);
   }
   /// [members, ...] from what all shards have: their parts next to each other, or the first one's of what is whole.
-  constexpr void gather(const entry& e) {
-    const int v = e.operands[0], k = axis[v];
-    const std::int64_t n = e.attrs.ints[0];
+  constexpr int gathered_members(int v, std::int64_t n) {
+    const int k = axis[v];
     const shape part = b.shape(name[v]), all = with_front(t.values[v].shape, n);
     shape apart = with_front(with_front(part, mesh.count), n);
     int x = emit::reshape(b, emit::gather(b, name[v], n * mesh.count, mesh.members), apart);
@@ -435,7 +447,7 @@ class partitioner {
       }
       x = emit::transpose(b, x, order);
     }
-    set(e.results[0], emit::reshape(b, x, all), whole);
+    return emit::reshape(b, x, all);
   }
 };
 

@@ -9,20 +9,28 @@
 namespace drx {
 
 /// What becomes of one result of a stage's body.
-enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group };
+enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group, permute, transpose };
 
 namespace prim::rules {
 /// placement; number: how many members it has, where the program says so, else 0; ints: {placed operands, block sizes...,
-/// then for each result of the body its fold and the number of its monoid, or of the members gathered, of all or of a group}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
+/// how many results, then for each result of the body its fold and the number of its monoid, of the members
+/// gathered, of all or of a group, or where in ints its list of sources is; then such lists: how many members, and each one's source}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
 /// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
 /// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
 /// over it already. (Size 0: no such body.)
 struct stage {
   static constexpr int blocks = 2;  // how many block sizes there are
-  static constexpr int header = 1 + blocks;
+  static constexpr int header = 2 + blocks;
+  static constexpr int results(const attributes& a) { return static_cast<int>(a.ints[header - 1]); }
   static constexpr int placed(const attributes& a) { return static_cast<int>(a.ints[0]); }
   static constexpr fold fold_of(const attributes& a, int result) { return static_cast<fold>(a.ints[header + 2 * result]); }
   static constexpr int monoid_of(const attributes& a, int result) { return static_cast<int>(a.ints[header + 1 + 2 * result]); }
+  static constexpr vec<std::int64_t> sources(const attributes& a, int result) {
+    vec<std::int64_t> r;
+    const int at = monoid_of(a, result);
+    for (int i = 0; i < a.ints[at]; ++i) r.push_back(a.ints[at + 1 + i]);
+    return r;
+  }
   static constexpr int block_bodies(const attributes& a) { return (a.ints[1] != 0) + (a.ints[2] != 0); }
 
   static constexpr vec<abstract_value> type(const typing& t) {
@@ -35,6 +43,8 @@ struct stage {
     for (int i = 0; i < body.outputs.size(); ++i) {
       const abstract_value& v = body.values[body.outputs[i]];
       switch (fold_of(t.attrs, i)) {
+        case fold::permute:
+        case fold::transpose:
         case fold::collect: r.push_back(v.placed_at(t.attrs.placement)); break;
         case fold::gather: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i)))); break;
         case fold::group: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i))).placed_at(t.attrs.placement)); break;
@@ -44,9 +54,9 @@ struct stage {
     return r;
   }
   static std::string print(const attributes& a) {
-    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "group"};
+    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "group", "permute", "transpose"};
     std::string s(a.placement->name);
-    for (int i = 0; header + 2 * i < a.ints.size(); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
+    for (int i = 0; i < results(a); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
     for (int i = 0; i < block_bodies(a); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(a.ints[1 + i]);
     if (a.number > 0) s += "; " + std::to_string(static_cast<std::int64_t>(a.number)) + " members";
     return s;
@@ -80,6 +90,14 @@ struct stage {
       }
       if (f == fold::gather) {
         gather::join(collected[at], v.out[at]);
+        continue;
+      }
+      if (f == fold::permute) {
+        member_permute::apply(collected[at].members, sources(a, i), v.out[at]);
+        continue;
+      }
+      if (f == fold::transpose) {
+        member_transpose::apply(collected[at].members, monoid_of(a, i), v.out[at]);
         continue;
       }
       if (f == fold::group) {
@@ -133,12 +151,13 @@ namespace plan {
 
 constexpr bool is_reduction(const primitive* p) {
   return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
-         p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather;
+         p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather || prim::is_exchange(p);
 }
 /// How many members its placement has according to an entry; -1 where it does not say.
 constexpr std::int64_t members_said_by(const tape& t, const entry& e) {
   if (e.prim == &prim::distribute) return t.values[e.operands[0]].shape[0];
-  if (e.prim == &prim::gather) return e.attrs.ints[0];
+  if (e.prim == &prim::gather || e.prim == &prim::member_transpose) return e.attrs.ints[0];
+  if (e.prim == &prim::member_permute) return e.attrs.ints.size();
   if (e.prim == &prim::stage && e.attrs.number > 0) return static_cast<std::int64_t>(e.attrs.number);
   return -1;
 }
@@ -149,7 +168,9 @@ constexpr fold fold_of(const primitive* p) {
          : p == &prim::reduce_min  ? fold::min
          : p == &prim::gather      ? fold::gather
          : p == &prim::group_gather ? fold::group
-                                    : fold::monoid;
+         : p == &prim::member_permute ? fold::permute
+         : p == &prim::member_transpose ? fold::transpose
+                                        : fold::monoid;
 }
 /// Whether an entry belongs to the placed side, which stages take over.
 constexpr bool is_placed_entry(const tape& t, const entry& e) {
@@ -226,7 +247,7 @@ class stage_writer {
   constexpr bool made_by_stages(int v) const {
     if (t.values[v].depth == 0 || defining[v] < 0) return false;
     const entry& e = t.entries[defining[v]];
-    return is_placed_entry(t, e) && e.prim != &prim::group_gather;
+    return is_placed_entry(t, e) && !is_reduction(e.prim);
   }
 
   constexpr void write_unplaced(int l) {
@@ -289,16 +310,21 @@ class stage_writer {
     }
   };
 
+  static constexpr std::int64_t number_of(const entry& e, int monoids, int listed) {
+    if (e.prim == &prim::gather || e.prim == &prim::group_gather || e.prim == &prim::member_transpose) return e.attrs.ints[0];
+    return e.prim == &prim::member_permute ? listed : monoids;
+  }
   constexpr void write_stage(int l, const placement_info* p, const vec<bool>& collect) {
     body_writer w(*this, p);
     attributes a;
     a.placement = p;
-    a.ints = {0, 0, 0};
+    a.ints = vec<std::int64_t>(prim::rules::stage::header, 0);
     for (const entry& e : t.entries)
       if (e.attrs.placement == p && members_said_by(t, e) >= 0) a.number = static_cast<double>(members_said_by(t, e));
     vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are
     vec<tape> monoids;
-    bool groups = false;
+    vec<std::int64_t> lists;
+    bool between_members = false;
     for (int at : staged_at[l]) {
       const entry& e = t.entries[at];
       if (is_reduction(e.prim) && e.attrs.placement == p && level[e.results[0]] == l + 1) {
@@ -306,9 +332,13 @@ class stage_writer {
           outputs.push_back(w.share(e.operands[i]));
           results.push_back(e.results[i]);
           a.ints.push_back(static_cast<std::int64_t>(fold_of(e.prim)));
-          a.ints.push_back(e.prim == &prim::gather || e.prim == &prim::group_gather ? e.attrs.ints[0] : monoids.size() / 2);
+          a.ints.push_back(number_of(e, monoids.size() / 2, lists.size()));
         }
-        groups = groups || e.prim == &prim::group_gather;
+        between_members = between_members || e.prim == &prim::group_gather || prim::is_exchange(e.prim);
+        if (e.prim == &prim::member_permute) {
+          lists.push_back(e.attrs.ints.size());
+          lists.append(e.attrs.ints);
+        }
         if (e.prim == &prim::reduce_with) monoids.append({e.regions[0], e.regions[1]});
       }
       for (int r : e.results)
@@ -328,8 +358,12 @@ class stage_writer {
     operands.append(renamed(w.unplaced, names));
     body = without_dead_entries(body);
     a.ints[0] = w.placed.size();
+    a.ints[prim::rules::stage::header - 1] = outputs.size();
+    for (int i = 0; i < outputs.size(); ++i)
+      if (prim::rules::stage::fold_of(a, i) == fold::permute) a.ints[prim::rules::stage::header + 1 + 2 * i] += prim::rules::stage::header + 2 * outputs.size();
+    a.ints.append(lists);
     vec<tape> regions{staged(body)};
-    if (suits_blocks(body, w.placed.size(), monoids.empty() && !groups)) {
+    if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
       constexpr std::int64_t sizes[] = {32, 8};
       for (int i = 0; i < prim::rules::stage::blocks; ++i) {
         a.ints[1 + i] = sizes[i];

@@ -57,6 +57,44 @@ struct all_gather : collective {  // ints: {how many members}
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
 };
+/// Accumulates what comes back to each member, of an entry whose ints say from whom each member has its value.
+struct permute {
+  static constexpr int transposed(const rule_site& s, int ct) {
+    const vec<std::int64_t>& source = s.e.attrs.ints;
+    vec<bool> done(source.size(), false);
+    int total = zero_tangent;
+    for (int left = 1; left > 0;) {  // each pass brings at most one value back to a member
+      attributes back = s.e.attrs;
+      back.ints = vec<std::int64_t>(source.size(), -1);
+      left = 0;
+      int moved = 0;
+      for (int i = 0; i < source.size(); ++i) {
+        if (source[i] < 0 || done[i]) continue;
+        std::int64_t& to = back.ints[static_cast<int>(source[i])];
+        if (to >= 0) {
+          ++left;
+        } else {
+          to = i;
+          done[i] = true;
+          ++moved;
+        }
+      }
+      if (moved > 0) total = emit::accumulate(s.b, total, s.b.add1(*s.e.prim, {ct}, back));
+    }
+    return total;
+  }
+};
+struct ppermute : psum {  // ints: for each member the one whose value it gets, or -1: zeros
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : permute::transposed(s, ct[0])};
+  }
+  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
+};
+struct all_to_all : psum {
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
+  }
+};
 struct axis_index {
   static constexpr vec<abstract_value> type(const typing&) { return {abstract_value(dtype::int32, {})}; }
 };
@@ -83,6 +121,14 @@ inline constexpr primitive all_gather{.name = "all_gather",
                                       .batch = rules::all_gather::batch,
                                       .print = rules::all_gather::print,
                                       .evaluate = rules::all_gather::evaluate};
+inline constexpr primitive ppermute{.name = "ppermute",
+                                    .type = rules::ppermute::type,
+                                    .jvp = rules::ppermute::jvp,
+                                    .vjp = rules::ppermute::vjp,
+                                    .batch = rules::ppermute::batch,
+                                    .print = rules::ppermute::print,
+                                    .evaluate = rules::ppermute::evaluate};
+inline constexpr primitive all_to_all = collective_primitive<rules::all_to_all>("all_to_all");
 inline constexpr primitive axis_index{.name = "axis_index",
                                       .type = rules::axis_index::type,
                                       .jvp = rules::constant::jvp,
@@ -91,7 +137,9 @@ inline constexpr primitive axis_index{.name = "axis_index",
                                       .print = rules::broadcast::print,
                                       .evaluate = rules::collective::evaluate};
 
-constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &all_gather; }
+/// Whose result differs from member to member.
+constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
+constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &all_gather || is_apart(p); }
 }  // namespace prim
 
 namespace emit {
@@ -200,43 +248,32 @@ template <class P, std::int64_t N, class A>
 constexpr auto pprod(const A& x) {
   return prod<0>(all_gather<P, N>(x));
 }
-/// My slice along axis 0 of the sum over all members of x, [N, ...].
-template <class P, class A>
-  requires(Placement<P> && Array<A> && (A::rank > 0))
-constexpr auto psum_scatter(const A& x) {
-  const vec<int> ids = detail::communicate<P>(
-      x, [](builder& b, int id) { return emit::at_axis_index(b, emit::psum(b, id, &placement_of<P>), &placement_of<P>); });
-  return typename detail::drop_axis<A, 0>::type(detail::at(detail::tape_in_axis<P>(x), ids[0]));
-}
 /// What each member has for me: x is [N, ...] with slice j for member j; the result has at j what member j had for me.
 template <class P, class A>
   requires(Placement<P> && Array<A> && (A::rank > 0))
 constexpr A all_to_all(const A& x) {
-  constexpr std::int64_t n = A::shape[0];
-  const auto everybody = all_gather<P, n>(x);  // [from, to, ...]
-  builder& b = detail::tape_in_axis<P>(x);
-  const int exchanged = emit::first_axes_exchanged(b, emit::resolve(b, everybody.ref(), {}));
-  return A(detail::at(b, emit::at_axis_index(b, exchanged, &placement_of<P>)));
+  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::collective(b, prim::all_to_all, id, &placement_of<P>); });
+  return A(detail::at(detail::tape_in_axis<P>(x), ids[0]));
+}
+/// My slice along axis 0 of the sum over all members of x, [N, ...].
+template <class P, class A>
+  requires(Placement<P> && Array<A> && (A::rank > 0))
+constexpr auto psum_scatter(const A& x) {
+  return sum<0>(all_to_all<P>(x));
 }
 /// x of another member: `from[i]` is the member whose value member i gets, -1 for none, which is zeros.
 ///     ppermute<ring>(x, std::array{3, 0, 1, 2})   each gets its left neighbour's
 template <class P, class A, std::size_t N>
   requires(Placement<P> && Array<A>)
 constexpr A ppermute(const A& x, const std::array<int, N>& from) {
-  builder& b = detail::tape_in_axis<P>(x);
-  int v = emit::resolve(b, all_gather<P, static_cast<std::int64_t>(N)>(x).ref(), {});
-  const shape one = A::shape;
-  vec<int> rows;
+  attributes a;
+  a.placement = &placement_of<P>;
   for (int source : from) {
     if (source < -1 || source >= static_cast<int>(N)) throw "drx: ppermute: a source is not a member's number";
-    vec<std::int64_t> start(one.rank + 1, 0), stop{1}, stride(one.rank + 1, 1);
-    for (int i = 0; i < one.rank; ++i) stop.push_back(one[i]);
-    start[0] = source < 0 ? 0 : source;
-    stop[0] = start[0] + 1;
-    const int row = emit::slice(b, v, start, stop, stride);
-    rows.push_back(source < 0 ? emit::constant_like(b, row, 0) : row);
+    a.ints.push_back(source);
   }
-  return A(detail::at(b, emit::at_axis_index(b, emit::concatenate(b, rows, 0), &placement_of<P>)));
+  const vec<int> ids = detail::communicate<P>(x, [&](builder& b, int id) { return b.add1(prim::ppermute, {id}, a); });
+  return A(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 
 // clang-format off

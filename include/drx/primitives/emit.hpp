@@ -167,6 +167,7 @@ constexpr int first_axes_exchanged(builder& b, int x);
 #include <drx/primitives/while_loop.hpp>
 #include <drx/primitives/custom_derivative.hpp>
 #include <drx/primitives/collectives.hpp>
+#include <drx/primitives/member_exchange.hpp>
 #include <drx/primitives/member_function.hpp>
 #include <drx/primitives/select.hpp>
 #include <drx/primitives/call.hpp>

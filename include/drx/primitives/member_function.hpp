@@ -26,7 +26,7 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
   for (const entry& e : t.entries) {
     bool any = e.prim == &prim::axis_index && e.attrs.placement == p;
     for (int o : e.operands) any = any || varies[o];
-    if (prim::is_collective(e.prim) && e.attrs.placement == p) any = false;
+    if (prim::is_collective(e.prim) && e.attrs.placement == p) any = prim::is_apart(e.prim);
     if (e.prim == &prim::scan) {  // carries that come to differ in a later step differ from the start
       const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
       vec<bool> in{false};
@@ -168,12 +168,18 @@ class member_function {
     attributes a;
     a.placement = p;
     if (axis != p) return varies[x] ? emit::group_gather(b, y, e.attrs.ints[0], p) : emit::repeated(b, y, e.attrs.ints[0]);
+    if (prim::is_apart(e.prim)) return exchanged(e);
     if (e.prim == &prim::all_gather) return varies[x] ? emit::gather(b, y, e.attrs.ints[0], p) : emit::repeated(b, y, e.attrs.ints[0]);
     if (e.prim == &prim::psum) {
       if (varies[x]) return emit::reduce_sum(b, y, p);
       return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
     }
     return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
+  }
+  constexpr int exchanged(const entry& e) {
+    attributes a = e.attrs;
+    if (e.prim == &prim::all_to_all) a.ints = {t.values[e.operands[0]].shape[0]};
+    return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])}, a);
   }
   /// A branch with collectives: all members take the same one.
   constexpr vec<int> branch(const entry& e) {

@@ -1,6 +1,7 @@
 // drx/run/runtime.hpp: what a compiled program keeps from call to call, beside its workspaces.
 #pragma once
 
+#include <drx/run/member_exchange.hpp>
 #include <drx/run/shards.hpp>
 
 #include <vector>
@@ -18,6 +19,7 @@ struct thread_state {
   std::vector<std::int64_t> at;
   std::vector<buffer> nodes;      // by stage
   std::vector<buffer> collected;  // by value: placed values that one member needs whole
+  member_exchange exchange;
 };
 
 /// What a compiled program keeps for its stages.

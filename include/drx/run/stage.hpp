@@ -79,7 +79,8 @@ struct kernel<C, E, &prim::stage> {
   static constexpr int header = prim::rules::stage::header;
   static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, header + 2 * i)); }
   /// Whether a result is folded; the others are written member by member where they belong.
-  static constexpr bool folded(int i) { return fold_of(i) != fold::collect && fold_of(i) != fold::gather && fold_of(i) != fold::group; }
+  static constexpr bool folded(int i) { return fold_of(i) != fold::gather && fold_of(i) != fold::group && !collected(i); }
+  static constexpr bool collected(int i) { return fold_of(i) == fold::collect || fold_of(i) == fold::permute || fold_of(i) == fold::transpose; }
   static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
   static constexpr bool has_blocks = C::attr(E, 1) != 0;
   static constexpr int block_bodies = has_blocks ? prim::rules::stage::blocks : 0;
@@ -139,7 +140,7 @@ struct kernel<C, E, &prim::stage> {
         std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(one)));
       } else if constexpr (fold_of(I) == fold::gather) {
         std::memcpy(address<C, to>(f) + number * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
-      } else if constexpr (fold_of(I) == fold::collect) {
+      } else if constexpr (collected(I)) {
         if constexpr (C::tape.values[out].depth == 0) {
           std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
         } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand handed through
@@ -323,10 +324,11 @@ struct kernel<C, E, &prim::stage> {
   /// As many members as the program gathers; or an exception, on all ranks alike.
   static void require_gathered(std::int64_t members) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (fold_of(I) == fold::gather)
-        if (members != monoid_of(I))
-          throw std::invalid_argument("drx: gather of " + std::to_string(monoid_of(I)) + " members, but " +
-                                      std::string(x.placement->name) + " has " + std::to_string(members));
+      constexpr bool permute = fold_of(I) == fold::permute;
+      if constexpr (permute || fold_of(I) == fold::gather || fold_of(I) == fold::transpose)
+        if (const std::int64_t n = permute ? C::attr(E, monoid_of(I)) : monoid_of(I); members != n)
+          throw std::invalid_argument(std::string("drx: ") + (permute ? "ppermute" : fold_of(I) == fold::gather ? "gather" : "all_to_all") + " of " + std::to_string(n) +
+                                      " members, but " + std::string(x.placement->name) + " has " + std::to_string(members));
     });
   }
   /// Each rank has written its own members' part.
@@ -346,6 +348,26 @@ struct kernel<C, E, &prim::stage> {
     });
   }
 
+  /// Each member's value lies where it was made; it goes to those who get it.
+  static void exchange_members(frame& f, communicator& c, const std::int64_t* boundaries, std::int64_t begin) {
+    member_exchange& exchange = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr std::int64_t bytes = C::bytes(C::output(body, I));
+      if constexpr (fold_of(I) == fold::permute) {
+        std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
+        exchange.run(c, boundaries, values, 1, bytes, [](std::int64_t member, std::int64_t, std::int64_t& from, std::int64_t&) { from = source_of(I, member); });
+      } else if constexpr (fold_of(I) == fold::transpose) {
+        constexpr std::int64_t n = monoid_of(I);
+        std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
+        exchange.run(c, boundaries, values, n, bytes / n, [](std::int64_t member, std::int64_t piece, std::int64_t& from, std::int64_t& at) {
+          from = piece;
+          at = member;
+        });
+      }
+    });
+  }
+  /// Whose value a member gets, in a result that is permuted.
+  static std::int64_t source_of(int i, std::int64_t member) { return C::attr(E, monoid_of(i) + 1 + static_cast<int>(member)); }
   /// Each shard has written its own part.
   static void exchange_shards(frame& f, runtime& rt, const membership& m) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
@@ -374,6 +396,7 @@ struct kernel<C, E, &prim::stage> {
     }
     exchange_gathered(f, rt, m);
     exchange_shards(f, rt, m);
+    exchange_members(f, *rt.communicator, m.boundaries, 0);
     if constexpr (node_bytes > 0) {
       const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
       buffer& memory = rt.merged[ordinal];
@@ -516,6 +539,7 @@ struct kernel<C, E, &prim::stage> {
         list.finish(joined);
         finish(f, list.data(0), n);
       }
+      exchange_nested(f, begin, n);
       return;
     }
     buffer& memory = rt.threads[static_cast<std::size_t>(f.thread_number)].nodes[ordinal];
@@ -527,6 +551,12 @@ struct kernel<C, E, &prim::stage> {
       if (list.size() == 0) neutral(f, list.next());
       finish(f, list.data(0), n);
     }
+    exchange_nested(f, begin, n);
+  }
+  static void exchange_nested(frame& f, std::int64_t begin, std::int64_t n) {
+    single_rank here;
+    const std::int64_t boundaries[] = {0, n};
+    exchange_members(f, here, boundaries, begin);
   }
   static void run_leaves(frame& f, node_list& list, std::int64_t begin, std::int64_t n, std::int64_t first, std::int64_t last) {
     for (std::int64_t l = first; l < last; ++l) {

@@ -123,6 +123,22 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
   return vjp(t, wanted, given, true);
 }
 
+/// Rows of x in another order; -1 stands for zeros.
+constexpr int rows_of(builder& b, int x, const vec<std::int64_t>& numbers) {
+  const shape s = b.shape(x);
+  if (numbers.size() != s[0]) throw "drx: ppermute of another number of members than the axis has";
+  vec<int> rows;
+  for (auto number : numbers) {
+    vec<std::int64_t> start(s.rank, 0), stop, stride(s.rank, 1);
+    for (int i = 0; i < s.rank; ++i) stop.push_back(s[i]);
+    start[0] = number < 0 ? 0 : number;
+    stop[0] = start[0] + 1;
+    const int row = emit::slice(b, x, start, stop, stride);
+    rows.push_back(number < 0 ? emit::constant_like(b, row, 0) : row);
+  }
+  return emit::concatenate(b, rows, 0);
+}
+
 /// A collective over the batch's own axis: of arrays with that axis in front, or of what all elements have in common.
 constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, vec<int>& names,
                           vec<bool>& has_axis) {
@@ -147,6 +163,10 @@ constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, 
   } else if (e.prim == &prim::all_gather) {
     if (e.attrs.ints[0] != n) throw "drx: all_gather of another number of members than the axis has";
     y = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
+  } else if (e.prim == &prim::ppermute || e.prim == &prim::all_to_all) {
+    const int x = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
+    y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, e.attrs.ints);
+    axis = true;
   } else {
     return false;
   }

@@ -153,6 +153,14 @@ TEST_CASE("two axes at once") {
     const auto mesh = drx::pmap<clients>([](auto row) { return drx::pmap<devices>([](auto v) { return v - drx::pmean<devices>(v); })(row); })(x);
     return mesh - (x - drx::broadcast_to<2, 4, 3>(drx::reshape<2, 1, 3>(drx::mean<1>(x))));
   };
+  constexpr auto in_members = [](auto x) {  // messages among the members of a member
+    return drx::map([](auto a) {
+      const auto v = drx::distribute<devices>(a);
+      const auto moved = drx::map([](auto w) { return drx::ppermute<devices>(w, std::array{1, 1, -1}) + drx::all_to_all<devices>(w * w); }, v);
+      return drx::gather<3>(moved);
+    }, x);
+  };
+  harness::check_run<program<in_members, drx::placed<array<double, 3, 3>, clients>>>();
   harness::check_zero<program<nested, array<double, 2, 4, 3>>>();
   harness::check_run<program<nested, array<double, 2, 4, 3>>>();
 }
