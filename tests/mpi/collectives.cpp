@@ -40,6 +40,11 @@ class counting final : public drx::communicator {
   }
   void all_sum(float* data, std::int64_t n) override { count_sum(data, n); }
   void all_sum(double* data, std::int64_t n) override { count_sum(data, n); }
+  void exchange(std::span<const drx::message> sent, std::span<const drx::message> received) override {
+    ++exchanges;
+    for (const auto& m : sent) bytes += m.bytes;
+    to_.exchange(sent, received);
+  }
   void require_equal(std::int64_t value, const char* what) override {
     ++comparisons;
     to_.require_equal(value, what);

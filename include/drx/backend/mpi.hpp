@@ -122,6 +122,26 @@ class mpi_communicator final : public communicator {
   void all_sum(float* data, std::int64_t n) override { sum(data, n, MPI_FLOAT); }
   void all_sum(double* data, std::int64_t n) override { sum(data, n, MPI_DOUBLE); }
 
+  void exchange(std::span<const message> sent, std::span<const message> received) override {
+    std::int64_t total = 0;
+    for (const message& m : sent) total += m.bytes;
+    announce("exchange", 0);
+    ++collectives_;
+    bytes_sent_ += total;
+    requests_.clear();
+    const auto start = [&](const message& m, auto begin) {
+      for (std::int64_t at = 0; at < m.bytes; at += chunk_) {
+        requests_.push_back(MPI_REQUEST_NULL);
+        begin(m.data + at, static_cast<int>(std::min(chunk_, m.bytes - at)), m.rank, &requests_.back());
+      }
+    };
+    for (const message& m : received)
+      start(m, [&](std::byte* data, int n, int from, MPI_Request* r) { check(MPI_Irecv(data, n, MPI_BYTE, from, 0, data_, r), "MPI_Irecv"); });
+    for (const message& m : sent)
+      start(m, [&](std::byte* data, int n, int to, MPI_Request* r) { check(MPI_Isend(data, n, MPI_BYTE, to, 0, data_, r), "MPI_Isend"); });
+    wait(requests_, "exchange", total);
+  }
+
   void require_equal(std::int64_t value, const char* what) override {
     if (size_ == 1) return;
     const auto id = static_cast<std::int64_t>(meta::hash(what) >> 2);
@@ -184,11 +204,12 @@ class mpi_communicator final : public communicator {
     ++sequence_;
     if (checked_) require_equal(bytes ^ (sequence_ << 40), what);
   }
-  void wait(MPI_Request& request, const char* what, std::int64_t bytes) {
+  void wait(MPI_Request& request, const char* what, std::int64_t bytes) { wait(std::span(&request, 1), what, bytes); }
+  void wait(std::span<MPI_Request> requests, const char* what, std::int64_t bytes) {
     const double start = MPI_Wtime();
     double warn = warn_after_;
     for (int done = 0, spins = 0;; ++spins) {
-      check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
       if (done) return;
       if (spins % 1024 != 1023) continue;
       const double waited = MPI_Wtime() - start;

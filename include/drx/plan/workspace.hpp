@@ -39,6 +39,9 @@ constexpr role role_of(const primitive* p) {
 /// The most entries of one group: compilers take more than twice as long for a loop twice as long.
 inline constexpr int group_limit = 64;
 
+/// From so many bytes a stage writes a result of the program where the caller wants it.
+inline constexpr std::int64_t large_output = 1 << 16;
+
 template <int Regions, int Entries, int Values>
 struct workspace_plan {
   step steps[Entries + 1] = {};
@@ -231,7 +234,7 @@ class workspace_planner {
         for (int i = 0; i < x.results.count; ++i) {
           const int v = id(x.results, i);
           if (!p.stored[v] || root(v) != v) continue;
-          if (t.values[v].depth > 0) {  // a collected placed value: its memory is the caller's
+          if (t.values[v].depth > 0 || (r == 0 && x.prim == &prim::stage && is_large_output(v))) {  // its memory is the caller's
             p.where[v] = {space::slot, p.slots++};
             continue;
           }
@@ -343,6 +346,12 @@ class workspace_planner {
     for (int k = 0; k < x.regions; ++k) shift(x.first_region + k, offset, where);
   }
 
+  /// Whether v is a result of the program that is not to be copied there.
+  constexpr bool is_large_output(int v) const {
+    for (int i = 0; i < t.regions[0].outputs.count; ++i)
+      if (root(id(t.regions[0].outputs, i)) == v) return bytes(v) >= large_output;
+    return false;
+  }
   constexpr int carries_of(const frozen_entry& x) const { return static_cast<int>(t.pool[x.ints.first + 3]); }
   /// Whether a body's output for carry k lies in the memory of another carry.
   constexpr bool exchanges_carries(const frozen_entry& x, const frozen_region& inner, int k) const {

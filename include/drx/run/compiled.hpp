@@ -5,7 +5,9 @@
 #include <drx/run/partitions.hpp>
 #include <drx/run/stage.hpp>
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -56,7 +58,6 @@ class compiled {
     const std::int64_t print = fingerprint();
     c.require_equal(print, "drx::compile: the program");
     constexpr auto stages = static_cast<std::size_t>(C::tape.sizes.entries) + 1;
-    runtime_.merged.resize(stages);
     runtime_.gathered.resize(stages);
     runtime_.bytes.resize(static_cast<std::size_t>(c.size()));
     runtime_.offsets.resize(static_cast<std::size_t>(c.size()));
@@ -95,6 +96,7 @@ class compiled {
   void call(result& r, const A&... arguments) {
     std::fill(members_.begin(), members_.end(), run::membership{});
     int slot = 0;
+    arguments_.clear();
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (bind<std::tuple_element_t<I, inputs>>(arguments, slot, static_cast<int>(I)), ...);
     }(std::make_index_sequence<sizeof...(A)>{});
@@ -109,8 +111,10 @@ class compiled {
     f.runtime = &runtime_;
     f.thread = runtime_.threads[0].workspace.data();
     provide_collected(f);
-    run::run_region<C, 0>(f);
     int out = 0;
+    if constexpr (has_direct) bind_results(r, out);
+    run::run_region<C, 0>(f);
+    out = 0;
     extract(r, f, out);
   }
 
@@ -135,7 +139,7 @@ class compiled {
           throw std::invalid_argument("drx: argument " + std::to_string(number) + ", leaf " + std::to_string(k) + " is " +
                                       show(abstract_value(dtype_of<T>, s)) + "; the program takes " + show(types[k]));
         ++k;
-        slots_[static_cast<std::size_t>(slot++)] = reinterpret_cast<std::byte*>(const_cast<T*>(p));
+        take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)), s.size() * static_cast<std::int64_t>(sizeof(T)));
       });
     } else {  // contiguous memory: std::span, std::vector, Kokkos::View
       static_assert(leaf_count<I> == 1 && requires { a.data(); a.size(); }, "drx: an argument is neither the program's input nor contiguous memory");
@@ -145,7 +149,7 @@ class compiled {
       if (static_cast<std::int64_t>(a.size()) != types[0].shape.size())
         throw std::invalid_argument("drx: argument " + std::to_string(number) + " has " + std::to_string(a.size()) +
                                     " elements; the program takes " + show(types[0]));
-      slots_[static_cast<std::size_t>(slot++)] = reinterpret_cast<std::byte*>(const_cast<T*>(a.data()));
+      take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(a.data())), types[0].shape.size() * static_cast<std::int64_t>(sizeof(T)));
     }
   }
   template <class I, class S, class P>
@@ -161,7 +165,13 @@ class compiled {
     m.storage = a.storage();
     agree(C::placements.index(&placement_of<P>), m, name);
     bind_nested<S>(a, 0, name);
-    for (int i = 0; i < leaf_count<I>; ++i) slots_[static_cast<std::size_t>(slot++)] = a.leaf(i);
+    std::int64_t elements = a.elements();
+    for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
+    for (int i = 0; i < leaf_count<I>; ++i) take(slot, a.leaf(i), elements * C::bytes(C::input(0, slot)));
+  }
+  void take(int& slot, std::byte* data, std::int64_t bytes) {
+    slots_[static_cast<std::size_t>(slot++)] = data;
+    if constexpr (has_direct) arguments_.push_back({data, static_cast<std::size_t>(bytes)});
   }
   /// Members come in as many shards, and split, as the program takes them.
   template <class I, class S, class P>
@@ -305,6 +315,44 @@ class compiled {
 
   // ---- results ----
 
+  /// Whether output i is written by a stage where the caller wants it.
+  static constexpr bool direct(int i) {
+    const int v = C::root(C::output(0, i));
+    return C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
+  }
+  static constexpr bool has_direct = [] {
+    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i)
+      if (direct(i)) return true;
+    return false;
+  }();
+  template <class R>
+  void bind_results(R& r, int& out) {
+    if constexpr (detail::is_partitions<R>) {
+      out += leaf_count<typename R::member>;
+    } else if constexpr (detail::is_tuple<R>) {
+      std::apply([&](auto&... part) { (bind_results(part, out), ...); }, r);
+    } else if constexpr (requires { r.first; r.second; }) {
+      bind_results(r.first, out);
+      bind_results(r.second, out);
+    } else {
+      structure<R>::visit(r, [&](auto* p, const shape& s) {
+        if (direct(out)) bind_result(out, reinterpret_cast<std::byte*>(p), s.size() * static_cast<std::int64_t>(sizeof(*p)));
+        ++out;
+      });
+    }
+  }
+  /// The caller's memory; where an argument lies there too, memory of our own.
+  void bind_result(int out, std::byte* data, std::int64_t bytes) {
+    for (const auto& a : arguments_)
+      if (std::less<>{}(data, a.data() + a.size()) && std::less<>{}(a.data(), data + bytes)) {
+        own_results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
+        buffer& own = own_results_[static_cast<std::size_t>(out)];
+        own.grow(static_cast<std::size_t>(bytes));
+        data = own.data();
+        break;
+      }
+    slots_[static_cast<std::size_t>(C::plan.where[C::output(0, out)].offset)] = data;
+  }
   template <class R>
   void extract(R& r, const run::frame& f, int& out) {
     if constexpr (detail::is_partitions<R>) {
@@ -316,7 +364,8 @@ class compiled {
       extract(r.second, f, out);
     } else {
       structure<R>::visit(r, [&](auto* p, const shape& s) {
-        std::memcpy(p, output_address(f, out++), static_cast<std::size_t>(s.size()) * sizeof(*p));
+        const std::byte* from = output_address(f, out++);
+        if (from != reinterpret_cast<const std::byte*>(p)) std::memcpy(p, from, static_cast<std::size_t>(s.size()) * sizeof(*p));
       });
     }
   }
@@ -367,6 +416,8 @@ class compiled {
   std::vector<std::byte*> slots_;
   std::vector<std::int64_t> at_;
   std::vector<run::membership> members_;
+  std::vector<std::span<const std::byte>> arguments_;
+  std::vector<buffer> own_results_;  // by output
   std::vector<std::vector<std::int64_t>> boundaries_;
   std::vector<std::string> call_names_;  // by placement, for messages
 };

@@ -43,6 +43,13 @@ class serial_executor final : public executor {
   }
 };
 
+/// Memory that goes to another rank, or is filled by it.
+struct message {
+  int rank;
+  std::byte* data;
+  std::int64_t bytes;
+};
+
 /// The collectives that a program needs. Each rank calls them in the order of the program.
 class communicator {
  public:
@@ -57,6 +64,8 @@ class communicator {
   /// Sums n numbers over ranks in place, in whatever order.
   virtual void all_sum(float* data, std::int64_t n) = 0;
   virtual void all_sum(double* data, std::int64_t n) = 0;
+  /// Sends messages to other ranks and receives theirs; those between two ranks meet in the order of the lists, of equal sizes.
+  virtual void exchange(std::span<const message> sent, std::span<const message> received) = 0;
   /// Fails on all ranks, with a sentence naming them, where `value` is not the same everywhere.
   virtual void require_equal(std::int64_t value, const char* what) = 0;
   /// The ranks that give the same color, in their order here. All ranks call this.
@@ -77,6 +86,7 @@ class single_rank final : public communicator {
                   std::span<const std::int64_t>) override {}
   void all_sum(float*, std::int64_t) override {}
   void all_sum(double*, std::int64_t) override {}
+  void exchange(std::span<const message>, std::span<const message>) override {}
   void require_equal(std::int64_t, const char*) override {}
   [[nodiscard]] std::unique_ptr<communicator> split(int) override { return std::make_unique<single_rank>(); }
   [[nodiscard]] std::int64_t bytes_sent() const override { return 0; }

@@ -22,17 +22,24 @@ struct thread_state {
   member_exchange exchange;
 };
 
+/// Adds a piece of a node on the left and one on the right.
+struct fold_step {
+  std::byte *to, *left, *right;
+};
+
 /// What a compiled program keeps for its stages.
 struct runtime {
   drx::executor* executor = nullptr;
   drx::communicator* communicator = nullptr;
   reduction_order order = reduction_order::tree;
   std::vector<thread_state> threads;
-  std::vector<buffer> merged, gathered;  // by stage
+  std::vector<buffer> gathered;  // by stage
   std::vector<buffer> collected;         // by value: placed values that are held whole
   std::vector<std::int64_t> bytes, offsets;  // by rank
   std::vector<std::int64_t> shares;          // by task: its first member
   shard_groups shards;                       // of members that are split
+  std::vector<message> sent, received;       // of a split reduction, and which of its pieces are folded, in order
+  std::vector<fold_step> folds;
 };
 
 }  // namespace run

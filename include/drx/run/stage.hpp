@@ -6,72 +6,20 @@
 #pragma once
 
 #include <drx/run/indexing_kernels.hpp>
+#include <drx/run/node_list.hpp>
+#include <drx/run/split_reduction.hpp>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace drx::run {
 
-struct node {
-  int level = 0;
-  std::int64_t position = 0;
-};
-
-/// A list of subtrees from left to right, and their memory. Neighbours that make up a larger subtree are joined.
-class node_list {
- public:
-  static std::size_t capacity(std::int64_t members) {
-    return 2 * static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(members))) + 2;
-  }
-  node_list(std::byte* memory, std::int64_t node_bytes) : memory_(memory), bytes_(node_bytes) {}
-  [[nodiscard]] int size() const { return count_; }
-  [[nodiscard]] std::byte* data(int i) const { return memory_ + i * bytes_; }
-  /// Where the next node is to be written, before push.
-  [[nodiscard]] std::byte* next() const { return data(count_); }
-  template <class Combine>
-  void push(node n, Combine&& combine) {
-    nodes_[static_cast<std::size_t>(count_++)] = n;
-    while (count_ > 1 && joins(nodes_[static_cast<std::size_t>(count_ - 2)], nodes_[static_cast<std::size_t>(count_ - 1)])) {
-      combine(data(count_ - 2), data(count_ - 1));
-      node& left = nodes_[static_cast<std::size_t>(count_ - 2)];
-      left = {left.level + 1, left.position / 2};
-      --count_;
-    }
-  }
-  [[nodiscard]] node at(int i) const { return nodes_[static_cast<std::size_t>(i)]; }
-  /// The nodes that cover [begin, end), without computing anything.
-  static node_list of_range(std::int64_t begin, std::int64_t end) {
-    node_list l(nullptr, 0);
-    for (std::int64_t i = begin; i < end;) {
-      int level = 0;
-      while (i % (std::int64_t{2} << level) == 0 && i + (std::int64_t{2} << level) <= end) ++level;
-      l.nodes_[static_cast<std::size_t>(l.count_++)] = {level, i >> level};
-      i += std::int64_t{1} << level;
-    }
-    return l;
-  }
-  /// Folds all into the first: the right end of a tree that is not full.
-  template <class Combine>
-  void finish(Combine&& combine) {
-    for (; count_ > 1; --count_) combine(data(count_ - 2), data(count_ - 1));
-  }
-
- private:
-  static bool joins(node left, node right) {
-    return left.level == right.level && left.position % 2 == 0 && right.position == left.position + 1;
-  }
-  std::byte* memory_;
-  std::int64_t bytes_;
-  std::array<node, 160> nodes_{};
-  int count_ = 0;
-};
-
 template <class C, int E>
 struct kernel<C, E, &prim::stage> {
+  using code = C;
+  static constexpr int entry = E;
   static constexpr auto& x = C::tape.entries[E];
   static constexpr int body = x.first_region;
   static constexpr int placed = static_cast<int>(C::attr(E, 0));
@@ -101,6 +49,11 @@ struct kernel<C, E, &prim::stage> {
     return n;
   }
   static constexpr std::int64_t node_bytes = offset(results);
+  static constexpr bool has_monoid = [] {
+    for (int i = 0; i < results; ++i)
+      if (fold_of(i) == fold::monoid) return true;
+    return false;
+  }();
 
   static void run(frame& f) {
     if constexpr (parent < 0) {
@@ -175,7 +128,8 @@ struct kernel<C, E, &prim::stage> {
       std::byte* const part = begun ? scratch : to;
       const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
         run_body<Body>(f, stored + done, local + done, number + done);
-        write_node<Body>(f, part);
+        if (begun && !has_monoid) combine_outputs<Body>(f, to);
+        else write_node<Body>(f, part);
       };
       std::int64_t size = 1;
       if constexpr (has_blocks) {
@@ -191,37 +145,68 @@ struct kernel<C, E, &prim::stage> {
       } else {
         run(std::integral_constant<int, 0>{});
       }
-      if (begun) combine(f, to, scratch);
+      if (begun && has_monoid) combine(f, to, scratch);
       begun = true;
       done += size;
     }
+  }
+  /// Runs a leaf and adds it to the list; without writing it first, where it is one step to the node that awaits it.
+  static void push_leaf(frame& f, node_list& list, std::int64_t leaf, std::int64_t stored, std::int64_t local, std::int64_t number,
+                        std::int64_t count) {
+    const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
+    if constexpr (!has_monoid && node_bytes > 0)
+      if ((count == 1 || count == block) && list.awaits({0, leaf})) {
+        std::byte* const left = list.data(list.size() - 1);
+        if (has_blocks && count == block) {
+          run_body<has_blocks ? 1 : 0>(f, stored, local, number);
+          combine_outputs<has_blocks ? 1 : 0>(f, left);
+        } else {
+          run_body<0>(f, stored, local, number);
+          combine_outputs<0>(f, left);
+        }
+        list.push_joined(joined);
+        return;
+      }
+    run_leaf(f, stored, local, number, count, list.next(), list.next() + node_bytes);
+    list.push({0, leaf}, joined);
   }
 
   // ---- two subtrees ----
 
   static void combine(frame& f, std::byte* left, const std::byte* right) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr fold how = fold_of(I);
-      constexpr int v = C::result(E, I);
-      using T = element_of<C, v>;
-      if constexpr (how == fold::monoid) {
-        if constexpr (I == 0 || fold_of(I - 1) != how || monoid_of(I - 1) != monoid_of(I)) combine_monoid<I>(f, left, right);
+      if constexpr (fold_of(I) == fold::monoid) {
+        if constexpr (I == 0 || fold_of(I - 1) != fold::monoid || monoid_of(I - 1) != monoid_of(I)) combine_monoid<I>(f, left, right);
       } else if constexpr (folded(I)) {
-        T* a = reinterpret_cast<T*>(left + offset(I));
-        const T* b = reinterpret_cast<const T*>(right + offset(I));
-        constexpr std::int64_t n = C::tape.values[v].shape.size();
-        DRX_INDEPENDENT
-        for (std::int64_t i = 0; i < n; ++i) {
-          if constexpr (how == fold::max) {
-            a[i] = detail::max_op{}(a[i], b[i]);
-          } else if constexpr (how == fold::min) {
-            a[i] = detail::min_op{}(a[i], b[i]);
-          } else {
-            a[i] = detail::add_op{}(a[i], b[i]);
-          }
-        }
+        fold_elements<I>(left + offset(I), left + offset(I), right + offset(I), C::tape.values[C::result(E, I)].shape.size());
       }
     });
+  }
+  /// The same with what body Body has just computed on the right. (A monoid's combine computes in the memory that it lies in.)
+  template <int Body>
+  static void combine_outputs(frame& f, std::byte* left) {
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (folded(I) && fold_of(I) != fold::monoid)
+        fold_elements<I>(left + offset(I), left + offset(I), address<C, C::output(body + Body, I)>(f), C::tape.values[C::result(E, I)].shape.size());
+    });
+  }
+  /// n elements of result I; `to` may be `left`.
+  template <int I>
+  static void fold_elements(std::byte* to, const std::byte* left, const std::byte* right, std::int64_t n) {
+    using T = element_of<C, C::result(E, I)>;
+    T* y = reinterpret_cast<T*>(to);
+    const T* a = reinterpret_cast<const T*>(left);
+    const T* b = reinterpret_cast<const T*>(right);
+    DRX_INDEPENDENT
+    for (std::int64_t i = 0; i < n; ++i) {
+      if constexpr (fold_of(I) == fold::max) {
+        y[i] = detail::max_op{}(a[i], b[i]);
+      } else if constexpr (fold_of(I) == fold::min) {
+        y[i] = detail::min_op{}(a[i], b[i]);
+      } else {
+        y[i] = detail::add_op{}(a[i], b[i]);
+      }
+    }
   }
   template <int I>
   static void combine_monoid(frame& f, std::byte* left, const std::byte* right) {
@@ -249,6 +234,8 @@ struct kernel<C, E, &prim::stage> {
     const std::int64_t* storage;
     int tasks;
     std::int64_t unit;  // members of a leaf
+    bool lends = false;          // whether the only member's result stays where it was computed
+    std::byte* lent = nullptr;   // and where that is
     [[nodiscard]] std::int64_t leaves() const { return (local + unit - 1) / unit; }
   };
   static constexpr bool has_nested = [] {
@@ -292,7 +279,7 @@ struct kernel<C, E, &prim::stage> {
   }
 
   static void run_task(void* context, int task) {
-    const job& j = *static_cast<const job*>(context);
+    job& j = *static_cast<job*>(context);
     thread_state& mine = j.rt->threads[static_cast<std::size_t>(task)];
     frame f = *j.f;
     std::copy(j.f->slots, j.f->slots + C::plan.slots, mine.slots.data());
@@ -301,11 +288,16 @@ struct kernel<C, E, &prim::stage> {
     f.at = mine.at.data();
     f.thread = mine.workspace.data();
     f.thread_number = task;
+    if constexpr (lendable >= 0)
+      if (j.lends) {
+        run_body<0>(f, j.storage ? j.storage[0] : 0, 0, j.first);
+        j.lent = address<C, C::output(body, lendable)>(f);
+        return;
+      }
     node_list list(mine.nodes[ordinal].data(), node_bytes);
     for (std::int64_t l = begin_of(j, task); l < begin_of(j, task + 1); ++l) {
       const std::int64_t m = l * j.unit, count = std::min(j.unit, j.local - m);
-      run_leaf(f, j.storage ? j.storage[m] : m, m, j.first + m, count, list.next(), list.next() + node_bytes);
-      list.push({0, j.first / j.unit + l}, [&](std::byte* a, const std::byte* b) { combine(f, a, b); });
+      push_leaf(f, list, j.first / j.unit + l, j.storage ? j.storage[m] : m, m, j.first + m, count);
     }
   }
 
@@ -385,6 +377,7 @@ struct kernel<C, E, &prim::stage> {
     j.tasks = static_cast<int>(std::min<std::int64_t>(j.leaves(), rt.executor->concurrency()));
     const bool alone = has_nested && j.leaves() < rt.executor->concurrency();  // few, perhaps large: threads go inside
     if (alone) j.tasks = std::min(j.tasks, 1);
+    j.lends = lendable >= 0 && m.local == 1 && rt.communicator->size() > 1 && splits(rt, m, j.unit);
     for (int t = 0; t < j.tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow((node_list::capacity(m.local) + 1) * node_bytes);
     share_out(j);
     if (alone && j.tasks == 1) {
@@ -399,42 +392,69 @@ struct kernel<C, E, &prim::stage> {
     exchange_members(f, *rt.communicator, m.boundaries, 0);
     if constexpr (node_bytes > 0) {
       const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
-      buffer& memory = rt.merged[ordinal];
-      memory.grow((node_list::capacity(m.local) + node_list::capacity(m.total)) * node_bytes);
-      node_list list(memory.data(), node_bytes);
+      buffer& spare = rt.threads[0].nodes[ordinal];  // for the results of no members
+      spare.grow(static_cast<std::size_t>(node_bytes));
+      node_list list(spare.data(), node_bytes);
       for (int t = 0; t < j.tasks; ++t) {
         const node_list part = node_list::of_range(m.first / j.unit + begin_of(j, t), m.first / j.unit + begin_of(j, t + 1));
-        append(list, part, rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].data(), joined);
+        append(list, part, j.lent ? j.lent : rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].data(), joined);
       }
       if (rt.communicator->size() > 1) {
-        if (rt.order == reduction_order::fast && summable) {
-          list.finish(joined);
-          if (list.size() == 0) std::memset(list.next(), 0, node_bytes);
-          sum_over_ranks(rt, list.data(0));
-          finish(f, list.data(0), m.total);
+        const bool fast = is_fast(rt);
+        if (fast) list.finish(joined);
+        if constexpr (split_reduction<kernel>::possible) {
+          if (splits(rt, m, j.unit)) {
+            split_reduction<kernel>::run(f, rt, list, j.lent, m.total, [&](int r) { return nodes_of(rt, m, r, j.unit); });
+            return;
+          }
+        }
+        if (fast && summable) {
+          std::byte* const own = list.size() == 0 ? spare.data() : list.data(0);
+          if (list.size() == 0) std::memset(own, 0, node_bytes);
+          sum_over_ranks(rt, own);
+          finish(f, own, m.total);
           return;
         }
         gather(rt, m, list, j.unit);
-        list = node_list(memory.data(), node_bytes);
-        const std::byte* from = rt.gathered[ordinal].data();
+        list = node_list(spare.data(), node_bytes);
+        std::byte* from = rt.gathered[ordinal].data();
         for (int r = 0; r < rt.communicator->size(); ++r) {
-          const node_list part = node_list::of_range(leaf_at(m.boundaries[r], j.unit), leaf_at(m.boundaries[r + 1], j.unit));
+          const node_list part = nodes_of(rt, m, r, j.unit);
           append(list, part, from, joined);
+          if (fast) list.finish(joined);
           from += part.size() * node_bytes;
         }
       }
       list.finish(joined);
-      if (list.size() == 0) neutral(f, list.next());
-      finish(f, list.data(0), m.total);
+      std::byte* const root = list.size() == 0 ? spare.data() : list.data(0);
+      if (list.size() == 0) neutral(f, root);
+      finish(f, root, m.total);
     }
   }
 
   template <class Combine>
-  static void append(node_list& list, const node_list& part, const std::byte* data, Combine&& joined) {
-    for (int i = 0; i < part.size(); ++i) {
-      std::memcpy(list.next(), data + i * node_bytes, node_bytes);
-      list.push(part.at(i), joined);
-    }
+  static void append(node_list& list, const node_list& part, std::byte* data, Combine&& joined) {
+    for (int i = 0; i < part.size(); ++i) list.push(part.at(i), data + i * node_bytes, joined);
+  }
+  /// Monoids have their order.
+  static bool is_fast(const runtime& rt) { return !has_monoid && rt.order == reduction_order::fast; }
+  /// The nodes that rank r has for the others: the largest subtrees of its members; in the fast order one of them all.
+  static node_list nodes_of(const runtime& rt, const membership& m, int r, std::int64_t unit) {
+    const std::int64_t begin = leaf_at(m.boundaries[r], unit), end = leaf_at(m.boundaries[r + 1], unit);
+    return is_fast(rt) ? node_list::of_range(0, begin < end ? 1 : 0) : node_list::of_range(begin, end);
+  }
+  /// The only result of a member, if nodes are just that: a rank with one member need not copy it.
+  static constexpr int lendable = [] {
+    int found = -1;
+    for (int i = 0; i < results; ++i)
+      if (folded(i)) found = found < 0 ? i : results;
+    return found >= 0 && found < results && split_reduction<kernel>::possible && C::bytes(C::result(E, found)) == node_bytes ? found : -1;
+  }();
+  /// Whether the ranks share out the folding: a question of sizes, which all ranks know.
+  static bool splits(const runtime& rt, const membership& m, std::int64_t unit) {
+    std::int64_t nodes = 0;
+    for (int r = 0; r < rt.communicator->size(); ++r) nodes += nodes_of(rt, m, r, unit).size();
+    return nodes * node_bytes >= split_reduction<kernel>::worthwhile && node_bytes >= 64 * rt.communicator->size();
   }
   static void gather(runtime& rt, const membership& m, const node_list& own, std::int64_t unit) {
     const int ranks = rt.communicator->size();
@@ -443,7 +463,7 @@ struct kernel<C, E, &prim::stage> {
     std::int64_t total = 0;
     for (int r = 0; r < ranks; ++r) {
       rt.offsets[static_cast<std::size_t>(r)] = total;
-      rt.bytes[static_cast<std::size_t>(r)] = node_list::of_range(leaf_at(m.boundaries[r], unit), leaf_at(m.boundaries[r + 1], unit)).size() * node_bytes;
+      rt.bytes[static_cast<std::size_t>(r)] = nodes_of(rt, m, r, unit).size() * node_bytes;
       total += rt.bytes[static_cast<std::size_t>(r)];
     }
     rt.gathered[ordinal].grow(static_cast<std::size_t>(total));
@@ -495,16 +515,21 @@ struct kernel<C, E, &prim::stage> {
   static void finish(frame& f, const std::byte* from, std::int64_t n) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int v = C::result(E, I);
-      using T = element_of<C, v>;
-      if constexpr (fold_of(I) == fold::mean) {
-        const T* a = reinterpret_cast<const T*>(from + offset(I));
-        T* y = elements<T, C, v>(f);
-        const T count = n == 0 ? T(1) : static_cast<T>(n);
-        for (std::int64_t i = 0; i < C::tape.values[v].shape.size(); ++i) y[i] = a[i] / count;
-      } else if constexpr (folded(I)) {
+      if constexpr (folded(I)) {
         std::memcpy(address<C, v>(f), from + offset(I), static_cast<std::size_t>(C::bytes(v)));
+        divide<I>(address<C, v>(f), C::tape.values[v].shape.size(), n);
       }
     });
+  }
+  /// Elements of result I, where it is a mean of n.
+  template <int I>
+  static void divide(std::byte* at, std::int64_t elements, std::int64_t n) {
+    if constexpr (fold_of(I) == fold::mean) {
+      using T = element_of<C, C::result(E, I)>;
+      T* y = reinterpret_cast<T*>(at);
+      const T count = n == 0 ? T(1) : static_cast<T>(n);
+      for (std::int64_t i = 0; i < elements; ++i) y[i] /= count;
+    }
   }
 
   // ---- the members of one member ----
@@ -531,9 +556,7 @@ struct kernel<C, E, &prim::stage> {
       for (int t = 0; t < tasks; ++t) rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].grow((node_list::capacity(n) + 1) * node_bytes + 1);
       rt.executor->run(tasks, run_nested_task, &j);
       if constexpr (node_bytes > 0) {
-        buffer& memory = rt.merged[ordinal];
-        memory.grow(node_list::capacity(n) * node_bytes);
-        node_list list(memory.data(), node_bytes);
+        node_list list(nullptr, node_bytes);
         for (int t = 0; t < tasks; ++t)
           append(list, node_list::of_range(leaves * t / tasks, leaves * (t + 1) / tasks), rt.threads[static_cast<std::size_t>(t)].nodes[ordinal].data(), joined);
         list.finish(joined);
@@ -548,8 +571,8 @@ struct kernel<C, E, &prim::stage> {
     run_leaves(f, list, begin, n, 0, leaves);
     if constexpr (node_bytes > 0) {
       list.finish(joined);
-      if (list.size() == 0) neutral(f, list.next());
-      finish(f, list.data(0), n);
+      if (list.size() == 0) neutral(f, memory.data());
+      finish(f, memory.data(), n);
     }
     exchange_nested(f, begin, n);
   }
@@ -561,8 +584,7 @@ struct kernel<C, E, &prim::stage> {
   static void run_leaves(frame& f, node_list& list, std::int64_t begin, std::int64_t n, std::int64_t first, std::int64_t last) {
     for (std::int64_t l = first; l < last; ++l) {
       const std::int64_t m = l * block;
-      run_leaf(f, begin + m, begin + m, m, std::min(block, n - m), list.next(), list.next() + node_bytes);
-      list.push({0, l}, [&](std::byte* a, const std::byte* b) { combine(f, a, b); });
+      push_leaf(f, list, l, begin + m, begin + m, m, std::min(block, n - m));
     }
   }
   struct nested_job {
