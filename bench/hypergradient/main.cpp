@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <memory>
+#include <type_traits>
 #include <optional>
 
 #ifdef DRX_BENCH_DRX
@@ -28,17 +29,21 @@ int main(int argc, char** argv) {
   for (const int n : {16, 64, most}) {
     const std::string row = std::to_string(n) + " clients";
 #ifdef DRX_BENCH_DRX
-    using compiled = drx::compiled<fedavg::program::Slope>;
     auto data = std::make_shared<drx::partitions<fedavg::program::rows, fedavg::program::clients>>(fedavg::place(session, in, n));
     const auto& model = fedavg::as_model(in.model);
-    const std::size_t before = bench::heap_bytes();
-    auto slope = std::make_shared<compiled>(session.compile<fedavg::program::Slope>());
-    auto answer = std::make_shared<compiled::result>((*slope)(fedavg::rate, model, *data));
-    suite.add({.row = row,
-               .name = "drx",
-               .call = [&model, slope, answer, data] { slope->call(*answer, fedavg::rate, model, *data); },
-               .result = [answer] { return std::vector<double>{answer->first, answer->second}; },
-               .counters = {{"temp_bytes", static_cast<double>(bench::heap_bytes() - before)}}});
+    const auto add = [&]<class Program>(const char* name, std::type_identity<Program>) {
+      using compiled = drx::compiled<Program>;
+      const std::size_t before = bench::heap_bytes();
+      auto slope = std::make_shared<compiled>(session.compile<Program>());
+      auto answer = std::make_shared<typename compiled::result>((*slope)(fedavg::rate, model, *data));
+      suite.add({.row = row,
+                 .name = name,
+                 .call = [&model, slope, answer, data] { slope->call(*answer, fedavg::rate, model, *data); },
+                 .result = [answer] { return std::vector<double>{answer->first, answer->second}; },
+                 .counters = {{"temp_bytes", static_cast<double>(bench::heap_bytes() - before)}}});
+    };
+    add("drx", std::type_identity<fedavg::program::Slope>{});
+    add("drx, forward mode", std::type_identity<fedavg::program::ForwardSlope>{});
 #endif
 #ifdef DRX_BENCH_EIGEN
     auto by_hand = std::make_shared<hypergradient::eigen_twin::answer>();
