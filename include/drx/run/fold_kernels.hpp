@@ -55,7 +55,8 @@ inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op 
   if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && N > 1) {
     using drx::kernel::pack;
     constexpr int lanes = drx::kernel::pack_width<T>;
-    for (; row + lanes <= Rows; row += lanes) {
+    constexpr std::int64_t whole = Rows / lanes * lanes;  // a constant: g++ 12 warns of an overflow in the last loop else
+    for (; row < whole; row += lanes) {
       alignas(64) T turned[N * lanes];
       drx::kernel::detail::transpose_rows<static_cast<int>(N)>(x + row * N, turned, lanes);
       pack<T> total = start - pack<T>{};
