@@ -202,26 +202,43 @@ struct wide_product {
   }
 };
 
-/// sink(row, sum over k of a[row][k] x[k]) for every row: packs run along k, four rows at a time.
+/// sink(row, sums, integral_constant R): lane r of sums is the sum over k of a[row + r][k] x[k], r < R. Packs run along k,
+/// eight or four rows at a time. The last pack ends at K; lanes that it shares with the one before are zeros, in a too,
+/// since an infinity times 0 is none.
 template <class T, int M, int K, class Sink>
 DRX_HOST void dot_rows(const T* a, const T* x, Sink sink) {
-  constexpr int W = pack_width<T>, whole = K / W * W;
-  const auto rows = [&]<int R>(std::integral_constant<int, R>, int row) {
+  constexpr int W = pack_width<T>, whole = K / W * W, tail = K % W, most = W >= 8 ? 8 : 4;
+  constexpr bool overlaps = tail != 0 && K > W;
+  const auto ending = [](const T* p) __attribute__((always_inline)) {  // the last `tail` of K elements, after zeros
+    return last_lanes<T, tail>(load(p + K - W), std::make_integer_sequence<int, W>{});
+  };
+  const auto rows = [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
     pack<T> sum[R] = {};
     for (int k = 0; k < whole; k += W)
       DRX_UNROLL
       for (int r = 0; r < R; ++r) sum[r] += load(a + (row + r) * K + k) * load(x + k);
+    if constexpr (overlaps) {
+      const pack<T> last = ending(x);
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r) sum[r] += ending(a + (row + r) * K) * last;
+    }
+    constexpr int group = R < W ? R : W;
     DRX_UNROLL
-    for (int r = 0; r < R; ++r) {
-      T total = add_lanes(sum[r], std::make_integer_sequence<int, W>{});
-      for (int k = whole; k < K; ++k) total += a[(row + r) * K + k] * x[k];
-      sink(row + r, total);
+    for (int g = 0; g < R; g += group) {
+      pack<T> totals = sums_of_lanes<T, group>(sum + g);
+      if constexpr (tail != 0 && !overlaps)
+        DRX_UNROLL
+        for (int r = 0; r < group; ++r)
+          for (int k = 0; k < K; ++k) totals[r] += a[(row + g + r) * K + k] * x[k];
+      sink(row + g, totals, std::integral_constant<int, group>{});
     }
   };
   int row = 0;
-  for (; row <= M - 4; row += 4) rows(std::integral_constant<int, 4>{}, row);
-  if constexpr (M % 4 != 0)
-    for (; row < M; ++row) rows(std::integral_constant<int, 1>{}, row);
+  for (; row <= M - most; row += most) rows(std::integral_constant<int, most>{}, row);
+  constexpr int rest = M % most;
+  if constexpr ((rest & 4) != 0) rows(std::integral_constant<int, 4>{}, row), row += 4;
+  if constexpr ((rest & 2) != 0) rows(std::integral_constant<int, 2>{}, row), row += 2;
+  if constexpr ((rest & 1) != 0) rows(std::integral_constant<int, 1>{}, row);
 }
 
 }  // namespace detail
@@ -244,10 +261,15 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
         for (int k = 0; k < K; ++k) sum = static_cast<T>(sum + a[TransA ? k * M + i : i * K + k] * b[TransB ? j * K + k : k * N + j]);
         epilogue(i, j, sum);
       }
-  } else if constexpr (N == 1 && !TransA) {
-    detail::dot_rows<T, M, K>(a, b, [&](int row, T value) { epilogue(row, 0, value); });
-  } else if constexpr (M == 1 && TransB) {
-    detail::dot_rows<T, N, K>(b, a, [&](int col, T value) { epilogue(0, col, value); });
+  } else if constexpr ((N == 1 && !TransA) || (M == 1 && TransB)) {
+    constexpr bool column = N == 1 && !TransA;
+    detail::dot_rows<T, column ? M : N, K>(column ? a : b, column ? b : a, [&]<int R>(int first, pack<T> sums, std::integral_constant<int, R>) {
+      if constexpr (std::same_as<Epilogue, detail::store_epilogue<T, N>>) {  // in one store, from which packs can be read at once
+        detail::save_first<R>(epilogue.c + first, sums);
+      } else {
+        for (int r = 0; r < R; ++r) epilogue(column ? first + r : 0, column ? 0 : first + r, sums[r]);
+      }
+    });
   } else if constexpr (N == 1) {  // as a row, where neighbouring results share a pack
     const auto turned = [&](int, int first, auto value) {
       if constexpr (std::same_as<decltype(value), T>) epilogue(first, 0, value);

@@ -148,13 +148,31 @@ DRX_HOST void transpose_rows(const T* from, T* to, int to_stride) {
   else transpose(from, Cols, to, to_stride, W, Cols);
 }
 
-template <class V, int... I>
-DRX_HOST auto add_lanes(V x, std::integer_sequence<int, I...>) {
-  constexpr int W = sizeof...(I);
-  if constexpr (W >= 16) x += shuffle<((I + 8) % W)...>(x, x);
-  if constexpr (W >= 8) x += shuffle<((I + 4) % W)...>(x, x);
-  if constexpr (W >= 4) x += shuffle<((I + 2) % W)...>(x, x);
-  return x[0] + x[1];
+/// x where its last Count lanes are, else 0.
+template <class T, int Count, int... I>
+DRX_HOST pack<T> last_lanes(pack<T> x, std::integer_sequence<int, I...>) {
+  return shuffle<(I < static_cast<int>(sizeof...(I)) - Count ? I : I + static_cast<int>(sizeof...(I)))...>(pack<T>{}, x);
+}
+
+/// Lane r of the result: the sum of x[r]'s lanes, for R packs. Halves of two packs are added into one until one is left.
+template <class T, int R>
+DRX_HOST pack<T> sums_of_lanes(const pack<T>* x) {
+  constexpr int W = pack_width<T>;
+  constexpr std::make_integer_sequence<int, W> lanes{};
+  static_assert(R <= W && (R & (R - 1)) == 0);
+  pack<T> sum[R];
+  DRX_UNROLL
+  for (int r = 0; r < R; ++r) sum[r] = x[r];
+  DRX_UNROLL
+  for (int half = R / 2; half > 0; half /= 2)
+    DRX_UNROLL
+    for (int r = 0; r < half; ++r)
+      sum[r] = interleave<0>(sum[r], sum[r + half], lanes) + interleave<W / 2>(sum[r], sum[r + half], lanes);
+  if constexpr (W / R >= 16) sum[0] += moved_down<8 * R>(sum[0], lanes);
+  if constexpr (W / R >= 8) sum[0] += moved_down<4 * R>(sum[0], lanes);
+  if constexpr (W / R >= 4) sum[0] += moved_down<2 * R>(sum[0], lanes);
+  if constexpr (W / R >= 2) sum[0] += moved_down<R>(sum[0], lanes);
+  return sum[0];
 }
 
 }  // namespace detail
