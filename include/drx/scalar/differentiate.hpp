@@ -87,13 +87,22 @@ constexpr auto gradient_like(const X& x) {
   }
 }
 
-/// Calls run(inputs) with x as S, where make(i) makes input i; inputs of run-time size lie in `storage`.
+/// {make(0), ..., make(N - 1)}, each written once.
+template <class S, std::size_t N, class Make>
+DRX_FN constexpr std::array<S, N> array_of(Make make) {
+  if constexpr (N <= 32) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::array<S, N>{make(I)...}; }(std::make_index_sequence<N>{});
+  } else {
+    std::array<S, N> a{};
+    for (std::size_t i = 0; i < N; ++i) a[i] = make(i);
+    return a;
+  }
+}
+/// x with elements S, where make(i) makes element i; inputs of run-time size lie in `storage`.
 template <class S, class X, class Make, class Storage>
 DRX_FN constexpr auto inputs_of(const X& x, Make make, [[maybe_unused]] Storage storage) {
   if constexpr (static_size<X> != std::dynamic_extent) {
-    std::array<S, static_size<X>> in{};
-    for (std::size_t i = 0; i < static_size<X>; ++i) in[i] = make(i);
-    return in;
+    return array_of<S, static_size<X>>(make);
   } else {
     const std::span<S> in = storage(count_of(x));
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = make(i);
@@ -101,8 +110,13 @@ DRX_FN constexpr auto inputs_of(const X& x, Make make, [[maybe_unused]] Storage 
   }
 }
 
-template <class T, class X>
-using variables_of = decltype(gradient_like<T>(std::declval<const X&>()));
+/// Number i of x as a dual; from `first` on each moves in a direction of its own.
+template <class S, class X>
+constexpr S seeded(const X& x, std::size_t i, std::size_t first) {
+  using T = typename S::value_type;
+  if (i < first || i >= first + static_cast<std::size_t>(S::directions)) return S(T(at(x, i)));
+  return S::variable(T(at(x, i)), static_cast<int>(i - first));
+}
 
 template <class F, class X, class G>
 auto gradient_by_dual(const F& f, const X& x, G& g) {
@@ -114,10 +128,7 @@ auto gradient_by_dual(const F& f, const X& x, G& g) {
   T y{};
   std::vector<S> kept;  // for sizes known at run time only
   for (std::size_t first = 0; first == 0 || first < count_of(x); first += static_cast<std::size_t>(width)) {
-    const auto make = [&](std::size_t i) {
-      return i >= first && i < first + static_cast<std::size_t>(width) ? S::variable(T(at(x, i)), static_cast<int>(i - first)) : S(T(at(x, i)));
-    };
-    const auto in = inputs_of<S>(x, make, [&](std::size_t size) { return kept.resize(size), std::span<S>(kept); });
+    const auto in = inputs_of<S>(x, [&](std::size_t i) { return seeded<S>(x, i, first); }, [&](std::size_t size) { return kept.resize(size), std::span<S>(kept); });
     const Y r = f(in);
     if constexpr (std::is_same_v<Y, S>) {
       y = r.value;
@@ -283,7 +294,7 @@ constexpr auto directional(const F& f, const std::array<T, N>& x, const std::arr
 }
 
 /// f(x) and the Jacobian of f from std::array<T, N> to std::array<T, M>: row i is the gradient of output i. By duals where
-/// there are at most as many inputs as outputs, or at most 16; else on a local tape, swept once for each output.
+/// there are at most as many inputs as outputs, or at most 16, sixteen directions at a time; else on a local tape, swept once for each output.
 template <mode Mode = mode::automatic, class F, class T, std::size_t N, class Memory = detail::on_stack>
 auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   using X = std::array<T, N>;
@@ -292,12 +303,10 @@ auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& mem
   constexpr std::size_t M = detail::outputs_of<Y>;
   value_and_jacobian_result<std::array<B, M>, std::array<std::array<B, N>, M>> r{};
   if constexpr (Mode == mode::forward || (Mode == mode::automatic && (N <= M || N <= 16))) {
-    constexpr std::size_t width = N < 1 ? 1 : N <= 16 ? N : 8;
+    constexpr std::size_t width = N < 1 ? 1 : N <= 16 ? N : 16;
     using S = dual<B, static_cast<int>(width)>;
     for (std::size_t first = 0; first == 0 || first < N; first += width) {
-      std::array<S, N> in{};
-      for (std::size_t i = 0; i < N; ++i)
-        in[i] = i >= first && i < first + width ? S::variable(B(x[i]), static_cast<int>(i - first)) : S(B(x[i]));
+      const auto in = detail::array_of<S, N>([&](std::size_t i) { return detail::seeded<S>(x, i, first); });
       const auto y = f(in);
       for (std::size_t k = 0; k < M; ++k) {
         r.value[k] = detail::lowered_value<S, B>(detail::output(y, k));
@@ -336,9 +345,8 @@ auto hessian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   using S = dual<B, static_cast<int>(width)>;
   std::array<std::array<B, N>, N> h{};
   for (std::size_t first = 0; first < N; first += width) {
-    std::array<S, N> at{}, g{};
-    for (std::size_t i = 0; i < N; ++i)
-      at[i] = i >= first && i < first + width ? S::variable(B(x[i]), static_cast<int>(i - first)) : S(B(x[i]));
+    const auto at = detail::array_of<S, N>([&](std::size_t i) { return detail::seeded<S>(x, i, first); });
+    std::array<S, N> g{};
     detail::gradient_by_tape(f, at, memory, g);
     for (std::size_t i = 0; i < N; ++i)
       for (std::size_t k = first; k < N && k < first + width; ++k) h[k][i] = g[i].tangent[k - first];

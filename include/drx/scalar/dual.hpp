@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/scalar/arithmetic.hpp>
+#include <drx/scalar/lanes.hpp>
 
 #include <array>
 #include <cstddef>
@@ -18,8 +19,8 @@ struct dual {
   using value_type = T;
   static constexpr int directions = N;
 
+  T tangent[detail::stored_tangents<T, N>]{};  ///< the first N count. Before the value: copies then read what was written in one piece
   T value{};
-  T tangent[static_cast<std::size_t>(N)]{};
 
   constexpr dual() = default;
   template <class U>
@@ -28,7 +29,7 @@ struct dual {
   /// The first value of a direction: x with tangent 1 in direction i.
   DRX_FN static constexpr dual variable(const T& x, int i = 0) {
     dual r(x);
-    r.tangent[i] = T(1);
+    detail::unit_tangent<detail::tangent_lanes<T, N>>(r.tangent, i, T(1));
     return r;
   }
 
@@ -36,43 +37,54 @@ struct dual {
   operator double() const = delete;  // drx: call exp(x), not std::exp(x); a comparison or x.value gives the plain number
 };
 
-/// The chain rule: y with the tangents of x times p.
-template <class T, int N, class P>
-DRX_FN constexpr dual<T, N> chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const P& p) {
-  dual<T, N> r(y);
-  for (int i = 0; i < N; ++i) r.tangent[i] = detail::scaled(x.tangent[i], p);
+namespace detail {
+/// value and f of the tangents of x.
+template <class T, int N, class F, class... X>
+DRX_FN constexpr dual<T, N> with_tangents(const T& value, F f, const X&... x) {
+  dual<T, N> r(value);
+  for_lanes<tangent_lanes<T, N>>(r.tangent, f, x.tangent...);
   return r;
 }
+/// As times, of lanes too.
+template <class V, class P>
+DRX_FN constexpr V strictly_scaled(const V& t, const P& p) {
+  if constexpr (Number<V>) {
+    return times(t, p);
+  } else {
+    return lanes_times(t, p);
+  }
+}
+}  // namespace detail
+
+/// The chain rule: y with the tangents of x times p.
+template <class T, int N, class P>
+DRX_FN constexpr dual<T, N> chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const P& partial) {
+  const auto& p = detail::lowered<T>(partial);
+  return detail::with_tangents<T, N>(y, [&](const auto& t) { return t * p; }, x);
+}
 template <class T, int N, class P, class Q>
-DRX_FN constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y, const P& p, const Q& q) {
-  dual<T, N> r(y);
-  for (int i = 0; i < N; ++i) r.tangent[i] = detail::scaled(a.tangent[i], p) + detail::scaled(b.tangent[i], q);
-  return r;
+DRX_FN constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y, const P& by_a, const Q& by_b) {
+  const auto &p = detail::lowered<T>(by_a), &q = detail::lowered<T>(by_b);
+  return detail::with_tangents<T, N>(y, [&](const auto& s, const auto& t) { return s * p + t * q; }, a, b);
 }
 template <class T, int N>
 DRX_FN constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y, const T& p, const T& q, const T& r) {
-  dual<T, N> z(y);
-  for (int i = 0; i < N; ++i) z.tangent[i] = a.tangent[i] * p + b.tangent[i] * q + c.tangent[i] * r;
-  return z;
+  return detail::with_tangents<T, N>(y, [&](const auto& s, const auto& t, const auto& u) { return s * p + t * q + u * r; }, a, b, c);
 }
 /// The same, where a partial may be infinite: a tangent that is zero stays zero.
 template <class T, int N>
 DRX_FN constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const std::type_identity_t<T>& p) {
-  dual<T, N> r(y);
-  for (int i = 0; i < N; ++i) r.tangent[i] = detail::times(x.tangent[i], p);
-  return r;
+  return detail::with_tangents<T, N>(y, [&](const auto& t) { return detail::strictly_scaled(t, p); }, x);
 }
 template <class T, int N>
 DRX_FN constexpr dual<T, N> strict_chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y,
                                          const std::type_identity_t<T>& p, const std::type_identity_t<T>& q) {
-  dual<T, N> r(y);
-  for (int i = 0; i < N; ++i) r.tangent[i] = detail::times(a.tangent[i], p) + detail::times(b.tangent[i], q);
-  return r;
+  return detail::with_tangents<T, N>(y, [&](const auto& s, const auto& t) { return detail::strictly_scaled(s, p) + detail::strictly_scaled(t, q); }, a, b);
 }
 template <class Mask, class T, int N>
 DRX_FN constexpr dual<T, N> select_lanes(const Mask& mask, const dual<T, N>& a, const dual<T, N>& b) {
   dual<T, N> r(select(mask, a.value, b.value));
-  for (int i = 0; i < N; ++i) r.tangent[i] = select(mask, a.tangent[i], b.tangent[i]);
+  for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i) r.tangent[i] = select(mask, a.tangent[i], b.tangent[i]);
   return r;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <drx/scalar/arithmetic.hpp>
+#include <drx/scalar/lanes.hpp>
 #include <drx/scalar/math.hpp>
 
 #include <array>
@@ -199,16 +200,5 @@ template <class T, int W>
 DRX_FN auto isnan(const pack<T, W>& x) { return x != x; }
 template <class T, int W>
 DRX_FN auto isfinite(const pack<T, W>& x) { return x - x == pack<T, W>(0); }
-
-/// The widest pack that one instruction of the target computes.
-template <class T>
-inline constexpr int native_width =
-#if defined(__AVX512F__)
-    64 / sizeof(T);
-#elif defined(__AVX__)
-    32 / sizeof(T);
-#else
-    16 / sizeof(T);
-#endif
 
 }  // namespace drx::ad
