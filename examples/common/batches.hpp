@@ -34,22 +34,26 @@ template <class Batch> void set_row(Batch& batch, int k, const dataset& data, st
   batch.y.data()[k] = label;
 }
 
-/// A batch of each client for one round: as many of its rows as fit, drawn anew for each round; again from the first
-/// where it has too few.
+/// A client's batch of one round: as many of its rows as fit, drawn anew for each round; again from the first where it has
+/// too few.
+template <class Batch>
+Batch draw_batch(const dataset& data, const partition& owners, std::uint64_t seed, int round, std::int64_t client) {
+  const auto held = owners.rows_of(static_cast<std::size_t>(client));
+  std::vector<std::size_t> order(held.begin(), held.end());
+  random_stream(seed, purpose::batches, {static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(client)})
+      .shuffle(std::span(order));
+  Batch batch;
+  for (int k = 0; k < Batch::rows; ++k) {
+    const std::size_t row = order[static_cast<std::size_t>(k) % order.size()];
+    set_row(batch, k, data, row, data.y[row]);
+  }
+  return batch;
+}
 template <class Batch>
 drx::partitions<Batch, clients> place_batches(drx::session& session, const dataset& data, const partition& owners,
                                               std::uint64_t seed, int round) {
   return session.place<clients>(static_cast<std::int64_t>(owners.clients()), [&](std::int64_t client) {
-    const auto held = owners.rows_of(static_cast<std::size_t>(client));
-    std::vector<std::size_t> order(held.begin(), held.end());
-    random_stream(seed, purpose::batches, {static_cast<std::uint64_t>(round), static_cast<std::uint64_t>(client)})
-        .shuffle(std::span(order));
-    Batch batch;
-    for (int k = 0; k < Batch::rows; ++k) {
-      const std::size_t row = order[static_cast<std::size_t>(k) % order.size()];
-      set_row(batch, k, data, row, data.y[row]);
-    }
-    return batch;
+    return draw_batch<Batch>(data, owners, seed, round, client);
   });
 }
 

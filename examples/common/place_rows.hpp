@@ -51,10 +51,4 @@ placed_rows_of_clients<Row> place_rows_of_clients(drx::session& session, const d
   return drx::place_nested<clients, rows>(session.communicator(), balanced(owners, session.ranks()), load);
 }
 
-/// A placed result that is to outlive the next call of its program.
-template <class S, class P>
-drx::partitions<S, P> copy_of(drx::session& session, const drx::partitions<S, P>& result) {
-  return drx::place<P>(session.communicator(), result.boundaries(), [&](std::int64_t i) { return result[i - result.first()]; });
-}
-
 }  // namespace examples

@@ -26,7 +26,7 @@ void train(application& app, const settings& o) {
         const auto [next, moved, kept] = round(m, momentum, moments, rates, static_cast<float>(20 * (r - 1)), data);
         m = next;
         momentum = moved;
-        moments = copy_of(app.session, kept);
+        moments = kept.copy();
       }
       return scores(m);
     });

@@ -72,7 +72,7 @@ void train(application& app, const settings& o) {
     if (r > 0) {
       const auto [next, better] = round(m, scores, rate, score_rate, data, validation);
       m = next;
-      scores = copy_of(app.session, better);
+      scores = better.copy();
     }
     return measure(m);
   });

@@ -75,6 +75,11 @@ class session {
   /// The same with Q nested in P: load(i) returns a range.
   template <class P, class Q, class Load>
   auto place(std::int64_t n, Load&& load) { return drx::place_nested<P, Q>(*communicator_, n, std::forward<Load>(load)); }
+  /// Members in shards, which a program with layouts takes; leaf i is split along axes[i]. See drx::place_sharded.
+  template <class P, class Load>
+  auto place_sharded(std::int64_t n, std::int64_t shards, Load&& load, std::vector<int> axes = {}) {
+    return drx::place_sharded<P>(*communicator_, n, shards, std::forward<Load>(load), std::move(axes));
+  }
 
   /// Lays out the workspaces of a program; all ranks call it with the same program.
   template <Program P>

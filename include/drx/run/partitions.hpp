@@ -71,6 +71,22 @@ class partitions {
     return x;
   }
 
+  /// The same in memory of its own: of a placed result, which its program's next call overwrites.
+  [[nodiscard]] partitions copy() const {
+    if (is_subset_) throw std::invalid_argument("drx::partitions::copy: of a subset");
+    partitions r = *this;
+    const auto memory = std::make_shared<std::vector<buffer>>();
+    constexpr leaf_types<S> types;
+    for (int i = 0; i < leaves; ++i) {
+      const auto bytes = static_cast<std::size_t>(elements() * types[i].shape.size() / (axis_[i] < 0 ? 1 : shards_) * byte_size(types[i].type));
+      memory->emplace_back(bytes);
+      if (bytes > 0) std::memcpy(memory->back().data(), data_[i], bytes);
+      r.data_[i] = memory->back().data();
+    }
+    r.owner_ = memory;
+    return r;
+  }
+
   /// The given members only (numbers among all, ascending; the same list on every rank), renumbered from 0. No data
   /// moves: each stays on the rank that it is on. Valid as long as these partitions.
   [[nodiscard]] partitions subset(const std::vector<std::int64_t>& members, int rank) const {
