@@ -32,12 +32,6 @@ class counting final : public drx::communicator {
     bytes += b[static_cast<std::size_t>(rank())];
     to_.all_gather(data, b, o);
   }
-  void all_to_all(const std::byte* send, std::span<const std::int64_t> sb, std::span<const std::int64_t> so, std::byte* receive, std::span<const std::int64_t> rb,
-                  std::span<const std::int64_t> ro) override {
-    ++exchanges;
-    for (std::size_t r = 0; r < sb.size(); ++r) bytes += r == static_cast<std::size_t>(rank()) ? 0 : sb[r];
-    to_.all_to_all(send, sb, so, receive, rb, ro);
-  }
   void all_sum(float* data, std::int64_t n) override { count_sum(data, n); }
   void all_sum(double* data, std::int64_t n) override { count_sum(data, n); }
   void exchange(std::span<const drx::message> sent, std::span<const drx::message> received) override {

@@ -35,6 +35,8 @@ constexpr auto train = [](auto p, auto x, auto y) {
   const auto trained = drx::map(local, drx::broadcast<clients>(p), x, y);
   return std::tuple{drx::reduce_mean(trained), drx::map([](auto q) { return drx::sum(std::get<0>(q)); }, trained)};
 };
+template <int Shards>
+constexpr auto rounds = [](auto p, auto x, auto y) { return drx::fori_loop<3>(p, [=](auto q) { return std::get<0>(train<Shards>(q, x, y)); }); };
 /// Each member keeps its own network, which is never whole anywhere.
 template <int Shards>
 constexpr auto personal = [](auto p, auto x, auto y) {
@@ -106,6 +108,24 @@ TEST_CASE("networks whose hidden layers are split in two and in four, for fewer 
   check<2>(7);
   check<4>(1);
   check<4>(2);
+}
+TEST_CASE("rounds in a loop: what is split is whole nowhere until the end") {
+  auto& s = drx_test::session();
+  drx::serial_executor one_thread;
+  drx::single_rank one_rank;
+  const network start = filled<network>(100);
+  const auto run = [&](drx::executor& e, drx::communicator& c) {
+    drx::compiled<program<rounds<4>, network, placed<rows, clients>, placed<labels, clients>>> p(e, c);
+    const auto x = drx::place_sharded<clients>(c, 3, 4, filled<rows>);
+    const auto y = drx::place_sharded<clients>(c, 3, 4, [](std::int64_t i) { return filled<labels>(i + 50); });
+    return p(start, x, y);
+  };
+  const network together = run(one_thread, one_rank);
+  CHECK(distance(run(s.executor(), s.communicator()), together) == 0);
+  drx::compiled<program<rounds<1>, network, placed<rows, clients>, placed<labels, clients>>> whole(one_thread, one_rank);
+  const auto x = drx::place<clients>(one_rank, 3, filled<rows>);
+  const auto y = drx::place<clients>(one_rank, 3, [](std::int64_t i) { return filled<labels>(i + 50); });
+  CHECK(distance(whole(start, x, y), together) < 1e-13);
 }
 TEST_CASE("a member's own weights stay split from call to call") {
   auto& s = drx_test::session();

@@ -92,32 +92,6 @@ class mpi_communicator final : public communicator {
       }
     }
   }
-  void all_to_all(const std::byte* send, std::span<const std::int64_t> send_bytes, std::span<const std::int64_t> send_offset, std::byte* receive,
-                  std::span<const std::int64_t> receive_bytes, std::span<const std::int64_t> receive_offset) override {
-    std::int64_t total = 0, sent = 0;
-    for (int r = 0; r < size_; ++r) {
-      total += receive_bytes[static_cast<std::size_t>(r)];
-      if (r != rank_) sent += send_bytes[static_cast<std::size_t>(r)];
-    }
-    announce("all_to_all", 0);
-    count(sent);
-    requests_.assign(2 * static_cast<std::size_t>(size_), MPI_REQUEST_NULL);
-    // Pairs, in pieces that an int counts; both sides cut their block alike.
-    std::int64_t longest = 0;
-    for (int r = 0; r < size_; ++r) longest = std::max({longest, send_bytes[static_cast<std::size_t>(r)], receive_bytes[static_cast<std::size_t>(r)]});
-    for (std::int64_t at = 0; at < longest; at += chunk_) {
-      for (int r = 0; r < size_; ++r) {
-        const auto k = static_cast<std::size_t>(r);
-        const auto part = [&](std::int64_t bytes) { return static_cast<int>(std::clamp<std::int64_t>(bytes - at, 0, chunk_)); };
-        if (part(receive_bytes[k]) > 0)
-          check(MPI_Irecv(receive + receive_offset[k] + at, part(receive_bytes[k]), MPI_BYTE, r, 0, data_, &requests_[2 * k]), "MPI_Irecv");
-        if (part(send_bytes[k]) > 0)
-          check(MPI_Isend(send + send_offset[k] + at, part(send_bytes[k]), MPI_BYTE, r, 0, data_, &requests_[2 * k + 1]), "MPI_Isend");
-      }
-      for (auto& request : requests_)
-        if (request != MPI_REQUEST_NULL) wait(request, "all_to_all", total);
-    }
-  }
   [[nodiscard]] std::unique_ptr<communicator> split(int color) override { return std::make_unique<mpi_communicator>(*this, color); }
   void all_sum(float* data, std::int64_t n) override { sum(data, n, MPI_FLOAT); }
   void all_sum(double* data, std::int64_t n) override { sum(data, n, MPI_DOUBLE); }
@@ -126,8 +100,7 @@ class mpi_communicator final : public communicator {
     std::int64_t total = 0;
     for (const message& m : sent) total += m.bytes;
     announce("exchange", 0);
-    ++collectives_;
-    bytes_sent_ += total;
+    count(total);
     requests_.clear();
     const auto start = [&](const message& m, auto begin) {
       for (std::int64_t at = 0; at < m.bytes; at += chunk_) {

@@ -11,13 +11,21 @@
 namespace drx::plan {
 
 /// Writes one tape for shards: a program's, or that of a loop around maps (then values placed at mesh.members are split), or
-/// the body of one member (then its own values are).
+/// the body of one member (then its own values are). Around maps an unplaced value is split as well, if it is the sum over
+/// members of what is: then each shard holds its part, as a placed value, and it is made whole only where it is needed whole.
 class partitioner {
  public:
   static constexpr int whole = -1;
 
   constexpr partitioner(builder& on, const tape& source, const mesh_axes& axes, bool of_member)
-      : b(on), t(source), mesh(axes), member(of_member), name(t.values.size(), -1), axis(t.values.size(), whole), defining(t.values.size(), -1) {}
+      : b(on),
+        t(source),
+        mesh(axes),
+        member(of_member),
+        name(t.values.size(), -1),
+        axis(t.values.size(), whole),
+        defining(t.values.size(), -1),
+        whole_name(t.values.size(), -1) {}
 
   /// `inputs` on the builder, split along `axes`.
   constexpr void write(const vec<int>& inputs, const vec<int>& axes) {
@@ -31,6 +39,7 @@ class partitioner {
   [[nodiscard]] constexpr int split_axis(int v) const { return axis[v]; }
   /// Value v split along k, or whole.
   constexpr int at(int v, int k) {
+    if (is_common(v)) return common(v, k);
     if (axis[v] == k) return name[v];
     if (axis[v] == whole) return sliced(v, k);
     const int from = axis[v], x = name[v];
@@ -43,6 +52,11 @@ class partitioner {
     if (k != whole) s[k] /= mesh.count;
     return s;
   }
+  /// The type here of a value of the source that is split along k.
+  constexpr abstract_value local(const abstract_value& v, int k) const {
+    const abstract_value part = v.with_shape(local(v.shape, k));
+    return !member && v.depth == 0 && k != whole ? part.placed_at(mesh.members) : part;
+  }
 
  private:
   builder& b;
@@ -50,6 +64,7 @@ class partitioner {
   const mesh_axes& mesh;
   bool member;
   vec<int> name, axis, defining;
+  vec<int> whole_name;  // of values that all members have in common, and of which shards hold parts: what they are whole
 
   constexpr void set(int v, int id, int k) {
     name[v] = id;
@@ -120,6 +135,7 @@ class partitioner {
         return emit::broadcast_to(b, at(x, j >= 0 && t.values[x].shape[j] > 1 ? j : whole), part);
       }
     }
+    if (!member && t.values[v].depth == 0) return part_of_whole(name[v], k);
     return each(name[v], [this, k](builder& r, int one) { return slice(r, one, k); });
   }
 
@@ -253,7 +269,10 @@ class partitioner {
     const tape& body = e.regions[0];
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
     vec<int> in;
-    for (int i = 0; i < e.operands.size(); ++i) in.push_back(i >= n.constants + n.carries && axis[e.operands[i]] == 0 ? whole : axis[e.operands[i]]);
+    for (int i = 0; i < e.operands.size(); ++i) {
+      const bool stepped = i >= n.constants + n.carries;
+      in.push_back(stepped && (axis[e.operands[i]] == 0 || is_common(e.operands[i])) ? whole : axis[e.operands[i]]);
+    }
     tape step;
     vec<int> out;
     for (bool grown = true; grown;) {
@@ -264,13 +283,13 @@ class partitioner {
         const bool stepped = i > n.constants + n.carries;
         axes.push_back(i == 0 || in[i - 1] == whole ? whole : in[i - 1] - stepped);
         const abstract_value& v = body.values[body.inputs[i]];
-        ids.push_back(region.input(v.with_shape(local(v.shape, axes[i]))));
+        ids.push_back(region.input(local(v, axes[i])));
       }
       partitioner inner(region, body, mesh, member);
       inner.write(ids, axes);
       for (int i = 0; i < n.carries; ++i) {
         const int after = inner.axis[body.outputs[i]];
-        if (in[n.constants + i] == whole && after != whole) {
+        if (in[n.constants + i] == whole && after != whole && n.length > 0) {
           in[n.constants + i] = after;
           grown = true;
         }
@@ -279,7 +298,7 @@ class partitioner {
       out = in;
       vec<int> results;
       for (int i = 0; i < body.outputs.size(); ++i) {
-        const int v = body.outputs[i], k = i < n.carries ? in[n.constants + i] : inner.axis[v];
+        const int v = body.outputs[i], k = i < n.carries ? in[n.constants + i] : inner.is_common(v) ? whole : inner.axis[v];
         region.output(inner.at(v, k));
         results.push_back(i < n.carries || k == whole ? k : k + 1);
       }
@@ -294,7 +313,7 @@ class partitioner {
   /// A branch around maps: what both leave split stays so.
   constexpr void branch(const entry& e) {
     vec<int> operands, out(e.results.size(), whole);
-    for (int o : e.operands) operands.push_back(name[o]);
+    for (int o : e.operands) operands.push_back(at(o, axis[o]));
     vec<tape> regions;
     for (int pass = 0; pass < 2; ++pass) {  // first for the layouts, then for these
       vec<int> both(e.results.size(), whole);
@@ -306,7 +325,7 @@ class partitioner {
         for (int i = 0; i < body.inputs.size(); ++i) {
           axes.push_back(axis[e.operands[i + 1]]);
           const abstract_value& v = body.values[body.inputs[i]];
-          ids.push_back(region.input(v.with_shape(local(v.shape, axes[i]))));
+          ids.push_back(region.input(local(v, axes[i])));
         }
         partitioner inner(region, body, mesh, member);
         inner.write(ids, axes);
@@ -340,7 +359,7 @@ class partitioner {
     } else if (e.prim == &prim::members && is_split(e)) {
       set(e.results[0], members(static_cast<dtype>(e.attrs.ints[0])), whole);
     } else if (e.prim == &prim::distribute && is_split(e)) {
-      const int x = name[e.operands[0]];
+      const int x = at(e.operands[0], whole);
       shape all = b.shape(x);
       const int repeated = emit::first_axes_exchanged(b, emit::repeated(b, x, mesh.count));
       all[0] *= mesh.count;
@@ -362,12 +381,71 @@ class partitioner {
           })[0], whole);
     } else if (e.prim == &prim::reduce_with && is_split(e)) {
       reduce_with(e);
-    } else if ((e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean) && is_split(e)) {
-      reduce_sum(e);
-    } else {  // (the largest of shards that have the same is the largest of members)
+    } else if (is_sum(e) && is_split(e)) {
+      axis[e.results[0]] = axis[e.operands[0]];  // left until somebody needs it, in whichever form
+      if (axis[e.operands[0]] == whole) name[e.results[0]] = whole_sum(e);
+    } else if (e.prim == &prim::broadcast && is_split(e)) {
+      const int v = e.operands[0], k = axis[v];
+      set(e.results[0], k == whole ? emit::broadcast(b, name[v], mesh.members) : at(v, k), k);
+    } else if (!stays_common(e)) {  // (the largest of shards that have the same is the largest of members)
       add_whole(e);
     }
   }
+
+  // ---- what all members have in common, in parts ----
+
+  constexpr bool is_common(int v) const { return !member && t.values[v].depth == 0 && axis[v] != whole; }
+  /// Elementwise operations on parts are left until somebody needs their result, in whichever form.
+  constexpr bool stays_common(const entry& e) {
+    if (!e.prim->elementwise && e.prim != &prim::cast) return false;
+    int k = whole;
+    for (int o : e.operands) k = k == whole && is_common(o) ? axis[o] : k;
+    if (k == whole) return false;
+    axis[e.results[0]] = k;
+    return true;
+  }
+  constexpr int common(int v, int k) {
+    if (k == axis[v]) return name[v] >= 0 ? name[v] : name[v] = part_of(v);
+    if (whole_name[v] < 0) whole_name[v] = whole_of(v);
+    return k == whole ? whole_name[v] : part_of_whole(whole_name[v], k);
+  }
+  constexpr int part_of_whole(int x, int k) {
+    const abstract_value v = b.type(x);
+    double number = 0;
+    if (emit::is_constant(b, x, number)) return emit::broadcast(b, emit::constant(b, v.with_shape(local(v.shape, k)), number), mesh.members);
+    return each(emit::broadcast(b, x, mesh.members), [this, k](builder& r, int one) { return slice(r, one, k); });
+  }
+  /// The part of each shard, of a sum over members or of an elementwise operation.
+  constexpr int part_of(int v) {
+    const entry& e = t.entries[defining[v]];
+    const int k = axis[v];
+    if (!is_sum(e)) {
+      vec<int> operands;
+      for (int o : e.operands) operands.push_back(at(o, k));
+      return emit::map(b, mesh.members, operands, [&](builder& r, const vec<int>& in) { return vec<int>{r.add1(*e.prim, in, e.attrs)}; })[0];
+    }
+    attributes a;
+    a.placement = mesh.members;
+    a.ints = {mesh.count};
+    const int total = b.add1(prim::shard_sum, {at(e.operands[0], k)}, a);
+    if (e.prim == &prim::reduce_sum) return total;
+    const int n = emit::broadcast(b, at_least_one_member(t.values[v].type), mesh.members);
+    return emit::map(b, mesh.members, {total, n}, [](builder& r, const vec<int>& in) { return vec<int>{emit::div(r, in[0], emit::broadcast_to(r, in[1], r.shape(in[0])))}; })[0];
+  }
+  constexpr int whole_of(int v) {
+    if (defining[v] >= 0) {
+      const entry& e = t.entries[defining[v]];
+      if (is_sum(e)) return whole_sum(e);
+      if (e.prim->elementwise || e.prim == &prim::cast) {
+        vec<int> operands;
+        for (int o : e.operands) operands.push_back(at(o, whole));
+        return b.add1(*e.prim, operands, e.attrs);
+      }
+    }
+    const int k = axis[v];  // parts that came into a loop, or out of one: the first member's
+    return sum_of_parts(name[v], t.values[v].shape, k, true);
+  }
+  static constexpr bool is_sum(const entry& e) { return e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean; }
   constexpr void map(const entry& e) {
     const tape& body = e.regions[0];
     builder region(&b);
@@ -397,22 +475,30 @@ class partitioner {
     const int k = shard_of(r, number);
     return emit::broadcast_to(r, emit::equal(r, k, emit::constant_like(r, k, 0)), s);
   }
-  /// Each shard has its part in an array of zeros; of what all have, the first one has it.
-  constexpr void reduce_sum(const entry& e) {
-    const int v = e.operands[0], k = axis[v];
-    const shape all = t.values[v].shape;
-    const int part = emit::map(b, mesh.members, {name[v], numbers()}, [&](builder& r, const vec<int>& in) {
+  constexpr int whole_sum(const entry& e) {
+    const int v = e.operands[0];
+    const int total = sum_of_parts(name[v], t.values[v].shape, axis[v], false);
+    if (e.prim == &prim::reduce_sum) return total;
+    return emit::div(b, total, emit::broadcast_to(b, at_least_one_member(b.type(total).type), b.shape(total)));
+  }
+  constexpr int at_least_one_member(dtype type) {
+    const int n = members(type);
+    return b.add1(prim::maximum, {n, emit::constant_like(b, n, 1)});
+  }
+  /// The sum over members: each shard has its part in an array of zeros; of what is whole, a member's first one has it.
+  /// `first_only`: that of the first member alone.
+  constexpr int sum_of_parts(int x, const shape& all, int k, bool first_only) {
+    const int parts = emit::map(b, mesh.members, {x, numbers()}, [&](builder& r, const vec<int>& in) {
       const int zeros = emit::constant(r, r.type(in[0]).with_shape(all), 0);
       if (k == whole) return vec<int>{emit::where(r, is_first(r, in[1], all), in[0], zeros)};
-      return vec<int>{emit::update_slice(r, zeros, in[0], starts(r, shard_of(r, in[1]), k, r.shape(in[0])[k]), 0)};
+      int y = emit::update_slice(r, zeros, in[0], starts(r, shard_of(r, in[1]), k, r.shape(in[0])[k]), 0);
+      if (first_only) {
+        const int mine = emit::less(r, in[1], emit::constant_like(r, in[1], static_cast<double>(mesh.count)));
+        y = emit::where(r, emit::broadcast_to(r, mine, all), y, zeros);
+      }
+      return vec<int>{y};
     })[0];
-    int total = emit::reduce_sum(b, part, mesh.members);
-    if (e.prim == &prim::reduce_mean) {
-      const int n = members(b.type(total).type);
-      const int at_least_one = b.add1(prim::maximum, {n, emit::constant_like(b, n, 1)});
-      total = emit::div(b, total, emit::broadcast_to(b, at_least_one, all));
-    }
-    set(e.results[0], total, whole);
+    return emit::reduce_sum(b, parts, mesh.members);
   }
   /// But for each member's first shard, all have the monoid's identity.
   constexpr void reduce_with(const entry& e) {
@@ -490,7 +576,7 @@ constexpr tape partitioned(const tape& source) {
     ids.push_back(b.input(one.with_shape(p.local(one.shape, axes[axes.size() - 1]))));
   }
   p.write(ids, axes);
-  for (int o : t.outputs) b.output(p.at(o, p.split_axis(o)));
+  for (int o : t.outputs) b.output(p.at(o, t.values[o].depth > 0 ? p.split_axis(o) : partitioner::whole));
   return without_dead_entries(without_layouts(b.result()));
 }
 

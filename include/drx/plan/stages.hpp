@@ -9,7 +9,7 @@
 namespace drx {
 
 /// What becomes of one result of a stage's body.
-enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group, permute, transpose };
+enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
 
 namespace prim::rules {
 /// placement; number: how many members it has, where the program says so, else 0; ints: {placed operands, block sizes...,
@@ -43,6 +43,7 @@ struct stage {
     for (int i = 0; i < body.outputs.size(); ++i) {
       const abstract_value& v = body.values[body.outputs[i]];
       switch (fold_of(t.attrs, i)) {
+        case fold::shard_sum:
         case fold::permute:
         case fold::transpose:
         case fold::collect: r.push_back(v.placed_at(t.attrs.placement)); break;
@@ -54,7 +55,7 @@ struct stage {
     return r;
   }
   static std::string print(const attributes& a) {
-    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "group", "permute", "transpose"};
+    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "group", "permute", "transpose", "shard_sum"};
     std::string s(a.placement->name);
     for (int i = 0; i < results(a); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
     for (int i = 0; i < block_bodies(a); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(a.ints[1 + i]);
@@ -98,6 +99,10 @@ struct stage {
       }
       if (f == fold::transpose) {
         member_transpose::apply(collected[at].members, monoid_of(a, i), v.out[at]);
+        continue;
+      }
+      if (f == fold::shard_sum) {
+        shard_sum::apply(collected[at], monoid_of(a, i), v.out[at]);
         continue;
       }
       if (f == fold::group) {
@@ -151,7 +156,7 @@ namespace plan {
 
 constexpr bool is_reduction(const primitive* p) {
   return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
-         p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather || prim::is_exchange(p);
+         p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather || p == &prim::shard_sum || prim::is_exchange(p);
 }
 /// How many members its placement has according to an entry; -1 where it does not say.
 constexpr std::int64_t members_said_by(const tape& t, const entry& e) {
@@ -168,6 +173,7 @@ constexpr fold fold_of(const primitive* p) {
          : p == &prim::reduce_min  ? fold::min
          : p == &prim::gather      ? fold::gather
          : p == &prim::group_gather ? fold::group
+         : p == &prim::shard_sum ? fold::shard_sum
          : p == &prim::member_permute ? fold::permute
          : p == &prim::member_transpose ? fold::transpose
                                         : fold::monoid;
@@ -311,7 +317,7 @@ class stage_writer {
   };
 
   static constexpr std::int64_t number_of(const entry& e, int monoids, int listed) {
-    if (e.prim == &prim::gather || e.prim == &prim::group_gather || e.prim == &prim::member_transpose) return e.attrs.ints[0];
+    if (e.prim == &prim::gather || e.prim == &prim::group_gather || e.prim == &prim::shard_sum || e.prim == &prim::member_transpose) return e.attrs.ints[0];
     return e.prim == &prim::member_permute ? listed : monoids;
   }
   constexpr void write_stage(int l, const placement_info* p, const vec<bool>& collect) {
@@ -334,7 +340,7 @@ class stage_writer {
           a.ints.push_back(static_cast<std::int64_t>(fold_of(e.prim)));
           a.ints.push_back(number_of(e, monoids.size() / 2, lists.size()));
         }
-        between_members = between_members || e.prim == &prim::group_gather || prim::is_exchange(e.prim);
+        between_members = between_members || t.values[e.results[0]].depth > 0;
         if (e.prim == &prim::member_permute) {
           lists.push_back(e.attrs.ints.size());
           lists.append(e.attrs.ints);

@@ -1,5 +1,5 @@
-// drx/primitives/group_gather.hpp: what the members of each group have, at each of them: communication among the shards of one
-// member of a mesh. Written by plan/partitioner.hpp, after all derivatives.
+// drx/primitives/group_gather.hpp: communication along the axes of a mesh: among the shards of one member (what each has, at each of
+// them) and among the same shard of all members (their sum, at each of them). Written by plan/partitioner.hpp, after all derivatives.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else
@@ -28,9 +28,35 @@ struct group_gather {  // placement; ints: {n}: members k n to (k + 1) n - 1 are
     }
   }
 };
+struct shard_sum {  // placement; ints: {n}: members that are equal modulo n add up
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_sum: the operand is not placed there");
+    return {t.operands[0]};
+  }
+  static void evaluate(evaluation& v) { apply(*v.in[0], v.e.attrs.ints[0], v.out[0]); }
+  static void apply(const tensor& placed, std::int64_t n, tensor& to) {
+    const auto shards = static_cast<std::size_t>(n);
+    visit_dtype(to.type.type, [&]<class T>(T) {
+      using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+      for (std::size_t m = 0; m < placed.members.size(); ++m) {
+        tensor y(to.type.of_member());
+        for (std::int64_t i = 0; i < y.size(); ++i) {
+          wide total{};
+          for (std::size_t k = m % shards; k < placed.members.size(); k += shards) total = static_cast<wide>(total + static_cast<wide>(placed.members[k].data<T>()[i]));
+          y.data<T>()[i] = static_cast<T>(total);
+        }
+        to.members.push_back(std::move(y));
+      }
+    });
+  }
+};
 }  // namespace prim::rules
 
 namespace prim {
+inline constexpr primitive shard_sum{.name = "shard_sum",
+                                     .type = rules::shard_sum::type,
+                                     .print = rules::gather::print,
+                                     .evaluate = rules::shard_sum::evaluate};
 inline constexpr primitive group_gather{.name = "group_gather",
                                         .type = rules::group_gather::type,
                                         .print = rules::gather::print,

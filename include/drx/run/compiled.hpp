@@ -298,6 +298,7 @@ class compiled {
     if constexpr (C::mesh.count > 0) {
       const auto& m = members_[static_cast<std::size_t>(C::placements.index(C::mesh.members))];
       runtime_.shards.prepare(*runtime_.communicator, m.boundaries, C::mesh.count);
+      runtime_.columns.prepare(*runtime_.communicator, m.boundaries, C::mesh.count);
     }
   }
 

@@ -58,9 +58,6 @@ class communicator {
   [[nodiscard]] virtual int size() const = 0;
   /// Gathers blocks of bytes in place: block r lies at offset[r] and is filled by rank r.
   virtual void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) = 0;
-  /// Sends a block of bytes to each rank and receives one from each: block r lies at the offset [r].
-  virtual void all_to_all(const std::byte* send, std::span<const std::int64_t> send_bytes, std::span<const std::int64_t> send_offset, std::byte* receive,
-                          std::span<const std::int64_t> receive_bytes, std::span<const std::int64_t> receive_offset) = 0;
   /// Sums n numbers over ranks in place, in whatever order.
   virtual void all_sum(float* data, std::int64_t n) = 0;
   virtual void all_sum(double* data, std::int64_t n) = 0;
@@ -82,8 +79,6 @@ class single_rank final : public communicator {
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] int size() const override { return 1; }
   void all_gather(std::byte*, std::span<const std::int64_t>, std::span<const std::int64_t>) override {}
-  void all_to_all(const std::byte*, std::span<const std::int64_t>, std::span<const std::int64_t>, std::byte*, std::span<const std::int64_t>,
-                  std::span<const std::int64_t>) override {}
   void all_sum(float*, std::int64_t) override {}
   void all_sum(double*, std::int64_t) override {}
   void exchange(std::span<const message>, std::span<const message>) override {}

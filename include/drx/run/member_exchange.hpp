@@ -52,11 +52,16 @@ class member_exchange {
       std::memcpy(out_.data() + at, piece(from, k), static_cast<std::size_t>(bytes));
       at += bytes;
     });
-    if (ranks > 1) {
-      c.all_to_all(out_.data(), send_bytes_, send_at_, in_.data(), receive_bytes_, receive_at_);
-    } else {
-      std::memcpy(in_.data(), out_.data(), static_cast<std::size_t>(send_bytes_[0]));
+    const auto own = static_cast<std::size_t>(c.rank());
+    std::memcpy(in_.data() + receive_at_[own], out_.data() + send_at_[own], static_cast<std::size_t>(send_bytes_[own]));
+    sent_.clear();
+    received_.clear();
+    for (std::size_t r = 0; r < ranks; ++r) {
+      if (r == own) continue;
+      if (send_bytes_[r] > 0) sent_.push_back({static_cast<int>(r), out_.data() + send_at_[r], send_bytes_[r]});
+      if (receive_bytes_[r] > 0) received_.push_back({static_cast<int>(r), in_.data() + receive_at_[r], receive_bytes_[r]});
     }
+    if (ranks > 1) c.exchange(sent_, received_);
     at_ = receive_at_;
     each(first, end, [&](std::int64_t m, std::int64_t k, std::int64_t from, std::int64_t) {
       if (from < 0) {
@@ -72,6 +77,7 @@ class member_exchange {
  private:
   std::vector<std::int64_t> send_bytes_, send_at_, receive_bytes_, receive_at_, at_;  // by rank
   buffer out_, in_;
+  std::vector<message> sent_, received_;
 };
 
 }  // namespace drx::run

@@ -37,7 +37,8 @@ struct runtime {
   std::vector<buffer> collected;         // by value: placed values that are held whole
   std::vector<std::int64_t> bytes, offsets;  // by rank
   std::vector<std::int64_t> shares;          // by task: its first member
-  shard_groups shards;                       // of members that are split
+  shard_groups shards;                       // of members that are split, along either axis of the mesh
+  shard_columns columns;
   std::vector<message> sent, received;       // of a split reduction, and which of its pieces are folded, in order
   std::vector<fold_step> folds;
 };

@@ -4,6 +4,7 @@
 
 #include <drx/run/buffer.hpp>
 #include <drx/run/executor.hpp>
+#include <drx/run/node_list.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -23,7 +24,24 @@ inline std::vector<std::int64_t> blocks_of_shards(std::int64_t members, std::int
 
 namespace run {
 
-/// The ranks that share members with this one, directly or through others, and what each has of those that are shared.
+/// Ranks numbered by the set that they belong to, where some meet in sets of which each knows its own members.
+class rank_sets {
+ public:
+  explicit rank_sets(int ranks) : of_(static_cast<std::size_t>(ranks)) {
+    for (std::size_t r = 0; r < of_.size(); ++r) of_[r] = static_cast<int>(r);
+  }
+  void join(std::size_t a, std::size_t b) {
+    const int from = std::max(of_[a], of_[b]), to = std::min(of_[a], of_[b]);
+    std::replace(of_.begin(), of_.end(), from, to);
+  }
+  [[nodiscard]] int operator[](std::size_t rank) const { return of_[rank]; }
+
+ private:
+  std::vector<int> of_;
+};
+
+/// Along the axis of the shards: the ranks that share members with this one, directly or through others, and what each has of
+/// those that are shared.
 class shard_groups {
  public:
   /// `boundaries`: rank r has the shards [boundaries[r], boundaries[r+1]). All ranks call this alike.
@@ -32,13 +50,12 @@ class shard_groups {
     if (count_ == count && boundaries_.size() == ranks + 1 && std::equal(boundaries_.begin(), boundaries_.end(), boundaries)) return;
     count_ = count;
     boundaries_.assign(boundaries, boundaries + ranks + 1);
-    std::vector<int> color(ranks);
-    int previous = -1;  // the last rank before that has any shard
+    rank_sets color(all.size());
+    std::size_t previous = ranks;  // the last rank before that has any shard
     for (std::size_t r = 0; r < ranks; ++r) {
-      color[r] = static_cast<int>(r);
       if (boundaries[r] == boundaries[r + 1]) continue;
-      if (previous >= 0 && boundaries[r] % count != 0) color[r] = color[static_cast<std::size_t>(previous)];
-      previous = static_cast<int>(r);
+      if (previous < ranks && boundaries[r] % count != 0) color.join(previous, r);
+      previous = r;
     }
     const auto own = static_cast<std::size_t>(all.rank());
     among_ = all.split(color[own]);
@@ -107,6 +124,95 @@ class shard_groups {
   std::vector<part> parts_;  // by rank of `among_`
   std::vector<std::int64_t> bytes_, offsets_;
   buffer memory_;
+};
+
+/// Along the axis of the members: the ranks that have the same shard of other members, directly or through others.
+class shard_columns {
+ public:
+  void prepare(communicator& all, const std::int64_t* boundaries, std::int64_t count) {
+    const auto ranks = static_cast<std::size_t>(all.size());
+    if (count_ == count && boundaries_.size() == ranks + 1 && std::equal(boundaries_.begin(), boundaries_.end(), boundaries)) return;
+    count_ = count;
+    boundaries_.assign(boundaries, boundaries + ranks + 1);
+    rank_sets color(all.size());
+    for (std::int64_t shard = 0; shard < count; ++shard) {
+      std::size_t before = ranks;
+      for (std::size_t r = 0; r < ranks; ++r) {
+        if (members_of(r, shard).empty()) continue;
+        if (before < ranks) color.join(before, r);
+        before = r;
+      }
+    }
+    const auto own = static_cast<std::size_t>(all.rank());
+    among_ = all.split(color[own]);
+    ranks_.clear();
+    for (std::size_t r = 0; r < ranks; ++r)
+      if (color[r] == color[own]) ranks_.push_back(r);
+    bytes_.resize(ranks_.size());
+    offsets_.resize(ranks_.size());
+  }
+  /// `values`: of each shard here, from number `first` on; in their place the sum of this shard's of all members, folded in the
+  /// tree over the members' numbers. add(a, b) adds b to a.
+  template <class Add>
+  void sum(std::byte* values, std::int64_t first, std::int64_t bytes, Add&& add) {
+    if (bytes == 0) return;
+    const auto own = static_cast<std::size_t>(among_->rank());
+    std::int64_t nodes = 0;
+    for (std::size_t k = 0; k < ranks_.size(); ++k) {
+      offsets_[k] = nodes * bytes;
+      for (std::int64_t shard = 0; shard < count_; ++shard) nodes += of_range(k, shard).size();
+      bytes_[k] = nodes * bytes - offsets_[k];
+    }
+    gathered_.grow(static_cast<std::size_t>(nodes * bytes) + 1);
+    std::byte* to = gathered_.data() + offsets_[own];
+    for (std::int64_t shard = 0; shard < count_; ++shard) {
+      const range mine = members_of(ranks_[own], shard);
+      list_.grow(node_list::capacity(mine.end - mine.begin) * static_cast<std::size_t>(bytes));
+      node_list list(list_.data(), bytes);
+      for (std::int64_t member = mine.begin; member < mine.end; ++member) {
+        std::memcpy(list.next(), values + (member * count_ + shard - first) * bytes, static_cast<std::size_t>(bytes));
+        list.push({0, member}, add);
+      }
+      for (int i = 0; i < list.size(); ++i, to += bytes) std::memcpy(to, list.data(i), static_cast<std::size_t>(bytes));
+    }
+    among_->all_gather(gathered_.data(), bytes_, offsets_);
+    for (std::int64_t shard = 0; shard < count_; ++shard) {
+      const range mine = members_of(ranks_[own], shard);
+      if (mine.empty()) continue;
+      node_list all(nullptr, 0);
+      for (std::size_t k = 0; k < ranks_.size(); ++k) {
+        std::byte* from = gathered_.data() + offsets_[k];
+        for (std::int64_t before = 0; before < shard; ++before) from += of_range(k, before).size() * bytes;
+        const node_list part = of_range(k, shard);
+        for (int i = 0; i < part.size(); ++i, from += bytes) all.push(part.at(i), from, add);
+      }
+      all.finish(add);
+      for (std::int64_t member = mine.begin; member < mine.end; ++member)
+        std::memcpy(values + (member * count_ + shard - first) * bytes, all.data(0), static_cast<std::size_t>(bytes));
+    }
+  }
+
+ private:
+  struct range {
+    std::int64_t begin, end;
+    [[nodiscard]] bool empty() const { return begin >= end; }
+  };
+  /// Of which members a rank has this shard.
+  [[nodiscard]] range members_of(std::size_t rank, std::int64_t shard) const {
+    const auto from = [&](std::int64_t number) { return (number - shard + count_ - 1) / count_; };
+    return {from(boundaries_[rank]), std::max(from(boundaries_[rank]), from(boundaries_[rank + 1]))};
+  }
+  [[nodiscard]] node_list of_range(std::size_t k, std::int64_t shard) const {
+    const range r = members_of(ranks_[k], shard);
+    return node_list::of_range(r.begin, r.end);
+  }
+
+  std::int64_t count_ = 0;
+  std::vector<std::int64_t> boundaries_;
+  std::unique_ptr<communicator> among_;
+  std::vector<std::size_t> ranks_;  // those of `among_`, by their numbers among all
+  std::vector<std::int64_t> bytes_, offsets_;
+  buffer list_, gathered_;
 };
 
 }  // namespace run

@@ -28,7 +28,9 @@ struct kernel<C, E, &prim::stage> {
   static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, header + 2 * i)); }
   /// Whether a result is folded; the others are written member by member where they belong.
   static constexpr bool folded(int i) { return fold_of(i) != fold::gather && fold_of(i) != fold::group && !collected(i); }
-  static constexpr bool collected(int i) { return fold_of(i) == fold::collect || fold_of(i) == fold::permute || fold_of(i) == fold::transpose; }
+  static constexpr bool collected(int i) {
+    return fold_of(i) == fold::collect || fold_of(i) == fold::permute || fold_of(i) == fold::transpose || fold_of(i) == fold::shard_sum;
+  }
   static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
   static constexpr bool has_blocks = C::attr(E, 1) != 0;
   static constexpr int block_bodies = has_blocks ? prim::rules::stage::blocks : 0;
@@ -363,8 +365,18 @@ struct kernel<C, E, &prim::stage> {
   /// Each shard has written its own part.
   static void exchange_shards(frame& f, runtime& rt, const membership& m) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (fold_of(I) == fold::group)
-        rt.shards.exchange(address<C, C::result(E, I)>(f), m.first, m.first + m.local, C::bytes(C::output(body, I)));
+      constexpr int v = C::result(E, I);
+      if constexpr (fold_of(I) == fold::group) {
+        rt.shards.exchange(address<C, v>(f), m.first, m.first + m.local, C::bytes(C::output(body, I)));
+      } else if constexpr (fold_of(I) == fold::shard_sum) {
+        rt.columns.sum(address<C, v>(f), m.first, C::bytes(v), [](std::byte* left, const std::byte* right) {
+          using T = element_of<C, v>;
+          T* a = reinterpret_cast<T*>(left);
+          const T* b = reinterpret_cast<const T*>(right);
+          DRX_INDEPENDENT
+          for (std::int64_t i = 0; i < C::tape.values[v].shape.size(); ++i) a[i] = detail::add_op{}(a[i], b[i]);
+        });
+      }
     });
   }
 

@@ -63,7 +63,7 @@ double difference(const tensor& a, const tensor& b) {
 }
 
 struct counts {
-  int gathers = 0, split_inputs = 0, split_outputs = 0;
+  int gathers = 0, sums_of_parts = 0, split_inputs = 0, split_outputs = 0;
 };
 /// Runs the program and that of its shards on the same numbers.
 template <class P>
@@ -103,6 +103,7 @@ counts check(std::int64_t members = 3) {
   }
   (void)drx::any_entry(shards, [&](const drx::entry& e) {
     c.gathers += e.prim == &drx::prim::group_gather;
+    c.sums_of_parts += e.prim == &drx::prim::shard_sum;
     CHECK(e.prim != &drx::prim::with_layout);
     CHECK(!drx::prim::is_collective(e.prim));
     return false;
@@ -196,7 +197,9 @@ TEST_CASE("training: local steps, rounds, gradients of gradients, gradients thro
   using placed_rows = placed<rows, clients>;
   using placed_labels = placed<labels, clients>;
   CHECK(check<program<slopes, network, placed_rows, placed_labels>>().gathers == 1);
-  CHECK(check<program<train, network, placed_rows, placed_labels>>().gathers == 1);
+  const counts rounds = check<program<train, network, placed_rows, placed_labels>>();
+  CHECK(rounds.gathers == 1);
+  CHECK(rounds.sums_of_parts == 3);  // between rounds, all that is split stays so
   check<program<curvature, network, placed_rows, placed_labels>>();
   check<program<through_steps, network, placed_rows, placed_labels>>();
 }
