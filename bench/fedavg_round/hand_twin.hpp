@@ -143,8 +143,14 @@ inline void forward(const packed& m, int p, const float* x, float (*a)[width]) {
   });
 }
 
-/// One panel's step of SGD: `to` = `from` - rate * gradient.
-inline void backward(const packed& from, packed& to, int p, const float* x, workspace& w) {
+/// A step of SGD.
+inline constexpr auto descend = [](const float* old, float* fresh, vec gradient) __attribute__((always_inline)) {
+  store(fresh, load(old) + splat(-rate) * gradient);
+};
+
+/// One panel backwards: update(weights, what becomes of them, gradient) for each vector of `from` and `to`.
+template <class Update>
+inline void backward(const packed& from, packed& to, int p, const float* x, workspace& w, Update update) {
   by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {  // d = (g w2^T) (1 - a^2)
     vec acc[R][2] = {};
     product<R, classes>(acc, &w.g[0][i], 1, batch, from.w2[p]);
@@ -155,10 +161,6 @@ inline void backward(const packed& from, packed& to, int p, const float* x, work
       store(w.d[i + r] + lanes, acc[r][1] - acc[r][1] * a1 * a1);
     }
   });
-  const vec minus_rate = splat(-rate);
-  const auto update = [&](const float* old, float* fresh, vec gradient) __attribute__((always_inline)) {
-    store(fresh, load(old) + minus_rate * gradient);
-  };
   by_rows<classes>([&]<int R>(int i) __attribute__((always_inline)) {  // g^T a
     vec acc[R][2] = {};
     product<R, batch>(acc, w.g[i], batch, 1, w.a[p]);
@@ -201,25 +203,30 @@ FEDAVG_INLINE void store_sums(float* to, vec va, vec vb, vec vc, vec vd) {
   for (int i = 0; i < 4; ++i) to[i] = s[i] + s[i + 4];
 }
 
-/// Logits, softmax and the gradient of the mean cross entropy at the logits; then b2's step.
-inline void head(const packed& from, packed& to, workspace& w) {
+/// z = w2 a^T, by panels.
+inline void products_of_units(const float (*w2)[classes][width], const float (*a)[batch][width], float (*z)[batch]) {
   for (int o = 0; o < classes; o += 2)
     for (int i = 0; i < batch; i += 4) {
       vec acc[4][2] = {};
       for (int p = 0; p < panels; ++p)
 #pragma GCC unroll 2
         for (int h = 0; h < width; h += lanes) {
-          const vec w0 = load(from.w2[p][o] + h), w1 = load(from.w2[p][o + 1] + h);
+          const vec w0 = load(w2[p][o] + h), w1 = load(w2[p][o + 1] + h);
 #pragma GCC unroll 4
           for (int r = 0; r < 4; ++r) {
-            const vec a = load(w.a[p][i + r] + h);
-            acc[r][0] += a * w0;
-            acc[r][1] += a * w1;
+            const vec u = load(a[p][i + r] + h);
+            acc[r][0] += u * w0;
+            acc[r][1] += u * w1;
           }
         }
-      store_sums(&w.g[o][i], acc[0][0], acc[1][0], acc[2][0], acc[3][0]);
-      store_sums(&w.g[o + 1][i], acc[0][1], acc[1][1], acc[2][1], acc[3][1]);
+      store_sums(&z[o][i], acc[0][0], acc[1][0], acc[2][0], acc[3][0]);
+      store_sums(&z[o + 1][i], acc[0][1], acc[1][1], acc[2][1], acc[3][1]);
     }
+}
+
+/// Logits, softmax and the gradient of the mean cross entropy at the logits; then b2's step.
+inline void head(const packed& from, packed& to, workspace& w) {
+  products_of_units(from.w2, w.a, w.g);
   vec bias_gradient[classes] = {};
   for (int i = 0; i < batch; i += lanes) {
     vec z[classes];
@@ -283,7 +290,7 @@ class hand_twin {
         for (int step = 0; step < steps; ++step, from = &w.model) {
           head(*from, w.model, w);
           for (int p = 0; p < panels; ++p) {
-            backward(*from, w.model, p, cx, w);
+            backward(*from, w.model, p, cx, w, descend);
             if (step + 1 < steps) forward(w.model, p, cx, w.a[p]);
           }
         }
@@ -306,7 +313,5 @@ class hand_twin {
   std::vector<hand::workspace> workspaces_;
   hand::packed start_{};
 };
-
-#undef FEDAVG_INLINE
 
 }  // namespace fedavg

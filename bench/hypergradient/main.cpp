@@ -11,6 +11,7 @@
 #include "drx_side.hpp"
 #endif
 #include "../fedavg_round/inputs.hpp"
+#include "hand_twin.hpp"
 #ifdef DRX_BENCH_EIGEN
 #include "eigen_twin.hpp"
 #endif
@@ -23,6 +24,7 @@ int main(int argc, char** argv) {
   int none = 0;
   drx::session session(none, nullptr);
 #endif
+  hypergradient::hand_twin hand(omp_get_max_threads());
 #ifdef DRX_BENCH_EIGEN
   hypergradient::eigen_twin eigen(omp_get_max_threads());
 #endif
@@ -45,13 +47,17 @@ int main(int argc, char** argv) {
     add("drx", std::type_identity<fedavg::program::Slope>{});
     add("drx, forward mode", std::type_identity<fedavg::program::ForwardSlope>{});
 #endif
+    const auto add_twin = [&](const char* name, auto& twin) {
+      auto answer = std::make_shared<typename std::remove_reference_t<decltype(twin)>::answer>();
+      suite.add({.row = row,
+                 .name = name,
+                 .call = [&in, &twin, answer, n] { *answer = twin.call(in.model, in.x.data(), in.y.data(), n); },
+                 .result = [answer] { return std::vector<double>{answer->value, answer->slope}; },
+                 .counters = {{"temp_bytes", static_cast<double>(twin.temp_bytes())}}});
+    };
+    add_twin("fused by hand", hand);
 #ifdef DRX_BENCH_EIGEN
-    auto by_hand = std::make_shared<hypergradient::eigen_twin::answer>();
-    suite.add({.row = row,
-               .name = "Eigen + OpenMP",
-               .call = [&in, &eigen, by_hand, n] { *by_hand = eigen.call(in.model, in.x.data(), in.y.data(), n); },
-               .result = [by_hand] { return std::vector<double>{by_hand->value, by_hand->slope}; },
-               .counters = {{"temp_bytes", static_cast<double>(eigen.temp_bytes())}}});
+    add_twin("Eigen + OpenMP", eigen);
 #endif
   }
   return suite.run();
