@@ -1,5 +1,5 @@
-// tests/counts/kernels.cpp: programs whose costs tests/counts.py holds. With a kernel's name as argument, the program runs it;
-// without one, all of them. Each prints what its second call allocates, its workspace and what one of two ranks says to the other.
+// tests/counts/kernels.cpp: programs whose costs tests/counts.py holds. With a kernel's name as argument, and a number of members, it
+// runs that one; without, all of them. Each prints what its second call allocates, its memory and what one of two ranks says to the other.
 #include <drx/drx.hpp>
 #include <drx/run/compiled.hpp>
 
@@ -7,23 +7,32 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <string_view>
+#include <tuple>
+
+#include <malloc.h>
 
 namespace {
-std::int64_t allocations = 0;
+std::int64_t allocations = 0, held_bytes = 0;
 void* allocate(std::size_t bytes, std::size_t alignment) {
   ++allocations;
   void* p = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (!p) throw std::bad_alloc();
+  held_bytes += static_cast<std::int64_t>(malloc_usable_size(p));
   return p;
+}
+void release(void* p) {
+  held_bytes -= static_cast<std::int64_t>(malloc_usable_size(p));
+  std::free(p);
 }
 }  // namespace
 void* operator new(std::size_t n) { return allocate(n, alignof(std::max_align_t)); }
 void* operator new(std::size_t n, std::align_val_t a) { return allocate(n, static_cast<std::size_t>(a)); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { release(p); }
+void operator delete(void* p, std::size_t) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { release(p); }
 
 /// callgrind collects in here.
 extern "C" [[gnu::noinline]] void counted(void (*call)(void*), void* context) { call(context); }
@@ -98,46 +107,50 @@ constexpr auto logistic = [](auto w, auto x, auto y) { return drx::reduce_mean(d
 constexpr auto chain = [](auto x) { return drx::reduce_sum(drx::map([](auto v) { return drx::tanh(v * v + 1) * drx::exp(-v) + drx::sin(v) / (v * v + 2); }, x)); };
 
 struct counts {
-  std::int64_t allocations, messages, bytes;
+  std::int64_t allocations, messages, bytes, memory;
 };
 
 /// Each argument is a function of the communicator.
 template <class P, class... A>
 void measure(const char* name, const A&... arguments) {
   const auto run = [&](drx::communicator& c) {
+    const auto held = std::tuple(arguments(c)...);
+    const std::int64_t before = held_bytes;
     drx::serial_executor thread;
     drx::compiled<P> p(thread, c);
     static typename drx::compiled<P>::result result;
-    const auto held = std::tuple(arguments(c)...);
     const auto call = [&] { std::apply([&](const auto&... a) { p.call(result, a...); }, held); };
     call();
+    const std::int64_t memory = held_bytes - before;
     const std::int64_t made = allocations, bytes = c.bytes_sent(), messages = c.collectives();
     counted([](void* context) { (*static_cast<decltype(call)*>(context))(); }, const_cast<void*>(static_cast<const void*>(&call)));
-    return counts{allocations - made, c.collectives() - messages, c.bytes_sent() - bytes};
+    return counts{allocations - made, c.collectives() - messages, c.bytes_sent() - bytes, memory};
   };
   drx::single_rank alone;
   const auto here = run(alone);
   if (std::getenv("DRX_COUNT_INSTRUCTIONS")) return;
   one_of_two other;
   const auto there = run(other);
-  std::printf("{\"kernel\": \"%s\", \"allocations\": %lld, \"workspace bytes\": %lld, \"messages\": %lld, \"bytes sent\": %lld}\n", name,
+  std::printf("{\"kernel\": \"%s\", \"allocations\": %lld, \"workspace bytes\": %lld, \"memory bytes\": %lld, \"messages\": %lld, \"bytes sent\": %lld}\n", name,
               static_cast<long long>(here.allocations + there.allocations),
-              static_cast<long long>(drx::compiled<P>::server_bytes() + drx::compiled<P>::thread_bytes()), static_cast<long long>(there.messages),
+              static_cast<long long>(drx::compiled<P>::server_bytes() + drx::compiled<P>::thread_bytes()), static_cast<long long>(here.memory),
+              static_cast<long long>(there.messages),
               static_cast<long long>(there.bytes));
 }
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto wanted = [&](const char* name) { return argc < 2 || std::string_view(argv[1]) == name; };
+  const auto members = [&](std::int64_t usual) { return argc < 3 ? usual : std::stoll(argv[2]); };
   const auto same = [](auto value) { return [=](drx::communicator&) { return value; }; };
   if (wanted("fedavg")) {
     using model = array<float, 16, 4>;
     using x = array<float, 8, 16>;
     using y = array<float, 8, 4>;
     measure<drx::program<fedavg, model, placed<x, clients>, placed<y, clients>>>(
-        "fedavg", same(numbers<model>(0)), [](drx::communicator& c) { return drx::place<clients>(c, 64, [](std::int64_t i) { return numbers<x>(i); }); },
-        [](drx::communicator& c) {
-          return drx::place<clients>(c, 64, [](std::int64_t i) {
+        "fedavg", same(numbers<model>(0)), [&](drx::communicator& c) { return drx::place<clients>(c, members(64), [](std::int64_t i) { return numbers<x>(i); }); },
+        [&](drx::communicator& c) {
+          return drx::place<clients>(c, members(64), [](std::int64_t i) {
             y of;
             for (std::int64_t r = 0; r < 8; ++r) of(r, (i + r) % 4) = 1;
             return of;
@@ -149,17 +162,17 @@ int main(int argc, char** argv) {
     using weights = array<double, 8>;
     measure<drx::program<drx::value_and_grad<0, 1>(mixture), means, weights, placed<array<double, 4>, rows>>>(
         "mixture", same(numbers<means>(0)), same(numbers<weights>(7)),
-        [](drx::communicator& c) { return drx::place<rows>(c, 2048, [](std::int64_t i) { return numbers<array<double, 4>>(3 * i); }); });
+        [&](drx::communicator& c) { return drx::place<rows>(c, members(2048), [](std::int64_t i) { return numbers<array<double, 4>>(3 * i); }); });
   }
   if (wanted("logistic")) {
     using w = array<double, 16>;
     measure<drx::program<drx::grad(logistic), w, placed<w, rows>, placed<double, rows>>>(
-        "logistic", same(numbers<w>(0)), [](drx::communicator& c) { return drx::place<rows>(c, 2048, [](std::int64_t i) { return numbers<w>(5 * i); }); },
-        [](drx::communicator& c) { return drx::place<rows>(c, 2048, [](std::int64_t i) { return i % 3 == 0 ? 1. : -1.; }); });
+        "logistic", same(numbers<w>(0)), [&](drx::communicator& c) { return drx::place<rows>(c, members(2048), [](std::int64_t i) { return numbers<w>(5 * i); }); },
+        [&](drx::communicator& c) { return drx::place<rows>(c, members(2048), [](std::int64_t i) { return i % 3 == 0 ? 1. : -1.; }); });
   }
   if (wanted("chain")) {
     using v = array<float, 256>;
     measure<drx::program<chain, placed<v, rows>>>(
-        "chain", [](drx::communicator& c) { return drx::place<rows>(c, 64, [](std::int64_t i) { return numbers<v>(i); }); });
+        "chain", [&](drx::communicator& c) { return drx::place<rows>(c, members(64), [](std::int64_t i) { return numbers<v>(i); }); });
   }
 }
