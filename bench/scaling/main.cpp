@@ -1,0 +1,181 @@
+// bench/scaling/main.cpp: what a FedAvg round costs each of several ranks, and what messages cost; bench/scale runs it by mpirun and
+// reads its lines of JSON. Ranks may share cores: CPU time is counted outside of the communicator, where nobody waits.
+#include <cstdio>
+
+#if defined(DRX_BENCH_DRX) && defined(DRX_HAS_MPI)
+#include "../fedavg_round/drx_side.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+double cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+/// Passes everything on, and adds up the CPU time that is spent inside, the messages' and the bytes.
+class timed final : public drx::communicator {
+ public:
+  explicit timed(drx::communicator& to) : to_(to) {}
+  double cpu = 0;
+  [[nodiscard]] int rank() const override { return to_.rank(); }
+  [[nodiscard]] int size() const override { return to_.size(); }
+  void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) override {
+    time([&] { to_.all_gather(data, bytes, offset); });
+  }
+  void all_to_all(const std::byte* send, std::span<const std::int64_t> send_bytes, std::span<const std::int64_t> send_offset, std::byte* receive,
+                  std::span<const std::int64_t> receive_bytes, std::span<const std::int64_t> receive_offset) override {
+    time([&] { to_.all_to_all(send, send_bytes, send_offset, receive, receive_bytes, receive_offset); });
+  }
+  void all_sum(float* data, std::int64_t n) override { time([&] { to_.all_sum(data, n); }); }
+  void all_sum(double* data, std::int64_t n) override { time([&] { to_.all_sum(data, n); }); }
+  void exchange(std::span<const drx::message> sent, std::span<const drx::message> received) override {
+    time([&] { to_.exchange(sent, received); });
+  }
+  void require_equal(std::int64_t value, const char* what) override {
+    time([&] { to_.require_equal(value, what); });
+  }
+  [[nodiscard]] std::unique_ptr<drx::communicator> split(int color) override { return to_.split(color); }
+  [[nodiscard]] bool checks_calls() const override { return to_.checks_calls(); }
+  [[nodiscard]] std::int64_t bytes_sent() const override { return to_.bytes_sent(); }
+  [[nodiscard]] std::int64_t collectives() const override { return to_.collectives(); }
+
+ private:
+  template <class F>
+  void time(F f) {
+    const double start = cpu_seconds();
+    f();
+    cpu += cpu_seconds() - start;
+  }
+  drx::communicator& to_;
+};
+
+double largest(double x) {
+  MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return x;
+}
+
+/// What a call costs: the least CPU milliseconds of the busiest rank outside of the communicator, wall milliseconds, and counts.
+template <class F>
+void report(drx::session& s, timed& c, const std::string& what, std::int64_t each, int reps, F&& call, std::int64_t temporaries = 0) {
+  call();
+  double cpu = 1e30, wall = 1e30;
+  const auto messages = c.collectives(), bytes = c.bytes_sent();
+  for (int k = 0; k < reps; ++k) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double inside = c.cpu, start = cpu_seconds(), began = MPI_Wtime();
+    call();
+    cpu = std::min(cpu, largest(cpu_seconds() - start - (c.cpu - inside)));
+    wall = std::min(wall, largest(MPI_Wtime() - began));
+  }
+  const auto sent = static_cast<std::int64_t>(largest(static_cast<double>((c.bytes_sent() - bytes) / reps)));
+  if (s.root())
+    std::printf("{\"what\": \"%s\", \"ranks\": %d, \"each\": %lld, \"cpu_ms\": %.4f, \"wall_ms\": %.4f, \"collectives\": %lld, \"bytes\": %lld, \"temporaries\": %lld}\n",
+                what.c_str(), s.ranks(), static_cast<long long>(each), 1e3 * cpu, 1e3 * wall, static_cast<long long>((c.collectives() - messages) / reps),
+                static_cast<long long>(sent), static_cast<long long>(temporaries));
+}
+
+using namespace fedavg;
+using program::clients;
+using program::model;
+
+template <class X>
+struct sum_of {
+  static constexpr auto sum = [](auto x) { return drx::reduce_mean(x); };
+  using type = drx::program<sum, drx::placed<X, clients>>;
+};
+constexpr auto locally = [](auto m, auto r, auto data) { return drx::map(program::local_sgd, drx::broadcast<clients>(m), drx::broadcast<clients>(r), data); };
+using Locally = drx::program<locally, model, float, drx::placed<program::rows, clients>>;
+
+/// The round, streamed; with all members' models held and then reduced; and these leaf by leaf.
+void rounds(drx::session& s, std::int64_t each, int reps, bool baselines) {
+  timed c(s.communicator());
+  const std::int64_t n = each * s.ranks();
+  const inputs in = make_inputs(static_cast<std::size_t>(n));
+  const auto data = place(s, in, n);
+  static model out;
+  const model& m = as_model(in.model);
+  {
+    drx::compiled<program::Round> round(s.executor(), c);
+    report(s, c, "streamed", each, reps, [&] { round.call(out, m, rate, data); }, round.server_bytes() + round.thread_bytes());
+  }
+  if (!baselines) return;
+  drx::compiled<Locally> local(s.executor(), c);
+  const std::int64_t held = each * static_cast<std::int64_t>(sizeof(model));
+  drx::compiled<sum_of<model>::type> mean(s.executor(), c);
+  report(s, c, "materialised", each, reps, [&] { mean.call(out, local(m, rate, data)); }, local.server_bytes() + local.thread_bytes() + held);
+  drx::compiled<sum_of<decltype(model::w1)>::type> of_w1(s.executor(), c);
+  drx::compiled<sum_of<decltype(model::b1)>::type> of_b1(s.executor(), c);
+  drx::compiled<sum_of<decltype(model::w2)>::type> of_w2(s.executor(), c);
+  drx::compiled<sum_of<decltype(model::b2)>::type> of_b2(s.executor(), c);
+  const auto leaf = [&]<class X>(X*, const auto& x, int i) { return drx::partitions<X, clients>(x.boundaries(), s.rank(), {}, {x.leaf(i)}, nullptr); };
+  report(s, c, "leaf by leaf", each, reps, [&] {
+    const auto x = local(m, rate, data);
+    of_w1.call(out.w1, leaf(&out.w1, x, 0));
+    of_b1.call(out.b1, leaf(&out.b1, x, 1));
+    of_w2.call(out.w2, leaf(&out.w2, x, 2));
+    of_b2.call(out.b2, leaf(&out.b2, x, 3));
+  }, local.server_bytes() + local.thread_bytes() + held);
+}
+
+/// One way of each of `count` messages of so many bytes between two ranks, in microseconds.
+void messages(drx::session& s, std::int64_t bytes, int count) {
+  std::vector<std::byte> out(static_cast<std::size_t>(bytes * count)), in(out.size());
+  std::vector<drx::message> sent, received;
+  for (int k = 0; k < count; ++k) {
+    sent.push_back({1 - s.rank(), out.data() + k * bytes, bytes});
+    received.push_back({1 - s.rank(), in.data() + k * bytes, bytes});
+  }
+  double least = 1e30;
+  for (int k = 0; k < (bytes > 1'000'000 ? 20 : 300); ++k) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < 4; ++i) s.communicator().exchange(sent, received);
+    least = std::min(least, largest(MPI_Wtime() - start) / 4);
+  }
+  if (s.root()) std::printf("{\"what\": \"message\", \"bytes\": %lld, \"count\": %d, \"us\": %.3f}\n", static_cast<long long>(bytes), count, 1e6 * least);
+}
+
+/// A sum of one member a rank of N floats.
+template <std::int64_t N>
+void sums(drx::session& s) {
+  using X = drx::array<float, N>;
+  static constexpr auto sum = [](auto x) { return drx::reduce_sum(x); };
+  timed c(s.communicator());
+  std::vector<float> data(static_cast<std::size_t>(N), 1.f);
+  const auto x = drx::place_memory<clients, X>(c, drx::even_blocks(s.ranks(), s.ranks()), data);
+  for (auto order : {drx::reduction_order::tree, drx::reduction_order::fast}) {
+    drx::compiled<drx::program<sum, drx::placed<X, clients>>> p(s.executor(), c, {.order = order});
+    static X out;
+    report(s, c, order == drx::reduction_order::tree ? "sum" : "sum, fast", 4 * N, 100, [&] { p.call(out, x); });
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  drx::session s(argc, argv);
+  const bool baselines = argc > 1 && std::string_view(argv[1]) == "--baselines";
+  if (baselines) {
+    for (std::int64_t each : {16, 64, 256}) rounds(s, each, 5, true);
+    return 0;
+  }
+  for (std::int64_t each : {16, 64, 100, 256}) rounds(s, each, 5, false);
+  sums<256>(s);
+  sums<10'000>(s);
+  sums<250'000>(s);
+  if (s.ranks() == 2) {
+    for (std::int64_t bytes = 8; bytes <= 1 << 24; bytes *= 4) messages(s, bytes, 1);
+    messages(s, 64, 64);
+  }
+}
+
+#else
+int main() { std::puts("bench_scaling needs drx::run with MPI"); }
+#endif
