@@ -29,10 +29,6 @@ class timed final : public drx::communicator {
   void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) override {
     time([&] { to_.all_gather(data, bytes, offset); });
   }
-  void all_to_all(const std::byte* send, std::span<const std::int64_t> send_bytes, std::span<const std::int64_t> send_offset, std::byte* receive,
-                  std::span<const std::int64_t> receive_bytes, std::span<const std::int64_t> receive_offset) override {
-    time([&] { to_.all_to_all(send, send_bytes, send_offset, receive, receive_bytes, receive_offset); });
-  }
   void all_sum(float* data, std::int64_t n) override { time([&] { to_.all_sum(data, n); }); }
   void all_sum(double* data, std::int64_t n) override { time([&] { to_.all_sum(data, n); }); }
   void exchange(std::span<const drx::message> sent, std::span<const drx::message> received) override {

@@ -50,10 +50,6 @@ class one_of_two final : public drx::communicator {
     sent(bytes[0]);
     std::memcpy(data + offset[1], data + offset[0], static_cast<std::size_t>(std::min(bytes[0], bytes[1])));
   }
-  void all_to_all(const std::byte*, std::span<const std::int64_t> bytes, std::span<const std::int64_t>, std::byte*, std::span<const std::int64_t>,
-                  std::span<const std::int64_t>) override {
-    sent(bytes[1]);
-  }
   void all_sum(float*, std::int64_t n) override { sent(4 * n); }
   void all_sum(double*, std::int64_t n) override { sent(8 * n); }
   void exchange(std::span<const drx::message> out, std::span<const drx::message> in) override {
