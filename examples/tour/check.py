@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tour on 1, 2 and 3 ranks: check.py PROGRAM MPIEXEC [MPIEXEC'S OPTIONS...]. Ranks must agree to the last byte, numbers
+"""Runs the tour on 1 to 4 ranks: check.py PROGRAM MPIEXEC [MPIEXEC'S OPTIONS...]. Ranks must agree to the last byte, numbers
 with those below, which JAX 0.10 computed by tour.py; where JAX is installed in drx's cache, with what it computes now too."""
 import json
 import os
@@ -29,7 +29,7 @@ def main():
     program, *launcher = sys.argv[1:]
     failures, texts = [], {}
     with tempfile.TemporaryDirectory() as folder:
-        for ranks in (1, 2, 3):
+        for ranks in (1, 2, 3, 4):
             out = pathlib.Path(folder) / f"{ranks}.json"
             done = subprocess.run([*launcher, str(ranks), program, "--out", str(out)], capture_output=True, text=True, timeout=300)
             if done.returncode:
@@ -39,13 +39,14 @@ def main():
             failures += [f"{ranks} ranks: {p}" for p in differences(json.loads(texts[ranks][1]), EXPECTED, "JAX")]
         if len(set(texts.values())) > 1:
             failures.append("ranks: the output depends on their number")
-        for line in ("[11, 20, 29]", "[[11, 20, 29],", " [11, 20, 29]]", "Result shape: (2, 4)", "Output result shape: (2, 3, 4)"):
+        for line in ("[11, 20, 29]", "[[11, 20, 29],", " [11, 20, 29]]", "Result shape: (2, 4)", "Output result shape: (2, 3, 4)",
+                     " [0.25, 0.333333, 0.416667]]"):
             if texts and line not in texts[min(texts)][0].splitlines():
                 failures.append(f"not printed: {line}")
         denied = subprocess.run([*launcher, "1", program, "--out", str(pathlib.Path(folder) / "no" / "such.json")], capture_output=True, text=True)
         if denied.returncode == 0 or "cannot write" not in denied.stderr:
             failures.append("a file that cannot be written is not reported: " + denied.stderr)
-        checks = 5
+        checks = 6
         cache = pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "drx")
         python = cache / "venv-jax" / "bin" / "python"
         if (cache / "venv-jax" / "complete").exists() and texts:

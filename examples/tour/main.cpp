@@ -1,4 +1,4 @@
-// tour: four small programs that users of JAX have seen before, on any number of ranks.
+// tour: five small programs that users of JAX have seen before, on any number of ranks.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -69,13 +69,23 @@ nlohmann::json run(drx::session& s) {
   const auto processed = batches(counting<drx::array<float, 2, 3, 4>>());
   out["process_batches"] = list(processed);
   if (root) fmt::print("\npmap(vmap(process_item))(data)\nInput data shape per device: (3, 4)\nOutput result shape: (2, 3, 4)\n");
+
+  auto share = s.compile<tour::Shares>();
+  const auto [of_row, of_column] = share(counting<drx::array<float, 2, 3>>());
+  out["shares"] = {list(of_row), list(of_column)};
+  if (root) {
+    fmt::print("\npmap(pmap(shares))(data)\nof the row\n");
+    print_rows(of_row);
+    fmt::print("of the column\n");
+    print_rows(of_column);
+  }
   return out;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("vmap, pmap, grad and collectives in four small programs that users of JAX have seen before.", "tour");
+  CLI::App app("vmap, pmap, grad and collectives in five small programs that users of JAX have seen before.", "tour");
   std::string file;
   app.add_option("--out", file, "also write all numbers to this JSON file");
   CLI11_PARSE(app, argc, argv);

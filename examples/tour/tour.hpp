@@ -1,4 +1,4 @@
-// tour/tour.hpp: vmap, pmap, grad and collectives in four small programs that users of JAX have seen before.
+// tour/tour.hpp: vmap, pmap, grad and collectives in five small programs that users of JAX have seen before.
 #pragma once
 
 #include <drx/run.hpp>
@@ -72,5 +72,16 @@ inline constexpr auto process_item = [](auto item) { return drx::tanh(item) * 2.
 inline constexpr auto process_batch = [](auto batch) { return drx::vmap(process_item)(batch); };
 using Batches = drx::program<drx::pmap<devices>(process_batch), drx::array<float, 2, 3, 4>>;
 // cut-end nested
+
+// ---- 5: a mesh: an axis in an axis, sums over either ----
+
+struct parts : drx::placement<parts> {};
+
+// cut-begin mesh
+inline constexpr auto shares = [](auto x) {  // at one of devices x parts: of its row, of its column
+  return std::pair{x / drx::psum<parts>(x), x / drx::psum<devices>(x)};
+};
+using Shares = drx::program<drx::pmap<devices>(drx::pmap<parts>(shares)), drx::array<float, 2, 3>>;
+// cut-end mesh
 
 }  // namespace tour

@@ -38,6 +38,10 @@ def train(params, x, y):
     return lax.fori_loop(0, 2000, step, params)
 
 
+def shares(x):
+    return x / lax.psum(x, "parts"), x / lax.psum(x, "devices")
+
+
 f32 = jnp.float32
 x, w = jnp.arange(5, dtype=f32), jnp.array([2, 3, 4], f32)
 xs, ws = jnp.stack([x, x, x]), jnp.stack([w, w, w])
@@ -55,5 +59,7 @@ numbers = {
     "update": [loss, *grads],
     "trained": [*trained, jax.pmap(update, **parallel)(trained, data, y)[0]],
     "process_batches": jax.pmap(jax.vmap(lambda item: jnp.tanh(item) * 2.0))(items),
+    # nested pmaps want six devices; an axis of vmap has the same collectives
+    "shares": jax.vmap(jax.vmap(shares, axis_name="parts"), axis_name="devices")(jnp.arange(6, dtype=f32).reshape(2, 3)),
 }
 print(json.dumps(jax.tree_util.tree_map(lambda a: jnp.asarray(a, jnp.float64).tolist(), numbers), indent=1))

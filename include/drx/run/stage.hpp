@@ -373,8 +373,9 @@ struct kernel<C, E, &prim::stage> {
           using T = element_of<C, v>;
           T* a = reinterpret_cast<T*>(left);
           const T* b = reinterpret_cast<const T*>(right);
+          constexpr std::int64_t n = C::tape.values[v].shape.size();
           DRX_INDEPENDENT
-          for (std::int64_t i = 0; i < C::tape.values[v].shape.size(); ++i) a[i] = detail::add_op{}(a[i], b[i]);
+          for (std::int64_t i = 0; i < n; ++i) a[i] = detail::add_op{}(a[i], b[i]);
         });
       }
     });
