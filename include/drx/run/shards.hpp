@@ -40,30 +40,54 @@ class rank_sets {
   std::vector<int> of_;
 };
 
-/// Along the axis of the shards: the ranks that share members with this one, directly or through others, and what each has of
-/// those that are shared.
-class shard_groups {
- public:
-  /// `boundaries`: rank r has the shards [boundaries[r], boundaries[r+1]). All ranks call this alike.
-  void prepare(communicator& all, const std::int64_t* boundaries, std::int64_t count) {
+/// The ranks that this one meets along one axis of the mesh, through a communicator of their own.
+class mesh_axis {
+ protected:
+  /// `boundaries`: rank r has the shards [boundaries[r], boundaries[r+1]). join(sets) says which ranks meet. All ranks call this
+  /// alike; returns whether anything is new.
+  template <class Join>
+  bool meet(communicator& all, const std::int64_t* boundaries, std::int64_t count, Join&& join) {
     const auto ranks = static_cast<std::size_t>(all.size());
-    if (count_ == count && boundaries_.size() == ranks + 1 && std::equal(boundaries_.begin(), boundaries_.end(), boundaries)) return;
+    if (count_ == count && boundaries_.size() == ranks + 1 && std::equal(boundaries_.begin(), boundaries_.end(), boundaries)) return false;
     count_ = count;
     boundaries_.assign(boundaries, boundaries + ranks + 1);
-    rank_sets color(all.size());
-    std::size_t previous = ranks;  // the last rank before that has any shard
-    for (std::size_t r = 0; r < ranks; ++r) {
-      if (boundaries[r] == boundaries[r + 1]) continue;
-      if (previous < ranks && boundaries[r] % count != 0) color.join(previous, r);
-      previous = r;
-    }
-    const auto own = static_cast<std::size_t>(all.rank());
-    among_ = all.split(color[own]);
-    parts_.clear();
+    rank_sets sets(all.size());
+    join(sets);
+    const int own = sets[static_cast<std::size_t>(all.rank())];
+    among_ = all.split(own);
+    ranks_.clear();
     for (std::size_t r = 0; r < ranks; ++r)
-      if (color[r] == color[own]) parts_.push_back(shared_part(boundaries[r], boundaries[r + 1]));
-    bytes_.resize(parts_.size());
-    offsets_.resize(parts_.size());
+      if (sets[r] == own) ranks_.push_back(r);
+    bytes_.resize(ranks_.size());
+    offsets_.resize(ranks_.size());
+    return true;
+  }
+  [[nodiscard]] bool is_empty(std::size_t rank) const { return boundaries_[rank] == boundaries_[rank + 1]; }
+
+  std::int64_t count_ = 0;  // shards of a member
+  std::vector<std::int64_t> boundaries_;
+  std::unique_ptr<communicator> among_;
+  std::vector<std::size_t> ranks_;            // those of `among_`, by their numbers among all
+  std::vector<std::int64_t> bytes_, offsets_;  // by rank of `among_`
+};
+
+/// Along the axis of the shards: the ranks that share members with this one, directly or through others, and what each has of
+/// those that are shared.
+class shard_groups : mesh_axis {
+ public:
+  void prepare(communicator& all, const std::int64_t* boundaries, std::int64_t count) {
+    const auto ranks = static_cast<std::size_t>(all.size());
+    const bool moved = meet(all, boundaries, count, [&](rank_sets& sets) {
+      std::size_t before = ranks;  // the last rank before that has any shard
+      for (std::size_t r = 0; r < ranks; ++r) {
+        if (is_empty(r)) continue;
+        if (before < ranks && boundaries_[r] % count != 0) sets.join(before, r);
+        before = r;
+      }
+    });
+    if (!moved) return;
+    parts_.clear();
+    for (std::size_t r : ranks_) parts_.push_back(shared_part(boundaries_[r], boundaries_[r + 1]));
   }
   /// `result`: of each shard here, from number `first` on, the values of its member's shards, of which it has written its own.
   void exchange(std::byte* result, std::int64_t first, std::int64_t end, std::int64_t bytes) {
@@ -118,38 +142,25 @@ class shard_groups {
     return p;
   }
 
-  std::int64_t count_ = 0;
-  std::vector<std::int64_t> boundaries_;
-  std::unique_ptr<communicator> among_;
   std::vector<part> parts_;  // by rank of `among_`
-  std::vector<std::int64_t> bytes_, offsets_;
   buffer memory_;
 };
 
 /// Along the axis of the members: the ranks that have the same shard of other members, directly or through others.
-class shard_columns {
+class shard_columns : mesh_axis {
  public:
   void prepare(communicator& all, const std::int64_t* boundaries, std::int64_t count) {
     const auto ranks = static_cast<std::size_t>(all.size());
-    if (count_ == count && boundaries_.size() == ranks + 1 && std::equal(boundaries_.begin(), boundaries_.end(), boundaries)) return;
-    count_ = count;
-    boundaries_.assign(boundaries, boundaries + ranks + 1);
-    rank_sets color(all.size());
-    for (std::int64_t shard = 0; shard < count; ++shard) {
-      std::size_t before = ranks;
-      for (std::size_t r = 0; r < ranks; ++r) {
-        if (members_of(r, shard).empty()) continue;
-        if (before < ranks) color.join(before, r);
-        before = r;
+    (void)meet(all, boundaries, count, [&](rank_sets& sets) {
+      for (std::int64_t shard = 0; shard < count; ++shard) {
+        std::size_t before = ranks;
+        for (std::size_t r = 0; r < ranks; ++r) {
+          if (members_of(r, shard).empty()) continue;
+          if (before < ranks) sets.join(before, r);
+          before = r;
+        }
       }
-    }
-    const auto own = static_cast<std::size_t>(all.rank());
-    among_ = all.split(color[own]);
-    ranks_.clear();
-    for (std::size_t r = 0; r < ranks; ++r)
-      if (color[r] == color[own]) ranks_.push_back(r);
-    bytes_.resize(ranks_.size());
-    offsets_.resize(ranks_.size());
+    });
   }
   /// `values`: of each shard here, from number `first` on; in their place the sum of this shard's of all members, folded in the
   /// tree over the members' numbers. add(a, b) adds b to a.
@@ -207,11 +218,6 @@ class shard_columns {
     return node_list::of_range(r.begin, r.end);
   }
 
-  std::int64_t count_ = 0;
-  std::vector<std::int64_t> boundaries_;
-  std::unique_ptr<communicator> among_;
-  std::vector<std::size_t> ranks_;  // those of `among_`, by their numbers among all
-  std::vector<std::int64_t> bytes_, offsets_;
   buffer list_, gathered_;
 };
 
