@@ -4,6 +4,7 @@
 
 #include <drx/ext/eigen.hpp>
 #include <drx/run.hpp>
+#include <drx/run/oracle.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -63,6 +64,41 @@ constexpr auto pi = [](auto scale) {  // a sum over members that no argument bri
 };
 using Pi = drx::program<pi, double>;
 // cut-end counted
+
+// cut-begin layouts
+struct model : drx::placement<model> {};  // the axis of a mesh
+using network = std::pair<drx::array<double, 4, 6>, drx::array<double, 6, 2>>;
+using batch = std::pair<drx::array<double, 5, 4>, drx::array<double, 5, 2>>;
+
+constexpr auto in_halves = [](auto net) {  // three of the six hidden units at each of two shards
+  auto [w1, w2] = net;
+  return std::pair{drx::with_layout<model, 2>(w1, drx::split_along<1>), drx::with_layout<model, 2>(w2, drx::split_along<0>)};
+};
+constexpr auto network_loss = [](auto net, auto data) {
+  auto [w1, w2] = net;
+  auto [x, y] = data;
+  auto hidden = drx::tanh(drx::matmul(x, w1));                 // split, as w1 is
+  return drx::mean(drx::square(drx::matmul(hidden, w2) - y));  // a sum over split units: shards add up what they have
+};
+constexpr auto own_step = [](auto networks, auto data) {  // each client's own network is whole nowhere
+  return drx::map([](auto net, auto d) {
+    auto mine = in_halves(net);
+    return mine - 0.1 * drx::grad(network_loss)(mine, d);
+  }, networks, data);
+};
+using OwnStep = drx::program<own_step, drx::placed<network, clients>, drx::placed<batch, clients>>;
+// cut-end layouts
+
+template <class X>
+X filled(std::int64_t seed) {
+  X x;
+  std::int64_t k = 100 * seed;
+  for (auto& v : x.first) v = std::sin(1.0 * static_cast<double>(++k));
+  for (auto& v : x.second) v = std::sin(1.0 * static_cast<double>(++k));
+  return x;
+}
+constexpr auto first_network = filled<network>;
+constexpr auto batch_of = filled<batch>;
 
 constexpr auto twice = [](auto x) { return 2 * x; };
 using Twice = drx::program<twice, drx::array<float, 2, 3>>;
@@ -147,6 +183,33 @@ TEST_CASE("guide: members that no argument tells") {
   double result = run(1.0);
   // cut-end members
   CHECK(result == Approx(3.14159265).epsilon(1e-6));
+}
+
+TEST_CASE("guide: members in shards") {
+  drx::session session(argc, argv);
+  // cut-begin place_sharded
+  auto networks = session.place_sharded<clients>(3, 2, first_network, {1, 0});  // 3 clients in 2 shards; by leaf: the axis it is split along
+  auto batches = session.place_sharded<clients>(3, 2, batch_of);                // both shards have it whole
+  auto step = session.compile<OwnStep>();
+  auto next = step(networks, batches).copy();  // split as the argument is; goes into the next step
+  // cut-end place_sharded
+  CHECK(next.total() == 3);
+  CHECK(next.split_axis(0) == 1);
+  CHECK(next.split_axis(1) == 0);
+  const auto expected = drx::oracle::call<OwnStep>(std::vector{first_network(0), first_network(1), first_network(2)},
+                                                   std::vector{batch_of(0), batch_of(1), batch_of(2)});
+  const auto* half = reinterpret_cast<const double*>(next.leaf(0));  // 4 x 3 numbers
+  for (std::int64_t i = 0; i < next.local(); ++i) {
+    const std::int64_t shard = next.first() + i;
+    for (std::int64_t k = 0; k < 12; ++k) CHECK(half[12 * i + k] == Approx(expected[static_cast<std::size_t>(shard / 2)].first(k / 3, shard % 2 * 3 + k % 3)));
+  }
+
+  // cut-begin whole_members
+  auto whole = session.place<clients>(3, batch_of);
+  // step(networks, whole) throws std::invalid_argument:
+  // drx: argument 1 has its clients in 1 shards; the program takes them in 2 (drx::place_sharded)
+  // cut-end whole_members
+  CHECK_THROWS_WITH_AS(step(networks, whole), "drx: argument 1 has its clients in 1 shards; the program takes them in 2 (drx::place_sharded)", std::invalid_argument);
 }
 
 TEST_CASE("guide: memory of other libraries") {
