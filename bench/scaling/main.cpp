@@ -120,6 +120,37 @@ void rounds(drx::session& s, std::int64_t each, int reps, bool baselines) {
   }, local.server_bytes() + local.thread_bytes() + held);
 }
 
+/// Microseconds until a message is there: half the way forth and back.
+void latency(drx::session& s) {
+  std::byte byte{};
+  const drx::message m{1 - s.rank(), &byte, 1};
+  const std::span<const drx::message> one(&m, 1), none;
+  double least = 1e30;
+  for (int k = 0; k < 100; ++k) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int i = 0; i < 20; ++i) {
+      s.communicator().exchange(s.root() ? one : none, s.root() ? none : one);
+      s.communicator().exchange(s.root() ? none : one, s.root() ? one : none);
+    }
+    least = std::min(least, largest(MPI_Wtime() - start) / 40);
+  }
+  if (s.root()) std::printf("{\"what\": \"latency\", \"us\": %.3f}\n", 1e6 * least);
+}
+/// What adding numbers costs, for each byte, where they lie in the cache.
+void additions(drx::session& s) {
+  std::vector<float> a(4096), b(4096, 1.f);
+  double least = 1e30;
+  for (int k = 0; k < 100; ++k) {
+    const double start = MPI_Wtime();
+    for (int i = 0; i < 100; ++i) {
+      for (std::size_t j = 0; j < a.size(); ++j) a[j] += b[j];
+      asm volatile("" : : "r"(a.data()) : "memory");
+    }
+    least = std::min(least, (MPI_Wtime() - start) / 100);
+  }
+  if (s.root()) std::printf("{\"what\": \"addition\", \"us_per_byte\": %.4g}\n", 1e6 * least / (4 * 4096));
+}
 /// One way of each of `count` messages of so many bytes between two ranks, in microseconds.
 void messages(drx::session& s, std::int64_t bytes, int count) {
   std::vector<std::byte> out(static_cast<std::size_t>(bytes * count)), in(out.size());
@@ -169,6 +200,8 @@ int main(int argc, char** argv) {
   if (s.ranks() == 2) {
     for (std::int64_t bytes = 8; bytes <= 1 << 24; bytes *= 4) messages(s, bytes, 1);
     messages(s, 64, 64);
+    latency(s);
+    additions(s);
   }
 }
 

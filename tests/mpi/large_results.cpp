@@ -26,6 +26,11 @@ using Sum = program<sum, placed<large, clients>>;
 constexpr auto moved = [](auto w, auto x) { return drx::reduce_sum(drx::map([](auto p, auto v) { return p * v; }, drx::broadcast<clients>(w), x)); };
 using Moved = program<moved, large, placed<large, clients>>;
 
+constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1};
+constexpr auto some = [](auto x) { return std::pair{drx::reduce_sum(x), drx::reduce_with(product, 1 + .1f * x)}; };
+using Some = program<some, placed<array<float, 3000>, clients>>;
+using Many = program<sum, placed<array<float, 1000>, clients>>;
+
 template <class P>
 void check_bits(std::initializer_list<std::int64_t> members) {
   auto& c = drx_test::session().communicator();
@@ -46,6 +51,16 @@ void check_bits(std::initializer_list<std::int64_t> members) {
 }  // namespace
 
 TEST_CASE("several results in one node") { check_bits<All>({0, 1, 2, 3, 7, 40}); }
+TEST_CASE("nodes that are too small for pieces go up a tree of ranks and come down") { 
+  check_bits<Many>({3, 733});
+  auto& c = drx_test::session().communicator();
+  const auto x = drx::place<clients>(c, 733, [](std::int64_t) { return array<float, 1000>{}; });
+  drx::compiled<Many> p(drx_test::session().executor(), c);
+  const auto calls = c.collectives();
+  (void)p(x);
+  if (c.size() == 5) CHECK(c.collectives() - calls == 6);  // up and down three levels
+}
+TEST_CASE("so do monoids") { check_bits<Some>({1, 3, 37, 61}); }
 TEST_CASE("one result: a rank's only member is not copied, nor written to") { check_bits<Sum>({0, 1, 2, 3, 5, 8}); }
 
 TEST_CASE("a rank exchanges a result's size twice, whatever the number of members") {

@@ -1,6 +1,7 @@
 // drx/run/node_list.hpp: subtrees of the tree that a reduction is: node (level, k) covers members [k 2^level, (k + 1) 2^level).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -57,6 +58,15 @@ class node_list {
       i += std::int64_t{1} << level;
     }
     return l;
+  }
+  /// How many those are.
+  static std::int64_t count_of_range(std::int64_t begin, std::int64_t end) {
+    std::int64_t n = 0;
+    for (std::int64_t i = begin; i < end; ++n) {
+      const std::int64_t aligned = i == 0 ? end : i & -i;
+      i += static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(std::min(aligned, end - i))));
+    }
+    return n;
   }
   /// Folds all into the first: the right end of a tree that is not full.
   template <class Combine>

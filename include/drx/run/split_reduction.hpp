@@ -15,8 +15,8 @@ template <class Stage>
 struct split_reduction {
   using C = typename Stage::code;
   static constexpr std::int64_t bytes = Stage::node_bytes;
-  /// From so many bytes that ranks would gather, splitting is worth its second message.
-  static constexpr std::int64_t worthwhile = 1 << 17;
+  /// A piece smaller than this is not worth a message to each rank.
+  static constexpr std::int64_t piece_bytes = 1024;
   static constexpr bool possible = !Stage::has_monoid && bytes >= 4096;
 
   struct range {

@@ -7,6 +7,7 @@
 
 #include <drx/run/indexing_kernels.hpp>
 #include <drx/run/node_list.hpp>
+#include <drx/run/rank_tree.hpp>
 #include <drx/run/split_reduction.hpp>
 
 #include <algorithm>
@@ -417,7 +418,7 @@ struct kernel<C, E, &prim::stage> {
         if (fast) list.finish(joined);
         if constexpr (split_reduction<kernel>::possible) {
           if (splits(rt, m, j.unit)) {
-            split_reduction<kernel>::run(f, rt, list, j.lent, m.total, [&](int r) { return nodes_of(rt, m, r, j.unit); });
+            split_reduction<kernel>::run(f, rt, list, j.lent, m.total, [&](int r) { return nodes_of(rt, m, r, r + 1, j.unit); });
             return;
           }
         }
@@ -428,11 +429,17 @@ struct kernel<C, E, &prim::stage> {
           finish(f, own, m.total);
           return;
         }
+        if (bytes_of_all(rt, m, j.unit) >= many_bytes) {
+          const auto nodes_of_ranks = [&](int a, int b) { return nodes_of(rt, m, a, b, j.unit); };
+          const auto merged = [&](node_list& l) { if (fast) l.finish(joined); };
+          finish(f, fold_over_ranks(rt, rt.gathered[ordinal], list, spare.data(), node_bytes, nodes_of_ranks, joined, merged), m.total);
+          return;
+        }
         gather(rt, m, list, j.unit);
         list = node_list(spare.data(), node_bytes);
         std::byte* from = rt.gathered[ordinal].data();
         for (int r = 0; r < rt.communicator->size(); ++r) {
-          const node_list part = nodes_of(rt, m, r, j.unit);
+          const node_list part = nodes_of(rt, m, r, r + 1, j.unit);
           append(list, part, from, joined);
           if (fast) list.finish(joined);
           from += part.size() * node_bytes;
@@ -451,9 +458,9 @@ struct kernel<C, E, &prim::stage> {
   }
   /// Monoids have their order.
   static bool is_fast(const runtime& rt) { return !has_monoid && rt.order == reduction_order::fast; }
-  /// The nodes that rank r has for the others: the largest subtrees of its members; in the fast order one of them all.
-  static node_list nodes_of(const runtime& rt, const membership& m, int r, std::int64_t unit) {
-    const std::int64_t begin = leaf_at(m.boundaries[r], unit), end = leaf_at(m.boundaries[r + 1], unit);
+  /// The nodes that ranks a to b - 1 have for the others: the largest subtrees of their members; in the fast order one of them all.
+  static node_list nodes_of(const runtime& rt, const membership& m, int a, int b, std::int64_t unit) {
+    const std::int64_t begin = leaf_at(m.boundaries[a], unit), end = leaf_at(m.boundaries[b], unit);
     return is_fast(rt) ? node_list::of_range(0, begin < end ? 1 : 0) : node_list::of_range(begin, end);
   }
   /// The only result of a member, if nodes are just that: a rank with one member need not copy it.
@@ -465,10 +472,18 @@ struct kernel<C, E, &prim::stage> {
   }();
   /// Whether the ranks share out the folding: a question of sizes, which all ranks know.
   static bool splits(const runtime& rt, const membership& m, std::int64_t unit) {
-    std::int64_t nodes = 0;
-    for (int r = 0; r < rt.communicator->size(); ++r) nodes += nodes_of(rt, m, r, unit).size();
-    return nodes * node_bytes >= split_reduction<kernel>::worthwhile && node_bytes >= 64 * rt.communicator->size();
+    return node_bytes >= split_reduction<kernel>::piece_bytes * rt.communicator->size() && bytes_of_all(rt, m, unit) >= many_bytes;
   }
+  /// What every rank would receive, were nodes gathered.
+  static std::int64_t bytes_of_all(const runtime& rt, const membership& m, std::int64_t unit) {
+    std::int64_t nodes = 0;
+    for (int r = 0; r < rt.communicator->size(); ++r)
+      if (is_fast(rt)) nodes += m.boundaries[r] < m.boundaries[r + 1];
+      else nodes += node_list::count_of_range(leaf_at(m.boundaries[r], unit), leaf_at(m.boundaries[r + 1], unit));
+    return nodes * node_bytes;
+  }
+  /// From so many bytes on, not everybody gathers them all.
+  static constexpr std::int64_t many_bytes = 1 << 17;
   static void gather(runtime& rt, const membership& m, const node_list& own, std::int64_t unit) {
     const int ranks = rt.communicator->size();
     rt.bytes.resize(static_cast<std::size_t>(ranks));
@@ -476,7 +491,7 @@ struct kernel<C, E, &prim::stage> {
     std::int64_t total = 0;
     for (int r = 0; r < ranks; ++r) {
       rt.offsets[static_cast<std::size_t>(r)] = total;
-      rt.bytes[static_cast<std::size_t>(r)] = nodes_of(rt, m, r, unit).size() * node_bytes;
+      rt.bytes[static_cast<std::size_t>(r)] = nodes_of(rt, m, r, r + 1, unit).size() * node_bytes;
       total += rt.bytes[static_cast<std::size_t>(r)];
     }
     rt.gathered[ordinal].grow(static_cast<std::size_t>(total));
