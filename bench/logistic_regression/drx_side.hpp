@@ -1,0 +1,49 @@
+// bench/logistic_regression/drx_side.hpp: the mean over rows in drx, a member for each row, and for each block of rows.
+#pragma once
+
+#include "inputs.hpp"
+
+#include <drx/ext/hana.hpp>
+#include <drx/run.hpp>
+
+namespace logistic::program {
+
+inline constexpr int block = 1000;
+
+struct rows : drx::placement<rows> {};
+struct row {
+  drx::array<float, features> x;
+  drx::scalar<float> y;
+};
+struct rows_of_block {
+  drx::array<float, block, features> x;
+  drx::array<float, block> y;
+};
+
+}  // namespace logistic::program
+BOOST_HANA_ADAPT_STRUCT(logistic::program::row, x, y);
+BOOST_HANA_ADAPT_STRUCT(logistic::program::rows_of_block, x, y);
+
+namespace logistic::program {
+
+/// log(1 + exp(z)) - y z, for a z of any size.
+inline constexpr auto loss_of = [](auto z, auto y) {
+  return drx::max(z, 0) + drx::log1p(drx::exp(-drx::abs(z))) - y * z;
+};
+inline constexpr auto row_loss = [](auto w, auto r) { return loss_of(drx::dot(r.x, w), r.y); };
+inline constexpr auto mean_loss = [](auto w, auto data) {
+  return drx::reduce_mean(drx::map(row_loss, drx::broadcast<rows>(w), data));
+};
+inline constexpr auto slope = [](auto w, auto data) { return drx::value_and_grad(mean_loss)(w, data); };
+
+inline constexpr auto block_loss = [](auto w, auto b) { return drx::mean(loss_of(drx::matmul(b.x, w), b.y)); };
+inline constexpr auto mean_of_blocks = [](auto w, auto data) {
+  return drx::reduce_mean(drx::map(block_loss, drx::broadcast<rows>(w), data));
+};
+inline constexpr auto slope_by_blocks = [](auto w, auto data) { return drx::value_and_grad(mean_of_blocks)(w, data); };
+
+using weights = drx::array<float, features>;
+using Slope = drx::program<slope, weights, drx::placed<row, rows>>;
+using SlopeByBlocks = drx::program<slope_by_blocks, weights, drx::placed<rows_of_block, rows>>;
+
+}  // namespace logistic::program

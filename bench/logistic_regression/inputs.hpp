@@ -1,0 +1,70 @@
+// bench/logistic_regression/inputs.hpp: the rows that every side reads, 404 MB, where they lie: nobody copies them.
+// jax_twin.py makes the same numbers.
+#pragma once
+
+#include <harness.hpp>
+
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+namespace logistic {
+
+inline constexpr int features = 100;
+inline constexpr std::size_t rows = 1'000'000;
+
+/// Memory on huge pages, as numpy asks for it too.
+template <class T>
+struct huge_pages {
+  using value_type = T;
+  T* allocate(std::size_t n) {
+    constexpr std::size_t page = std::size_t{1} << 21;
+    const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
+    void* p = std::aligned_alloc(page, bytes);
+    if (p == nullptr) throw std::bad_alloc();
+    madvise(p, bytes, MADV_HUGEPAGE);
+    return static_cast<T*>(p);
+  }
+  void deallocate(T* p, std::size_t) { std::free(p); }
+  bool operator==(const huge_pages&) const = default;
+};
+using numbers = std::vector<float, huge_pages<float>>;
+
+struct inputs {
+  std::vector<float> w = std::vector<float>(features);
+  numbers x = numbers(rows * features);  // [rows, features]
+  numbers y = numbers(rows);             // 0 or 1
+};
+struct answer {
+  float loss = 0, slope[features] = {};
+};
+
+inline inputs make_inputs() {
+  inputs in;
+  for (std::uint32_t i = 0; i < features; ++i) in.w[i] = 0.25f * bench::uniform(1, i);
+#pragma omp parallel for
+  for (std::uint32_t i = 0; i < rows * features; ++i) in.x[i] = bench::uniform(2, i);
+  for (std::uint32_t i = 0; i < rows; ++i) in.y[i] = bench::uniform(3, i) > 0 ? 1.0f : 0.0f;
+  return in;
+}
+
+/// In plain double loops.
+inline std::vector<double> reference(const inputs& in) {
+  std::vector<double> total(1 + features);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const float* x = &in.x[i * features];
+    double z = 0;
+    for (std::size_t j = 0; j < features; ++j) z += static_cast<double>(x[j]) * static_cast<double>(in.w[j]);
+    total[0] += std::log1p(std::exp(z)) - static_cast<double>(in.y[i]) * z;
+    const double slope = 1 / (1 + std::exp(-z)) - static_cast<double>(in.y[i]);
+    for (std::size_t j = 0; j < features; ++j) total[1 + j] += slope * static_cast<double>(x[j]);
+  }
+  for (double& t : total) t /= static_cast<double>(rows);
+  return total;
+}
+
+}  // namespace logistic

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""The logistic regression's loss and gradient in JAX, on as many cores as there are threads."""
+
+import time
+
+import twin
+
+suite = twin.Suite()
+
+import jax  # noqa: E402  (after the affinity is set)
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+
+ROWS, FEATURES = 1_000_000, 100
+
+
+def loss(w, x, y):
+    z = x @ w
+    return jnp.mean(jnp.logaddexp(z, 0) - y * z)
+
+
+w = twin.uniform(1, (FEATURES,), 0.25)
+x = twin.uniform(2, (ROWS, FEATURES))
+y = (twin.uniform(3, (ROWS,)) > 0).astype(np.float32)
+inputs = jax.block_until_ready(jax.device_put((w, x, y)))
+begin = time.perf_counter()
+compiled = jax.jit(jax.value_and_grad(loss)).lower(*inputs).compile()
+jax.block_until_ready(compiled(*inputs))
+suite.add("loss and gradient", "JAX", call=lambda: jax.block_until_ready(compiled(*inputs)), result=lambda y: y,
+          temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=time.perf_counter() - begin)
+suite.version("jax", jax.__version__)
+suite.run()
