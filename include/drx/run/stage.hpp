@@ -88,7 +88,11 @@ struct kernel<C, E, &prim::stage> {
         if constexpr (C::definition(r) >= 0) f.slots[C::plan.where[r].offset] = address<C, to>(f);
       }
     });
-    run_region<C, region>(f);
+    if constexpr (Body > 0 && parent < 0) {
+      run_block<region>(f);
+    } else {
+      run_region<C, region>(f);
+    }
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(region, I), one = C::output(body, I), to = C::result(E, I);
       if constexpr (fold_of(I) == fold::group) {
@@ -105,6 +109,31 @@ struct kernel<C, E, &prim::stage> {
                       static_cast<std::size_t>((end - begin) * C::bytes(out)));
         }
       }
+    });
+  }
+  static constexpr std::int64_t member_bytes = [] {  // of the program's inputs, not nested in a member
+    std::int64_t n = 0;
+    for (int i = 0; i < placed; ++i)
+      if (is_program_input<C>(C::operand(E, i)) && C::tape.values[C::input(body, 1 + i)].depth == 0) n += C::bytes(C::input(body, 1 + i));
+    return n;
+  }();
+  /// A block's steps. Where the members are more than a cache holds, each step begins with its part of the next block's shares
+  /// being fetched. Only the first step reads the block from memory, which would idle during the others.
+  template <int Region>
+  static void run_block(frame& f) {
+    constexpr int steps = C::plan.step_count[Region];
+    const bool from_memory = f.members[p].local * member_bytes >= (1 << 22);
+    unroll<steps>([&]<int S>(std::integral_constant<int, S>) {
+      if (from_memory)
+        unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
+          constexpr int share = C::input(Region, 1 + I);
+          constexpr std::int64_t bytes = C::bytes(share);
+          if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0) {
+            const std::byte* next = f.slots[C::plan.where[share].offset] + bytes;
+            for (std::int64_t at = bytes * S / steps / 64 * 64; at < bytes * (S + 1) / steps; at += 64) __builtin_prefetch(next + at);
+          }
+        });
+      run_step<C, C::plan.first_step[Region] + S>(f);
     });
   }
   /// The number of the first element of a placed share's member.
