@@ -76,8 +76,29 @@ def markdown(body):
     return "\n".join("| " + " | ".join(line) + " |" for line in [HEAD, ["---"] * 4 + ["---:"] * 6, *body]) + "\n"
 
 
+def telling(head, body):
+    """Without the columns in which every line says the same."""
+    kept = [i for i in range(len(head)) if len({line[i] for line in body}) > 1]
+    return [[line[i] for i in kept] for line in [head, *body]]
+
+
+def into_page(page, tables):
+    """Writes the tables anew that stand in a Markdown page after `<!-- bench: WORKLOAD -->` or `<!-- bench: WORKLOAD: ROW -->`."""
+    def table(marker):
+        name, row = marker[1], marker[2]
+        body = [line[1:-1] for line in tables.get(name, []) if row in (None, line[1])]
+        if not body:
+            return marker[0]
+        head, *body = telling(HEAD[1:-1], body)
+        bold = [[f"**{cell}**" if cell == "drx" else cell for cell in line] for line in body]
+        lines = [head, ["---:" if name[0] in "m/tc" and name != "threads" else "---" for name in head], *bold]
+        return f"<!-- bench: {name}{': ' + row if row else ''} -->\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+    page.write_text(re.sub(r"<!-- bench: (\w+)(?:: (.*?))? -->\n(?:\|.*\n)*", table, page.read_text()))
+
+
 def chart(found, meta, file):
-    """Bars of the least times with a tick at the median, a panel for each row and launch."""
+    """Bars of the least times with a tick at the median, a panel for each row of the launch with the most threads and ranks."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -85,7 +106,8 @@ def chart(found, meta, file):
     import matplotlib.pyplot as plt
 
     panels = {}
-    for r in found:
+    launch = max((r["threads"] for r in found), key=natural)
+    for r in (r for r in found if r["threads"] == launch):
         panels.setdefault((r["row"], r["threads"]), []).append(r)
     heights = [len(sides) for sides in panels.values()]
     figure, axes = plt.subplots(len(panels), 1, squeeze=False, figsize=(7, 0.5 * len(panels) + 0.28 * sum(heights) + 0.5),
@@ -107,22 +129,28 @@ def chart(found, meta, file):
     plt.close(figure)
 
 
-def write(out, workloads):
-    """`workloads`: {name: workload.json}; those with raw passes are reported. Returns the table."""
-    body = []
+def write(out, workloads, docs=None):
+    """`workloads`: {name: workload.json}; those with raw passes are reported, in the page and charts under `docs` too. Returns the table."""
+    body, tables = [], {}
     for name, meta in workloads.items():
         found, versions = rows(out / "raw", name, meta)
         if not found:
             continue
-        body += [cells(r) for r in found]
+        tables[name] = [cells(r) for r in found]
+        body += tables[name]
         for version in sorted(versions):
             print(f"{name}: {version}")
         try:
             chart(found, meta, out / f"{name}.svg")
+            if docs:
+                (docs / "charts").mkdir(exist_ok=True)
+                (docs / "charts" / f"{name}.svg").write_bytes((out / f"{name}.svg").read_bytes())
         except ImportError:
             print(f"{name}: no chart without matplotlib (--with-peers brings it)")
     text = markdown(body)
     (out / "table.md").write_text(text)
     with open(out / "table.csv", "w", newline="") as file:
         csv.writer(file).writerows([HEAD, *body])
+    if docs:
+        into_page(docs / "performance.md", tables)
     return text
