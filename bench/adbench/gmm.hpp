@@ -64,10 +64,27 @@ struct gmm {
       std::array<T, D> centred;
       for (std::size_t i = 0; i < D; ++i) centred[i] = x[i] - s.theta[means + k * D + i];
       std::array<T, D> y;
-      drx::ad::lower_matmul<D>(s.root[k], centred, y);
-      term[k] = s.theta[k] + s.log_determinant[k] - drx::ad::dot(y, y) / 2;
+      if constexpr (drx::ad::Number<T>) {
+        drx::ad::lower_matmul<D>(s.root[k], centred, y);
+      } else {  // a peer's scalar
+        for (std::size_t i = 0, at = 0; i < D; ++i) {
+          y[i] = 0;
+          for (std::size_t j = 0; j <= i; ++j) y[i] += s.root[k][at++] * centred[j];
+        }
+      }
+      term[k] = s.theta[k] + s.log_determinant[k] - squares(y) / 2;
     }
     return log_sum_exp(term);
+  }
+  template <class T, std::size_t N>
+  static T squares(const std::array<T, N>& y) {
+    if constexpr (drx::ad::Number<T>) {
+      return drx::ad::dot(y, y);
+    } else {
+      T sum = 0;
+      for (const T& v : y) sum += v * v;
+      return sum;
+    }
   }
   /// What does not depend on points.
   template <class T>
@@ -75,7 +92,7 @@ struct gmm {
     std::array<T, K> weights;
     for (std::size_t k = 0; k < K; ++k) weights[k] = s.theta[k];
     T prior = 0;
-    for (const auto& root : s.root) prior += drx::ad::dot(root, root);
+    for (const auto& root : s.root) prior += squares(root);
     prior *= gamma * gamma / 2;
     for (const T& q : s.log_determinant) prior -= m * q;
     return prior - static_cast<double>(points) * log_sum_exp(weights) + constant();
@@ -84,16 +101,22 @@ struct gmm {
   static T log_sum_exp(const std::array<T, K>& x) {
     using std::exp, std::log;
     auto most = drx::ad::value_of(x[0]);  // a shift: without influence on the result
-    for (const T& v : x) most = drx::ad::max(most, drx::ad::value_of(v));
+    for (const T& v : x)
+      if constexpr (drx::ad::Number<T>) {
+        most = drx::ad::max(most, drx::ad::value_of(v));
+      } else if (v > most) {
+        most = v;
+      }
     T sum = 0;
     for (const T& v : x) sum += exp(v - most);
     return log(sum) + most;
   }
 
-  /// The whole, on plain numbers.
-  [[nodiscard]] double value(const vector& t, const std::vector<point>& x) const {
+  /// The whole.
+  template <class T>
+  [[nodiscard]] T value(const std::array<T, parameters>& t, const std::vector<point>& x) const {
     const auto s = prepare(t);
-    double sum = once(s);
+    T sum = once(s);
     for (const point& p : x) sum += (*this)(s, p);
     return sum;
   }

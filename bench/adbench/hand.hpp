@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 
 namespace adbench {
 
@@ -28,7 +29,7 @@ struct hand {
 
   template <class A, class B>
   static auto product(const pose<A>& a, const pose<B>& b) {
-    pose<decltype(a[0][0] * b[0][0] + a[0][0])> c;
+    pose<std::conditional_t<std::is_same_v<A, double>, B, A>> c;
     for (std::size_t i = 0; i < 3; ++i)
       for (std::size_t j = 0; j < 4; ++j) {
         c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
@@ -44,7 +45,7 @@ struct hand {
   }
   /// What brings the hand at rest to each bone of the hand that is bent.
   template <class S>
-  std::array<pose<S>, bones> poses(const std::array<S, inputs>& in) const {
+  std::array<pose<S>, bones> poses(const S* in) const {
     std::array<pose<S>, bones> absolute;
     for (std::size_t b = 0; b < bones; ++b) {
       pose<S> own;
@@ -62,7 +63,7 @@ struct hand {
   }
   template <class S>
   std::array<S, 3> operator()(const std::array<S, inputs>& in) const {
-    const auto all = poses(in);
+    const auto all = poses(in.data());
     const S u[3] = {in[within], in[within + 1], 1 - in[within] - in[within + 1]};
     std::array<S, 3> skin{S(0), S(0), S(0)};
     for (std::size_t c = 0; c < 3; ++c)

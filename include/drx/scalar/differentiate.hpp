@@ -6,7 +6,7 @@
 // scalar type, as std::array<S, N> for a std::array and as std::span<const S> for what has its size at run time.
 #pragma once
 
-#include <drx/scalar/wide.hpp>
+#include <drx/scalar/prod.hpp>
 
 #include <vector>
 
@@ -141,19 +141,18 @@ auto gradient_by_dual(const F& f, const X& x, G& g) {
   return y;
 }
 
-/// The variables of x on a tape; those of run-time size lie in its memory.
+/// The variables of x, the first on the tape; those of run-time size lie in its memory.
 template <class T, class X>
 auto record_inputs(recording<T>& tape, const X& x) {
+  const std::size_t n = count_of(x);
   if constexpr (static_size<X> != std::dynamic_extent) {
-    return inputs_of<var<T>>(x, [&](std::size_t i) { return variable(tape, T(at(x, i))); }, 0);
+    const std::uint32_t first = tape.leaves(n);
+    return array_of<var<T>, static_size<X>>([&](std::size_t i) { return var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i)); });
   } else {
-    const std::size_t n = count_of(x);
     var<T>* in = tape.template reserve<var<T>>(n);
-    if (!in) {
-      for (std::size_t i = 0; i < n; ++i) tape.leaf();
-      tape.require_complete();
-    }
-    for (std::size_t i = 0; i < n; ++i) in[i] = variable(tape, T(at(x, i)));
+    const std::uint32_t first = tape.leaves(n);
+    tape.require_complete();
+    for (std::size_t i = 0; i < n; ++i) in[i] = var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i));
     return std::span<const var<T>>(in, n);
   }
 }
@@ -168,8 +167,9 @@ auto gradient_by_tape(const F& f, const X& x, const Memory& memory, G& g) {
     tape.clear();
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(r)>, var<T>>) {
       add_cotangent(r, T(real_t<T>(1)));
-      tape.sweep();
-      for (std::size_t i = 0; i < in.size(); ++i) g[i] = cotangent(in[i]);
+      const auto n = static_cast<std::uint32_t>(in.size());
+      tape.sweep(n);
+      for (std::uint32_t i = 0; i < n; ++i) g[i] = tape.cotangent(i);
       return r.value;
     } else {
       static_assert(level<decltype(r)> < level<var<T>>, "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
@@ -324,7 +324,7 @@ auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& mem
         if constexpr (std::is_same_v<detail::output_t<std::remove_cvref_t<decltype(y)>>, var<B>>) {
           tape.clear();
           add_cotangent(detail::output(y, k), B(real_t<B>(1)));
-          tape.sweep();
+          tape.sweep(N);
           for (std::size_t i = 0; i < N; ++i) r.jacobian[k][i] = cotangent(in[i]);
         }
       }

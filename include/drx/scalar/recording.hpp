@@ -133,6 +133,13 @@ class recording {
     words_[count_] = {0, detail::statement::leaf};
     return count_++;
   }
+  /// n leaves at once: the number of the first.
+  DRX_FN std::uint32_t leaves(std::size_t n) {
+    if (limit_ - count_ < n) return overflow(n);
+    for (std::size_t i = 0; i < n; ++i) words_[count_ + i] = {0, detail::statement::leaf};
+    count_ += static_cast<std::uint32_t>(n);
+    return count_ - static_cast<std::uint32_t>(n);
+  }
   DRX_FN std::uint32_t push(std::uint32_t a, const T& partial) {
     if (count_ >= limit_) [[unlikely]] return overflow(1);
     words_[count_] = {a, detail::statement::unary};

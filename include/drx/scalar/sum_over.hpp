@@ -33,13 +33,7 @@ struct sum_over {
   template <class Theta, class G, class Memory>
   static T run(const F& f, const Theta& theta, std::size_t samples, const Sample& sample, G& g, const Memory& memory) {
     return with_tape<P>(memory, [&](recording<P>& tape) {
-      const auto in = [&] {
-        if constexpr (static_size<Theta> != std::dynamic_extent) {
-          return inputs_of<V>(theta, [&](std::size_t i) { return variable(tape, P(at(theta, i))); }, 0);
-        } else {
-          return record_inputs(tape, theta);
-        }
-      }();
+      const auto in = record_inputs(tape, theta);
       const auto shared = [&] {  // recorded once for all samples
         if constexpr (requires { f.prepare(in); }) {
           return f.prepare(in);

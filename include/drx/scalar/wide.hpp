@@ -48,6 +48,17 @@ DRX_FN constexpr wide_operand classify(std::size_t n, Get get, Tape*& tape) {
   wide_operand o;
   if (n == 0) return o;
   const std::uint32_t first = number_of(get(0));
+  if constexpr (is_var<std::remove_cvref_t<decltype(get(0))>>) {
+    if (first != statement::none) {  // most often they are in order, which is soon seen
+      Tape* const on = get(0).tape;
+      std::size_t others = 0;
+      for (std::size_t i = 0; i < n; ++i) others |= static_cast<std::size_t>(get(i).index ^ (first + static_cast<std::uint32_t>(i))) | (get(i).tape != on);
+      if (others == 0) {
+        tape = on;
+        return {wide_operand::contiguous, first};
+      }
+    }
+  }
   bool passive = true, contiguous = first != statement::none;
   for (std::size_t i = 0; i < n; ++i) {
     const auto& x = get(i);

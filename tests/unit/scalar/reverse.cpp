@@ -179,6 +179,22 @@ TEST_CASE("wide statements against loops") {
           for (std::size_t i = 1; i < 10; ++i) t += v[i];
           return s * t;
         });
+  for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{41}})
+    check([n](const auto& v) { return 1e9 * ad::prod(part(v, 3, n)) * v[1]; },
+          [n](const auto& v) {
+            auto y = v[1];
+            for (std::size_t i = 0; i < n; ++i) y *= v[3 + i];
+            return 1e9 * y;
+          });
+  std::vector<double> zeros(20, 2.0), g(20);
+  zeros[4] = 0;
+  const auto product = [](const auto& v) { return ad::prod(v); };
+  CHECK(ad::value_and_gradient_into(g, product, zeros) == 0);
+  CHECK(g[4] == std::pow(2.0, 19));
+  CHECK(g[0] == 0);
+  zeros[17] = 0;
+  ad::value_and_gradient_into(g, product, zeros);
+  CHECK(g == std::vector<double>(20));
 }
 
 TEST_CASE("dot, axpy and products of matrices against loops") {

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""ADBench's gradients in JAX, jitted: the peer of main.cpp, on the same inputs (inputs.hpp)."""
+
+import time
+
+import twin
+
+suite = twin.Suite()
+
+import jax  # noqa: E402  (after the affinity is set)
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+
+jax.config.update("jax_enable_x64", True)
+
+D, K, N = 10, 5, 1000
+LAYERS, UNITS, LENGTH = 2, 14, 1024
+
+
+def drawn(stream, shape):
+    return twin.uniform(stream, shape, 0.5, "float64")
+
+
+def log_posterior(t, x):
+    """As gmm.hpp: log weights, means, log diagonals, lower triangles by rows; without the constant."""
+    weights, means, logs = t[:K], t[K:K + K * D].reshape(K, D), t[K + K * D:K + 2 * K * D].reshape(K, D)
+    below = t[K + 2 * K * D:].reshape(K, D * (D - 1) // 2)
+    diagonals = jnp.exp(logs)
+    rows, columns = np.tril_indices(D, -1)
+    roots = jnp.zeros((K, D, D)).at[:, rows, columns].set(below) + jax.vmap(jnp.diag)(diagonals)
+    y = jnp.einsum("kij,nkj->nki", roots, x[:, None, :] - means)
+    terms = weights + logs.sum(1) - 0.5 * jnp.square(y).sum(-1)
+    prior = 0.5 * (jnp.square(diagonals).sum() + jnp.square(below).sum())
+    return jax.nn.logsumexp(terms, axis=1).sum() - N * jax.nn.logsumexp(weights) + prior
+
+
+def lstm_loss(w, start, sequence):
+    """As lstm.hpp."""
+    layers, extra = w[:8 * LAYERS * UNITS].reshape(LAYERS, 4, 2, UNITS), w[8 * LAYERS * UNITS:].reshape(3, UNITS)
+
+    def step(state, characters):
+        now, then = characters
+        up, new = now * extra[0], []
+        for gates, (hidden, cell) in zip(layers, state):
+            forget, take, out = (jax.nn.sigmoid(v * gates[g, 0] + gates[g, 1]) for g, v in ((0, up), (1, hidden), (2, up)))
+            cell = cell * forget + take * jnp.tanh(hidden * gates[3, 0] + gates[3, 1])
+            up = out * jnp.tanh(cell)
+            new.append(jnp.stack([up, cell]))
+        y = up * extra[1] + extra[2]
+        return jnp.stack(new), jnp.sum(then * (y - jnp.log(jnp.sum(jnp.exp(y)) + 2)))
+
+    scores = jax.lax.scan(step, start, (sequence[:-1], sequence[1:]))[1]
+    return -scores.sum() / ((LENGTH - 1) * UNITS)
+
+
+def add(row, f, *inputs):
+    begin = time.perf_counter()
+    compiled = jax.jit(jax.value_and_grad(f)).lower(*inputs).compile()
+    jax.block_until_ready(compiled(*inputs))
+    seconds = time.perf_counter() - begin
+    suite.add(row, "JAX", call=lambda: jax.block_until_ready(compiled(*inputs)), result=lambda r: r[1],
+              temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=seconds)
+
+
+add("Gaussian mixture", log_posterior, *map(jnp.asarray, (drawn(1, (K + 2 * K * D + K * D * (D - 1) // 2,)), drawn(2, (N, D)))))
+add("LSTM", lstm_loss, *map(jnp.asarray, (drawn(6, (8 * LAYERS * UNITS + 3 * UNITS,)), drawn(4, (LAYERS, 2, UNITS)),
+                                          np.eye(UNITS)[twin.hashed(5, LENGTH) % UNITS])))
+suite.version("jax", jax.__version__)
+suite.run()

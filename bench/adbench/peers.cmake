@@ -1,0 +1,16 @@
+# The peers of C++ that this machine has (Debian: libeigen3-dev, libboost-dev, and those of tapes.cmake); the others are left out.
+include(CheckIncludeFileCXX)
+target_include_directories(bench_adbench PRIVATE ${CMAKE_CURRENT_LIST_DIR})
+if(TARGET drx::run)
+  target_sources(bench_adbench PRIVATE ${CMAKE_CURRENT_LIST_DIR}/arrays.cpp)
+endif()
+if(TARGET Eigen3::Eigen)
+  target_sources(bench_adbench PRIVATE ${CMAKE_CURRENT_LIST_DIR}/eigen.cpp)
+endif()
+
+include(${CMAKE_CURRENT_LIST_DIR}/../tapes.cmake)
+drx_tape_peers(bench_adbench ${CMAKE_CURRENT_LIST_DIR})
+check_include_file_cxx(boost/math/differentiation/autodiff.hpp DRX_HAS_BOOST_AUTODIFF)
+if(DRX_HAS_BOOST_AUTODIFF)
+  drx_peer(bench_adbench ${CMAKE_CURRENT_LIST_DIR}/boost.cpp DRX_BENCH_BOOST)
+endif()

@@ -1,0 +1,71 @@
+// The product of 1000 variables (Speelpenning) and its gradient.
+#include "inputs.hpp"
+
+#include <drx/scalar/differentiate.hpp>
+
+#include <utility>
+#include <vector>
+#ifdef DRX_BENCH_DRX
+#include <drx/drx.hpp>
+#include <drx/run/compiled.hpp>
+#endif
+
+namespace ad = drx::ad;
+using speelpenning::count, speelpenning::vector;
+
+namespace {
+
+/// Products before and behind each factor: two multiplications for each.
+double by_hand(const vector& x, vector& g) {
+  double before = 1, behind = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    g[i] = before;
+    before *= x[i];
+  }
+  for (std::size_t i = count; i-- > 0;) {
+    g[i] *= behind;
+    behind *= x[i];
+  }
+  return before;
+}
+constexpr auto loop = [](const auto& x) {
+  auto y = x[0];
+  for (std::size_t i = 1; i < x.size(); ++i) y *= x[i];
+  return y;
+};
+
+#ifdef DRX_BENCH_DRX
+constexpr auto product = [](auto x) { return drx::value_and_grad([](auto v) { return drx::prod(v); })(x); };
+using Program = drx::program<product, drx::array<double, static_cast<std::int64_t>(count)>>;
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::suite suite(argc, argv);
+  const vector x = speelpenning::factors();
+  const ad::arena memory(1 << 18);
+  speelpenning::add(suite, "by hand", [&](vector& g) { benchmark::DoNotOptimize(by_hand(x, g)); });
+  speelpenning::add(suite, "drx", [&](vector& g) {
+    benchmark::DoNotOptimize(ad::value_and_gradient_into(g, [](const auto& v) { return ad::prod(v); }, x, memory));
+  });
+  speelpenning::add(suite, "drx, tape of a loop", [&](vector& g) { benchmark::DoNotOptimize(ad::value_and_gradient_into(g, loop, x, memory)); });
+#ifdef DRX_BENCH_DRX
+  drx::serial_executor threads;
+  drx::single_rank rank;
+  drx::compiled<Program> program(threads, rank);
+  drx::array<double, static_cast<std::int64_t>(count)> factors;
+  std::copy(x.begin(), x.end(), factors.begin());
+  speelpenning::add(suite, "drx, arrays", [&](vector& g) {
+    const auto result = program(factors);
+    std::copy(std::get<1>(result).begin(), std::get<1>(result).end(), g.begin());
+  });
+#endif
+#ifdef DRX_BENCH_ADOLC
+  speelpenning::add_adolc(suite, x);
+#endif
+#ifdef DRX_BENCH_SACADO
+  speelpenning::add_sacado(suite, x);
+#endif
+  return suite.run();
+}
