@@ -1,9 +1,10 @@
 // drx/plan/workspace.hpp: from a staged tape to steps and addresses, all at compile time. Elementwise entries of one
 // shape gather into groups, each one loop; what is used inside of its loop only is never stored; the rest gets an
-// offset in the workspace from its liveness, in place of an operand that dies where the shapes allow it.
+// offset in the workspace from its liveness, in place of an operand that dies where the shapes allow it. A product of
+// matrices that one group alone reads becomes the group's first member.
 #pragma once
 
-#include <drx/plan/stages.hpp>
+#include <drx/plan/products.hpp>
 
 namespace drx::plan {
 
@@ -14,7 +15,8 @@ struct location {
   std::int64_t offset = 0;  // bytes; for a slot its number
 };
 
-/// One step of a region: a group of elementwise entries (members in `plan.members`), or a single entry.
+/// One step of a region: a group of elementwise entries (members in `plan.members`), perhaps after a product of matrices,
+/// or a single entry.
 struct step {
   bool group = false;
   int entry = -1;
@@ -180,6 +182,7 @@ class workspace_planner {
         if (p.group_of[o] > 0 && p.group_of[o] != p.group_of[result]) p.stored[o] = true;
       }
     }
+    take_products(region, step0, groups);
     const int steps = groups.size();
     p.step_count[r] = steps;
     for (int s = 0; s < steps; ++s) {
@@ -261,6 +264,60 @@ class workspace_planner {
     return frame;
   }
 
+  /// Makes products of matrices the first members of the groups that alone read them.
+  constexpr void take_products(const frozen_region& region, int step0, vec<vec<int>>& groups) {
+    constexpr int none = -1, several = -2;
+    vec<int> reader(Frozen::sizes.values + 1, none);  // by value: the group that reads it, each element at its place
+    auto read = [&](int o, int s) {
+      const int m = touched(o);
+      if (m < 0) return;
+      const bool in_place = o == m && s >= 0 && !groups[s].empty() && t.values[m].shape == loop_of(groups[s]);
+      reader[m] = in_place && (reader[m] == none || reader[m] == s) ? s : several;
+    };
+    for (int s = 0; s < groups.size(); ++s) {
+      const int single = p.steps[step0 + s].entry;
+      for (int i = 0; i < (groups[s].empty() ? 1 : groups[s].size()); ++i) {
+        const auto& x = t.entries[groups[s].empty() ? single : groups[s][i]];
+        for (int k = 0; k < x.operands.count; ++k) read(id(x.operands, k), s);
+      }
+    }
+    for (int i = 0; i < region.outputs.count; ++i) read(id(region.outputs, i), -1);
+
+    int kept = 0;
+    for (int s = 0; s < groups.size(); ++s) {
+      const step now = p.steps[step0 + s];
+      if (!now.group && runs_in_tiles(t, t.entries[now.entry])) {
+        const int v = id(t.entries[now.entry].results, 0), g = reader[v];
+        if (g >= 0 && groups[g].size() < group_limit && may_follow_product(groups[g])) {
+          vec<int> members{now.entry};
+          members.append(groups[g]);
+          groups[g] = members;
+          p.stored[v] = false;
+          continue;
+        }
+      }
+      for (int e : groups[s]) p.group_of[id(t.entries[e].results, 0)] = 1 + step0 + kept;
+      if (kept != s) groups[kept] = groups[s];
+      p.steps[step0 + kept++] = now;
+    }
+    for (; next_step > step0 + kept; --next_step) p.steps[next_step - 1] = {};
+    groups.resize(kept);
+  }
+  constexpr shape loop_of(const vec<int>& group) const { return t.values[id(t.entries[group.back()].results, 0)].shape; }
+  /// Whether a group has no product yet, and reads no positions.
+  constexpr bool may_follow_product(const vec<int>& group) const {
+    for (int e : group) {
+      const auto& x = t.entries[e];
+      if (x.prim == &prim::matmul || x.prim == &prim::iota) return false;
+      for (int i = 0; i < x.operands.count; ++i)
+        for (int v = root(id(x.operands, i)); definition[v] >= 0; v = root(id(t.entries[definition[v]].operands, 0))) {
+          if (t.entries[definition[v]].prim == &prim::iota) return false;
+          if (t.entries[definition[v]].prim != &prim::broadcast_to) break;
+        }
+    }
+    return true;
+  }
+
   template <class F>
   constexpr void for_each_entry(int s, F f) const {
     const step& now = p.steps[s];
@@ -295,7 +352,7 @@ class workspace_planner {
       for (int i = 0; i < x.operands.count; ++i) {
         const int o = id(x.operands, i);
         if (p.group_of[o] == 1 + s || touched(o) != m) continue;
-        ok = ok && (root(o) == m) && t.values[o].shape == t.values[result].shape && x.prim != &prim::broadcast_to && !(update && i > 0);
+        ok = ok && (root(o) == m) && t.values[o].shape == t.values[result].shape && x.prim != &prim::broadcast_to && x.prim != &prim::matmul && !(update && i > 0);
       }
     });
     return ok;

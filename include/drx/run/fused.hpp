@@ -4,11 +4,14 @@
 // A loop over short rows would run scalar remainders and restart for each row. There, what is broadcast along rows or
 // columns is written out first, and several rows are one loop.
 //
+// After a product of matrices, which is then the group's first entry, the loop runs over each tile as soon as it is finished.
+//
 // Some functions are fast in a range only (prim::row_of<p>::near). A loop with one of them runs in chunks; a chunk in
 // which an operand was out of range runs again with their exact forms.
 #pragma once
 
 #include <drx/run/frame.hpp>
+#include <drx/run/gemm.hpp>
 
 #include <cstring>
 
@@ -22,7 +25,7 @@ namespace drx::run {
 
 namespace detail {
 
-enum class source_kind : std::int8_t { none, register_, literal, position, memory };
+enum class source_kind : std::int8_t { none, register_, literal, position, memory, tile };
 
 /// Where an operand of a fused entry comes from.
 struct source {
@@ -88,6 +91,11 @@ struct fused {
   static constexpr detail::source operand(int m, int i) {
     const int e = entry(m);
     const primitive* p = C::tape.entries[e].prim;
+    if (p == &prim::matmul) {
+      detail::source s;
+      s.kind = detail::source_kind::tile;
+      return s;
+    }
     if (p == &prim::constant) {
       detail::source s;
       s.kind = detail::source_kind::literal;
@@ -104,11 +112,13 @@ struct fused {
   }
   static constexpr int arity(int m) {
     const int n = C::tape.entries[entry(m)].operands.count;
-    return n == 0 ? 1 : n;
+    return n == 0 || C::tape.entries[entry(m)].prim == &prim::matmul ? 1 : n;
   }
+  static constexpr bool after_product = C::tape.entries[entry(0)].prim == &prim::matmul;
 
   /// Whether all memory is read in the order of the loop or is one number: then the loop needs no rows.
   static constexpr bool flat = [] {
+    if (after_product) return false;
     for (int m = 0; m < count; ++m)
       for (int i = 0; i < arity(m); ++i) {
         const detail::source s = operand(m, i);
@@ -148,7 +158,7 @@ struct fused {
       return detail::get<s.index>(registers);
     } else if constexpr (s.kind == detail::source_kind::literal) {
       return static_cast<T>(s.number);
-    } else if constexpr (written_out(s)) {
+    } else if constexpr (written_out(s) || s.kind == detail::source_kind::tile) {
       return detail::get<3 * M + I>(pointers)[i];
     } else if constexpr (s.kind == detail::source_kind::position) {
       return position<T, s.axis>(r, i);
@@ -197,7 +207,7 @@ struct fused {
     constexpr int e = entry(M);
     constexpr const primitive* p = C::tape.entries[e].prim;
     using R = element_of<C, C::result(e, 0)>;
-    if constexpr (p == &prim::constant || p == &prim::iota || p == &prim::broadcast_to) {
+    if constexpr (p == &prim::constant || p == &prim::iota || p == &prim::broadcast_to || p == &prim::matmul) {
       return load<R, M, 0>(registers, pointers, r, i);
     } else if constexpr (p == &prim::cast) {
       using From = element_of<C, C::operand(e, 0)>;
@@ -219,6 +229,8 @@ struct fused {
       constexpr detail::source s = operand(m, i);
       if constexpr (s.kind == detail::source_kind::memory) {
         return static_cast<const element_of<C, s.value>*>(nullptr);
+      } else if constexpr (s.kind == detail::source_kind::tile) {
+        return static_cast<const element_of<C, result(m)>*>(nullptr);
       } else if constexpr (written_out(s)) {
         constexpr int e = entry(m);
         constexpr int v = C::tape.entries[e].operands.count == 0 ? C::result(e, 0) : C::operand(e, i);
@@ -289,9 +301,64 @@ struct fused {
     run_row<size, M...>(out, pointers, 0);
   }
 
+  /// The loop over one finished tile of the product: `height` rows from `row` on, Cols columns from `col` on.
+  template <int Cols, class T, int... M, int... K>
+  [[gnu::noinline]] static void run_tile(frame& f, const T* tile, int row, int height, int col, std::integer_sequence<int, M...>,
+                                         std::integer_sequence<int, K...>) {
+    pointers_type bases{};
+    auto base = [&]<int Q>(std::integral_constant<int, Q>) {
+      constexpr int m = Q / 3, i = Q % 3;
+      if constexpr (i < arity(m)) {
+        constexpr detail::source s = operand(m, i);
+        if constexpr (s.kind == detail::source_kind::memory) {
+          detail::get<Q>(bases) = elements<element_of<C, s.value>, C, s.value>(f) + (s.from.last() == 1 ? 0 : col);
+        } else if constexpr (s.kind == detail::source_kind::tile) {
+          detail::get<Q>(bases) = tile;
+        }
+      }
+    };
+    (base(std::integral_constant<int, K>{}), ...);
+    constexpr std::int64_t widths[] = {static_cast<std::int64_t>(sizeof(element_of<C, result(M)>))...};
+    std::byte* const first[] = {(C::plan.stored[result(M)] ? store_address<M>(f) + col * widths[M] : nullptr)...};
+    for (int r = 0; r < height; ++r) {
+      pointers_type pointers = bases;
+      auto move = [&]<int Q>(std::integral_constant<int, Q>) {
+        constexpr int m = Q / 3, i = Q % 3;
+        if constexpr (i < arity(m)) {
+          constexpr detail::source s = operand(m, i);
+          if constexpr (s.kind == detail::source_kind::memory) {
+            detail::get<Q>(pointers) += row_start(s.from, row + r);
+          } else if constexpr (s.kind == detail::source_kind::tile) {
+            detail::get<Q>(pointers) += r * Cols;
+          }
+        }
+      };
+      (move(std::integral_constant<int, K>{}), ...);
+      std::byte* const out[] = {(C::plan.stored[result(M)] ? first[M] + (row + r) * columns * widths[M] : nullptr)...};
+      run_row<Cols, M...>(out, pointers, 0);
+    }
+  }
+  struct tile_epilogue {
+    using takes_tiles = void;
+    frame& f;
+    template <int Cols, class T>
+    void finish(const T* tile, int row, int height, int col) const {
+      run_tile<Cols>(f, tile, row, height, col, std::make_integer_sequence<int, count>{}, std::make_integer_sequence<int, 3 * count>{});
+    }
+  };
+  static void run_product(frame& f) {
+    constexpr int e = entry(0), x = C::operand(e, 0), y = C::operand(e, 1);
+    constexpr plan::product_extents p = plan::extents_of(C::tape, C::tape.entries[e]);
+    using T = element_of<C, result(0)>;
+    drx::kernel::gemm<T, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.tx, p.ty>(
+        elements<const T, C, x>(f), elements<const T, C, y>(f), tile_epilogue{f});
+  }
+
   template <int... M, int... K>
   static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
-    if constexpr (short_rows) {
+    if constexpr (after_product) {
+      run_product(f);
+    } else if constexpr (short_rows) {
       constexpr std::int64_t band = columns < 512 ? 512 / columns : 1, rest = rows % band;
       for (std::int64_t r = 0; r < rows - rest; r += band) run_band<band>(f, r, entries, operands);
       if constexpr (rest > 0) run_band<rest>(f, rows - rest, entries, operands);

@@ -5,6 +5,8 @@
 //   epilogue(row, col, pack<T> values)  columns col .. col + W - 1 of a row, or
 //   epilogue(row, col, pack<T> values, std::integral_constant<int, Count>)   only the first Count of them (the last N % W), or
 //   epilogue(row, col, T value)         a single element (where it takes no Count; all of them in the plain loop).
+// An epilogue with a type `takes_tiles`, for an N that is a multiple of W, gets whole tiles instead:
+//   epilogue.template finish<Cols>(const T* tile, row, rows, col)   rows x Cols finished elements, one row behind the other.
 // Where N is no multiple of W, the last pack starts at column N - W: it computes some columns twice, but needs neither a mask
 // nor padding. Summation order depends on the sizes alone, so equal inputs give equal bits wherever they lie in memory.
 #pragma once
@@ -92,6 +94,9 @@ struct product {
     }
   };
 
+  template <class Epilogue>
+  static constexpr bool takes_tiles = requires { typename std::remove_cvref_t<Epilogue>::takes_tiles; };
+
   /// P packs of columns from col on; Last: they end at column N.
   template <int P, bool Last, class Epilogue>
   static void panel(const T* a, const T* b, int col, Epilogue& epilogue) {
@@ -120,11 +125,22 @@ struct product {
             for (int p = 0; p < P; ++p) t.sum[r][p] = in_passes && k > 0 ? load(saved + (r * P + p) * W) : pack<T>{};
           t.template multiply<Last ? back : 0>(a + (TransA ? k * M + row : row * K + k), b_panel, deep);
           const bool finished = !in_passes || k + deep == K;
+          if constexpr (takes_tiles<Epilogue>) {
+            alignas(64) T done[R * P * W];
+            T* to = finished ? done : saved;
+            DRX_UNROLL
+            for (int r = 0; r < R; ++r)
+              DRX_UNROLL
+              for (int p = 0; p < P; ++p) save(to + (r * P + p) * W, t.sum[r][p]);
+            if (finished) epilogue.template finish<P * W>(done, row, R, col);
+            return;
+          }
           DRX_UNROLL
           for (int r = 0; r < R; ++r)
             DRX_UNROLL
             for (int p = 0; p < P; ++p) {
               if (!finished) save(saved + (r * P + p) * W, t.sum[r][p]);
+              else if constexpr (takes_tiles<Epilogue>) continue;
               else if (Last && p == P - 1 && tail != 0) finish_row(epilogue, row + r, t.sum[r][p]);
               else epilogue(row + r, col + p * W, t.sum[r][p]);
             }
@@ -179,6 +195,30 @@ struct product {
   }
 };
 
+/// An epilogue for the rows from `first` on.
+template <class Epilogue>
+struct shifted {
+  Epilogue& epilogue;
+  int first;
+  template <class... Values>
+  DRX_HOST void operator()(int row, int col, Values... values) const
+    requires std::invocable<Epilogue&, int, int, Values...>
+  {
+    epilogue(first + row, col, values...);
+  }
+};
+template <class Epilogue>
+  requires requires { typename Epilogue::takes_tiles; }
+struct shifted<Epilogue> {
+  using takes_tiles = void;
+  Epilogue& epilogue;
+  int first;
+  template <int Cols, class T>
+  void finish(const T* tile, int row, int rows, int col) const {
+    epilogue.template finish<Cols>(tile, first + row, rows, col);
+  }
+};
+
 /// A^T B for an A of wide rows, where a tile would use little of each cache line: blocks of A are transposed first.
 template <class T, int M, int N, int K, bool TransB>
 struct wide_product {
@@ -190,8 +230,8 @@ struct wide_product {
   static void block(const T* a, const T* b, int first, Epilogue& epilogue) {
     alignas(64) T copy[Rows * K];
     transpose(a + first, M, copy, K, K, Rows);
-    const auto shifted = [&](int row, int col, auto value) { epilogue(first + row, col, value); };
-    product<T, Rows, N, K, false, TransB>::run(copy, b, shifted);
+    const shifted<Epilogue> from_first{epilogue, first};
+    product<T, Rows, N, K, false, TransB>::run(copy, b, from_first);
   }
 
   template <class Epilogue>

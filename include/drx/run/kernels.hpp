@@ -94,17 +94,16 @@ template <class C, int E>
 struct kernel<C, E, &prim::matmul> {
   static constexpr int x = C::operand(E, 0), y = C::operand(E, 1), z = C::result(E, 0);
   using T = element_of<C, z>;
-  static constexpr bool tx = C::attr(E, 0) != 0, ty = C::attr(E, 1) != 0;
-  static constexpr shape xs = C::tape.values[x].shape, zs = C::tape.values[z].shape;
-  static constexpr std::int64_t m = zs[zs.rank - 2], n = zs[zs.rank - 1], k = xs[tx ? xs.rank - 2 : xs.rank - 1];
-  static constexpr std::int64_t batches = m * n == 0 ? 0 : zs.size() / (m * n);
-  static constexpr bool large = std::is_floating_point_v<T> && m * n * k > 256LL * 256 * 256;
+  static constexpr plan::product_extents extents = plan::extents_of(C::tape, C::tape.entries[E]);
+  static constexpr bool tx = extents.tx, ty = extents.ty;
+  static constexpr std::int64_t m = extents.m, n = extents.n, k = extents.k;
+  static constexpr bool large = std::is_floating_point_v<T> && extents.large();
 
   static void run(frame& f) {
     const T* p = elements<const T, C, x>(f);
     const T* q = elements<const T, C, y>(f);
     T* r = elements<T, C, z>(f);
-    for (std::int64_t b = 0; b < batches; ++b) product(p + b * m * k, q + b * k * n, r + b * m * n);
+    for (std::int64_t b = 0; b < extents.batches; ++b) product(p + b * m * k, q + b * k * n, r + b * m * n);
   }
   static void product(const T* p, const T* q, T* r) {
 #if defined(DRX_HAS_EIGEN)
