@@ -89,14 +89,15 @@ constexpr auto gradient_like(const X& x) {
 
 /// {make(0), ..., make(N - 1)}, each written once.
 template <class S, std::size_t N, class Make>
+  requires(N <= 32)
 DRX_FN constexpr std::array<S, N> array_of(Make make) {
-  if constexpr (N <= 32) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::array<S, N>{make(I)...}; }(std::make_index_sequence<N>{});
-  } else {
-    std::array<S, N> a{};
-    for (std::size_t i = 0; i < N; ++i) a[i] = make(i);
-    return a;
-  }
+  return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::array<S, N>{make(I)...}; }(std::make_index_sequence<N>{});
+}
+template <class S, std::size_t N, class Make>
+DRX_FN constexpr std::array<S, N> array_of(Make make) {
+  std::array<S, N> a;
+  for (std::size_t i = 0; i < N; ++i) a[i] = make(i);
+  return a;
 }
 /// x with elements S, where make(i) makes element i; inputs of run-time size lie in `storage`.
 template <class S, class X, class Make, class Storage>
