@@ -172,6 +172,9 @@ TEST_CASE("members in other shards than the program's are refused") {
   const auto x = drx::place<clients>(c, 3, filled<rows>);
   const auto y = drx::place_sharded<clients>(c, 3, 2, filled<labels>);
   CHECK_THROWS_WITH_AS(p(network{}, x, y), "drx: argument 1 has its clients in 1 shards; the program takes them in 2 (drx::place_sharded)", std::invalid_argument);
+  const auto no_x = drx::place_sharded<clients>(c, 0, 2, filled<rows>);
+  const auto no_y = drx::place_sharded<clients>(c, 0, 2, filled<labels>);
+  CHECK_THROWS_WITH_AS(p(network{}, no_x, no_y), "drx: a program with layouts needs members of clients, and there are none", std::invalid_argument);
   const auto split = drx::place_sharded<clients>(c, 3, 5, filled<rows>, {0});
   CHECK_THROWS_AS(p(network{}, split, y), std::invalid_argument);
   CHECK_THROWS_WITH_AS((drx::place_sharded<clients>(c, 3, 2, filled<rows>, {0})), "drx::place_sharded: leaf 0 is f64[5,3]: axis 0 has no 2 equal parts", std::invalid_argument);

@@ -297,6 +297,8 @@ class compiled {
   void prepare_shards() {
     if constexpr (C::mesh.count > 0) {
       const auto& m = members_[static_cast<std::size_t>(C::placements.index(C::mesh.members))];
+      if (m.total == 0)  // what loops carry in parts would be lost
+        throw std::invalid_argument("drx: a program with layouts needs members of " + std::string(C::mesh.members->name) + ", and there are none");
       runtime_.shards.prepare(*runtime_.communicator, m.boundaries, C::mesh.count);
       runtime_.columns.prepare(*runtime_.communicator, m.boundaries, C::mesh.count);
     }
