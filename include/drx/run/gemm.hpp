@@ -195,6 +195,40 @@ struct product {
   }
 };
 
+/// A^T B of few columns: packs run along the rows of the result, which a tile holds transposed.
+template <class T, int M, int N, int K, bool TransB>
+struct narrow_product {
+  static constexpr int W = pack_width<T>, P = M / W % 2 == 0 ? 2 : 1;
+  static constexpr bool fits = W > 2 && N >= W / 2 && N < W && M % W == 0;
+
+  template <class Epilogue>
+  DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
+    for (int row = 0; row < M; row += P * W) {
+      pack<T> sum[N][P] = {};
+      for (int k = 0; k < K; ++k) {
+        pack<T> x[P];
+        DRX_UNROLL
+        for (int p = 0; p < P; ++p) x[p] = load(a + k * M + row + p * W);
+        DRX_UNROLL
+        for (int j = 0; j < N; ++j) {
+          const T y = TransB ? b[j * K + k] : b[k * N + j];
+          DRX_UNROLL
+          for (int p = 0; p < P; ++p) sum[j][p] += y * x[p];
+        }
+      }
+      DRX_UNROLL
+      for (int p = 0; p < P; ++p) {
+        pack<T> turned[W];
+        DRX_UNROLL
+        for (int j = 0; j < W; ++j) turned[j] = j < N ? sum[j < N ? j : 0][p] : pack<T>{};
+        transpose_packs<T>(turned);
+        DRX_UNROLL
+        for (int i = 0; i < W; ++i) product<T, M, N, K, true, TransB>::finish_row(epilogue, row + p * W + i, turned[i]);
+      }
+    }
+  }
+};
+
 /// An epilogue for the rows from `first` on.
 template <class Epilogue>
 struct shifted {
@@ -317,6 +351,8 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
         for (int j = 0; j < pack_width<T>; ++j) epilogue(first + j, 0, value[j]);
     };
     detail::product<T, 1, M, K, false, false>::run(b, a, turned);
+  } else if constexpr (TransA && detail::narrow_product<T, M, N, K, TransB>::fits) {
+    detail::narrow_product<T, M, N, K, TransB>::run(a, b, epilogue);
   } else if constexpr (TransA && detail::wide_product<T, M, N, K, TransB>::fits) {
     detail::wide_product<T, M, N, K, TransB>::run(a, b, epilogue);
   } else {

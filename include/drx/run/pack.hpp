@@ -101,16 +101,12 @@ DRX_HOST V moved_down(V x, std::integer_sequence<int, I...>) {
   return shuffle<((First + I) % static_cast<int>(sizeof...(I)))...>(x, x);
 }
 
-/// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks, by log2(W) rounds of perfect shuffles. Of a block of
-/// fewer Rows the other columns of the result become zero; rows of fewer Cols are read with what follows them up to `end`.
-template <int Rows, int Cols, class T>
-DRX_HOST void transpose_block(const T* from, int from_stride, const T* end, T* to, int to_stride) {
+/// Lane k of pack j and lane j of pack k change places: log2(W) rounds of perfect shuffles.
+template <class T>
+DRX_HOST void transpose_packs(pack<T>* x) {
   constexpr int W = pack_width<T>;
   constexpr std::make_integer_sequence<int, W> lanes{};
-  pack<T> x[W], y[W];
-  DRX_UNROLL
-  for (int j = 0; j < W; ++j)
-    x[j] = j >= Rows ? pack<T>{} : Cols == W ? load(from + j * from_stride) : load_before(from + j * from_stride, end);
+  pack<T> y[W];
   DRX_UNROLL
   for (int round = 1; round < W; round *= 2) {
     DRX_UNROLL
@@ -121,6 +117,18 @@ DRX_HOST void transpose_block(const T* from, int from_stride, const T* end, T* t
     DRX_UNROLL
     for (int j = 0; j < W; ++j) x[j] = y[j];
   }
+}
+
+/// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks. Of a block of
+/// fewer Rows the other columns of the result become zero; rows of fewer Cols are read with what follows them up to `end`.
+template <int Rows, int Cols, class T>
+DRX_HOST void transpose_block(const T* from, int from_stride, const T* end, T* to, int to_stride) {
+  constexpr int W = pack_width<T>;
+  pack<T> x[W];
+  DRX_UNROLL
+  for (int j = 0; j < W; ++j)
+    x[j] = j >= Rows ? pack<T>{} : Cols == W ? load(from + j * from_stride) : load_before(from + j * from_stride, end);
+  transpose_packs<T>(x);
   DRX_UNROLL
   for (int j = 0; j < Cols; ++j) save(to + j * to_stride, x[j]);
 }

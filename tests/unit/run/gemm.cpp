@@ -64,6 +64,13 @@ TEST_CASE("gemm agrees with the definition") {
   check_all<double, 16, 12, 8>();
 }
 
+TEST_CASE("gemm of few columns") {
+  check_all<float, 32, 10, 5>();
+  check_all<float, 48, 7, 19>();
+  check_all<float, 8, 3, 6>();
+  check_all<double, 16, 5, 7>();
+}
+
 TEST_CASE("gemm in shapes that block or copy") {
   check<float, 50, 272, 3, false, false>();   // wide rows, copied
   check<float, 260, 35, 700, true, false>();  // wide rows of A, copied
