@@ -33,7 +33,7 @@ struct runtime {
   drx::communicator* communicator = nullptr;
   reduction_order order = reduction_order::tree;
   std::vector<thread_state> threads;
-  std::vector<buffer> gathered;  // by stage
+  std::vector<buffer> gathered;          // by stage
   std::vector<buffer> collected;         // by value: placed values that are held whole
   std::vector<std::int64_t> bytes, offsets;  // by rank
   std::vector<std::int64_t> shares;          // by task: its first member
