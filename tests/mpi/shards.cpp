@@ -54,6 +54,8 @@ constexpr auto slope = [](auto x) {
   return drx::value_and_grad([](auto y) { return drx::sum(drx::pmap<clients>([](auto a) { return drx::pmap<model>(pair)(a); })(y)); })(x);
 };
 
+constexpr auto sines = [](auto x) { return drx::reduce_sum(drx::map([](auto a) { return drx::sin(drx::with_layout<model, 2>(a, split_along<0>)); }, x)); };
+
 double number(std::int64_t i, std::int64_t k) { return std::sin(static_cast<double>(i * 37 + k * 11 + 1)); }
 template <class X>
 X filled(std::int64_t i) {
@@ -164,6 +166,22 @@ TEST_CASE("a mesh of three by four") {
   harness::check_near(one, harness::run_plain<P>(in));
   drx::compiled<P> run(s.executor(), s.communicator());
   CHECK(harness::same_bits(harness::call(run, s.communicator(), in), one));
+}
+TEST_CASE("a loop around no members is refused: nobody would hold what it carries") {
+  auto& s = drx_test::session();
+  drx::compiled<program<rounds<4>, network, placed<rows, clients>, placed<labels, clients>>> p(s.executor(), s.communicator());
+  const auto x = drx::place_sharded<clients>(s.communicator(), 0, 4, filled<rows>);
+  const auto y = drx::place_sharded<clients>(s.communicator(), 0, 4, filled<labels>);
+  CHECK_THROWS_WITH_AS(p(network{}, x, y), "drx: a loop around clients in shards, of which there are none", std::invalid_argument);
+}
+TEST_CASE("many shards of small members go in blocks") {
+  auto& s = drx_test::session();
+  using P = program<sines, placed<array<double, 4>, clients>>;
+  drx::serial_executor one_thread;
+  drx::single_rank one_rank;
+  const auto run = [](drx::executor& e, drx::communicator& c) { return drx::compiled<P>(e, c)(drx::place_sharded<clients>(c, 1000, 2, filled<array<double, 4>>, {0})); };
+  const auto apart = run(s.executor(), s.communicator()), together = run(one_thread, one_rank);
+  for (int i = 0; i < 4; ++i) CHECK(apart(i) == together(i));
 }
 TEST_CASE("members in other shards than the program's are refused") {
   auto& s = drx_test::session();

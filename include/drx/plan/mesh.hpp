@@ -10,30 +10,42 @@ struct mesh_axes {
   const placement_info* members = nullptr;
   const placement_info* shards = nullptr;
   std::int64_t count = 0;
+  bool in_loops = false;  // whether loops or branches stand around such members: what these share is then held by them alone
 };
 
+/// Whether a layout is one over this mesh; others are not heeded.
+constexpr bool is_of_mesh(const entry& layout, const mesh_axes& mesh) { return layout.attrs.placement == mesh.shards && layout.attrs.ints[0] == mesh.count; }
 constexpr bool has_layouts(const tape& t) {
   return any_entry(t, [](const entry& e) { return e.prim == &prim::with_layout; });
 }
-/// The first layout in a member's body and its loops, which tells the mesh; another axis's layouts are not heeded.
-constexpr const entry* first_layout(const tape& body) {
+/// The first layout in a member's body and its loops, which tells the mesh; another axis's layouts are not heeded, nor those over
+/// the members themselves.
+constexpr const entry* first_layout(const tape& body, const placement_info* members) {
   for (const entry& e : body.entries) {
-    if (e.prim == &prim::with_layout && e.attrs.ints[1] >= 0) return &e;
+    if (e.prim == &prim::with_layout && e.attrs.ints[1] >= 0 && e.attrs.placement != members) return &e;
     if (e.prim == &prim::scan && e.attrs.ints[4] == 0)
-      if (const entry* found = first_layout(e.regions[0])) return found;
+      if (const entry* found = first_layout(e.regions[0], members)) return found;
   }
   return nullptr;
 }
+constexpr bool has_map(const tape& t, const placement_info* p) {
+  return any_entry(t, [p](const entry& e) { return e.prim == &prim::map && e.attrs.placement == p; });
+}
 constexpr mesh_axes mesh_of(const tape& t) {
+  mesh_axes mesh;
   for (const entry& e : t.entries) {
+    if (mesh.count > 0) break;
     if (e.prim == &prim::map) {
-      if (const entry* found = first_layout(e.regions[0])) return {e.attrs.placement, found->attrs.placement, found->attrs.ints[0]};
+      if (const entry* found = first_layout(e.regions[0], e.attrs.placement)) mesh = {e.attrs.placement, found->attrs.placement, found->attrs.ints[0]};
       continue;
     }
     for (const tape& r : e.regions)
-      if (const mesh_axes found = mesh_of(r); found.count > 0) return found;
+      if (mesh.count == 0) mesh = mesh_of(r);
   }
-  return {};
+  for (const entry& e : t.entries)
+    if (mesh.count > 0 && (e.prim == &prim::scan || e.prim == &prim::cond))
+      for (const tape& r : e.regions) mesh.in_loops = mesh.in_loops || has_map(r, mesh.members);
+  return mesh;
 }
 
 /// t without its layouts, in regions too.

@@ -18,6 +18,7 @@ constexpr void partitioner::loop(const entry& e) {
   }
   tape step;
   vec<int> out;
+  bool numbered = false;  // whether a step asks for its shard's number
   for (bool grown = true; grown;) {
     grown = false;
     builder region(&b);
@@ -29,6 +30,7 @@ constexpr void partitioner::loop(const entry& e) {
       ids.push_back(region.input(local(v, axes[i])));
     }
     partitioner inner(region, body, mesh, member);
+    inner.loop_body = member;
     inner.write(ids, axes);
     for (int i = 0; i < n.carries; ++i) {
       const int after = inner.axis[body.outputs[i]];
@@ -47,10 +49,18 @@ constexpr void partitioner::loop(const entry& e) {
     }
     out = results;
     step = region.result();
+    numbered = inner.own_shard >= 0;
+    if (numbered) {  // the last input, made when it was asked for: it is the first constant
+      step.inputs = {ids[0], inner.own_shard};
+      for (int i = 1; i < ids.size(); ++i) step.inputs.push_back(ids[i]);
+    }
   }
   vec<int> operands;
+  if (numbered) operands.push_back(shard(b));
   for (int i = 0; i < e.operands.size(); ++i) operands.push_back(at(e.operands[i], in[i]));
-  const vec<int> results = b.add(prim::scan, operands, e.attrs, vec<tape>{step});
+  attributes a = e.attrs;
+  if (numbered) a = prim::rules::scan::attrs(n.length, n.backwards, n.constants + 1, n.carries, n.guard, n.keeps_all);
+  const vec<int> results = b.add(prim::scan, operands, a, vec<tape>{step});
   for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], out[i]);
 }
 /// A branch around maps: what both leave split stays so.

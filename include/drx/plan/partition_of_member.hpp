@@ -7,7 +7,7 @@ namespace drx::plan {
 
 constexpr void partitioner::write_of_member(const entry& e) {
   if (e.prim == &prim::with_layout) {
-    const int k = e.attrs.placement != mesh.shards || e.attrs.ints[0] != mesh.count ? axis[e.operands[0]] : static_cast<int>(e.attrs.ints[1]);
+    const int k = is_of_mesh(e, mesh) ? static_cast<int>(e.attrs.ints[1]) : axis[e.operands[0]];
     set(e.results[0], at(e.operands[0], k), k);
   } else if (e.prim->elementwise || e.prim == &prim::cast) {
     elementwise(e);
@@ -27,6 +27,8 @@ constexpr void partitioner::write_of_member(const entry& e) {
     product(e);
   } else if (e.prim == &prim::scan && e.attrs.ints[4] == 0) {
     loop(e);
+  } else if (e.prim == &prim::members && e.attrs.placement == mesh.members) {
+    set(e.results[0], members(static_cast<dtype>(e.attrs.ints[0])), whole);
   } else if (!stays_split(e)) {
     add_whole(e);
   }

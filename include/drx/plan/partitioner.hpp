@@ -64,7 +64,9 @@ class partitioner {
   const mesh_axes& mesh;
   bool member;
   vec<int> name, axis, defining;
-  vec<int> whole_name;  // of values that all members have in common, and of which shards hold parts: what they are whole
+  bool loop_body = false;  // of a member's loop, which takes its shard's number from around it
+  int own_shard = -1;      // then: that input, if it is needed
+  vec<int> whole_name;     // of values that all members have in common, and of which shards hold parts: what they are whole
 
   constexpr void set(int v, int id, int k) {
     name[v] = id;
@@ -92,7 +94,10 @@ class partitioner {
     return out;
   }
   /// Which shard of its member this is, from 0.
-  constexpr int shard(builder& r) const { return shard_of(r, emit::axis_index(r, mesh.members)); }
+  constexpr int shard(builder& r) {
+    if (loop_body) return own_shard >= 0 ? own_shard : own_shard = r.input(abstract_value(dtype::int32, {}));
+    return shard_of(r, emit::axis_index(r, mesh.members));
+  }
   constexpr int shard_of(builder& r, int number) const {
     const int n = emit::constant_like(r, number, static_cast<double>(mesh.count));
     return emit::sub(r, number, emit::mul(r, emit::div(r, number, n), n));
@@ -102,7 +107,7 @@ class partitioner {
     const int first = emit::reshape(r, emit::mul(r, s, emit::constant_like(r, s, static_cast<double>(extent))), make_shape(1));
     return k == 0 ? first : emit::concatenate(r, {emit::constant(r, r.type(first).with_shape(make_shape(k)), 0), first}, 0);
   }
-  constexpr int slice(builder& r, int x, int k) const {
+  constexpr int slice(builder& r, int x, int k) {
     const shape part = local(r.shape(x), k);
     vec<std::int64_t> sizes;
     for (int i = 0; i <= k; ++i) sizes.push_back(part[i]);
@@ -191,7 +196,7 @@ constexpr int input_axis(const tape& t, int v, const mesh_axes& mesh) {
       for (const entry& use : body.entries)
         for (int o : use.operands) {
           if (o != body.inputs[i]) continue;
-          if (use.prim != &prim::with_layout || use.attrs.placement != mesh.shards) return partitioner::whole;
+          if (use.prim != &prim::with_layout || !is_of_mesh(use, mesh)) return partitioner::whole;
           const int k = static_cast<int>(use.attrs.ints[1]);
           if (!first && k != axis) return partitioner::whole;
           axis = k;

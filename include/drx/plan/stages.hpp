@@ -442,9 +442,13 @@ constexpr tape staged(const tape& t) {
 /// The plan of a program, as a constant.
 template <class Program>
 struct staged_program {
-  static constexpr tape make() {
+  static constexpr tape whole() {
     tape source = Program::tape().thaw();
     if (has_transparent_entries(source)) source = without_transparent_entries(source);
+    return source;
+  }
+  static constexpr tape make() {
+    tape source = whole();
     if (has_layouts(source)) source = partitioned(source);
     tape t = staged(source);
     check(t);
@@ -452,7 +456,7 @@ struct staged_program {
   }
   static constexpr const auto& tape_constant() { return frozen<staged_program>::value; }
   /// Whose members are split, and in how many shards: then each counts as that many members.
-  static constexpr mesh_axes mesh = mesh_of(Program::tape().thaw());
+  static constexpr mesh_axes mesh = mesh_of(whole());
 };
 
 }  // namespace plan

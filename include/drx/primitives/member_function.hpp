@@ -18,13 +18,25 @@ constexpr bool has_other_collective(const tape& t, const placement_info* axis) {
   return any_entry(t, [=](const entry& e) { return prim::is_collective(e.prim) && e.attrs.placement != axis; });
 }
 
-/// Which values differ from member to member: those that depend on inputs that do, or on the member's number, but for what
-/// a collective returns.
+/// Whether an entry's results differ between members of p whatever its operands are: of the member's number, and of the members
+/// that it has itself of a placement nested in p.
+constexpr bool varies_by_itself(const tape& t, const entry& e, const placement_info* p) {
+  if (e.prim == &prim::axis_index) return e.attrs.placement == p;
+  if (e.prim == &prim::members) return e.attrs.placement != p;
+  for (int r : e.results)
+    if (t.values[r].depth > 0) return true;
+  for (const tape& r : e.regions)
+    for (const entry& inner : r.entries)
+      if (varies_by_itself(r, inner, p)) return true;
+  return false;
+}
+/// Which values differ from member to member: those that depend on inputs that do, on the member's number, or on members nested in
+/// it, but for what a collective returns.
 constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const vec<bool>& inputs) {
   vec<bool> varies(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) varies[t.inputs[i]] = inputs[i];
   for (const entry& e : t.entries) {
-    bool any = e.prim == &prim::axis_index && e.attrs.placement == p;
+    bool any = varies_by_itself(t, e, p);
     for (int o : e.operands) any = any || varies[o];
     if (prim::is_collective(e.prim) && e.attrs.placement == p) any = prim::is_apart(e.prim);
     if (e.prim == &prim::scan) {  // carries that come to differ in a later step differ from the start
@@ -77,7 +89,13 @@ class member_function {
     for (int o : t.outputs) needed[o] = needed[o] || varies[o];
     for (int l = 0; l <= last; ++l) {
       for (const entry& e : t.entries)
-        if (e.results.size() > 0 && level[e.results[0]] == l && (cuts(e) || !in_map(e))) write_outside(e);
+        if (e.results.size() > 0 && level[e.results[0]] == l) {
+          if (!cuts(e) && e.prim == &prim::scan) {
+            write_uniform_part(e);
+          } else if (cuts(e) || !in_map(e)) {
+            write_outside(e);
+          }
+        }
       write_map(l);
     }
     vec<int> out;
@@ -108,6 +126,11 @@ class member_function {
       if (varies[r]) return true;
     return false;
   }
+  constexpr int numbers() {
+    attributes a;
+    a.placement = p;
+    return b.add1(prim::member_index, {}, a);
+  }
   constexpr int placed(int v) { return varies[v] ? outer[v] : emit::broadcast(b, outer[v], p); }
 
   constexpr void write_map(int l) {
@@ -119,15 +142,16 @@ class member_function {
       operands.push_back(placed(v));
       in[v] = region.input(t.values[v]);
     };
+    const auto number = [&] {
+      operands.push_back(numbers());
+      return region.input(abstract_value(dtype::int64, {}));
+    };
     for (const entry& e : t.entries) {
       if (e.results.size() == 0 || level[e.results[0]] != l || cuts(e) || !in_map(e)) continue;
       any = true;
       vec<int> results;
       if (e.prim == &prim::axis_index && e.attrs.placement == p) {
-        attributes a;
-        a.placement = p;
-        operands.push_back(b.add1(prim::member_index, {}, a));
-        results.push_back(emit::cast(region, region.input(abstract_value(dtype::int64, {})), dtype::int32));
+        results.push_back(emit::cast(region, number(), dtype::int32));
       } else {
         for (int o : e.operands) use(o);
         results = region.add(*e.prim, renamed(e.operands, in), e.attrs, e.regions);
@@ -142,6 +166,7 @@ class member_function {
           region.output(in[r]);
         }
     if (outputs.empty()) return;
+    if (operands.empty()) number();  // whose members they are
     attributes a;
     a.placement = p;
     const vec<int> all = b.add(prim::map, operands, a, vec<tape>{region.result()});
@@ -162,6 +187,17 @@ class member_function {
       throw "drx: a collective in a function with a derivative of its own, or over one placement inside of a map over another, which is in a map over the first: take it out";
     }
     for (int i = 0; i < results.size(); ++i) outer[e.results[i]] = results[i];
+  }
+  /// What a loop computes that is the same for all members: around the maps, and once more in the loop in the map, if it has other
+  /// results.
+  constexpr void write_uniform_part(const entry& e) {
+    vec<bool> same;
+    for (int r : e.results) same.push_back(!varies[r]);
+    if (same.find(true) < 0) return;
+    entry part = e;
+    e.prim->prune(part, same);
+    const vec<int> results = b.add(*part.prim, renamed(part.operands, outer), part.attrs, part.regions);
+    for (int i = 0; i < results.size(); ++i) outer[part.results[i]] = results[i];
   }
   constexpr int reduced(const entry& e) {
     const int x = e.operands[0], y = outer[x];
@@ -224,9 +260,10 @@ class member_function {
       const abstract_value one = s.body.values[s.body.inputs[1 + i]];
       if (v >= 0) {
         operands.push_back(differing ? placed(v) : outer[v]);
+      } else if (!differing) {
+        operands.push_back(zeros(b, one));
       } else {
-        const int zeros = emit::constant(b, one, 0);
-        operands.push_back(differing ? emit::broadcast(b, zeros, p) : zeros);
+        operands.push_back(emit::map(b, p, {numbers()}, [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, one)}; })[0]);
       }
       in.push_back(region.input(differing ? one.placed_at(p) : one));
       differs.push_back(differing);
@@ -238,6 +275,9 @@ class member_function {
       if (differs[1 + s.constants + i] && !out_placed[i]) out[i] = emit::broadcast(region, out[i], p);
     for (int o : out) region.output(o);
     return b.add(prim::scan, operands, prim::rules::scan::attrs(n.length, n.backwards, s.constants, out.size(), s.guard, n.keeps_all), vec<tape>{region.result()});
+  }
+  static constexpr int zeros(builder& r, const abstract_value& t) {
+    return t.depth == 0 ? emit::constant(r, t, 0) : emit::broadcast(r, zeros(r, t.of_member()), t.placements[0]);
   }
   /// A scan as a loop that reads its xs, and writes its ys, by the number of the step: slices of placed values are made in maps.
   struct stepwise {
@@ -262,9 +302,7 @@ class member_function {
       const int start = emit::reshape(r, index, make_shape(1));
       for (int i = first_x; i < first_x + n.xs; ++i) {
         operands.push_back(e.operands[i]);
-        const abstract_value x = step.values[step.inputs[1 + i]];
-        const int all = r.input(prim::rules::scan::stacked(x, n.length));
-        in[1 + i] = emit::reshape(r, emit::dynamic_slice(r, all, start, {1}, 0), x.shape);
+        in[1 + i] = slice(r, r.input(prim::rules::scan::stacked(step.values[step.inputs[1 + i]], n.length)), start);
       }
       for (int i = n.constants; i < first_x; ++i) take(i);
       vec<int> ys;
@@ -274,11 +312,19 @@ class member_function {
       }
       const vec<int> out = inline_tape(r, step, in);
       for (int i = 0; i < n.carries; ++i) r.output(out[i]);
-      for (int i = 0; i < n.ys; ++i) {
-        const int y = out[n.carries + i];
-        r.output(emit::update_slice(r, ys[i], emit::reshape(r, y, with_front(r.shape(y), 1)), start, 0));
-      }
+      for (int i = 0; i < n.ys; ++i) r.output(with_slice(r, ys[i], out[n.carries + i], start));
       body = r.result();
+    }
+    // Of placed values (nested in the member) in maps.
+    static constexpr int slice(builder& r, int all, int start) {
+      const abstract_value t = r.type(all);
+      if (t.depth == 0) return emit::reshape(r, emit::dynamic_slice(r, all, start, {1}, 0), without_axis(t.shape, 0));
+      return emit::map(r, t.placements[0], {all, emit::broadcast(r, start, t.placements[0])}, [](builder& one, const vec<int>& in) { return vec<int>{slice(one, in[0], in[1])}; })[0];
+    }
+    static constexpr int with_slice(builder& r, int all, int x, int start) {
+      const abstract_value t = r.type(x);
+      if (t.depth == 0) return emit::update_slice(r, all, emit::reshape(r, x, with_front(t.shape, 1)), start, 0);
+      return emit::map(r, t.placements[0], {all, x, emit::broadcast(r, start, t.placements[0])}, [](builder& one, const vec<int>& in) { return vec<int>{with_slice(one, in[0], in[1], in[2])}; })[0];
     }
   };
 };

@@ -168,6 +168,13 @@ constexpr auto scanned = [](auto x) {  // slices of what is split, and stacks of
     return drx::scan([](auto carry, auto row) { return std::pair{carry + drx::sum(row) * row, drx::square(row)}; }, drx::zeros<array<double, 6>>(), s);
   }, x);
 };
+constexpr auto of_all = [](auto x) { return drx::map([](auto a) { return drx::with_layout<model, 2>(a, split_along<0>) / drx::axis_size<clients>(a); }, x); };
+constexpr auto by_two_and_three = [](auto x, auto y) {
+  return drx::map([](auto a, auto b) { return drx::sum(drx::with_layout<model, 2>(a, split_along<0>)) + drx::sum(drx::with_layout<model, 3>(b, split_along<0>)); }, x, y);
+};
+constexpr auto by_members = [](auto x) { return drx::map([](auto a) { return drx::with_layout<clients, 2>(a, split_along<0>); }, x); };
+constexpr auto sine = [](auto a) { return drx::sin(drx::with_layout<model, 2>(a, split_along<0>)); };
+constexpr auto custom = [](auto x) { return drx::map([](auto a) { return drx::custom_jvp(sine, [](auto v, auto t) { return drx::cos(v) * t; })(a); }, x); };
 constexpr array<double, 5, 5> eye{1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
 /// Of an axis in an axis each pair is a member of its own; collectives are over either.
 constexpr auto pair = [](auto v) {
@@ -206,6 +213,12 @@ TEST_CASE("training: local steps, rounds, gradients of gradients, gradients thro
 TEST_CASE("each operation's rule") { CHECK(check<program<all_rules, placed<array<double, 4, 3>, clients>>>().split_outputs >= 6); }
 TEST_CASE("reductions over members in shards") { CHECK(check<program<reductions, placed<array<double, 4, 3>, clients>>>().split_outputs == 1); }
 TEST_CASE("scans over what is split") { CHECK(check<program<scanned, placed<array<double, 5, 6>, clients>>>().split_outputs == 2); }
+TEST_CASE("the number of members is not that of their shards") { check<program<of_all, placed<array<double, 4>, clients>>>(); }
+TEST_CASE("layouts in another number of shards are not heeded") {
+  CHECK(check<program<by_two_and_three, placed<array<double, 6>, clients>, placed<array<double, 3>, clients>>>().split_inputs == 1);
+}
+TEST_CASE("members are not split over themselves") { CHECK(drx::plan::staged_program<program<by_members, placed<array<double, 4>, clients>>>::mesh.count == 0); }
+TEST_CASE("layouts in a function with a derivative of its own") { CHECK(drx::plan::staged_program<program<custom, placed<array<double, 4>, clients>>>::mesh.count == 2); }
 TEST_CASE("two axes are a mesh") {
   using X = array<double, 3, 4, 5>;
   using values = program<axes, X>;
