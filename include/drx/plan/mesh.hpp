@@ -10,7 +10,7 @@ struct mesh_axes {
   const placement_info* members = nullptr;
   const placement_info* shards = nullptr;
   std::int64_t count = 0;
-  bool in_loops = false;  // whether loops or branches stand around such members: what these share is then held by them alone
+  bool needs_members = false;  // whether there are loops or branches around members: what these share may then be held by them alone
 };
 
 /// Whether a layout is one over this mesh; others are not heeded.
@@ -28,9 +28,6 @@ constexpr const entry* first_layout(const tape& body, const placement_info* memb
   }
   return nullptr;
 }
-constexpr bool has_map(const tape& t, const placement_info* p) {
-  return any_entry(t, [p](const entry& e) { return e.prim == &prim::map && e.attrs.placement == p; });
-}
 constexpr mesh_axes mesh_of(const tape& t) {
   mesh_axes mesh;
   for (const entry& e : t.entries) {
@@ -42,9 +39,7 @@ constexpr mesh_axes mesh_of(const tape& t) {
     for (const tape& r : e.regions)
       if (mesh.count == 0) mesh = mesh_of(r);
   }
-  for (const entry& e : t.entries)
-    if (mesh.count > 0 && (e.prim == &prim::scan || e.prim == &prim::cond))
-      for (const tape& r : e.regions) mesh.in_loops = mesh.in_loops || has_map(r, mesh.members);
+  for (const entry& e : t.entries) mesh.needs_members = mesh.needs_members || (mesh.count > 0 && (e.prim == &prim::scan || e.prim == &prim::cond));
   return mesh;
 }
 

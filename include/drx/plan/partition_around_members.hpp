@@ -243,17 +243,20 @@ constexpr int partitioner::at_least_one_member(dtype type) {
 /// The sum over members: each shard has its part in an array of zeros; of what is whole, a member's first one has it.
 /// `first_only`: that of the first member alone.
 constexpr int partitioner::sum_of_parts(int x, const shape& all, int k, bool first_only) {
+  const bool holds = b.type(x).type == dtype::boolean;  // (as numbers: there is no sum of bools)
   const int parts = emit::map(b, mesh.members, {x, numbers()}, [&](builder& r, const vec<int>& in) {
-    const int zeros = emit::constant(r, r.type(in[0]).with_shape(all), 0);
-    if (k == whole) return vec<int>{emit::where(r, is_first(r, in[1], all), in[0], zeros)};
-    int y = emit::update_slice(r, zeros, in[0], starts(r, shard_of(r, in[1]), k, r.shape(in[0])[k]), 0);
+    const int mine = holds ? emit::cast(r, in[0], dtype::int32) : in[0];
+    const int zeros = emit::constant(r, r.type(mine).with_shape(all), 0);
+    if (k == whole) return vec<int>{emit::where(r, is_first(r, in[1], all), mine, zeros)};
+    int y = emit::update_slice(r, zeros, mine, starts(r, shard_of(r, in[1]), k, r.shape(mine)[k]), 0);
     if (first_only) {
-      const int mine = emit::less(r, in[1], emit::constant_like(r, in[1], static_cast<double>(mesh.count)));
-      y = emit::where(r, emit::broadcast_to(r, mine, all), y, zeros);
+      const int of_first = emit::less(r, in[1], emit::constant_like(r, in[1], static_cast<double>(mesh.count)));
+      y = emit::where(r, emit::broadcast_to(r, of_first, all), y, zeros);
     }
     return vec<int>{y};
   })[0];
-  return emit::reduce_sum(b, parts, mesh.members);
+  const int total = emit::reduce_sum(b, parts, mesh.members);
+  return holds ? emit::cast(b, total, dtype::boolean) : total;
 }
 /// But for each member's first shard, all have the monoid's identity.
 constexpr void partitioner::reduce_with(const entry& e) {

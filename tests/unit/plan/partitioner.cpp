@@ -175,6 +175,12 @@ constexpr auto by_two_and_three = [](auto x, auto y) {
 constexpr auto by_members = [](auto x) { return drx::map([](auto a) { return drx::with_layout<clients, 2>(a, split_along<0>); }, x); };
 constexpr auto sine = [](auto a) { return drx::sin(drx::with_layout<model, 2>(a, split_along<0>)); };
 constexpr auto custom = [](auto x) { return drx::map([](auto a) { return drx::custom_jvp(sine, [](auto v, auto t) { return drx::cos(v) * t; })(a); }, x); };
+constexpr auto below = [](auto x, auto w) {  // carries of numbers and of bools
+  return drx::fori_loop<2>(std::pair{w, w < 0.0}, [=](auto carried) {
+    const auto s = drx::reduce_sum(drx::map([](auto a) { return drx::with_layout<model, 2>(a, split_along<0>); }, x));
+    return std::pair{carried.first + s, s < carried.first};
+  });
+};
 constexpr array<double, 5, 5> eye{1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1};
 /// Of an axis in an axis each pair is a member of its own; collectives are over either.
 constexpr auto pair = [](auto v) {
@@ -217,6 +223,7 @@ TEST_CASE("the number of members is not that of their shards") { check<program<o
 TEST_CASE("layouts in another number of shards are not heeded") {
   CHECK(check<program<by_two_and_three, placed<array<double, 6>, clients>, placed<array<double, 3>, clients>>>().split_inputs == 1);
 }
+TEST_CASE("bools that all members share are in parts, too") { check<program<below, placed<array<double, 4>, clients>, array<double, 4>>>(); }
 TEST_CASE("members are not split over themselves") { CHECK(drx::plan::staged_program<program<by_members, placed<array<double, 4>, clients>>>::mesh.count == 0); }
 TEST_CASE("layouts in a function with a derivative of its own") { CHECK(drx::plan::staged_program<program<custom, placed<array<double, 4>, clients>>>::mesh.count == 2); }
 TEST_CASE("two axes are a mesh") {
