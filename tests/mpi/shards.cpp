@@ -167,13 +167,6 @@ TEST_CASE("a mesh of three by four") {
   drx::compiled<P> run(s.executor(), s.communicator());
   CHECK(harness::same_bits(harness::call(run, s.communicator(), in), one));
 }
-TEST_CASE("a loop around no members is refused: nobody would hold what it carries") {
-  auto& s = drx_test::session();
-  drx::compiled<program<rounds<4>, network, placed<rows, clients>, placed<labels, clients>>> p(s.executor(), s.communicator());
-  const auto x = drx::place_sharded<clients>(s.communicator(), 0, 4, filled<rows>);
-  const auto y = drx::place_sharded<clients>(s.communicator(), 0, 4, filled<labels>);
-  CHECK_THROWS_WITH_AS(p(network{}, x, y), "drx: no clients: they are in shards, and hold what loops and branches around them carry", std::invalid_argument);
-}
 TEST_CASE("many shards of small members go in blocks") {
   auto& s = drx_test::session();
   using P = program<sines, placed<array<double, 4>, clients>>;

@@ -10,7 +10,6 @@ struct mesh_axes {
   const placement_info* members = nullptr;
   const placement_info* shards = nullptr;
   std::int64_t count = 0;
-  bool needs_members = false;  // whether there are loops or branches around members: what these share may then be held by them alone
 };
 
 /// Whether a layout is one over this mesh; others are not heeded.
@@ -29,18 +28,15 @@ constexpr const entry* first_layout(const tape& body, const placement_info* memb
   return nullptr;
 }
 constexpr mesh_axes mesh_of(const tape& t) {
-  mesh_axes mesh;
   for (const entry& e : t.entries) {
-    if (mesh.count > 0) break;
     if (e.prim == &prim::map) {
-      if (const entry* found = first_layout(e.regions[0], e.attrs.placement)) mesh = {e.attrs.placement, found->attrs.placement, found->attrs.ints[0]};
+      if (const entry* found = first_layout(e.regions[0], e.attrs.placement)) return {e.attrs.placement, found->attrs.placement, found->attrs.ints[0]};
       continue;
     }
     for (const tape& r : e.regions)
-      if (mesh.count == 0) mesh = mesh_of(r);
+      if (const mesh_axes found = mesh_of(r); found.count > 0) return found;
   }
-  for (const entry& e : t.entries) mesh.needs_members = mesh.needs_members || (mesh.count > 0 && (e.prim == &prim::scan || e.prim == &prim::cond));
-  return mesh;
+  return {};
 }
 
 /// t without its layouts, in regions too.
