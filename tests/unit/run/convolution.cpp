@@ -53,5 +53,5 @@ TEST_CASE("convolutions of integers") { harness::check_run<program<conv, array<i
 TEST_CASE("pooling") { harness::check_run<program<pools, array<double, 2, 5, 6, 3>>>({}, {0}); }
 
 TEST_CASE("kernels of the members' own") {
-  harness::check_run<program<in_blocks, drx::placed<array<double, 5, 2>, clients>, drx::placed<array<double, 3, 2, 2>, clients>>>({}, {5, 0, 70});
+  harness::check_run<program<in_blocks, drx::placed<array<double, 5, 2>, clients>, drx::placed<array<double, 3, 2, 2>, clients>>>({}, {5, 0, 70, 1100});
 }

@@ -22,5 +22,5 @@ constexpr auto noise = [](auto k, auto x) {  // (small members: done in blocks t
 TEST_CASE("random numbers") { harness::check_run<drx::program<drawn, key>>({}, {1}); }
 
 TEST_CASE("random numbers of members") {
-  harness::check_run<drx::program<noise, key, drx::placed<drx::array<double, 3>, clients>>>({}, {0, 1, 7, 33, 70});
+  harness::check_run<drx::program<noise, key, drx::placed<drx::array<double, 3>, clients>>>({}, {0, 1, 7, 33, 70, 1100});
 }
