@@ -1,7 +1,8 @@
-// The library's program over arrays of the long short-term memory.
+// The library's programs over arrays: of the mixture of Gaussians, and of the long short-term memory.
 #include <drx/drx.hpp>
 #include <drx/run/compiled.hpp>
 
+#include "gmm_arrays.hpp"
 #include "inputs.hpp"
 #include "lstm_arrays.hpp"
 
@@ -34,6 +35,15 @@ struct executor {
 
 void add_arrays(bench::suite& suite, const inputs& in) {
   static executor on;
+  {
+    static std::vector<double> numbers;
+    for (const auto& p : in.points) numbers.insert(numbers.end(), p.begin(), p.end());
+    const auto data = drx::place_memory<points, drx::array<double, 10>>(on.rank, {0, inputs::samples}, numbers);
+    std::size_t at = 0;
+    const auto theta = [&]<class... A>(std::type_identity<std::tuple<A...>>) { return std::tuple<A...>{next<A>(in.theta, at)...}; }(std::type_identity<mixture<10, 5>>{});
+    auto run = std::make_shared<drx::compiled<mixture_program<10, 5>>>(on.threads, on.rank);
+    add<inputs::mixture::vector>(suite, mixture_row, "drx, arrays", [=](auto& g) { flatten(std::get<1>((*run)(theta, 1.0, 0.0, data)), g); });
+  }
   {
     auto sequence = std::make_shared<drx::array<double, inputs::characters, 14>>();
     for (std::size_t t = 0; t < inputs::characters; ++t) std::copy(in.text.sequence[t].begin(), in.text.sequence[t].end(), sequence->data() + 14 * t);

@@ -164,7 +164,7 @@ struct fused {
       return position<T, s.axis>(r, i);
     } else {
       const T* p = detail::get<3 * M + I>(pointers);
-      if constexpr (s.from.size() == 1 || (!flat && s.from.last() == 1)) {
+      if constexpr (s.from.size() == 1 || (!flat && s.from.last() == 1 && !(s.from == loop))) {
         return p[0];
       } else {
         return p[i];

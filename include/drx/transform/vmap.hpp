@@ -241,7 +241,7 @@ struct batched_function {
     vec<bool> has_axis;
     vec<int> out;
     constexpr const placement_info* name = axis_named<Name>();
-    const bool of_shards = Parallel && (b->member_body() || b->parallel());  // in a member of another axis: with it, a mesh
+    const bool of_shards = Parallel && n > 0 && (b->member_body() || b->parallel());  // in a member of another axis: with it, a mesh
     const auto laid_out = [&](int& value, bool along) {
       if (of_shards && along) value = emit::with_layout(*b, value, name, n, 0);
     };
