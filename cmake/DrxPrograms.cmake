@@ -25,7 +25,8 @@ endfunction()
 # an environment in which MPI programs run on few cores.
 function(drx_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS;RANKS" "LABELS;COMMAND")
-  set(environment OMP_NUM_THREADS=1 OMP_PROC_BIND=false ASAN_OPTIONS=detect_leaks=0 # Open MPI leaks at exit
+  set(environment OMP_NUM_THREADS=1 OMP_PROC_BIND=false DRX_SOURCE_DIR=${PROJECT_SOURCE_DIR}
+    ASAN_OPTIONS=detect_leaks=0 # Open MPI leaks at exit
     OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 # else ranks share one core, and spin on it
     OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe) # Open MPI 4, then 5
   if(arg_RANKS)

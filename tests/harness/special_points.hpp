@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -28,7 +29,8 @@ inline std::vector<double> numbers_in(const std::string& text) {
 }
 /// Each row of four columns whose first one is a name in backquotes.
 inline std::vector<special_point> special_points() {
-  const auto path = std::filesystem::path(__FILE__).parent_path() / "../../docs/special_points.md";
+  const char* const root = std::getenv("DRX_SOURCE_DIR");  // set by ctest: compilers may be given relative paths
+  const auto path = (root ? std::filesystem::path(root) : std::filesystem::path(__FILE__).parent_path() / "../..") / "docs/special_points.md";
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path.string());
   std::vector<special_point> r;
