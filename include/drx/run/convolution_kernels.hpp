@@ -6,7 +6,7 @@
 // input channels times P packs of output channels, over all positions.
 #pragma once
 
-#include <drx/run/fold_kernels.hpp>
+#include <drx/run/fold_operations.hpp>
 #include <drx/run/kernels.hpp>
 #include <drx/run/unroll.hpp>
 

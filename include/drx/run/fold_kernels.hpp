@@ -1,6 +1,7 @@
 // drx/run/fold_kernels.hpp: sums and extrema over axes of an array.
 #pragma once
 
+#include <drx/run/fold_operations.hpp>
 #include <drx/run/kernels.hpp>
 
 #include <limits>
@@ -97,23 +98,6 @@ inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
     }
   }
 }
-
-struct add_op {
-  template <class T>
-  DRX_INLINE T operator()(T a, T b) const { return static_cast<T>(a + b); }
-};
-struct max_op {  // of numbers, or lane by lane
-  template <class T>
-  DRX_INLINE T operator()(T a, T b) const {
-    return ((b > a) | (b != b)) ? b : a;
-  }
-};
-struct min_op {
-  template <class T>
-  DRX_INLINE T operator()(T a, T b) const {
-    return ((b < a) | (b != b)) ? b : a;
-  }
-};
 
 template <class C, int E, class Op>
 struct fold_kernel {

@@ -409,6 +409,6 @@ void run_region(frame& f) {
 }  // namespace drx::run
 
 // More specialisations of `kernel`.
-#include <drx/run/fold_kernels.hpp>  // (the next use its operations)
 #include <drx/run/convolution_kernels.hpp>
+#include <drx/run/fold_kernels.hpp>
 #include <drx/run/linear_algebra_kernels.hpp>
