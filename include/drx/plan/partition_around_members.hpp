@@ -40,14 +40,11 @@ constexpr void partitioner::loop(const entry& e) {
       }
     }
     if (grown) continue;
-    out = in;
-    vec<int> results;
     for (int i = 0; i < body.outputs.size(); ++i) {
       const int v = body.outputs[i], k = i < n.carries ? in[n.constants + i] : inner.is_common(v) ? whole : inner.axis[v];
       region.output(inner.at(v, k));
-      results.push_back(i < n.carries || k == whole ? k : k + 1);
+      out.push_back(i < n.carries || k == whole ? k : k + 1);
     }
-    out = results;
     step = region.result();
     numbered = inner.own_shard >= 0;
     if (numbered) {  // the last input, made when it was asked for: it is the first constant
@@ -107,7 +104,7 @@ constexpr void partitioner::write_around(const entry& e) {
     branch(e);
   } else if (e.prim == &prim::member_index && is_split(e)) {
     const int number = b.add1(prim::member_index, {}, e.attrs);
-    set(e.results[0], each(number, [this](builder& r, int x) { return emit::div(r, x, emit::constant_like(r, x, static_cast<double>(mesh.count))); }), whole);
+    set(e.results[0], each(number, [this](builder& r, int x) { return member_of(r, x); }), whole);
   } else if (e.prim == &prim::members && is_split(e)) {
     set(e.results[0], members(static_cast<dtype>(e.attrs.ints[0])), whole);
   } else if (e.prim == &prim::distribute && is_split(e)) {
@@ -127,8 +124,7 @@ constexpr void partitioner::write_around(const entry& e) {
   } else if (e.prim == &prim::member_transpose && is_split(e)) {
     const int all = emit::first_axes_exchanged(b, gathered_members(e.operands[0], e.attrs.ints[0]));
     set(e.results[0], emit::map(b, mesh.members, {emit::broadcast(b, all, mesh.members), numbers()}, [this](builder& r, const vec<int>& in) {
-          const int number = emit::div(r, in[1], emit::constant_like(r, in[1], static_cast<double>(mesh.count)));
-          const int row = emit::dynamic_slice(r, in[0], emit::reshape(r, number, make_shape(1)), {1}, 0);
+          const int row = emit::dynamic_slice(r, in[0], emit::reshape(r, member_of(r, in[1]), make_shape(1)), {1}, 0);
           return vec<int>{emit::reshape(r, row, without_axis(r.shape(in[0]), 0))};
         })[0], whole);
   } else if (e.prim == &prim::reduce_with && is_split(e)) {
@@ -149,7 +145,7 @@ constexpr void partitioner::write_around(const entry& e) {
 constexpr bool partitioner::is_common(int v) const { return !member && t.values[v].depth == 0 && axis[v] != whole; }
 /// Elementwise operations on parts are left until somebody needs their result, in whichever form.
 constexpr bool partitioner::stays_common(const entry& e) {
-  if (!e.prim->elementwise && e.prim != &prim::cast) return false;
+  if (!is_elementwise(e)) return false;
   int k = whole;
   for (int o : e.operands) k = k == whole && is_common(o) ? axis[o] : k;
   if (k == whole) return false;
@@ -188,7 +184,7 @@ constexpr int partitioner::whole_of(int v) {
   if (defining[v] >= 0) {
     const entry& e = t.entries[defining[v]];
     if (is_sum(e)) return whole_sum(e);
-    if (e.prim->elementwise || e.prim == &prim::cast) {
+    if (is_elementwise(e)) {
       vec<int> operands;
       for (int o : e.operands) operands.push_back(at(o, whole));
       return b.add1(*e.prim, operands, e.attrs);
@@ -218,8 +214,7 @@ constexpr void partitioner::map(const entry& e) {
   for (int i = 0; i < out.size(); ++i) set(e.results[i], out[i], inner.axis[body.outputs[i]]);
 }
 constexpr int partitioner::members(dtype type) {
-  const int all = emit::members(b, mesh.members, dtype::int64);
-  return emit::cast(b, emit::div(b, all, emit::constant_like(b, all, static_cast<double>(mesh.count))), type);
+  return emit::cast(b, member_of(b, emit::members(b, mesh.members, dtype::int64)), type);
 }
 constexpr int partitioner::numbers() {  // of the shards among all
   attributes a;

@@ -9,7 +9,7 @@ constexpr void partitioner::write_of_member(const entry& e) {
   if (e.prim == &prim::with_layout) {
     const int k = is_of_mesh(e, mesh) ? static_cast<int>(e.attrs.ints[1]) : axis[e.operands[0]];
     set(e.results[0], at(e.operands[0], k), k);
-  } else if (e.prim->elementwise || e.prim == &prim::cast) {
+  } else if (is_elementwise(e)) {
     elementwise(e);
   } else if (e.prim == &prim::broadcast_to) {
     const int from = axis[e.operands[0]], k = from == whole ? whole : from + t.values[e.results[0]].shape.rank - t.values[e.operands[0]].shape.rank;

@@ -72,6 +72,7 @@ class partitioner {
     name[v] = id;
     axis[v] = k;
   }
+  static constexpr bool is_elementwise(const entry& e) { return e.prim->elementwise || e.prim == &prim::cast || e.prim == &prim::stop_gradient; }
   constexpr bool divides(const shape& s, int k) const { return k >= 0 && k < s.rank && s[k] % mesh.count == 0; }
 
   // ---- from layout to layout ----
@@ -98,9 +99,11 @@ class partitioner {
     if (loop_body) return own_shard >= 0 ? own_shard : own_shard = r.input(abstract_value(dtype::int32, {}));
     return shard_of(r, emit::axis_index(r, mesh.members));
   }
+  /// Of a shard's number among all, or of how many there are.
+  constexpr int member_of(builder& r, int number) const { return emit::div(r, number, emit::constant_like(r, number, static_cast<double>(mesh.count))); }
   constexpr int shard_of(builder& r, int number) const {
     const int n = emit::constant_like(r, number, static_cast<double>(mesh.count));
-    return emit::sub(r, number, emit::mul(r, emit::div(r, number, n), n));
+    return emit::sub(r, number, emit::mul(r, member_of(r, number), n));
   }
   /// Where the part of shard s begins along axis k: one start for each axis up to k.
   constexpr int starts(builder& r, int s, int k, std::int64_t extent) const {
