@@ -1,20 +1,41 @@
-"""The virtual environment of the peers that PyPI carries.
+"""The peers that package registries carry: a virtual environment of PyPI's, and Debian's Stan Math.
 
 PyTorch is used where it is there already, not installed: its wheels bring 3 GB for CUDA.
 """
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 
 PACKAGES = {"jax": "drjax"}  # what brings a module, where that is not its name
 
 
+def cache():
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(home) / "drx")
+
+
 def home():
-    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(cache) / "drx") / "venv-jax"
+    return cache() / "venv-jax"
+
+
+def unpacked(package):
+    """The folder with a Debian package's files: headers whose package would install much else. None where apt has it not."""
+    folder = cache() / package
+    if not folder.exists():
+        with tempfile.TemporaryDirectory() as work:
+            done = subprocess.run(["apt-get", "download", package], cwd=work, stdout=sys.stderr) if shutil.which("apt-get") else None
+            files = list(pathlib.Path(work).glob("*.deb"))
+            if not done or done.returncode != 0 or not files:
+                print(f"{package} is not to be had: its sides are left out", file=sys.stderr)
+                return None
+            subprocess.run(["dpkg-deb", "-x", files[0], pathlib.Path(work) / "files"], check=True)
+            shutil.move(pathlib.Path(work) / "files", folder)
+    return folder
 
 
 def has(python, module):

@@ -1,5 +1,6 @@
 # Peers that differentiate scalar code of C++: a target gets a folder's adolc.cpp and sacado.cpp where the machine has these
-# libraries (Debian: libadolc-dev; libtrilinos-sacado-dev, libtrilinos-teuchos-dev, libtrilinos-kokkos-dev).
+# libraries (Debian: libadolc-dev; libtrilinos-sacado-dev, libtrilinos-teuchos-dev, libtrilinos-kokkos-dev), and stan.cpp
+# with Stan Math's headers (Debian's r-cran-stanheaders, which bench/run unpacks: installed it would bring R) and libtbb-dev.
 include_guard()
 
 function(drx_peer target file definition)
@@ -8,13 +9,29 @@ function(drx_peer target file definition)
   set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "-w") # the peer's headers warn
 endfunction()
 
+function(drx_stan_peer target folder)
+  find_path(DRX_STAN_INCLUDE stan/math/rev/core.hpp PATHS ${DRX_STAN_ROOT} /usr PATH_SUFFIXES usr/lib/R/site-library/StanHeaders/include lib/R/site-library/StanHeaders/include)
+  find_package(TBB QUIET)
+  if(DRX_STAN_INCLUDE AND TARGET TBB::tbb AND TARGET Eigen3::Eigen)
+    drx_peer(${target} ${folder}/stan.cpp DRX_BENCH_STAN)
+    set_property(SOURCE ${folder}/stan.cpp APPEND PROPERTY INCLUDE_DIRECTORIES ${DRX_STAN_INCLUDE})
+    set_property(SOURCE ${folder}/stan.cpp APPEND PROPERTY COMPILE_DEFINITIONS _REENTRANT)
+    target_link_libraries(${target} PRIVATE TBB::tbb)
+  else()
+    message(STATUS "drx: ${target} without Stan Math: its headers (DRX_STAN_ROOT), TBB or Eigen are not there")
+  endif()
+endfunction()
+
 function(drx_tape_peers target folder)
+  drx_stan_peer(${target} ${folder})
   find_path(DRX_ADOLC_INCLUDE adolc/adolc.h)
   find_library(DRX_ADOLC_LIBRARY adolc)
   if(DRX_ADOLC_INCLUDE AND DRX_ADOLC_LIBRARY)
     drx_peer(${target} ${folder}/adolc.cpp DRX_BENCH_ADOLC)
     target_include_directories(${target} SYSTEM PRIVATE ${DRX_ADOLC_INCLUDE})
     target_link_libraries(${target} PRIVATE ${DRX_ADOLC_LIBRARY})
+  else()
+    message(STATUS "drx: ${target} without ADOL-C: not there")
   endif()
   find_path(DRX_SACADO_INCLUDE Sacado_trad.hpp PATH_SUFFIXES trilinos)
   find_library(DRX_SACADO_LIBRARY NAMES trilinos_sacado sacado)
@@ -29,5 +46,7 @@ function(drx_tape_peers target folder)
         target_link_libraries(${target} PRIVATE ${DRX_${part}_LIBRARY})
       endif()
     endforeach()
+  else()
+    message(STATUS "drx: ${target} without Sacado: it, Teuchos, Trilinos' Kokkos or MPI is not there")
   endif()
 endfunction()

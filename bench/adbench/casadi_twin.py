@@ -8,7 +8,10 @@ suite = twin.Suite()
 import casadi as ca  # noqa: E402  (after the affinity is set)
 import numpy as np  # noqa: E402
 
+import hand_inputs as hand  # noqa: E402
+
 D, K, N = 10, 5, 1000
+LAYERS, UNITS, LENGTH = 2, 14, 1024
 
 
 def drawn(stream, shape):
@@ -66,7 +69,79 @@ def bundle():
     suite.add("bundle adjustment", "CasADi", call=lambda: each(inputs), result=lambda j: j.full().T)
 
 
+def recurrent():
+    """A character's score and the next state as a function of scalars, in a loop over the sequence; as lstm.hpp."""
+    size = 8 * LAYERS * UNITS + 3 * UNITS
+    w, state = ca.SX.sym("w", size), ca.SX.sym("state", 2 * LAYERS * UNITS)
+    now, then = ca.SX.sym("now", UNITS), ca.SX.sym("then", UNITS)
+
+    def part(of, i):
+        return of[i * UNITS:(i + 1) * UNITS]
+
+    def sigmoid(x):
+        return 1 / (1 + ca.exp(-x))
+
+    extra = 8 * LAYERS
+    up, following = now * part(w, extra), []
+    for layer in range(LAYERS):
+        gates = [[part(w, 8 * layer + 2 * g + i) for i in (0, 1)] for g in range(4)]
+        hidden, cell = part(state, 2 * layer), part(state, 2 * layer + 1)
+        forget, take, out = (sigmoid(v * gates[g][0] + gates[g][1]) for g, v in ((0, up), (1, hidden), (2, up)))
+        cell = cell * forget + take * ca.tanh(hidden * gates[3][0] + gates[3][1])
+        up = out * ca.tanh(cell)
+        following += [up, cell]
+    y = up * part(w, extra + 1) + part(w, extra + 2)
+    score = ca.dot(then, y - ca.log(ca.sum1(ca.exp(y)) + 2))
+    step = ca.Function("step", [state, w, now, then], [ca.vertcat(*following), score])
+    weights, start, sequence = ca.MX.sym("weights", size), ca.MX.sym("start", state.numel()), ca.MX.sym("sequence", UNITS, LENGTH)
+    scores = step.mapaccum(LENGTH - 1)(start, ca.repmat(weights, 1, LENGTH - 1), sequence[:, :-1], sequence[:, 1:])[1]
+    loss = -ca.sum2(scores) / ((LENGTH - 1) * UNITS)
+    whole = ca.Function("whole", [weights, start, sequence], [ca.gradient(loss, weights)])
+    inputs = ca.DM(drawn(6, (size,))), ca.DM(drawn(4, (state.numel(),))), ca.DM(np.eye(UNITS)[twin.hashed(5, LENGTH) % UNITS].T)
+    suite.add("LSTM", "CasADi", call=lambda: whole(*inputs), result=lambda g: g.full())
+
+
+def hand_errors(x, complicated):
+    """As hand_tracking.hpp, in matrices of scalars."""
+    square = ca.sumsqr(x[:3]) + 1e-300
+    angle = ca.sqrt(square)
+    turn = ca.cos(angle) * ca.SX.eye(3) + ca.skew(x[:3]) * ca.sin(angle) / angle + x[:3] @ x[:3].T * (1 - ca.cos(angle)) / square
+    whole = ca.horzcat(turn, x[3:6])
+
+    def turned(bend, spread):
+        cx, sx, cz, sz = ca.cos(bend), ca.sin(bend), ca.cos(spread), ca.sin(spread)
+        return ca.vertcat(ca.horzcat(cz, -sz * cx, sz * sx, 0), ca.horzcat(sz, cz * cx, -cz * sx, 0), ca.horzcat(0, sx, cx, 0), ca.horzcat(0, 0, 0, 1))
+
+    palm = hand.base[0] @ hand.base[1]
+    poses, parents = [ca.SX(hand.base[0]), ca.SX(palm)], [ca.SX(palm)] * hand.FINGERS
+    for joint in range(4):
+        for finger in range(hand.FINGERS):
+            bone = ca.SX(hand.base[2 + joint * hand.FINGERS + finger])
+            angles = x[6 + 4 * finger:10 + 4 * finger]
+            if joint < 3:
+                bone = bone @ turned(angles[0 if joint == 0 else joint + 1], angles[1] if joint == 0 else 0)
+            parents[finger] = parents[finger] @ bone
+            poses.append(parents[finger])
+    poses = ca.horzcat(*(whole @ pose @ inverse for pose, inverse in zip(poses, hand.inverse)))  # 3 x 4 bones
+    corners = [poses @ hand.weighted[:, c].reshape(hand.POINTS, -1).T for c in range(3 if complicated else 1)]
+    seen = corners[0]
+    if complicated:
+        u, v = (ca.repmat((x[hand.PARAMETERS + i] + hand.within[:, i]).T, 3, 1) for i in (0, 1))
+        seen = u * corners[0] + v * corners[1] + (1 - u - v) * corners[2]
+    return ca.vec(hand.measured.T - seen)
+
+
+def hands(row, complicated):
+    x = ca.SX.sym("x", hand.PARAMETERS + (2 if complicated else 0))
+    whole = ca.Function("whole", [x], [ca.densify(ca.jacobian(hand_errors(x, complicated), x))])
+    inputs = ca.DM(np.append(hand.angles, np.zeros(x.numel() - hand.PARAMETERS)))
+    suite.add(row, "CasADi", call=lambda: whole(inputs), result=lambda j: j.full())
+
+
 mixture()
 bundle()
+recurrent()
+hands("hand tracking simple", False)
+hands("hand tracking complicated", True)
 suite.version("casadi", ca.__version__)
 suite.run()

@@ -11,6 +11,8 @@ import jax  # noqa: E402  (after the affinity is set)
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 
+import hand_inputs as hand  # noqa: E402
+
 jax.config.update("jax_enable_x64", True)
 
 D, K, N = 10, 5, 1000
@@ -53,17 +55,52 @@ def lstm_loss(w, start, sequence):
     return -scores.sum() / ((LENGTH - 1) * UNITS)
 
 
-def add(row, f, *inputs):
+def rotation(r):
+    """As hand_tracking.hpp: three numbers of a rotation, then a translation."""
+    square = jnp.sum(r[:3] ** 2) + 1e-300
+    angle, (x, y, z) = jnp.sqrt(square), r[:3]
+    cross = jnp.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) * jnp.sin(angle) / angle
+    turn = jnp.cos(angle) * jnp.eye(3) + cross + jnp.outer(r[:3], r[:3]) * (1 - jnp.cos(angle)) / square
+    return jnp.concatenate([turn, r[3:6, None]], axis=1)
+
+
+def turned(bend, spread):
+    cx, sx, cz, sz, o = jnp.cos(bend), jnp.sin(bend), jnp.cos(spread), jnp.sin(spread), 0 * bend
+    rows = [[cz, -sz * cx, sz * sx, o], [sz, cz * cx, -cz * sx, o], [o, sx, cx, o], [o, o, o, o + 1]]
+    return jnp.stack([jnp.stack(row, -1) for row in rows], -2)
+
+
+def hand_errors(x, complicated):
+    """As hand_tracking.hpp."""
+    angles = x[6:hand.PARAMETERS].reshape(hand.FINGERS, 4).T
+    own = hand.base[2:].reshape(4, hand.FINGERS, 4, 4)
+    bent = own[:3] @ turned(angles[np.array([0, 2, 3])], jnp.stack([angles[1], 0 * angles[1], 0 * angles[1]]))
+    palm = hand.base[0] @ hand.base[1]
+    bones, parent = [jnp.stack([hand.base[0], palm])], palm
+    for joint in (*bent, own[3]):
+        bones.append(parent := parent @ joint)
+    poses = rotation(x[:6]) @ (jnp.concatenate(bones) @ hand.inverse)
+    corners = jnp.einsum("ncbk,bik->nci", hand.weighted if complicated else hand.weighted[:, :1], poses)
+    if not complicated:
+        return (hand.measured - corners[:, 0]).reshape(-1)
+    u, v = (x[hand.PARAMETERS + i] + hand.within[:, i, None] for i in (0, 1))
+    return (hand.measured - (u * corners[:, 0] + v * corners[:, 1] + (1 - u - v) * corners[:, 2])).reshape(-1)
+
+
+def add(row, derivative, *inputs, result=lambda r: r[1]):
     begin = time.perf_counter()
-    compiled = jax.jit(jax.value_and_grad(f)).lower(*inputs).compile()
+    compiled = jax.jit(derivative).lower(*inputs).compile()
     jax.block_until_ready(compiled(*inputs))
     seconds = time.perf_counter() - begin
-    suite.add(row, "JAX", call=lambda: jax.block_until_ready(compiled(*inputs)), result=lambda r: r[1],
+    suite.add(row, "JAX", call=lambda: jax.block_until_ready(compiled(*inputs)), result=result,
               temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=seconds)
 
 
-add("Gaussian mixture", log_posterior, *map(jnp.asarray, (drawn(1, (K + 2 * K * D + K * D * (D - 1) // 2,)), drawn(2, (N, D)))))
-add("LSTM", lstm_loss, *map(jnp.asarray, (drawn(6, (8 * LAYERS * UNITS + 3 * UNITS,)), drawn(4, (LAYERS, 2, UNITS)),
-                                          np.eye(UNITS)[twin.hashed(5, LENGTH) % UNITS])))
+add("Gaussian mixture", jax.value_and_grad(log_posterior), *map(jnp.asarray, (drawn(1, (K + 2 * K * D + K * D * (D - 1) // 2,)), drawn(2, (N, D)))))
+add("LSTM", jax.value_and_grad(lstm_loss), *map(jnp.asarray, (drawn(6, (8 * LAYERS * UNITS + 3 * UNITS,)), drawn(4, (LAYERS, 2, UNITS)),
+                                                              np.eye(UNITS)[twin.hashed(5, LENGTH) % UNITS])))
+for kind, row in enumerate(("hand tracking simple", "hand tracking complicated")):
+    add(row, jax.jacfwd(lambda x, kind=kind: hand_errors(x, kind)), jnp.asarray(np.append(hand.angles, np.zeros(2 * kind))),
+        result=lambda j: j)
 suite.version("jax", jax.__version__)
 suite.run()

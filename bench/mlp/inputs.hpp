@@ -49,4 +49,6 @@ inline inputs make_inputs() {
   return in;
 }
 
+void add_stan(bench::suite&, const inputs&);
+
 }  // namespace mlp

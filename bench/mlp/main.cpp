@@ -60,5 +60,8 @@ int main(int argc, char** argv) {
   });
   add_program("drx, mapped over rows", std::type_identity<mlp::program::MappedGradient>{}, rows);
 #endif
+#ifdef DRX_BENCH_STAN
+  mlp::add_stan(suite, in);
+#endif
   return suite.run();
 }

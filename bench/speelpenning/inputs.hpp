@@ -25,5 +25,6 @@ void add(bench::suite& suite, const char* name, Call call) {
 }
 void add_adolc(bench::suite&, const vector&);
 void add_sacado(bench::suite&, const vector&);
+void add_stan(bench::suite&, const vector&);
 
 }  // namespace speelpenning

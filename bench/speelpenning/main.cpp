@@ -67,5 +67,8 @@ int main(int argc, char** argv) {
 #ifdef DRX_BENCH_SACADO
   speelpenning::add_sacado(suite, x);
 #endif
+#ifdef DRX_BENCH_STAN
+  speelpenning::add_stan(suite, x);
+#endif
   return suite.run();
 }
