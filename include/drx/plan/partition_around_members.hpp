@@ -46,7 +46,7 @@ constexpr void partitioner::loop(const entry& e) {
       out.push_back(i < n.carries || k == whole ? k : k + 1);
     }
     step = region.result();
-    numbered = inner.own_shard >= 0;
+    numbered = inner.own_shard != no_name;
     if (numbered) {  // the last input, made when it was asked for: it is the first constant
       step.inputs = {ids[0], inner.own_shard};
       for (int i = 1; i < ids.size(); ++i) step.inputs.push_back(ids[i]);
@@ -153,8 +153,8 @@ constexpr bool partitioner::stays_common(const entry& e) {
   return true;
 }
 constexpr int partitioner::common(int v, int k) {
-  if (k == axis[v]) return name[v] >= 0 ? name[v] : name[v] = part_of(v);
-  if (whole_name[v] < 0) whole_name[v] = whole_of(v);
+  if (k == axis[v]) return name[v] != no_name ? name[v] : name[v] = part_of(v);
+  if (whole_name[v] == no_name) whole_name[v] = whole_of(v);
   return k == whole ? whole_name[v] : part_of_whole(whole_name[v], k);
 }
 constexpr int partitioner::part_of_whole(int x, int k) {
@@ -181,7 +181,7 @@ constexpr int partitioner::part_of(int v) {
   return emit::map(b, mesh.members, {total, n}, [](builder& r, const vec<int>& in) { return vec<int>{emit::div(r, in[0], emit::broadcast_to(r, in[1], r.shape(in[0])))}; })[0];
 }
 constexpr int partitioner::whole_of(int v) {
-  if (defining[v] >= 0) {
+  if (defining[v] != no_name) {
     const entry& e = t.entries[defining[v]];
     if (is_sum(e)) return whole_sum(e);
     if (is_elementwise(e)) {

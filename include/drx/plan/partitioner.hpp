@@ -15,17 +15,18 @@ namespace drx::plan {
 /// members of what is: then each shard holds its part, as a placed value, and it is made whole only where it is needed whole.
 class partitioner {
  public:
-  static constexpr int whole = -1;
+  static constexpr int whole = -1;    // no axis: not split
+  static constexpr int no_name = -1;  // not written, or made by no entry
 
   constexpr partitioner(builder& on, const tape& source, const mesh_axes& axes, bool of_member)
       : b(on),
         t(source),
         mesh(axes),
         member(of_member),
-        name(t.values.size(), -1),
+        name(t.values.size(), no_name),
         axis(t.values.size(), whole),
-        defining(t.values.size(), -1),
-        whole_name(t.values.size(), -1) {}
+        defining(t.values.size(), no_name),
+        whole_name(t.values.size(), no_name) {}
 
   /// `inputs` on the builder, split along `axes`.
   constexpr void write(const vec<int>& inputs, const vec<int>& axes) {
@@ -64,9 +65,9 @@ class partitioner {
   const mesh_axes& mesh;
   bool member;
   vec<int> name, axis, defining;
-  bool loop_body = false;  // of a member's loop, which takes its shard's number from around it
-  int own_shard = -1;      // then: that input, if it is needed
-  vec<int> whole_name;     // of values that all members have in common, and of which shards hold parts: what they are whole
+  bool loop_body = false;   // of a member's loop, which takes its shard's number from around it
+  int own_shard = no_name;  // then: that input, if it is needed
+  vec<int> whole_name;      // of values that all members have in common, and of which shards hold parts: what they are whole
 
   constexpr void set(int v, int id, int k) {
     name[v] = id;
@@ -96,7 +97,7 @@ class partitioner {
   }
   /// Which shard of its member this is, from 0.
   constexpr int shard(builder& r) {
-    if (loop_body) return own_shard >= 0 ? own_shard : own_shard = r.input(abstract_value(dtype::int32, {}));
+    if (loop_body) return own_shard != no_name ? own_shard : own_shard = r.input(abstract_value(dtype::int32, {}));
     return shard_of(r, emit::axis_index(r, mesh.members));
   }
   /// Of a shard's number among all, or of how many there are.
@@ -133,7 +134,7 @@ class partitioner {
     return emit::reshape(r, emit::transpose(r, from_shards(r, x), order), all);
   }
   constexpr int sliced(int v, int k) {
-    if (member && defining[v] >= 0) {  // what is made of few numbers is made as a part at once
+    if (member && defining[v] != no_name) {  // what is made of few numbers is made as a part at once
       const entry& e = t.entries[defining[v]];
       const shape part = local(t.values[v].shape, k);
       double number = 0;

@@ -59,7 +59,7 @@ struct stage {
     std::string s(a.placement->name);
     for (int i = 0; i < results(a); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
     for (int i = 0; i < block_bodies(a); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(a.ints[1 + i]);
-    if (a.number > 0) s += "; " + std::to_string(static_cast<std::int64_t>(a.number)) + " members";
+    if (a.number >= 0) s += "; " + std::to_string(static_cast<std::int64_t>(a.number)) + " members";
     return s;
   }
   static void evaluate(evaluation& v) {
@@ -163,7 +163,7 @@ constexpr std::int64_t members_said_by(const tape& t, const entry& e) {
   if (e.prim == &prim::distribute) return t.values[e.operands[0]].shape[0];
   if (e.prim == &prim::gather || e.prim == &prim::member_transpose) return e.attrs.ints[0];
   if (e.prim == &prim::member_permute) return e.attrs.ints.size();
-  if (e.prim == &prim::stage && e.attrs.number > 0) return static_cast<std::int64_t>(e.attrs.number);
+  if (e.prim == &prim::stage && e.attrs.number >= 0) return static_cast<std::int64_t>(e.attrs.number);
   return -1;
 }
 constexpr fold fold_of(const primitive* p) {
@@ -302,6 +302,7 @@ class stage_writer {
       return element[v];
     }
     constexpr int slice_of(int x) {  // the member's slice along axis 0
+      if (body.shape(x)[0] == 0) return emit::constant(body, body.type(x).with_shape(without_axis(body.shape(x), 0)), 0);  // of no member
       const int at = emit::reshape(body, index, make_shape(1));
       return emit::reshape(body, emit::dynamic_slice(body, x, at, {1}, 0), without_axis(body.shape(x), 0));
     }
@@ -325,6 +326,7 @@ class stage_writer {
     attributes a;
     a.placement = p;
     a.ints = vec<std::int64_t>(prim::rules::stage::header, 0);
+    a.number = -1;  // of members: nobody says
     for (const entry& e : t.entries)
       if (e.attrs.placement == p && members_said_by(t, e) >= 0) a.number = static_cast<double>(members_said_by(t, e));
     vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are

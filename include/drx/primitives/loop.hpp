@@ -224,11 +224,12 @@ struct scan {
     const there_and_back step = split(s, n, wanted, {});
     return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{step.forward});
   }
-  static constexpr int zeros(builder& b, abstract_value t) {
-    if (t.depth > 1) throw "drx: keep_all: a higher derivative of a loop that makes values of a nested placement; take keep_carries";
-    const placement_info* p = t.placements[0];
+  static constexpr int zeros(builder& b, const abstract_value& t) {
     if (t.depth == 0) return emit::constant(b, t, 0);
-    return emit::broadcast(b, emit::constant(b, t.of_member(), 0), p);
+    attributes a;
+    a.placement = t.placements[0];
+    if (t.depth == 1) return emit::broadcast(b, emit::constant(b, t.of_member(), 0), a.placement);
+    return emit::map(b, a.placement, {b.add1(prim::member_index, {}, a)}, [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, t.of_member())}; })[0];
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     const parts n(s.e.attrs, s.operands.size(), s.results.size());

@@ -278,7 +278,7 @@ class compiled {
       agree(p, m, "compile_options::members");
     }
     run::for_each_stage<C>([&]<int E>(std::integral_constant<int, E>) {
-      if constexpr (C::tape.entries[E].number > 0)
+      if constexpr (C::tape.entries[E].number >= 0)
         program_says(C::placements.index(C::tape.entries[E].placement), static_cast<std::int64_t>(C::tape.entries[E].number));
     });
     for (int p = 0; p < C::placements.count; ++p)

@@ -4,6 +4,7 @@
 #include <drx/run/buffer.hpp>
 #include <drx/run/executor.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -12,47 +13,38 @@ namespace drx::run {
 /// Moves pieces of `bytes` bytes between members, which lie on the ranks in blocks.
 class member_exchange {
  public:
-  /// Pieces are numbered by member: `pieces` to each. route(member, piece, from, from_piece) says which one a member gets there;
-  /// from -1: zeros. `values`: of this rank's members, replaced by what they get.
+  struct block {
+    std::int64_t begin, end;
+    [[nodiscard]] bool holds(std::int64_t member) const { return member >= begin && member < end; }
+  };
+  /// Pieces are numbered by member: each has `pieces`. route(to, from, get) calls get(member, piece, source, its piece) for what members
+  /// of the block `to` get from those of the block `from`, ascending by member and piece. Who gets nothing gets zeros.
+  /// `values`: of this rank's members, replaced by what they get.
   template <class Route>
   void run(communicator& c, const std::int64_t* boundaries, std::byte* values, std::int64_t pieces, std::int64_t bytes, Route&& route) {
-    const auto ranks = static_cast<std::size_t>(c.size());
-    const std::int64_t first = boundaries[c.rank()], end = boundaries[c.rank() + 1], total = boundaries[ranks];
+    const auto ranks = static_cast<std::size_t>(c.size()), own = static_cast<std::size_t>(c.rank());
+    const block mine{boundaries[own], boundaries[own + 1]}, all{0, boundaries[ranks]};
     for (auto* list : {&send_bytes_, &send_at_, &receive_bytes_, &receive_at_}) list->assign(ranks, 0);
     const auto owner = [&](std::int64_t member) {
-      std::size_t r = 0;
-      while (member >= boundaries[r + 1]) ++r;
-      return r;
+      return static_cast<std::size_t>(std::upper_bound(boundaries + 1, boundaries + ranks, member) - (boundaries + 1));
     };
-    // In the order of the members that get them, on both sides.
-    const auto each = [&](std::int64_t begin, std::int64_t stop, auto&& f) {
-      for (std::int64_t m = begin; m < stop; ++m)
-        for (std::int64_t k = 0; k < pieces; ++k) {
-          std::int64_t from = -1, at = 0;
-          route(m, k, from, at);
-          f(m, k, from, at);
-        }
-    };
-    each(0, total, [&](std::int64_t m, std::int64_t, std::int64_t from, std::int64_t) {
-      if (from < 0) return;
-      if (from >= first && from < end) send_bytes_[owner(m)] += bytes;
-      if (m >= first && m < end) receive_bytes_[owner(from)] += bytes;
-    });
+    route(all, mine, [&](std::int64_t m, std::int64_t, std::int64_t, std::int64_t) { send_bytes_[owner(m)] += bytes; });
+    route(mine, all, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t) { receive_bytes_[owner(from)] += bytes; });
     for (std::size_t r = 1; r < ranks; ++r) {
       send_at_[r] = send_at_[r - 1] + send_bytes_[r - 1];
       receive_at_[r] = receive_at_[r - 1] + receive_bytes_[r - 1];
     }
+    const std::int64_t received = receive_at_.back() + receive_bytes_.back();
     out_.grow(static_cast<std::size_t>(send_at_.back() + send_bytes_.back()) + 1);
-    in_.grow(static_cast<std::size_t>(receive_at_.back() + receive_bytes_.back()) + 1);
-    const auto piece = [&](std::int64_t member, std::int64_t k) { return values + ((member - first) * pieces + k) * bytes; };
+    in_.grow(static_cast<std::size_t>(received) + 1);
+    const auto copy = [&](std::byte* to, const std::byte* from) { std::memcpy(to, from, static_cast<std::size_t>(bytes)); };
+    const auto piece = [&](std::int64_t member, std::int64_t k) { return values + ((member - mine.begin) * pieces + k) * bytes; };
     at_ = send_at_;
-    each(0, total, [&](std::int64_t m, std::int64_t, std::int64_t from, std::int64_t k) {
-      if (from < first || from >= end) return;
+    route(all, mine, [&](std::int64_t m, std::int64_t, std::int64_t from, std::int64_t k) {
       std::int64_t& at = at_[owner(m)];
-      std::memcpy(out_.data() + at, piece(from, k), static_cast<std::size_t>(bytes));
+      copy(out_.data() + at, piece(from, k));
       at += bytes;
     });
-    const auto own = static_cast<std::size_t>(c.rank());
     std::memcpy(in_.data() + receive_at_[own], out_.data() + send_at_[own], static_cast<std::size_t>(send_bytes_[own]));
     sent_.clear();
     received_.clear();
@@ -62,14 +54,12 @@ class member_exchange {
       if (receive_bytes_[r] > 0) received_.push_back({static_cast<int>(r), in_.data() + receive_at_[r], receive_bytes_[r]});
     }
     if (ranks > 1) c.exchange(sent_, received_);
+    const std::int64_t here = (mine.end - mine.begin) * pieces * bytes;
+    if (received < here) std::memset(values, 0, static_cast<std::size_t>(here));
     at_ = receive_at_;
-    each(first, end, [&](std::int64_t m, std::int64_t k, std::int64_t from, std::int64_t) {
-      if (from < 0) {
-        std::memset(piece(m, k), 0, static_cast<std::size_t>(bytes));
-        return;
-      }
+    route(mine, all, [&](std::int64_t m, std::int64_t k, std::int64_t from, std::int64_t) {
       std::int64_t& at = at_[owner(from)];
-      std::memcpy(piece(m, k), in_.data() + at, static_cast<std::size_t>(bytes));
+      copy(piece(m, k), in_.data() + at);
       at += bytes;
     });
   }

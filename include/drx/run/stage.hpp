@@ -374,18 +374,22 @@ struct kernel<C, E, &prim::stage> {
 
   /// Each member's value lies where it was made; it goes to those who get it.
   static void exchange_members(frame& f, communicator& c, const std::int64_t* boundaries, std::int64_t begin) {
+    using block = member_exchange::block;
     member_exchange& exchange = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr std::int64_t bytes = C::bytes(C::output(body, I));
       if constexpr (fold_of(I) == fold::permute) {
         std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
-        exchange.run(c, boundaries, values, 1, bytes, [](std::int64_t member, std::int64_t, std::int64_t& from, std::int64_t&) { from = source_of(I, member); });
-      } else if constexpr (fold_of(I) == fold::transpose) {
+        exchange.run(c, boundaries, values, 1, bytes, [](block to, block from, auto&& get) {
+          for (std::int64_t m = to.begin; m < to.end; ++m)
+            if (const std::int64_t source = source_of(I, m); from.holds(source)) get(m, 0, source, 0);
+        });
+      } else if constexpr (fold_of(I) == fold::transpose && monoid_of(I) > 0) {
         constexpr std::int64_t n = monoid_of(I);
         std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
-        exchange.run(c, boundaries, values, n, bytes / n, [](std::int64_t member, std::int64_t piece, std::int64_t& from, std::int64_t& at) {
-          from = piece;
-          at = member;
+        exchange.run(c, boundaries, values, n, bytes / n, [](block to, block from, auto&& get) {
+          for (std::int64_t m = to.begin; m < to.end; ++m)
+            for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
         });
       }
     });
@@ -604,7 +608,6 @@ struct kernel<C, E, &prim::stage> {
     require_gathered(n);
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int v = C::result(E, I);
-      static_assert(C::tape.values[v].depth < 2 || leaves_the_member<C>(v), "drx: a placed value nested twice is needed whole inside of a map");
       provide_placed<C, v>(f);
     });
     const int tasks = f.alone && !gathers ? static_cast<int>(std::min<std::int64_t>(leaves / 4, rt.executor->concurrency())) : 1;

@@ -27,6 +27,7 @@ class thread_executor final : public drx::executor {
 
 struct clients : drx::placement<clients> {};
 struct rows : drx::placement<rows> {};
+struct words : drx::placement<words> {};
 using v3 = array<float, 3>;
 
 constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1};
@@ -45,6 +46,20 @@ constexpr auto ragged = [](auto w, auto x) {
   };
   auto models = drx::map(of_client, drx::broadcast<clients>(w), x);
   return std::tuple{drx::reduce_mean(models), models};
+};
+constexpr auto of_words = [](auto w, auto x) {  // what is nested twice is held whole in each client
+  return drx::map([=](auto client) {
+    return drx::fori_loop<2>(client, [=](auto rows_of) {
+      auto mean = drx::reduce_mean(drx::map([](auto row) { return drx::reduce_sum(row); }, rows_of));
+      return drx::map([=](auto row) { return drx::map([=](auto v) { return drx::tanh(v * mean) + w; }, row); }, rows_of);
+    });
+  }, x);
+};
+constexpr auto slope_of_words = [](auto w, auto x) {
+  return drx::grad<0, 1>([](auto p, auto y) {
+    auto sum = [](auto row) { return drx::reduce_sum(row); };
+    return drx::sum(drx::reduce_sum(drx::map([=](auto client) { return drx::reduce_sum(drx::map(sum, client)); }, of_words(p, y))));
+  })(w, x);
 };
 
 template <class P>
@@ -65,5 +80,6 @@ TEST_CASE("the same bits on any number of threads") {
     CAPTURE(threads);
     check<program<flat, v3, placed<v3, clients>>>(threads, {0, 1, 2, 3, 5, 7, 64, 100, 1500});
     check<program<ragged, v3, placed<placed<v3, rows>, clients>>>(threads, {0, 1, 2, 3, 7, 64});
+    check<program<slope_of_words, v3, placed<placed<placed<v3, words>, rows>, clients>>>(threads, {1, 2, 5});
   }
 }

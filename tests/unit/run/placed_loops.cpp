@@ -8,6 +8,7 @@ namespace {
 
 struct schools : drx::placement<schools> {};
 struct pupils : drx::placement<pupils> {};
+struct towns : drx::placement<towns> {};
 using vec2 = drx::array<double, 2>;
 using at_schools = drx::placed<vec2, schools>;
 using at_pupils = drx::placed<drx::placed<vec2, pupils>, schools>;
@@ -47,6 +48,27 @@ constexpr auto inside = [](auto marks, auto w) {
 constexpr auto branches = [](auto state, auto w) {
   auto next = drx::cond(drx::sum(w) > 0, [=] { return state; }, [=] { return drx::map([=](auto s) { return s * w; }, state); });
   return std::tuple{next, drx::reduce_sum(drx::map([](auto s) { return s * s; }, next))};
+};
+// The marks of all pupils of a town go through a loop in that town.
+constexpr auto in_town = [](auto marks, auto w) {
+  return drx::map([=](auto town) {
+    return drx::fori_loop<3>(town, [=](auto m) {
+      auto mean = drx::reduce_mean(drx::map([](auto school) { return drx::reduce_sum(school); }, m));
+      return drx::map([=](auto school) { return drx::map([=](auto v) { return drx::tanh(v * mean) + w; }, school); }, m);
+    });
+  }, marks);
+};
+constexpr auto of_pupils = [](auto marks) { return drx::reduce_sum(drx::map([](auto school) { return drx::reduce_sum(school); }, marks)); };
+constexpr auto of_towns = [](auto marks, auto w) { return drx::sum(drx::square(drx::reduce_sum(drx::map(of_pupils, in_town(marks, w))))); };
+// What is stacked is not differentiated.
+template <auto Memory>
+constexpr auto stacked = [](auto marks, auto w, auto xs) {
+  auto step = [=](auto c, auto x) {
+    auto y = drx::map([=](auto school) { return drx::map([=](auto v) { return drx::sin(v * c) + x; }, school); }, marks);
+    return std::pair{c + drx::reduce_mean(drx::map([](auto school) { return drx::reduce_sum(school); }, y)), y};
+  };
+  auto [last, ys] = drx::scan(step, w, xs, Memory);
+  return drx::sum(last * last) + drx::sum(of_pupils(drx::map([](auto school) { return drx::map([](auto v) { return drx::stop_gradient(v); }, school); }, ys)));
 };
 
 }  // namespace
@@ -94,4 +116,18 @@ TEST_CASE("a loop over slices of what members hold, and a batch of it") {
   using P = drx::program<f, vec2, drx::placed<drx::array<double, 3, 2>, schools>>;
   harness::check_program<P>({.orders = 1});
   harness::check_run<P>();
+}
+
+TEST_CASE("what is nested twice goes through a loop inside of a member, and back") {
+  static constexpr auto slope = drx::grad<0, 1>(of_towns);
+  harness::check_run<drx::program<slope, drx::placed<at_pupils, towns>, vec2>>({.nested = 4}, {3, 0, 5});
+}
+
+TEST_CASE("a loop that keeps all, and stacks nested values that have no cotangent") {
+  constexpr auto same = [](auto marks, auto w, auto xs) {
+    auto [a, b] = drx::grad<0, 1>(stacked<drx::keep_all>)(marks, w, xs);
+    auto [c, d] = drx::grad<0, 1>(stacked<drx::keep_carries>)(marks, w, xs);
+    return std::tuple{drx::map([](auto x, auto y) { return drx::reduce_max(drx::map([](auto p, auto q) { return drx::abs(p - q); }, x, y)); }, a, c), b - d};
+  };
+  harness::check_zero<drx::program<same, at_pupils, vec2, drx::array<double, 3, 2>>>();
 }
