@@ -1,4 +1,4 @@
-// bench/cnn_clipped/drx_side.hpp: the mean of clipped gradients in drx, as a user writes it: a member for each example.
+// bench/cnn_clipped/drx_side.hpp: the mean of clipped gradients in drx, as a user writes it: a member for each example, and vmap.
 #pragma once
 
 #include "inputs.hpp"
@@ -7,6 +7,7 @@
 #include <drx/run.hpp>
 
 #include <algorithm>
+#include <tuple>
 
 namespace cnn::program {
 
@@ -28,20 +29,25 @@ BOOST_HANA_ADAPT_STRUCT(cnn::program::example, x, y);
 
 namespace cnn::program {
 
-inline constexpr auto loss = [](auto m, auto e) {
-  auto h = drx::tanh(drx::conv2d<drx::same>(e.x, m.kernel) + m.shift);
+inline constexpr auto loss = [](auto m, auto x, auto y) {
+  auto h = drx::tanh(drx::conv2d<drx::same>(x, m.kernel) + m.shift);
   auto p = drx::reshape<pooled>(drx::avg_pool<drx::window<2, 2>>(h));
-  return drx::softmax_cross_entropy(drx::matmul(p, m.w) + m.b, e.y);
+  return drx::softmax_cross_entropy(drx::matmul(p, m.w) + m.b, y);
 };
-inline constexpr auto clipped = [](auto m, auto e) {
-  auto g = drx::grad(loss)(m, e);
+inline constexpr auto clipped = [](auto m, auto x, auto y) {
+  auto g = drx::grad(loss)(m, x, y);
   auto squares = drx::sum(drx::square(g.kernel)) + drx::sum(drx::square(g.shift)) + drx::sum(drx::square(g.w)) + drx::sum(drx::square(g.b));
   return drx::min(bound / drx::sqrt(squares), 1) * g;
 };
 inline constexpr auto mean_of_clipped = [](auto m, auto data) {
-  return drx::reduce_mean(drx::map(clipped, drx::broadcast<examples>(m), data));
+  return drx::reduce_mean(drx::map([](auto m, auto e) { return clipped(m, e.x, e.y); }, drx::broadcast<examples>(m), data));
 };
 using MeanOfClipped = drx::program<mean_of_clipped, model, drx::placed<example, examples>>;
+
+/// The same with the examples as an axis of arrays.
+inline constexpr auto mean_by_vmap = drx::vmap<examples>([](auto m, auto x, auto y) { return drx::pmean<examples>(clipped(m, x, y)); },
+                                                         std::tuple{drx::none, drx::axis<0>, drx::axis<0>}, drx::none);
+using MeanByVmap = drx::program<mean_by_vmap, model, drx::array<float, batch, side, side, 1>, drx::array<int, batch>>;
 
 inline model as_model(const params& p) {
   model m;

@@ -1,114 +1,187 @@
-// bench/cnn_clipped/hand_side.hpp: by hand: an example at a time, all of constant size, in a few kB; channels are the lanes.
+// bench/cnn_clipped/hand_side.hpp: by hand: sixteen examples at a time, one in each lane; channels and classes are unrolled into
+// registers. The dense layer's gradient is one product over all examples, clipped before.
 #pragma once
 
 #include "inputs.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace cnn {
 namespace hand {
 
-typedef float pack __attribute__((vector_size(channels * sizeof(float))));
+inline constexpr int lanes = 16, blocks = batch / lanes, wide = side + 2;
+typedef float pack __attribute__((vector_size(lanes * sizeof(float))));
+typedef std::int32_t integers __attribute__((vector_size(lanes * sizeof(float))));
 
-inline __attribute__((always_inline)) pack load(const float* p) {
-  pack x;
-  std::memcpy(&x, p, sizeof x);
-  return x;
+#define CNN_INLINE inline __attribute__((always_inline))
+
+CNN_INLINE pack splat(float s) { return s - pack{}; }
+CNN_INLINE float sum(pack v) {
+  float s = 0;
+  for (int l = 0; l < lanes; ++l) s += v[l];
+  return s;
 }
-/// 1 - 2 / (exp(2 |x|) + 1), with x's sign.
-inline float tanh(float x) {
-  const float t = std::min(std::abs(x), 10.0f) * 2.88539008f, n = static_cast<float>(static_cast<int>(t + 0.5f));
-  const float r = (t - n) * 0.693147181f;
-  const float p = 1 + r * (1 + r * (0.5f + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720))))));
-  const std::int32_t bits = (static_cast<std::int32_t>(n) + 127) << 23;
-  float scale;
+/// A rational function of degrees 13 and 6, Eigen's coefficients.
+CNN_INLINE pack tanh(pack x) {
+  const pack top = splat(7.90531110763549805f);
+  x = x > top ? top : x;
+  x = x < -top ? -top : x;
+  const pack s = x * x;
+  pack p = s * -2.76076847742355e-16f + 2.00018790482477e-13f;
+  p = p * s + -8.60467152213735e-11f;
+  p = p * s + 5.12229709037114e-08f;
+  p = p * s + 1.48572235717979e-05f;
+  p = p * s + 6.37261928875436e-04f;
+  p = p * s + 4.89352455891786e-03f;
+  pack q = s * 1.19825839466702e-06f + 1.18534705686654e-04f;
+  q = q * s + 2.26843463243900e-03f;
+  q = q * s + 4.89352518554385e-03f;
+  return x * p / q;
+}
+/// Of numbers up to 0.
+CNN_INLINE pack exp(pack x) {
+  const pack least = splat(-87), magic = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer, in the lowest bits
+  x = x < least ? least : x;
+  const pack shifted = x * 1.44269504f + magic, n = shifted - magic;
+  const pack r = x - n * 0.693145752f - n * 1.42860677e-6f;
+  pack q = r * (1.0f / 5040) + 1.0f / 720;
+  q = q * r + 1.0f / 120;
+  q = q * r + 1.0f / 24;
+  q = q * r + 1.0f / 6;
+  q = q * r + 0.5f;
+  q = q * r * r + r + 1;
+  integers bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits << 23) + 0x3f800000;
+  pack scale;
   std::memcpy(&scale, &bits, sizeof scale);
-  return std::copysign(1 - 2 / (p * scale + 1), x);
-}
-
-/// Adds one example's clipped gradient to sum.
-inline void add_example(const params& m, const float* image, int label, params& sum) {
-  constexpr int wide = side + 2;
-  alignas(64) float x[wide * wide] = {}, h[pixels * channels], p[pooled], logits[16] = {}, back[pooled];
-  for (int row = 0; row < side; ++row) std::copy_n(image + row * side, side, x + (row + 1) * wide + 1);
-  pack kernel[9];
-  for (int t = 0; t < 9; ++t) kernel[t] = load(m.kernel + t * channels);
-  for (int row = 0; row < side; ++row)
-#pragma GCC unroll 8
-    for (int column = 0; column < side; ++column) {
-      pack z = load(m.shift);
-#pragma GCC unroll 9
-      for (int t = 0; t < 9; ++t) z += x[(row + t / 3) * wide + column + t % 3] * kernel[t];
-      std::memcpy(h + (row * side + column) * channels, &z, sizeof z);
-    }
-#pragma GCC ivdep
-  for (float& z : h) z = tanh(z);
-  for (int i = 0; i < half; ++i)
-    for (int j = 0; j < half; ++j) {
-      const float* from = h + (2 * i * side + 2 * j) * channels;
-      const pack mean = 0.25f * (load(from) + load(from + channels) + load(from + side * channels) + load(from + (side + 1) * channels));
-      std::memcpy(p + (i * half + j) * channels, &mean, sizeof mean);
-    }
-  std::copy_n(m.b, classes, logits);
-  for (int j = 0; j < pooled; ++j)
-    for (int k = 0; k < classes; ++k) logits[k] += p[j] * m.w[j * classes + k];
-  float total = 0, squares = 0, of_p = 0;
-  const float most = *std::max_element(logits, logits + classes);
-  for (int k = 0; k < classes; ++k) total += logits[k] = std::exp(logits[k] - most);
-  for (int k = 0; k < classes; ++k) logits[k] /= total;
-  logits[label] -= 1;
-  for (int k = 0; k < classes; ++k) squares += logits[k] * logits[k];
-  for (int j = 0; j < pooled; ++j) of_p += p[j] * p[j];
-  squares += squares * of_p;  // w's gradient is an outer product: so is its norm
-  for (int j = 0; j < pooled; ++j) {
-    float d = 0;
-    for (int k = 0; k < classes; ++k) d += m.w[j * classes + k] * logits[k];
-    back[j] = 0.25f * d;
-  }
-  pack slope[9] = {}, shift = {};
-  for (int row = 0; row < side; ++row)
-#pragma GCC unroll 8
-    for (int column = 0; column < side; ++column) {
-      const pack a = load(h + (row * side + column) * channels), d = load(back + (row / 2 * half + column / 2) * channels) * (1 - a * a);
-      shift += d;
-#pragma GCC unroll 9
-      for (int t = 0; t < 9; ++t) slope[t] += x[(row + t / 3) * wide + column + t % 3] * d;
-    }
-  for (int c = 0; c < channels; ++c) {
-    squares += shift[c] * shift[c];
-    for (const pack& s : slope) squares += s[c] * s[c];
-  }
-  const float scale = std::min(1.0f, bound / std::sqrt(squares));
-  for (int c = 0; c < channels; ++c) {
-    sum.shift[c] += scale * shift[c];
-    for (int t = 0; t < 9; ++t) sum.kernel[t * channels + c] += scale * slope[t][c];
-  }
-  for (int k = 0; k < classes; ++k) sum.b[k] += logits[k] *= scale;
-  for (int j = 0; j < pooled; ++j)
-    for (int k = 0; k < classes; ++k) sum.w[j * classes + k] += p[j] * logits[k];
+  return q * scale;
 }
 
 }  // namespace hand
 
-inline void hand_side(const inputs& in, params& out) {
-  params total{};
-  const auto each = [](params& to, const params& from, float scale) {
-    auto* p = reinterpret_cast<float*>(&to);
-    const auto* q = reinterpret_cast<const float*>(&from);
-    for (std::size_t i = 0; i < params::size; ++i) p[i] = (p[i] + q[i]) * scale;
-  };
+class hand_side {
+  using pack = hand::pack;
+  static constexpr int lanes = hand::lanes, blocks = hand::blocks, wide = hand::wide;
+
+ public:
+  void call(const inputs& in, params& out) {
+    out = params{};
 #pragma omp parallel
-  {
-    params mine{};
+    {
+      pack slope[9 * channels + channels] = {};  // of kernel and shift
+#pragma omp for schedule(static)
+      for (int b = 0; b < blocks; ++b) block(in, b, slope);
 #pragma omp for schedule(static) nowait
-    for (int n = 0; n < batch; ++n)
-      hand::add_example(in.model, &in.x[static_cast<std::size_t>(n * pixels)], in.y[static_cast<std::size_t>(n)], mine);
+      for (int j = 0; j < pooled; j += 2) dense_slope(j, out.w + j * classes);
 #pragma omp critical
-    each(total, mine, 1.0f);
+      {
+        for (int i = 0; i < 9 * channels; ++i) out.kernel[i] += hand::sum(slope[i]) / batch;
+        for (int c = 0; c < channels; ++c) out.shift[c] += hand::sum(slope[9 * channels + c]) / batch;
+      }
+    }
+    for (int k = 0; k < classes; ++k)
+      for (const auto& d : d_) out.b[k] += hand::sum(d[k]) / batch;
   }
-  out = params{};
-  each(out, total, 1.0f / batch);
-}
+  /// The members' bytes, and those of a thread's block.
+  static std::size_t temp_bytes() { return sizeof(hand_side) + (wide * wide + pixels * channels + pooled + 10 * channels) * sizeof(pack); }
+
+ private:
+  void block(const inputs& in, int b, pack* total) {
+    alignas(64) pack x[wide * wide] = {}, h[pixels][channels], back[pooled];
+    pack(&p)[pooled] = p_[b], (&d)[classes] = d_[b];
+    const float* images = &in.x[static_cast<std::size_t>(b * lanes * pixels)];
+    for (int i = 0; i < pixels; ++i)
+      for (int l = 0; l < lanes; ++l) x[(i / side + 1) * wide + i % side + 1][l] = images[l * pixels + i];
+    forward(in.model, x, h, p);
+    pack squares{}, of_p{};
+    softmax_slope(in, b, p, d);
+    for (const pack& v : d) squares += v * v;
+    for (const pack& v : p) of_p += v * v;
+    squares += squares * of_p;  // w's gradient is an outer product: so is its norm
+    for (int j = 0; j < pooled; ++j) {
+      pack s{};
+#pragma GCC unroll 10
+      for (int k = 0; k < classes; ++k) s += d[k] * in.model.w[j * classes + k];
+      back[j] = 0.25f * s;
+    }
+    pack slope[10 * channels];
+    for (int c = 0; c < channels; c += 2) backward(x, h, back, c, slope);
+    for (const pack& v : slope) squares += v * v;
+    pack scale;
+    for (int l = 0; l < lanes; ++l) scale[l] = std::min(1.0f, bound / std::sqrt(squares[l]));
+    for (int i = 0; i < 10 * channels; ++i) total[i] += scale * slope[i];
+    for (pack& v : d) v *= scale;
+  }
+
+  /// A window of four pixels and four channels at a time: 16 sums.
+  static void forward(const params& m, const pack* x, pack (*h)[channels], pack* p) {
+    for (int i = 0; i < half; ++i)
+      for (int j = 0; j < half; ++j)
+        for (int c = 0; c < channels; c += 4) {
+          pack z[4][4];
+#pragma GCC unroll 16
+          for (int n = 0; n < 16; ++n) z[n / 4][n % 4] = hand::splat(m.shift[c + n % 4]);
+#pragma GCC unroll 9
+          for (int t = 0; t < 9; ++t)
+#pragma GCC unroll 16
+            for (int n = 0; n < 16; ++n)
+              z[n / 4][n % 4] += x[(2 * i + n / 8 + t / 3) * wide + 2 * j + n / 4 % 2 + t % 3] * m.kernel[t * channels + c + n % 4];
+#pragma GCC unroll 4
+          for (int e = 0; e < 4; ++e) {
+            pack mean{};
+#pragma GCC unroll 4
+            for (int q = 0; q < 4; ++q) mean += h[(2 * i + q / 2) * side + 2 * j + q % 2][c + e] = hand::tanh(z[q][e]);
+            p[(i * half + j) * channels + c + e] = 0.25f * mean;
+          }
+        }
+  }
+  static void softmax_slope(const inputs& in, int b, const pack* p, pack (&d)[classes]) {
+    pack y[classes];
+#pragma GCC unroll 10
+    for (int k = 0; k < classes; ++k) y[k] = hand::splat(in.model.b[k]);
+    for (int j = 0; j < pooled; ++j)
+#pragma GCC unroll 10
+      for (int k = 0; k < classes; ++k) y[k] += p[j] * in.model.w[j * classes + k];
+    pack most = y[0], all{};
+    for (const pack& v : y) most = v > most ? v : most;
+    for (pack& v : y) all += v = hand::exp(v - most);
+    for (int k = 0; k < classes; ++k) d[k] = y[k] / all;
+    for (int l = 0; l < lanes; ++l) d[in.y[static_cast<std::size_t>(b * lanes + l)]][l] -= 1;
+  }
+  /// Two channels' slopes of kernel and shift.
+  static void backward(const pack* x, const pack (*h)[channels], const pack* back, int c, pack* slope) {
+    pack by_tap[9][2] = {}, by_shift[2] = {};
+    for (int row = 0; row < side; ++row)
+      for (int column = 0; column < side; ++column) {
+        const pack *a = &h[row * side + column][c], *g = back + (row / 2 * half + column / 2) * channels + c;
+        const pack d0 = g[0] * (1 - a[0] * a[0]), d1 = g[1] * (1 - a[1] * a[1]);
+        by_shift[0] += d0, by_shift[1] += d1;
+#pragma GCC unroll 9
+        for (int t = 0; t < 9; ++t) {
+          const pack v = x[(row + t / 3) * wide + column + t % 3];
+          by_tap[t][0] += v * d0, by_tap[t][1] += v * d1;
+        }
+      }
+    for (int e = 0; e < 2; ++e) {
+      for (int t = 0; t < 9; ++t) slope[t * channels + c + e] = by_tap[t][e];
+      slope[9 * channels + c + e] = by_shift[e];
+    }
+  }
+  /// Two rows of w's gradient, of all examples.
+  void dense_slope(int j, float* to) const {
+    pack s[2][classes] = {};
+    for (int b = 0; b < blocks; ++b)
+#pragma GCC unroll 10
+      for (int k = 0; k < classes; ++k) s[0][k] += p_[b][j] * d_[b][k], s[1][k] += p_[b][j + 1] * d_[b][k];
+    for (int k = 0; k < classes; ++k) to[k] = hand::sum(s[0][k]) / batch, to[classes + k] = hand::sum(s[1][k]) / batch;
+  }
+
+  pack p_[blocks][pooled], d_[blocks][classes];  // pooled; the logits' cotangents
+};
+
+#undef CNN_INLINE
 
 }  // namespace cnn

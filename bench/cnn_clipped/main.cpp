@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
                .result = [out] { return bench::numbers(std::span(reinterpret_cast<const float*>(out.get()), cnn::params::size)); },
                .counters = {{"temp_bytes", temp_bytes}}});
   };
-  add("by hand", [&](cnn::params& out) { cnn::hand_side(in, out); }, sizeof(cnn::params) + 8192);
+  add("by hand", [&, side = std::make_shared<cnn::hand_side>()](cnn::params& out) { side->call(in, out); }, static_cast<double>(cnn::hand_side::temp_bytes()));
 #ifdef DRX_BENCH_DRX
   namespace drx_side = cnn::program;
   int none = 0;
@@ -44,6 +44,13 @@ int main(int argc, char** argv) {
         drx_side::copy_to(out, mean);
       },
       static_cast<double>(program.server_bytes() + session.threads() * program.thread_bytes()));
+  auto by_vmap = session.compile<drx_side::MeanByVmap>();
+  add("drx, vmap",
+      [&](cnn::params& out) {
+        by_vmap.call(mean, model, in.x, in.y);
+        drx_side::copy_to(out, mean);
+      },
+      static_cast<double>(by_vmap.server_bytes() + session.threads() * by_vmap.thread_bytes()));
 #endif
   return suite.run();
 }
