@@ -1,7 +1,7 @@
 // drx/run/compiled.hpp: a program made ready to run: its workspaces are laid out, calls allocate nothing.
 #pragma once
 
-#include <drx/meta/hash.hpp>
+#include <drx/plan/fingerprint.hpp>
 #include <drx/run/partitions.hpp>
 #include <drx/run/stage.hpp>
 
@@ -55,7 +55,7 @@ class compiled {
     runtime_.executor = &e;
     runtime_.communicator = &c;
     runtime_.order = options_.order;
-    const std::int64_t print = fingerprint();
+    constexpr std::int64_t print = plan::fingerprint(C::tape);
     c.require_equal(print, "drx::compile: the program");
     constexpr auto stages = static_cast<std::size_t>(C::tape.sizes.entries) + 1;
     runtime_.gathered.resize(stages);
@@ -112,19 +112,23 @@ class compiled {
     f.thread = runtime_.threads[0].workspace.data();
     provide_collected(f);
     int out = 0;
-    if constexpr (has_direct) bind_results(r, out);
+    if constexpr (direct_slots.any) bind_results(r, out);
     run::run_region<C, 0>(f);
     out = 0;
     extract(r, f, out);
   }
 
  private:
-  static std::int64_t fingerprint() {  // of the printed plan
-    return static_cast<std::int64_t>(meta::hash(show(C::tape.thaw())) >> 1);
-  }
-
   // ---- arguments ----
 
+  /// By input: the bytes of one member.
+  static constexpr auto input_bytes = [] {
+    struct {
+      std::int64_t of[C::tape.regions[0].inputs.count + 1] = {};
+    } r;
+    for (int i = 0; i < C::tape.regions[0].inputs.count; ++i) r.of[i] = C::bytes(C::input(0, i));
+    return r;
+  }();
   template <class I, class A>
   void bind(const A& a, int& slot, int number) {
     if constexpr (Placed<I>) {
@@ -167,11 +171,11 @@ class compiled {
     bind_nested<S>(a, 0, name);
     std::int64_t elements = a.elements();
     for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
-    for (int i = 0; i < leaf_count<I>; ++i) take(slot, a.leaf(i), elements * C::bytes(C::input(0, slot)));
+    for (int i = 0; i < leaf_count<I>; ++i) take(slot, a.leaf(i), elements * input_bytes.of[slot]);
   }
   void take(int& slot, std::byte* data, std::int64_t bytes) {
     slots_[static_cast<std::size_t>(slot++)] = data;
-    if constexpr (has_direct) arguments_.push_back({data, static_cast<std::size_t>(bytes)});
+    if constexpr (direct_slots.any) arguments_.push_back({data, static_cast<std::size_t>(bytes)});
   }
   /// Members come in as many shards, and split, as the program takes them.
   template <class I, class S, class P>
@@ -183,7 +187,8 @@ class compiled {
     constexpr leaf_types<I> types;
     run::unroll<C::tape.regions[0].inputs.count>([&]<int V>(std::integral_constant<int, V>) {
       if (V < slot || V >= slot + leaf_count<I>) return;
-      const int axis = split_axis(types[V - slot].shape, C::tape.values[C::input(0, V)].shape);
+      constexpr shape part = C::tape.values[C::input(0, V)].shape;  // (a copy: see plan/fingerprint.hpp)
+      const int axis = split_axis(types[V - slot].shape, part);
       if (axis != a.split_axis(V - slot))
         throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " + std::to_string(a.split_axis(V - slot)) +
                                     " (-1: whole); the program takes it along " + std::to_string(axis));
@@ -318,15 +323,19 @@ class compiled {
 
   // ---- results ----
 
-  /// Whether output i is written by a stage where the caller wants it.
-  static constexpr bool direct(int i) {
-    const int v = C::root(C::output(0, i));
-    return C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
-  }
-  static constexpr bool has_direct = [] {
-    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i)
-      if (direct(i)) return true;
-    return false;
+  /// By output: the slot of one that a stage writes where the caller wants it, else -1.
+  static constexpr auto direct_slots = [] {
+    struct {
+      std::int64_t slot[C::tape.regions[0].outputs.count + 1] = {};
+      bool any = false;
+    } r;
+    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i) {
+      const int v = C::root(C::output(0, i));
+      const bool direct = C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
+      r.slot[i] = direct ? C::plan.where[C::output(0, i)].offset : -1;
+      r.any = r.any || direct;
+    }
+    return r;
   }();
   template <class R>
   void bind_results(R& r, int& out) {
@@ -339,7 +348,7 @@ class compiled {
       bind_results(r.second, out);
     } else {
       structure<R>::visit(r, [&](auto* p, const shape& s) {
-        if (direct(out)) bind_result(out, reinterpret_cast<std::byte*>(p), s.size() * static_cast<std::int64_t>(sizeof(*p)));
+        if (direct_slots.slot[out] >= 0) bind_result(out, reinterpret_cast<std::byte*>(p), s.size() * static_cast<std::int64_t>(sizeof(*p)));
         ++out;
       });
     }
@@ -354,7 +363,7 @@ class compiled {
         data = own.data();
         break;
       }
-    slots_[static_cast<std::size_t>(C::plan.where[C::output(0, out)].offset)] = data;
+    slots_[static_cast<std::size_t>(direct_slots.slot[out])] = data;
   }
   template <class R>
   void extract(R& r, const run::frame& f, int& out) {
@@ -394,7 +403,8 @@ class compiled {
   static int output_axis(const shape& s, int out) {
     int axis = -1;
     run::unroll<C::tape.regions[0].outputs.count>([&]<int V>(std::integral_constant<int, V>) {
-      if (V == out) axis = split_axis(s, C::tape.values[C::output(0, V)].shape);
+      constexpr shape part = C::tape.values[C::output(0, V)].shape;
+      if (V == out) axis = split_axis(s, part);
     });
     return axis;
   }
