@@ -39,6 +39,12 @@ constexpr float uniform(std::uint32_t stream, std::uint32_t i) {
   return static_cast<float>(hash(stream, i) >> 8) * 0x1p-23f - 1.0f;
 }
 
+/// Numbers 0 to n - 1 of a stream, times `scale`.
+template <class T>
+void fill(T* to, std::size_t n, std::uint32_t stream, T scale) {
+  for (std::size_t i = 0; i < n; ++i) to[i] = scale * static_cast<T>(uniform(stream, static_cast<std::uint32_t>(i)));
+}
+
 /// Bytes of the heap in use: what a side takes is the difference after its first call.
 inline std::size_t heap_bytes() {
   const struct mallinfo2 info = mallinfo2();

@@ -31,15 +31,12 @@ struct inputs {
 
 inline inputs make_inputs() {
   inputs in{};
-  const auto fill = [](float* to, int n, std::uint32_t stream, float scale) {
-    for (int i = 0; i < n; ++i) to[i] = scale * bench::uniform(stream, static_cast<std::uint32_t>(i));
-  };
-  fill(in.model.kernel, 3 * 3 * channels, 1, 0.5f);
-  fill(in.model.shift, channels, 2, 0.1f);
-  fill(in.model.w, pooled * classes, 3, 0.2f);
-  fill(in.model.b, classes, 4, 0.1f);
+  bench::fill(in.model.kernel, 3 * 3 * channels, 1, 0.5f);
+  bench::fill(in.model.shift, channels, 2, 0.1f);
+  bench::fill(in.model.w, pooled * classes, 3, 0.2f);
+  bench::fill(in.model.b, classes, 4, 0.1f);
   in.x.resize(std::size_t{batch} * pixels);
-  fill(in.x.data(), batch * pixels, 5, 1.0f);
+  bench::fill(in.x.data(), in.x.size(), 5, 1.0f);
   for (std::uint32_t i = 0; i < batch; ++i) in.y.push_back(static_cast<int>(bench::hash(6, i) % classes));
   return in;
 }

@@ -38,15 +38,12 @@ struct inputs {
 /// The inputs for n clients: the first of more are those of fewer.
 inline inputs make_inputs(std::size_t n = clients) {
   inputs in{};
-  const auto fill = [](float* to, std::size_t count, std::uint32_t stream, float scale) {
-    for (std::size_t i = 0; i < count; ++i) to[i] = scale * bench::uniform(stream, static_cast<std::uint32_t>(i));
-  };
-  fill(in.model.w1, features * hidden, 1, 0.125f);
-  fill(in.model.b1, hidden, 2, 0.125f);
-  fill(in.model.w2, hidden * classes, 3, 0.125f);
-  fill(in.model.b2, classes, 4, 0.125f);
+  bench::fill(in.model.w1, features * hidden, 1, 0.125f);
+  bench::fill(in.model.b1, hidden, 2, 0.125f);
+  bench::fill(in.model.w2, hidden * classes, 3, 0.125f);
+  bench::fill(in.model.b2, classes, 4, 0.125f);
   in.x.resize(n * batch * features);
-  fill(in.x.data(), in.x.size(), 5, 1.0f);
+  bench::fill(in.x.data(), in.x.size(), 5, 1.0f);
   in.y.assign(n * batch * classes, 0.0f);
   for (std::uint32_t row = 0; row < n * batch; ++row) in.y[row * classes + bench::hash(6, row) % classes] = 1.0f;
   return in;

@@ -35,17 +35,14 @@ struct inputs {
 
 inline inputs make_inputs() {
   inputs in{};
-  const auto fill = [](double* to, std::size_t n, std::uint32_t stream, double scale) {
-    for (std::size_t i = 0; i < n; ++i) to[i] = scale * static_cast<double>(bench::uniform(stream, static_cast<std::uint32_t>(i)));
-  };
-  fill(in.model.w1, features * hidden, 11, 0.125);
-  fill(in.model.b1, hidden, 12, 0.125);
-  fill(in.model.w2, hidden, 13, 0.125);
-  fill(&in.model.b2, 1, 14, 0.125);
+  bench::fill(in.model.w1, features * hidden, 11, 0.125);
+  bench::fill(in.model.b1, hidden, 12, 0.125);
+  bench::fill(in.model.w2, hidden, 13, 0.125);
+  bench::fill(&in.model.b2, 1, 14, 0.125);
   in.x.resize(std::size_t{batch} * features);
-  fill(in.x.data(), in.x.size(), 15, 1);
+  bench::fill(in.x.data(), in.x.size(), 15, 1.0);
   in.y.resize(batch);
-  fill(in.y.data(), in.y.size(), 16, 1);
+  bench::fill(in.y.data(), in.y.size(), 16, 1.0);
   return in;
 }
 
