@@ -142,27 +142,59 @@ auto gradient_by_dual(const F& f, const X& x, G& g) {
   return y;
 }
 
+/// A function's inputs. Large arrays are not written before their elements are made.
+template <class In>
+struct held_inputs {
+  In values;
+};
+template <class S, std::size_t N>
+  requires(N > 32)
+struct held_inputs<std::array<S, N>> {
+  static_assert(std::is_trivially_copyable_v<S> && std::is_trivially_destructible_v<S>);
+  union {
+    std::array<S, N> values;
+  };
+  held_inputs() {}
+};
+/// Makes variables of x, numbered from `first` on.
+template <class T, class X>
+void make_variables_of(var<T>* to, const X& x, recording<T>& tape, std::uint32_t first) {
+  if constexpr (std::is_same_v<element_of<X>, T> && requires { requires std::contiguous_iterator<decltype(x.begin())>; }) {
+    if (count_of(x) > 0) make_variables(to, &at(x, 0), count_of(x), &tape, first);
+  } else {
+    for (std::size_t i = 0; i < count_of(x); ++i) std::construct_at(to + i, T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i));
+  }
+}
 /// The variables of x, the first on the tape; those of run-time size lie in its memory.
 template <class T, class X>
 auto record_inputs(recording<T>& tape, const X& x) {
   const std::size_t n = count_of(x);
-  if constexpr (static_size<X> != std::dynamic_extent) {
-    const std::uint32_t first = tape.leaves(n);
-    return array_of<var<T>, static_size<X>>([&](std::size_t i) { return var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i)); });
-  } else {
+  if constexpr (static_size<X> == std::dynamic_extent) {
     var<T>* in = tape.template reserve<var<T>>(n);
     const std::uint32_t first = tape.leaves(n);
     tape.require_complete();
-    for (std::size_t i = 0; i < n; ++i) in[i] = var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i));
-    return std::span<const var<T>>(in, n);
+    make_variables_of(in, x, tape, first);
+    return held_inputs<std::span<const var<T>>>{{in, n}};
+  } else {
+    const std::uint32_t first = tape.leaves(n);
+    return held_inputs<std::array<var<T>, static_size<X>>>{
+        array_of<var<T>, static_size<X>>([&](std::size_t i) { return var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i)); })};
   }
+}
+template <class T, class X>
+  requires(static_size<X> != std::dynamic_extent && static_size<X> > 32)
+auto record_inputs(recording<T>& tape, const X& x) {
+  held_inputs<std::array<var<T>, static_size<X>>> in;  // not in a block within the function: g++ 12 would copy it
+  make_variables_of(in.values.data(), x, tape, tape.leaves(count_of(x)));
+  return in;
 }
 
 template <class F, class X, class Memory, class G>
 auto gradient_by_tape(const F& f, const X& x, const Memory& memory, G& g) {
   using T = base_over<F, X>;
   return with_tape<T>(memory, [&](recording<T>& tape) {
-    const auto in = record_inputs(tape, x);
+    const auto held = record_inputs(tape, x);
+    const auto& in = held.values;
     const auto r = f(in);
     tape.require_complete();
     tape.clear();
@@ -317,7 +349,8 @@ auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& mem
     }
   } else {
     detail::with_tape<B>(memory, [&](recording<B>& tape) {
-      const auto in = detail::record_inputs(tape, x);
+      const auto held = detail::record_inputs(tape, x);
+      const auto& in = held.values;
       const auto y = f(in);
       tape.require_complete();
       for (std::size_t k = 0; k < M; ++k) {

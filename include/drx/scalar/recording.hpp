@@ -198,20 +198,21 @@ class recording {
   [[nodiscard]] DRX_FN T* wide_values(std::size_t results, std::size_t values, std::size_t numbers) const {
     return limit_ - count_ < results + (wide_slots(values, numbers) + 1) / 2 ? nullptr : top_ + header_slots;
   }
-  /// Room for n objects of type U below all statements to come; null where there is none.
+  /// Room for n objects of type U, to be made there, below all statements to come; null where there is none.
   template <class U>
   DRX_FN U* reserve(std::size_t n) {
-    static_assert(alignof(U) <= alignof(T) && std::is_trivially_copyable_v<U>);
-    const std::size_t slots = slots_of(n * sizeof(U)), taken = (slots + 1) / 2;
+    static_assert(std::is_trivially_copyable_v<U>);
+    constexpr std::size_t padding = alignof(U) > alignof(T) ? alignof(U) - alignof(T) : 0;
+    const std::size_t slots = slots_of(n * sizeof(U) + padding), taken = (slots + 1) / 2;
     if (limit_ - count_ < taken) {
       overflow(taken);
       return nullptr;
     }
-    U* at = reinterpret_cast<U*>(top_);
-    for (std::size_t i = 0; i < n; ++i) std::construct_at(at + i);
+    const auto at = reinterpret_cast<std::uintptr_t>(top_);
+    U* const room = reinterpret_cast<U*>(reinterpret_cast<std::byte*>(top_) + (alignof(U) - at % alignof(U)) % alignof(U));
     top_ += slots;
     limit_ -= static_cast<std::uint32_t>(taken);
-    return at;
+    return room;
   }
 
   [[nodiscard]] DRX_FN mark now() const { return {count_, limit_, top_}; }
@@ -247,46 +248,54 @@ class recording {
   /// From cotangents of results to cotangents of operands, back to the variable numbered `to`.
   DRX_FN void sweep(std::uint32_t to = 0) {
     using detail::statement;
+    if (count_ <= to) return;
     T* const ct = cotangents_;
     const T* p = top_;
-    for (std::uint32_t i = count_; i-- > to;) {
-      const statement s = words_[i];
+    std::uint32_t i = count_;
+    // Most often a statement's operand is the result before it. Its cotangent stays in a register then: to load it would wait
+    // for the store.
+    T g = ct[i - 1];
+    do {
+      const statement s = words_[--i];
+      const std::uint32_t before = i - (i > 0);
+      T next = ct[before];
+      const auto add = [&](std::uint32_t at, const T& term) {
+        const T sum = ct[at] + term;
+        ct[at] = sum;
+        if (at == before) next = sum;
+      };
       if (s.b < statement::marks && s.a < statement::sum) {
         p -= 2;
-        const T g = ct[i];
-        if (detail::all_zero(g)) continue;
-        ct[s.a] += detail::pulled(g, p[0]);
-        ct[s.b] += detail::pulled(g, p[1]);
-      } else if (s.b < statement::marks) {
-        const T g = ct[i];
-        ct[s.a & (statement::most - 1)] += g;
-        if (s.a < statement::difference) {
-          ct[s.b] += g;
-        } else {
-          ct[s.b] -= g;
+        if (!detail::all_zero(g)) {
+          add(s.a, detail::pulled(g, p[0]));
+          add(s.b, detail::pulled(g, p[1]));
         }
+      } else if (s.b < statement::marks) {
+        add(s.a & (statement::most - 1), g);
+        add(s.b, s.a < statement::difference ? g : -g);
       } else if (s.b == statement::ternary) {
         p -= 3;
-        const T g = ct[i];
         const statement t = words_[--i];
-        if (detail::all_zero(g)) continue;
-        ct[s.a] += detail::pulled(g, p[0]);
-        ct[t.a] += detail::pulled(g, p[1]);
-        ct[t.b] += detail::pulled(g, p[2]);
+        if (!detail::all_zero(g)) {
+          ct[s.a] += detail::pulled(g, p[0]);
+          ct[t.a] += detail::pulled(g, p[1]);
+          ct[t.b] += detail::pulled(g, p[2]);
+        }
+        next = ct[i - (i > 0)];
       } else if (s.b == statement::unary) {
         p -= 1;
-        const T g = ct[i];
-        if (detail::all_zero(g)) continue;
-        ct[s.a] += detail::pulled(g, p[0]);
+        if (!detail::all_zero(g)) add(s.a, detail::pulled(g, p[0]));
       } else if (s.b == statement::same) {
-        ct[s.a] += ct[i];
+        add(s.a, g);
       } else if (s.b == statement::negated) {
-        ct[s.a] -= ct[i];
+        add(s.a, -g);
       } else if (s.b == statement::wide) {
         p -= s.a;
         sweep_wide(p, i);
+        next = ct[before];
       }
-    }
+      g = next;
+    } while (i > to);
   }
 
  private:

@@ -4,6 +4,9 @@
 #include <drx/scalar/dual.hpp>
 #include <drx/scalar/recording.hpp>
 
+#include <bit>
+#include <cstddef>
+
 namespace drx::ad {
 
 /// A value, and its number on a recording, whose address it carries: there is no global tape. A var without a tape is a
@@ -80,6 +83,52 @@ template <class T>
 DRX_FN void add_cotangent(const var<T>& x, const std::type_identity_t<T>& g) {
   if (x.tape) x.tape->cotangent(x.index) += g;
 }
+
+namespace detail {
+
+// Many variables side by side, written and read word by word: loops over words are vectorised, those over structs are not.
+typedef std::uint64_t __attribute__((may_alias)) word;
+template <class T>
+inline constexpr bool of_three_words = std::endian::native == std::endian::little && std::is_same_v<T, double> && sizeof(var<T>) == 3 * sizeof(word) &&
+                                       offsetof(var<double>, tape) == sizeof(word) && offsetof(var<double>, index) == 2 * sizeof(word);
+
+/// Makes the variables first, ..., first + n - 1 of a recording, of the values x.
+template <class T>
+DRX_FN void make_variables(var<T>* to, const T* x, std::size_t n, recording<T>* tape, std::uint32_t first) {
+  if constexpr (of_three_words<T>) {
+    auto* const words = reinterpret_cast<word*>(to);
+    const auto* const values = reinterpret_cast<const word*>(x);
+    for (std::size_t i = 0; i < n; ++i) {
+      words[3 * i] = values[i];
+      words[3 * i + 1] = reinterpret_cast<word>(tape);
+      words[3 * i + 2] = first + i;
+    }
+  } else {
+    for (std::size_t i = 0; i < n; ++i) std::construct_at(to + i, x[i], tape, first + static_cast<std::uint32_t>(i));
+  }
+}
+/// Copies the values of n variables; true where they are numbered one after the other on the recording of the first.
+template <class T>
+DRX_FN bool values_in_order(T* to, const var<T>* x, std::size_t n) {
+  word others = 0;
+  if constexpr (of_three_words<T>) {
+    const auto* const words = reinterpret_cast<const word*>(x);
+    auto* const values = reinterpret_cast<word*>(to);
+    const word tape = words[1], first = x->index;
+    for (std::size_t i = 0; i < n; ++i) {
+      values[i] = words[3 * i];
+      others |= (words[3 * i + 1] ^ tape) | ((words[3 * i + 2] ^ (first + i)) & ~std::uint32_t{0});  // the upper half is no one's
+    }
+  } else {
+    for (std::size_t i = 0; i < n; ++i) {
+      std::construct_at(to + i, x[i].value);
+      others |= static_cast<word>(x[i].index ^ (x->index + static_cast<std::uint32_t>(i))) | (x[i].tape != x->tape);
+    }
+  }
+  return others == 0;
+}
+
+}  // namespace detail
 
 /// A recording whose memory is a part of it, on the stack for instance: room for Capacity statements.
 template <class T, std::size_t Capacity>

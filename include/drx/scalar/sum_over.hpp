@@ -33,7 +33,8 @@ struct sum_over {
   template <class Theta, class G, class Memory>
   static T run(const F& f, const Theta& theta, std::size_t samples, const Sample& sample, G& g, const Memory& memory) {
     return with_tape<P>(memory, [&](recording<P>& tape) {
-      const auto in = record_inputs(tape, theta);
+      const auto held = record_inputs(tape, theta);
+      const auto& in = held.values;
       const auto shared = [&] {  // recorded once for all samples
         if constexpr (requires { f.prepare(in); }) {
           return f.prepare(in);

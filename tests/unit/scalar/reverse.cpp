@@ -186,15 +186,84 @@ TEST_CASE("wide statements against loops") {
             for (std::size_t i = 0; i < n; ++i) y *= v[3 + i];
             return 1e9 * y;
           });
-  std::vector<double> zeros(20, 2.0), g(20);
-  zeros[4] = 0;
-  const auto product = [](const auto& v) { return ad::prod(v); };
-  CHECK(ad::value_and_gradient_into(g, product, zeros) == 0);
-  CHECK(g[4] == std::pow(2.0, 19));
-  CHECK(g[0] == 0);
-  zeros[17] = 0;
-  ad::value_and_gradient_into(g, product, zeros);
-  CHECK(g == std::vector<double>(20));
+}
+
+namespace {
+/// The product of x and its gradient by drx::ad::prod: exact where no product of factors needs rounding.
+template <class T>
+void check_exact_product(const std::vector<T>& x) {
+  static const ad::arena memory(1 << 17);
+  T y = 1;
+  for (const T& v : x) y *= v;
+  std::vector<T> expected(x.size(), 1), g(x.size()), loops(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    for (std::size_t k = 0; k < x.size(); ++k)
+      if (k != i) expected[i] *= x[k];
+  CHECK(ad::value_and_gradient_into(g, [](const auto& v) { return ad::prod(v); }, x, memory) == y);
+  CHECK(g == expected);
+  // in another order on the tape, one of them a constant
+  CHECK(ad::value_and_gradient_into(g, [](const auto& v) {
+    std::vector<std::remove_cvref_t<decltype(v[0])>> turned(v.rbegin(), v.rend());
+    turned.push_back(1);
+    return ad::prod(turned);
+  }, x, memory) == y);
+  CHECK(g == expected);
+}
+/// Powers of two, whose product stays near one.
+template <class T>
+std::vector<T> powers_of_two(std::size_t n) {
+  std::vector<T> x(n);
+  for (std::size_t i = 0; i < n; ++i) x[i] = i % 3 == 0 ? T(4) : i % 3 == 1 ? T(-0.5) : T(0.5);
+  return x;
+}
+}  // namespace
+
+TEST_CASE_TEMPLATE("a product of any length; zeros, infinity, NaN", T, double, float) {
+  for (std::size_t n = 0; n <= 70; ++n) check_exact_product(powers_of_two<T>(n));
+  for (const std::size_t n : {std::size_t{1}, std::size_t{2}, std::size_t{15}, std::size_t{16}, std::size_t{53}})
+    for (std::size_t i = 0; i < n; ++i) {
+      auto x = powers_of_two<T>(n);
+      x[i] = 0;
+      check_exact_product(x);
+      x[n / 2] = 0;
+      check_exact_product(x);
+    }
+  check_exact_product(std::vector<T>(40));
+  check_exact_product(powers_of_two<T>(1000));
+  const auto gradient = [](const std::vector<T>& x) { return ad::gradient(([](const auto& v) { return ad::prod(v); }), x); };
+  auto x = powers_of_two<T>(35);
+  x[20] = std::numeric_limits<T>::infinity();
+  auto g = gradient(x);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::isfinite(g[i]) == (i == 20));
+  x[3] = 0;  // 0 times infinity
+  g = gradient(x);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::isnan(g[i]) == (i != 3 && i != 20));
+  CHECK(std::isinf(g[3]));
+  CHECK(g[20] == 0);
+  x[20] = std::numeric_limits<T>::quiet_NaN();
+  g = gradient(x);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(std::isnan(g[i]) == (i != 20));
+}
+
+TEST_CASE("a long product rounds as one of a loop does, in another order; second order") {
+  auto x = numbers(1000);
+  for (double& v : x) v = 1 + v / 8;
+  const ad::arena memory(1 << 18);
+  std::vector<double> g(1000), loops(1000);
+  const auto loop = [](const auto& v) {
+    auto y = v[0];
+    for (std::size_t i = 1; i < v.size(); ++i) y *= v[i];
+    return y;
+  };
+  const double y = ad::value_and_gradient_into(g, [](const auto& v) { return ad::prod(v); }, x, memory);
+  CHECK(y == doctest::Approx(ad::value_and_gradient_into(loops, loop, x, memory)).epsilon(1e-13));
+  for (std::size_t i = 0; i < 1000; ++i) CHECK(g[i] == doctest::Approx(loops[i]).epsilon(1e-13));
+  std::array<double, 19> few{};
+  std::copy_n(x.begin(), 19, few.begin());
+  few[5] = 0;
+  const auto h = ad::hessian([](const auto& v) { return ad::prod(v); }, few), expected = ad::hessian(loop, few);
+  for (std::size_t i = 0; i < 19; ++i)
+    for (std::size_t k = 0; k < 19; ++k) CHECK(h[i][k] == doctest::Approx(expected[i][k]).epsilon(1e-13));
 }
 
 TEST_CASE("dot, axpy and products of matrices against loops") {
