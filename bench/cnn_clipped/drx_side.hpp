@@ -39,8 +39,9 @@ inline constexpr auto clipped = [](auto m, auto x, auto y) {
   auto squares = drx::sum(drx::square(g.kernel)) + drx::sum(drx::square(g.shift)) + drx::sum(drx::square(g.w)) + drx::sum(drx::square(g.b));
   return drx::min(bound / drx::sqrt(squares), 1) * g;
 };
+inline constexpr auto clipped_of_example = [](auto m, auto e) { return clipped(m, e.x, e.y); };
 inline constexpr auto mean_of_clipped = [](auto m, auto data) {
-  return drx::reduce_mean(drx::map([](auto m, auto e) { return clipped(m, e.x, e.y); }, drx::broadcast<examples>(m), data));
+  return drx::reduce_mean(drx::map(clipped_of_example, drx::broadcast<examples>(m), data));
 };
 using MeanOfClipped = drx::program<mean_of_clipped, model, drx::placed<example, examples>>;
 
