@@ -28,6 +28,33 @@ double by_hand(const vector& x, vector& g) {
   }
   return before;
 }
+/// The same 40 factors at a time, in five vectors: no product waits for the one before it.
+double in_lanes(const vector& x, vector& g) {
+  typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
+  constexpr std::size_t chains = 5, rows = count / (8 * chains);
+  static_assert(rows * chains * 8 == count);
+  const eight* from = reinterpret_cast<const eight*>(x.data());
+  eight* to = reinterpret_cast<eight*>(g.data());
+  eight before[chains], behind[chains], left = 1.0 - eight{}, right = left, elsewhere{};
+  for (auto& b : before) b = left;
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < chains; ++c) {
+      to[r * chains + c] = before[c];
+      before[c] *= from[r * chains + c];
+    }
+  for (std::size_t c = 0; c < chains; left *= before[c++]) behind[c] = left;
+  for (std::size_t c = chains; c-- > 0; right *= before[c]) behind[c] *= right;
+  double first = 1, last = 1;  // left holds the product of each lane
+  for (int l = 0; l < 8; first *= left[l++]) elsewhere[l] = first;
+  for (int l = 8; l-- > 0; last *= left[l]) elsewhere[l] *= last;
+  for (auto& b : behind) b *= elsewhere;
+  for (std::size_t r = rows; r-- > 0;)
+    for (std::size_t c = 0; c < chains; ++c) {
+      to[r * chains + c] *= behind[c];
+      behind[c] *= from[r * chains + c];
+    }
+  return first;
+}
 constexpr auto loop = [](const auto& x) {
   auto y = x[0];
   for (std::size_t i = 1; i < x.size(); ++i) y *= x[i];
@@ -46,6 +73,7 @@ int main(int argc, char** argv) {
   const vector x = speelpenning::factors();
   const ad::arena memory(1 << 18);
   speelpenning::add(suite, "by hand", [&](vector& g) { benchmark::DoNotOptimize(by_hand(x, g)); });
+  speelpenning::add(suite, "by hand, in lanes", [&](vector& g) { benchmark::DoNotOptimize(in_lanes(x, g)); });
   speelpenning::add(suite, "drx", [&](vector& g) {
     benchmark::DoNotOptimize(ad::value_and_gradient_into(g, [](const auto& v) { return ad::prod(v); }, x, memory));
   });
