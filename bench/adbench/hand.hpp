@@ -27,14 +27,18 @@ struct hand {
   std::array<std::array<double, bones>, 3> weights;  ///< of the bones at each corner
   std::array<double, 3> measured;
 
+  /// c = a b, which is neither of the two: a copy of a result would be read before it is written.
+  template <class A, class B, class C>
+  static void multiply(const pose<A>& a, const pose<B>& b, pose<C>& c) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      for (std::size_t j = 0; j < 3; ++j) c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+      c[i][3] = a[i][0] * b[0][3] + a[i][1] * b[1][3] + a[i][2] * b[2][3] + a[i][3];
+    }
+  }
   template <class A, class B>
   static auto product(const pose<A>& a, const pose<B>& b) {
     pose<std::conditional_t<std::is_same_v<A, double>, B, A>> c;
-    for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t j = 0; j < 4; ++j) {
-        c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
-        if (j == 3) c[i][j] = c[i][j] + a[i][3];
-      }
+    multiply(a, b, c);
     return c;
   }
   template <class S>
@@ -43,27 +47,51 @@ struct hand {
     const S cx = cos(bend), sx = sin(bend), cz = cos(spread), sz = sin(spread), o = 0;
     return {{{cz, -sz * cx, sz * sx, o}, {sz, cz * cx, -cz * sx, o}, {o, sx, cx, o}}};
   }
-  /// What brings the hand at rest to each bone of the hand that is bent.
-  template <class S>
-  std::array<pose<S>, bones> poses(const S* in) const {
-    std::array<pose<S>, bones> absolute;
-    for (std::size_t b = 0; b < bones; ++b) {
-      pose<S> own;
-      for (std::size_t i = 0; i < 3; ++i)
-        for (std::size_t j = 0; j < 4; ++j) own[i][j] = base[b][i][j];
-      if (b >= 2 && b < bones - Fingers) {
-        const std::size_t joint = (b - 2) / Fingers;
-        const S* angles = &in[fingers + (b - 2) % Fingers * 4];
-        own = product(own, turned(angles[joint == 0 ? 0 : joint + 1], joint == 0 ? angles[1] : S(0)));
+  /// Calls each(b, what brings bone b of the hand at rest to where it is in the bent hand, moved as a whole).
+  template <class S, class Each>
+  void each_bone(const S* in, const pose<S>& whole, Each each) const {
+    pose<S> forearm, palm, chain[2], own, moved;
+    const auto reached = [&](std::size_t b, const pose<S>& absolute) {
+      multiply(absolute, inverse[b], moved);
+      each(b, moved);
+    };
+    multiply(whole, base[0], forearm);
+    reached(0, forearm);
+    multiply(forearm, base[1], palm);
+    reached(1, palm);
+    for (std::size_t f = 0; f < Fingers; ++f) {
+      const S* angles = &in[fingers + 4 * f];
+      const pose<S>* parent = &palm;
+      for (std::size_t k = 0; k < joints; ++k) {
+        const std::size_t b = 2 + k * Fingers + f;
+        pose<S>& here = chain[k % 2];
+        if (k + 1 < joints) {
+          multiply(base[b], turned(angles[k == 0 ? 0 : k + 1], k == 0 ? angles[1] : S(0)), own);
+          multiply(*parent, own, here);
+        } else {
+          multiply(*parent, base[b], here);
+        }
+        reached(b, here);
+        parent = &here;
       }
-      absolute[b] = b == 0 ? own : product(absolute[b < 2 + Fingers ? (b == 1 ? 0 : 1) : b - Fingers], own);
     }
-    for (std::size_t b = 0; b < bones; ++b) absolute[b] = product(absolute[b], inverse[b]);
-    return absolute;
+  }
+  template <class S>
+  std::array<pose<S>, bones> poses(const S* in, const pose<S>& whole) const {
+    std::array<pose<S>, bones> all;
+    each_bone(in, whole, [&](std::size_t b, const pose<S>& p) { all[b] = p; });
+    return all;
+  }
+  template <class S>
+  static pose<S> still() {
+    pose<S> p;
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 4; ++j) p[i][j] = i == j ? 1 : 0;
+    return p;
   }
   template <class S>
   std::array<S, 3> operator()(const std::array<S, inputs>& in) const {
-    const auto all = poses(in.data());
+    const auto all = poses(in.data(), still<S>());
     const S u[3] = {in[within], in[within + 1], 1 - in[within] - in[within + 1]};
     std::array<S, 3> skin{S(0), S(0), S(0)};
     for (std::size_t c = 0; c < 3; ++c)

@@ -5,9 +5,12 @@
 
 #include "hand.hpp"
 
+#include <drx/scalar/wide.hpp>
+
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 
 namespace adbench {
 
@@ -26,10 +29,11 @@ struct tracking {
   struct measurement {
     std::array<double, 3> measured;
     std::array<double, 2> within;
-    std::array<std::array<std::array<double, 4>, bones>, corners> weighted;  ///< each corner, homogeneous, times its bone's weight
   };
   skeleton model;  ///< of it base and inverse only
   std::array<measurement, Points> points;
+  /// Of each point each corner, homogeneous, times each bone's weight; these add up to 1.
+  std::array<std::array<std::array<std::array<double, 4>, bones>, corners>, Points> weighted;
 
   template <class S>
   static pose<S> rotation(const S* r) {  // ADBench's: without a branch for the rotation by no angle
@@ -41,45 +45,51 @@ struct tracking {
 
   template <class S>
   std::array<S, outputs> operator()(const std::array<S, inputs>& in) const {
-    auto all = model.poses(in.data());
-    const auto whole = rotation(&in[skeleton::rotation]);
-    for (auto& p : all) p = product_of(whole, p);
+    std::array<S, 12 * bones> columns;  // of all bones' matrices, one after the other
+    model.each_bone(in.data(), rotation(&in[skeleton::rotation]), [&](std::size_t b, const pose<S>& p) {
+      for (std::size_t j = 0; j < 4; ++j)
+        for (std::size_t i = 0; i < 3; ++i) columns[12 * b + 3 * j + i] = p[i][j];
+    });
+    std::array<S, 3 * corners * Points> skin;
+    const std::span<const double> weights(weighted[0][0][0].data(), sizeof(weighted) / sizeof(double));
+    if constexpr (drx::ad::Number<S>) {
+      drx::ad::matmul<corners * Points, 4 * bones, 3>(weights, columns, skin);
+    } else {  // a peer's scalar
+      for (std::size_t n = 0; n < corners * Points; ++n) {
+        S x = 0, y = 0, z = 0;
+        for (std::size_t k = 0; k < 4 * bones; ++k) {
+          const double w = weights[4 * bones * n + k];
+          x += w * columns[3 * k];
+          y += w * columns[3 * k + 1];
+          z += w * columns[3 * k + 2];
+        }
+        skin[3 * n] = x;
+        skin[3 * n + 1] = y;
+        skin[3 * n + 2] = z;
+      }
+    }
     std::array<S, outputs> error;
     for (std::size_t n = 0; n < Points; ++n) {
       const measurement& m = points[n];
-      std::array<S, 3> corner[corners];
-      for (std::size_t c = 0; c < corners; ++c) {
-        S x = 0, y = 0, z = 0;
-        for (std::size_t b = 0; b < bones; ++b)
-          for (std::size_t j = 0; j < 4; ++j) {
-            x += m.weighted[c][b][j] * all[b][0][j];
-            y += m.weighted[c][b][j] * all[b][1][j];
-            z += m.weighted[c][b][j] * all[b][2][j];
-          }
-        corner[c] = {x, y, z};
-      }
+      const S* corner = &skin[3 * corners * n];
       for (std::size_t i = 0; i < 3; ++i) {
         if constexpr (Complicated) {
           const S u = in[parameters] + m.within[0], v = in[parameters + 1] + m.within[1];
-          error[3 * n + i] = m.measured[i] - (u * corner[0][i] + v * corner[1][i] + (1 - u - v) * corner[2][i]);
+          error[3 * n + i] = m.measured[i] - (u * corner[i] + v * corner[3 + i] + (1 - u - v) * corner[6 + i]);
         } else {
-          error[3 * n + i] = m.measured[i] - corner[0][i];
+          error[3 * n + i] = m.measured[i] - corner[i];
         }
       }
     }
     return error;
   }
-  template <class A, class B>
-  static pose<A> product_of(const pose<A>& a, const pose<B>& b) { return skeleton::product(a, b); }
 
   /// The Jacobian, derived and written by hand: an angle moves the bones of its finger from its joint on.
   void by_hand(const input& in, jacobian& j) const {
     constexpr std::size_t last = skeleton::joints - 1;
     const double* r = &in[skeleton::rotation];
     const auto whole = rotation(r);
-    const auto all = model.poses(in.data());
-    std::array<pose<double>, bones> seen;
-    for (std::size_t b = 0; b < bones; ++b) seen[b] = skeleton::product(whole, all[b]);
+    const auto seen = model.poses(in.data(), whole);
     // of each angle, the derivatives of the bones that it moves
     pose<double> moved[Fingers][4][skeleton::joints];
     const auto palm = skeleton::product(skeleton::product(whole, model.base[0]), model.base[1]);
@@ -128,7 +138,7 @@ struct tracking {
       for (std::size_t b = 0; b < bones; ++b)
         for (std::size_t k = 0; k < 4; ++k) {
           place[b][k] = 0;
-          for (std::size_t c = 0; c < corners; ++c) place[b][k] += share[c] * m.weighted[c][b][k];
+          for (std::size_t c = 0; c < corners; ++c) place[b][k] += share[c] * weighted[p][c][b][k];
         }
       double x[3] = {-whole[0][3], -whole[1][3], -whole[2][3]};
       for (std::size_t b = 0; b < bones; ++b)
@@ -151,7 +161,7 @@ struct tracking {
           for (std::size_t i = 0; i < 3; ++i) {
             double sum = 0;
             for (std::size_t b = 0; b < bones; ++b)
-              for (std::size_t k = 0; k < 4; ++k) sum += seen[b][i][k] * (m.weighted[c][b][k] - m.weighted[2][b][k]);
+              for (std::size_t k = 0; k < 4; ++k) sum += seen[b][i][k] * (weighted[p][c][b][k] - weighted[p][2][b][k]);
             j[3 * p + i][parameters + c] = -sum;
           }
     }

@@ -69,14 +69,15 @@ struct inputs {
       auto& m = complicated.points[n];
       for (double& v : m.measured) v = drawn(9, at++);
       for (double& v : m.within) v = 0.3 + drawn(9, at++);
-      for (auto& corner : m.weighted) {
+      for (auto& corner : complicated.weighted[n]) {
         double share[hand::bones], sum = 0, x[4] = {drawn(9, at), drawn(9, at + 1), drawn(9, at + 2), 1};
         at += 3;
         for (double& s : share) sum += s = std::abs(drawn(9, at++));
         for (std::size_t b = 0; b < hand::bones; ++b)
           for (std::size_t k = 0; k < 4; ++k) corner[b][k] = share[b] / sum * x[k];
       }
-      simple.points[n] = {m.measured, m.within, {m.weighted[0]}};
+      simple.points[n] = {m.measured, m.within};
+      simple.weighted[n] = {complicated.weighted[n][0]};
     }
   }
 

@@ -56,7 +56,7 @@ void hands(bench::suite& suite, const char* row, const inputs::track<Complicated
   typename track::input x;
   std::copy_n(in.angles.begin(), x.size(), x.begin());
   add<typename track::jacobian>(suite, row, "by hand", [&f, x](auto& j) { f.by_hand(x, j); });
-  add<typename track::jacobian>(suite, row, "drx", [&f, x](auto& j) { j = ad::jacobian<ad::forward>(f, x); });
+  add<typename track::jacobian>(suite, row, "drx", [&f, x](auto& j) { ad::value_and_jacobian_into<ad::forward, 32>(j, f, x); });
 }
 
 }  // namespace

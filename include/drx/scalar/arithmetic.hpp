@@ -37,17 +37,17 @@ DRX_FN constexpr T scaled(const T& t, const P& p) {
 }  // namespace detail
 
 // clang-format off
-template <Active A> DRX_FN constexpr A operator+(const A& a, const A& b) { return chain(a, b, a.value + b.value, 1, 1); }
-template <Active A, Below<A> B> DRX_FN constexpr A operator+(const A& a, const B& b) { return chain(a, a.value + detail::lowered<A>(b), 1); }
-template <Active A, Below<A> B> DRX_FN constexpr A operator+(const B& b, const A& a) { return chain(a, detail::lowered<A>(b) + a.value, 1); }
+template <Active A> DRX_INLINE constexpr A operator+(const A& a, const A& b) { return chain(a, b, a.value + b.value, 1, 1); }
+template <Active A, Below<A> B> DRX_INLINE constexpr A operator+(const A& a, const B& b) { return chain(a, a.value + detail::lowered<A>(b), 1); }
+template <Active A, Below<A> B> DRX_INLINE constexpr A operator+(const B& b, const A& a) { return chain(a, detail::lowered<A>(b) + a.value, 1); }
 
-template <Active A> DRX_FN constexpr A operator-(const A& a, const A& b) { return chain(a, b, a.value - b.value, 1, -1); }
-template <Active A, Below<A> B> DRX_FN constexpr A operator-(const A& a, const B& b) { return chain(a, a.value - detail::lowered<A>(b), 1); }
-template <Active A, Below<A> B> DRX_FN constexpr A operator-(const B& b, const A& a) { return chain(a, detail::lowered<A>(b) - a.value, -1); }
+template <Active A> DRX_INLINE constexpr A operator-(const A& a, const A& b) { return chain(a, b, a.value - b.value, 1, -1); }
+template <Active A, Below<A> B> DRX_INLINE constexpr A operator-(const A& a, const B& b) { return chain(a, a.value - detail::lowered<A>(b), 1); }
+template <Active A, Below<A> B> DRX_INLINE constexpr A operator-(const B& b, const A& a) { return chain(a, detail::lowered<A>(b) - a.value, -1); }
 
-template <Active A> DRX_FN constexpr A operator*(const A& a, const A& b) { return chain(a, b, a.value * b.value, b.value, a.value); }
-template <Active A, Below<A> B> DRX_FN constexpr A operator*(const A& a, const B& b) { return chain(a, a.value * detail::lowered<A>(b), detail::lowered<A>(b)); }
-template <Active A, Below<A> B> DRX_FN constexpr A operator*(const B& b, const A& a) { return chain(a, detail::lowered<A>(b) * a.value, detail::lowered<A>(b)); }
+template <Active A> DRX_INLINE constexpr A operator*(const A& a, const A& b) { return chain(a, b, a.value * b.value, b.value, a.value); }
+template <Active A, Below<A> B> DRX_INLINE constexpr A operator*(const A& a, const B& b) { return chain(a, a.value * detail::lowered<A>(b), detail::lowered<A>(b)); }
+template <Active A, Below<A> B> DRX_INLINE constexpr A operator*(const B& b, const A& a) { return chain(a, detail::lowered<A>(b) * a.value, detail::lowered<A>(b)); }
 
 template <Active A> DRX_FN constexpr A operator/(const A& a, const A& b) {
   const auto inverse = 1 / b.value;
@@ -60,12 +60,12 @@ template <Active A, Below<A> B> DRX_FN constexpr A operator/(const B& b, const A
   return chain(a, y, -y / a.value);
 }
 
-template <Active A> DRX_FN constexpr A operator+(const A& a) { return a; }
-template <Active A> DRX_FN constexpr A operator-(const A& a) { return chain(a, -a.value, -1); }
+template <Active A> DRX_INLINE constexpr A operator+(const A& a) { return a; }
+template <Active A> DRX_INLINE constexpr A operator-(const A& a) { return chain(a, -a.value, -1); }
 
-template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_FN constexpr A& operator+=(A& a, const B& b) { return a = a + b; }
-template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_FN constexpr A& operator-=(A& a, const B& b) { return a = a - b; }
-template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_FN constexpr A& operator*=(A& a, const B& b) { return a = a * b; }
+template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_INLINE constexpr A& operator+=(A& a, const B& b) { return a = a + b; }
+template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_INLINE constexpr A& operator-=(A& a, const B& b) { return a = a - b; }
+template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_INLINE constexpr A& operator*=(A& a, const B& b) { return a = a * b; }
 template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_FN constexpr A& operator/=(A& a, const B& b) { return a = a / b; }
 
 // Comparisons look at values only. (In parentheses: to g++ 12 `a.value <` begins the arguments of the template drx::value.)

@@ -326,49 +326,69 @@ constexpr auto directional(const F& f, const std::array<T, N>& x, const std::arr
   return r;
 }
 
-/// f(x) and the Jacobian of f from std::array<T, N> to std::array<T, M>: row i is the gradient of output i. By duals where
-/// there are at most as many inputs as outputs, or at most 16, sixteen directions at a time; else on a local tape, swept once for each output.
-template <mode Mode = mode::automatic, class F, class T, std::size_t N, class Memory = detail::on_stack>
-auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
+namespace detail {
+/// f(x), with row k of the Jacobian written to j[k].
+template <mode Mode, std::size_t Directions, class J, class F, class T, std::size_t N, class Memory>
+auto jacobian_to(J& j, const F& f, const std::array<T, N>& x, const Memory& memory) {
+  static_assert(Directions >= 1, "drx::ad: a Jacobian takes at least one direction at a time");
   using X = std::array<T, N>;
-  using B = detail::base_over<F, X>;
-  using Y = std::remove_cvref_t<decltype(f(x))>;
-  constexpr std::size_t M = detail::outputs_of<Y>;
-  value_and_jacobian_result<std::array<B, M>, std::array<std::array<B, N>, M>> r{};
+  using B = base_over<F, X>;
+  constexpr std::size_t M = outputs_of<std::remove_cvref_t<decltype(f(x))>>;
+  std::array<B, M> value{};
   if constexpr (Mode == mode::forward || (Mode == mode::automatic && (N <= M || N <= 16))) {
-    constexpr std::size_t width = N < 1 ? 1 : N <= 16 ? N : 16;
+    constexpr std::size_t width = N < 1 ? 1 : N <= Directions ? N : Directions;
     using S = dual<B, static_cast<int>(width)>;
     for (std::size_t first = 0; first == 0 || first < N; first += width) {
-      const auto in = detail::array_of<S, N>([&](std::size_t i) { return detail::seeded<S>(x, i, first); });
+      const auto in = array_of<S, N>([&](std::size_t i) { return seeded<S>(x, i, first); });
       const auto y = f(in);
       for (std::size_t k = 0; k < M; ++k) {
-        r.value[k] = detail::lowered_value<S, B>(detail::output(y, k));
-        for (std::size_t i = first; i < N && i < first + width; ++i)
-          r.jacobian[k][i] = detail::tangent_of<S>(detail::output(y, k), static_cast<int>(i - first));
+        value[k] = lowered_value<S, B>(output(y, k));
+        for (std::size_t i = first; i < N && i < first + width; ++i) j[k][i] = tangent_of<S>(output(y, k), static_cast<int>(i - first));
       }
     }
   } else {
-    detail::with_tape<B>(memory, [&](recording<B>& tape) {
-      const auto held = detail::record_inputs(tape, x);
+    with_tape<B>(memory, [&](recording<B>& tape) {
+      const auto held = record_inputs(tape, x);
       const auto& in = held.values;
       const auto y = f(in);
       tape.require_complete();
       for (std::size_t k = 0; k < M; ++k) {
-        r.value[k] = detail::lowered_value<var<B>, B>(detail::output(y, k));
-        if constexpr (std::is_same_v<detail::output_t<std::remove_cvref_t<decltype(y)>>, var<B>>) {
+        value[k] = lowered_value<var<B>, B>(output(y, k));
+        if constexpr (std::is_same_v<output_t<std::remove_cvref_t<decltype(y)>>, var<B>>) {
           tape.clear();
-          add_cotangent(detail::output(y, k), B(real_t<B>(1)));
+          add_cotangent(output(y, k), B(real_t<B>(1)));
           tape.sweep(N);
-          for (std::size_t i = 0; i < N; ++i) r.jacobian[k][i] = cotangent(in[i]);
+          for (std::size_t i = 0; i < N; ++i) j[k][i] = cotangent(in[i]);
+        } else {
+          for (std::size_t i = 0; i < N; ++i) j[k][i] = B(real_t<B>(0));
         }
       }
     });
   }
+  return value;
+}
+}  // namespace detail
+
+/// f(x) and the Jacobian of f from std::array<T, N> to std::array<T, M>: row i is the gradient of output i. By duals where
+/// there are at most as many inputs as outputs, or at most 16, else on a local tape, swept once for each output. Duals
+/// carry up to Directions directions at a time: more of them compute f less often, but its intermediate results take more
+/// memory. value_and_jacobian<forward, 32> chooses.
+template <mode Mode = mode::automatic, std::size_t Directions = 16, class F, class T, std::size_t N, class Memory = detail::on_stack>
+auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
+  using B = detail::base_over<F, std::array<T, N>>;
+  constexpr std::size_t M = detail::outputs_of<std::remove_cvref_t<decltype(f(x))>>;
+  value_and_jacobian_result<std::array<B, M>, std::array<std::array<B, N>, M>> r{};
+  r.value = detail::jacobian_to<Mode, Directions>(r.jacobian, f, x, memory);
   return r;
 }
-template <mode Mode = mode::automatic, class F, class T, std::size_t N, class... Memory>
+/// The same with row i written to j[i], a std::array or a span; returns f(x).
+template <mode Mode = mode::automatic, std::size_t Directions = 16, class J, class F, class T, std::size_t N, class Memory = detail::on_stack>
+auto value_and_jacobian_into(J&& j, const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
+  return detail::jacobian_to<Mode, Directions>(j, f, x, memory);
+}
+template <mode Mode = mode::automatic, std::size_t Directions = 16, class F, class T, std::size_t N, class... Memory>
 auto jacobian(const F& f, const std::array<T, N>& x, const Memory&... memory) {
-  return ad::value_and_jacobian<Mode>(f, x, memory...).jacobian;
+  return ad::value_and_jacobian<Mode, Directions>(f, x, memory...).jacobian;
 }
 
 /// The Hessian of f from std::array<T, N> to one number, eight rows at a time: a local tape of duals.

@@ -40,46 +40,88 @@ struct dual {
 namespace detail {
 /// value and f of the tangents of x.
 template <class T, int N, class F, class... X>
-DRX_FN constexpr dual<T, N> with_tangents(const T& value, F f, const X&... x) {
+DRX_INLINE constexpr dual<T, N> with_tangents(const T& value, F f, const X&... x) {
   dual<T, N> r(value);
   for_lanes<tangent_lanes<T, N>>(r.tangent, f, x.tangent...);
   return r;
 }
 /// As times, of lanes too.
 template <class V, class P>
-DRX_FN constexpr V strictly_scaled(const V& t, const P& p) {
+DRX_INLINE constexpr V strictly_scaled(const V& t, const P& p) {
   if constexpr (Number<V>) {
     return times(t, p);
   } else {
     return lanes_times(t, p);
   }
 }
+/// Tangents times partials. (No lambdas: these are inlined by force.)
+template <class P>
+struct by_one {
+  const P& p;
+  template <class V>
+  DRX_INLINE constexpr auto operator()(const V& t) const {
+    return t * p;
+  }
+};
+template <class P, class Q>
+struct by_two {
+  const P& p;
+  const Q& q;
+  template <class V>
+  DRX_INLINE constexpr auto operator()(const V& s, const V& t) const {
+    return s * p + t * q;
+  }
+};
+template <class P>
+struct by_three {
+  const P &p, &q, &r;
+  template <class V>
+  DRX_INLINE constexpr auto operator()(const V& s, const V& t, const V& u) const {
+    return s * p + t * q + u * r;
+  }
+};
+template <class P>
+struct strictly_by_one {
+  const P& p;
+  template <class V>
+  DRX_INLINE constexpr V operator()(const V& t) const {
+    return strictly_scaled(t, p);
+  }
+};
+template <class P>
+struct strictly_by_two {
+  const P &p, &q;
+  template <class V>
+  DRX_INLINE constexpr V operator()(const V& s, const V& t) const {
+    return strictly_scaled(s, p) + strictly_scaled(t, q);
+  }
+};
 }  // namespace detail
 
 /// The chain rule: y with the tangents of x times p.
 template <class T, int N, class P>
-DRX_FN constexpr dual<T, N> chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const P& partial) {
+DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const P& partial) {
   const auto& p = detail::lowered<T>(partial);
-  return detail::with_tangents<T, N>(y, [&](const auto& t) { return t * p; }, x);
+  return detail::with_tangents<T, N>(y, detail::by_one<std::remove_cvref_t<decltype(p)>>{p}, x);
 }
 template <class T, int N, class P, class Q>
-DRX_FN constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y, const P& by_a, const Q& by_b) {
+DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y, const P& by_a, const Q& by_b) {
   const auto &p = detail::lowered<T>(by_a), &q = detail::lowered<T>(by_b);
-  return detail::with_tangents<T, N>(y, [&](const auto& s, const auto& t) { return s * p + t * q; }, a, b);
+  return detail::with_tangents<T, N>(y, detail::by_two<std::remove_cvref_t<decltype(p)>, std::remove_cvref_t<decltype(q)>>{p, q}, a, b);
 }
 template <class T, int N>
-DRX_FN constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y, const T& p, const T& q, const T& r) {
-  return detail::with_tangents<T, N>(y, [&](const auto& s, const auto& t, const auto& u) { return s * p + t * q + u * r; }, a, b, c);
+DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y, const T& p, const T& q, const T& r) {
+  return detail::with_tangents<T, N>(y, detail::by_three<T>{p, q, r}, a, b, c);
 }
 /// The same, where a partial may be infinite: a tangent that is zero stays zero.
 template <class T, int N>
-DRX_FN constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const std::type_identity_t<T>& p) {
-  return detail::with_tangents<T, N>(y, [&](const auto& t) { return detail::strictly_scaled(t, p); }, x);
+DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const std::type_identity_t<T>& p) {
+  return detail::with_tangents<T, N>(y, detail::strictly_by_one<T>{p}, x);
 }
 template <class T, int N>
-DRX_FN constexpr dual<T, N> strict_chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y,
+DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y,
                                          const std::type_identity_t<T>& p, const std::type_identity_t<T>& q) {
-  return detail::with_tangents<T, N>(y, [&](const auto& s, const auto& t) { return detail::strictly_scaled(s, p) + detail::strictly_scaled(t, q); }, a, b);
+  return detail::with_tangents<T, N>(y, detail::strictly_by_two<T>{p, q}, a, b);
 }
 template <class Mask, class T, int N>
 DRX_FN constexpr dual<T, N> select_lanes(const Mask& mask, const dual<T, N>& a, const dual<T, N>& b) {

@@ -34,20 +34,21 @@ inline constexpr int tangent_lanes<T, N> = N < native_width<T> ? static_cast<int
 template <class T, int N>
 inline constexpr std::size_t stored_tangents = static_cast<std::size_t>((N + tangent_lanes<T, N> - 1) / tangent_lanes<T, N> * tangent_lanes<T, N>);
 
-/// y[i] = f(x[i]...) for all i. f takes a T, or lanes of them: a vector of the compiler.
+/// y[i] = f(x[i]...) for all i. f takes a T, or lanes of them: a vector of the compiler. All of it is inlined by force: what
+/// is left to the compiler is not in a large file, and then each result passes through memory.
 template <int Lanes, class T, std::size_t N, class F, class... X>
-DRX_FN constexpr void for_lanes(T (&y)[N], F f, const X (&... x)[N]) {
+DRX_INLINE constexpr void for_lanes(T (&y)[N], F f, const X (&... x)[N]) {
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
   if constexpr (Lanes > 1) {
     if (!std::is_constant_evaluated()) {
       typedef T native __attribute__((vector_size(sizeof(T) * static_cast<std::size_t>(Lanes))));
-      const auto load = [](const T* from) {
+      const auto load = [](const T* from) __attribute__((always_inline)) {
         native v;
         __builtin_memcpy(&v, from, sizeof(v));
         return v;
       };
-      [&]<std::size_t... Chunk>(std::index_sequence<Chunk...>) {
-        const auto at = [&](std::size_t first) {
+      [&]<std::size_t... Chunk>(std::index_sequence<Chunk...>) __attribute__((always_inline)) {
+        const auto at = [&](std::size_t first) __attribute__((always_inline)) {
           const native v = f(load(x + first)...);
           __builtin_memcpy(y + first, &v, sizeof(v));
         };
@@ -83,7 +84,7 @@ DRX_FN constexpr void unit_tangent(T (&y)[N], int i, const T& one) {
 
 /// t * p for lanes of tangents; zero in those where t is, whatever p is.
 template <class V, class T>
-DRX_FN constexpr V lanes_times(const V& t, const T& p) {
+DRX_INLINE constexpr V lanes_times(const V& t, const T& p) {
   using mask = decltype(t == 0);
   return (V)(~(t == 0) & (mask)(t * p));  // casts of vectors keep the bits
 }

@@ -2,6 +2,7 @@
 // one statement on the tape: a product of n x n matrices takes 2 n^2 numbers there, not the 2 n^3 of its multiplications.
 #pragma once
 
+#include <drx/scalar/constants_times_duals.hpp>
 #include <drx/scalar/reverse.hpp>
 
 namespace drx::ad {
@@ -284,10 +285,34 @@ DRX_FN constexpr void matmul(std::size_t m, std::size_t k, std::size_t n, GetA a
 }
 }  // namespace detail
 
-/// c = a b for row-major matrices: a is M x K, b is K x N, c is M x N; c is none of the other two.
+namespace detail {
+template <class S>
+inline constexpr bool is_plain_dual = false;
+template <class T, int N>
+inline constexpr bool is_plain_dual<dual<T, N>> = std::is_floating_point_v<T>;
+/// a of plain numbers, b and c of duals of them, each in one piece.
+template <class A, class B, class C>
+concept constants_in_memory = is_plain_dual<element_of<B>> && std::same_as<element_of<std::remove_cvref_t<C>>, element_of<B>> &&
+                              std::same_as<element_of<A>, real_t<element_of<B>>> && requires(const A& a, const B& b, C&& c) {
+                                { a.data() } -> std::convertible_to<const element_of<A>*>;
+                                { b.data() } -> std::convertible_to<const element_of<B>*>;
+                                { c.data() } -> std::convertible_to<element_of<B>*>;
+                              };
+}  // namespace detail
+
+/// c = a b for row-major matrices: a is M x K, b is K x N, c is M x N; c is none of the other two. Where a is constant and
+/// has many rows, duals are multiplied in blocks, and directions that are zero are left out.
 template <std::size_t M, std::size_t K, std::size_t N, detail::Numbers A, detail::Numbers B, class C>
 DRX_FN constexpr void matmul(const A& a, const B& b, C&& c) {
   using S = detail::element_of<std::remove_cvref_t<C>>;
+#if !defined(__CUDACC__) && !defined(__HIPCC__)
+  if constexpr (detail::constants_in_memory<A, B, C>) {
+    using kernel = detail::constants_times_duals<M, K, N, typename S::value_type, S::directions>;
+    if constexpr (kernel::applies) {
+      if (!std::is_constant_evaluated()) return kernel::run(a.data(), b.data(), c.data());
+    }
+  }
+#endif
   detail::matmul<S>(M, K, N, [&](std::size_t i) -> const auto& { return detail::at(a, i); },
                     [&](std::size_t i) -> const auto& { return detail::at(b, i); },
                     [&](std::size_t i) -> S& { return const_cast<S&>(detail::at(c, i)); });

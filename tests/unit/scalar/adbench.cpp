@@ -3,6 +3,7 @@
 
 #include "../../../bench/adbench/ba.hpp"
 #include "../../../bench/adbench/gmm.hpp"
+#include "../../../bench/adbench/hand_tracking.hpp"
 #include "../../../bench/adbench/lstm.hpp"
 
 #include <doctest/doctest.h>
@@ -52,6 +53,55 @@ TEST_CASE("bundle adjustment: both modes against the Jacobian by hand") {
       }
     x[0] = x[1] = x[2] = 0;  // no rotation: the other branch
   }
+}
+
+namespace {
+
+template <bool Complicated>
+void check_hands() {
+  using track = adbench::tracking<2, 40, Complicated>;
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal(0, 0.5);
+  track f;
+  for (std::size_t b = 0; b < track::bones; ++b)
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t k = 0; k < 4; ++k) {
+        f.model.base[b][i][k] = (i == k ? 1 : 0) + normal(random);
+        f.model.inverse[b][i][k] = (i == k ? 1 : 0) + normal(random);
+      }
+  for (auto& m : f.points) {
+    for (double& v : m.measured) v = normal(random);
+    for (double& v : m.within) v = normal(random);
+  }
+  for (auto& point : f.weighted)
+    for (auto& corner : point)
+      for (auto& bone : corner) {
+        for (double& v : bone) v = normal(random);
+        bone[3] = 1.0 / static_cast<double>(track::bones);
+      }
+  typename track::input x;
+  for (double& v : x) v = normal(random);
+  typename track::jacobian hand, into;
+  f.by_hand(x, hand);
+  const auto value = f(x);
+  const auto narrow = ad::jacobian<ad::forward>(f, x);
+  const auto value_into = ad::value_and_jacobian_into<ad::forward, 32>(into, f, x);
+  for (std::size_t o = 0; o < track::outputs; ++o) {
+    CHECK(value_into[o] == doctest::Approx(value[o]).epsilon(1e-12));
+    for (std::size_t i = 0; i < track::inputs; ++i) {
+      CAPTURE(o);
+      CAPTURE(i);
+      CHECK(narrow[o][i] == doctest::Approx(hand[o][i]).epsilon(1e-10).scale(1));
+      CHECK(into[o][i] == doctest::Approx(hand[o][i]).epsilon(1e-10).scale(1));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("hand tracking: duals against the Jacobian by hand") {
+  check_hands<false>();
+  check_hands<true>();
 }
 
 TEST_CASE("long short-term memory: the tape against backpropagation by hand and differences") {
