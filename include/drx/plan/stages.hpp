@@ -19,7 +19,8 @@ namespace prim::rules {
 /// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
 /// over it already. (Size 0: no such body.)
 struct stage {
-  static constexpr int blocks = 2;  // how many block sizes there are
+  static constexpr int blocks = 2;          // how many block sizes there are
+  static constexpr std::int64_t leaf = 32;  // members of a leaf of the tree, where members go in blocks
   static constexpr int header = 2 + blocks;
   static constexpr int results(const attributes& a) { return static_cast<int>(a.ints[header - 1]); }
   static constexpr int placed(const attributes& a) { return static_cast<int>(a.ints[0]); }
@@ -186,6 +187,7 @@ constexpr bool is_placed_entry(const tape& t, const entry& e) {
 
 constexpr tape staged(const tape& t);
 constexpr bool suits_blocks(const tape& body, int placed, bool foldable);
+constexpr vec<std::int64_t> block_sizes(const tape& body, int placed);
 constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n);
 
 /// Writes the stages of one tape.
@@ -372,8 +374,8 @@ class stage_writer {
     a.ints.append(lists);
     vec<tape> regions{staged(body)};
     if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
-      constexpr std::int64_t sizes[] = {32, 8};
-      for (int i = 0; i < prim::rules::stage::blocks; ++i) {
+      const vec<std::int64_t> sizes = block_sizes(body, w.placed.size());
+      for (int i = 0; i < sizes.size(); ++i) {
         a.ints[1 + i] = sizes[i];
         regions.push_back(block_body(body, a, sizes[i]));
       }
@@ -404,6 +406,41 @@ constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
   return true;
 }
 
+/// The sizes of the blocks that a leaf is done in. Where products only are of vectors, a member is read once for its dot products and
+/// once for what is added up; then longer members go in blocks of 8, which the first cache still holds the second time.
+constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
+  std::int64_t bytes = 0;
+  for (int i = 1; i <= placed; ++i) {
+    const abstract_value& share = body.values[body.inputs[i]];
+    bytes += share.shape.size() * byte_size(share.type);
+  }
+  bool products = false, of_vectors = true;
+  for (const entry& e : body.entries) {
+    if (e.prim != &prim::matmul) continue;
+    const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
+    products = true;
+    of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
+  }
+    if (products && of_vectors && bytes >= 256) return {8};
+  return {prim::rules::stage::leaf, 8};
+}
+
+/// t with what does not depend on its first `batched` inputs in front, so that it does not cut groups of what does.
+constexpr tape with_constants_first(tape t, int batched) {
+  vec<bool> depends(t.values.size(), false);
+  for (int i = 0; i < batched; ++i) depends[t.inputs[i]] = true;
+  vec<entry> first, then;
+  for (const entry& e : t.entries) {
+    bool varies = !e.regions.empty();
+    for (int o : e.operands) varies = varies || depends[o];
+    for (int r : e.results) depends[r] = varies;
+    (varies ? then : first).push_back(e);
+  }
+  first.append(then);
+  t.entries = first;
+  return t;
+}
+
 /// The body for n members at once: batched, then folded over the batch.
 constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n) {
   const int placed = prim::rules::stage::placed(a);
@@ -429,7 +466,7 @@ constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n)
       default: b.output(emit::sum(b, out[i], axis.ints));
     }
   }
-  tape r = without_dead_entries(b.result());
+  tape r = with_constants_first(without_dead_entries(b.result()), 1 + placed);
   check(r);
   return r;
 }

@@ -34,8 +34,8 @@ struct kernel<C, E, &prim::stage> {
   }
   static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
   static constexpr bool has_blocks = C::attr(E, 1) != 0;
-  static constexpr int block_bodies = has_blocks ? prim::rules::stage::blocks : 0;
-  static constexpr std::int64_t block = has_blocks ? C::attr(E, 1) : 1;  // members of a leaf of the tree, if in blocks
+  static constexpr int block_bodies = (C::attr(E, 1) != 0) + (C::attr(E, 2) != 0);
+  static constexpr std::int64_t block = has_blocks ? prim::rules::stage::leaf : 1;  // members of a leaf of the tree, if in blocks
   static constexpr int p = C::placements.index(x.placement);
   static constexpr int parent = C::placements.parent[p];
   static constexpr int ordinal = [] {
@@ -89,7 +89,7 @@ struct kernel<C, E, &prim::stage> {
       }
     });
     if constexpr (Body > 0 && parent < 0) {
-      run_block<region>(f);
+      run_block<region, C::attr(E, Body)>(f);
     } else {
       run_region<C, region>(f);
     }
@@ -117,20 +117,23 @@ struct kernel<C, E, &prim::stage> {
       if (is_program_input<C>(C::operand(E, i)) && C::tape.values[C::input(body, 1 + i)].depth == 0) n += C::bytes(C::input(body, 1 + i));
     return n;
   }();
-  /// A block's steps. Where the members are more than a cache holds, each step begins with its part of the next block's shares
-  /// being fetched. Only the first step reads the block from memory, which would idle during the others.
-  template <int Region>
+  /// A block's steps, while a later block's shares are fetched, where the members are more than a cache holds. Only a block's first step
+  /// reads memory, which would idle during the others. A leaf's block is long enough that each step fetches its part of the next one; of
+  /// smaller blocks the first step fetches all, some 6 KB ahead.
+  template <int Region, std::int64_t Size>
   static void run_block(frame& f) {
-    constexpr int steps = C::plan.step_count[Region];
+    constexpr int steps = C::plan.step_count[Region], parts = Size == block ? steps : 1;
+    constexpr std::int64_t least_ahead = Size == block ? 0 : 6000;
     const bool from_memory = f.members[p].local * member_bytes >= (1 << 22);
     unroll<steps>([&]<int S>(std::integral_constant<int, S>) {
-      if (from_memory)
+      if (S < parts && from_memory)
         unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
           constexpr int share = C::input(Region, 1 + I);
           constexpr std::int64_t bytes = C::bytes(share);
-          if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0) {
-            const std::byte* next = f.slots[C::plan.where[share].offset] + bytes;
-            for (std::int64_t at = bytes * S / steps / 64 * 64; at < bytes * (S + 1) / steps; at += 64) __builtin_prefetch(next + at);
+          if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
+            constexpr std::int64_t ahead = bytes >= least_ahead ? bytes : (least_ahead + bytes - 1) / bytes * bytes;
+            const std::byte* next = f.slots[C::plan.where[share].offset] + ahead;
+            for (std::int64_t at = bytes * S / parts / 64 * 64; at < bytes * (S + 1) / parts; at += 64) __builtin_prefetch(next + at);
           }
         });
       run_step<C, C::plan.first_step[Region] + S>(f);
@@ -168,9 +171,9 @@ struct kernel<C, E, &prim::stage> {
         if (count - done >= C::attr(E, 1)) {
           size = C::attr(E, 1);
           run(std::integral_constant<int, 1>{});
-        } else if (count - done >= C::attr(E, 2)) {
+        } else if (block_bodies > 1 && count - done >= C::attr(E, 2)) {
           size = C::attr(E, 2);
-          run(std::integral_constant<int, 2>{});
+          run(std::integral_constant<int, block_bodies>{});
         } else {
           run(std::integral_constant<int, 0>{});
         }
@@ -187,9 +190,9 @@ struct kernel<C, E, &prim::stage> {
                         std::int64_t count) {
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
     if constexpr (!has_monoid && node_bytes > 0)
-      if ((count == 1 || count == block) && list.awaits({0, leaf})) {
+      if ((count == 1 || (has_blocks && count == C::attr(E, 1))) && list.awaits({0, leaf})) {
         std::byte* const left = list.data(list.size() - 1);
-        if (has_blocks && count == block) {
+        if (has_blocks && count > 1) {
           run_body<has_blocks ? 1 : 0>(f, stored, local, number);
           combine_outputs<has_blocks ? 1 : 0>(f, left);
         } else {
