@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace drx {
 
@@ -55,6 +56,8 @@ class compiled {
     runtime_.executor = &e;
     runtime_.communicator = &c;
     runtime_.order = options_.order;
+    for (const member_count& m : options_.members)
+      if (m.count < 0) throw std::invalid_argument("drx: compile_options::members: " + std::to_string(m.count) + " of " + std::string(m.placement->name));
     constexpr std::int64_t print = plan::fingerprint(C::tape);
     c.require_equal(print, "drx::compile: the program");
     constexpr auto stages = static_cast<std::size_t>(C::tape.sizes.entries) + 1;
@@ -213,7 +216,7 @@ class compiled {
     }
   }
   /// All arguments placed at one placement must agree on its members.
-  void agree(int p, const run::membership& m, const std::string& name) {
+  void agree(int p, const run::membership& m, std::string_view name) {
     if (p < 0) return;  // the program does not use it
     run::membership& known = members_[static_cast<std::size_t>(p)];
     const std::string placement(C::placements.placement[p]->name);
@@ -222,23 +225,23 @@ class compiled {
       return;
     }
     if (known.total != m.total)
-      throw std::invalid_argument("drx: " + name + " has " + std::to_string(m.total) + " members of " + placement +
+      throw std::invalid_argument("drx: " + std::string(name) + " has " + std::to_string(m.total) + " members of " + placement +
                                   "; an earlier argument has " + std::to_string(known.total));
     if ((m.storage || known.storage) && m.local == known.local)
       for (std::int64_t i = 0; i < m.local; ++i)
         if ((m.storage ? m.storage[i] : i) != (known.storage ? known.storage[i] : i))
-          throw std::invalid_argument("drx: " + name + " is another subset of " + placement + " than an earlier argument");
+          throw std::invalid_argument("drx: " + std::string(name) + " is another subset of " + placement + " than an earlier argument");
     if (m.boundaries && known.boundaries)
       for (int r = 0; r <= runtime_.communicator->size(); ++r)
         if (m.boundaries[r] != known.boundaries[r])
-          throw std::invalid_argument("drx: " + name + " lies on the ranks in other blocks of " + placement + " than an earlier argument");
+          throw std::invalid_argument("drx: " + std::string(name) + " lies on the ranks in other blocks of " + placement + " than an earlier argument");
     if (m.offsets && known.offsets && m.offsets != known.offsets)
       for (std::int64_t i = 0; i <= m.local; ++i)
         if (m.offsets[i] != known.offsets[i])
-          throw std::invalid_argument("drx: " + name + " has other numbers of " + placement + " per member than an earlier argument");
+          throw std::invalid_argument("drx: " + std::string(name) + " has other numbers of " + placement + " per member than an earlier argument");
   }
-  /// The program itself says how many members a placement has (at each member of its parent): an array is distributed to them.
-  void program_says(int p, std::int64_t count) {
+  /// How many members a placement has (at each member of its parent), by what the program or its options say.
+  void has_members(int p, std::int64_t count, std::string_view name) {
     const auto at = static_cast<std::size_t>(p);
     if (boundaries_.empty()) boundaries_.resize(members_.size());
     auto& list = boundaries_[at];
@@ -253,7 +256,7 @@ class compiled {
       m.boundaries = list.data();
     } else {
       const run::membership& parent = members_[static_cast<std::size_t>(C::placements.parent[p])];
-      std::int64_t parents = parent.local;
+      std::int64_t parents = parent.offsets ? parent.total : parent.local;
       if (parent.storage)
         for (std::int64_t i = 0; i < parent.local; ++i) parents = std::max(parents, parent.storage[i] + 1);
       if (static_cast<std::int64_t>(list.size()) != parents + 1) {
@@ -264,12 +267,12 @@ class compiled {
       m.local = parents;
       m.total = list.back();
     }
-    agree(p, m, "the program, which distributes or gathers an array,");
+    agree(p, m, name);
   }
   void known_counts() {
     for (const auto& c : options_.members) {
       const int p = C::placements.index(c.placement);
-      if (p < 0) continue;
+      if (p < 0 || C::placements.parent[p] >= 0) continue;
       if (boundaries_.empty()) boundaries_.resize(members_.size());
       auto& b = boundaries_[static_cast<std::size_t>(p)];
       const std::int64_t shards = shards_of(c.placement);
@@ -284,12 +287,29 @@ class compiled {
     }
     run::for_each_stage<C>([&]<int E>(std::integral_constant<int, E>) {
       if constexpr (C::tape.entries[E].number >= 0)
-        program_says(C::placements.index(C::tape.entries[E].placement), static_cast<std::int64_t>(C::tape.entries[E].number));
+        has_members(C::placements.index(C::tape.entries[E].placement), static_cast<std::int64_t>(C::tape.entries[E].number),
+                    "the program, which distributes or gathers an array,");
     });
+    known_nested_counts();
     for (int p = 0; p < C::placements.count; ++p)
       if (members_[static_cast<std::size_t>(p)].total < 0)
         throw std::invalid_argument("drx: no argument tells how many members " + std::string(C::placements.placement[p]->name) +
-                                    " has; give compile_options::members");
+                                    " has; compile with {.members = {drx::members<" + std::string(C::placements.placement[p]->name) + ">(n)}}");
+  }
+
+  /// Of a placement in another: how many each member of that has.
+  void known_nested_counts() {
+    for (int depth = 1; depth < C::placements.count; ++depth)  // parents are known before
+      for (const auto& c : options_.members) {
+        const int p = C::placements.index(c.placement), parent = p < 0 ? -1 : C::placements.parent[p];
+        if (parent < 0 || members_[static_cast<std::size_t>(parent)].total < 0) continue;
+        const run::membership& m = members_[static_cast<std::size_t>(p)];
+        if (m.total < 0) has_members(p, c.count, "compile_options::members");
+        for (std::int64_t i = 0; i < m.local; ++i)
+          if (const std::int64_t n = m.offsets[i + 1] - m.offsets[i]; n != c.count)
+            throw std::invalid_argument("drx: compile_options::members: " + std::to_string(c.count) + " of " + std::string(c.placement->name) + " at each member of " +
+                                        std::string(C::placements.placement[parent]->name) + "; the arguments, or the program, have " + std::to_string(n));
+      }
   }
 
   /// Ranks that call with other numbers of members must not meet in a collective. (DRX_CHECK=0 leaves this out.)

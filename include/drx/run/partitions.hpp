@@ -96,9 +96,10 @@ class partitions {
     std::fill(r.boundaries_.begin(), r.boundaries_.end(), 0);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::int64_t m = members[i];
-      if (m < 0 || m >= total() || (i > 0 && m <= members[i - 1]))
-        throw std::out_of_range("drx::partitions::subset: member " + std::to_string(m) + " of " + std::to_string(total()) +
-                                " (members must ascend)");
+      if (m < 0 || m >= total())
+        throw std::out_of_range("drx::partitions::subset: member " + std::to_string(m) + " of " + std::to_string(total()));
+      if (i > 0 && m <= members[i - 1])
+        throw std::out_of_range("drx::partitions::subset: member " + std::to_string(m) + " after member " + std::to_string(members[i - 1]) + ": they must ascend");
       std::size_t owner = 0;
       while (m >= boundaries_[owner + 1]) ++owner;
       for (std::size_t b = owner + 1; b < boundaries_.size(); ++b) ++r.boundaries_[b];
@@ -155,10 +156,14 @@ struct owned_leaves {
 };
 /// Blocks of members must be one per rank, in order, and the same on every rank.
 inline void check_blocks(communicator& c, const std::vector<std::int64_t>& boundaries) {
-  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1 || boundaries.front() != 0)
-    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries for " + std::to_string(c.size()) + " ranks");
+  if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1)
+    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries of blocks; ranks: " + std::to_string(c.size()) +
+                                ", which need one more than that");
+  if (boundaries.front() != 0) throw std::invalid_argument("drx::place: the first block begins at member " + std::to_string(boundaries.front()) + ", not at 0");
   for (std::size_t r = 1; r < boundaries.size(); ++r)
-    if (boundaries[r] < boundaries[r - 1]) throw std::invalid_argument("drx::place: boundaries that do not ascend");
+    if (boundaries[r] < boundaries[r - 1])
+      throw std::invalid_argument("drx::place: the block of rank " + std::to_string(r - 1) + " ends at member " + std::to_string(boundaries[r]) + ", before its beginning at " +
+                                  std::to_string(boundaries[r - 1]));
   for (auto b : boundaries) c.require_equal(b, "drx::place: the number of members, or a block's boundary");
 }
 template <class X>

@@ -144,6 +144,26 @@ TEST_CASE("no argument tells the number of members, or there are no placed value
   drx::single_rank c;
   drx::compiled<P> p(e, c);
   CHECK_THROWS_WITH_AS(p(v3{}), doctest::Contains("no argument tells how many members"), std::invalid_argument);
+  CHECK_THROWS_WITH_AS(drx::compiled<P>(e, c, {.members = {drx::members<clients>(-1)}}), "drx: compile_options::members: -1 of clients", std::invalid_argument);
+}
+
+TEST_CASE("no argument tells how many members each member has") {
+  static constexpr auto f = [](auto w, auto x) {
+    return drx::map([=](auto v) {
+      auto each = drx::map([=](auto k) { return drx::tanh(v * drx::cast<double>(k)) + w; }, drx::partition_index<rows>());
+      return drx::reduce_sum(drx::map([](auto u) { return u * drx::reduce_sum(drx::map([](auto t) { return drx::sum(t); }, drx::broadcast<words>(u))); }, each));
+    }, x);
+  };
+  const drx::compile_options both{.members = {drx::members<words>(2), drx::members<rows>(3)}};
+  check<f, d3, placed<d3, clients>>({}, {4, 0, 1, 5}, both);
+  drx::serial_executor e;
+  drx::single_rank c;
+  static constexpr auto sums = [](auto x) { return drx::map([](auto own) { return drx::reduce_sum(own); }, x); };
+  drx::compiled<program<sums, placed<placed<double, rows>, clients>>> p(e, c, {.members = {drx::members<rows>(2)}});
+  const auto two = drx::place_nested<clients, rows>(c, 3, [](std::int64_t) { return std::vector<double>(2); });
+  const auto own = drx::place_nested<clients, rows>(c, 3, [](std::int64_t i) { return std::vector<double>(static_cast<std::size_t>(i)); });
+  CHECK_NOTHROW((void)p(two));
+  CHECK_THROWS_WITH_AS((void)p(own), "drx: compile_options::members: 2 of rows at each member of clients; the arguments, or the program, have 0", std::invalid_argument);
 }
 
 TEST_CASE("arguments that disagree are refused, with the numbers") {
