@@ -219,26 +219,26 @@ class compiled {
   void agree(int p, const run::membership& m, std::string_view name) {
     if (p < 0) return;  // the program does not use it
     run::membership& known = members_[static_cast<std::size_t>(p)];
-    const std::string placement(C::placements.placement[p]->name);
+    const auto placement = [p] { return std::string(C::placements.placement[p]->name); };  // (a call that is right allocates nothing)
     if (known.total < 0) {
       known = m;
       return;
     }
     if (known.total != m.total)
-      throw std::invalid_argument("drx: " + std::string(name) + " has " + std::to_string(m.total) + " members of " + placement +
+      throw std::invalid_argument("drx: " + std::string(name) + " has " + std::to_string(m.total) + " members of " + placement() +
                                   "; an earlier argument has " + std::to_string(known.total));
     if ((m.storage || known.storage) && m.local == known.local)
       for (std::int64_t i = 0; i < m.local; ++i)
         if ((m.storage ? m.storage[i] : i) != (known.storage ? known.storage[i] : i))
-          throw std::invalid_argument("drx: " + std::string(name) + " is another subset of " + placement + " than an earlier argument");
+          throw std::invalid_argument("drx: " + std::string(name) + " is another subset of " + placement() + " than an earlier argument");
     if (m.boundaries && known.boundaries)
       for (int r = 0; r <= runtime_.communicator->size(); ++r)
         if (m.boundaries[r] != known.boundaries[r])
-          throw std::invalid_argument("drx: " + std::string(name) + " lies on the ranks in other blocks of " + placement + " than an earlier argument");
+          throw std::invalid_argument("drx: " + std::string(name) + " lies on the ranks in other blocks of " + placement() + " than an earlier argument");
     if (m.offsets && known.offsets && m.offsets != known.offsets)
       for (std::int64_t i = 0; i <= m.local; ++i)
         if (m.offsets[i] != known.offsets[i])
-          throw std::invalid_argument("drx: " + std::string(name) + " has other numbers of " + placement + " per member than an earlier argument");
+          throw std::invalid_argument("drx: " + std::string(name) + " has other numbers of " + placement() + " per member than an earlier argument");
   }
   /// How many members a placement has (at each member of its parent), by what the program or its options say.
   void has_members(int p, std::int64_t count, std::string_view name) {
