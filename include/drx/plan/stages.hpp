@@ -4,6 +4,7 @@
 // unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
 #pragma once
 
+#include <drx/plan/outer_products.hpp>
 #include <drx/plan/partitioner.hpp>
 
 namespace drx {
@@ -490,6 +491,7 @@ struct staged_program {
     tape source = whole();
     if (has_layouts(source)) source = partitioned(source);
     tape t = staged(source);
+    if (has_outer_products(t)) t = outer_products_as_elements(t);
     check(t);
     return t;
   }

@@ -49,6 +49,10 @@ struct sigmoid : floating_function {
   template <class T>
   DRX_FN static T apply(T x) { return math::sigmoid(x); }
   template <class T>
+  DRX_FN static T begin(T x) { return math::sigmoid_begin(x); }
+  template <class T>
+  DRX_FN static T end(T begun, T x) { return math::sigmoid_end(begun, x); }
+  template <class T>
   static T reference(T x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];

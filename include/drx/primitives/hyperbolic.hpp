@@ -16,6 +16,10 @@ struct tanh : floating_function {
   template <class T>
   DRX_FN static T apply(T x) { return math::tanh(x); }
   template <class T>
+  DRX_FN static T begin(T x) { return math::tanh_begin(x); }
+  template <class T>
+  DRX_FN static T end(T begun, T x) { return math::tanh_end(begun, x); }
+  template <class T>
   static T reference(T x) { return std::tanh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];

@@ -6,6 +6,9 @@
 //
 // After a product of matrices, which is then the group's first entry, the loop runs over each tile as soon as it is finished.
 //
+// A long function (prim::row_of<p>::begin and end) runs in two halves, each for many numbers: a processor looks ahead only so
+// many instructions, and finds more independent ones in two short loops than in a long one.
+//
 // Some functions are fast in a range only (prim::row_of<p>::near). A loop with one of them runs in chunks; a chunk in
 // which an operand was out of range runs again with their exact forms.
 #pragma once
@@ -202,7 +205,63 @@ struct fused {
     return !row::near(load<element_of<C, C::operand(entry(M), 0)>, M, 0>(registers, pointers, r, i));
   }
 
-  template <int M, bool Exact = false, class Registers, class Pointers>
+  /// In which of the two loops of a group with long functions an entry is computed.
+  enum class half : std::int8_t {
+    first,  // in both: it depends on no long function
+    ended,  // a long function, begun in the first and ended in the second
+    second
+  };
+  struct halves {
+    half of[count] = {};
+  };
+  /// Whether entry M is a long function.
+  template <int M>
+  static constexpr bool long_function = [] {
+    constexpr const primitive* p = C::tape.entries[entry(M)].prim;
+    if constexpr (p->elementwise) {
+      return requires { &prim::row_of<p>::template begin<double>; };
+    } else {
+      return false;
+    }
+  }();
+  static constexpr halves each_half = []<int... M>(std::integer_sequence<int, M...>) {
+    constexpr bool is_long[] = {long_function<M>...};
+    halves h;
+    for (int m = 0; m < count; ++m) {
+      for (int i = 0; i < arity(m); ++i) {
+        const detail::source s = operand(m, i);
+        if (s.kind == detail::source_kind::register_ && h.of[s.index] != half::first) h.of[m] = half::second;
+      }
+      if (h.of[m] == half::first && is_long[m]) h.of[m] = half::ended;
+    }
+    return h;
+  }(std::make_integer_sequence<int, count>{});
+  template <int M>
+  static constexpr half when = each_half.of[M];
+  static constexpr bool in_halves = [] {
+    for (half h : each_half.of)
+      if (h == half::ended) return true;
+    return false;
+  }();
+  static constexpr int begun = 2;  // of an entry's three pointers, the one to what its first half has left
+
+  /// The first halves of N elements of row r from `first` on, to `at` in kept.
+  template <std::int64_t N, int... M, class Pointers, class Kept>
+  DRX_INLINE static void begin_row(const Pointers& pointers, std::int64_t r, std::int64_t first, Kept& kept, std::int64_t at) {
+    DRX_INDEPENDENT
+    for (std::int64_t i = 0; i < N; ++i) {
+      registers_type registers;
+      auto compute = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
+        if constexpr (when<K> == half::first) detail::get<K>(registers) = value<K>(registers, pointers, r, first + i);
+        if constexpr (when<K> == half::ended)
+          detail::get<K>(kept).elements[at + i] =
+              prim::row_of<C::tape.entries[entry(K)].prim>::begin(load<element_of<C, result(K)>, K, 0>(registers, pointers, r, first + i));
+      };
+      (compute(std::integral_constant<int, M>{}), ...);
+    }
+  }
+
+  template <int M, bool Exact = false, bool Halves = false, class Registers, class Pointers>
   DRX_INLINE static auto value(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
     constexpr int e = entry(M);
     constexpr const primitive* p = C::tape.entries[e].prim;
@@ -214,6 +273,8 @@ struct fused {
       return prim::rules::cast::convert<R>(load<From, M, 0>(registers, pointers, r, i));
     } else if constexpr (Exact && ranged<M>) {
       return exact<prim::row_of<p>>(load<R, M, 0>(registers, pointers, r, i));
+    } else if constexpr (Halves && when<M> == half::ended) {
+      return prim::row_of<p>::end(detail::get<3 * M + begun>(pointers)[i - pointers.first], load<R, M, 0>(registers, pointers, r, i));
     } else {
       return [&]<int... K>(std::integer_sequence<int, K...>) {
         return static_cast<R>(prim::row_of<p>::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
@@ -225,7 +286,9 @@ struct fused {
   template <int K>
   static constexpr auto pointer_type() {
     constexpr int m = K / 3, i = K % 3;
-    if constexpr (i < arity(m)) {
+    if constexpr (i == begun && when<m> == half::ended) {
+      return static_cast<const element_of<C, result(m)>*>(nullptr);
+    } else if constexpr (i < arity(m)) {
       constexpr detail::source s = operand(m, i);
       if constexpr (s.kind == detail::source_kind::memory) {
         return static_cast<const element_of<C, s.value>*>(nullptr);
@@ -253,7 +316,21 @@ struct fused {
   using files_type = files<std::make_integer_sequence<int, count>, std::make_integer_sequence<int, 3 * count>>;
   // Structs, since the functions of each entry are named after them.
   struct registers_type : files_type::registers {};
-  struct pointers_type : files_type::pointers {};
+  struct pointers_type : files_type::pointers {
+    std::int64_t first = 0;  // the element from which the first halves are there
+  };
+  /// What the first halves of N elements leave.
+  template <int M, std::int64_t N>
+  struct begun_numbers {
+    alignas(64) element_of<C, result(M)> elements[when<M> == half::ended ? N : 1];
+  };
+  template <int... M, class Kept>
+  DRX_INLINE static void point_to_begun(pointers_type& pointers, const Kept& kept, std::int64_t at) {
+    auto point = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
+      if constexpr (when<K> == half::ended) detail::get<3 * K + begun>(pointers) = detail::get<K>(kept).elements + at;
+    };
+    (point(std::integral_constant<int, M>{}), ...);
+  }
 
   /// N numbers of operand Q, written out.
   template <int Q, std::int64_t N>
@@ -320,7 +397,7 @@ struct fused {
     (base(std::integral_constant<int, K>{}), ...);
     constexpr std::int64_t widths[] = {static_cast<std::int64_t>(sizeof(element_of<C, result(M)>))...};
     std::byte* const first[] = {(C::plan.stored[result(M)] ? store_address<M>(f) + col * widths[M] : nullptr)...};
-    for (int r = 0; r < height; ++r) {
+    const auto at_row = [&](int r) __attribute__((always_inline)) {
       pointers_type pointers = bases;
       auto move = [&]<int Q>(std::integral_constant<int, Q>) {
         constexpr int m = Q / 3, i = Q % 3;
@@ -334,8 +411,16 @@ struct fused {
         }
       };
       (move(std::integral_constant<int, K>{}), ...);
+      return pointers;
+    };
+    detail::register_file<std::integer_sequence<int, M...>, begun_numbers<M, drx::kernel::most_tile_rows * Cols>...> kept;
+    if constexpr (in_halves)
+      for (int r = 0; r < height; ++r) begin_row<Cols, M...>(at_row(r), 0, 0, kept, r * Cols);
+    for (int r = 0; r < height; ++r) {
+      pointers_type pointers = at_row(r);
+      point_to_begun<M...>(pointers, kept, r * Cols);
       std::byte* const out[] = {(C::plan.stored[result(M)] ? first[M] + (row + r) * columns * widths[M] : nullptr)...};
-      run_row<Cols, M...>(out, pointers, 0);
+      run_elements<Cols, in_halves, M...>(out, pointers, 0, 0);
     }
   }
   struct tile_epilogue {
@@ -381,18 +466,40 @@ struct fused {
     }
   }
   /// N elements of row r.
-  template <std::int64_t N, int... M, class Pointers>
-  DRX_INLINE static void run_row(std::byte* const* out, const Pointers& pointers, std::int64_t r) {
-    if constexpr ((ranged<M> || ...)) {
+  template <std::int64_t N, int... M>
+  DRX_INLINE static void run_row(std::byte* const* out, const pointers_type& pointers, std::int64_t r) {
+    constexpr bool halved = in_halves && N >= 64;
+    if constexpr (halved || (ranged<M> || ...)) {
       constexpr std::int64_t size = 512, rest = N % size;
-      for (std::int64_t first = 0; first < N - rest; first += size)
-        run_ranged<size, registers_type, M...>(out, pointers, r, first);
-      if constexpr (rest > 0) run_ranged<rest, registers_type, M...>(out, pointers, r, N - rest);
+      for (std::int64_t first = 0; first < N - rest; first += size) run_chunk<size, halved, M...>(out, pointers, r, first);
+      if constexpr (rest > 0) run_chunk<rest, halved, M...>(out, pointers, r, N - rest);
+    } else {
+      run_elements<N, false, M...>(out, pointers, r, 0);
+    }
+  }
+  template <std::int64_t N, bool Halves, int... M>
+  DRX_INLINE static void run_chunk(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
+    if constexpr (!Halves) {
+      run_elements<N, false, M...>(out, pointers, r, first);
+    } else {
+      detail::register_file<std::integer_sequence<int, M...>, begun_numbers<M, N>...> kept;
+      begin_row<N, M...>(pointers, r, first, kept, 0);
+      pointers_type with_begun = pointers;
+      with_begun.first = first;
+      point_to_begun<M...>(with_begun, kept, 0);
+      run_elements<N, true, M...>(out, with_begun, r, first);
+    }
+  }
+  /// N elements of row r from `first` on.
+  template <std::int64_t N, bool Halves, int... M>
+  DRX_INLINE static void run_elements(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
+    if constexpr ((ranged<M> || ...)) {
+      run_ranged<N, Halves, M...>(out, pointers, r, first);
     } else {
       DRX_INDEPENDENT
-      for (std::int64_t i = 0; i < N; ++i) {
+      for (std::int64_t i = first; i < first + N; ++i) {
         registers_type registers;
-        ((detail::get<M>(registers) = value<M>(registers, pointers, r, i)), ...);
+        ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
         (store<M>(out[M], registers, r * columns + i), ...);
       }
     }
@@ -418,8 +525,8 @@ struct fused {
   };
 
   /// N elements of row r from `first`: fast, and again in exact forms if an operand was out of their range.
-  template <std::int64_t N, class Registers, int... M, class Pointers>
-  DRX_INLINE static void run_ranged(std::byte* const* out, const Pointers& pointers, std::int64_t r, std::int64_t first) {
+  template <std::int64_t N, bool Halves, int... M>
+  DRX_INLINE static void run_ranged(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
     detail::register_file<std::integer_sequence<int, M...>, kept_chunk<M, N>...> kept;
     auto keep = [&]<int K>(std::integral_constant<int, K>, bool back) {
       if constexpr (in_place<K>) {
@@ -431,7 +538,7 @@ struct fused {
     (keep(std::integral_constant<int, M>{}, false), ...);
     std::uint32_t far4 = 0;
     std::uint64_t far8 = 0;
-    auto note = [&]<int K>(std::integral_constant<int, K>, const Registers& registers, std::int64_t i) {
+    auto note = [&]<int K>(std::integral_constant<int, K>, const registers_type& registers, std::int64_t i) {
       if constexpr (ranged<K>) {
         const bool far = out_of_range<K>(registers, pointers, r, i);
         if constexpr (sizeof(element_of<C, result(K)>) == 4) {
@@ -443,15 +550,15 @@ struct fused {
     };
     DRX_INDEPENDENT
     for (std::int64_t i = first; i < first + N; ++i) {
-      Registers registers;
-      ((detail::get<M>(registers) = value<M>(registers, pointers, r, i)), ...);
+      registers_type registers;
+      ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
       (note(std::integral_constant<int, M>{}, registers, i), ...);
       (store<M>(out[M], registers, r * columns + i), ...);
     }
     if ((far4 | far8) == 0) return;
     (keep(std::integral_constant<int, M>{}, true), ...);
     for (std::int64_t i = first; i < first + N; ++i) {
-      Registers registers;
+      registers_type registers;
       ((detail::get<M>(registers) = value<M, true>(registers, pointers, r, i)), ...);
       (store<M>(out[M], registers, r * columns + i), ...);
     }

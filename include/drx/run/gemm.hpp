@@ -19,6 +19,8 @@
 
 namespace drx::kernel {
 
+inline constexpr int most_tile_rows = 14;
+
 namespace detail {
 
 template <class T, int N>
@@ -63,10 +65,10 @@ struct product {
   static constexpr int back = N < W ? 0 : (W - tail) % W;  // how far the last pack is moved back to end at column N
 
   // Registers: R P accumulators, P packs of B, one element of A. P packs suit few rows, R rows follow from P.
-  static constexpr int likely_rows = least(M, vector_registers == 32 ? 14 : 6);
+  static constexpr int likely_rows = least(M, vector_registers == 32 ? most_tile_rows : 6);
   static constexpr int most_packs = M == 1 ? 8 : least(8, (vector_registers - 1) / (likely_rows + 1));
   static constexpr int panel_packs = ceil_div(packs, ceil_div(packs, most_packs));
-  static constexpr int rows_for(int p) { return least(M, most(1, least(14, (vector_registers - 1 - p) / p))); }
+  static constexpr int rows_for(int p) { return least(M, most(1, least(most_tile_rows, (vector_registers - 1 - p) / p))); }
 
   // B is copied into a contiguous panel where it is transposed or narrow, and where its rows are too far apart for the first
   // cache while many rows of A share the cost.

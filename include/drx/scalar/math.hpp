@@ -51,9 +51,24 @@ DRX_INLINE T tan_near(T x) {
 }
 
 template <std::floating_point T>
-DRX_INLINE T sigmoid(T x) {
-  const T z = std::exp(-std::fabs(x));
+DRX_INLINE T sigmoid_begin(T x) {
+  return std::exp(-std::fabs(x));
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid_end(T z, T x) {
   return (x < 0 ? z : T(1)) / (1 + z);
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid(T x) {
+  return sigmoid_end(sigmoid_begin(x), x);
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_begin(T x) {
+  return std::tanh(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_end(T y, T) {
+  return y;
 }
 
 #else
@@ -197,13 +212,17 @@ DRX_INLINE T half_expm1_twice(T x) {
   using F = format<T>;
   const T rounded = fma(x, T(2 * 1.4426950408889634074), F::magic), n = rounded - F::magic;
   const T exact = fma(n, -F::ln2_hi / 2, x), r = fma(n, -F::ln2_lo / 2, exact);
+  const T r2 = r * r;
   T q;
-  if constexpr (std::same_as<T, float>)
-    q = fma(r * r, horner(r, 0.99999996266f, 0.66666170738f, 0.33333763136f, 0.13386634875f, 0.044423991728f), r);
-  else
-    q = r + fma(r * r, horner(r, 1.0, 0.6666666666666671, 0.3333333333333336, 0.13333333333314526,
-                              0.04444444444437331, 0.012698412727210425, 0.0031746031821918166, 0.0007054654479815405,
-                              0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06), fma(n, -F::ln2_lo / 2, exact - r));
+  if constexpr (std::same_as<T, float>) {
+    q = fma(r2, horner(r, 0.99999996266f, 0.66666170738f, 0.33333763136f, 0.13386634875f, 0.044423991728f), r);
+  } else {  // Estrin's scheme: a third of Horner's chain
+    const T r4 = r2 * r2;
+    const T low = fma(r2, horner(r, 0.3333333333333336, 0.13333333333314526), horner(r, 1.0, 0.6666666666666671));
+    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405), horner(r, 0.04444444444437331, 0.012698412727210425));
+    const T high = horner(r, 0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06);
+    q = r + fma(r2, fma(r4, fma(r4, high, middle), low), fma(n, -F::ln2_lo / 2, exact - r));
+  }
   const T scale = cast<T>((cast<bits_t<T>>(rounded) << F::mantissa) + (F::bias << F::mantissa));
   return fma(scale, q, fma(scale, T(0.5), T(-0.5)));
 }
@@ -360,19 +379,34 @@ DRX_INLINE T log1p(T x) {
   return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
 }
 
+// tanh in two halves, for loops that do each for many numbers (run/fused.hpp).
 template <std::floating_point T>
-DRX_INLINE T tanh(T x) {
+DRX_INLINE T tanh_begin(T x) {
   const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;
-  const T h = detail::half_expm1_twice(detail::select(a > limit, limit, a));
+  return detail::half_expm1_twice(detail::select(a > limit, limit, a));
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_end(T h, T x) {
   const T m = detail::select(h < 1, h, T(1));  // h / (h + 1), exacter: h - h^2 / (h + 1), or 1 - 1 / (h + 1)
   return detail::with_sign_of(detail::fma(-m, m / (h + 1), m), x);
 }
+template <std::floating_point T>
+DRX_INLINE T tanh(T x) {
+  return tanh_end(tanh_begin(x), x);
+}
 
 template <std::floating_point T>
-DRX_INLINE T sigmoid(T x) {
-  const T z = drx::math::exp(-detail::magnitude(x));  // at most 1, so that neither side overflows
+DRX_INLINE T sigmoid_begin(T x) {
+  return drx::math::exp(-detail::magnitude(x));  // at most 1, so that neither side overflows
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid_end(T z, T x) {
   const T quotient = detail::select(x < 0, z, T(1)) / (1 + z);
   return detail::select(x < 0, detail::fma(-z, quotient, z), quotient);  // z - z q = q, exacter
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid(T x) {
+  return sigmoid_end(sigmoid_begin(x), x);
 }
 
 // For |x| <= sin_limit; beyond, meaningless.
