@@ -182,6 +182,7 @@ class workspace_planner {
         if (p.group_of[o] > 0 && p.group_of[o] != p.group_of[result]) p.stored[o] = true;
       }
     }
+    move_to_readers(step0, groups, demanded);
     take_products(region, step0, groups);
     const int steps = groups.size();
     p.step_count[r] = steps;
@@ -264,6 +265,69 @@ class workspace_planner {
     return frame;
   }
 
+  /// Moves what one later group alone reads to that group, where it is made of what lies in memory anyway: 1 - h h of a stored h
+  /// need not be stored beside it.
+  constexpr void move_to_readers(int step0, vec<vec<int>>& groups, const vec<bool>& demanded) {
+    constexpr int none = -1, several = -2, most_moved = 8;
+    vec<int> reading_group(Frozen::sizes.values + 1, none), reading_entry(Frozen::sizes.values + 1, none);
+    for (int s = 0; s < groups.size(); ++s)
+      for (int e : groups[s])
+        for (int i = 0; i < t.entries[e].operands.count; ++i) {
+          const int o = id(t.entries[e].operands, i);
+          reading_group[o] = reading_group[o] == none || reading_group[o] == s ? s : several;
+          reading_entry[o] = reading_entry[o] == none || reading_entry[o] == e ? e : several;
+        }
+    for (int s = groups.size() - 1; s >= 0; --s)
+      for (int i = groups[s].size() - 1; i >= 0; --i) {
+        const int v = id(t.entries[groups[s][i]].results, 0), to = reading_group[v];
+        if (demanded[v] || to <= s) continue;
+        vec<int> moved{groups[s][i]}, loads;
+        bool can = true;
+        for (int k = 0; k < moved.size() && can; ++k) {
+          const auto& x = t.entries[moved[k]];
+          for (int j = 0; j < x.operands.count && can; ++j) {
+            const int o = id(x.operands, j), m = touched(o);
+            if (m < 0) continue;
+            if (root(o) == o && p.group_of[o] == 1 + step0 + s && !p.stored[o]) {  // a register here
+              can = reading_entry[o] == moved[k] && moved.size() < most_moved;
+              if (can && !contains(moved, definition[o])) moved.push_back(definition[o]);
+            } else if (t.values[m].shape.size() == t.values[v].shape.size() && !contains(loads, m)) {
+              loads.push_back(m);
+            }
+          }
+        }
+        if (!can || loads.size() > 1 || groups[to].size() + moved.size() > group_limit) continue;
+        for (int e : moved) {
+          const int made = id(t.entries[e].results, 0);
+          p.group_of[made] = 1 + step0 + to;
+          p.stored[made] = false;
+          for (int j = 0; j < t.entries[e].operands.count; ++j) {
+            const int o = id(t.entries[e].operands, j);
+            reading_group[o] = reading_entry[o] == e || reading_group[o] == to ? to : several;
+          }
+        }
+        vec<int> stay, all;  // in the entries' order, both
+        int k = 0;
+        for (int e : groups[s]) {
+          if (!contains(moved, e)) {
+            stay.push_back(e);
+            continue;
+          }
+          while (k < groups[to].size() && groups[to][k] < e) all.push_back(groups[to][k++]);
+          all.push_back(e);
+        }
+        while (k < groups[to].size()) all.push_back(groups[to][k++]);
+        groups[s] = stay;
+        groups[to] = all;
+        i = stay.size();
+      }
+  }
+  static constexpr bool contains(const vec<int>& all, int x) {
+    for (int y : all)
+      if (y == x) return true;
+    return false;
+  }
+
   /// Makes products of matrices the first members of the groups that alone read them.
   constexpr void take_products(const frozen_region& region, int step0, vec<vec<int>>& groups) {
     constexpr int none = -1, several = -2;
@@ -276,6 +340,7 @@ class workspace_planner {
     };
     for (int s = 0; s < groups.size(); ++s) {
       const int single = p.steps[step0 + s].entry;
+      if (groups[s].empty() && single < 0) continue;
       for (int i = 0; i < (groups[s].empty() ? 1 : groups[s].size()); ++i) {
         const auto& x = t.entries[groups[s].empty() ? single : groups[s][i]];
         for (int k = 0; k < x.operands.count; ++k) read(id(x.operands, k), s);
@@ -286,6 +351,7 @@ class workspace_planner {
     int kept = 0;
     for (int s = 0; s < groups.size(); ++s) {
       const step now = p.steps[step0 + s];
+      if (now.group && groups[s].empty()) continue;  // it has moved
       if (!now.group && runs_in_tiles(t, t.entries[now.entry])) {
         const int v = id(t.entries[now.entry].results, 0), g = reader[v];
         if (g >= 0 && groups[g].size() < group_limit && may_follow_product(groups[g])) {

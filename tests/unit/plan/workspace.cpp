@@ -49,3 +49,16 @@ TEST_CASE("so is a loop's carry") {
   };
   CHECK(updates_in_place<program<both, matrix>>() == 0);
 }
+
+TEST_CASE("what a later loop alone reads is computed there, of what is stored anyway") {
+  constexpr auto layer = [](auto x, auto w) {
+    const auto h = drx::tanh(drx::matmul(x, w));
+    return drx::sum(h * h) * h * (1 - h * h);  // 1 - h h could run in the loop of h, and would be stored beside it
+  };
+  using lowered = drx::plan::lowered<program<layer, array<float, 8, 4>, array<float, 4, 16>>>;
+  int stored = 0;
+  for (const auto& e : lowered::tape.entries) stored += lowered::plan.stored[lowered::tape.pool[e.results.first]] && e.prim->elementwise;
+  CHECK(stored == 3);  // h, h h, the result
+  for (const auto& e : lowered::tape.entries)
+    if (e.prim == &drx::prim::sub) CHECK_FALSE(lowered::plan.stored[lowered::tape.pool[e.results.first]]);
+}
