@@ -3,6 +3,8 @@
 
 #include <adolc/adolc.h>
 
+#include <algorithm>
+
 namespace adbench {
 
 namespace {

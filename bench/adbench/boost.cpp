@@ -3,6 +3,8 @@
 
 #include <boost/math/differentiation/autodiff.hpp>
 
+#include <algorithm>
+
 namespace adbench {
 
 namespace {

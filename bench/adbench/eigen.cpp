@@ -4,6 +4,8 @@
 #include <Eigen/Core>
 #include <unsupported/Eigen/AutoDiff>
 
+#include <algorithm>
+
 namespace adbench {
 
 namespace {

@@ -1,6 +1,8 @@
 // ADBench's functions: gradients and Jacobians by hand, and by the library from ordinary C++; other sides in files of their own.
 #include "inputs.hpp"
 
+#include <algorithm>
+
 namespace ad = drx::ad;
 using adbench::add, adbench::inputs;
 

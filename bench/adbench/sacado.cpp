@@ -4,6 +4,8 @@
 #include <Sacado_Fad_SFad.hpp>
 #include <Sacado_trad.hpp>
 
+#include <algorithm>
+
 namespace adbench {
 
 namespace {

@@ -4,6 +4,8 @@
 
 #include "inputs.hpp"
 
+#include <algorithm>
+
 namespace adbench {
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include <harness.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>

@@ -1,6 +1,7 @@
 // bench/cnn_clipped/main.cpp: the sides of a small network's clipped gradients.
 #include <harness.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 

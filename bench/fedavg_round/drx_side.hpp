@@ -6,6 +6,8 @@
 #include <drx/ext/hana.hpp>
 #include <drx/run.hpp>
 
+#include <algorithm>
+
 namespace fedavg {
 namespace program {
 

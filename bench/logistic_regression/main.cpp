@@ -1,6 +1,7 @@
 // bench/logistic_regression/main.cpp: the sides of a logistic regression's loss and gradient, and how fast memory is.
 #include <harness.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 

@@ -1,6 +1,7 @@
 // bench/mlp/main.cpp: the sides of value and gradient of a small network's loss.
 #include <harness.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <span>
 

@@ -3,6 +3,7 @@
 
 #include <drx/scalar/differentiate.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 #ifdef DRX_BENCH_DRX

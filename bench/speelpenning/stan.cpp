@@ -3,6 +3,8 @@
 
 #include "inputs.hpp"
 
+#include <algorithm>
+
 namespace speelpenning {
 
 void add_stan(bench::suite& suite, const vector& x) {

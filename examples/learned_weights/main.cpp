@@ -1,6 +1,7 @@
 // learned_weights: federated averaging that learns how much each client counts, where some have wrong labels.
 #include "learned_weights.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

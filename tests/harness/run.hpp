@@ -5,6 +5,7 @@
 #include <drx/run/compiled.hpp>
 #include <drx/run/oracle.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>

@@ -6,6 +6,7 @@
 #include <drx/run.hpp>
 #include <drx/run/oracle.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <span>

@@ -7,6 +7,7 @@
 #include "harness/ranks.hpp"
 #include "harness/run.hpp"
 
+#include <algorithm>
 #include <memory>
 
 using drx::array;

@@ -7,6 +7,8 @@
 #include "harness/ranks.hpp"
 #include "harness/run.hpp"
 
+#include <algorithm>
+
 using drx::array;
 using drx::placed;
 using drx::program;

@@ -422,7 +422,7 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
     products = true;
     of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
   }
-    if (products && of_vectors && bytes >= 256) return {8};
+  if (products && of_vectors && bytes >= 256) return {8};
   return {prim::rules::stage::leaf, 8};
 }
 

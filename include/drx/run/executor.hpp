@@ -13,13 +13,14 @@
 
 namespace drx {
 
-/// From so many members on, small ones are computed in blocks of 32, which do not straddle ranks.
-inline constexpr std::int64_t many_members = 1024;
+/// How many of so many members, if they are small, are computed at once: a block, which does not straddle ranks. Of few members
+/// blocks would leave ranks with more of them than others.
+constexpr std::int64_t members_in_block(std::int64_t members) { return members >= 1024 ? 32 : members >= 256 ? 8 : 1; }
 
 /// Which members each rank has: rank r those in [boundaries[r], boundaries[r+1]).
 inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {
   std::vector<std::int64_t> b(static_cast<std::size_t>(ranks) + 1);
-  const std::int64_t unit = members >= many_members ? 32 : 1;
+  const std::int64_t unit = members_in_block(members);
   for (int r = 0; r < ranks; ++r) b[static_cast<std::size_t>(r)] = members / unit * r / ranks * unit;
   b.back() = members;
   return b;

@@ -17,7 +17,7 @@ namespace drx {
 /// Blocks of shards, `count` for each member: whole members where there are as many as ranks, else shares of a member. Many shards
 /// come in the same units as many members.
 inline std::vector<std::int64_t> blocks_of_shards(std::int64_t members, std::int64_t count, int ranks) {
-  if (members < ranks || (members < many_members && members * count >= many_members)) return even_blocks(members * count, ranks);
+  if (members < ranks || members_in_block(members) < members_in_block(members * count)) return even_blocks(members * count, ranks);
   std::vector<std::int64_t> b = even_blocks(members, ranks);
   for (auto& x : b) x *= count;
   return b;

@@ -190,17 +190,17 @@ struct kernel<C, E, &prim::stage> {
                         std::int64_t count) {
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
     if constexpr (!has_monoid && node_bytes > 0)
-      if ((count == 1 || (has_blocks && count == C::attr(E, 1))) && list.awaits({0, leaf})) {
-        std::byte* const left = list.data(list.size() - 1);
-        if (has_blocks && count > 1) {
-          run_body<has_blocks ? 1 : 0>(f, stored, local, number);
-          combine_outputs<has_blocks ? 1 : 0>(f, left);
-        } else {
-          run_body<0>(f, stored, local, number);
-          combine_outputs<0>(f, left);
-        }
-        list.push_joined(joined);
-        return;
+      if (list.awaits({0, leaf})) {
+        const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
+          if (count != (Body == 0 ? 1 : C::attr(E, Body))) return false;
+          run_body<Body>(f, stored, local, number);
+          combine_outputs<Body>(f, list.data(list.size() - 1));
+          list.push_joined(joined);
+          return true;
+        };
+        bool done = false;
+        unroll<1 + block_bodies>([&]<int Body>(std::integral_constant<int, Body> body) { done = done || run(body); });
+        if (done) return;
       }
     run_leaf(f, stored, local, number, count, list.next(), list.next() + node_bytes);
     list.push({0, leaf}, joined);
@@ -339,12 +339,13 @@ struct kernel<C, E, &prim::stage> {
   /// Members at the top go in blocks where there are many of them in whole blocks on each rank: a rule that looks at
   /// the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
   static std::int64_t unit_of(const runtime& rt, const membership& m) {
-    if (!has_blocks || m.storage || m.total < many_members) return 1;
+    if (!has_blocks || m.storage) return 1;
+    const std::int64_t unit = members_in_block(m.total);
     for (int r = 1; r < rt.communicator->size(); ++r)
-      if (m.boundaries[r] % block != 0 && m.boundaries[r] != m.total)
-        throw std::invalid_argument("drx: a block of members ends at " + std::to_string(m.boundaries[r]) + "; from " +
-                                    std::to_string(many_members) + " members on, blocks end at multiples of " + std::to_string(block));
-    return block;
+      if (m.boundaries[r] % unit != 0 && m.boundaries[r] != m.total)
+        throw std::invalid_argument("drx: a block of members ends at " + std::to_string(m.boundaries[r]) + "; of " + std::to_string(m.total) +
+                                    " members, blocks end at multiples of " + std::to_string(unit));
+    return unit;
   }
   static std::int64_t leaf_at(std::int64_t member, std::int64_t unit) { return (member + unit - 1) / unit; }
 

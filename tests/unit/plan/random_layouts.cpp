@@ -7,6 +7,7 @@
 #include "harness/programs.hpp"
 #include "harness/run.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace {

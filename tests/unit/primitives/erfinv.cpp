@@ -2,6 +2,8 @@
 
 #include "harness/derivatives.hpp"
 
+#include <algorithm>
+
 namespace {
 template <class T>
 void check_inverse(double ulps) {  // against Newton's steps in long double

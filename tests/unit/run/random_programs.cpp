@@ -8,6 +8,7 @@
 #include "harness/programs.hpp"
 #include "harness/run.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace {

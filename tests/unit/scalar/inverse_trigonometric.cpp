@@ -2,6 +2,8 @@
 
 #include "harness/functions.hpp"
 
+#include <algorithm>
+
 namespace {
 DRX_FUNCTION(asin, std::asin(x), 0.9)
 DRX_FUNCTION(acos, std::acos(x), 0.9)
