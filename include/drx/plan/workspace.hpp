@@ -293,6 +293,8 @@ class workspace_planner {
               if (can && !contains(moved, definition[o])) moved.push_back(definition[o]);
             } else if (t.values[m].shape.size() == t.values[v].shape.size() && !contains(loads, m)) {
               loads.push_back(m);
+              const bool finished_here = reading_group[m] == s && definition[m] >= 0 && runs_in_tiles(t, t.entries[definition[m]]);
+              can = !finished_here && byte_size(t.values[m].type) <= byte_size(t.values[v].type);
             }
           }
         }

@@ -61,4 +61,12 @@ TEST_CASE("what a later loop alone reads is computed there, of what is stored an
   CHECK(stored == 3);  // h, h h, the result
   for (const auto& e : lowered::tape.entries)
     if (e.prim == &drx::prim::sub) CHECK_FALSE(lowered::plan.stored[lowered::tape.pool[e.results.first]]);
+
+  constexpr auto masked = [](auto x, auto w) {
+    const auto z = drx::matmul(x, w);
+    return drx::sum(drx::relu(z)) * drx::where(z > 0, z * 0 + 1, z * 0);  // a mask takes less than z, which its tiles need not store
+  };
+  using masks = drx::plan::lowered<program<masked, array<float, 8, 4>, array<float, 4, 16>>>;
+  for (const auto& e : masks::tape.entries)
+    if (e.prim == &drx::prim::matmul) CHECK_FALSE(masks::plan.stored[masks::tape.pool[e.results.first]]);
 }
