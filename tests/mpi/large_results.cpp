@@ -30,7 +30,7 @@ using Moved = program<moved, large, placed<large, clients>>;
 constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1};
 constexpr auto some = [](auto x) { return std::pair{drx::reduce_sum(x), drx::reduce_with(product, 1 + .1f * x)}; };
 using Some = program<some, placed<array<float, 3000>, clients>>;
-using Many = program<sum, placed<array<float, 1000>, clients>>;
+using Many = program<sum, placed<array<float, 1200>, clients>>;
 
 template <class P>
 void check_bits(std::initializer_list<std::int64_t> members) {
@@ -53,9 +53,9 @@ void check_bits(std::initializer_list<std::int64_t> members) {
 
 TEST_CASE("several results in one node") { check_bits<All>({0, 1, 2, 3, 7, 40}); }
 TEST_CASE("nodes that are too small for pieces go up a tree of ranks and come down") { 
-  check_bits<Many>({3, 733});
+  check_bits<Many>({3, 253, 733});
   auto& c = drx_test::session().communicator();
-  const auto x = drx::place<clients>(c, 733, [](std::int64_t) { return array<float, 1000>{}; });
+  const auto x = drx::place<clients>(c, 253, [](std::int64_t) { return array<float, 1200>{}; });
   drx::compiled<Many> p(drx_test::session().executor(), c);
   const auto calls = c.collectives();
   (void)p(x);
