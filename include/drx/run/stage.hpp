@@ -122,7 +122,7 @@ struct kernel<C, E, &prim::stage> {
   /// smaller blocks the first step fetches all, some 6 KB ahead.
   template <int Region, std::int64_t Size>
   static void run_block(frame& f) {
-    constexpr int steps = C::plan.step_count[Region], parts = Size == block ? steps : 1;
+    constexpr int steps = C::plan.step_count[Region], parts = Size == block && steps > 0 ? steps : 1;
     constexpr std::int64_t least_ahead = Size == block ? 0 : 6000;
     const bool from_memory = f.members[p].local * member_bytes >= (1 << 22);
     unroll<steps>([&]<int S>(std::integral_constant<int, S>) {

@@ -136,14 +136,14 @@ TEST_CASE("a branch that all members take together") {
 }
 
 TEST_CASE("an axis of no members, by itself and in a map") {
-  constexpr auto less_sum = [](auto x) { return drx::pmap<devices>([](auto v) { return v - drx::psum<devices>(v); })(x); };
-  constexpr auto alone = [=](auto x, auto w) {
+  static constexpr auto less_sum = [](auto x) { return drx::pmap<devices>([](auto v) { return v - drx::psum<devices>(v); })(x); };
+  constexpr auto alone = [](auto x, auto w) {
     const auto f = [=](auto y, auto u) { return drx::sum(drx::pmap<devices>([=](auto v) { return v * u * drx::psum<devices>(v); })(y)) + drx::sum(u * u); };
     const auto moved = drx::pmap<devices>([](auto v) { return drx::all_to_all<devices>(drx::all_gather<devices, 0>(v)); })(x);
     return std::tuple{less_sum(x), drx::sum(less_sum(x)), drx::grad<0, 1>(f)(x, w), moved};
   };
   harness::check_run<program<alone, array<double, 0, 3>, vec3>>();
-  constexpr auto in_members = [=](auto x) { return std::pair{drx::reduce_sum(drx::map([=](auto v) { return drx::sum(less_sum(v)) + 1; }, x)), drx::map(less_sum, x)}; };
+  constexpr auto in_members = [](auto x) { return std::pair{drx::reduce_sum(drx::map([](auto v) { return drx::sum(less_sum(v)) + 1; }, x)), drx::map(less_sum, x)}; };
   harness::check_run<program<in_members, placed<array<double, 0, 3>, clients>>>({}, {3, 0, 5});
 }
 
