@@ -135,8 +135,11 @@ TEST_CASE("a branch that all members take together") {
   harness::check_run<program<same, m43>>({.low = .5, .high = 1.5});
 }
 
+namespace {
+constexpr auto less_sum = [](auto x) { return drx::pmap<devices>([](auto v) { return v - drx::psum<devices>(v); })(x); };
+}
+
 TEST_CASE("an axis of no members, by itself and in a map") {
-  static constexpr auto less_sum = [](auto x) { return drx::pmap<devices>([](auto v) { return v - drx::psum<devices>(v); })(x); };
   constexpr auto alone = [](auto x, auto w) {
     const auto f = [=](auto y, auto u) { return drx::sum(drx::pmap<devices>([=](auto v) { return v * u * drx::psum<devices>(v); })(y)) + drx::sum(u * u); };
     const auto moved = drx::pmap<devices>([](auto v) { return drx::all_to_all<devices>(drx::all_gather<devices, 0>(v)); })(x);
