@@ -191,14 +191,7 @@ struct fused {
   }
   /// Whether entry M of the group is fast in a range only.
   template <int M>
-  static constexpr bool ranged = [] {
-    constexpr const primitive* p = C::tape.entries[entry(M)].prim;
-    if constexpr (p->elementwise) {
-      return requires { &prim::row_of<p>::template exact<double>; };
-    } else {
-      return false;
-    }
-  }();
+  static constexpr bool ranged = requires { &prim::row_of<C::tape.entries[entry(M)].prim>::template exact<double>; };
   template <int M, class Registers, class Pointers>
   DRX_INLINE static bool out_of_range(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
     using row = prim::row_of<C::tape.entries[entry(M)].prim>;
@@ -216,14 +209,7 @@ struct fused {
   };
   /// Whether entry M is a long function.
   template <int M>
-  static constexpr bool long_function = [] {
-    constexpr const primitive* p = C::tape.entries[entry(M)].prim;
-    if constexpr (p->elementwise) {
-      return requires { &prim::row_of<p>::template begin<double>; };
-    } else {
-      return false;
-    }
-  }();
+  static constexpr bool long_function = requires { &prim::row_of<C::tape.entries[entry(M)].prim>::template begin<double>; };
   static constexpr halves each_half = []<int... M>(std::integer_sequence<int, M...>) {
     constexpr bool is_long[] = {long_function<M>...};
     halves h;

@@ -36,6 +36,7 @@ struct kernel<C, E, &prim::stage> {
   static constexpr bool has_blocks = C::attr(E, 1) != 0;
   static constexpr int block_bodies = (C::attr(E, 1) != 0) + (C::attr(E, 2) != 0);
   static constexpr std::int64_t block = has_blocks ? prim::rules::stage::leaf : 1;  // members of a leaf of the tree, if in blocks
+  static_assert(members_in_block(std::int64_t{1} << 62) == prim::rules::stage::leaf);  // so are members dealt out to ranks
   static constexpr int p = C::placements.index(x.placement);
   static constexpr int parent = C::placements.parent[p];
   static constexpr int ordinal = [] {
