@@ -1,7 +1,7 @@
 """Each NAME.pass.cpp must compile. Each NAME.fail.cpp must not: with exactly one error, whose first line names that
 file, and diagnostics that match each `// expect: REGEX` in it. `// needs: run` adds the flags of drx::run (g++ only).
 `// while recording` is for what only the tape tells: the error is one in constant evaluation, which begins in a header."""
-import argparse, os, pathlib, re, sys
+import argparse, os, pathlib, re, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from harness.compiler import Compiler
@@ -51,7 +51,8 @@ def main():
     here = pathlib.Path(__file__).parent
     pairs = [f for f in sorted(here.rglob("*.fail.cpp")) if not args.names or f.name[: -len(".fail.cpp")] in args.names]
     lonely = [p for p in here.rglob("*.pass.cpp") if not p.with_name(p.name.replace(".pass.cpp", ".fail.cpp")).exists()]
-    with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+    with tempfile.TemporaryDirectory(prefix="drx-compile-fail-") as folder, ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        compiler.precompile("drx/drx.hpp", folder)
         results = list(pool.map(lambda fail: check(fail, compiler), pairs))
     failed = len(lonely)
     for orphan in lonely:

@@ -1,5 +1,5 @@
 """Calls a compiler by hand, with the flags that the build uses."""
-import json, os, subprocess
+import json, os, pathlib, re, subprocess
 
 
 class Compiler:
@@ -11,10 +11,27 @@ class Compiler:
         self.path = path
         self.clang = "clang" in os.path.basename(path)
         self.can_run = bool(self.flags["run"]) and not self.clang  # Kokkos was built for g++ and its OpenMP
+        self.precompiled = {}  # header: the flags that read it precompiled
+
+    def precompile(self, header, folder):
+        """What check() is given without run reads this header from folder from now on, where it is the first."""
+        folder = pathlib.Path(folder)
+        result = folder / (header + (".pch" if self.clang else ".gch"))
+        result.parent.mkdir(parents=True, exist_ok=True)
+        source = folder / "precompiled.hpp"
+        source.write_text(f"#include <{header}>\n")
+        subprocess.run([self.path, *self.flags["Clang" if self.clang else "GNU"], "-x", "c++-header", str(source), "-o", str(result)],
+                       check=True)
+        self.precompiled[header] = ["-include-pch", str(result)] if self.clang else ["-Winvalid-pch", f"-I{folder}"]
 
     def check(self, source, run=False):
         """(whether source compiles, its diagnostics)"""
-        flags = self.flags["Clang" if self.clang else "GNU"] + (self.flags["run"] if run else [])
+        flags = self.flags["Clang" if self.clang else "GNU"]
+        if run:
+            flags = flags + self.flags["run"]
+        elif self.precompiled:
+            first = re.search(r"^#include <(.*)>", pathlib.Path(source).read_text(), re.M)
+            flags = self.precompiled.get(first and first[1], []) + flags
         done = subprocess.run([self.path, "-fsyntax-only", *flags, str(source)], capture_output=True, text=True,
                               env={**os.environ, "LC_ALL": "C"})  # plain quotes in the diagnostics
         return done.returncode == 0, done.stdout + done.stderr
