@@ -387,16 +387,12 @@ class stage_writer {
   }
 };
 
-/// Whether members are small enough to be done in blocks: their shares are short and their products are of vectors, so
-/// that a block makes products of matrices of them.
-constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
-  if (!foldable || placed == 0) return false;
-  for (int i = 1; i <= placed; ++i) {
-    const abstract_value& share = body.values[body.inputs[i]];
-    if (share.depth > 0 || share.shape.size() > 1024) return false;
-  }
+/// Whether all that a body computes can be done for several members at once, by products of matrices where one member has products of vectors.
+constexpr bool can_batch_small(const tape& body) {
   for (const entry& e : body.entries) {
-    if (!e.prim->batch || !e.regions.empty() || e.prim == &prim::members) return false;
+    if (!e.prim->batch || e.prim == &prim::members) return false;
+    for (const tape& region : e.regions)
+      if (!can_batch_small(region)) return false;
     for (int o : e.operands)
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
@@ -407,8 +403,43 @@ constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
   return true;
 }
 
+constexpr bool has_loops(const tape& body) {
+  for (const entry& e : body.entries)
+    if (!e.regions.empty()) return true;
+  return false;
+}
+constexpr int entries_in_all(const tape& body) {
+  int n = body.entries.size();
+  for (const entry& e : body.entries)
+    for (const tape& region : e.regions) n += entries_in_all(region);
+  return n;
+}
+/// The bytes of what a member's loops write step by step.
+constexpr std::int64_t bytes_of_steps(const tape& body) {
+  std::int64_t n = 0;
+  for (const entry& e : body.entries)
+    if (e.prim == &prim::scan)
+      for (int i = static_cast<int>(e.attrs.ints[3]); i < e.results.size(); ++i) {
+        const abstract_value& stacked = body.values[e.results[i]];
+        n += stacked.shape.size() * byte_size(stacked.type);
+      }
+  return n;
+}
+
+/// Whether members are small enough to be done in blocks: their shares are short and their products are of vectors, so
+/// that a block makes products of matrices of them.
+constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
+  if (!foldable || (placed == 0 && !has_loops(body))) return false;
+  for (int i = 1; i <= placed; ++i) {
+    const abstract_value& share = body.values[body.inputs[i]];
+    if (share.depth > 0 || share.shape.size() > 1024) return false;
+  }
+  return can_batch_small(body);
+}
+
 /// The sizes of the blocks that a leaf is done in. Where products only are of vectors, a member is read once for its dot products and
-/// once for what is added up; then longer members go in blocks of 8, which the first cache still holds the second time.
+/// once for what is added up; then longer members go in blocks of 8, which the first cache still holds the second time. What loops keep of
+/// their steps is to stay in the second cache. Of long bodies there is one block only: each body is compiled.
 constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
   std::int64_t bytes = 0;
   for (int i = 1; i <= placed; ++i) {
@@ -423,7 +454,12 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
     of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
   }
   if (products && of_vectors && bytes >= 256) return {8};
-  return {prim::rules::stage::leaf, 8};
+  constexpr std::int64_t leaf = prim::rules::stage::leaf, cache = 1 << 19;
+  const std::int64_t kept = bytes_of_steps(body);
+  if (kept * 8 > cache) return {};
+  if (kept * leaf > cache) return {8};
+  if (has_loops(body) && entries_in_all(body) > 100) return {leaf};
+  return {leaf, 8};
 }
 
 /// t with what does not depend on its first `batched` inputs in front, so that it does not cut groups of what does.

@@ -1,0 +1,70 @@
+// Members with loops and branches of their own go in blocks too: values and derivatives against the plain interpreter.
+#include <drx/drx.hpp>
+
+#include "harness/run.hpp"
+
+#include <string>
+
+namespace {
+struct runs : drx::placement<runs> {};
+using series = drx::array<float, 5>;
+
+// A recurrence over the member's series, with states of three numbers.
+constexpr auto recurrence = [](auto w, auto data) {
+  auto of_member = [](auto v, auto x) {
+    auto step = [=](auto s, auto z) {
+      auto next = drx::tanh(s * v + z) - 0.5 * drx::flip<0>(s);
+      return std::pair{next, drx::sum(next)};
+    };
+    auto [last, sums] = drx::scan(step, 0 * v, drx::cast<double>(x));
+    return drx::sum(drx::square(last)) + drx::index<1>(sums);
+  };
+  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+};
+using Recurrence = drx::program<recurrence, drx::array<double, 3>, drx::placed<series, runs>>;
+
+// As many steps as each member needs, of which some go one way and some the other.
+constexpr auto root = [](auto w, auto data) {
+  auto of_member = [](auto v, auto x) {
+    auto go_on = [=](auto y) { return drx::abs(y * y - x - v) > 1e-9; };
+    auto step = [=](auto y) { return drx::cond(y > 1.5, [=] { return 0.5 * (y + (x + v) / y); }, [=] { return y - 0.3 * (y * y - x - v); }); };
+    return drx::while_loop<60>(go_on, step, 1 + x);
+  };
+  return drx::value_and_grad([=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+};
+using Root = drx::program<root, drx::scalar<double>, drx::placed<drx::scalar<double>, runs>>;
+
+// A walk of each member's own, from its number alone; the ends are returned.
+constexpr auto walk = [](auto drift, auto data) {
+  auto of_member = [](auto d, auto x) {
+    return drx::fori_loop<4>(x, [=](auto i, auto y) { return y + d * drx::cast<float>(i + 1) + 0.25f * drx::square(y); });
+  };
+  auto ends = drx::map(of_member, drx::broadcast<runs>(drift), data);
+  return std::tuple{ends, drx::reduce_max(ends), drx::reduce_min(ends)};
+};
+using Walk = drx::program<walk, drx::scalar<float>, drx::placed<drx::array<float, 2>, runs>>;
+
+// So many steps are kept that blocks of 32 would not stay in a cache, and of 8 neither.
+template <int Steps>
+constexpr auto long_recurrence = [](auto w, auto data) {
+  auto of_member = [](auto v, auto x) { return drx::fori_loop<Steps>(x, [=](auto y) { return y + 0.001 * drx::sin(v * y); }); };
+  return drx::value_and_grad([=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+};
+template <int Steps>
+using LongRecurrence = drx::program<long_recurrence<Steps>, drx::scalar<double>, drx::placed<drx::scalar<double>, runs>>;
+
+template <class P>
+std::string plan_of() {
+  return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
+}
+}  // namespace
+
+TEST_CASE("a recurrence in each member") { harness::check_run<Recurrence>({}, {0, 1, 255, 256, 300, 1024, 1063}); }
+TEST_CASE("loops that stop, with branches, in each member") { harness::check_run<Root>({.low = 0.5, .high = 4}, {3, 260, 1063}); }
+TEST_CASE("loops whose results are kept") { harness::check_run<Walk>({}, {7, 271, 1063}); }
+TEST_CASE("blocks of members are as large as what their loops keep of the steps allows") {
+  CHECK(plan_of<Recurrence>().find("blocks of 32") != std::string::npos);
+  CHECK(plan_of<LongRecurrence<1000>>().find("blocks of 32") != std::string::npos);
+  CHECK(plan_of<LongRecurrence<3000>>().find("blocks of 8]") != std::string::npos);
+  CHECK(plan_of<LongRecurrence<10000>>().find("blocks") == std::string::npos);
+}
