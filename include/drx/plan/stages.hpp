@@ -387,7 +387,8 @@ class stage_writer {
   }
 };
 
-/// Whether all that a body computes can be done for several members at once, by products of matrices where one member has products of vectors.
+/// Whether all that a body computes can be done for several members at once, and is better so: its products are of vectors, which become
+/// products of matrices, or of small matrices, which leave vector units idle.
 constexpr bool can_batch_small(const tape& body) {
   for (const entry& e : body.entries) {
     if (!e.prim->batch || e.prim == &prim::members) return false;
@@ -397,7 +398,8 @@ constexpr bool can_batch_small(const tape& body) {
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-      if (x.rank != 2 || (x[0] != 1 && x[1] != 1 && y[0] != 1 && y[1] != 1)) return false;
+      const bool of_vectors = x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1, small = x.size() <= 64 && y.size() <= 64;
+      if (x.rank != 2 || !(of_vectors || small)) return false;
     }
   }
   return true;
