@@ -52,7 +52,7 @@ void add_arrays(bench::suite& suite, const inputs& in) {
     const auto extra = next<drx::array<double, 3, 14>>(in.weights, at);
     const auto start = next<drx::array<double, 2, 2, 14>>(in.text.start, zero);
     auto run = std::make_shared<drx::compiled<lstm_program<2, 14, inputs::characters>>>(on.threads, on.rank);
-    add<inputs::recurrent::vector>(suite, lstm_row, "drx", [=](auto& g) { flatten(std::get<1>((*run)(std::tuple{layers, extra}, start, *sequence)), g); });
+    add<inputs::recurrent::vector>(suite, lstm_row, "drx, arrays", [=](auto& g) { flatten(std::get<1>((*run)(std::tuple{layers, extra}, start, *sequence)), g); });
   }
 }
 

@@ -2,69 +2,97 @@
 // its gradient by hand (backpropagation through time).
 #pragma once
 
+#include <drx/scalar/pack.hpp>
+
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 namespace adbench {
 
-/// Diagonal gates, as in ADBench: forget, input, output and change, each a weight and a bias for each unit.
-template <std::size_t L, std::size_t B>
+/// Diagonal gates, as in ADBench: forget, input, output and change, each a weight and a bias for each unit. A number X is one
+/// unit's (double), or that of several units, side by side in the lanes of a pack.
+template <std::size_t L, std::size_t B, class X = double>
 struct lstm {
-  static constexpr std::size_t per_layer = 8 * B, main = L * per_layer, extra = main, parameters = main + 3 * B;
-  using vector = std::array<double, parameters>;
-  using state = std::array<double, 2 * L * B>;  // per layer: hidden, cell
-  using character = std::array<double, B>;
+  static constexpr std::size_t units = B, lanes = drx::ad::lane_count<X>, groups = (B + lanes - 1) / lanes, idle = groups * lanes - B;
+  static constexpr std::size_t per_layer = 8 * groups, main = L * per_layer, extra = main, parameters = main + 3 * groups;
+  using vector = std::array<X, parameters>;
+  using state = std::array<X, 2 * L * groups>;  // per layer: hidden, cell
+  using character = std::array<X, groups>;
 
   state start{};
   std::vector<character> sequence;
 
+  /// The same of units in packs, which are zero in idle lanes.
+  template <int W>
+  [[nodiscard]] lstm<L, B, drx::ad::pack<X, W>> in_lanes() const {
+    lstm<L, B, drx::ad::pack<X, W>> r{drx::ad::pack_rows<W, B>(start), {}};
+    for (const character& c : sequence) r.sequence.push_back(drx::ad::pack_rows<W, B>(c));
+    return r;
+  }
+
   template <class S>
   static S sigmoid(const S& x) {
-    using std::exp;
-    return 1 / (1 + exp(-x));
+    if constexpr (drx::ad::Active<S>) {
+      return drx::ad::sigmoid(x);
+    } else {  // a peer's scalar
+      using std::exp;
+      return 1 / (1 + exp(-x));
+    }
+  }
+  /// The sum over all units.
+  template <class S>
+  static S over_units(const std::array<S, groups>& x) {
+    S sum = 0;
+    for (const S& v : x) sum += v;
+    if constexpr (lanes > 1) sum = sum_of_lanes(sum);
+    return sum;
   }
   /// The prediction for the character after x; the state goes on.
   template <class S>
-  static std::array<S, B> predict(const std::array<S, parameters>& w, std::array<S, 2 * L * B>& s, const character& x) {
+  static std::array<S, groups> predict(const std::array<S, parameters>& w, std::array<S, 2 * L * groups>& s, const character& x) {
     using std::tanh;
-    std::array<S, B> in;
-    for (std::size_t i = 0; i < B; ++i) in[i] = x[i] * w[extra + i];
+    constexpr std::size_t G = groups;
+    std::array<S, G> in;
+    for (std::size_t i = 0; i < G; ++i) in[i] = x[i] * w[extra + i];
     for (std::size_t l = 0; l < L; ++l) {
       const S* p = w.data() + l * per_layer;
-      S* hidden = s.data() + 2 * l * B;
-      S* cell = hidden + B;
-      for (std::size_t i = 0; i < B; ++i) {
-        const S forget = sigmoid(S(in[i] * p[i] + p[B + i])), ingate = sigmoid(S(hidden[i] * p[2 * B + i] + p[3 * B + i]));
-        const S outgate = sigmoid(S(in[i] * p[4 * B + i] + p[5 * B + i])), change = tanh(hidden[i] * p[6 * B + i] + p[7 * B + i]);
+      S* hidden = s.data() + 2 * l * G;
+      S* cell = hidden + G;
+      for (std::size_t i = 0; i < G; ++i) {
+        const S forget = sigmoid(S(in[i] * p[i] + p[G + i])), ingate = sigmoid(S(hidden[i] * p[2 * G + i] + p[3 * G + i]));
+        const S outgate = sigmoid(S(in[i] * p[4 * G + i] + p[5 * G + i])), change = tanh(hidden[i] * p[6 * G + i] + p[7 * G + i]);
         cell[i] = cell[i] * forget + ingate * change;
         hidden[i] = outgate * tanh(cell[i]);
         in[i] = hidden[i];
       }
     }
-    for (std::size_t i = 0; i < B; ++i) in[i] = in[i] * w[extra + B + i] + w[extra + 2 * B + i];
+    for (std::size_t i = 0; i < G; ++i) in[i] = in[i] * w[extra + G + i] + w[extra + 2 * G + i];
     return in;
   }
-  /// Minus the mean log probability.
+  /// Minus the mean log probability; of packs, the sum of the result's lanes is.
   template <class S>
   S operator()(const std::array<S, parameters>& w) const {
     using std::exp, std::log;
-    std::array<S, 2 * L * B> s;
+    std::array<S, 2 * L * groups> s;
     for (std::size_t i = 0; i < s.size(); ++i) s[i] = start[i];
     S total = 0;
     for (std::size_t t = 0; t + 1 < sequence.size(); ++t) {
       const auto y = predict(w, s, sequence[t]);
-      S sum = 2;  // ADBench's log(sum + 2)
-      for (const S& v : y) sum += exp(v);
-      const S norm = log(sum);
-      for (std::size_t i = 0; i < B; ++i) total += sequence[t + 1][i] * (y[i] - norm);
+      std::array<S, groups> weight;
+      for (std::size_t i = 0; i < groups; ++i) weight[i] = exp(y[i]);
+      const S norm = log(over_units(weight) + (2 - static_cast<double>(idle)));  // ADBench's log(sum + 2); idle lanes add exp(0)
+      for (std::size_t i = 0; i < groups; ++i) total += sequence[t + 1][i] * (y[i] - norm);
     }
     return -total / static_cast<double>((sequence.size() - 1) * B);
   }
 
   /// Value and gradient, derived and written by hand.
-  double by_hand(const vector& w, vector& g) const {
+  double by_hand(const vector& w, vector& g) const
+    requires(lanes == 1)
+  {
     struct unit {
       double in, hidden, cell, forget, ingate, outgate, change, tanh_cell;
     };

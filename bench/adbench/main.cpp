@@ -49,7 +49,15 @@ void recurrent(bench::suite& suite, const inputs& in, const ad::arena& memory) {
   using vector = inputs::recurrent::vector;
   const auto row = adbench::lstm_row;
   add<vector>(suite, row, "by hand", [&](vector& g) { in.text.by_hand(in.weights, g); });
-  add<vector>(suite, row, "drx, tape", [&](vector& g) { ad::value_and_gradient_into(g, in.text, in.weights, memory); });
+  add<vector>(suite, row, "drx, tape of single numbers", [&](vector& g) { ad::value_and_gradient_into(g, in.text, in.weights, memory); });
+  // Eight units at once.
+  const auto lanes = std::make_shared<decltype(in.text.in_lanes<8>())>(in.text.in_lanes<8>());
+  add<vector>(suite, row, "drx", [&, lanes](vector& g) {
+    const auto w = ad::pack_rows<8, inputs::recurrent::units>(in.weights);
+    std::remove_const_t<decltype(w)> packs;
+    ad::value_and_gradient_into(packs, *lanes, w, memory);
+    ad::unpack_rows<inputs::recurrent::units>(g, packs);
+  });
 }
 
 template <bool Complicated>

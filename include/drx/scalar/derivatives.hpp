@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-// row(f, f'): f' in terms of x and y = f(x). R is the real type.
+// row(f, f'): f' in terms of x and y = f(x). R is the real type. First those of the standard library.
 // clang-format off
-#define DRX_ELEMENTARY_TABLE(row)                                     \
+#define DRX_STANDARD_TABLE(row)                                       \
   row(exp,    y)                                                      \
   row(exp2,   y * R(0.693147180559945309417L))                        \
   row(expm1,  y + 1)                                                  \
@@ -33,6 +33,7 @@
   row(erfc,   R(-1.128379167095512573896L) * exp(-x * x))             \
   row(lgamma, digamma(x))                                             \
   row(abs,    sign(x))
+#define DRX_ELEMENTARY_TABLE(row) DRX_STANDARD_TABLE(row) row(sigmoid, y * (1 - y))
 
 // row(f): piecewise constant.
 #define DRX_STEP_TABLE(row) row(floor) row(ceil) row(trunc) row(round) row(rint) row(nearbyint)
@@ -47,9 +48,17 @@ namespace drx::ad {
   DRX_FN constexpr real_t<T> name(T x) {                                           \
     return std::name(static_cast<real_t<T>>(x));                                   \
   }
-DRX_ELEMENTARY_TABLE(DRX_PLAIN)
+DRX_STANDARD_TABLE(DRX_PLAIN)
 DRX_STEP_TABLE(DRX_PLAIN)
 #undef DRX_PLAIN
+
+/// 1 / (1 + exp(-x)).
+template <class T>
+  requires std::is_arithmetic_v<T>
+DRX_FN constexpr real_t<T> sigmoid(T x) {
+  const auto v = static_cast<real_t<T>>(x), z = std::exp(v < 0 ? v : -v);  // at most 1: neither side overflows
+  return (v < 0 ? z : 1) / (1 + z);
+}
 
 /// -1, 0 or 1. Its derivative is 0, so that the derivative of abs at 0 is 0.
 template <class T>

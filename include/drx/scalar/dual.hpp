@@ -123,6 +123,17 @@ DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& a, const dual<T, 
                                          const std::type_identity_t<T>& p, const std::type_identity_t<T>& q) {
   return detail::with_tangents<T, N>(y, detail::strictly_by_two<T>{p, q}, a, b);
 }
+/// The sum of the lanes of x, in all lanes.
+template <class T, int N>
+DRX_FN constexpr dual<T, N> sum_of_lanes(const dual<T, N>& x) {
+  if constexpr (lane_count<T> == 1) {
+    return x;
+  } else {
+    dual<T, N> r(static_cast<T>(sum_of_lanes(x.value)));
+    for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i) r.tangent[i] = static_cast<T>(sum_of_lanes(x.tangent[i]));
+    return r;
+  }
+}
 template <class Mask, class T, int N>
 DRX_FN constexpr dual<T, N> select_lanes(const Mask& mask, const dual<T, N>& a, const dual<T, N>& b) {
   dual<T, N> r(select(mask, a.value, b.value));

@@ -32,13 +32,13 @@ namespace detail {
 template <class X>
 struct traits {
   static constexpr bool number = std::is_arithmetic_v<X>, active = false;
-  static constexpr int level = 0;
+  static constexpr int level = 0, lanes = 1;
   using real = std::conditional_t<std::is_floating_point_v<X>, X, double>;
 };
 template <class T, int N>
 struct traits<dual<T, N>> {
   static constexpr bool number = true, active = true;
-  static constexpr int level = 1 + traits<T>::level;
+  static constexpr int level = 1 + traits<T>::level, lanes = traits<T>::lanes;
   using real = typename traits<T>::real;
 };
 template <class T>
@@ -46,7 +46,7 @@ struct traits<var<T>> : traits<dual<T, 1>> {};
 template <class T, int W>
 struct traits<pack<T, W>> {
   static constexpr bool number = true, active = false;
-  static constexpr int level = 0;
+  static constexpr int level = 0, lanes = W;
   using real = T;
 };
 }  // namespace detail
@@ -54,6 +54,9 @@ struct traits<pack<T, W>> {
 /// How many derivatives a scalar of type X carries in one another.
 template <class X>
 inline constexpr int level = detail::traits<std::remove_cvref_t<X>>::level;
+/// How many numbers an X holds: 1, or the lanes of the packs that it is made of.
+template <class X>
+inline constexpr int lane_count = detail::traits<std::remove_cvref_t<X>>::lanes;
 /// The floating type that X is made of.
 template <class X>
 using real_t = typename detail::traits<std::remove_cvref_t<X>>::real;

@@ -62,7 +62,16 @@ struct pack {
     __builtin_memcpy(&p.lanes, from, sizeof(native));
     return p;
   }
+  /// The first n lanes; the others are zero.
+  static pack load(const T* from, int n) {
+    T lane[static_cast<std::size_t>(W)]{};
+    for (int i = 0; i < n && i < W; ++i) lane[i] = from[i];
+    return load(lane);
+  }
   void store(T* to) const { __builtin_memcpy(to, &lanes, sizeof(native)); }
+  void store(T* to, int n) const {
+    for (int i = 0; i < n && i < W; ++i) to[i] = lanes[i];
+  }
   [[nodiscard]] T operator[](int i) const { return lanes[i]; }
   void set(int i, T x) { lanes[i] = x; }
 
@@ -112,7 +121,30 @@ T sum_of_lanes(const pack<T, W>& p) {
 }
 template <class T>
   requires std::is_floating_point_v<T>
-T sum_of_lanes(T x) { return x; }
+DRX_FN constexpr T sum_of_lanes(T x) { return x; }
+
+/// Rows of N numbers side by side in packs: (N + W - 1) / W packs for each row, zero in the lanes beyond.
+template <int W, std::size_t N, class T, std::size_t Size>
+auto pack_rows(const std::array<T, Size>& x) {
+  static_assert(Size % N == 0, "drx::ad::pack_rows<W, N>: of rows of N numbers");
+  constexpr std::size_t width = static_cast<std::size_t>(W), packs = (N + width - 1) / width;
+  std::array<pack<T, W>, Size / N * packs> r;
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    const std::size_t first = i % packs * width;
+    r[i] = pack<T, W>::load(x.data() + i / packs * N + first, static_cast<int>(N - first));
+  }
+  return r;
+}
+/// The numbers of such rows, written to x.
+template <std::size_t N, class T, std::size_t Size, int W, std::size_t Packs>
+void unpack_rows(std::array<T, Size>& x, const std::array<pack<T, W>, Packs>& rows) {
+  constexpr std::size_t width = static_cast<std::size_t>(W), packs = (N + width - 1) / width;
+  static_assert(Size % N == 0 && Size / N * packs == Packs, "drx::ad::unpack_rows<N>: as many rows of N numbers as there are rows of packs");
+  for (std::size_t i = 0; i < Packs; ++i) {
+    const std::size_t first = i % packs * width;
+    rows[i].store(x.data() + i / packs * N + first, static_cast<int>(N - first));
+  }
+}
 
 namespace detail {
 /// f of each lane. The loop vectorises where f has neither branches nor calls, as the functions of drx/scalar/math.hpp.
@@ -141,6 +173,7 @@ pack<T, W> lanewise(const pack<T, W>& x, const pack<T, W>& y, F f) {
     return detail::lanewise(x, [](T v) { return drx::math::name(v); });          \
   }
 DRX_LANEWISE(exp) DRX_LANEWISE(exp2) DRX_LANEWISE(expm1) DRX_LANEWISE(log) DRX_LANEWISE(log1p) DRX_LANEWISE(tanh)
+DRX_LANEWISE(sigmoid)
 DRX_LANEWISE(abs) DRX_LANEWISE(sqrt) DRX_LANEWISE(floor) DRX_LANEWISE(ceil) DRX_LANEWISE(trunc)
 #undef DRX_LANEWISE
 // libm's, one lane after the other; sin and cos are only then when a lane is too large for those of drx/scalar/math.hpp.

@@ -50,7 +50,7 @@ namespace detail {
 
 struct statement {
   static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, ternary = none - 4, same = none - 5,
-                                 negated = none - 6, marks = none - 16;
+                                 negated = none - 6, lanes = none - 7, marks = none - 16;
   static constexpr std::uint32_t sum = 1u << 31, difference = sum | 1u << 30, most = 1u << 30;  // flags of a; numbers stay below
   std::uint32_t a, b;  // b: an operand's number, or a mark; of a wide one, a is its size on the stack;
                        // of one of three operands, the other two are in the word before
@@ -150,6 +150,12 @@ class recording {
   DRX_FN std::uint32_t push_signed(std::uint32_t a, int sign) {
     if (count_ >= limit_) [[unlikely]] return overflow(1);
     words_[count_] = {a, sign > 0 ? detail::statement::same : detail::statement::negated};
+    return count_++;
+  }
+  /// The sum of the lanes, in all lanes.
+  DRX_FN std::uint32_t push_sum_of_lanes(std::uint32_t a) {
+    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    words_[count_] = {a, detail::statement::lanes};
     return count_++;
   }
   /// a + b or a - b.
@@ -293,6 +299,8 @@ class recording {
         p -= s.a;
         sweep_wide(p, i);
         next = ct[before];
+      } else if (s.b == statement::lanes) {
+        if constexpr (lane_count<T> > 1) add(s.a, static_cast<T>(sum_of_lanes(g)));
       }
       g = next;
     } while (i > to);

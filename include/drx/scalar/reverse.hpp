@@ -64,6 +64,16 @@ DRX_FN constexpr var<T> strict_chain(const var<T>& x, const std::type_identity_t
 template <class T, class P, class Q>
 DRX_FN constexpr var<T> strict_chain(const var<T>& a, const var<T>& b, const std::type_identity_t<T>& y, const P& p, const Q& q) { return chain(a, b, y, p, q); }
 // clang-format on
+/// The sum of the lanes of x, in all lanes.
+template <class T>
+DRX_FN constexpr var<T> sum_of_lanes(const var<T>& x) {
+  if constexpr (lane_count<T> == 1) {
+    return x;
+  } else {
+    const T y(sum_of_lanes(x.value));
+    return x.tape ? var<T>(y, x.tape, x.tape->push_sum_of_lanes(x.index)) : var<T>(y);
+  }
+}
 template <class Mask, class T>
 DRX_FN constexpr var<T> select_lanes(const Mask& mask, const var<T>& a, const var<T>& b) {
   const T one(1), zero(0);

@@ -126,4 +126,13 @@ TEST_CASE("long short-term memory: the tape against backpropagation by hand and 
     CHECK(hand[i] == doctest::Approx((f(above) - f(below)) / 2e-5).epsilon(1e-6).scale(0.01));
     CHECK(r.gradient[i] == doctest::Approx(hand[i]).epsilon(1e-12));
   }
+  const auto in_lanes = [&]<int W>(std::integral_constant<int, W>) {
+    const auto packs = ad::value_and_gradient<ad::reverse>(f.in_lanes<W>(), ad::pack_rows<W, 3>(w));
+    model::vector g;
+    ad::unpack_rows<3>(g, packs.gradient);
+    CHECK(sum_of_lanes(packs.value) == doctest::Approx(value).epsilon(1e-12));
+    for (std::size_t i = 0; i < model::parameters; ++i) CHECK(g[i] == doctest::Approx(hand[i]).epsilon(1e-12));
+  };
+  in_lanes(std::integral_constant<int, 2>{});  // two numbers for three units
+  in_lanes(std::integral_constant<int, 4>{});
 }

@@ -106,6 +106,9 @@ TEST_CASE("elementary functions, three orders") {
   CHECK_FUNCTION(cosh, -2, 2), CHECK_FUNCTION(tanh, -2, 2), CHECK_FUNCTION(asinh, -3, 3), CHECK_FUNCTION(acosh, 1.3, 4);
   CHECK_FUNCTION(atanh, -0.8, 0.8), CHECK_FUNCTION(erf, -2, 2), CHECK_FUNCTION(erfc, -2, 2), CHECK_FUNCTION(abs, -1, 3);
   CHECK_FUNCTION(fabs, -1, 3), CHECK_FUNCTION(lgamma, 0.3, 12);
+  check("sigmoid", [](auto x) { return drx::ad::sigmoid(x); }, -4, 4);
+  CHECK(drx::ad::sigmoid(-740) == std::exp(-740.0));
+  CHECK(drx::ad::sigmoid(800.0f) == 1);
 }
 
 TEST_CASE("functions of two arguments and compositions, three orders") {

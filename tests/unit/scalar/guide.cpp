@@ -28,6 +28,22 @@ constexpr auto loss = [](const auto& w, const auto& d) {  // of one sample: thre
 };
 // cut-end neuron
 
+// cut-begin oscillators
+struct oscillators {  // phases that turn at their own rates and draw each other; sixteen, eight in the lanes of each number
+  template <class S>
+  S operator()(const std::array<S, 2>& rate) const {
+    using std::sin, std::cos;
+    std::array<S, 2> phase{S(0), S(0)};
+    for (int t = 0; t < 100; ++t) {
+      const S x = sum_of_lanes(cos(phase[0]) + cos(phase[1])) / 16, y = sum_of_lanes(sin(phase[0]) + sin(phase[1])) / 16;
+      for (S& p : phase) p += 0.01 * (y * cos(p) - x * sin(p));
+      for (std::size_t i = 0; i < 2; ++i) phase[i] += 0.01 * rate[i];
+    }
+    return phase[0] * phase[0] + phase[1] * phase[1];  // lane by lane: the value is the sum of the lanes
+  }
+};
+// cut-end oscillators
+
 // cut-begin call
 struct pendulum {  // 100 steps of a pendulum with friction
   template <class S>
@@ -76,6 +92,22 @@ TEST_CASE("the page's code") {
   double expected = 0;
   for (const auto& d : data) expected += loss(weights, d);
   CHECK(total == doctest::Approx(expected));
+
+  std::array<double, 16> rates;
+  for (std::size_t i = 0; i < rates.size(); ++i) rates[i] = std::cos(static_cast<double>(i));
+  // cut-begin lanes
+  drx::ad::arena memory(1 << 20);  // for a tape that is too large for the stack
+  auto [spread, slopes] = drx::ad::value_and_gradient<reverse>(oscillators{}, drx::ad::pack_rows<8, 16>(rates), memory);
+  std::array<double, 16> by_rate;
+  drx::ad::unpack_rows<16>(by_rate, slopes);  // d sum_of_lanes(spread) / d rates
+  // cut-end lanes
+  const auto spread_at = [&](std::size_t i, double change) {
+    auto changed = rates;
+    changed[i] += change;
+    return sum_of_lanes(oscillators{}(drx::ad::pack_rows<8, 16>(changed)));
+  };
+  CHECK(sum_of_lanes(spread) == doctest::Approx(spread_at(0, 0)));
+  for (const std::size_t i : {0, 7, 8, 15}) CHECK(by_rate[i] == doctest::Approx((spread_at(i, 1e-5) - spread_at(i, -1e-5)) / 2e-5));
 
   const auto [value, by_length] = drx::oracle::call<Aim>(0.4, 1.3);
   const auto at = [](double l) {

@@ -47,6 +47,7 @@ TEST_CASE("packs against their lanes: values and derivatives of both modes") {
   CHECK_LANES(x * y + 2 - x / (y + 3) - 1 / (x + 4), -1.0, 1.0);
   CHECK_LANES(exp(x) * log1p(y) + tanh(x) * sin(y) - cos(x) + expm1(y), -0.5, 1.0);
   CHECK_LANES(log(x) * sqrt(y) + pow(x, y) + atan2(x, y) + erf(x) + cbrt(y) + exp2(x), 0.5, 2.0);
+  CHECK_LANES(ad::sigmoid(x) * y - ad::sigmoid(-30 * y), -1.0, 1.0);
   CHECK_LANES(max(x, y) * min(x, y) + abs(x) + ad::max(x, 0), -1.0, 1.0);
   CHECK_LANES(ad::select(x > y, x * y, y) + ad::select(x > 0, 1, y) + floor(x), -1.0, 1.0);
 }
@@ -66,6 +67,97 @@ TEST_CASE("masks, lanes, constants") {
   CHECK(std::isnan(max(P(NAN), P(0))[3]));
   CHECK(sin(ad::pack<double, 2>(1e9))[1] == std::sin(1e9));
   static_assert(!std::is_convertible_v<P, double> && std::is_trivially_copyable_v<P>);
+}
+
+namespace {
+
+/// Each lane of x[0], x[1] against all others: by a sum of lanes, and by the sum of a loop.
+constexpr auto shares = [](const auto& x, auto sum) {
+  using std::exp, std::log;
+  const auto norm = log(sum(exp(x[0]) * x[1] + sum(x[1])) + 2);
+  return norm * x[0] * norm + x[1];
+};
+/// The gradient of f's sum over lanes of packs against differences, and its Hessian in a direction against differences of it.
+template <class T, int W>
+void check_sums_of_lanes() {
+  using P = ad::pack<T, W>;
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<T> uniform(T(0.3), 1);
+  std::array<P, 2> x, direction;
+  for (int i = 0; i < W; ++i)
+    for (std::size_t k = 0; k < 2; ++k) x[k].set(i, uniform(random)), direction[k].set(i, uniform(random));
+  const auto f = [](const auto& v) { return shares(v, [](const auto& s) { return std::remove_cvref_t<decltype(v[0])>(sum_of_lanes(s)); }); };
+  const auto by_loop = [](const std::array<std::array<long double, W>, 2>& v) {  // of plain numbers
+    long double total = 0, all = 0, sum = 0;
+    for (int i = 0; i < W; ++i) all += v[1][static_cast<std::size_t>(i)];
+    for (std::size_t i = 0; i < W; ++i) sum += std::exp(v[0][i]) * v[1][i] + all;
+    const long double norm = std::log(sum + 2);
+    for (std::size_t i = 0; i < W; ++i) total += norm * v[0][i] * norm + v[1][i];
+    return total;
+  };
+  const auto plain = [&] {
+    std::array<std::array<long double, W>, 2> v{};
+    for (std::size_t k = 0; k < 2; ++k)
+      for (std::size_t i = 0; i < W; ++i) v[k][i] = x[k][static_cast<int>(i)];
+    return v;
+  }();
+  const double near = sizeof(T) == 4 ? 1e-4 : 1e-9;
+  const auto slope = [&](auto at, std::size_t k, std::size_t i) {
+    auto below = at;
+    at[k][i] += 1e-5L, below[k][i] -= 1e-5L;
+    return (by_loop(at) - by_loop(below)) / 2e-5L;
+  };
+  const auto r = ad::value_and_gradient<ad::reverse>(f, x);
+  CHECK(sum_of_lanes(r.value) == doctest::Approx(static_cast<double>(by_loop(plain))).epsilon(near));
+  const auto second = ad::hessian_vector(f, x, direction);  // a tape of duals of packs
+  const auto nested = ad::gradient<ad::reverse>([&](const auto& v) {  // a tape on a tape
+    const auto g = ad::gradient<ad::reverse>(f, v);
+    return g[0] * direction[0] + g[1] * direction[1];
+  }, x);
+  const auto along = ad::directional(f, x, direction);
+  long double expected = 0;
+  for (std::size_t k = 0; k < 2; ++k)
+    for (std::size_t i = 0; i < W; ++i) {
+      const int lane = static_cast<int>(i);
+      auto above = plain, below = plain;
+      for (std::size_t l = 0; l < 2; ++l)
+        for (std::size_t j = 0; j < W; ++j) {
+          above[l][j] += 1e-4L * direction[l][static_cast<int>(j)];
+          below[l][j] -= 1e-4L * direction[l][static_cast<int>(j)];
+        }
+      const auto bend = static_cast<double>((slope(above, k, i) - slope(below, k, i)) / 2e-4L);
+      CHECK(r.gradient[k][lane] == doctest::Approx(static_cast<double>(slope(plain, k, i))).epsilon(near));
+      CHECK(second.gradient[k][lane] == doctest::Approx(r.gradient[k][lane]).epsilon(near));
+      CHECK(second.product[k][lane] == doctest::Approx(bend).epsilon(near * 1000));
+      CHECK(nested[k][lane] == doctest::Approx(second.product[k][lane]).epsilon(near));
+      expected += slope(plain, k, i) * direction[k][lane];
+    }
+  CHECK(sum_of_lanes(along.derivative) == doctest::Approx(static_cast<double>(expected)).epsilon(near));
+}
+
+}  // namespace
+
+TEST_CASE("sums of lanes: derivatives of first and second order, by tapes and duals") {
+  check_sums_of_lanes<double, 8>();
+  check_sums_of_lanes<double, 2>();
+  check_sums_of_lanes<float, 4>();
+  ad::local_tape<double, 4> tape;  // one number is its own sum: no statement
+  const auto x = ad::variable<double>(tape, 3);
+  CHECK(sum_of_lanes(x).index == x.index);
+  CHECK(tape.now().count == 1);
+  static_assert(ad::lane_count<double> == 1 && ad::lane_count<ad::pack<float, 4>> == 4 && ad::lane_count<ad::var<ad::dual<ad::pack<double, 2>>>> == 2);
+}
+
+TEST_CASE("rows in packs and back; lanes beyond are zero") {
+  std::array<float, 12> x{}, back{};
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i + 1);
+  const auto packs = ad::pack_rows<4, 6>(x);
+  static_assert(packs.size() == 4);
+  CHECK(packs[1][1] == 6);
+  CHECK(packs[1][2] == 0);
+  CHECK(packs[2][0] == 7);
+  ad::unpack_rows<6>(back, packs);
+  CHECK(back == x);
 }
 
 TEST_CASE("sums over samples: packs, one lane and a loop agree, for any number of samples") {
