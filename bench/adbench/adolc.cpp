@@ -1,9 +1,9 @@
 // ADOL-C: the tape made anew for each call, and one that is replayed (it holds for the branches that were taken).
-#include "inputs.hpp"
+#include "rows.hpp"
 
 #include <adolc/adolc.h>
 
-#include <algorithm>
+#include <memory>
 
 namespace adbench {
 
@@ -42,13 +42,11 @@ void replay(short tag, const std::array<double, N>& x, std::array<double, N>* j)
   for (std::size_t o = 0; o < M; ++o) rows[o] = j[o].data();
   jacobian(tag, static_cast<int>(M), static_cast<int>(N), x.data(), rows.data());
 }
-template <bool Complicated>
-void hands(bench::suite& suite, const char* row, short tag, const inputs::track<Complicated>& f, const inputs& in) {
-  using track = inputs::track<Complicated>;
-  typename track::input x;
-  std::copy_n(in.angles.begin(), x.size(), x.begin());
+template <class Track>
+void add_hand(bench::suite& suite, const char* row, short tag, const Track& f, const inputs& in) {
+  const auto x = place_of<Track>(in);
   record(tag, x, f);
-  add<typename track::jacobian>(suite, row, "ADOL-C, replayed", [=](auto& j) { replay<track::outputs>(tag, x, j.data()); });
+  add<typename Track::jacobian>(suite, row, "ADOL-C, replayed", [=](auto& j) { replay<Track::outputs>(tag, x, j.data()); });
 }
 
 }  // namespace
@@ -57,11 +55,9 @@ void add_adolc(bench::suite& suite, const inputs& in) {
   add_gradient(suite, mixture_row, of_mixture, in.theta, [&](const auto& t) { return in.of_points.value(t, in.points); });
   add_gradient(suite, lstm_row, of_lstm, in.weights, [&](const auto& w) { return in.text(w); });
   record(of_bundle, in.observations[0], in.view);
-  add<jacobians>(suite, bundle_row, "ADOL-C, replayed", [&](auto& j) {
-    for (std::size_t i = 0; i < j.size(); ++i) replay<2>(of_bundle, in.observations[i], j[i].data());
-  });
-  hands(suite, simple_row, of_simple, in.simple, in);
-  hands(suite, complicated_row, of_complicated, in.complicated, in);
+  add_bundles(suite, in, "ADOL-C, replayed", [](const auto&, const auto& x, auto& j) { replay<2>(of_bundle, x, j.data()); });
+  add_hand(suite, simple_row, of_simple, in.simple, in);
+  add_hand(suite, complicated_row, of_complicated, in.complicated, in);
 }
 
 }  // namespace adbench

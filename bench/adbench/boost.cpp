@@ -1,9 +1,7 @@
 // Boost's fvar of first order: a dual of one direction, so that each input takes a pass.
-#include "inputs.hpp"
+#include "rows.hpp"
 
 #include <boost/math/differentiation/autodiff.hpp>
-
-#include <algorithm>
 
 namespace adbench {
 
@@ -20,22 +18,10 @@ void jacobian(const F& f, const std::array<double, N>& x, J& j) {
   }
 }
 
-template <bool Complicated>
-void hands(bench::suite& suite, const char* row, const inputs::track<Complicated>& f, const inputs& in) {
-  using track = inputs::track<Complicated>;
-  typename track::input x;
-  std::copy_n(in.angles.begin(), x.size(), x.begin());
-  add<typename track::jacobian>(suite, row, "Boost fvar", [&f, x](auto& j) { jacobian(f, x, j); });
-}
-
 }  // namespace
 
 void add_boost(bench::suite& suite, const inputs& in) {
-  add<jacobians>(suite, bundle_row, "Boost fvar", [&](auto& j) {
-    for (std::size_t i = 0; i < j.size(); ++i) jacobian(in.view, in.observations[i], j[i]);
-  });
-  hands(suite, simple_row, in.simple, in);
-  hands(suite, complicated_row, in.complicated, in);
+  add_jacobians(suite, in, "Boost fvar", [](const auto& f, const auto& x, auto& j) { jacobian(f, x, j); });
 }
 
 }  // namespace adbench

@@ -1,10 +1,8 @@
 // Eigen's AutoDiffScalar (unsupported): duals, as many directions as there are inputs.
-#include "inputs.hpp"
+#include "rows.hpp"
 
 #include <Eigen/Core>
 #include <unsupported/Eigen/AutoDiff>
-
-#include <algorithm>
 
 namespace adbench {
 
@@ -21,22 +19,11 @@ void jacobian(const F& f, const std::array<double, N>& x, J& j) {
   for (std::size_t o = 0; o < y.size(); ++o)
     for (std::size_t i = 0; i < N; ++i) j[o][i] = y[o].derivatives()[static_cast<Eigen::Index>(i)];
 }
-template <bool Complicated>
-void hands(bench::suite& suite, const char* row, const inputs::track<Complicated>& f, const inputs& in) {
-  using track = inputs::track<Complicated>;
-  typename track::input x;
-  std::copy_n(in.angles.begin(), x.size(), x.begin());
-  add<typename track::jacobian>(suite, row, "Eigen AutoDiffScalar", [&f, x](auto& j) { jacobian(f, x, j); });
-}
 
 }  // namespace
 
 void add_eigen(bench::suite& suite, const inputs& in) {
-  add<jacobians>(suite, bundle_row, "Eigen AutoDiffScalar", [&](auto& j) {
-    for (std::size_t i = 0; i < j.size(); ++i) jacobian(in.view, in.observations[i], j[i]);
-  });
-  hands(suite, simple_row, in.simple, in);
-  hands(suite, complicated_row, in.complicated, in);
+  add_jacobians(suite, in, "Eigen AutoDiffScalar", [](const auto& f, const auto& x, auto& j) { jacobian(f, x, j); });
 }
 
 }  // namespace adbench

@@ -1,7 +1,5 @@
 // ADBench's functions: gradients and Jacobians by hand, and by the library from ordinary C++; other sides in files of their own.
-#include "inputs.hpp"
-
-#include <algorithm>
+#include "rows.hpp"
 
 namespace ad = drx::ad;
 using adbench::add, adbench::inputs;
@@ -19,18 +17,11 @@ void mixture(bench::suite& suite, const inputs& in, const ad::arena& memory) {
 }
 
 void bundles(bench::suite& suite, const inputs& in) {
-  using adbench::bundle, adbench::jacobians;
-  const auto row = adbench::bundle_row;
-  const auto each = [&](const char* name, auto jacobian) {
-    add<jacobians>(suite, row, name, [&, jacobian](jacobians& j) {
-      for (std::size_t i = 0; i < j.size(); ++i) j[i] = jacobian(in.observations[i]);
-    });
-  };
-  each("by hand", [&](const bundle::input& x) { return in.view.by_hand(x); });
-  each("drx, duals", [&](const bundle::input& x) { return ad::jacobian<ad::forward>(in.view, x); });
-  each("drx, tape", [&](const bundle::input& x) { return ad::jacobian<ad::reverse>(in.view, x); });
+  adbench::add_bundles(suite, in, "by hand", [](const auto& f, const auto& x, auto& j) { j = f.by_hand(x); });
+  adbench::add_bundles(suite, in, "drx, duals", [](const auto& f, const auto& x, auto& j) { j = ad::jacobian<ad::forward>(f, x); });
+  adbench::add_bundles(suite, in, "drx, tape", [](const auto& f, const auto& x, auto& j) { j = ad::jacobian<ad::reverse>(f, x); });
   // Eight observations at once: packs as numbers.
-  add<jacobians>(suite, row, "drx", [&](jacobians& j) {
+  add<adbench::jacobians>(suite, adbench::bundle_row, "drx", [&](adbench::jacobians& j) {
     using pack = ad::pack<double, 8>;
     const auto f = [&](const auto& v) { return in.view.lanes(v); };
     for (std::size_t i = 0; i < j.size(); i += 8) {
@@ -60,15 +51,6 @@ void recurrent(bench::suite& suite, const inputs& in, const ad::arena& memory) {
   });
 }
 
-template <bool Complicated>
-void hands(bench::suite& suite, const char* row, const inputs::track<Complicated>& f, const inputs& in) {
-  using track = inputs::track<Complicated>;
-  typename track::input x;
-  std::copy_n(in.angles.begin(), x.size(), x.begin());
-  add<typename track::jacobian>(suite, row, "by hand", [&f, x](auto& j) { f.by_hand(x, j); });
-  add<typename track::jacobian>(suite, row, "drx", [&f, x](auto& j) { ad::value_and_jacobian_into<ad::forward, 32>(j, f, x); });
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -78,8 +60,8 @@ int main(int argc, char** argv) {
   mixture(suite, *in, memory);
   bundles(suite, *in);
   recurrent(suite, *in, memory);
-  hands(suite, adbench::simple_row, in->simple, *in);
-  hands(suite, adbench::complicated_row, in->complicated, *in);
+  adbench::add_hands(suite, *in, "by hand", [](const auto& f, const auto& x, auto& j) { f.by_hand(x, j); });
+  adbench::add_hands(suite, *in, "drx", [](const auto& f, const auto& x, auto& j) { j = ad::jacobian<ad::forward>(f, x); });
 #ifdef DRX_BENCH_DRX
   adbench::add_arrays(suite, *in);
 #endif

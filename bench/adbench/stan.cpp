@@ -2,7 +2,7 @@
 #include <stan/math/rev/core.hpp>
 #include <stan/math/rev/scal.hpp>
 
-#include "inputs.hpp"
+#include "rows.hpp"
 
 #include <algorithm>
 
@@ -37,26 +37,12 @@ void jacobian(const F& f, const std::array<double, N>& x, J& j) {
   }
   stan::math::recover_memory();
 }
-template <bool Complicated>
-void hands(bench::suite& suite, const char* row, const inputs::track<Complicated>& f, const inputs& in) {
-  using track = inputs::track<Complicated>;
-  typename track::input x;
-  std::copy_n(in.angles.begin(), x.size(), x.begin());
-  add<typename track::jacobian>(suite, row, "Stan Math", [&f, x](auto& j) { jacobian(f, x, j); });
-}
 
 }  // namespace
 
 void add_stan(bench::suite& suite, const inputs& in) {
-  add<inputs::mixture::vector>(suite, mixture_row, "Stan Math", [&](auto& g) {
-    gradient(in.theta, g, [&](const auto& t) { return in.of_points.value(t, in.points); });
-  });
-  add<inputs::recurrent::vector>(suite, lstm_row, "Stan Math", [&](auto& g) { gradient(in.weights, g, in.text); });
-  add<jacobians>(suite, bundle_row, "Stan Math", [&](auto& j) {
-    for (std::size_t i = 0; i < j.size(); ++i) jacobian(in.view, in.observations[i], j[i]);
-  });
-  hands(suite, simple_row, in.simple, in);
-  hands(suite, complicated_row, in.complicated, in);
+  add_gradients(suite, in, "Stan Math", [](const auto& x, auto& g, const auto& f) { gradient(x, g, f); });
+  add_jacobians(suite, in, "Stan Math", [](const auto& f, const auto& x, auto& j) { jacobian(f, x, j); });
 }
 
 }  // namespace adbench

@@ -2,63 +2,18 @@
 // registers. The dense layer's gradient is one product over all examples, clipped before.
 #pragma once
 
+#include <vectors.hpp>
+
 #include "inputs.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 
 namespace cnn {
 namespace hand {
 
 inline constexpr int lanes = 16, blocks = batch / lanes, wide = side + 2;
 typedef float pack __attribute__((vector_size(lanes * sizeof(float))));
-typedef std::int32_t integers __attribute__((vector_size(lanes * sizeof(float))));
-
-#define CNN_INLINE inline __attribute__((always_inline))
-
-CNN_INLINE pack splat(float s) { return s - pack{}; }
-CNN_INLINE float sum(pack v) {
-  float s = 0;
-  for (int l = 0; l < lanes; ++l) s += v[l];
-  return s;
-}
-/// A rational function of degrees 13 and 6, Eigen's coefficients.
-CNN_INLINE pack tanh(pack x) {
-  const pack top = splat(7.90531110763549805f);
-  x = x > top ? top : x;
-  x = x < -top ? -top : x;
-  const pack s = x * x;
-  pack p = s * -2.76076847742355e-16f + 2.00018790482477e-13f;
-  p = p * s + -8.60467152213735e-11f;
-  p = p * s + 5.12229709037114e-08f;
-  p = p * s + 1.48572235717979e-05f;
-  p = p * s + 6.37261928875436e-04f;
-  p = p * s + 4.89352455891786e-03f;
-  pack q = s * 1.19825839466702e-06f + 1.18534705686654e-04f;
-  q = q * s + 2.26843463243900e-03f;
-  q = q * s + 4.89352518554385e-03f;
-  return x * p / q;
-}
-/// Of numbers up to 0.
-CNN_INLINE pack exp(pack x) {
-  const pack least = splat(-87), magic = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer, in the lowest bits
-  x = x < least ? least : x;
-  const pack shifted = x * 1.44269504f + magic, n = shifted - magic;
-  const pack r = x - n * 0.693145752f - n * 1.42860677e-6f;
-  pack q = r * (1.0f / 5040) + 1.0f / 720;
-  q = q * r + 1.0f / 120;
-  q = q * r + 1.0f / 24;
-  q = q * r + 1.0f / 6;
-  q = q * r + 0.5f;
-  q = q * r * r + r + 1;
-  integers bits;
-  std::memcpy(&bits, &shifted, sizeof bits);
-  bits = (bits << 23) + 0x3f800000;
-  pack scale;
-  std::memcpy(&scale, &bits, sizeof scale);
-  return q * scale;
-}
+using bench::exp, bench::sum, bench::tanh;
 
 }  // namespace hand
 
@@ -123,7 +78,7 @@ class hand_side {
         for (int c = 0; c < channels; c += 4) {
           pack z[4][4];
 #pragma GCC unroll 16
-          for (int n = 0; n < 16; ++n) z[n / 4][n % 4] = hand::splat(m.shift[c + n % 4]);
+          for (int n = 0; n < 16; ++n) z[n / 4][n % 4] = m.shift[c + n % 4] - pack{};
 #pragma GCC unroll 9
           for (int t = 0; t < 9; ++t)
 #pragma GCC unroll 16
@@ -141,7 +96,7 @@ class hand_side {
   static void softmax_slope(const inputs& in, int b, const pack* p, pack (&d)[classes]) {
     pack y[classes];
 #pragma GCC unroll 10
-    for (int k = 0; k < classes; ++k) y[k] = hand::splat(in.model.b[k]);
+    for (int k = 0; k < classes; ++k) y[k] = in.model.b[k] - pack{};
     for (int j = 0; j < pooled; ++j)
 #pragma GCC unroll 10
       for (int k = 0; k < classes; ++k) y[k] += p[j] * in.model.w[j * classes + k];
@@ -182,6 +137,6 @@ class hand_side {
   pack p_[blocks][pooled], d_[blocks][classes];  // pooled; the logits' cotangents
 };
 
-#undef CNN_INLINE
+#undef BENCH_INLINE
 
 }  // namespace cnn

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <omp.h>
+#include <vectors.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -21,62 +22,9 @@ namespace fedavg {
 
 namespace hand {
 
-#ifdef __AVX512F__
-inline constexpr int lanes = 16;
-#else
-inline constexpr int lanes = 8;
-#endif
-using vec = float __attribute__((vector_size(lanes * sizeof(float))));
-using ints = int __attribute__((vector_size(lanes * sizeof(int))));
-
-#define FEDAVG_INLINE inline __attribute__((always_inline))
-
-FEDAVG_INLINE vec splat(float s) { return s - vec{}; }
-FEDAVG_INLINE vec load(const float* p) {
-  vec v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-FEDAVG_INLINE void store(float* p, vec v) { std::memcpy(p, &v, sizeof v); }
-
-/// The rational approximation of Eigen's packet tanh, within a few ulp.
-FEDAVG_INLINE vec tanh(vec x) {
-  const vec top = splat(7.99881172180175781f);
-  x = x > top ? top : x;
-  x = x < -top ? -top : x;
-  const vec s = x * x;
-  vec p = s * splat(-2.76076847742355e-16f) + splat(2.00018790482477e-13f);
-  p = s * p + splat(-8.60467152213735e-11f);
-  p = s * p + splat(5.12229709037114e-08f);
-  p = s * p + splat(1.48572235717979e-05f);
-  p = s * p + splat(6.37261928935436e-04f);
-  p = s * p + splat(4.89352455891786e-03f);
-  vec q = s * splat(1.19825839466702e-06f) + splat(1.18534705686654e-04f);
-  q = s * q + splat(2.26843463243900e-03f);
-  q = s * q + splat(4.89352518554385e-03f);
-  return x * p / q;
-}
-
-/// For x <= 0 (the maximum is subtracted first).
-FEDAVG_INLINE vec exp(vec x) {
-  const vec low = splat(-87.0f);
-  x = x < low ? low : x;
-  const vec magic = splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
-  const vec n = (x * splat(1.44269504088896341f) + magic) - magic;
-  vec r = x - n * splat(0.693359375f);
-  r = r - n * splat(-2.12194440e-4f);
-  vec p = r * splat(1.9875691500e-4f) + splat(1.3981999507e-3f);
-  p = r * p + splat(8.3334519073e-3f);
-  p = r * p + splat(4.1665795894e-2f);
-  p = r * p + splat(1.6666665459e-1f);
-  p = r * p + splat(5.0000001201e-1f);
-  p = r * r * p + r + splat(1.0f);
-  const ints scale = (__builtin_convertvector(n, ints) + 127) << 23;
-  vec two_to_n;
-  std::memcpy(&two_to_n, &scale, sizeof two_to_n);
-  return p * two_to_n;
-}
-
+using bench::exp, bench::load, bench::splat, bench::store, bench::tanh;
+using vec = bench::floats;
+inline constexpr int lanes = sizeof(vec) / sizeof(float);
 inline constexpr int width = 2 * lanes;  // units in a panel
 inline constexpr int panels = hidden / width;
 
@@ -98,7 +46,7 @@ struct alignas(64) workspace {
 
 /// acc[r][c] += sum over k of a[r * row + k * step] * b[k][c], a block of R rows held in registers.
 template <int R, int K>
-FEDAVG_INLINE void product(vec (&acc)[R][2], const float* a, int row, int step, const float (*b)[width]) {
+BENCH_INLINE void product(vec (&acc)[R][2], const float* a, int row, int step, const float (*b)[width]) {
 #pragma GCC unroll 2
   for (int k = 0; k < K; ++k) {
     const vec b0 = load(b[k]), b1 = load(b[k] + lanes);
@@ -114,7 +62,7 @@ FEDAVG_INLINE void product(vec (&acc)[R][2], const float* a, int row, int step, 
 /// Calls f.operator()<R>(first row) over N rows in blocks of six, or eight where there are 32 registers, the rest in fives,
 /// fours and twos.
 template <int N, class F>
-FEDAVG_INLINE void by_rows(F f) {
+BENCH_INLINE void by_rows(F f) {
   if constexpr (lanes == 16) {
     constexpr int tall = N % 8 == 0 ? 8 : 5;
     static_assert(N % tall == 0);
@@ -189,13 +137,13 @@ using octet = float __attribute__((vector_size(32)));
 using eight = int __attribute__((vector_size(32)));
 
 /// The halves' sum; all of it where a vector is eight floats.
-FEDAVG_INLINE octet folded(vec v) {
+BENCH_INLINE octet folded(vec v) {
   octet half[lanes / 8];
   std::memcpy(half, &v, sizeof v);
   return lanes == 16 ? half[0] + half[lanes / 8 - 1] : half[0];
 }
 /// Four sums over the lanes at once.
-FEDAVG_INLINE void store_sums(float* to, vec va, vec vb, vec vc, vec vd) {
+BENCH_INLINE void store_sums(float* to, vec va, vec vb, vec vc, vec vd) {
   const octet a = folded(va), b = folded(vb), c = folded(vc), d = folded(vd);
   const octet ab = __builtin_shuffle(a, b, eight{0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(a, b, eight{1, 9, 3, 11, 5, 13, 7, 15});
   const octet cd = __builtin_shuffle(c, d, eight{0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(c, d, eight{1, 9, 3, 11, 5, 13, 7, 15});

@@ -148,7 +148,7 @@ class hand_twin {
 #pragma GCC unroll 2
           for (int half = 0; half < 2; ++half) {
             const vec a = load(kept.a[p][i + r] + half * lanes), tangent = load(t.da[p][i + r] + half * lanes);
-            store(w.d[i + r] + half * lanes, acc[r][half] - acc[r][half] * a * a - splat(2) * u[r][half] * a * tangent);
+            store(w.d[i + r] + half * lanes, acc[r][half] - acc[r][half] * a * a - splat(2.0f) * u[r][half] * a * tangent);
           }
       });
       by_rows<classes>([&]<int R>(int i) __attribute__((always_inline)) {  // g^T da + dz^T a
@@ -187,7 +187,7 @@ class hand_twin {
         p[o] = g + load(&t.w.y[o][i]) * splat(1.0f / batch);  // softmax / batch
         mean += p[o] * z[o];
       }
-      mean *= splat(batch);
+      mean *= splat(float{batch});
       for (int o = 0; o < classes; ++o) {
         const vec tangent = p[o] * (z[o] - mean);
         store(&t.dz[o][i], tangent);

@@ -4,6 +4,8 @@
 // vectors; products are register blocks with bias and tanh in the epilogue. tanh becomes its own gradient in place.
 #pragma once
 
+#include <vectors.hpp>
+
 #include "inputs.hpp"
 
 #include <cstdint>
@@ -13,12 +15,9 @@ namespace mlp {
 
 namespace hand {
 
-#ifdef __AVX512F__
-inline constexpr int lanes = 8;
-#else
-inline constexpr int lanes = 4;
-#endif
-using vec = double __attribute__((vector_size(lanes * sizeof(double))));
+using bench::load, bench::splat, bench::store, bench::sum;
+using vec = bench::doubles;
+inline constexpr int lanes = sizeof(vec) / sizeof(double);
 using bits = std::int64_t __attribute__((vector_size(lanes * sizeof(double))));
 
 inline constexpr int width = 2 * lanes;  // units in a panel
@@ -27,24 +26,9 @@ inline constexpr int tall = 32;                     // rows in a block of the ba
 inline constexpr int most = lanes == 8 ? 8 : 4;     // rows in a register block
 static_assert(tall % most == 0 && features % most == 0);
 
-#define MLP_INLINE inline __attribute__((always_inline))
-
-MLP_INLINE vec splat(double s) { return s - vec{}; }
-MLP_INLINE vec load(const double* p) {
-  vec v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-MLP_INLINE void store(double* p, vec v) { std::memcpy(p, &v, sizeof v); }
-MLP_INLINE double sum(vec v) {
-  double s = 0;
-  for (int l = 0; l < lanes; ++l) s += v[l];
-  return s;
-}
-
 /// (e^2x - 1) / (e^2x + 1) with e^2x - 1 = 2^n (e^r - 1) + (2^n - 1), which is exact for small x too.
-MLP_INLINE vec tanh(vec x) {
-  const vec top = splat(20);
+BENCH_INLINE vec tanh(vec x) {
+  const vec top = splat(20.0);
   x = x > top ? top : x;
   x = x < -top ? -top : x;
   const vec magic = splat(6755399441055744.0);  // 1.5 * 2^52: adding it rounds to an integer, in the lowest bits
@@ -74,7 +58,7 @@ MLP_INLINE vec tanh(vec x) {
 
 /// acc[r][c] += sum over k < K of a[r * row + k * step] * b[k][c], a block of R rows held in registers.
 template <int R, int K>
-MLP_INLINE void product(vec (&acc)[R][2], const double* a, int row, int step, const double (*b)[width]) {
+BENCH_INLINE void product(vec (&acc)[R][2], const double* a, int row, int step, const double (*b)[width]) {
 #pragma GCC unroll 2
   for (int k = 0; k < K; ++k) {
     const vec b0 = load(b[k]), b1 = load(b[k] + lanes);
@@ -170,6 +154,6 @@ class hand_side {
   alignas(64) double a_[hand::panels][hand::tall][hand::width];
 };
 
-#undef MLP_INLINE
+#undef BENCH_INLINE
 
 }  // namespace mlp
