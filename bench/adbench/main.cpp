@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
   bundles(suite, *in);
   recurrent(suite, *in, memory);
   adbench::add_hands(suite, *in, "by hand", [](const auto& f, const auto& x, auto& j) { f.by_hand(x, j); });
-  adbench::add_hands(suite, *in, "drx", [](const auto& f, const auto& x, auto& j) { j = ad::jacobian<ad::forward>(f, x); });
+  adbench::add_hands(suite, *in, "drx", [](const auto& f, const auto& x, auto& j) { ad::value_and_jacobian_into<ad::forward, 32>(j, f, x); });
 #ifdef DRX_BENCH_DRX
   adbench::add_arrays(suite, *in);
 #endif
