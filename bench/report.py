@@ -1,6 +1,7 @@
 """Reads the raw passes under bench/out/raw and writes the table (Markdown, CSV) and a bar chart per workload."""
 
 import csv
+import io
 import json
 import re
 import statistics
@@ -34,6 +35,8 @@ def rows(raw, workload, meta):
     found, versions = [], set()
     for launch in sorted((raw / workload).glob("*-threads*")):
         sides, more = passes(launch)
+        if not sides:
+            continue
         versions |= more
         threads, ranks = re.match(r"(\d+)-threads(?:-(\d+)-ranks)?", launch.name).groups()
         off = json.loads((launch / "compared.json").read_text())
@@ -47,6 +50,13 @@ def rows(raw, workload, meta):
                           "compile_s": measured.get("compile_s", built(raw, workload, meta, side)),
                           "difference": off.get(row, {}).get(side)})
     return sorted(found, key=lambda r: (natural(r["row"]), r["threads"], r["min"])), versions
+
+
+def put(file, content):
+    """Replaces a file at once: who interrupts this keeps the old one."""
+    part = file.with_name(file.name + ".part")
+    part.write_bytes(content)
+    part.replace(file)
 
 
 def natural(name):
@@ -94,11 +104,11 @@ def into_page(page, tables):
         lines = [head, ["---:" if name[0] in "m/tc" and name != "threads" else "---" for name in head], *bold]
         return f"<!-- bench: {name}{': ' + row if row else ''} -->\n" + "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
-    page.write_text(re.sub(r"<!-- bench: (\w+)(?:: (.*?))? -->\n(?:\|.*\n)*", table, page.read_text()))
+    put(page, re.sub(r"<!-- bench: (\w+)(?:: (.*?))? -->\n(?:\|.*\n)*", table, page.read_text()).encode())
 
 
-def chart(found, meta, file):
-    """Bars of the least times with a tick at the median, a panel for each row of the launch with the most threads and ranks."""
+def chart(found, meta):
+    """An SVG: bars of the least times with a tick at the median, a panel for each row of the launch with the most threads and ranks."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -125,8 +135,10 @@ def chart(found, meta, file):
         axis.spines[["top", "right"]].set_visible(False)
     axes[-1, 0].set_xlabel("milliseconds: least (bar), median (tick)", fontsize=8)
     figure.suptitle(meta["title"], fontsize=10)
-    figure.savefig(file, metadata={"Date": None})
+    image = io.BytesIO()
+    figure.savefig(image, format="svg", metadata={"Date": None})
     plt.close(figure)
+    return image.getvalue()
 
 
 def write(out, workloads, docs=None):
@@ -141,16 +153,18 @@ def write(out, workloads, docs=None):
         for version in sorted(versions):
             print(f"{name}: {version}")
         try:
-            chart(found, meta, out / f"{name}.svg")
+            image = chart(found, meta)
+            put(out / f"{name}.svg", image)
             if docs:
                 (docs / "charts").mkdir(exist_ok=True)
-                (docs / "charts" / f"{name}.svg").write_bytes((out / f"{name}.svg").read_bytes())
+                put(docs / "charts" / f"{name}.svg", image)
         except ImportError:
             print(f"{name}: no chart without matplotlib (--with-peers brings it)")
     text = markdown(body)
-    (out / "table.md").write_text(text)
-    with open(out / "table.csv", "w", newline="") as file:
-        csv.writer(file).writerows([HEAD, *body])
+    put(out / "table.md", text.encode())
+    lines = io.StringIO(newline="")
+    csv.writer(lines).writerows([HEAD, *body])
+    put(out / "table.csv", lines.getvalue().encode())
     if docs:
         into_page(docs / "performance.md", tables)
     return text
