@@ -4,6 +4,7 @@
 // unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
 #pragma once
 
+#include <drx/plan/loops.hpp>
 #include <drx/plan/outer_products.hpp>
 #include <drx/plan/partitioner.hpp>
 
@@ -530,6 +531,7 @@ struct staged_program {
     if (has_layouts(source)) source = partitioned(source);
     tape t = staged(source);
     if (has_outer_products(t)) t = outer_products_as_elements(t);
+    t = with_invariants_in_front(with_lighter_loops(t));
     check(t);
     return t;
   }

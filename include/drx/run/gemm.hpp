@@ -317,6 +317,53 @@ DRX_HOST void dot_rows(const T* a, const T* x, Sink sink) {
   if constexpr ((rest & 1) != 0) rows(std::integral_constant<int, 1>{}, row);
 }
 
+/// A B^T of few rows of A, both read along their rows: W results are W sums over lanes, which are added up together. For long
+/// rows this costs less than to transpose B.
+template <class T, int M, int N, int K>
+struct dotted_product {
+  static constexpr int W = pack_width<T>;
+  static constexpr bool fits = W > 2 && M > 1 && M < 16 && N % W == 0 && K % W == 0 && K > 8 * M;
+  static constexpr int at_once = W < 8 ? 2 : 1;  // rows of A: enough independent sums
+
+  template <int R, class Sink>
+  DRX_HOST static void rows(const T* a, const T* b, Sink sink) {
+    pack<T> sum[R][W] = {};
+    for (int k = 0; k < K; k += W) {
+      pack<T> x[R];
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r) x[r] = load(a + r * K + k);
+      DRX_UNROLL
+      for (int j = 0; j < W; ++j) {
+        const pack<T> y = load(b + j * K + k);
+        DRX_UNROLL
+        for (int r = 0; r < R; ++r) sum[r][j] += x[r] * y;
+      }
+    }
+    DRX_UNROLL
+    for (int r = 0; r < R; ++r) sink(r, sums_of_lanes<T, W>(sum[r]));
+  }
+
+  template <class Epilogue>
+  static void run(const T* a, const T* b, Epilogue& epilogue) {
+    constexpr bool in_tiles = requires { typename std::remove_cvref_t<Epilogue>::takes_tiles; };
+    constexpr int rest = M % at_once;
+    alignas(64) T done[in_tiles ? M * W : 1];
+    for (int col = 0; col < N; col += W) {
+      const auto some = [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
+        rows<R>(a + row * K, b + col * K, [&](int r, pack<T> sums) __attribute__((always_inline)) {
+          if constexpr (in_tiles) save(done + (row + r) * W, sums);
+          else epilogue(row + r, col, sums);
+        });
+      };
+      for (int row = 0; row < M - rest; row += at_once) some(std::integral_constant<int, at_once>{}, row);
+      if constexpr (rest > 0) some(std::integral_constant<int, rest>{}, M - rest);
+      if constexpr (in_tiles)
+        for (int row = 0; row < M; row += most_tile_rows)
+          epilogue.template finish<W>(done + row * W, row, least(most_tile_rows, M - row), col);
+    }
+  }
+};
+
 }  // namespace detail
 
 /// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be 0.
@@ -357,6 +404,8 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
     detail::narrow_product<T, M, N, K, TransB>::run(a, b, epilogue);
   } else if constexpr (TransA && detail::wide_product<T, M, N, K, TransB>::fits) {
     detail::wide_product<T, M, N, K, TransB>::run(a, b, epilogue);
+  } else if constexpr (!TransA && TransB && detail::dotted_product<T, M, N, K>::fits) {
+    detail::dotted_product<T, M, N, K>::run(a, b, epilogue);
   } else {
     detail::product<T, M, N, K, TransA, TransB>::run(a, b, epilogue);
   }

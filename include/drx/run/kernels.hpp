@@ -167,9 +167,16 @@ struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
     for (int i = 0; i < s.rank; ++i) s[i] = own[static_cast<int>(C::attr(E, i))];
     return s;
   }();
+  static constexpr bool of_matrix = m::rank == 2 && (std::is_same_v<typename m::T, float> || std::is_same_v<typename m::T, double>);
+
   static void run(frame& f) {
-    detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f), stride, elements<typename m::T, C, m::y>(f),
-                                  detail::strides_of(m::to), m::to);
+    const auto* x = elements<const typename m::T, C, m::x>(f);
+    auto* y = elements<typename m::T, C, m::y>(f);
+    if constexpr (of_matrix) {
+      drx::kernel::transpose<static_cast<int>(m::from[0]), static_cast<int>(m::from[1])>(x, y);
+    } else {
+      detail::copy_strided<m::rank>(x, stride, y, detail::strides_of(m::to), m::to);
+    }
   }
 };
 

@@ -185,4 +185,27 @@ DRX_HOST pack<T> sums_of_lanes(const pack<T>* x) {
 
 }  // namespace detail
 
+/// to, Cols x Rows, is the transpose of from, Rows x Cols, in packs where an extent has any.
+template <int Rows, int Cols, class T>
+DRX_INLINE void transpose(const T* from, T* to) {
+#if !defined(__CUDACC__)
+  constexpr int W = pack_width<T>;
+  if constexpr (Rows >= W && Cols >= W) {
+    return detail::transpose(from, Cols, to, Rows, Rows, Cols);
+  } else if constexpr (Rows % W == 0 && Cols > 1) {  // of few columns
+    for (int row = 0; row < Rows; row += W) detail::transpose_block<W, Cols>(from + row * Cols, Cols, from + Rows * Cols, to + row, Rows);
+    return;
+  } else if constexpr (Cols % W == 0 && Rows > 1) {  // of few rows: each pack begins what the next one writes over
+    for (int col = 0; col < Cols - W; col += W) detail::transpose_block<Rows, W>(from + col, Cols, from, to + col * Rows, Rows);
+    alignas(64) T last[W * W];
+    detail::transpose_block<Rows, W>(from + Cols - W, Cols, from, last, W);
+    for (int j = 0; j < W; ++j)
+      for (int i = 0; i < Rows; ++i) to[(Cols - W + j) * Rows + i] = last[j * W + i];
+    return;
+  }
+#endif
+  for (int j = 0; j < Rows; ++j)
+    for (int k = 0; k < Cols; ++k) to[k * Rows + j] = from[j * Cols + k];
+}
+
 }  // namespace drx::kernel

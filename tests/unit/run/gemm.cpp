@@ -71,6 +71,31 @@ TEST_CASE("gemm of few columns") {
   check_all<double, 16, 5, 7>();
 }
 
+TEST_CASE("gemm of few rows along long ones") {
+  check_all<float, 10, 32, 128>();
+  check_all<float, 3, 48, 32>();
+  check_all<double, 7, 16, 64>();
+}
+
+TEST_CASE("transposes of whole packs, of few columns, of few rows, and of others") {
+  const auto turn = []<class T, int Rows, int Cols>(T, std::integral_constant<int, Rows>, std::integral_constant<int, Cols>) {
+    const auto x = draw<T>(Rows * Cols, 4);
+    std::vector<T> y(x.size() + 1, T(77));
+    drx::kernel::transpose<Rows, Cols>(x.data(), y.data());
+    bool same = y.back() == T(77);
+    for (std::size_t i = 0; i < x.size(); ++i) same = same && y[i % Cols * Rows + i / Cols] == x[i];
+    CAPTURE(Rows);
+    CAPTURE(Cols);
+    CHECK(same);
+  };
+  const auto both = [&](auto rows, auto cols) { turn(1.0f, rows, cols), turn(1.0, rows, cols), turn(1.0f, cols, rows), turn(1.0, cols, rows); };
+  both(std::integral_constant<int, 19>{}, std::integral_constant<int, 37>{});
+  both(std::integral_constant<int, 10>{}, std::integral_constant<int, 64>{});
+  both(std::integral_constant<int, 3>{}, std::integral_constant<int, 16>{});
+  both(std::integral_constant<int, 5>{}, std::integral_constant<int, 7>{});
+  both(std::integral_constant<int, 1>{}, std::integral_constant<int, 32>{});
+}
+
 TEST_CASE("gemm in shapes that block or copy") {
   check<float, 50, 272, 3, false, false>();   // wide rows, copied
   check<float, 260, 35, 700, true, false>();  // wide rows of A, copied
