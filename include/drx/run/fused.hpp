@@ -4,7 +4,8 @@
 // A loop over short rows would run scalar remainders and restart for each row. There, what is broadcast along rows or
 // columns is written out first, and several rows are one loop.
 //
-// After a product of matrices, which is then the group's first entry, the loop runs over each tile as soon as it is finished.
+// After a product of matrices, which is then the group's first entry, the loop runs over each tile as soon as it is finished; where all
+// entries are plain arithmetic it takes the packs from the product's registers.
 //
 // A long function (prim::row_of<p>::begin and end) runs in two halves, each for many numbers: a processor looks ahead only so
 // many instructions, and finds more independent ones in two short loops than in a long one.
@@ -15,6 +16,7 @@
 
 #include <drx/run/frame.hpp>
 #include <drx/run/gemm.hpp>
+#include <drx/run/pack_tanh.hpp>
 
 #include <cstring>
 
@@ -364,6 +366,101 @@ struct fused {
     run_row<size, M...>(out, pointers, 0);
   }
 
+  /// Whether the loop after a product is computed in packs: arithmetic, and tanh where packs have it, of one floating type.
+  static constexpr bool in_packs = [] {
+    if constexpr (after_product) {
+      using T = element_of<C, result(0)>;
+      for (int m = 0; m < count; ++m) {
+        const primitive* p = C::tape.entries[entry(m)].prim;
+        if (p != &prim::matmul && p != &prim::constant && p != &prim::broadcast_to && p != &prim::add && p != &prim::sub && p != &prim::mul &&
+            p != &prim::neg && !(p == &prim::tanh && drx::kernel::has_pack_tanh<T>)) return false;
+        if (C::tape.values[result(m)].type != C::tape.values[result(0)].type) return false;
+      }
+      return true;
+    }
+    return false;
+  }();
+  /// Operand I of entry M for the columns from `col` on of a row.
+  template <class T, int M, int I>
+  DRX_HOST static drx::kernel::pack<T> load_pack(const drx::kernel::pack<T>* registers, const pointers_type& pointers, std::int64_t row, std::int64_t col) {
+    using pack = drx::kernel::pack<T>;
+    constexpr detail::source s = operand(M, I);
+    if constexpr (s.kind == detail::source_kind::register_) {
+      return registers[s.index];
+    } else if constexpr (s.kind == detail::source_kind::literal) {
+      return static_cast<T>(s.number) - pack{};
+    } else if constexpr (s.from.last() == 1) {
+      return detail::get<3 * M + I>(pointers)[row_start(s.from, row)] - pack{};
+    } else {
+      return drx::kernel::load(detail::get<3 * M + I>(pointers) + row_start(s.from, row) + col);
+    }
+  }
+  template <int M, class T>
+  DRX_HOST static void compute_pack(drx::kernel::pack<T>* registers, const pointers_type& pointers, T* const* out, std::int64_t row, std::int64_t col) {
+    constexpr const primitive* p = C::tape.entries[entry(M)].prim;
+    if constexpr (p != &prim::matmul) {
+      const drx::kernel::pack<T> x = load_pack<T, M, 0>(registers, pointers, row, col);
+      if constexpr (arity(M) == 1) {
+        if constexpr (p == &prim::neg) registers[M] = -x;
+        else if constexpr (p == &prim::tanh) registers[M] = drx::kernel::tanh(x);
+        else registers[M] = x;
+      } else {
+        const drx::kernel::pack<T> y = load_pack<T, M, 1>(registers, pointers, row, col);
+        if constexpr (p == &prim::add) registers[M] = x + y;
+        else if constexpr (p == &prim::sub) registers[M] = x - y;
+        else registers[M] = x * y;
+      }
+    }
+    if constexpr (C::plan.stored[result(M)]) drx::kernel::save(out[M] + row * columns + col, registers[M]);
+  }
+  /// All entries for one pack of the product.
+  template <class T, int... M>
+  DRX_HOST static void compute_packs(drx::kernel::pack<T> product, const pointers_type& pointers, T* const* out, std::int64_t row, std::int64_t col,
+                                     std::integer_sequence<int, M...>) {
+    drx::kernel::pack<T> registers[count];
+    registers[0] = product;
+    (compute_pack<M, T>(registers, pointers, out, row, col), ...);
+  }
+  /// Where operands in memory and results begin.
+  template <class T>
+  struct pack_operands {
+    pointers_type pointers{};
+    T* out[count] = {};
+
+    template <int... M, int... K>
+    pack_operands(frame& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>)
+        : out{(C::plan.stored[result(M)] ? reinterpret_cast<T*>(store_address<M>(f)) : nullptr)...} {
+      const auto point = [&]<int Q>(std::integral_constant<int, Q>) {
+        if constexpr (Q % 3 < arity(Q / 3)) {
+          constexpr detail::source s = operand(Q / 3, Q % 3);
+          if constexpr (s.kind == detail::source_kind::memory) detail::get<Q>(pointers) = elements<T, C, s.value>(f);
+        }
+      };
+      (point(std::integral_constant<int, K>{}), ...);
+    }
+  };
+  /// Takes the product's packs from its registers.
+  template <class T>
+  struct pack_epilogue {
+    pack_operands<T> operands;
+    DRX_HOST void operator()(int row, int col, drx::kernel::pack<T> value) const {
+      compute_packs<T>(value, operands.pointers, operands.out, row, col, std::make_integer_sequence<int, count>{});
+    }
+  };
+  /// Takes tiles, for functions whose tables would push the product out of its registers.
+  template <class T>
+  struct packs_of_tile_epilogue {
+    using takes_tiles = void;
+    pack_operands<T> operands;
+    template <int Cols>
+    [[gnu::noinline]] void finish(const T* tile, int row, int height, int col) const {
+      const pack_operands<T> at = operands;
+      for (int r = 0; r < height; ++r)
+        for (int c = 0; c < Cols; c += drx::kernel::pack_width<T>)
+          compute_packs<T>(drx::kernel::load(tile + r * Cols + c), at.pointers, at.out, row + r, col + c, std::make_integer_sequence<int, count>{});
+    }
+  };
+
   /// The loop over one finished tile of the product: `height` rows from `row` on, Cols columns from `col` on.
   template <int Cols, class T, int... M, int... K>
   [[gnu::noinline]] static void run_tile(frame& f, const T* tile, int row, int height, int col, std::integer_sequence<int, M...>,
@@ -421,8 +518,17 @@ struct fused {
     constexpr int e = entry(0), x = C::operand(e, 0), y = C::operand(e, 1);
     constexpr plan::product_extents p = plan::extents_of(C::tape, C::tape.entries[e]);
     using T = element_of<C, result(0)>;
-    drx::kernel::gemm<T, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.tx, p.ty>(
-        elements<const T, C, x>(f), elements<const T, C, y>(f), tile_epilogue{f});
+    const auto run_with = [&](const auto& epilogue) {
+      drx::kernel::gemm<T, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.tx, p.ty>(
+          elements<const T, C, x>(f), elements<const T, C, y>(f), epilogue);
+    };
+    if constexpr (in_packs) {
+      const pack_operands<T> operands(f, std::make_integer_sequence<int, count>{}, std::make_integer_sequence<int, 3 * count>{});
+      if constexpr (in_halves) run_with(packs_of_tile_epilogue<T>{operands});
+      else run_with(pack_epilogue<T>{operands});
+    } else {
+      run_with(tile_epilogue{f});
+    }
   }
 
   template <int... M, int... K>

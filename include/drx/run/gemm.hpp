@@ -142,9 +142,7 @@ struct product {
             DRX_UNROLL
             for (int p = 0; p < P; ++p) {
               if (!finished) save(saved + (r * P + p) * W, t.sum[r][p]);
-              else if constexpr (takes_tiles<Epilogue>) continue;
-              else if (Last && p == P - 1 && tail != 0) finish_row(epilogue, row + r, t.sum[r][p]);
-              else epilogue(row + r, col + p * W, t.sum[r][p]);
+              else if constexpr (!takes_tiles<Epilogue>) finish_pack<Last && tail != 0>(epilogue, row + r, col + p * W, p == P - 1, t.sum[r][p]);
             }
         };
         int index = begin;
@@ -155,6 +153,14 @@ struct product {
     }
   }
 
+  /// One pack of a row; `last`: it ends at column N.
+  template <bool HasTail, class Epilogue>
+  DRX_HOST static void finish_pack(Epilogue& epilogue, int row, int col, [[maybe_unused]] bool last, pack<T> sum) {
+    if constexpr (HasTail) {
+      if (last) return finish_row(epilogue, row, sum);
+    }
+    epilogue(row, col, sum);
+  }
   /// The last columns of a row.
   template <class Epilogue>
   DRX_HOST static void finish_row(Epilogue& epilogue, int row, pack<T> sum) {
