@@ -346,7 +346,7 @@ struct dotted_product {
       }
     }
     DRX_UNROLL
-    for (int r = 0; r < R; ++r) sink(r, sums_of_lanes<T, W>(sum[r]));
+    for (int r = 0; r < R; ++r) sink(r, sums_of_all_lanes<T>(sum[r]));
   }
 
   template <class Epilogue>

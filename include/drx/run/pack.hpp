@@ -183,6 +183,34 @@ DRX_HOST pack<T> sums_of_lanes(const pack<T>* x) {
   return sum[0];
 }
 
+/// Half of the lanes of x, then of y, as their sums are halved: below 16 bytes groups of Group lanes, x's and y's in turns within these
+/// 16 bytes, which processors do fastest; then whole ones, x's before y's, where Chunks of them are of one row.
+template <int Group, int Chunks, bool Upper, int Short, int W>
+constexpr int halved_lane(int i) {
+  if (Group < Short) return i / Short * Short + (Upper ? Short / 2 : 0) + i % Short / (2 * Group) * Group + i % Group + (i / Group % 2 == 1 ? W : 0);
+  const int at = i % (W / 2) / Short, half = Chunks / 2;
+  return (at / half * Chunks + (Upper ? half : 0) + at % half) * Short + i % Short + (i >= W / 2 ? W : 0);
+}
+template <int Group, int Chunks, bool Upper, int Short, class V, int... I>
+DRX_HOST V halved_lanes(V x, V y, std::integer_sequence<int, I...>) {
+  return shuffle<halved_lane<Group, Chunks, Upper, Short, static_cast<int>(sizeof...(I))>(I)...>(x, y);
+}
+/// Lane r: the sum of x[r]'s lanes, for as many packs as lanes.
+template <class T, int Group = 1, int Count = pack_width<T>>
+DRX_HOST pack<T> sums_of_all_lanes(const pack<T>* x) {
+  constexpr int W = pack_width<T>, per_16 = 16 / static_cast<int>(sizeof(T)), chunks = Count;
+  if constexpr (Count == 1) {
+    return x[0];
+  } else {
+    constexpr std::make_integer_sequence<int, W> lanes{};
+    pack<T> sum[Count / 2];
+    DRX_UNROLL
+    for (int r = 0; r < Count / 2; ++r)
+      sum[r] = halved_lanes<Group, chunks, false, per_16>(x[2 * r], x[2 * r + 1], lanes) + halved_lanes<Group, chunks, true, per_16>(x[2 * r], x[2 * r + 1], lanes);
+    return sums_of_all_lanes<T, 2 * Group, Count / 2>(sum);
+  }
+}
+
 }  // namespace detail
 
 /// to, Cols x Rows, is the transpose of from, Rows x Cols, in packs where an extent has any.

@@ -15,30 +15,30 @@ inline constexpr bool has_pack_tanh = std::is_same_v<T, float>;
 namespace detail {
 
 // Pieces are those of 1 + 1.65625 |x| by its exponent and two bits of its mantissa, four to an octave, 1 to 16; the first is number 12.
-// tanh x = c0 + c1 t + ... + c5 t^5, t = x - center: minimax (Remez), the center chosen so that c0 is exact to a hundredth of an ulp. Of
-// the first piece center and c0 are 0, so that small x keep their relative precision.
-inline constexpr float tanh_limit = 9.03125f, tanh_scale = 1.65625f;
+// tanh x = c0 + c1 t + ... + c5 t^5, t = x - center: least squares of the relative error, weighted until it is even. The center is where c0 is
+// exact, or nearly; of the first piece both are 0, so that small x keep their relative precision. At the limit the value is 1.
+inline constexpr float tanh_limit = 9.05f, tanh_scale = 1.65625f;
 alignas(64) inline constexpr float tanh_center[16] = {
     0x1.826c8p-1f, 0x1.0e7d5cp+0f, 0x1.5bc8bcp+0f, 0x1.a91094p+0f, 0x1.0e7c8cp+1f, 0x1.5bc504p+1f, 0x1.a9119ep+1f, 0x1.f6572p+1f,
-    0x1.3523p+2f, 0x1.826d64p+2f, 0x1.cfb5d8p+2f, 0x1.0e7a76p+3f, 0, 0x1.cfb0aap-3f, 0x1.826a8cp-2f, 0x1.0e7b9ep-1f};
+    0x1.3523p+2f, 0x1.8271ep+2f, 0x1.cfdadap+2f, 0x1.0a2b24p+3f, 0, 0x1.cfb0aap-3f, 0x1.826a8cp-2f, 0x1.0e7b9ep-1f};
 alignas(64) inline constexpr float tanh_c0[16] = {
     0x1.46a35p-1f, 0x1.919788p-1f, 0x1.c089e6p-1f, 0x1.dc4ca6p-1f, 0x1.f1425ap-1f, 0x1.fb8c72p-1f, 0x1.feaa66p-1f, 0x1.ff99c6p-1f,
     0x1.ffef4ap-1f, 0x1.fffe82p-1f, 0x1.ffffdep-1f, 0x1.fffffcp-1f, 0, 0x1.c7ed1p-3f, 0x1.710fe6p-2f, 0x1.efb02cp-2f};
 alignas(64) inline constexpr float tanh_c1[16] = {
     0x1.2f9dd6p-1f, 0x1.8a03eep-2f, 0x1.dc3a2p-3f, 0x1.13a5bep-3f, 0x1.d0ea58p-5f, 0x1.1ba684p-6f, 0x1.552826p-8f, 0x1.98bf5p-10f,
-    0x1.0b61e4p-12f, 0x1.7e3514p-16f, 0x1.113b3cp-19f, 0x1.87192ap-23f, 0x1.0p+0f, 0x1.e6a01cp-1f, 0x1.bd7e26p-1f, 0x1.8806a8p-1f};
+    0x1.0b61e4p-12f, 0x1.7e08a8p-16f, 0x1.100756p-19f, 0x1.ffc34cp-23f, 0x1p+0f, 0x1.e6a01cp-1f, 0x1.bd7e26p-1f, 0x1.8806a8p-1f};
 alignas(64) inline constexpr float tanh_c2[16] = {
     -0x1.8364a6p-2f, -0x1.350ddp-2f, -0x1.a1347ap-3f, -0x1.006dc2p-3f, -0x1.c3840ep-5f, -0x1.192698p-6f, -0x1.543788p-8f, -0x1.985d1ap-10f,
-    -0x1.0a9e5ep-12f, -0x1.7f0984p-16f, -0x1.1d2cd2p-19f, 0x1.b1e42p-22f, 0x1.2d0932p-20f, -0x1.b1541ep-3f, -0x1.411fp-2f, -0x1.7b8928p-2f};
+    -0x1.0a9e5ep-12f, -0x1.7cfb54p-16f, -0x1.0f47b6p-19f, -0x1.ff837p-23f, 0x1.2d0932p-20f, -0x1.b1541ep-3f, -0x1.411fp-2f, -0x1.7b8928p-2f};
 alignas(64) inline constexpr float tanh_c3[16] = {
     0x1.65c3ecp-5f, 0x1.bc486cp-4f, 0x1.9d820ap-4f, 0x1.2555fep-4f, 0x1.1b954p-5f, 0x1.7058ccp-7f, 0x1.c341a6p-9f, 0x1.0fd0eep-10f,
-    0x1.63583cp-13f, 0x1.fcbc14p-17f, 0x1.6bc85cp-20f, 0x1.01c4c6p-23f, -0x1.5563b6p-2f, -0x1.143038p-2f, -0x1.6a869cp-3f, -0x1.3685fap-4f};
+    0x1.63583cp-13f, 0x1.fbd986p-17f, 0x1.6984c2p-20f, 0x1.59759ap-23f, -0x1.5563b6p-2f, -0x1.143038p-2f, -0x1.6a869cp-3f, -0x1.3685fap-4f};
 alignas(64) inline constexpr float tanh_c4[16] = {
     0x1.92506ep-4f, 0x1.085eb4p-6f, -0x1.4a72ccp-6f, -0x1.95eb6ap-6f, -0x1.f5aa32p-7f, -0x1.682db6p-8f, -0x1.c5ba18p-10f, -0x1.138beap-11f,
-    -0x1.7ce702p-14f, -0x1.070c22p-17f, -0x1.fa4b9p-22f, -0x1.bb8f78p-20f, 0x1.d57d9p-11f, 0x1.0a5628p-3f, 0x1.579e04p-3f, 0x1.477328p-3f};
+    -0x1.7ce702p-14f, -0x1.106444p-17f, -0x1.83f00ep-21f, -0x1.62c6dap-24f, 0x1.d57d9p-11f, 0x1.0a5628p-3f, 0x1.579e04p-3f, 0x1.477328p-3f};
 alignas(64) inline constexpr float tanh_c5[16] = {
     -0x1.02a0c4p-4f, -0x1.46e96ap-5f, -0x1.60163cp-7f, 0x1.196c92p-9f, 0x1.24e48p-8f, 0x1.0a6daep-9f, 0x1.62f976p-11f, 0x1.b5e414p-13f,
-    0x1.301d4ep-15f, 0x1.af7f7ep-19f, 0x1.33d9p-22f, 0x1.14a3f4p-25f, 0x1.06b6a6p-3f, 0x1.5263b8p-4f, 0x1.2c55a6p-6f, -0x1.1ca32ap-5f};
+    0x1.301d4ep-15f, 0x1.b3c828p-19f, 0x1.37969ap-22f, 0x1.bda63ap-26f, 0x1.06b6a6p-3f, 0x1.5263b8p-4f, 0x1.2c55a6p-6f, -0x1.1ca32ap-5f};
 
 /// table[number modulo 16] in each lane.
 template <class Numbers>
