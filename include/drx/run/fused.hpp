@@ -396,13 +396,13 @@ struct fused {
     }
   }
   template <int M, class T>
-  DRX_HOST static void compute_pack(drx::kernel::pack<T>* registers, const pointers_type& pointers, T* const* out, std::int64_t row, std::int64_t col) {
+  DRX_HOST static void compute_pack(drx::kernel::pack<T>* registers, const pointers_type& pointers, std::int64_t row, std::int64_t col) {
     constexpr const primitive* p = C::tape.entries[entry(M)].prim;
     if constexpr (p != &prim::matmul) {
       const drx::kernel::pack<T> x = load_pack<T, M, 0>(registers, pointers, row, col);
       if constexpr (arity(M) == 1) {
         if constexpr (p == &prim::neg) registers[M] = -x;
-        else if constexpr (p == &prim::tanh) registers[M] = drx::kernel::tanh(x);
+        else if constexpr (p == &prim::tanh && drx::kernel::has_pack_tanh<T>) registers[M] = drx::kernel::tanh(x);
         else registers[M] = x;
       } else {
         const drx::kernel::pack<T> y = load_pack<T, M, 1>(registers, pointers, row, col);
@@ -411,15 +411,19 @@ struct fused {
         else registers[M] = x * y;
       }
     }
+  }
+  template <int M, class T>
+  DRX_HOST static void save_pack(const drx::kernel::pack<T>* registers, T* const* out, std::int64_t row, std::int64_t col) {
     if constexpr (C::plan.stored[result(M)]) drx::kernel::save(out[M] + row * columns + col, registers[M]);
   }
-  /// All entries for one pack of the product.
+  /// All entries for one pack of the product, then what leaves the loop: it may take an operand's place.
   template <class T, int... M>
   DRX_HOST static void compute_packs(drx::kernel::pack<T> product, const pointers_type& pointers, T* const* out, std::int64_t row, std::int64_t col,
                                      std::integer_sequence<int, M...>) {
     drx::kernel::pack<T> registers[count];
     registers[0] = product;
-    (compute_pack<M, T>(registers, pointers, out, row, col), ...);
+    (compute_pack<M, T>(registers, pointers, row, col), ...);
+    (save_pack<M, T>(registers, out, row, col), ...);
   }
   /// Where operands in memory and results begin.
   template <class T>

@@ -68,6 +68,8 @@ DRX_HOST pack<float> tanh(pack<float> x) {
 #else
 template <class T>
 inline constexpr bool has_pack_tanh = false;
+template <class Pack>
+Pack tanh(Pack x);  // there is none
 #endif
 
 }  // namespace drx::kernel
