@@ -241,12 +241,12 @@ constexpr bool holds_narrow_products(const tape& t) {
         if (turned_loop::is_narrow(t.values[v])) return true;
   return false;
 }
-constexpr bool is_loop(const entry& e) { return e.prim == &prim::scan; }
-constexpr bool has_loops(const tape& t) { return any_entry(t, is_loop); }
+constexpr bool is_scan(const entry& e) { return e.prim == &prim::scan; }
+constexpr bool has_scans(const tape& t) { return any_entry(t, is_scan); }
 
 /// t with less work in its loops, in regions too.
 constexpr tape with_lighter_loops(const tape& t) {
-  if (!has_loops(t)) return t;
+  if (!has_scans(t)) return t;
   builder b;
   vec<int> names(t.values.size(), -1);
   for (int i : t.inputs) names[i] = b.input(t.values[i]);
@@ -255,7 +255,7 @@ constexpr tape with_lighter_loops(const tape& t) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(with_lighter_loops(r));
     vec<int> results;
-    if (is_loop(e) && holds_narrow_products(regions[0])) {
+    if (is_scan(e) && holds_narrow_products(regions[0])) {
       builder scratch;  // of which nothing stays where the loop cannot be turned
       vec<int> copies;
       for (int o : operands) copies.push_back(scratch.input(b.type(o)));
@@ -270,7 +270,7 @@ constexpr tape with_lighter_loops(const tape& t) {
 
 /// t with what is the same at each step of a loop in front of it, in regions too.
 constexpr tape with_invariants_in_front(const tape& t) {
-  if (!has_loops(t)) return t;
+  if (!has_scans(t)) return t;
   builder b;
   vec<int> names(t.values.size(), -1);
   for (int i : t.inputs) names[i] = b.input(t.values[i]);
@@ -279,7 +279,7 @@ constexpr tape with_invariants_in_front(const tape& t) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(with_invariants_in_front(r));
     vec<int> results;
-    if (is_loop(e)) {
+    if (is_scan(e)) {
       results = invariants(b, e, regions[0], operands).run();
     } else {
       results = b.add(*e.prim, operands, e.attrs, regions);
