@@ -11,7 +11,7 @@ import sys
 import tempfile
 import venv
 
-PACKAGES = {"jax": "drjax"}  # what brings a module, where that is not its name
+PACKAGES = {"jax": "drjax", "enzyme_ad": "enzyme-ad"}  # what brings a module, where that is not its name
 
 
 def cache():
