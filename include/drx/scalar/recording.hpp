@@ -18,6 +18,9 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace drx::ad {
 
@@ -34,15 +37,24 @@ class tape_overflow : public std::length_error {
 /// Memory for local tapes, allocated once and used again and again.
 class arena {
  public:
-  explicit arena(std::size_t bytes) : memory_(new std::byte[bytes + alignment]), bytes_(bytes) {}
-  [[nodiscard]] std::span<std::byte> memory() const {
-    const auto at = reinterpret_cast<std::uintptr_t>(memory_.get());
-    return {memory_.get() + (alignment - at % alignment) % alignment, bytes_};
-  }
+  explicit arena(std::size_t bytes) : memory_(allocated(bytes), {bytes < huge ? std::align_val_t{64} : std::align_val_t{huge}}), bytes_(bytes) {}
+  [[nodiscard]] std::span<std::byte> memory() const { return {memory_.get(), bytes_}; }
 
  private:
-  static constexpr std::size_t alignment = 64;
-  std::unique_ptr<std::byte[]> memory_;
+  static constexpr std::size_t huge = std::size_t{1} << 21;
+  struct release {
+    std::align_val_t alignment;
+    void operator()(std::byte* memory) const { ::operator delete(memory, alignment); }
+  };
+  static std::byte* allocated(std::size_t bytes) {
+    if (bytes < huge) return static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}));
+    auto* const memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t{huge}));
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    madvise(memory, bytes / huge * huge, MADV_HUGEPAGE);  // the sweep through a tape of 20 MB in small pages takes a fourth longer
+#endif
+    return memory;
+  }
+  std::unique_ptr<std::byte, release> memory_;
   std::size_t bytes_;
 };
 
@@ -112,14 +124,15 @@ class recording {
   };
   /// A word, a cotangent and two partial derivatives for each statement. A wide one takes the place of several.
   static constexpr std::size_t bytes_per_statement = sizeof(detail::statement) + 3 * sizeof(T);
-  static constexpr std::size_t bytes_for(std::size_t statements) { return statements * bytes_per_statement + alignof(T); }
+  static constexpr std::size_t bytes_for(std::size_t statements) { return statements * bytes_per_statement + alignof(T) + sizeof(T); }
 
   DRX_FN explicit recording(std::span<std::byte> memory) {
-    std::size_t n = memory.size() < alignof(T) ? 0 : (memory.size() - alignof(T)) / bytes_per_statement;
+    std::size_t n = memory.size() < bytes_for(0) ? 0 : (memory.size() - bytes_for(0)) / bytes_per_statement;
     if (n > detail::statement::most) n = detail::statement::most;
     limit_ = capacity_ = static_cast<std::uint32_t>(n);
     const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
     cotangents_ = reinterpret_cast<T*>(memory.data() + (alignof(T) - at % alignof(T)) % alignof(T));
+    if (n > 0) std::construct_at(cotangents_++);  // what the sweep reads before the first one
     top_ = cotangents_ + n;
     words_ = reinterpret_cast<detail::statement*>(top_ + 2 * n);
   }
@@ -257,18 +270,20 @@ class recording {
     if (count_ <= to) return;
     T* const ct = cotangents_;
     const T* p = top_;
-    std::uint32_t i = count_;
+    const statement* word = words_ + count_;
+    const statement* const end = words_ + to;
     // Most often a statement's operand is the result before it. Its cotangent stays in a register then: to load it would wait
     // for the store.
-    T g = ct[i - 1];
+    T* before = ct + (count_ - 1);
+    T g = *before;
     do {
-      const statement s = words_[--i];
-      const std::uint32_t before = i - (i > 0);
-      T next = ct[before];
+      const statement s = *--word;
+      T next = *--before;
       const auto add = [&](std::uint32_t at, const T& term) {
-        const T sum = ct[at] + term;
-        ct[at] = sum;
-        if (at == before) next = sum;
+        T* const place = ct + at;
+        const T sum = *place + term;
+        *place = sum;
+        if (place == before) next = sum;
       };
       if (s.b < statement::marks && s.a < statement::sum) {
         p -= 2;
@@ -279,31 +294,32 @@ class recording {
       } else if (s.b < statement::marks) {
         add(s.a & (statement::most - 1), g);
         add(s.b, s.a < statement::difference ? g : -g);
+      } else if (s.b == statement::unary) {
+        p -= 1;
+        if (!detail::all_zero(g)) add(s.a, detail::pulled(g, p[0]));
       } else if (s.b == statement::ternary) {
         p -= 3;
-        const statement t = words_[--i];
+        const statement t = *--word;
+        --before;
         if (!detail::all_zero(g)) {
           ct[s.a] += detail::pulled(g, p[0]);
           ct[t.a] += detail::pulled(g, p[1]);
           ct[t.b] += detail::pulled(g, p[2]);
         }
-        next = ct[i - (i > 0)];
-      } else if (s.b == statement::unary) {
-        p -= 1;
-        if (!detail::all_zero(g)) add(s.a, detail::pulled(g, p[0]));
+        next = *before;
       } else if (s.b == statement::same) {
         add(s.a, g);
       } else if (s.b == statement::negated) {
         add(s.a, -g);
       } else if (s.b == statement::wide) {
         p -= s.a;
-        sweep_wide(p, i);
-        next = ct[before];
+        sweep_wide(p, static_cast<std::uint32_t>(word - words_));
+        next = *before;
       } else if (s.b == statement::lanes) {
         if constexpr (lane_count<T> > 1) add(s.a, static_cast<T>(sum_of_lanes(g)));
       }
       g = next;
-    } while (i > to);
+    } while (word != end);
   }
 
  private:

@@ -131,7 +131,7 @@ TEST_CASE("what does not fit says how much is needed") {
     CHECK(e.needed_statements == 1002);
     bytes = e.needed_bytes;
     const std::string sentence = e.what();
-    CHECK(sentence == "drx: a local tape of 31 statements was given, 1002 are needed: give drx::ad::arena(" + std::to_string(bytes) + "), or a local_tape of this capacity");
+    CHECK(sentence == "drx: a local tape of 30 statements was given, 1002 are needed: give drx::ad::arena(" + std::to_string(bytes) + "), or a local_tape of this capacity");
   }
   CHECK(ad::gradient<ad::reverse>(f, x, ad::arena(bytes))[0] == doctest::Approx(std::pow(0.999, 1000)));
   CHECK_THROWS_AS(ad::gradient<ad::reverse>(f, x, ad::arena(bytes - 32)), ad::tape_overflow);
