@@ -66,9 +66,10 @@ class compiled {
     runtime_.offsets.resize(static_cast<std::size_t>(c.size()));
     runtime_.threads.resize(static_cast<std::size_t>(e.concurrency()));
     for (auto& t : runtime_.threads) {
-      t.workspace.grow(static_cast<std::size_t>(C::plan.thread_bytes));
-      t.slots.resize(static_cast<std::size_t>(C::plan.slots) + 1);
-      t.at.resize(static_cast<std::size_t>(C::placements.count) + 1);
+      constexpr std::size_t frames = run::frames_of_thread<C>;
+      t.workspace.grow(static_cast<std::size_t>(thread_bytes()));
+      t.slots.resize(frames * static_cast<std::size_t>(C::plan.slots) + 1);
+      t.at.resize(frames * static_cast<std::size_t>(C::placements.count) + 1);
       t.nodes.resize(stages);
       t.collected.resize(static_cast<std::size_t>(C::tape.sizes.values) + 1);
     }
@@ -85,7 +86,7 @@ class compiled {
 
   /// Bytes of workspace: for the unplaced values, and for each thread. Neither depends on the number of members.
   static constexpr std::int64_t server_bytes() { return C::plan.server_bytes; }
-  static constexpr std::int64_t thread_bytes() { return C::plan.thread_bytes; }
+  static constexpr std::int64_t thread_bytes() { return run::frames_of_thread<C> * C::plan.thread_bytes; }
 
   template <class... A>
     requires(sizeof...(A) == std::tuple_size_v<inputs>)

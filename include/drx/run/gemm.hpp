@@ -42,6 +42,10 @@ struct add_epilogue {
     T* p = c + row * N + col;
     save(p, load(p) + value);
   }
+  template <int Count>
+  DRX_HOST void operator()(int row, int col, pack<T> value, std::integral_constant<int, Count>) const {
+    add_first<Count>(c + row * N + col, value);
+  }
 };
 
 }  // namespace detail

@@ -95,6 +95,28 @@ DRX_HOST void save_first(T* p, V x) {
     if constexpr (Count > half) save_first<Count - half>(p + half, lanes_from<half>(x, some));
   }
 }
+/// Adds the first Count lanes to what lies at p, by halves.
+template <int Count, class T, class V>
+DRX_HOST void add_first(T* p, V x) {
+  constexpr int width = static_cast<int>(sizeof(V) / sizeof(T)), half = width / 2;
+#if defined(__CUDACC__)
+  constexpr bool halves = false;
+#else
+  constexpr bool halves = sizeof(V) > 16;
+#endif
+  if constexpr (Count == width) {
+    V sum;
+    std::memcpy(&sum, p, sizeof(V));
+    sum += x;
+    std::memcpy(p, &sum, sizeof(V));
+  } else if constexpr (!halves) {
+    for (int i = 0; i < Count; ++i) p[i] += x[i];
+  } else {
+    constexpr std::make_integer_sequence<int, half> some{};
+    add_first<least(Count, half)>(p, lanes_from<0>(x, some));
+    if constexpr (Count > half) add_first<Count - half>(p + half, lanes_from<half>(x, some));
+  }
+}
 /// The last lanes from First on, moved to the front.
 template <int First, class V, int... I>
 DRX_HOST V moved_down(V x, std::integer_sequence<int, I...>) {

@@ -9,6 +9,8 @@
 #include <drx/run/node_list.hpp>
 #include <drx/run/rank_tree.hpp>
 #include <drx/run/split_reduction.hpp>
+#include <drx/run/steps_ahead.hpp>
+#include <drx/run/sums_of_block.hpp>
 
 #include <algorithm>
 #include <stdexcept>
@@ -59,6 +61,8 @@ struct kernel<C, E, &prim::stage> {
     return false;
   }();
 
+  using sums = sums_of_block<kernel>;
+
   static void run(frame& f) {
     if constexpr (parent < 0) {
       run_top(f);
@@ -73,6 +77,17 @@ struct kernel<C, E, &prim::stage> {
   /// here, number `number` of all.
   template <int Body>
   static void run_body(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
+    enter<Body>(f, stored, local, number);
+    if constexpr (Body > 0 && parent < 0) {
+      run_block<Body, 0, C::plan.step_count[body + Body]>(f);
+    } else {
+      run_region<C, body + Body>(f);
+    }
+    leave<Body>(f, stored, local, number);
+  }
+  /// Points the inputs of body Body at the members from `stored` on.
+  template <int Body>
+  static void enter(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
     constexpr int region = body + Body;
     f.at[p] = stored;
     f.slots[C::plan.where[C::input(region, 0)].offset] = reinterpret_cast<std::byte*>(&number);
@@ -89,13 +104,12 @@ struct kernel<C, E, &prim::stage> {
         if constexpr (C::definition(r) >= 0) f.slots[C::plan.where[r].offset] = address<C, to>(f);
       }
     });
-    if constexpr (Body > 0 && parent < 0) {
-      run_block<region, C::attr(E, Body)>(f);
-    } else {
-      run_region<C, region>(f);
-    }
+  }
+  /// Writes what is not folded where it belongs.
+  template <int Body>
+  static void leave(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr int out = C::output(region, I), one = C::output(body, I), to = C::result(E, I);
+      constexpr int out = C::output(body + Body, I), one = C::output(body, I), to = C::result(E, I);
       if constexpr (fold_of(I) == fold::group) {
         const std::int64_t shard = number % monoid_of(I);
         std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(one)));
@@ -120,24 +134,27 @@ struct kernel<C, E, &prim::stage> {
   }();
   /// A block's steps, while a later block's shares are fetched, where the members are more than a cache holds. Only a block's first step
   /// reads memory, which would idle during the others. A leaf's block is long enough that each step fetches its part of the next one; of
-  /// smaller blocks the first step fetches all, some 6 KB ahead.
-  template <int Region, std::int64_t Size>
+  /// smaller blocks the first step fetches all, some 9 KB ahead.
+  template <int Body, int First, int Last>
   static void run_block(frame& f) {
-    constexpr int steps = C::plan.step_count[Region], parts = Size == block && steps > 0 ? steps : 1;
-    constexpr std::int64_t least_ahead = Size == block ? 0 : 6000;
+    constexpr int region = body + Body, steps = C::plan.step_count[region];
+    constexpr std::int64_t size = C::attr(E, Body);
+    constexpr int parts = size == block && steps > 0 ? steps : 1;
+    constexpr std::int64_t least_ahead = size == block ? 0 : 9000;
     const bool from_memory = f.members[p].local * member_bytes >= (1 << 22);
-    unroll<steps>([&]<int S>(std::integral_constant<int, S>) {
-      if (S < parts && from_memory)
+    unroll<Last - First>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int step = First + K;
+      if (step < parts && from_memory)
         unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
-          constexpr int share = C::input(Region, 1 + I);
+          constexpr int share = C::input(region, 1 + I);
           constexpr std::int64_t bytes = C::bytes(share);
           if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
             constexpr std::int64_t ahead = bytes >= least_ahead ? bytes : (least_ahead + bytes - 1) / bytes * bytes;
             const std::byte* next = f.slots[C::plan.where[share].offset] + ahead;
-            for (std::int64_t at = bytes * S / parts / 64 * 64; at < bytes * (S + 1) / parts; at += 64) __builtin_prefetch(next + at);
+            for (std::int64_t at = bytes * step / parts / 64 * 64; at < bytes * (step + 1) / parts; at += 64) __builtin_prefetch(next + at);
           }
         });
-      run_step<C, C::plan.first_step[Region] + S>(f);
+      if constexpr (sums::template result_of_step<Body>(step) < 0) run_step<C, C::plan.first_step[region] + step>(f);
     });
   }
   /// The number of the first element of a placed share's member.
@@ -150,29 +167,58 @@ struct kernel<C, E, &prim::stage> {
   template <int Body>
   static void write_node(const frame& f, std::byte* to) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (folded(I)) {
+      if constexpr (sums::template step_of<Body>(I) >= 0) {
+        sums::template run<Body, I, false>(f, to + offset(I));
+      } else if constexpr (folded(I)) {
         constexpr int out = C::output(body + Body, I);
         std::memcpy(to + offset(I), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
       }
     });
   }
-  /// A leaf of the tree: one member, or up to `block` of them from left to right, in the largest blocks that fit.
-  static void run_leaf(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number, std::int64_t count, std::byte* to,
-                       std::byte* scratch) {
-    bool begun = false;
-    for (std::int64_t done = 0; done < count;) {
+  static constexpr int ahead = steps_ahead<C>(E);
+  /// The members of a leaf.
+  struct leaf_members {
+    std::int64_t stored, local, number, count;
+    std::int64_t behind = 0;  // of the task, which follow
+  };
+  /// Runs the block that begins `done` members after the leaf's first, and the first steps of the block behind it. Returns its frame.
+  static frame& run_block_and_ahead(two_frames& frames, const leaf_members& m, std::int64_t done) {
+    constexpr int steps = C::plan.step_count[body + 1];
+    constexpr std::int64_t size = C::attr(E, 1);
+    const auto begin = [&](two_frames::place& at, std::int64_t from) {
+      at.number = m.number + from;
+      enter<1>(*at.f, m.stored + from, m.local + from, at.number);
+      run_block<1, 0, ahead>(*at.f);
+    };
+    two_frames::place& now = frames.now();
+    if (!frames.begun) begin(now, done);
+    run_block<1, ahead, ahead + 1>(*now.f);
+    const std::int64_t left = m.count - done - size;
+    const bool follows = left == 0 ? m.behind >= size : left >= size;
+    if (follows) begin(frames.next(), done + size);
+    run_block<1, ahead + 1, steps>(*now.f);
+    leave<1>(*now.f, m.stored + done, m.local + done, now.number);
+    frames.advance(follows);
+    return *now.f;
+  }
+  /// A leaf of the tree: one member, or up to `block` of them from left to right, in the largest blocks that fit. What is `begun` already
+  /// lies in `to`.
+  static void run_leaf(frame& f, two_frames& frames, const leaf_members& m, std::byte* to, std::byte* scratch, bool begun = false) {
+    for (std::int64_t done = 0; done < m.count;) {
       std::byte* const part = begun ? scratch : to;
       const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
-        run_body<Body>(f, stored + done, local + done, number + done);
-        if (begun && !has_monoid) combine_outputs<Body>(f, to);
-        else write_node<Body>(f, part);
+        frame* own = &f;
+        if constexpr (Body == 1 && ahead > 0) own = &run_block_and_ahead(frames, m, done);
+        else run_body<Body>(f, m.stored + done, m.local + done, m.number + done);
+        if (begun && !has_monoid) combine_outputs<Body>(*own, to);
+        else write_node<Body>(*own, part);
       };
       std::int64_t size = 1;
       if constexpr (has_blocks) {
-        if (count - done >= C::attr(E, 1)) {
+        if (m.count - done >= C::attr(E, 1)) {
           size = C::attr(E, 1);
           run(std::integral_constant<int, 1>{});
-        } else if (block_bodies > 1 && count - done >= C::attr(E, 2)) {
+        } else if (block_bodies > 1 && m.count - done >= C::attr(E, 2)) {
           size = C::attr(E, 2);
           run(std::integral_constant<int, block_bodies>{});
         } else {
@@ -187,23 +233,19 @@ struct kernel<C, E, &prim::stage> {
     }
   }
   /// Runs a leaf and adds it to the list; without writing it first, where it is one step to the node that awaits it.
-  static void push_leaf(frame& f, node_list& list, std::int64_t leaf, std::int64_t stored, std::int64_t local, std::int64_t number,
-                        std::int64_t count) {
+  static void push_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const leaf_members& m) {
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
     if constexpr (!has_monoid && node_bytes > 0)
       if (list.awaits({0, leaf})) {
-        const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
-          if (count != (Body == 0 ? 1 : C::attr(E, Body))) return false;
-          run_body<Body>(f, stored, local, number);
-          combine_outputs<Body>(f, list.data(list.size() - 1));
+        bool one_step = m.count == 1;
+        if constexpr (has_blocks) one_step = one_step || m.count == C::attr(E, 1) || m.count == C::attr(E, block_bodies);
+        if (one_step) {
+          run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, true);
           list.push_joined(joined);
-          return true;
-        };
-        bool done = false;
-        unroll<1 + block_bodies>([&]<int Body>(std::integral_constant<int, Body> body) { done = done || run(body); });
-        if (done) return;
+          return;
+        }
       }
-    run_leaf(f, stored, local, number, count, list.next(), list.next() + node_bytes);
+    run_leaf(f, frames, m, list.next(), list.next() + node_bytes);
     list.push({0, leaf}, joined);
   }
 
@@ -222,7 +264,9 @@ struct kernel<C, E, &prim::stage> {
   template <int Body>
   static void combine_outputs(frame& f, std::byte* left) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (folded(I) && fold_of(I) != fold::monoid)
+      if constexpr (sums::template step_of<Body>(I) >= 0) {
+        sums::template run<Body, I, true>(f, left + offset(I));
+      } else if constexpr (folded(I) && fold_of(I) != fold::monoid)
         fold_elements<I>(left + offset(I), left + offset(I), address<C, C::output(body + Body, I)>(f), C::tape.values[C::result(E, I)].shape.size());
     });
   }
@@ -330,10 +374,18 @@ struct kernel<C, E, &prim::stage> {
         j.lent = address<C, C::output(body, lendable)>(f);
         return;
       }
+    frame other = f;
+    if constexpr (ahead > 0) {
+      other.slots = std::copy(j.f->slots, j.f->slots + C::plan.slots, f.slots + C::plan.slots) - C::plan.slots;
+      other.at = std::copy(j.f->at, j.f->at + C::placements.count, f.at + C::placements.count) - C::placements.count;
+      other.thread = f.thread + C::plan.thread_bytes;
+    }
+    two_frames frames{{{&f}, {&other}}};
     node_list list(mine.nodes[ordinal].data(), node_bytes);
-    for (std::int64_t l = begin_of(j, task); l < begin_of(j, task + 1); ++l) {
+    const std::int64_t end = begin_of(j, task + 1), last = std::min(end * j.unit, j.local);
+    for (std::int64_t l = begin_of(j, task); l < end; ++l) {
       const std::int64_t m = l * j.unit, count = std::min(j.unit, j.local - m);
-      push_leaf(f, list, j.first / j.unit + l, j.storage ? j.storage[m] : m, m, j.first + m, count);
+      push_leaf(f, frames, list, j.first / j.unit + l, {j.storage ? j.storage[m] : m, m, j.first + m, count, last - m - count});
     }
   }
 
@@ -647,9 +699,10 @@ struct kernel<C, E, &prim::stage> {
     exchange_members(f, here, boundaries, begin);
   }
   static void run_leaves(frame& f, node_list& list, std::int64_t begin, std::int64_t n, std::int64_t first, std::int64_t last) {
+    two_frames none;
     for (std::int64_t l = first; l < last; ++l) {
       const std::int64_t m = l * block;
-      push_leaf(f, list, l, begin + m, begin + m, m, std::min(block, n - m));
+      push_leaf(f, none, list, l, {begin + m, begin + m, m, std::min(block, n - m)});
     }
   }
   struct nested_job {

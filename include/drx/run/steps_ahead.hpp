@@ -1,0 +1,50 @@
+// drx/run/steps_ahead.hpp: blocks of long members in turns, each on one of two frames. A block's elementwise functions are a chain of
+// hundreds of cycles, of which a processor sees only one at a time; meanwhile it computes the next block's dot products, and reads memory.
+#pragma once
+
+#include <drx/run/kernels.hpp>
+
+namespace drx::run {
+
+/// Of a block of stage E: the steps up to its first product, if elementwise functions of what it makes come next, and members are long.
+/// They run before the last steps of the block in front. 0: no step does.
+template <class C>
+constexpr int steps_ahead(int e) {
+  const auto& x = C::tape.entries[e];
+  const std::int64_t size = C::attr(e, 1), smaller = C::attr(e, 2);
+  const bool nested = C::placements.parent[C::placements.index(x.placement)] >= 0;
+  if (nested || size == 0 || size == prim::rules::stage::leaf || smaller != 0) return 0;
+  const int region = x.first_region + 1, first = C::plan.first_step[region], count = C::plan.step_count[region];
+  for (int s = 0; s + 2 < count; ++s)
+    if (const plan::step now = C::plan.steps[first + s]; !now.group && C::tape.entries[now.entry].prim == &prim::matmul)
+      return C::plan.steps[first + s + 1].group ? s + 1 : 0;
+  return 0;
+}
+
+/// How many frames a thread has: two where steps run ahead.
+template <class C>
+inline constexpr int frames_of_thread = [] {
+  for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
+    if (C::tape.entries[e].prim == &prim::stage && steps_ahead<C>(e) > 0) return 2;
+  return 1;
+}();
+
+/// The frames of the block that is computed now and of the one behind it.
+struct two_frames {
+  struct place {
+    frame* f = nullptr;
+    std::int64_t number = 0;  // of the block's first member; a slot points here
+  };
+  place places[2];
+  int at = 0;
+  bool begun = false;  // whether the first steps of the block that is computed now are done
+
+  place& now() { return places[at]; }
+  place& next() { return places[1 - at]; }
+  void advance(bool next_begun) {
+    at = 1 - at;
+    begun = next_begun;
+  }
+};
+
+}  // namespace drx::run
