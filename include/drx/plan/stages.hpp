@@ -4,6 +4,7 @@
 // unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
 #pragma once
 
+#include <drx/plan/lanes.hpp>
 #include <drx/plan/loops.hpp>
 #include <drx/plan/outer_products.hpp>
 #include <drx/plan/partitioner.hpp>
@@ -481,29 +482,51 @@ constexpr tape with_constants_first(tape t, int batched) {
   return t;
 }
 
-/// The body for n members at once: batched, then folded over the batch.
+/// Whether members do better in lanes than along a first axis: what they compute has small matrices or windows of its own, or loops.
+constexpr bool suits_lanes(const tape& body) {
+  for (const entry& e : body.entries) {
+    if (e.prim == &prim::convolution || e.prim == &prim::scan) return true;
+    if (e.prim != &prim::matmul) continue;
+    const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
+    if (x[0] != 1 && x[1] != 1 && y[0] != 1 && y[1] != 1) return true;
+  }
+  return false;
+}
+
+/// The body for n members at once: batched or in lanes, then folded over them. Its shares come and its results go with members in front.
 constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n) {
   const int placed = prim::rules::stage::placed(a);
-  vec<bool> batched{true};
-  for (int i = 1; i < body.inputs.size(); ++i) batched.push_back(i <= placed);
-  const tape many = transform::batch(body, batched, n);
+  const bool lanes = suits_lanes(body);
   builder b;
-  vec<int> inputs;
   const int first = b.input(body.values[body.inputs[0]]);
   const abstract_value numbers(dtype::int64, make_shape(n));
-  for (int i = 1; i < many.inputs.size(); ++i) inputs.push_back(b.input(many.values[many.inputs[i]]));
-  vec<int> all{emit::add(b, emit::broadcast_to(b, first, numbers.shape), emit::iota(b, numbers, 0))};
-  all.append(inputs);
-  const vec<int> out = inline_tape(b, many, all);
+  vec<bool> batched{true};
+  vec<int> all{-1};
+  for (int i = 1; i < body.inputs.size(); ++i) {
+    const abstract_value& one = body.values[body.inputs[i]];
+    batched.push_back(i <= placed);
+    const int x = b.input(i <= placed ? one.with_shape(with_front(one.shape, n)) : one);
+    all.push_back(lanes && i <= placed ? first_axis_last(b, x) : x);
+  }
+  all[0] = emit::add(b, emit::broadcast_to(b, first, numbers.shape), emit::iota(b, numbers, 0));
+  vec<int> out;
+  lane_writer w{b, n};
+  if (lanes) {
+    out = w.write(body, all, batched);
+    for (int i = 0; i < out.size(); ++i)
+      if (!batched[i]) out[i] = w.spread(out[i]);
+  } else {
+    out = inline_tape(b, transform::batch(body, batched, n), all);
+  }
   for (int i = 0; i < out.size(); ++i) {
     attributes axis;
-    axis.ints = {0};
+    axis.ints = {lanes ? b.shape(out[i]).rank - 1 : 0};
     switch (prim::rules::stage::fold_of(a, i)) {
       case fold::collect:
-      case fold::gather: b.output(out[i]); break;
+      case fold::gather: b.output(lanes ? last_axis_first(b, out[i]) : out[i]); break;
       case fold::max: b.output(b.add1(prim::max_over, {out[i]}, axis)); break;
       case fold::min: b.output(b.add1(prim::min_over, {out[i]}, axis)); break;
-      default: b.output(emit::sum(b, out[i], axis.ints));
+      default: b.output(lanes ? w.sum(out[i]) : emit::sum(b, out[i], axis.ints));
     }
   }
   tape r = with_constants_first(without_dead_entries(b.result()), 1 + placed);

@@ -71,6 +71,8 @@ struct sum : over_axes {
     if (!emit::is_constant(b, o[0], x)) {
       const int product = over_outer_products(b, o[0], a);
       if (product >= 0) return product;
+      const int squares = of_squared_outer_product(b, o[0], a);
+      if (squares >= 0) return squares;
       const int inner = inside_of_reshape(b, o[0], a);
       if (inner >= 0) return inner;
       const bool first = a.ints.size() == 1 && a.ints[0] == 0;
@@ -100,6 +102,17 @@ struct sum : over_axes {
     if (ps[tx ? 1 : 2] != 1) return -1;
     const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
     return emit::matmul(b, columns, rows, true, false);
+  }
+  /// The squared norm of x y^T is that of x times that of y: the product need not be written. (Norms of examples' gradients, of dense layers.)
+  static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
+    const entry* square = b.definition(x);
+    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 || b.shape(x).rank != 2) return -1;
+    const entry* e = b.definition(square->operands[0]);
+    if (!e || !emit::is_matmul(*e)) return -1;
+    const int p = e->operands[0], q = e->operands[1];
+    if (b.shape(p)[e->attrs.ints[0] != 0 ? 0 : 1] != 1) return -1;
+    const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
+    return emit::mul(b, left, right);
   }
   static void evaluate(evaluation& v) {
     fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);

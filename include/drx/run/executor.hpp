@@ -15,7 +15,7 @@ namespace drx {
 
 /// How many of so many members, if they are small, are computed at once: a block, which does not straddle ranks. Of few members
 /// blocks would leave ranks with more of them than others.
-constexpr std::int64_t members_in_block(std::int64_t members) { return members >= 1024 ? 32 : members >= 256 ? 8 : 1; }
+constexpr std::int64_t members_in_block(std::int64_t members) { return members >= 256 ? 32 : 1; }
 
 /// Which members each rank has: rank r those in [boundaries[r], boundaries[r+1]).
 inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {

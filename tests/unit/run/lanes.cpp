@@ -1,0 +1,65 @@
+// Members in lanes: what small members compute, for many at once, against the plain interpreter.
+#include <drx/drx.hpp>
+
+#include "harness/run.hpp"
+
+#include <string>
+
+namespace {
+struct runs : drx::placement<runs> {};
+template <class T, std::int64_t... N>
+using array = drx::array<T, N...>;
+
+// A filter of states of four numbers: products of small matrices that are a member's own, or the same for all, on either side.
+template <class T>
+constexpr auto filter = [](auto w, auto data) {
+  auto of_member = [](auto v, auto ys) {
+    auto [move, see] = v;
+    auto step = [=](auto s, auto y) {
+      auto [x, p] = s;
+      auto ahead = drx::matmul(drx::matmul(move, p), drx::transpose(move)) + drx::broadcast_to<4, 4>(drx::sum(drx::square(see)));
+      auto outer = [](auto a) { return drx::matmul(drx::reshape<2, 1>(a), drx::reshape<1, 2>(a)); };
+      auto hp = drx::matmul(see, ahead);
+      auto spread = drx::matmul(hp, drx::transpose(see)) + outer(y) + drx::one_hot<T, 2>(drx::iota<array<std::int32_t, 2>>() + drx::cast<std::int32_t>(0 * y));
+      auto error = y - drx::matmul(see, x);
+      auto gain = drx::transpose(drx::solve(spread, hp));
+      auto next = drx::matmul(move, x) + drx::matmul(gain, error);
+      return std::pair{std::tuple{next, ahead - drx::matmul(gain, hp)}, drx::dot(error, drx::solve(spread, error)) + drx::logdet(spread)};
+    };
+    auto begin = drx::concatenate(drx::index<0>(ys), drx::index<1>(ys));
+    auto start = drx::matmul(drx::reshape<4, 1>(begin), drx::reshape<1, 4>(begin));
+    auto [last, errors] = drx::scan(step, std::tuple{drx::zeros<array<T, 4>>(), start + 2 * drx::matmul(drx::transpose(start), start)}, ys);
+    return drx::sum(errors) + drx::sum(std::get<0>(last));
+  };
+  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+};
+template <class T>
+using Filter = drx::program<filter<T>, std::tuple<array<T, 4, 4>, array<T, 2, 4>>, drx::placed<array<T, 3, 2>, runs>>;
+
+// Powers of matrices of integers; a carry that is the same for all members.
+constexpr auto powers = [](auto w, auto data) {
+  auto of_member = [](auto v, auto x) {
+    return drx::fori_loop<3>(std::tuple{x, v}, [=](auto s) {
+      auto [y, z] = s;
+      return std::tuple{drx::matmul(y, z) - drx::matmul(z, drx::transpose(y)), drx::matmul(z, z)};
+    });
+  };
+  auto of_all = drx::map([=](auto v, auto x) {
+    auto [y, z] = of_member(v, x);
+    return y + z;
+  }, drx::broadcast<runs>(w), data);
+  return std::tuple{drx::reduce_sum(of_all), drx::reduce_max(of_all), of_all};
+};
+using Powers = drx::program<powers, array<std::int64_t, 3, 3>, drx::placed<array<std::int64_t, 3, 3>, runs>>;
+
+template <class P>
+std::string plan_of() {
+  return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
+}
+}  // namespace
+
+TEST_CASE("products of small matrices in lanes") {
+  harness::check_run<Filter<double>>({.low = 0.2, .high = 0.8}, {0, 5, 256, 300});
+  CHECK(plan_of<Filter<double>>().find("lane_matmul") != std::string::npos);
+}
+TEST_CASE("integers in lanes") { harness::check_run<Powers>({.below = 3}, {7, 300}); }
