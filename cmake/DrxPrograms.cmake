@@ -3,6 +3,7 @@
 add_library(drx_own INTERFACE)
 target_compile_options(drx_own INTERFACE -Wall -Wextra -Wconversion -Wshadow
   $<$<BOOL:${DRX_WERROR}>:-Werror> $<$<BOOL:${DRX_NATIVE}>:-march=native>
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> # ccache asks for it where headers are precompiled
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-maybe-uninitialized>") # g++ 12: false for "a" + string, and in its own AVX-512 header
 if(DRX_SANITIZE)
   list(JOIN DRX_SANITIZE , sanitizers)
