@@ -14,7 +14,8 @@ using array = drx::array<T, N...>;
 template <class T>
 constexpr auto filter = [](auto w, auto data) {
   auto of_member = [](auto v, auto ys) {
-    auto [move, see] = v;
+    auto move = std::get<0>(v);
+    auto see = std::get<1>(v);
     auto step = [=](auto s, auto y) {
       auto [x, p] = s;
       auto ahead = drx::matmul(drx::matmul(move, p), drx::transpose(move)) + drx::broadcast_to<4, 4>(drx::sum(drx::square(see)));

@@ -33,7 +33,8 @@ using Clipped = drx::program<clipped, std::tuple<array<double, 3, 3, 2, 3>, arra
 // What moves to axis 0 and back, and what keeps its attributes: slices, padding, sorting, positions, running sums, loops in loops.
 constexpr auto many = [](auto w, auto data) {
   auto of_member = [](auto v, auto r) {
-    auto [x, k] = r;
+    auto x = std::get<0>(r);
+    auto k = std::get<1>(r);
     auto step = [=](auto i, auto s) {
       auto row = drx::index<0>(drx::dynamic_slice<1>(v, i)) + drx::take(s, k) * drx::take(s, i);
       auto ordered = drx::sort(drx::concatenate(drx::slice<1, 3>(s), drx::flip<0>(row)));
