@@ -42,6 +42,50 @@ constexpr void measure(const tape& t, frozen_sizes& s) {
   }
 }
 
+namespace detail {
+/// The arrays of a frozen tape of any size: thawing is compiled once, not for each size.
+struct frozen_arrays {
+  const frozen_region* regions;
+  const frozen_entry* entries;
+  const abstract_value* values;
+  const std::int64_t* pool;
+  int count;  // of values
+};
+constexpr tape thaw(const frozen_arrays& from, int region) {
+  tape t;
+  const frozen_region& r = from.regions[region];
+  vec<int> local(from.count, -1);
+  auto name = [&](std::int64_t id) {
+    int& n = local[static_cast<int>(id)];
+    if (n < 0) {
+      n = t.values.size();
+      t.values.push_back(from.values[id]);
+    }
+    return n;
+  };
+  auto names = [&](const span_of_pool& s) {
+    vec<int> v;
+    for (int i = 0; i < s.count; ++i) v.push_back(name(from.pool[s.first + i]));
+    return v;
+  };
+  t.inputs = names(r.inputs);
+  for (int i = 0; i < r.entries; ++i) {
+    const frozen_entry& f = from.entries[r.first_entry + i];
+    entry e;
+    e.prim = f.prim;
+    e.operands = names(f.operands);
+    e.results = names(f.results);
+    for (int k = 0; k < f.ints.count; ++k) e.attrs.ints.push_back(from.pool[f.ints.first + k]);
+    e.attrs.number = f.number;
+    e.attrs.placement = f.placement;
+    for (int k = 0; k < f.regions; ++k) e.regions.push_back(thaw(from, f.first_region + k));
+    t.entries.push_back(static_cast<entry&&>(e));
+  }
+  t.outputs = names(r.outputs);
+  return t;
+}
+}  // namespace detail
+
 template <int Regions, int Entries, int Values, int Pool>
 struct frozen_tape {
   static constexpr frozen_sizes sizes{Regions, Entries, Values, Pool};
@@ -66,39 +110,7 @@ struct frozen_tape {
     store(t, 0, at);
   }
   /// The growable form again, for another transformation.
-  [[nodiscard]] constexpr tape thaw(int region = 0) const {
-    tape t;
-    const frozen_region& r = regions[region];
-    vec<int> local(Values, -1);
-    auto name = [&](std::int64_t id) {
-      int& n = local[static_cast<int>(id)];
-      if (n < 0) {
-        n = t.values.size();
-        t.values.push_back(values[id]);
-      }
-      return n;
-    };
-    auto names = [&](const span_of_pool& s) {
-      vec<int> v;
-      for (int i = 0; i < s.count; ++i) v.push_back(name(pool[s.first + i]));
-      return v;
-    };
-    t.inputs = names(r.inputs);
-    for (int i = 0; i < r.entries; ++i) {
-      const frozen_entry& f = entries[r.first_entry + i];
-      entry e;
-      e.prim = f.prim;
-      e.operands = names(f.operands);
-      e.results = names(f.results);
-      for (int k = 0; k < f.ints.count; ++k) e.attrs.ints.push_back(pool[f.ints.first + k]);
-      e.attrs.number = f.number;
-      e.attrs.placement = f.placement;
-      for (int k = 0; k < f.regions; ++k) e.regions.push_back(thaw(f.first_region + k));
-      t.entries.push_back(static_cast<entry&&>(e));
-    }
-    t.outputs = names(r.outputs);
-    return t;
-  }
+  [[nodiscard]] constexpr tape thaw(int region = 0) const { return detail::thaw({regions, entries, values, pool, Values}, region); }
 
  private:
   struct cursor {
