@@ -12,7 +12,7 @@ struct add : same_type, on_numbers {
   static constexpr const char* name = "add";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static constexpr T apply(T x, T y) { return x + y; }
+  DRX_INLINE static constexpr T apply(T x, T y) { return x + y; }
   template <class T>
   static T reference(T x, T y) { return x + y; }
   static constexpr int partial(builder&, const rule_site&, int, int t) { return t; }
@@ -27,7 +27,7 @@ struct sub : same_type, on_numbers {
   static constexpr const char* name = "sub";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static constexpr T apply(T x, T y) { return x - y; }
+  DRX_INLINE static constexpr T apply(T x, T y) { return x - y; }
   template <class T>
   static T reference(T x, T y) { return x - y; }
   static constexpr int partial(builder& b, const rule_site&, int i, int t) { return i == 0 ? t : emit::neg(b, t); }
@@ -42,7 +42,7 @@ struct mul : same_type, on_numbers {
   static constexpr const char* name = "mul";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static constexpr T apply(T x, T y) { return x * y; }
+  DRX_INLINE static constexpr T apply(T x, T y) { return x * y; }
   template <class T>
   static T reference(T x, T y) { return x * y; }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
@@ -59,7 +59,7 @@ struct div : same_type, on_numbers, singular_value {  // integers divide as in C
   static constexpr const char* name = "div";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static constexpr T apply(T x, T y) {
+  DRX_INLINE static constexpr T apply(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       return y == 0 ? T(0) : y == T(-1) ? negative(x) : x / y;  // defined for every input
     } else {
@@ -85,7 +85,7 @@ struct neg : same_type, on_numbers {
   static constexpr const char* name = "neg";
   static constexpr int arity = 1;
   template <class T>
-  DRX_FN static constexpr T apply(T x) { return -x; }
+  DRX_INLINE static constexpr T apply(T x) { return -x; }
   template <class T>
   static T reference(T x) { return -x; }
   static constexpr int partial(builder& b, const rule_site&, int, int t) { return emit::neg(b, t); }
@@ -95,7 +95,7 @@ struct maximum : same_type, on_numbers {  // ties share the derivative; a NaN wi
   static constexpr const char* name = "max";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static constexpr T apply(T x, T y) { return x > y || x != x ? x : y; }
+  DRX_INLINE static constexpr T apply(T x, T y) { return x > y || x != x ? x : y; }
   template <class T>
   static T reference(T x, T y) { return apply(x, y); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
@@ -112,7 +112,7 @@ struct minimum : same_type, on_numbers {
   static constexpr const char* name = "min";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static constexpr T apply(T x, T y) { return x < y || x != x ? x : y; }
+  DRX_INLINE static constexpr T apply(T x, T y) { return x < y || x != x ? x : y; }
   template <class T>
   static T reference(T x, T y) { return apply(x, y); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {

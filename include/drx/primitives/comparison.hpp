@@ -15,21 +15,21 @@ struct comparison : boolean_result, not_differentiable {
 struct equal : comparison {
   static constexpr const char* name = "equal";
   template <class T>
-  DRX_FN static constexpr bool apply(T x, T y) { return x == y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) { return x == y; }
   template <class T>
   static bool reference(T x, T y) { return x == y; }
 };
 struct less : comparison {
   static constexpr const char* name = "less";
   template <class T>
-  DRX_FN static constexpr bool apply(T x, T y) { return x < y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) { return x < y; }
   template <class T>
   static bool reference(T x, T y) { return x < y; }
 };
 struct less_equal : comparison {
   static constexpr const char* name = "less_equal";
   template <class T>
-  DRX_FN static constexpr bool apply(T x, T y) { return x <= y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) { return x <= y; }
   template <class T>
   static bool reference(T x, T y) { return x <= y; }
 };
@@ -40,19 +40,19 @@ struct logical : boolean_result, not_differentiable {
 struct logical_and : logical {
   static constexpr const char* name = "and";
   static constexpr int arity = 2;
-  DRX_FN static constexpr bool apply(bool x, bool y) { return x & y; }
+  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x & y; }
   static bool reference(bool x, bool y) { return x && y; }
 };
 struct logical_or : logical {
   static constexpr const char* name = "or";
   static constexpr int arity = 2;
-  DRX_FN static constexpr bool apply(bool x, bool y) { return x | y; }
+  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x | y; }
   static bool reference(bool x, bool y) { return x || y; }
 };
 struct logical_not : logical {
   static constexpr const char* name = "not";
   static constexpr int arity = 1;
-  DRX_FN static constexpr bool apply(bool x) { return !x; }
+  DRX_INLINE static constexpr bool apply(bool x) { return !x; }
   static bool reference(bool x) { return !x; }
 };
 

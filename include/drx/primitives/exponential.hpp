@@ -11,7 +11,7 @@ namespace rows {
 struct exp : floating_function, singular_value {
   static constexpr const char* name = "exp";
   template <class T>
-  DRX_FN static T apply(T x) { return math::exp(x); }
+  DRX_INLINE static T apply(T x) { return math::exp(x); }
   template <class T>
   static T reference(T x) { return std::exp(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azmul(b, t, s.results[0]); }
@@ -19,7 +19,7 @@ struct exp : floating_function, singular_value {
 struct log : floating_function, singular_value {
   static constexpr const char* name = "log";
   template <class T>
-  DRX_FN static T apply(T x) { return math::log(x); }
+  DRX_INLINE static T apply(T x) { return math::log(x); }
   template <class T>
   static T reference(T x) { return std::log(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azdiv(b, t, s.operands[0]); }
@@ -27,7 +27,7 @@ struct log : floating_function, singular_value {
 struct log1p : floating_function, singular_value {
   static constexpr const char* name = "log1p";
   template <class T>
-  DRX_FN static T apply(T x) { return math::log1p(x); }
+  DRX_INLINE static T apply(T x) { return math::log1p(x); }
   template <class T>
   static T reference(T x) { return std::log1p(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -37,7 +37,7 @@ struct log1p : floating_function, singular_value {
 struct expm1 : floating_function, singular_value {
   static constexpr const char* name = "expm1";
   template <class T>
-  DRX_FN static T apply(T x) { return math::expm1(x); }
+  DRX_INLINE static T apply(T x) { return math::expm1(x); }
   template <class T>
   static T reference(T x) { return std::expm1(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -47,7 +47,7 @@ struct expm1 : floating_function, singular_value {
 struct sigmoid : floating_function {
   static constexpr const char* name = "sigmoid";
   template <class T>
-  DRX_FN static T apply(T x) { return math::sigmoid(x); }
+  DRX_INLINE static T apply(T x) { return math::sigmoid(x); }
   template <class T>
   DRX_FN static T begin(T x) { return math::sigmoid_begin(x); }
   template <class T>
@@ -62,7 +62,7 @@ struct sigmoid : floating_function {
 struct exp2 : floating_function, singular_value {
   static constexpr const char* name = "exp2";
   template <class T>
-  DRX_FN static T apply(T x) { return math::exp2(x); }
+  DRX_INLINE static T apply(T x) { return math::exp2(x); }
   template <class T>
   static T reference(T x) { return std::exp2(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {

@@ -12,7 +12,7 @@ struct fma : same_type, on_floating {
   static constexpr const char* name = "fma";
   static constexpr int arity = 3;
   template <class T>
-  DRX_FN static T apply(T x, T y, T z) { return math::fma(x, y, z); }
+  DRX_INLINE static T apply(T x, T y, T z) { return math::fma(x, y, z); }
   template <class T>
   static T reference(T x, T y, T z) { return std::fma(x, y, z); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {

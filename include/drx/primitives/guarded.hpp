@@ -17,7 +17,7 @@ struct azmul : same_type, on_floating, singular_value {
   static constexpr const char* name = "azmul";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static T apply(T x, T y) { return math::azmul(x, y); }
+  DRX_INLINE static T apply(T x, T y) { return math::azmul(x, y); }
   template <class T>
   static T reference(T x, T y) { return x == 0 || y == 0 ? T(0) : x * y; }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
@@ -38,7 +38,7 @@ struct azdiv : same_type, on_floating, singular_value {
   static constexpr const char* name = "azdiv";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static T apply(T x, T y) { return math::azdiv(x, y); }
+  DRX_INLINE static T apply(T x, T y) { return math::azdiv(x, y); }
   template <class T>
   static T reference(T x, T y) { return x == 0 ? T(0) : x / y; }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {

@@ -14,7 +14,7 @@ namespace rows {
 struct tanh : floating_function {
   static constexpr const char* name = "tanh";
   template <class T>
-  DRX_FN static T apply(T x) { return math::tanh(x); }
+  DRX_INLINE static T apply(T x) { return math::tanh(x); }
   template <class T>
   DRX_FN static T begin(T x) { return math::tanh_begin(x); }
   template <class T>
@@ -30,7 +30,7 @@ struct tanh : floating_function {
 struct sinh : floating_function, singular_value {
   static constexpr const char* name = "sinh";
   template <class T>
-  DRX_FN static T apply(T x) { return math::sinh(x); }
+  DRX_INLINE static T apply(T x) { return math::sinh(x); }
   template <class T>
   static T reference(T x) { return std::sinh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -40,7 +40,7 @@ struct sinh : floating_function, singular_value {
 struct cosh : floating_function, singular_value {
   static constexpr const char* name = "cosh";
   template <class T>
-  DRX_FN static T apply(T x) { return math::cosh(x); }
+  DRX_INLINE static T apply(T x) { return math::cosh(x); }
   template <class T>
   static T reference(T x) { return std::cosh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -50,7 +50,7 @@ struct cosh : floating_function, singular_value {
 struct asinh : floating_function {
   static constexpr const char* name = "asinh";
   template <class T>
-  DRX_FN static T apply(T x) { return math::asinh(x); }
+  DRX_INLINE static T apply(T x) { return math::asinh(x); }
   template <class T>
   static T reference(T x) { return std::asinh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -61,7 +61,7 @@ struct asinh : floating_function {
 struct acosh : floating_function, singular_value {  // NaN below 1, where its derivative is infinite
   static constexpr const char* name = "acosh";
   template <class T>
-  DRX_FN static T apply(T x) { return math::acosh(x); }
+  DRX_INLINE static T apply(T x) { return math::acosh(x); }
   template <class T>
   static T reference(T x) { return std::acosh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -72,7 +72,7 @@ struct acosh : floating_function, singular_value {  // NaN below 1, where its de
 struct atanh : floating_function, singular_value {
   static constexpr const char* name = "atanh";
   template <class T>
-  DRX_FN static T apply(T x) { return math::atanh(x); }
+  DRX_INLINE static T apply(T x) { return math::atanh(x); }
   template <class T>
   static T reference(T x) { return std::atanh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {

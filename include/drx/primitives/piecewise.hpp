@@ -11,28 +11,28 @@ namespace rows {
 struct floor : floating_function, not_differentiable {
   static constexpr const char* name = "floor";
   template <class T>
-  DRX_FN static T apply(T x) { return math::floor(x); }
+  DRX_INLINE static T apply(T x) { return math::floor(x); }
   template <class T>
   static T reference(T x) { return std::floor(x); }
 };
 struct ceil : floating_function, not_differentiable {
   static constexpr const char* name = "ceil";
   template <class T>
-  DRX_FN static T apply(T x) { return math::ceil(x); }
+  DRX_INLINE static T apply(T x) { return math::ceil(x); }
   template <class T>
   static T reference(T x) { return std::ceil(x); }
 };
 struct sign : number_function, not_differentiable {  // -1, 0 or 1; NaN stays
   static constexpr const char* name = "sign";
   template <class T>
-  DRX_FN static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
+  DRX_INLINE static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
   template <class T>
   static T reference(T x) { return apply(x); }
 };
 struct abs : number_function {  // derivative at 0: 0
   static constexpr const char* name = "abs";
   template <class T>
-  DRX_FN static T apply(T x) {
+  DRX_INLINE static T apply(T x) {
     if constexpr (std::is_floating_point_v<T>) {
       return math::abs(x);
     } else {
@@ -49,7 +49,7 @@ struct abs : number_function {  // derivative at 0: 0
 struct relu : number_function {  // max(x, 0), but the derivative at 0 is 0; NaN stays
   static constexpr const char* name = "relu";
   template <class T>
-  DRX_FN static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
+  DRX_INLINE static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
   template <class T>
   static T reference(T x) { return apply(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -60,7 +60,7 @@ struct relu : number_function {  // max(x, 0), but the derivative at 0 is 0; NaN
 struct round : floating_function, not_differentiable {  // of two equally near to the even one
   static constexpr const char* name = "round";
   template <class T>
-  DRX_FN static T apply(T x) { return math::round(x); }
+  DRX_INLINE static T apply(T x) { return math::round(x); }
   template <class T>
   static T reference(T x) { return std::nearbyint(x); }
 };

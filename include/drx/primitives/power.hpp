@@ -13,7 +13,7 @@ namespace rows {
 struct sqrt : floating_function, singular_value {  // derivative at 0: infinite
   static constexpr const char* name = "sqrt";
   template <class T>
-  DRX_FN static T apply(T x) { return math::sqrt(x); }
+  DRX_INLINE static T apply(T x) { return math::sqrt(x); }
   template <class T>
   static T reference(T x) { return std::sqrt(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -23,7 +23,7 @@ struct sqrt : floating_function, singular_value {  // derivative at 0: infinite
 struct rsqrt : floating_function, singular_value {
   static constexpr const char* name = "rsqrt";
   template <class T>
-  DRX_FN static T apply(T x) { return math::rsqrt(x); }
+  DRX_INLINE static T apply(T x) { return math::rsqrt(x); }
   template <class T>
   static T reference(T x) { return 1 / std::sqrt(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -61,7 +61,7 @@ struct pow : same_type, on_floating, singular_value {
 struct cbrt : floating_function {  // derivative at 0: infinite
   static constexpr const char* name = "cbrt";
   template <class T>
-  DRX_FN static T apply(T x) { return math::cbrt(x); }
+  DRX_INLINE static T apply(T x) { return math::cbrt(x); }
   template <class T>
   static T reference(T x) { return std::cbrt(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {

@@ -25,7 +25,7 @@ struct circular_function : floating_function, singular_value {
 struct sin : circular_function {
   static constexpr const char* name = "sin";
   template <class T>
-  DRX_FN static T apply(T x) { return math::sin_near(x); }
+  DRX_INLINE static T apply(T x) { return math::sin_near(x); }
   template <class T>
   static T exact(T x) { return math::sin_of_any(x); }
   template <class T>
@@ -37,7 +37,7 @@ struct sin : circular_function {
 struct cos : circular_function {
   static constexpr const char* name = "cos";
   template <class T>
-  DRX_FN static T apply(T x) { return math::cos_near(x); }
+  DRX_INLINE static T apply(T x) { return math::cos_near(x); }
   template <class T>
   static T exact(T x) { return math::cos_of_any(x); }
   template <class T>
@@ -49,7 +49,7 @@ struct cos : circular_function {
 struct tan : circular_function {
   static constexpr const char* name = "tan";
   template <class T>
-  DRX_FN static T apply(T x) { return math::tan_near(x); }
+  DRX_INLINE static T apply(T x) { return math::tan_near(x); }
   template <class T>
   static T exact(T x) { return math::tan_of_any(x); }
   template <class T>
@@ -62,7 +62,7 @@ struct tan : circular_function {
 struct asin : floating_function, singular_value {
   static constexpr const char* name = "asin";
   template <class T>
-  DRX_FN static T apply(T x) { return math::asin(x); }
+  DRX_INLINE static T apply(T x) { return math::asin(x); }
   template <class T>
   static T reference(T x) { return std::asin(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -72,7 +72,7 @@ struct asin : floating_function, singular_value {
 struct acos : floating_function, singular_value {
   static constexpr const char* name = "acos";
   template <class T>
-  DRX_FN static T apply(T x) { return math::acos(x); }
+  DRX_INLINE static T apply(T x) { return math::acos(x); }
   template <class T>
   static T reference(T x) { return std::acos(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -82,7 +82,7 @@ struct acos : floating_function, singular_value {
 struct atan : floating_function {
   static constexpr const char* name = "atan";
   template <class T>
-  DRX_FN static T apply(T x) { return math::atan(x); }
+  DRX_INLINE static T apply(T x) { return math::atan(x); }
   template <class T>
   static T reference(T x) { return std::atan(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
@@ -94,7 +94,7 @@ struct atan2 : same_type, on_floating {  // derivatives at the origin: NaN
   static constexpr const char* name = "atan2";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static T apply(T y, T x) { return math::atan2(y, x); }
+  DRX_INLINE static T apply(T y, T x) { return math::atan2(y, x); }
   template <class T>
   static T reference(T y, T x) { return std::atan2(y, x); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {

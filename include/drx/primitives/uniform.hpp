@@ -15,10 +15,10 @@ struct unit_interval : not_differentiable {  // the highest bits as mantissa of 
   static constexpr int arity = 1;
   static constexpr bool accepts(dtype t, int) { return is_integer(t); }
   static constexpr dtype result(dtype t) { return t == dtype::int32 ? dtype::float32 : dtype::float64; }
-  DRX_FN static constexpr float apply(std::int32_t bits) {
+  DRX_INLINE static constexpr float apply(std::int32_t bits) {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) >> 9 | 0x3f800000U) - 1.0F;
   }
-  DRX_FN static constexpr double apply(std::int64_t bits) {
+  DRX_INLINE static constexpr double apply(std::int64_t bits) {
     return __builtin_bit_cast(double, static_cast<std::uint64_t>(bits) >> 12 | 0x3ff0000000000000U) - 1.0;
   }
   template <class T>

@@ -12,7 +12,7 @@ struct where : same_type {
   static constexpr int arity = 3;
   static constexpr bool accepts(dtype t, int i) { return i > 0 || t == dtype::boolean; }
   template <class T>
-  DRX_FN static constexpr T apply(bool c, T x, T y) { return c ? x : y; }
+  DRX_INLINE static constexpr T apply(bool c, T x, T y) { return c ? x : y; }
   template <class T>
   static T reference(bool c, T x, T y) { return c ? x : y; }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {  // chosen, never multiplied by 0
