@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Many small simulations in JAX: vmap of a scan, differentiated backwards and forwards."""
+
+import time
+
+import twin
+
+suite = twin.Suite()
+
+import jax  # noqa: E402  (after the affinity is set)
+import jax.numpy as jnp  # noqa: E402
+
+RUNS, STEPS, STEP = 20000, 100, 0.02
+
+
+def error(c, q, p, seen):
+    def slope(q, p):
+        return p, -(c[0] * jnp.sin(q)) - c[1] * p
+
+    def one_step(state, _):
+        q, p = state
+        q1, p1 = slope(q, p)
+        q2, p2 = slope(q + STEP / 2 * q1, p + STEP / 2 * p1)
+        q3, p3 = slope(q + STEP / 2 * q2, p + STEP / 2 * p2)
+        q4, p4 = slope(q + STEP * q3, p + STEP * p3)
+        return (q + STEP / 6 * (q1 + 2 * q2 + 2 * q3 + q4), p + STEP / 6 * (p1 + 2 * p2 + 2 * p3 + p4)), None
+
+    (q, p), _ = jax.lax.scan(one_step, (q, p), None, length=STEPS)
+    return jnp.square(q - seen)
+
+
+def mean_error(c, q, p, seen):
+    return jnp.mean(jax.vmap(error, in_axes=(None, 0, 0, 0))(c, q, p, seen))
+
+
+constants = jnp.array([9.81, 0.1], jnp.float32)
+runs = (twin.uniform(1, (RUNS,)), twin.uniform(2, (RUNS,)), twin.uniform(3, (RUNS,), 0.5))
+inputs = jax.block_until_ready(jax.device_put((constants, *runs)))
+
+
+def add(name, derivative):
+    begin = time.perf_counter()
+    compiled = jax.jit(derivative(mean_error)).lower(*inputs).compile()
+    jax.block_until_ready(compiled(*inputs))
+    suite.add("gradient", name, call=lambda: jax.block_until_ready(compiled(*inputs)), result=lambda y: y,
+              temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=time.perf_counter() - begin)
+
+
+add("JAX", jax.grad)
+add("JAX, forward mode", jax.jacfwd)
+suite.version("jax", jax.__version__)
+suite.run()
