@@ -188,6 +188,7 @@ class lane_writer {
       if (!r.empty()) return r;
     }
     if (p == &prim::cond) return cond(e, o, on, out);
+    out = vec<bool>(e.results.size(), true);
     for (int i = 0; i < o.size(); ++i)
       if (on[i]) o[i] = last_axis_first(b, o[i]);
     vec<int> r = p->batch({b, e, o, {}, transform::drivers}, on, n);

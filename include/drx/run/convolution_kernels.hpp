@@ -422,3 +422,6 @@ struct kernel<C, E, &prim::window_argmax> {
 };
 
 }  // namespace drx::run
+
+// More kernels of convolutions: of members in lanes.
+#include <drx/run/lane_kernels.hpp>

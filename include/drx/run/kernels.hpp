@@ -417,6 +417,5 @@ void run_region(frame& f) {
 
 // More specialisations of `kernel`.
 #include <drx/run/convolution_kernels.hpp>
-#include <drx/run/lane_kernels.hpp>
 #include <drx/run/fold_kernels.hpp>
 #include <drx/run/linear_algebra_kernels.hpp>

@@ -107,7 +107,7 @@ TEST_CASE("the page's code") {
     return sum_of_lanes(oscillators{}(drx::ad::pack_rows<8, 16>(changed)));
   };
   CHECK(sum_of_lanes(spread) == doctest::Approx(spread_at(0, 0)));
-  for (const std::size_t i : {0, 7, 8, 15}) CHECK(by_rate[i] == doctest::Approx((spread_at(i, 1e-5) - spread_at(i, -1e-5)) / 2e-5));
+  for (const std::size_t i : {0u, 7u, 8u, 15u}) CHECK(by_rate[i] == doctest::Approx((spread_at(i, 1e-5) - spread_at(i, -1e-5)) / 2e-5));
 
   const auto [value, by_length] = drx::oracle::call<Aim>(0.4, 1.3);
   const auto at = [](double l) {
