@@ -39,19 +39,6 @@ inline constexpr auto error = [](auto c, auto r) {
 };
 inline constexpr auto mean_error = [](auto c, auto data) { return drx::reduce_mean(drx::map(error, drx::broadcast<runs>(c), data)); };
 inline constexpr auto gradient = drx::grad(mean_error);
-
-/// Of the constants as one array, whose Jacobian is taken forwards.
-template <class T>
-struct both {
-  T pull, damping;
-};
-inline constexpr auto error_by_array = [](auto c, auto r) {
-  auto pull = drx::index<0>(c);
-  return error(both<decltype(pull)>{pull, drx::index<1>(c)}, r);
-};
-inline constexpr auto mean_error_by_array = [](auto c, auto data) { return drx::reduce_mean(drx::map(error_by_array, drx::broadcast<runs>(c), data)); };
-inline constexpr auto gradient_forward = drx::jacfwd(mean_error_by_array);
 using Gradient = drx::program<gradient, constants, drx::placed<run, runs>>;
-using GradientForward = drx::program<gradient_forward, drx::array<float, 2>, drx::placed<run, runs>>;
 
 }  // namespace pendulums::program

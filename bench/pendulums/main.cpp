@@ -1,7 +1,6 @@
 // bench/pendulums/main.cpp: the sides of many small simulations.
 #include <harness.hpp>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
@@ -39,25 +38,13 @@ int main(int argc, char** argv) {
   });
   drx_side::constants constants, slopes;
   constants.pull.data()[0] = pendulums::pull, constants.damping.data()[0] = pendulums::damping;
-  const auto bytes = [&](const auto& program) { return static_cast<double>(program.server_bytes() + session.threads() * program.thread_bytes()); };
-  auto reverse = session.compile<drx_side::Gradient>();
+  auto program = session.compile<drx_side::Gradient>();
   add("drx",
       [&](float* out) {
-        reverse.call(slopes, constants, data);
+        program.call(slopes, constants, data);
         out[0] = slopes.pull.data()[0], out[1] = slopes.damping.data()[0];
       },
-      bytes(reverse));
-  drx::array<float, 2> both, of_both;
-  both.data()[0] = pendulums::pull, both.data()[1] = pendulums::damping;
-#ifdef FORWARD
-  auto forward = session.compile<drx_side::GradientForward>();
-  add("drx, forward mode",
-      [&](float* out) {
-        forward.call(of_both, both, data);
-        std::copy_n(of_both.data(), 2, out);
-      },
-      bytes(forward));
-#endif
+      static_cast<double>(program.server_bytes() + session.threads() * program.thread_bytes()));
 #endif
   return suite.run();
 }

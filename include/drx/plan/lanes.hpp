@@ -60,18 +60,16 @@ constexpr shape with_last(shape s, std::int64_t n) {
   s.push_back(n);
   return s;
 }
-/// x with its first axis behind all others, and back.
+/// x with its first axis behind all others, and back: as the transpose of a matrix, for which there is a kernel.
 constexpr int first_axis_last(builder& b, int x) {
-  vec<std::int64_t> order;
-  for (int i = 1; i < b.shape(x).rank; ++i) order.push_back(i);
-  order.push_back(0);
-  return emit::transpose(b, x, order);
+  const shape from = b.shape(x), rest = without_axis(from, 0);
+  const int matrix = emit::reshape(b, x, make_shape(from[0], rest.size()));
+  return emit::reshape(b, emit::transpose(b, matrix, {1, 0}), with_last(rest, from[0]));
 }
 constexpr int last_axis_first(builder& b, int x) {
-  const int rank = b.shape(x).rank;
-  vec<std::int64_t> order{rank - 1};
-  for (int i = 0; i + 1 < rank; ++i) order.push_back(i);
-  return emit::transpose(b, x, order);
+  const shape from = b.shape(x), rest = without_axis(from, from.rank - 1);
+  const int matrix = emit::reshape(b, x, make_shape(rest.size(), from.last()));
+  return emit::reshape(b, emit::transpose(b, matrix, {1, 0}), with_front(rest, from.last()));
 }
 
 /// Writes tapes for n members in lanes.

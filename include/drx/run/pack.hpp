@@ -240,7 +240,9 @@ template <int Rows, int Cols, class T>
 DRX_INLINE void transpose(const T* from, T* to) {
 #if !defined(__CUDACC__)
   constexpr int W = pack_width<T>;
-  if constexpr (Rows >= W && Cols >= W) {
+  if constexpr (Rows == 0 || Cols == 0) {
+    return;
+  } else if constexpr (Rows >= W && Cols >= W) {
     return detail::transpose(from, Cols, to, Rows, Rows, Cols);
   } else if constexpr (Rows % W == 0 && Cols > 1) {  // of few columns
     for (int row = 0; row < Rows; row += W) detail::transpose_block<W, Cols>(from + row * Cols, Cols, from + Rows * Cols, to + row, Rows);
