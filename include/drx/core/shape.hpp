@@ -74,6 +74,12 @@ constexpr shape with_front(const shape& s, std::int64_t n) {
   return r;
 }
 
+/// s with one more axis of extent n behind the others.
+constexpr shape with_last(shape s, std::int64_t n) {
+  s.push_back(n);
+  return s;
+}
+
 /// s with one more axis of extent n at place `axis`.
 constexpr shape with_axis(const shape& s, int axis, std::int64_t n) {
   shape r;

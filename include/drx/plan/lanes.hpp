@@ -40,10 +40,8 @@ struct lane_convolution {
       if (i == 0 || t.attrs.ints[0] || convolution::of(one).result == convolution_role::w) s = without_axis(s, s.rank - 1);
       operands.push_back(t.operands[i].with_shape(s));
     }
-    abstract_value r = convolution::type({operands, one, t.regions})[0];
-    shape s = r.shape;
-    s.push_back(n);
-    return {r.with_shape(s)};
+    const abstract_value r = convolution::type({operands, one, t.regions})[0];
+    return {r.with_shape(with_last(r.shape, n))};
   }
   static std::string print(const attributes& a) { return convolution::print(single(a)) + (a.ints[0] ? "; kernels in lanes" : ""); }
 };
@@ -56,10 +54,6 @@ inline constexpr primitive lane_convolution{.name = "lane_convolution", .type = 
 
 namespace plan {
 
-constexpr shape with_last(shape s, std::int64_t n) {
-  s.push_back(n);
-  return s;
-}
 /// x with its first axis behind all others, and back: as the transpose of a matrix, for which there is a kernel.
 constexpr int first_axis_last(builder& b, int x) {
   const shape from = b.shape(x), rest = without_axis(from, 0);
@@ -120,8 +114,8 @@ class lane_writer {
     const shape s = b.shape(x);
     const vec<std::int64_t> last{s.rank - 1};
     if (s.rank == 3 && s[0] > 1 && s[1] > 1 && is_floating(b.type(x).type)) {
-      const vec<int> all = factors(x);
-      vec<int> left, right, both, outside;
+      vec<int> all, left, right, both, outside;
+      add_factors(all, x);
       for (int f : all) {
         const shape from = b.shape(f);
         if (from.rank != 3) return emit::sum(b, x, last);
@@ -140,17 +134,15 @@ class lane_writer {
   }
 
  private:
-  /// x as a product: what its multiplications multiply, before broadcasts.
-  constexpr vec<int> factors(int x) {
+  /// x as a product: what its multiplications multiply, before broadcasts. At most some factors: each square doubles their number.
+  constexpr void add_factors(vec<int>& to, int x) {
     const entry* e = b.definition(x);
-    if (e && e->prim == &prim::mul) {
-      const int second = e->operands[1];
-      vec<int> r = factors(e->operands[0]);
-      r.append(factors(second));
-      return r;
+    if (e && e->prim == &prim::mul && to.size() < 16) {
+      add_factors(to, e->operands[0]);
+      add_factors(to, e->operands[1]);
+    } else {
+      to.push_back(e && e->prim == &prim::broadcast_to ? e->operands[0] : x);
     }
-    if (e && e->prim == &prim::broadcast_to) return {e->operands[0]};
-    return {x};
   }
   /// The product of factors that are broadcast to [A, 1, n] or [1, B, n], as a matrix.
   constexpr int product(const vec<int>& f, const shape& s) {

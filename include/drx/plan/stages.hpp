@@ -4,158 +4,13 @@
 // unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
 #pragma once
 
-#include <drx/plan/lanes.hpp>
-#include <drx/plan/loops.hpp>
+#include <drx/plan/blocks.hpp>
+#include <drx/plan/loop_invariants.hpp>
 #include <drx/plan/outer_products.hpp>
 #include <drx/plan/partitioner.hpp>
+#include <drx/plan/turned_loops.hpp>
 
 namespace drx {
-
-/// What becomes of one result of a stage's body.
-enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
-
-namespace prim::rules {
-/// placement; number: how many members it has, where the program says so, else 0; ints: {placed operands, block sizes...,
-/// how many results, then for each result of the body its fold and the number of its monoid, of the members
-/// gathered, of all or of a group, or where in ints its list of sources is; then such lists: how many members, and each one's source}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
-/// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
-/// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
-/// over it already. (Size 0: no such body.)
-struct stage {
-  static constexpr int blocks = 2;          // how many block sizes there are
-  static constexpr std::int64_t leaf = 32;  // members of a leaf of the tree, where members go in blocks
-  static constexpr int header = 2 + blocks;
-  static constexpr int results(const attributes& a) { return static_cast<int>(a.ints[header - 1]); }
-  static constexpr int placed(const attributes& a) { return static_cast<int>(a.ints[0]); }
-  static constexpr fold fold_of(const attributes& a, int result) { return static_cast<fold>(a.ints[header + 2 * result]); }
-  static constexpr int monoid_of(const attributes& a, int result) { return static_cast<int>(a.ints[header + 1 + 2 * result]); }
-  static constexpr vec<std::int64_t> sources(const attributes& a, int result) {
-    vec<std::int64_t> r;
-    const int at = monoid_of(a, result);
-    for (int i = 0; i < a.ints[at]; ++i) r.push_back(a.ints[at + 1 + i]);
-    return r;
-  }
-  static constexpr int block_bodies(const attributes& a) { return (a.ints[1] != 0) + (a.ints[2] != 0); }
-
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const tape& body = t.regions[0];
-    typing::require(body.inputs.size() == t.operands.size() + 1, "stage: the body's inputs are not the operands' number");
-    for (int i = 0; i < t.operands.size(); ++i)
-      typing::require((i < placed(t.attrs) ? t.operands[i].of_member() : t.operands[i]) == body.values[body.inputs[i + 1]],
-                      "stage: an operand is of another type");
-    vec<abstract_value> r;
-    for (int i = 0; i < body.outputs.size(); ++i) {
-      const abstract_value& v = body.values[body.outputs[i]];
-      switch (fold_of(t.attrs, i)) {
-        case fold::shard_sum:
-        case fold::permute:
-        case fold::transpose:
-        case fold::collect: r.push_back(v.placed_at(t.attrs.placement)); break;
-        case fold::gather: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i)))); break;
-        case fold::group: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i))).placed_at(t.attrs.placement)); break;
-        default: r.push_back(v);
-      }
-    }
-    return r;
-  }
-  static std::string print(const attributes& a) {
-    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "group", "permute", "transpose", "shard_sum"};
-    std::string s(a.placement->name);
-    for (int i = 0; i < results(a); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
-    for (int i = 0; i < block_bodies(a); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(a.ints[1 + i]);
-    if (a.number >= 0) s += "; " + std::to_string(static_cast<std::int64_t>(a.number)) + " members";
-    return s;
-  }
-  static void evaluate(evaluation& v) {
-    const attributes& a = v.e.attrs;
-    const std::int64_t n = v.members(a.placement);
-    std::vector<tensor> collected(v.out.size());
-    for (std::size_t i = 0; i < v.out.size(); ++i) {
-      const abstract_value& t = v.out[i].type;
-      const fold f = fold_of(a, static_cast<int>(i));
-      const abstract_value one = f == fold::gather || f == fold::group ? t.with_shape(without_axis(t.shape, 0)) : t;
-      collected[i] = tensor(one.depth > 0 ? one : one.placed_at(a.placement));
-    }
-    for (std::int64_t m = 0; m < n; ++m) {
-      tensor index(abstract_value(dtype::int64, {}));
-      index.data<std::int64_t>()[0] = m;
-      std::vector<tensor> inputs{index};
-      for (std::size_t i = 0; i < v.in.size(); ++i)
-        inputs.push_back(static_cast<int>(i) < placed(a) ? v.in[i]->members.at(static_cast<std::size_t>(m)) : *v.in[i]);
-      std::vector<tensor> outputs = v.run_member(v.e.regions[0], std::move(inputs), m);
-      for (std::size_t i = 0; i < outputs.size(); ++i) collected[i].members.push_back(std::move(outputs[i]));
-    }
-    // Each result by the primitive that it came from.
-    for (int i = 0; i < static_cast<int>(v.out.size()); ++i) {
-      const fold f = fold_of(a, i);
-      const auto at = static_cast<std::size_t>(i);
-      if (f == fold::collect) {
-        v.out[at] = std::move(collected[at]);
-        continue;
-      }
-      if (f == fold::gather) {
-        gather::join(collected[at], v.out[at]);
-        continue;
-      }
-      if (f == fold::permute) {
-        member_permute::apply(collected[at].members, sources(a, i), v.out[at]);
-        continue;
-      }
-      if (f == fold::transpose) {
-        member_transpose::apply(collected[at].members, monoid_of(a, i), v.out[at]);
-        continue;
-      }
-      if (f == fold::shard_sum) {
-        shard_sum::apply(collected[at], monoid_of(a, i), v.out[at]);
-        continue;
-      }
-      if (f == fold::group) {
-        group_gather::join(collected[at], monoid_of(a, i), v.out[at]);
-        continue;
-      }
-      if (f == fold::monoid && i > 0 && fold_of(a, i - 1) == f && monoid_of(a, i - 1) == monoid_of(a, i)) continue;
-      entry single;
-      std::vector<tensor> out;
-      int count = 1;
-      if (f == fold::monoid) {
-        const int at_monoid = 1 + block_bodies(a) + 2 * monoid_of(a, i);
-        single.regions = {v.e.regions[at_monoid], v.e.regions[at_monoid + 1]};
-        count = single.regions[1].outputs.size();
-      }
-      nested inner(single, v);
-      for (int k = 0; k < count; ++k) {
-        inner.in.push_back(&collected[at + static_cast<std::size_t>(k)]);
-        inner.out.emplace_back(v.out[at + static_cast<std::size_t>(k)].type);
-      }
-      switch (f) {
-        case fold::sum: reduce_sum::evaluate(inner); break;
-        case fold::mean: reduce_mean::evaluate(inner); break;
-        case fold::max: reduce_extremum<true>::evaluate(inner); break;
-        case fold::min: reduce_extremum<false>::evaluate(inner); break;
-        default: reduce_with::evaluate(inner);
-      }
-      for (int k = 0; k < count; ++k) v.out[at + static_cast<std::size_t>(k)] = std::move(inner.out[static_cast<std::size_t>(k)]);
-    }
-  }
-  struct nested final : evaluation {  // another entry under the same interpreter
-    evaluation& outer;
-    nested(const entry& of, evaluation& o) : evaluation(of), outer(o) {}
-    std::vector<tensor> run(const tape& r, std::vector<tensor> i) override { return outer.run(r, std::move(i)); }
-    std::vector<tensor> run_member(const tape& r, std::vector<tensor> i, std::int64_t m) override {
-      return outer.run_member(r, std::move(i), m);
-    }
-    std::int64_t members(const placement_info* p) override { return outer.members(p); }
-  };
-};
-}  // namespace prim::rules
-
-namespace prim {
-inline constexpr primitive stage{.name = "stage",
-                                 .type = rules::stage::type,
-                                 .print = rules::stage::print,
-                                 .evaluate = rules::stage::evaluate};
-}
-
 namespace plan {
 
 constexpr bool is_reduction(const primitive* p) {
@@ -189,9 +44,6 @@ constexpr bool is_placed_entry(const tape& t, const entry& e) {
 }
 
 constexpr tape staged(const tape& t);
-constexpr bool suits_blocks(const tape& body, int placed, bool foldable);
-constexpr vec<std::int64_t> block_sizes(const tape& body, int placed);
-constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n);
 
 /// Writes the stages of one tape.
 class stage_writer {
@@ -389,151 +241,6 @@ class stage_writer {
   }
 };
 
-/// Whether all that a body computes can be done for several members at once, and is better so: its products are of vectors, which become
-/// products of matrices, or of small matrices, which leave vector units idle.
-constexpr bool can_batch_small(const tape& body) {
-  for (const entry& e : body.entries) {
-    if (!e.prim->batch || e.prim == &prim::members) return false;
-    for (const tape& region : e.regions)
-      if (!can_batch_small(region)) return false;
-    for (int o : e.operands)
-      if (body.values[o].depth > 0) return false;
-    if (e.prim == &prim::matmul) {
-      const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-      const bool of_vectors = x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1, small = x.size() <= 64 && y.size() <= 64;
-      if (x.rank != 2 || !(of_vectors || small)) return false;
-    }
-  }
-  return true;
-}
-
-constexpr bool has_loops(const tape& body) {
-  for (const entry& e : body.entries)
-    if (!e.regions.empty()) return true;
-  return false;
-}
-constexpr int entries_in_all(const tape& body) {
-  int n = body.entries.size();
-  for (const entry& e : body.entries)
-    for (const tape& region : e.regions) n += entries_in_all(region);
-  return n;
-}
-/// The bytes of what a member's loops write step by step.
-constexpr std::int64_t bytes_of_steps(const tape& body) {
-  std::int64_t n = 0;
-  for (const entry& e : body.entries)
-    if (e.prim == &prim::scan)
-      for (int i = static_cast<int>(e.attrs.ints[3]); i < e.results.size(); ++i) {
-        const abstract_value& stacked = body.values[e.results[i]];
-        n += stacked.shape.size() * byte_size(stacked.type);
-      }
-  return n;
-}
-
-/// Whether members are small enough to be done in blocks: their shares are short and their products are of vectors, so
-/// that a block makes products of matrices of them.
-constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
-  if (!foldable || (placed == 0 && !has_loops(body))) return false;
-  for (int i = 1; i <= placed; ++i) {
-    const abstract_value& share = body.values[body.inputs[i]];
-    if (share.depth > 0 || share.shape.size() > 1024) return false;
-  }
-  return can_batch_small(body);
-}
-
-/// The sizes of the blocks that a leaf is done in. Where products only are of vectors, a member is read once for its dot products and
-/// once for what is added up; then longer members go in blocks of 8, which the first cache still holds the second time. What loops keep of
-/// their steps is to stay in the second cache. Of long bodies there is one block only: each body is compiled.
-constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
-  std::int64_t bytes = 0;
-  for (int i = 1; i <= placed; ++i) {
-    const abstract_value& share = body.values[body.inputs[i]];
-    bytes += share.shape.size() * byte_size(share.type);
-  }
-  bool products = false, of_vectors = true;
-  for (const entry& e : body.entries) {
-    if (e.prim != &prim::matmul) continue;
-    const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-    products = true;
-    of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
-  }
-  if (products && of_vectors && bytes >= 256) return {8};
-  constexpr std::int64_t leaf = prim::rules::stage::leaf, cache = 1 << 19;
-  const std::int64_t kept = bytes_of_steps(body);
-  if (kept * 8 > cache) return {};
-  if (kept * leaf > cache) return {8};
-  if (has_loops(body) && entries_in_all(body) > 100) return {leaf};
-  return {leaf, 8};
-}
-
-/// t with what does not depend on its first `batched` inputs in front, so that it does not cut groups of what does.
-constexpr tape with_constants_first(tape t, int batched) {
-  vec<bool> depends(t.values.size(), false);
-  for (int i = 0; i < batched; ++i) depends[t.inputs[i]] = true;
-  vec<entry> first, then;
-  for (const entry& e : t.entries) {
-    bool varies = !e.regions.empty();
-    for (int o : e.operands) varies = varies || depends[o];
-    for (int r : e.results) depends[r] = varies;
-    (varies ? then : first).push_back(e);
-  }
-  first.append(then);
-  t.entries = first;
-  return t;
-}
-
-/// Whether members do better in lanes than along a first axis: what they compute has small matrices or windows of its own, or loops.
-constexpr bool suits_lanes(const tape& body) {
-  for (const entry& e : body.entries) {
-    if (e.prim == &prim::convolution || e.prim == &prim::scan) return true;
-    if (e.prim != &prim::matmul) continue;
-    const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-    if (x[0] != 1 && x[1] != 1 && y[0] != 1 && y[1] != 1) return true;
-  }
-  return false;
-}
-
-/// The body for n members at once: batched or in lanes, then folded over them. Its shares come and its results go with members in front.
-constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n) {
-  const int placed = prim::rules::stage::placed(a);
-  const bool lanes = suits_lanes(body);
-  builder b;
-  const int first = b.input(body.values[body.inputs[0]]);
-  const abstract_value numbers(dtype::int64, make_shape(n));
-  vec<bool> batched{true};
-  vec<int> all{-1};
-  for (int i = 1; i < body.inputs.size(); ++i) {
-    const abstract_value& one = body.values[body.inputs[i]];
-    batched.push_back(i <= placed);
-    const int x = b.input(i <= placed ? one.with_shape(with_front(one.shape, n)) : one);
-    all.push_back(lanes && i <= placed ? first_axis_last(b, x) : x);
-  }
-  all[0] = emit::add(b, emit::broadcast_to(b, first, numbers.shape), emit::iota(b, numbers, 0));
-  vec<int> out;
-  lane_writer w{b, n};
-  if (lanes) {
-    out = w.write(body, all, batched);
-    for (int i = 0; i < out.size(); ++i)
-      if (!batched[i]) out[i] = w.spread(out[i]);
-  } else {
-    out = inline_tape(b, transform::batch(body, batched, n), all);
-  }
-  for (int i = 0; i < out.size(); ++i) {
-    attributes axis;
-    axis.ints = {lanes ? b.shape(out[i]).rank - 1 : 0};
-    switch (prim::rules::stage::fold_of(a, i)) {
-      case fold::collect:
-      case fold::gather: b.output(lanes ? last_axis_first(b, out[i]) : out[i]); break;
-      case fold::max: b.output(b.add1(prim::max_over, {out[i]}, axis)); break;
-      case fold::min: b.output(b.add1(prim::min_over, {out[i]}, axis)); break;
-      default: b.output(lanes ? w.sum(out[i]) : emit::sum(b, out[i], axis.ints));
-    }
-  }
-  tape r = with_constants_first(without_dead_entries(b.result()), 1 + placed);
-  check(r);
-  return r;
-}
-
 /// t with its placed entries gathered into stages, in regions too.
 constexpr tape staged(const tape& t) {
   const tape source = drx::detail::with_broadcasts_inside(t);
@@ -554,7 +261,7 @@ struct staged_program {
     if (has_layouts(source)) source = partitioned(source);
     tape t = staged(source);
     if (has_outer_products(t)) t = outer_products_as_elements(t);
-    t = with_invariants_in_front(with_lighter_loops(t));
+    t = with_invariants_in_front(with_turned_loops(t));
     check(t);
     return t;
   }

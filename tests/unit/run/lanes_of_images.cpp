@@ -48,6 +48,17 @@ constexpr auto many = [](auto w, auto data) {
 };
 using Many = drx::program<many, array<double, 3, 5>, drx::placed<std::tuple<array<double, 5, 1>, std::int32_t>, runs>>;
 
+// A product of very many factors, of which squares make each other: sums over lanes look at some only.
+constexpr auto powers = [](auto w, auto data) {
+  auto of_member = [](auto v, auto x) {
+    auto y = drx::fori_loop<2>(drx::matmul(drx::reshape<3, 1>(x), drx::reshape<1, 2>(v)), [](auto z) { return drx::sin(z); });
+    auto z = drx::square(drx::square(drx::square(drx::square(y))));
+    return drx::square(drx::square(drx::square(drx::square(z))));
+  };
+  return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(w), data));
+};
+using Powers = drx::program<powers, array<double, 2>, drx::placed<array<double, 3>, runs>>;
+
 template <class P>
 std::string plan_of() {
   return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
@@ -59,3 +70,4 @@ TEST_CASE("convolutions in lanes, and products that are clipped and summed over 
   CHECK(plan_of<Clipped>().find("lane_convolution") != std::string::npos);
 }
 TEST_CASE("what has no rule for lanes is batched") { harness::check_run<Many>({.below = 3}, {9, 300}); }
+TEST_CASE("sums over lanes of products of many factors") { harness::check_run<Powers>({.low = 0.9, .high = 1}, {300}); }

@@ -44,6 +44,13 @@ constexpr auto walk = [](auto drift, auto data) {
 };
 using Walk = drx::program<walk, drx::scalar<float>, drx::placed<drx::array<float, 2>, runs>>;
 
+// Of the members' numbers alone: nothing is placed.
+constexpr auto by_number = [](auto w, auto) {
+  auto of_member = [](auto v, auto i) { return drx::fori_loop<3>(v * drx::cast<double>(i), [=](auto y) { return drx::sin(y) + v; }); };
+  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), drx::partition_index<runs>())); })(w);
+};
+using ByNumber = drx::program<by_number, drx::scalar<double>, drx::placed<drx::scalar<float>, runs>>;
+
 // So many steps are kept that blocks of 32 would not stay in a cache, and of 8 neither.
 template <int Steps>
 constexpr auto long_recurrence = [](auto w, auto data) {
@@ -62,6 +69,10 @@ std::string plan_of() {
 TEST_CASE("a recurrence in each member") { harness::check_run<Recurrence>({}, {0, 1, 255, 256, 300, 1024, 1063}); }
 TEST_CASE("loops that stop, with branches, in each member") { harness::check_run<Root>({.low = 0.5, .high = 4}, {3, 260, 1063}); }
 TEST_CASE("loops whose results are kept") { harness::check_run<Walk>({}, {7, 271, 1063}); }
+TEST_CASE("loops that begin with the member's number") {
+  harness::check_run<ByNumber>({}, {5, 300});
+  CHECK(plan_of<ByNumber>().find("blocks of 32") != std::string::npos);
+}
 TEST_CASE("blocks of members are as large as what their loops keep of the steps allows") {
   CHECK(plan_of<Recurrence>().find("blocks of 32") != std::string::npos);
   CHECK(plan_of<LongRecurrence<1000>>().find("blocks of 32") != std::string::npos);
