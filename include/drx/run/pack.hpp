@@ -76,9 +76,9 @@ template <int First, class V, int... I>
 DRX_HOST auto lanes_from(V x, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(x, x, (First + I)...);
 }
-/// The first Count lanes, by halves.
-template <int Count, class T, class V>
-DRX_HOST void save_first(T* p, V x) {
+/// Calls f(p, part) for the first Count lanes of x: for whole vectors by halves, or number by number.
+template <int Count, class T, class V, class F>
+DRX_HOST void first_lanes(T* p, V x, F f) {
   constexpr int width = static_cast<int>(sizeof(V) / sizeof(T)), half = width / 2;
 #if defined(__CUDACC__)
   constexpr bool halves = false;
@@ -86,36 +86,28 @@ DRX_HOST void save_first(T* p, V x) {
   constexpr bool halves = sizeof(V) > 16;
 #endif
   if constexpr (Count == width) {
-    std::memcpy(p, &x, sizeof(V));
+    f(p, x);
   } else if constexpr (!halves) {
-    for (int i = 0; i < Count; ++i) p[i] = x[i];
+    for (int i = 0; i < Count; ++i) f(p + i, static_cast<T>(x[i]));
   } else {
     constexpr std::make_integer_sequence<int, half> some{};
-    save_first<least(Count, half)>(p, lanes_from<0>(x, some));
-    if constexpr (Count > half) save_first<Count - half>(p + half, lanes_from<half>(x, some));
+    first_lanes<least(Count, half)>(p, lanes_from<0>(x, some), f);
+    if constexpr (Count > half) first_lanes<Count - half>(p + half, lanes_from<half>(x, some), f);
   }
 }
-/// Adds the first Count lanes to what lies at p, by halves.
+/// The first Count lanes, stored at p, and added to what lies there.
+template <int Count, class T, class V>
+DRX_HOST void save_first(T* p, V x) {
+  first_lanes<Count>(p, x, [](T* to, auto part) __attribute__((always_inline)) { std::memcpy(to, &part, sizeof part); });
+}
 template <int Count, class T, class V>
 DRX_HOST void add_first(T* p, V x) {
-  constexpr int width = static_cast<int>(sizeof(V) / sizeof(T)), half = width / 2;
-#if defined(__CUDACC__)
-  constexpr bool halves = false;
-#else
-  constexpr bool halves = sizeof(V) > 16;
-#endif
-  if constexpr (Count == width) {
-    V sum;
-    std::memcpy(&sum, p, sizeof(V));
-    sum += x;
-    std::memcpy(p, &sum, sizeof(V));
-  } else if constexpr (!halves) {
-    for (int i = 0; i < Count; ++i) p[i] += x[i];
-  } else {
-    constexpr std::make_integer_sequence<int, half> some{};
-    add_first<least(Count, half)>(p, lanes_from<0>(x, some));
-    if constexpr (Count > half) add_first<Count - half>(p + half, lanes_from<half>(x, some));
-  }
+  first_lanes<Count>(p, x, [](T* to, auto part) __attribute__((always_inline)) {
+    decltype(part) sum;
+    std::memcpy(&sum, to, sizeof sum);
+    sum += part;
+    std::memcpy(to, &sum, sizeof sum);
+  });
 }
 /// The last lanes from First on, moved to the front.
 template <int First, class V, int... I>
