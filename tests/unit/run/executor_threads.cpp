@@ -3,28 +3,13 @@
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
-
-#include <thread>
+#include "harness/thread_executor.hpp"
 
 using drx::array;
 using drx::placed;
 using drx::program;
 
 namespace {
-class thread_executor final : public drx::executor {
- public:
-  explicit thread_executor(int threads) : threads_(threads) {}
-  [[nodiscard]] int concurrency() const override { return threads_; }
-  void run(int tasks, void (*task)(void*, int), void* context) override {
-    std::vector<std::thread> running;
-    for (int i = 0; i < tasks; ++i) running.emplace_back(task, context, i);
-    for (std::thread& t : running) t.join();
-  }
-
- private:
-  int threads_;
-};
-
 struct clients : drx::placement<clients> {};
 struct rows : drx::placement<rows> {};
 struct words : drx::placement<words> {};
@@ -64,7 +49,7 @@ constexpr auto slope_of_words = [](auto w, auto x) {
 
 template <class P>
 void check(int threads, std::vector<std::int64_t> members) {
-  thread_executor e(threads);
+  harness::thread_executor e(threads);
   drx::single_rank c;
   drx::compiled<P> p(e, c);
   for (std::int64_t n : members) {

@@ -3,25 +3,10 @@
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
-
-#include <thread>
+#include "harness/thread_executor.hpp"
 
 namespace {
 struct rows : drx::placement<rows> {};
-
-class thread_executor final : public drx::executor {
- public:
-  explicit thread_executor(int threads) : threads_(threads) {}
-  [[nodiscard]] int concurrency() const override { return threads_; }
-  void run(int tasks, void (*task)(void*, int), void* context) override {
-    std::vector<std::thread> running;
-    for (int i = 0; i < tasks; ++i) running.emplace_back(task, context, i);
-    for (std::thread& t : running) t.join();
-  }
-
- private:
-  int threads_;
-};
 
 /// A logistic regression with an intercept: loss, two gradients, each row's loss.
 constexpr auto logistic = [](auto w, auto b, auto data) {
@@ -47,7 +32,7 @@ void check() {
   harness::check_run<Program>({}, members);
   drx::single_rank c;
   drx::serial_executor alone;
-  thread_executor two(2), three(3);
+  harness::thread_executor two(2), three(3);
   drx::compiled<Program> one(alone, c), on_two(two, c), on_three(three, c);
   for (std::int64_t n : members) {
     CAPTURE(n);
