@@ -15,7 +15,7 @@ class builder;  // drx/tape/builder.hpp
 /// What a value is while a program is traced: an entry's result on the tape being built, or a constant that has
 /// not met a tape yet.
 struct traced_ref {
-  enum class kind : std::int8_t { none, value, splat, iota, member_index, data, seed };
+  enum class kind : std::int8_t { none, value, splat, iota, identity, member_index, data, seed };
   union source {
     builder* tape;                    // of a value
     double number;                    // of a splat

@@ -94,8 +94,7 @@ template <class... X>
 constexpr builder& common_tape(const leaf_refs<X>&... refs) {
   builder* b = nullptr;
   ((b = builder::inner(b, refs.innermost())), ...);
-  if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
-  return b->at_work();
+  return builder::or_of_constants(b)->at_work();
 }
 
 /// The traced value of type X whose leaves are ids of b.

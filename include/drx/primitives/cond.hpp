@@ -175,7 +175,6 @@ constexpr auto cond(const C& condition, const F& then, const G& otherwise, const
     const detail::regions_of_one_entry branches{detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
                                                 detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
     b = detail::with_captures(b, branches.captures);
-    if (!b) throw "drx: a branch on constants only; let it meet a traced value first";
     vec<int> operands = detail::leaves_on(*b, condition);
     operands.append(branches.operands(*b, x...));
     return detail::bound<R>(*b, b->add(prim::cond, operands, {}, branches.bodies));

@@ -196,12 +196,28 @@ constexpr bool is_constant(const builder& b, int id, double& number) {
   return true;
 }
 
+/// What was computed of constants only, written where it is used; loops and maps outside of the loops that use them.
+constexpr int written_on(builder& b, const traced_ref& r) {
+  b.adopt(*r.from.tape);
+  tape t = r.from.tape->result();
+  t.outputs = {r.id};
+  t = without_dead_entries(t);
+  builder* to = &b;
+  for (const entry& e : t.entries)
+    if (!e.regions.empty()) to = &b.around_loops();
+  const int id = inline_tape(*to, t, {})[0];
+  return to == &b ? id : b.capture({{to}, id, traced_ref::kind::value});
+}
+
 /// The number on b of a traced value of the given type: itself, a captured outer value, or a constant made now.
 constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& type) {
   switch (r.what) {
-    case traced_ref::kind::value: return r.from.tape == &b ? r.id : b.capture(r);
+    case traced_ref::kind::value:
+      if (r.from.tape == &b) return r.id;
+      return r.from.tape->of_constants() ? written_on(b, r) : b.capture(r);
     case traced_ref::kind::splat: return constant(b, type, r.from.number);
     case traced_ref::kind::iota: return iota(b, type, r.id);
+    case traced_ref::kind::identity: return identity(b, type);
     case traced_ref::kind::data: return data(b, type, r);
     case traced_ref::kind::seed: {
       const std::int32_t words[] = {static_cast<std::int32_t>(r.from.seed >> 32), static_cast<std::int32_t>(r.from.seed)};
@@ -217,11 +233,23 @@ constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& typ
 }
 }  // namespace emit
 
+namespace detail {
+/// At run time: an array whose element at each index is f(index).
+template <class A, class F>
+A array_of_elements(const F& f) {
+  A x;
+  for_each_index(A::shape, [&, i = 0](const std::int64_t* at) mutable { x[i++] = static_cast<typename A::value_type>(f(at)); });
+  return x;
+}
+}  // namespace detail
+
+// Constants are values on a tape in a traced function, and plain arrays outside of programs.
+
 /// An array with the same number everywhere.  full<array<float, 3>>(2) = {2, 2, 2}
 template <class A>
   requires(Array<A>)
 constexpr A full(typename A::value_type number) {
-  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  if (!std::is_constant_evaluated()) return detail::array_of_elements<A>([=](const std::int64_t*) { return number; });
   traced_ref r;
   r.what = traced_ref::kind::splat;
   r.from.number = static_cast<double>(number);
@@ -242,7 +270,7 @@ constexpr A ones() {
 /// It refers to the array until it meets a traced value, so return the sum or product, not the constant itself.
 template <Element T, std::int64_t... E>
 constexpr array<T, E...> constant(const array<T, E...>& elements) {
-  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  if (!std::is_constant_evaluated()) return elements;
   traced_ref r;
   r.what = traced_ref::kind::data;
   if constexpr (std::is_same_v<T, bool>) {
@@ -262,10 +290,11 @@ constexpr array<T, E...> constant(const array<T, E...>& elements) {
 template <class A, int Axis = 0>
   requires(Array<A> && Axis >= -A::rank && Axis < A::rank)
 constexpr A iota() {
-  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  constexpr int axis = normal_axis(Axis, A::rank);
+  if (!std::is_constant_evaluated()) return detail::array_of_elements<A>([=](const std::int64_t* at) { return at[axis]; });
   traced_ref r;
   r.what = traced_ref::kind::iota;
-  r.id = normal_axis(Axis, A::rank);
+  r.id = axis;
   return A(r);
 }
 /// For each member of placement P its number, from 0, an int64.

@@ -120,9 +120,8 @@ namespace detail {
 
 /// Adds an entry of these regions, the first of which returns the results, of type R.
 template <class R, class... X>
-constexpr auto add_custom(const primitive& p, const regions_of_one_entry& regions, const X&... x) {
-  builder* b = with_captures(meeting_builder(x...), regions.captures);
-  if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
+constexpr auto add_custom(const primitive& p, builder* b, const regions_of_one_entry& regions, const X&... x) {
+  b = with_captures(b, regions.captures);
   attributes a;
   a.ints = {regions.captures.size()};
   return bound<R>(*b, b->add(p, regions.operands(*b, x...), a, regions.bodies));
@@ -174,7 +173,7 @@ struct with_jvp {
     } else {
       builder* b = meeting_builder(x...);
       return add_custom<canonical_t<call_result_t<F, traced_t<X>...>>>(
-          prim::custom_jvp,
+          prim::custom_jvp, b,
           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
                                trace_region(b, df, std::type_identity<X>{}..., std::type_identity<X>{}...)),
           x...);
@@ -229,7 +228,7 @@ struct with_vjp {
       using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
       using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
       builder* b = meeting_builder(x...);
-      return add_custom<Y>(prim::custom_vjp,
+      return add_custom<Y>(prim::custom_vjp, b,
                            regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
                                                 trace_region(b, forward, std::type_identity<X>{}...),
                                                 trace_region(b, backward, std::type_identity<R>{}, std::type_identity<Y>{})),

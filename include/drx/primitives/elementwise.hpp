@@ -176,13 +176,12 @@ constexpr traced_ref ref_of(const X& x) {
   return r;
 }
 
-/// The innermost builder among references; without one, the constants have met no traced value.
+/// The innermost builder among references, or one of constants.
 template <class... R>
 constexpr builder& tape_of(const R&... refs) {
   builder* b = nullptr;
   ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.from.tape) : b), ...);
-  if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
-  return b->at_work();
+  return builder::or_of_constants(b)->at_work();
 }
 constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
 

@@ -12,6 +12,7 @@ namespace drx::emit {
 
 constexpr int constant(builder& b, const abstract_value& type, double number);
 constexpr int iota(builder& b, const abstract_value& type, int axis);
+constexpr int identity(builder& b, const abstract_value& type);
 constexpr bool is_constant(const builder& b, int id, double& number);
 
 constexpr int add(builder& b, int x, int y);
@@ -114,6 +115,7 @@ constexpr int first_axes_exchanged(builder& b, int x);
 #include <drx/primitives/reduction.hpp>
 #include <drx/primitives/matmul.hpp>
 #include <drx/primitives/square_matrix.hpp>
+#include <drx/primitives/identity.hpp>
 #include <drx/primitives/triangular_solve.hpp>
 #include <drx/primitives/cholesky.hpp>
 #include <drx/primitives/solve.hpp>

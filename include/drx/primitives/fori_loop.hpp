@@ -48,7 +48,6 @@ template <class R>
 constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::int64_t length, int carries, bool guarded,
                             const loop_memory& memory, const auto& operands_on) {
   b = with_captures(b, region.captures);
-  if (!b) throw "drx: a loop over constants only; let it meet a traced value first";
   tape body = region.body;  // (index, carries, xs, captured) -> (index, captured, carries, xs)
   const int captured = region.captures.size();
   vec<int> inputs{body.inputs[0]};
@@ -74,7 +73,7 @@ constexpr auto fori_loop(const Carry& init, const Body& body, const loop_memory&
     return error::reported{};
   } else {
     const detail::leaf_refs<Carry> refs(init);
-    builder* b = refs.innermost();
+    builder* b = builder::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<Carry>{});
     const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, memory, [&](builder& t) { return refs.on(t); });

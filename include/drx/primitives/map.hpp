@@ -176,7 +176,7 @@ struct traced_region {
   tape body;
   vec<traced_ref> captures;
 };
-enum class region_kind : std::int8_t { loop, member, branch, parallel };
+enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
 template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
 constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...) {
   using R = call_result_t<F, traced_t<X>...>;
@@ -186,6 +186,7 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
   if (Kind == region_kind::member) region.set_member_body(&region);
   const bool parallel = region.parallel();
   if (Kind == region_kind::branch) region.set_branch(&region);
+  if (Kind == region_kind::function) region.set_function(&region);
   if (Kind == region_kind::parallel) region.set_parallel(true);
   vec<int> ids;
   [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
@@ -206,8 +207,10 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
 }
 /// The innermost of b, of the builders that a region captured from, and of branches.
 constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
+  builder* const first = b;
   for (const auto& c : captures) b = builder::inner(b, c.from.tape);
-  return b ? &b->at_work() : b;
+  if (first->of_constants()) b->adopt(*first);
+  return &b->at_work();
 }
 
 // drx/primitives/collectives.hpp
@@ -228,11 +231,11 @@ constexpr auto map(const F& f, const X&... x) {
     const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
     builder* b = nullptr;
     std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
-    const bool of_constants = !b;
+    b = builder::or_of_constants(b);
+    const bool of_constants = b->of_constants();
     const auto region = detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
     b = detail::with_captures(b, region.captures);
-    if (b && of_constants) b = builder::inner(b, b->member_body());
-    if (!b) throw "drx: a map over constants only; let it meet a traced value first";
+    if (of_constants) b = builder::inner(b, b->member_body());
     vec<int> operands;
     std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
     for (const auto& c : region.captures)

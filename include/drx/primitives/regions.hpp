@@ -6,12 +6,12 @@
 
 namespace drx::detail {
 
-/// The builder at which x... meet; null where all are constants.
+/// The builder at which x... meet; one of constants where all are constants.
 template <class... X>
 constexpr builder* meeting_builder(const X&... x) {
   builder* b = nullptr;
   ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
-  return b;
+  return builder::or_of_constants(b);
 }
 /// The numbers on b of all leaves of x....
 template <class... X>

@@ -43,19 +43,22 @@ constexpr int swap_last_two(builder& b, int x) {
   p.push_back(r - 2);
   return emit::transpose(b, x, p);
 }
-/// The row or column number of each element of x.
-constexpr int row_of(builder& b, int x) { return iota(b, {dtype::int32, b.shape(x)}, b.shape(x).rank - 2); }
-constexpr int column_of(builder& b, int x) { return iota(b, {dtype::int32, b.shape(x)}, b.shape(x).rank - 1); }
+/// The row or column number of each element of matrices of shape s, or of x.
+constexpr int row_of(builder& b, const shape& s) { return iota(b, {dtype::int32, s}, s.rank - 2); }
+constexpr int column_of(builder& b, const shape& s) { return iota(b, {dtype::int32, s}, s.rank - 1); }
+constexpr int row_of(builder& b, int x) { return row_of(b, b.shape(x)); }
+constexpr int column_of(builder& b, int x) { return column_of(b, b.shape(x)); }
 /// x with zeros outside of one triangle; strict: on its diagonal too.
 constexpr int triangle(builder& b, int x, bool lower, bool strict) {
   const int inner = lower ? row_of(b, x) : column_of(b, x), outer = lower ? column_of(b, x) : row_of(b, x);
   const int zero = constant_like(b, x, 0);
   return strict ? where(b, less(b, outer, inner), x, zero) : where(b, less(b, inner, outer), zero, x);
 }
-/// Matrices of the type of x with ones on the diagonal.
-constexpr int identity_like(builder& b, int x) {
-  return where(b, equal(b, row_of(b, x), column_of(b, x)), constant_like(b, x, 1), constant_like(b, x, 0));
+/// Matrices with ones on the diagonal and zeros beside it.
+constexpr int identity(builder& b, const abstract_value& type) {
+  return cast(b, equal(b, row_of(b, type.shape), column_of(b, type.shape)), type.type);
 }
+constexpr int identity_like(builder& b, int x) { return identity(b, b.type(x)); }
 /// x, or its negative added to a value that may be a zero tangent.
 constexpr int subtract_from(builder& b, int from, int x) { return from == zero_tangent ? neg(b, x) : sub(b, from, x); }
 }  // namespace emit

@@ -47,7 +47,7 @@ constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& 
     return error::reported{};
   } else {
     const detail::leaf_refs<Carry> refs(init);
-    builder* b = refs.innermost();
+    builder* b = builder::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<bool>{}, std::type_identity<Carry>{});
     const vec<int> r = detail::add_loop(b, region, Max, 1 + leaf_count<Carry>, true, memory, [&](builder& t) {

@@ -301,7 +301,7 @@ template <class Program, class... X, class... V>
 auto call(std::type_identity<std::tuple<X...>>, const member_counts& given, const V&... x) {
   static_assert(sizeof...(X) == sizeof...(V), "drx::oracle::call: not as many arguments as the program has inputs");
   std::vector<tensor> inputs;
-  const auto append = [&](std::vector<tensor> leaves) {
+  [[maybe_unused]] const auto append = [&](std::vector<tensor> leaves) {
     for (tensor& leaf : leaves) inputs.push_back(std::move(leaf));
   };
   (append(to_tensors<X>(x)), ...);

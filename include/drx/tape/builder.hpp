@@ -17,6 +17,28 @@ class builder {
       : root_(outer ? outer->root() : nullptr), serial_(outer ? outer->root()->next_serial() : 0), orphan_(!outer) {}
   builder(const builder&) = delete;
   builder& operator=(const builder&) = delete;
+  constexpr ~builder() {
+    for (builder* b : adopted_) delete b;
+  }
+
+  /// b, or where there is none a tape for what is computed of constants that have met no traced value. It has no inputs,
+  /// and is written anew where its values are used (emit::resolve), by a builder that adopts it, which frees it.
+  static constexpr builder* or_of_constants(builder* b) {
+    if (b) return b;
+    b = new builder(nullptr);  // drx: allocated here: something is computed of constants only and never used. Use or remove it
+    b->of_constants_ = true;
+    return b;
+  }
+  [[nodiscard]] constexpr bool of_constants() const { return of_constants_; }
+  /// Makes a tape of constants, and what it has adopted, last as long as this trace.
+  constexpr void adopt(builder& constants) {
+    builder *mine = last_adopter(), *its = constants.last_adopter();
+    if (mine == its) return;
+    if (!its->of_constants_) std::swap(mine, its);
+    if (!its->of_constants_) return;
+    its->adopter_ = mine;
+    mine->adopted_.push_back(its);
+  }
 
   constexpr int input(const abstract_value& type) {
     const int id = new_value(type);
@@ -88,8 +110,8 @@ class builder {
 
   /// The more recently opened, that is the inner, of two builders.
   static constexpr builder* inner(builder* a, builder* b) {
-    if (!a) return b;
-    if (!b) return a;
+    if (!a || (b && a->of_constants_)) return b;
+    if (!b || b->of_constants_) return a;
     if (a->root() != b->root()) return a->root()->orphan_ ? a : b;
     return a->serial_ >= b->serial_ ? a : b;
   }
@@ -98,6 +120,13 @@ class builder {
   /// that a broadcast must not leave the body, wherever its operand comes from.
   constexpr builder* member_body() { return root()->member_body_; }
   constexpr void set_member_body(builder* b) { root()->member_body_ = b; }
+
+  /// The innermost map body being traced, or where there is none the whole function.
+  constexpr builder& around_loops() {
+    if (member_body()) return *member_body();
+    return root()->function_ ? *root()->function_ : *root();
+  }
+  constexpr void set_function(builder* b) { root()->function_ = b; }
 
   /// Where an operation goes whose operands are this builder's: here, or into the branch that is being traced, which may
   /// not run. (An operation on values from around a loop's body is written around it; from around a branch, in it.)
@@ -123,6 +152,11 @@ class builder {
 
  private:
   constexpr builder* root() { return root_ ? root_ : this; }
+  constexpr builder* last_adopter() {
+    builder* b = root();
+    while (b->adopter_) b = b->adopter_;
+    return b;
+  }
   constexpr int next_serial() { return ++last_serial_; }
   constexpr int new_value(const abstract_value& type) {
     tape_.values.push_back(type);
@@ -172,9 +206,13 @@ class builder {
   builder* root_ = nullptr;
   int serial_ = 0;
   bool orphan_ = false;
+  bool of_constants_ = false;
+  builder* adopter_ = nullptr;  // of one of constants
+  vec<builder*> adopted_;       // of the root
   int last_serial_ = 0;  // of the root: builders opened so far
   builder* member_body_ = nullptr;  // of the root
   builder* branch_ = nullptr;       // of the root
+  builder* function_ = nullptr;     // of the root
   bool parallel_ = false;           // of the root
   struct named_axis {
     const placement_info* name = nullptr;

@@ -103,7 +103,7 @@ constexpr auto custom_root(const F& f, const X& guess, const Solve& solve, const
   const auto tangent = [&](const auto& at, const auto& r) { return solve_linear(drx::linearize(f, at).second, r); };
   const auto transposed = [&](const auto& at, const auto& c) { return solve_linear(drx::vjp(f, at).second, c); };
   return detail::add_custom<R>(
-      prim::custom_root,
+      prim::custom_root, b,
       detail::regions_of_one_entry(detail::trace_region(b, solve, x), detail::trace_region(b, f, x),
                                    detail::trace_region(b, tangent, x, x), detail::trace_region(b, transposed, x, x)),
       guess);

@@ -55,7 +55,7 @@ struct gradient {
     using R = traced_result<F, X...>;
     constexpr int auxiliary = leaf_count<R> - 1;
     constexpr bool keep = WithValue || auxiliary > 0;
-    const traced_call call = trace_call(nullptr, f, x...);
+    const traced_call call = trace_call(meeting_builder(x...), f, x...);
     builder& b = *call.b;
     const vec<bool> wanted = leaves_of_arguments<I...>(call.inputs.size(), std::type_identity<X>{}...);
     vec<bool> given(1 + auxiliary, false);

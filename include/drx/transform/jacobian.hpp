@@ -39,9 +39,7 @@ constexpr auto jacobian_misuse(std::type_identity<X>... x) {
 /// The rows of the unit matrix, each of the given shape: [n, shape...]
 constexpr int unit_vectors(builder& b, const abstract_value& one) {
   const std::int64_t n = one.shape.size();
-  const abstract_value square(dtype::int64, make_shape(n, n));
-  const int eye = emit::cast(b, emit::equal(b, emit::iota(b, square, 0), emit::iota(b, square, 1)), one.type);
-  return emit::reshape(b, eye, with_front(one.shape, n));
+  return emit::reshape(b, emit::identity(b, {one.type, make_shape(n, n)}), with_front(one.shape, n));
 }
 
 template <bool Forward, class F, int I>
@@ -62,7 +60,7 @@ struct jacobian {
   template <class... X>
   constexpr auto differentiate(const X&... x) const {
     using result = jacobian_of<canonical_t<traced_result<F, X...>>, canonical_t<argument_t<I, X...>>>;
-    const traced_call call = trace_call(nullptr, f, x...);
+    const traced_call call = trace_call(meeting_builder(x...), f, x...);
     builder& b = *call.b;
     const vec<bool> in = leaves_of_arguments<I>(call.inputs.size(), std::type_identity<X>{}...);
     tape t;

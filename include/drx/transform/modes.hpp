@@ -17,7 +17,6 @@ struct linear_function {
     requires(detail::NoMisuse<Why> && !error::AnyReported<X...>)
   constexpr auto operator()(const X&... x) const {  // drx: a tangent is of the type of its primal, a cotangent of the type of the result
     builder* b = detail::with_captures(detail::meeting_builder(x...), known);
-    if (!b) throw "drx: a derivative at constants only; let one argument be traced";
     vec<int> inputs;
     for (const auto& k : known) inputs.push_back(emit::resolve(*b, k, {}));
     inputs.append(detail::leaves_on(*b, x...));
@@ -68,7 +67,7 @@ constexpr vec<bool> last(int count, int all) {
 template <class F, class... X>
 constexpr auto linearize(const F& f, const X&... x) {
   using R = canonical_t<traced_result<F, X...>>;
-  const traced_call call = trace_call(nullptr, f, x...);
+  const traced_call call = trace_call(meeting_builder(x...), f, x...);
   constexpr int leaves = leaf_offsets<X...>::total;
   const tape forward = tangents_only(call.body, first(leaves, call.inputs.size()));
   return std::pair{bound<R>(*call.b, inline_tape(*call.b, call.body, call.inputs)),
@@ -78,7 +77,7 @@ template <class F, class... X>
 constexpr auto vjp(const F& f, const X&... x) {
   using R = canonical_t<traced_result<F, X...>>;
   using Gradients = decltype(one_or_tuple(std::declval<canonical_t<X>>()...));
-  const traced_call call = trace_call(nullptr, f, x...);
+  const traced_call call = trace_call(meeting_builder(x...), f, x...);
   const vec<bool> given = floating_outputs(call.body);
   tape back = transform::pullback(call.body, first(leaf_offsets<X...>::total, call.inputs.size()), given);
   vec<int> inputs;  // a cotangent for each leaf of the result; what is not floating has none
@@ -200,7 +199,6 @@ constexpr auto linear_transpose(const F& f) {
     builder* b = detail::meeting_builder(ct);
     const auto region = detail::trace_region(b, f, std::type_identity<X>{}...);
     b = detail::with_captures(b, region.captures);
-    if (!b) throw "drx: a derivative at constants only; let one argument be traced";
     constexpr int leaves = detail::leaf_offsets<X...>::total;
     tape back = transform::pullback(region.body, detail::first(leaves, region.body.inputs.size()), vec<bool>(leaf_count<R>, true));
     vec<bool> used;

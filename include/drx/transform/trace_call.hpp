@@ -32,11 +32,9 @@ struct traced_call {
   builder* b;
 };
 template <class F, class... X>
-constexpr traced_call trace_call(builder* b, const F& f, const X&... x) {  // b: where other values of the call meet, or null
-  b = builder::inner(b, meeting_builder(x...));
+constexpr traced_call trace_call(builder* b, const F& f, const X&... x) {  // b: where the values of the call meet
   const auto region = trace_region(b, f, std::type_identity<X>{}...);
   b = with_captures(b, region.captures);
-  if (!b) throw "drx: a derivative at constants only; let one argument be traced";
   vec<int> inputs = leaves_on(*b, x...);
   for (const auto& c : region.captures) inputs.push_back(emit::resolve(*b, c, {}));
   return {region.body, inputs, b};

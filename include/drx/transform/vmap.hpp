@@ -229,7 +229,6 @@ struct batched_function {
     builder* b = meeting_builder(x...);
     const auto region = Plan::template trace<Parallel ? region_kind::parallel : region_kind::loop, Name>(b, f);
     b = with_captures(b, region.captures);
-    if (!b) throw "drx: an operation on constants only; let it meet a traced value first";
     vec<int> inputs = leaves_on(*b, x...);
     vec<bool> on(region.body.inputs.size(), false);
     for (int i = 0; i < inputs.size(); ++i)

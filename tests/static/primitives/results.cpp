@@ -130,6 +130,7 @@ IS((drx::broadcast_to<2, 3>(of<v3>())), A<float, 2, 3>);
 IS((drx::slice<1, 3>(of<v3>())), A<float, 2>);
 IS(drx::concatenate(of<m34>(), of<m34>()), A<float, 6, 4>);
 IS((drx::one_hot<float, 10>(of<i3>())), A<float, 3, 10>);
+IS((drx::identity<A<float, 3, 3>>()), A<float, 3, 3>);
 IS(drx::softmax(of<m34>()), m34);
 IS(drx::softmax_cross_entropy(of<m34>(), of<i3>()), v3);
 

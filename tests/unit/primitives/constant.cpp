@@ -55,3 +55,44 @@ TEST_CASE("constants in maps, derivatives and batches") {
   };
   harness::check_program<program<f, drx::placed<array<double, 2>, clients>>>();
 }
+
+TEST_CASE("what is computed of constants only is written where it is used") {
+  constexpr auto f = [](auto x) {
+    const auto unit = drx::one_hot<double, 3>(drx::iota<array<int, 3>>());
+    const auto lower = drx::where(drx::iota<array<int, 3, 3>>() < drx::iota<array<int, 3, 3>, 1>(), 0, unit + drx::exp(-unit));
+    const auto twice = drx::fori_loop<2>(x, [=](auto v) { return drx::matmul(lower, drx::sin(v)); });
+    return std::tuple{drx::matmul(unit, x), twice, lower};
+  };
+  harness::check_program<program<f, array<double, 3>>>();
+  const auto [same, twice, lower] = oracle::call<program<f, array<double, 3>>>(array<double, 3>{1., 2., 3.});
+  CHECK((same[0] == 1 && same[1] == 2 && same[2] == 3));
+  CHECK((lower(0, 0) == doctest::Approx(1 + std::exp(-1)) && lower(0, 1) == 0 && lower(1, 0) == 1));
+}
+
+TEST_CASE("a program without inputs") {
+  constexpr auto f = [] {
+    const auto key = drx::random_key(42);
+    const auto steps = drx::fori_loop<3>(drx::ones<array<double>>(), [](auto v) { return v / 2; });
+    const auto slope = drx::grad([](auto v) { return drx::dot(v, v); })(drx::iota<array<double, 3>>());
+    const auto rows = drx::vmap([](auto v) { return drx::sum(v); })(drx::ones<array<double, 2, 3>>());
+    return std::tuple{steps, slope, drx::uniform<double, 2>(key), rows};
+  };
+  const auto [steps, slope, draws, rows] = oracle::call<program<f>>();
+  CHECK(steps == .125);
+  CHECK((slope[0] == 0 && slope[2] == 4));
+  CHECK((draws[0] > 0 && draws[0] < 1 && draws[0] != draws[1]));
+  CHECK(rows[1] == 3);
+}
+
+TEST_CASE("a reduction of constants is written around the loops that use it, and in the map that does") {
+  constexpr auto f = [](auto x, auto y) {
+    const auto half = drx::ones<array<double>>() / 2;
+    const auto total = drx::reduce_sum(drx::map([=](auto i) { return drx::cast<double>(i) * half; }, drx::partition_index<clients>()));
+    const auto steps = drx::fori_loop<3>(x, [=](auto v) { return v * total; });
+    return steps + drx::reduce_sum(drx::map([=](auto v) { return v * total; }, y));
+  };
+  using P = program<f, double, drx::placed<double, clients>>;
+  CHECK(oracle::call<P>(2., std::vector<double>{1., 2., 3.}) == doctest::Approx(2 * 3.375 + 9));
+  const std::string text = drx::show<P>();
+  CHECK(text.find("reduce_sum") < text.find("scan"));
+}
