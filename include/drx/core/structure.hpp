@@ -114,6 +114,7 @@ struct tuple_structure {
     ((at[i++] = next, next += leaf_count<X>), ...);
     return at;
   }();
+  using parts = std::tuple<canonical_t<X>...>;
   using canonical = Tuple<canonical_t<X>...>;
   using traced = Tuple<traced_t<X>...>;
   using host = Tuple<host_t<X>...>;

@@ -65,6 +65,7 @@ template <class S, int... I> struct struct_structure<S, std::integer_sequence<in
   using canonical = S;
   using traced = value<S>;
   using host = S;
+  using parts = std::tuple<member<I>...>;
   static constexpr void types(abstract_value* out) {
     ((structure<member<I>>::types(out), out += leaf_count<member<I>>), ...);
   }

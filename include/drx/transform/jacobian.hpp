@@ -7,28 +7,71 @@
 namespace drx {
 namespace detail {
 
-template <class R, class A>
-struct jacobian_of;
-template <class T, std::int64_t... M, std::int64_t... N>
-struct jacobian_of<array<T, M...>, array<T, N...>> {
-  using type = array<T, M..., N...>;
-  static constexpr shape value = make_shape(M..., N...);
+/// The derivative of a result R in an argument A: for each array of the result one value of A, whose arrays have the result's
+/// axes in front.
+template <class R, class A>  // a struct: in one number itself; else its arrays have another shape, and it is the tuple of its members'
+struct jacobian_of : std::conditional_t<ScalarArray<A>, std::type_identity<R>, jacobian_of<typename structure<R>::parts, A>> {};
+template <class T, class A>
+struct jacobian_of<array<T>, A> {
+  using type = A;
 };
-template <class F, int I, class... X>
+template <class T, std::int64_t M, std::int64_t... Rest, class A>
+struct jacobian_of<array<T, M, Rest...>, A> {
+  using type = stacked_t<typename jacobian_of<array<T, Rest...>, A>::type, M>;
+};
+template <class... R, class A>
+struct jacobian_of<std::tuple<R...>, A> {
+  using type = std::tuple<typename jacobian_of<R, A>::type...>;
+};
+template <class R, class S, class A>
+struct jacobian_of<std::pair<R, S>, A> {
+  using type = std::pair<typename jacobian_of<R, A>::type, typename jacobian_of<S, A>::type>;
+};
+template <class R, std::size_t N, class A>
+struct jacobian_of<std::array<R, N>, A> {
+  using type = std::array<typename jacobian_of<R, A>::type, N>;
+};
+template <class S, std::int64_t N, class A>
+struct jacobian_of<batched<S, N>, A> : jacobian_of<decltype(batched<S, N>::leaf), A> {};
+template <class R, class A>
+constexpr bool arrays_only() {
+  const leaf_types<std::tuple<R, A>> t;
+  for (int i = 0; i < leaf_count<R> + leaf_count<A>; ++i)
+    if (t[i].depth > 0) return false;
+  return leaf_count<R> > 0 && leaf_count<A> > 0;
+}
+template <class R, class A>
+constexpr bool one_element_type() {
+  const leaf_types<std::tuple<R, A>> t;
+  for (int i = 0; i < leaf_count<R> + leaf_count<A>; ++i)
+    if (t[i].type != t[0].type) return false;
+  return true;
+}
+template <class R, class A>
+constexpr int largest_rank() {
+  const leaf_types<std::tuple<R, A>> t;
+  int most[2] = {};
+  for (int i = 0; i < leaf_count<R> + leaf_count<A>; ++i) {
+    int& m = most[i < leaf_count<R> ? 0 : 1];
+    if (t[i].shape.rank > m) m = t[i].shape.rank;
+  }
+  return most[0] + most[1];
+}
+template <class F, int... I, class... X>
 constexpr auto jacobian_misuse(std::type_identity<X>... x) {
-  using Why = decltype(derivative_misuse<F, I>(x...));
+  using Why = decltype(derivative_misuse<F, I...>(x...));
   if constexpr (!std::is_same_v<Why, fine> || error::AnyReported<X...>) {
     return Why{};
   } else {
     using R = canonical_t<traced_result<F, X...>>;
-    using A = canonical_t<argument_t<I, X...>>;
+    using A = one_or_tuple_t<canonical_t<argument_t<I, X...>>...>;
     if constexpr (error::Reported<R>) {
       return fine{};
-    } else if constexpr (!Array<R> || !Array<A>) {
+    } else if constexpr (!arrays_only<R, A>()) {
       return error::jacobian_needs_arrays{};
-    } else if constexpr (!std::is_same_v<typename R::value_type, typename A::value_type>) {
+    } else if constexpr (!one_element_type<R, A>()) {
       return error::element_types_differ{};
-    } else if constexpr (R::rank + A::rank > shape::max_rank) {
+    } else if constexpr (largest_rank<R, A>() > shape::max_rank) {
       return error::wrong_rank{};
     } else {
       return fine{};
@@ -36,19 +79,37 @@ constexpr auto jacobian_misuse(std::type_identity<X>... x) {
   }
 }
 
-/// The rows of the unit matrix, each of the given shape: [n, shape...]
-constexpr int unit_vectors(builder& b, const abstract_value& one) {
-  const std::int64_t n = one.shape.size();
-  return emit::reshape(b, emit::identity(b, {one.type, make_shape(n, n)}), with_front(one.shape, n));
+/// The rows of the unit matrix, cut to leaves of the given types: [rows, shape...] of each.
+constexpr vec<int> unit_vectors(builder& b, const vec<abstract_value>& leaves) {
+  std::int64_t n = 0, first = 0;
+  for (const auto& l : leaves) n += l.shape.size();
+  const int unit = emit::identity(b, {leaves[0].type, make_shape(n, n)});
+  vec<int> r;
+  for (const auto& l : leaves) {
+    const std::int64_t end = first + l.shape.size();
+    r.push_back(emit::reshape(b, emit::slice(b, unit, {0, first}, {n, end}, {1, 1}), with_front(l.shape, n)));
+    first = end;
+  }
+  return r;
+}
+/// Positions first to before first + n of an axis of x.
+constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n) {
+  vec<std::int64_t> start, stop, stride;
+  for (int i = 0; i < b.shape(x).rank; ++i) {
+    start.push_back(i == axis ? first : 0);
+    stop.push_back(i == axis ? first + n : b.shape(x)[i]);
+    stride.push_back(1);
+  }
+  return emit::slice(b, x, start, stop, stride);
 }
 
-template <bool Forward, class F, int I>
+template <bool Forward, class F, int... I>
 struct jacobian {
   F f;
 
-  template <class... X, class Why = decltype(jacobian_misuse<F, I>(std::type_identity<X>{}...))>
+  template <class... X, class Why = decltype(jacobian_misuse<F, I...>(std::type_identity<X>{}...))>
     requires NoMisuse<Why>
-  constexpr auto operator()(const X&... x) const {  // drx: a Jacobian is of an array in an array of the same floating type: stack or concatenate structures first; the argument asked for is jacfwd<I>
+  constexpr auto operator()(const X&... x) const {  // drx: a Jacobian is of arrays, or structures of arrays, in such, all of one floating type and unplaced: reduce or capture what is placed; the argument asked for is jacfwd<I>
     if constexpr (AlreadyReported<F, X...>) {
       return error::reported{};
     } else {
@@ -59,49 +120,94 @@ struct jacobian {
  private:
   template <class... X>
   constexpr auto differentiate(const X&... x) const {
-    using result = jacobian_of<canonical_t<traced_result<F, X...>>, canonical_t<argument_t<I, X...>>>;
+    using R = canonical_t<traced_result<F, X...>>;
+    using A = one_or_tuple_t<canonical_t<argument_t<I, X...>>...>;
     const traced_call call = trace_call(meeting_builder(x...), f, x...);
     builder& b = *call.b;
-    const vec<bool> in = leaves_of_arguments<I>(call.inputs.size(), std::type_identity<X>{}...);
+    const vec<bool> in = leaves_of_arguments<I...>(call.inputs.size(), std::type_identity<X>{}...);
+    vec<int> argument;  // the inputs that are leaves of A
+    const auto add = [&]<int J>(std::integral_constant<int, J>) {
+      for (int i = 0; i < leaf_count<argument_t<J, X...>>; ++i) argument.push_back(leaf_offsets<X...>::first(J) + i);
+    };
+    (add(std::integral_constant<int, I>{}), ...);
     tape t;
     if (Forward) {
       t = tangents_only(call.body, in);
     } else {
-      t = transform::pullback(call.body, in, vec<bool>{true});
+      t = transform::pullback(call.body, in, vec<bool>(leaf_count<R>, true));
     }
-    const int unit = unit_vectors(b, t.values[t.inputs[t.inputs.size() - 1]]);
-    const tape all = transform::batch(t, last(1, t.inputs.size()), b.shape(unit)[0]);
     vec<int> inputs = call.inputs;
-    inputs.push_back(unit);
-    int j = inline_tape(b, all, inputs)[0];
-    if (Forward) {  // columns came first
-      vec<std::int64_t> order;
-      for (int i = 1; i < b.shape(j).rank; ++i) order.push_back(i);
-      order.push_back(0);
-      j = emit::transpose(b, j, order);
+    vec<abstract_value> seeds;
+    for (int i = inputs.size(); i < t.inputs.size(); ++i) seeds.push_back(t.values[t.inputs[i]]);
+    const vec<int> units = unit_vectors(b, seeds);
+    inputs.append(units);
+    const tape all = transform::batch(t, last(units.size(), t.inputs.size()), b.shape(units[0])[0]);
+    vec<int> out = inline_tape(b, all, inputs);
+    if (Forward)  // columns came first
+      for (int& o : out) {
+        vec<std::int64_t> order;
+        for (int i = 1; i < b.shape(o).rank; ++i) order.push_back(i);
+        order.push_back(0);
+        o = emit::transpose(b, o, order);
+      }
+    const auto rank_among = [&](int input) {  // which of the leaves with tangents or cotangents it is
+      int n = 0;
+      for (int i = 0; i < input; ++i) n += in[i];
+      return n;
+    };
+    vec<int> ids;
+    std::int64_t row = 0;
+    for (int r = 0; r < leaf_count<R>; ++r) {
+      const shape of_result = call.body.values[call.body.outputs[r]].shape;
+      for (int a : argument) {
+        const shape of_argument = call.body.values[call.body.inputs[a]].shape;
+        int j = -1;
+        if (Forward) {
+          std::int64_t column = 0;
+          for (int i = 0; i < rank_among(a); ++i) column += seeds[i].shape.size();
+          j = part_of_axis(b, out[r], of_result.rank, column, of_argument.size());
+        } else {
+          j = part_of_axis(b, out[rank_among(a)], 0, row, of_result.size());
+        }
+        shape s = of_result;
+        for (int i = 0; i < of_argument.rank; ++i) s.push_back(of_argument[i]);
+        ids.push_back(emit::reshape(b, j, s));
+      }
+      row += of_result.size();
     }
-    return typename result::type(at(b, emit::reshape(b, j, result::value)));
+    return bound<typename jacobian_of<R, A>::type>(b, ids);
   }
 };
 
 }  // namespace detail
 
-/// The Jacobian of a function that returns an array, in its argument I, an array: the derivative of result[i...] in
-/// x[j...] is at [i..., j...]. Forward mode, a column for each element of x: for few inputs.
-template <int I = 0, class F>
+/// The Jacobian of a function of arrays or structures of them that returns such, in its argument 0, or in arguments I... (a tuple
+/// of several): the derivative of result[i...] in x[j...] is at [i..., j...]. Of a structure in a structure, for each array of the
+/// result a value of the argument's structure, with the result's axes in front of its own (stacked_t: a struct gets a
+/// drx::batched for each). A struct that is returned becomes a tuple of its members' derivatives.
+/// Forward mode, a column for each element of x: for few inputs.
+template <int... I, class F>
 constexpr auto jacfwd(const F& f) {
-  return detail::jacobian<true, F, I>{f};
+  if constexpr (sizeof...(I) == 0) {
+    return detail::jacobian<true, F, 0>{f};
+  } else {
+    return detail::jacobian<true, F, I...>{f};
+  }
 }
 /// The same in reverse mode, a row for each element of the result: for few outputs.
-template <int I = 0, class F>
+template <int... I, class F>
 constexpr auto jacrev(const F& f) {
-  return detail::jacobian<false, F, I>{f};
+  if constexpr (sizeof...(I) == 0) {
+    return detail::jacobian<false, F, 0>{f};
+  } else {
+    return detail::jacobian<false, F, I...>{f};
+  }
 }
-/// The matrix of second derivatives of a function that returns one floating number, in its argument I, an array.
-/// Forward over reverse mode.  hessian(f)(x) is of shape [x..., x...]
-template <int I = 0, class F>
+/// The second derivatives of a function that returns one floating number, in its argument 0, or in arguments I...: the Jacobian
+/// of the gradient, forward over reverse mode.  hessian(f)(x) of an array is of shape [x..., x...]
+template <int... I, class F>
 constexpr auto hessian(const F& f) {
-  return jacfwd<I>(grad<I>(f));
+  return jacfwd<I...>(grad<I...>(f));
 }
 
 namespace detail {
