@@ -1,6 +1,6 @@
 // ranks: 1 2 3 5
 // threads: 2
-// Long rows go in blocks of 8, four to a leaf of the tree: the same bits on any number of ranks and threads.
+// Long rows go in blocks of 16, two to a leaf of the tree: the same bits on any number of ranks and threads.
 #include <drx/backend/session.hpp>
 #include <drx/drx.hpp>
 

@@ -64,8 +64,15 @@ constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
   return can_batch_small(body);
 }
 
+/// The size of a block of members of `bytes` each, of whose numbers, of `number` bytes, elementwise functions are computed: as many members
+/// as fill a vector of 64 bytes, if two blocks stay in a first cache of 32 KiB, else 8.
+constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t number) {
+  const std::int64_t n = 64 / number;
+  return n > 8 && 2 * n * bytes <= 1 << 15 ? n : 8;
+}
+
 /// The sizes of the blocks that a leaf is done in. Where products only are of vectors, a member is read once for its dot products and
-/// once for what is added up; then longer members go in blocks of 8, which the first cache still holds the second time. What loops keep of
+/// once for what is added up; then longer members go in smaller blocks, which the first cache still holds the second time. What loops keep of
 /// their steps is to stay in the second cache. Of long bodies there is one block only: each body is compiled.
 constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
   std::int64_t bytes = 0;
@@ -73,14 +80,15 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
     const abstract_value& share = body.values[body.inputs[i]];
     bytes += share.shape.size() * byte_size(share.type);
   }
-  bool products = false, of_vectors = true;
+  bool of_vectors = true;
+  std::int64_t number = 0;
   for (const entry& e : body.entries) {
     if (e.prim != &prim::matmul) continue;
     const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-    products = true;
+    number = std::max<std::int64_t>(number, byte_size(body.values[e.results[0]].type));
     of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
   }
-  if (products && of_vectors && bytes >= 256) return {8};
+  if (number > 0 && of_vectors && bytes >= 256) return {size_of_long_block(bytes, number)};
   constexpr std::int64_t leaf = prim::rules::stage::leaf, cache = 1 << 19;
   const std::int64_t kept = bytes_of_steps(body);
   if (kept * 8 > cache) return {};

@@ -13,6 +13,8 @@ struct product_extents {
 
   /// Too large for register tiles over whole operands: Eigen's blocked product is better.
   constexpr bool large() const { return m * n * k > 256LL * 256 * 256; }
+  /// The number of results, where each is the dot product of one row in memory with the one vector that is the other operand; or 0.
+  constexpr std::int64_t dots() const { return batches != 1 || k == 0 || large() ? 0 : n == 1 && !tx ? m : m == 1 && ty ? n : 0; }
 };
 
 template <class Frozen>

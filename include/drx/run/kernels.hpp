@@ -105,6 +105,17 @@ struct kernel<C, E, &prim::matmul> {
     T* r = elements<T, C, z>(f);
     for (std::int64_t b = 0; b < extents.batches; ++b) product(p + b * m * k, q + b * k * n, r + b * m * n);
   }
+  /// Rows [first, first + Rows) of a product that is dot products.
+  template <int Rows>
+  static void run_dots(frame& f, int first) {
+    static_assert(extents.dots() > 0);
+    constexpr int depth = static_cast<int>(k);
+    const T* p = elements<const T, C, x>(f);
+    const T* q = elements<const T, C, y>(f);
+    T* r = elements<T, C, z>(f) + first;
+    if constexpr (n == 1 && !tx) drx::kernel::gemm<T, Rows, 1, depth, false, false>(p + first * depth, q, drx::kernel::store<1>(r));
+    else drx::kernel::gemm<T, 1, Rows, depth, false, true>(p, q + first * depth, drx::kernel::store<Rows>(r));
+  }
   static void product(const T* p, const T* q, T* r) {
 #if defined(DRX_HAS_EIGEN)
     if constexpr (large) {

@@ -62,6 +62,8 @@ struct kernel<C, E, &prim::stage> {
   }();
 
   using sums = sums_of_block<kernel>;
+  static constexpr int ahead = steps_ahead<C>(E);
+  static constexpr int turns = ahead == 0 ? 1 : turns_of_block<C>(E);
 
   static void run(frame& f) {
     if constexpr (parent < 0) {
@@ -79,7 +81,7 @@ struct kernel<C, E, &prim::stage> {
   static void run_body(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
     enter<Body>(f, stored, local, number);
     if constexpr (Body > 0 && parent < 0) {
-      run_block<Body, 0, C::plan.step_count[body + Body]>(f);
+      run_block<Body>(f);
     } else {
       run_region<C, body + Body>(f);
     }
@@ -132,29 +134,38 @@ struct kernel<C, E, &prim::stage> {
       if (is_program_input<C>(C::operand(E, i)) && C::tape.values[C::input(body, 1 + i)].depth == 0) n += C::bytes(C::input(body, 1 + i));
     return n;
   }();
-  /// A block's steps, while a later block's shares are fetched, where the members are more than a cache holds. Only a block's first step
-  /// reads memory, which would idle during the others. A leaf's block is long enough that each step fetches its part of the next one; of
-  /// smaller blocks the first step fetches all, some 9 KB ahead.
+  /// Whether all members together are more than a cache holds.
+  static bool from_memory(const frame& f) { return f.members[p].local * member_bytes >= (1 << 22); }
+  /// Fetches part `part` of `parts` of as much as the block's shares are, from where a later block reads it: the next one of a leaf's
+  /// block; behind a smaller one some 9 KB ahead.
+  template <int Body>
+  static void fetch(const frame& f, int part, int parts) {
+    unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int share = C::input(body + Body, 1 + I);
+      constexpr std::int64_t bytes = C::bytes(share), line = 64;
+      if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
+        constexpr std::int64_t turn = bytes / (Body == 1 ? turns : 1), distance = C::attr(E, Body) == block ? bytes : (9000 + turn - 1) / turn * turn;
+        const std::byte* next = address<C, share>(f) + distance;  // (address() has an effect: g++ 12 drops calls that only fetch)
+        for (std::int64_t at = bytes * part / parts / line * line; at < bytes * (part + 1) / parts; at += line) __builtin_prefetch(next + at);
+      }
+    });
+  }
+  /// Steps First to Last - 1 of a block, but for its `sums`.
   template <int Body, int First, int Last>
-  static void run_block(frame& f) {
-    constexpr int region = body + Body, steps = C::plan.step_count[region];
-    constexpr std::int64_t size = C::attr(E, Body);
-    constexpr int parts = size == block && steps > 0 ? steps : 1;
-    constexpr std::int64_t least_ahead = size == block ? 0 : 9000;
-    const bool from_memory = f.members[p].local * member_bytes >= (1 << 22);
+  static void run_steps(frame& f) {
     unroll<Last - First>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int step = First + K;
-      if (step < parts && from_memory)
-        unroll<placed>([&]<int I>(std::integral_constant<int, I>) {
-          constexpr int share = C::input(region, 1 + I);
-          constexpr std::int64_t bytes = C::bytes(share);
-          if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
-            constexpr std::int64_t ahead = bytes >= least_ahead ? bytes : (least_ahead + bytes - 1) / bytes * bytes;
-            const std::byte* next = f.slots[C::plan.where[share].offset] + ahead;
-            for (std::int64_t at = bytes * step / parts / 64 * 64; at < bytes * (step + 1) / parts; at += 64) __builtin_prefetch(next + at);
-          }
-        });
-      if constexpr (sums::template result_of_step<Body>(step) < 0) run_step<C, C::plan.first_step[region] + step>(f);
+      if constexpr (sums::template result_of_step<Body>(step) < 0) run_step<C, C::plan.first_step[body + Body] + step>(f);
+    });
+  }
+  /// All steps of a block, while a later block's shares are fetched. Only a block's first step reads memory, which would idle during the
+  /// others. A leaf's block is long enough that each step fetches its part of the next one; of smaller blocks the first step fetches all.
+  template <int Body>
+  static void run_block(frame& f) {
+    constexpr int steps = C::plan.step_count[body + Body], parts = C::attr(E, Body) == block && steps > 0 ? steps : 1;
+    unroll<steps>([&]<int Step>(std::integral_constant<int, Step>) {
+      if (Step < parts && from_memory(f)) fetch<Body>(f, Step, parts);
+      run_steps<Body, Step, Step + 1>(f);
     });
   }
   /// The number of the first element of a placed share's member.
@@ -164,39 +175,64 @@ struct kernel<C, E, &prim::stage> {
     for (int d = 0; d < t.depth; ++d) member = f.members[C::placements.index(t.placements[d])].offsets[member];
     return member;
   }
+  /// What body Body has computed to a node, but for `sums`.
   template <int Body>
   static void write_node(const frame& f, std::byte* to) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (sums::template step_of<Body>(I) >= 0) {
-        sums::template run<Body, I, false>(f, to + offset(I));
-      } else if constexpr (folded(I)) {
+      if constexpr (folded(I) && sums::template step_of<Body>(I) < 0) {
         constexpr int out = C::output(body + Body, I);
         std::memcpy(to + offset(I), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
       }
     });
   }
-  static constexpr int ahead = steps_ahead<C>(E);
+  /// A block's `sums`, of the members of one turn of so many: added to a node, or in the first turn, without `add`, written there.
+  template <int Body, int Turns = 1>
+  static void sum_members(const frame& f, std::byte* to, bool add, int turn = 0) {
+    unroll<results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (sums::template step_of<Body>(I) >= 0) sums::template run<Body, I, Turns>(f, to + offset(I), add, turn);
+    });
+  }
+  /// One turn of the last of a block's first steps: its part of the dot products, and of what is fetched.
+  static void run_ahead(frame& f, int turn) {
+    constexpr int step = C::plan.first_step[body + 1] + ahead - 1;
+    if (from_memory(f)) fetch<1>(f, 2 * turn, 2 * turns);
+    if constexpr (turns == 1) {
+      run_step<C, step>(f);
+    } else {
+      using product = kernel<C, C::plan.steps[step].entry, &prim::matmul>;
+      constexpr int rows = static_cast<int>(product::extents.dots()) / turns;
+      product::template run_dots<rows>(f, turn * rows);
+    }
+    if (from_memory(f)) fetch<1>(f, 2 * turn + 1, 2 * turns);
+  }
   /// The members of a leaf.
   struct leaf_members {
     std::int64_t stored, local, number, count;
     std::int64_t behind = 0;  // of the task, which follow
   };
-  /// Runs the block that begins `done` members after the leaf's first, and the first steps of the block behind it. Returns its frame.
-  static frame& run_block_and_ahead(two_frames& frames, const leaf_members& m, std::int64_t done) {
+  /// Runs the block that begins `done` members after the leaf's first, and the first steps of the block behind it. Its `sums` are written
+  /// to a node, or added to what is there. Returns its frame.
+  static frame& run_block_and_ahead(two_frames& frames, const leaf_members& m, std::int64_t done, std::byte* to, bool add) {
     constexpr int steps = C::plan.step_count[body + 1];
     constexpr std::int64_t size = C::attr(E, 1);
     const auto begin = [&](two_frames::place& at, std::int64_t from) {
       at.number = m.number + from;
       enter<1>(*at.f, m.stored + from, m.local + from, at.number);
-      run_block<1, 0, ahead>(*at.f);
+      run_steps<1, 0, ahead - 1>(*at.f);
     };
-    two_frames::place& now = frames.now();
-    if (!frames.begun) begin(now, done);
-    run_block<1, ahead, ahead + 1>(*now.f);
+    two_frames::place &now = frames.now(), &next = frames.next();
+    if (!frames.begun) {
+      begin(now, done);
+      for (int turn = 0; turn < turns; ++turn) run_ahead(*now.f, turn);
+    }
+    run_steps<1, ahead, steps>(*now.f);
     const std::int64_t left = m.count - done - size;
     const bool follows = left == 0 ? m.behind >= size : left >= size;
-    if (follows) begin(frames.next(), done + size);
-    run_block<1, ahead + 1, steps>(*now.f);
+    if (follows) begin(next, done + size);
+    for (int turn = 0; turn < turns; ++turn) {
+      if (follows) run_ahead(*next.f, turn);
+      sum_members<1, turns>(*now.f, to, add, turn);
+    }
     leave<1>(*now.f, m.stored + done, m.local + done, now.number);
     frames.advance(follows);
     return *now.f;
@@ -205,13 +241,18 @@ struct kernel<C, E, &prim::stage> {
   /// lies in `to`.
   static void run_leaf(frame& f, two_frames& frames, const leaf_members& m, std::byte* to, std::byte* scratch, bool begun = false) {
     for (std::int64_t done = 0; done < m.count;) {
-      std::byte* const part = begun ? scratch : to;
+      const bool add = begun && !has_monoid;
+      std::byte* const node = begun && has_monoid ? scratch : to;
       const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
         frame* own = &f;
-        if constexpr (Body == 1 && ahead > 0) own = &run_block_and_ahead(frames, m, done);
-        else run_body<Body>(f, m.stored + done, m.local + done, m.number + done);
-        if (begun && !has_monoid) combine_outputs<Body>(*own, to);
-        else write_node<Body>(*own, part);
+        if constexpr (Body == 1 && ahead > 0) {
+          own = &run_block_and_ahead(frames, m, done, node, add);
+        } else {
+          run_body<Body>(f, m.stored + done, m.local + done, m.number + done);
+          sum_members<Body>(f, node, add);
+        }
+        if (add) combine_outputs<Body>(*own, node);
+        else write_node<Body>(*own, node);
       };
       std::int64_t size = 1;
       if constexpr (has_blocks) {
@@ -260,13 +301,11 @@ struct kernel<C, E, &prim::stage> {
       }
     });
   }
-  /// The same with what body Body has just computed on the right. (A monoid's combine computes in the memory that it lies in.)
+  /// The same with what body Body has just computed on the right, but for `sums`. (A monoid's combine computes in the memory that it lies in.)
   template <int Body>
   static void combine_outputs(frame& f, std::byte* left) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (sums::template step_of<Body>(I) >= 0) {
-        sums::template run<Body, I, true>(f, left + offset(I));
-      } else if constexpr (folded(I) && fold_of(I) != fold::monoid)
+      if constexpr (folded(I) && fold_of(I) != fold::monoid && sums::template step_of<Body>(I) < 0)
         fold_elements<I>(left + offset(I), left + offset(I), address<C, C::output(body + Body, I)>(f), C::tape.values[C::result(E, I)].shape.size());
     });
   }

@@ -6,19 +6,31 @@
 
 namespace drx::run {
 
+inline constexpr int members_in_turn = 8;
+
 /// Of a block of stage E: the steps up to its first product, if elementwise functions of what it makes come next, and members are long.
-/// They run before the last steps of the block in front. 0: no step does.
+/// They run before the last products of the block in front. 0: no step does.
 template <class C>
 constexpr int steps_ahead(int e) {
   const auto& x = C::tape.entries[e];
-  const std::int64_t size = C::attr(e, 1), smaller = C::attr(e, 2);
+  const std::int64_t size = C::attr(e, 1);
   const bool nested = C::placements.parent[C::placements.index(x.placement)] >= 0;
-  if (nested || size == 0 || size == prim::rules::stage::leaf || smaller != 0) return 0;
+  if (nested || size == 0 || size == prim::rules::stage::leaf) return 0;
   const int region = x.first_region + 1, first = C::plan.first_step[region], count = C::plan.step_count[region];
   for (int s = 0; s + 2 < count; ++s)
     if (const plan::step now = C::plan.steps[first + s]; !now.group && C::tape.entries[now.entry].prim == &prim::matmul)
       return C::plan.steps[first + s + 1].group ? s + 1 : 0;
   return 0;
+}
+
+/// In how many turns the last of those steps and the last products of the block in front are computed, some members of each. Memory is then
+/// read in a more even stream than by whole blocks.
+template <class C>
+constexpr int turns_of_block(int e) {
+  const int region = C::tape.entries[e].first_region + 1, step = C::plan.first_step[region] + steps_ahead<C>(e) - 1;
+  const plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[C::plan.steps[step].entry]);
+  const int turns = static_cast<int>(C::attr(e, 1)) / members_in_turn;
+  return turns > 0 && product.dots() % turns == 0 && product.dots() > 0 ? turns : 1;
 }
 
 /// How many frames a thread has: two where steps run ahead.

@@ -33,22 +33,36 @@ struct sums_of_block {
     }
     return -1;
   }
-  /// Result I, of which body Body has run all else: written to `to`, or added to what is there.
-  template <int Body, int I, bool Add>
-  [[gnu::noinline]] static void run(const frame& f, std::byte* to) {
+  /// Result I, of which body Body has run all else: written to `to`, or added to what is there. `turn` of several: its part of the sum's
+  /// members.
+  template <int Body, int I, int Turns>
+  static void run(const frame& f, std::byte* to, bool add, int turn) {
     constexpr int e = C::plan.steps[C::plan.first_step[Stage::body + Body] + step_of<Body>(I)].entry;
-    using T = element_of<C, C::result(e, 0)>;
-    constexpr plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[e]);
-    constexpr bool column = product.n == 1;  // x^T r is computed as the row r^T x
-    constexpr int n = static_cast<int>(column ? product.m : product.n), k = static_cast<int>(product.k);
-    const T* row = elements<const T, C, C::operand(e, column ? 1 : 0)>(f);
-    const T* x = elements<const T, C, C::operand(e, column ? 0 : 1)>(f);
-    T* sum = reinterpret_cast<T*>(to);
-    if constexpr (Add) drx::kernel::gemm<T, 1, n, k, false, false>(row, x, drx::kernel::add_to<n>(sum));
-    else drx::kernel::gemm<T, 1, n, k, false, false>(row, x, drx::kernel::store<n>(sum));
+    constexpr int k = static_cast<int>(plan::extents_of(C::tape, C::tape.entries[e]).k);
+    if constexpr (k % Turns != 0) {
+      if (turn == 0) run<Body, I, 1>(f, to, add, 0);
+    } else if (add || turn > 0) {
+      add_product<e, k / Turns, true>(f, to, turn * (k / Turns));
+    } else {
+      add_product<e, k / Turns, false>(f, to, 0);
+    }
   }
 
  private:
+  /// Product E over K of the members that it sums, from `first` on.
+  template <int E, int K, bool Add>
+  [[gnu::noinline]] static void add_product(const frame& f, std::byte* to, int first) {
+    using T = element_of<C, C::result(E, 0)>;
+    constexpr plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[E]);
+    constexpr bool column = product.n == 1;  // x^T r is computed as the row r^T x
+    constexpr int n = static_cast<int>(column ? product.m : product.n);
+    const T* row = elements<const T, C, C::operand(E, column ? 1 : 0)>(f) + first;
+    const T* x = elements<const T, C, C::operand(E, column ? 0 : 1)>(f) + first * n;
+    T* sum = reinterpret_cast<T*>(to);
+    if constexpr (Add) drx::kernel::gemm<T, 1, n, K, false, false>(row, x, drx::kernel::add_to<n>(sum));
+    else drx::kernel::gemm<T, 1, n, K, false, false>(row, x, drx::kernel::store<n>(sum));
+  }
+
   static constexpr int result_made_by(int region, int step) {
     const plan::step now = C::plan.steps[C::plan.first_step[region] + step];
     if (now.group || C::tape.entries[now.entry].prim != &prim::matmul) return -1;

@@ -1,4 +1,4 @@
-// Members of 256 bytes and more whose products are of vectors go in blocks of 8, four to a leaf of the tree.
+// Members of 256 bytes and more whose products are of vectors go in blocks of 8 or 16, four or two to a leaf of the tree.
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
@@ -32,13 +32,17 @@ std::string plan_of() {
 
 TEST_CASE("value and gradient of a regression over long rows") {
   harness::check_run<regression<double, 37>::program>({}, {0, 1, 7, 8, 9, 31, 32, 33, 1023, 1024, 1100});
-  harness::check_run<regression<float, 100>::program>({}, {1, 33, 1031, 1056});
+  harness::check_run<regression<float, 100>::program>({}, {1, 33, 271, 272, 1031, 1056});
 }
 TEST_CASE("long rows whose products are kept, and extremes of them") {
-  using row = drx::array<double, 64>;
+  using row = drx::array<float, 64>;
   harness::check_run<drx::program<extremes, row, drx::placed<row, rows>>>({}, {1, 9, 33, 1100});
 }
-TEST_CASE("long rows go in blocks of 8, short ones in blocks of 32") {
+TEST_CASE("long rows go in blocks of as many as fill a vector with one number of each, if the first cache holds two blocks") {
   CHECK(plan_of<regression<double, 37>::program>().find("blocks of 8]") != std::string::npos);
+  CHECK(plan_of<regression<float, 100>::program>().find("blocks of 16]") != std::string::npos);
+  CHECK(plan_of<regression<float, 300>::program>().find("blocks of 8]") != std::string::npos);
+}
+TEST_CASE("short rows go in blocks of 32") {
   CHECK(plan_of<regression<double, 16>::program>().find("blocks of 32, 8]") != std::string::npos);
 }
