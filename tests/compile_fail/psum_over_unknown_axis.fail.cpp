@@ -1,7 +1,8 @@
 // A collective over an axis that is not around it; the compiler's trail names the ones that are.
 // while recording
-// expect: a collective over an axis that no map, pmap or vmap around it has
-// expect: clients
+// expect: (error|note): .*no_map_pmap_or_vmap_around_this_has_the_axis.*devices
+// expect: those around this are in the lines beside
+// expect: pmap<clients
 #include <drx/drx.hpp>
 
 struct clients : drx::placement<clients> {};

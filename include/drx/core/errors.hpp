@@ -103,6 +103,10 @@ concept NotedAs = requires { read(note<std::enable_if_t<!std::is_void_v<AskedBy>
 template <class AskedBy>
 concept Noted = NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_value_where_an_unplaced_one_is_declared, AskedBy>;
 
+/// Called while recording, where a collective's axis is unknown: compilers name the function that is no constant, and the axis.
+template <class Axis>
+void no_map_pmap_or_vmap_around_this_has_the_axis();
+
 /// Thrown where array code runs outside a program. (Under trace it never runs.)
 class not_traced : public std::logic_error {
  public:

@@ -166,8 +166,10 @@ namespace detail {
 /// The tape of x, or the function of one member if x comes from around it; P must be the name of a map around it.
 template <class P, class X>
 constexpr builder& tape_in_axis(const X& x) {
-  builder& b = common_tape(leaf_refs<X>(x));
-  if (!b.knows_axis(&placement_of<P>)) throw "drx: a collective over an axis that no map, pmap or vmap around it has; those that it is in are named below";
+  builder* const traced = leaf_refs<X>(x).innermost();
+  if (!traced || traced->of_constants()) throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
+  builder& b = traced->at_work();
+  if (!b.knows_axis(&placement_of<P>)) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
   return *builder::inner(&b, b.member_of_axis(&placement_of<P>));
 }
 /// Where the member's number, and the number of members, are written: outside of its loops and branches, which take them as
