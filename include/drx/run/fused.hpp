@@ -451,14 +451,14 @@ struct fused {
       compute_packs<T>(value, operands.pointers, operands.out, row, col, std::make_integer_sequence<int, count>{});
     }
   };
-  /// Takes tiles, for functions whose tables would push the product out of its registers.
+  /// The same for functions whose tables would push the product out of its registers: beside the next tile's products, or whole tiles.
   template <class T>
-  struct packs_of_tile_epilogue {
+  struct packs_of_tile_epilogue : pack_epilogue<T> {
     using takes_tiles = void;
-    pack_operands<T> operands;
+    using beside_products = void;
     template <int Cols>
     [[gnu::noinline]] void finish(const T* tile, int row, int height, int col) const {
-      const pack_operands<T> at = operands;
+      const pack_operands<T> at = this->operands;
       for (int r = 0; r < height; ++r)
         for (int c = 0; c < Cols; c += drx::kernel::pack_width<T>)
           compute_packs<T>(drx::kernel::load(tile + r * Cols + c), at.pointers, at.out, row + r, col + c, std::make_integer_sequence<int, count>{});
@@ -528,7 +528,7 @@ struct fused {
     };
     if constexpr (in_packs) {
       const pack_operands<T> operands(f, std::make_integer_sequence<int, count>{}, std::make_integer_sequence<int, 3 * count>{});
-      if constexpr (in_halves) run_with(packs_of_tile_epilogue<T>{operands});
+      if constexpr (in_halves) run_with(packs_of_tile_epilogue<T>{{operands}});
       else run_with(pack_epilogue<T>{operands});
     } else {
       run_with(tile_epilogue{f});

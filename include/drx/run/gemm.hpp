@@ -7,6 +7,8 @@
 //   epilogue(row, col, T value)         a single element (where it takes no Count; all of them in the plain loop).
 // An epilogue with a type `takes_tiles`, for an N that is a multiple of W, gets whole tiles instead:
 //   epilogue.template finish<Cols>(const T* tile, row, rows, col)   rows x Cols finished elements, one row behind the other.
+// A long one of packs (tanh) has a type `beside_products` besides: a tile's packs go through it one by one between the steps of the next
+// tile's products, which fill the time that its chain of operations leaves.
 // Where N is no multiple of W, the last pack starts at column N - W: it computes some columns twice, but needs neither a mask
 // nor padding. Summation order depends on the sizes alone, so equal inputs give equal bits wherever they lie in memory.
 #pragma once
@@ -98,63 +100,119 @@ struct product {
         }
       }
     }
+    DRX_HOST void save_to(T* to) const {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < P; ++p) save(to + (r * P + p) * W, sum[r][p]);
+    }
   };
 
   template <class Epilogue>
   static constexpr bool takes_tiles = requires { typename std::remove_cvref_t<Epilogue>::takes_tiles; };
 
+  template <int P>
+  static constexpr int tiles = ceil_div(M, rows_for(P));
+  /// Calls f(integral_constant R, row) for tiles `begin` to `end` - 1 of `Tiles`, R rows each; the first are one row taller.
+  template <int Tiles, class F>
+  DRX_HOST static void for_each_tile(int begin, int end, F f) {
+    constexpr int rows = M / Tiles, taller = M % Tiles;
+    int index = begin;
+    if constexpr (taller != 0)
+      for (; index < least(end, taller); ++index) f(std::integral_constant<int, rows + 1>{}, index * (rows + 1));
+    for (; index < end; ++index) f(std::integral_constant<int, rows>{}, index * rows + taller);
+  }
+
   /// P packs of columns from col on; Last: they end at column N.
   template <int P, bool Last, class Epilogue>
-  static void panel(const T* a, const T* b, int col, Epilogue& epilogue) {
+  static void panel(const T* a, const T* b, int col, Epilogue epilogue) {  // its own: not reloaded after each store
     // Deep products run in passes over k, so that the copied panel stays on the stack and in the second cache.
-    constexpr int depth = packed ? least(K, 65536 / (P * vector_bytes)) : K;
-    constexpr bool in_passes = depth < K;
-    constexpr int tiles = ceil_div(M, rows_for(P)), rows = M / tiles, taller = M % tiles;  // the first are one row taller
-    constexpr int tiles_at_once = in_passes ? least(tiles, 32) : tiles;                    // whose partial sums are kept
-    alignas(64) T copy[packed ? depth * P * W : 1];
-    alignas(64) T partial[in_passes ? tiles_at_once * (rows + 1) * P * W : 1];
-
-    for (int begin = 0; begin < tiles; begin += tiles_at_once) {
-      const int end = least(tiles, begin + tiles_at_once);
+    if constexpr (packed && K > 65536 / (P * vector_bytes)) {
+      deep_panel<P, Last>(a, b, col, epilogue);
+    } else {
+      alignas(64) T copy[packed ? K * P * W : 1];
+      const T* b_panel = b + col;
+      if constexpr (packed) copy_panel<P, Last>(b, copy, col, 0, K), b_panel = copy;
+      for_each_tile<tiles<P>>(0, tiles<P>, [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
+        tile<R, P> t{};
+        t.template multiply<Last ? back : 0>(a + (TransA ? row : row * K), b_panel, K);
+        finish_tile<R, P, Last>(epilogue, row, col, t);
+      });
+    }
+  }
+  template <int P, bool Last, class Epilogue>
+  static void deep_panel(const T* a, const T* b, int col, Epilogue& epilogue) {
+    constexpr int depth = 65536 / (P * vector_bytes), most_rows = M / tiles<P> + 1;
+    constexpr int tiles_at_once = least(tiles<P>, 32);  // whose partial sums are kept
+    alignas(64) T copy[depth * P * W];
+    alignas(64) T partial[tiles_at_once * most_rows * P * W];
+    for (int begin = 0; begin < tiles<P>; begin += tiles_at_once) {
       for (int k = 0; k < K; k += depth) {
-        const int deep = in_passes ? least(depth, K - k) : K;
-        const T* b_panel = b + k * N + col;
-        if constexpr (packed) copy_panel<P, Last>(b, copy, col, k, deep), b_panel = copy;
-
-        const auto run = [&]<int R>(std::integral_constant<int, R>, int index) {
-          const int row = index * rows + least(index, taller);
-          T* saved = partial + (in_passes ? (index - begin) * (rows + 1) * P * W : 0);
+        const int deep = least(depth, K - k);
+        copy_panel<P, Last>(b, copy, col, k, deep);
+        T* saved = partial;
+        for_each_tile<tiles<P>>(begin, least(tiles<P>, begin + tiles_at_once), [&]<int R>(std::integral_constant<int, R>, int row) {
           tile<R, P> t;
           DRX_UNROLL
           for (int r = 0; r < R; ++r)
             DRX_UNROLL
-            for (int p = 0; p < P; ++p) t.sum[r][p] = in_passes && k > 0 ? load(saved + (r * P + p) * W) : pack<T>{};
-          t.template multiply<Last ? back : 0>(a + (TransA ? k * M + row : row * K + k), b_panel, deep);
-          const bool finished = !in_passes || k + deep == K;
-          if constexpr (takes_tiles<Epilogue>) {
-            alignas(64) T done[R * P * W];
-            T* to = finished ? done : saved;
-            DRX_UNROLL
-            for (int r = 0; r < R; ++r)
-              DRX_UNROLL
-              for (int p = 0; p < P; ++p) save(to + (r * P + p) * W, t.sum[r][p]);
-            if (finished) epilogue.template finish<P * W>(done, row, R, col);
-            return;
-          }
-          DRX_UNROLL
-          for (int r = 0; r < R; ++r)
-            DRX_UNROLL
-            for (int p = 0; p < P; ++p) {
-              if (!finished) save(saved + (r * P + p) * W, t.sum[r][p]);
-              else if constexpr (!takes_tiles<Epilogue>) finish_pack<Last && tail != 0>(epilogue, row + r, col + p * W, p == P - 1, t.sum[r][p]);
-            }
-        };
-        int index = begin;
-        if constexpr (taller != 0)
-          for (; index < least(end, taller); ++index) run(std::integral_constant<int, rows + 1>{}, index);
-        for (; index < end; ++index) run(std::integral_constant<int, rows>{}, index);
+            for (int p = 0; p < P; ++p) t.sum[r][p] = k > 0 ? load(saved + (r * P + p) * W) : pack<T>{};
+          t.template multiply<0>(a + (TransA ? k * M + row : row * K + k), copy, deep);
+          if (k + deep == K) finish_tile<R, P, Last>(epilogue, row, col, t);
+          else t.save_to(saved);
+          saved += R * P * W;
+        });
       }
     }
+  }
+  template <int R, int P, bool Last, class Epilogue>
+  DRX_HOST static void finish_tile(Epilogue& epilogue, int row, int col, const tile<R, P>& t) {
+    if constexpr (takes_tiles<Epilogue>) {
+      alignas(64) T done[R * P * W];
+      t.save_to(done);
+      epilogue.template finish<P * W>(done, row, R, col);
+    } else {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < P; ++p) finish_pack<Last && tail != 0>(epilogue, row + r, col + p * W, p == P - 1, t.sum[r][p]);
+    }
+  }
+
+  template <class Epilogue>
+  static constexpr bool runs_beside = requires { typename std::remove_cvref_t<Epilogue>::beside_products; } &&
+                                      vector_registers == 32 && !packed && tail == 0 && packs % panel_packs == 0;
+  /// Each tile's packs go through the epilogue between the steps of the next one's products.
+  template <class Epilogue>
+  static void run_beside(const T* a, const T* b, Epilogue epilogue) {
+    constexpr int P = panel_packs, all = ceil_div(M, most(1, 16 / P)), most_rows = ceil_div(M, all);  // registers are left for the epilogue
+    constexpr int steps = most(1, least(4, K / (most_rows * P)));
+    alignas(64) T done[2][most_rows * P * W];
+    struct {
+      const T* tile;
+      int row, col, packs = 0;
+    } before;
+    const auto finish = [&](int i) __attribute__((always_inline)) {
+      epilogue(before.row + i / P, before.col + i % P * W, load(before.tile + i * W));
+    };
+    T *to = done[0], *other = done[1];
+    for (int col = 0; col < N; col += P * W)
+      for_each_tile<all>(0, all, [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
+        const T *x = a + (TransA ? row : row * K), *y = b + col;
+        const int together = least(before.packs, K / steps);
+        tile<R, P> t{};
+        int i = 0;
+        for (; i < together; ++i, x += steps * (TransA ? M : 1), y += steps * N) {
+          t.template multiply<0>(x, y, steps);
+          finish(i);
+        }
+        t.template multiply<0>(x, y, K - together * steps);
+        for (; i < before.packs; ++i) finish(i);
+        t.save_to(to);
+        before = {to, row, col, R * P};
+        std::swap(to, other);
+      });
+    for (int i = 0; i < before.packs; ++i) finish(i);
   }
 
   /// One pack of a row; `last`: it ends at column N.
@@ -200,6 +258,7 @@ struct product {
 
   template <class Epilogue>
   DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
+    if constexpr (runs_beside<Epilogue>) return run_beside(a, b, epilogue);
     constexpr int last = (packs - 1) % panel_packs + 1, first = packs - last;
     if constexpr (first > 0)
       for (int p = 0; p < first; p += panel_packs) panel<panel_packs, false>(a, b, p * W, epilogue);

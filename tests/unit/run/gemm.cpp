@@ -112,6 +112,38 @@ TEST_CASE("store overwrites") {
   CHECK(stored == zero);
 }
 
+/// Takes packs beside the next tile's products, or whole tiles, and adds them up: each must come once.
+template <class T, int N>
+struct beside {
+  using takes_tiles = void;
+  using beside_products = void;
+  drx::kernel::detail::add_epilogue<T, N> add;
+  void operator()(int row, int col, pack<T> value) const { add(row, col, value); }
+  template <int Cols>
+  void finish(const T* tile, int row, int rows, int col) const {
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < Cols; ++c) add(row + r, col + c, tile[r * Cols + c]);
+  }
+};
+template <class T, int M, int N, int K, bool TransA>
+void check_beside() {
+  CAPTURE(M);
+  CAPTURE(N);
+  CAPTURE(K);
+  const auto a = draw<T>(M * K, 1), b = draw<T>(K * N, 2);
+  std::vector<T> c = draw<T>(M * N, 3), expected = c;
+  drx::kernel::gemm<T, M, N, K, TransA, false>(a.data(), b.data(), beside<T, N>{drx::kernel::add_to<N>(c.data())});
+  drx::kernel::gemm<T, M, N, K, TransA, false>(a.data(), b.data(), drx::kernel::add_to<N>(expected.data()));
+  CHECK(c == expected);
+}
+TEST_CASE("an epilogue beside the next tile's products") {
+  check_beside<float, 32, 64, 70, false>();
+  check_beside<float, 19, 96, 20, true>();  // tiles of two heights, few steps
+  check_beside<float, 7, 48, 3, false>();   // panels of two widths with packs of 16
+  check_beside<float, 1, 16, 1, true>();
+  check_beside<double, 9, 32, 5, false>();
+}
+
 TEST_CASE("gemm of integers and of nothing") {
   check_all<std::int32_t, 5, 6, 7>();
   check_all<std::int64_t, 3, 2, 9>();
