@@ -15,7 +15,8 @@ using member = std::pair<array<double, 1, 3>, array<double, 1, 2>>;
 // The norm of a member's gradient, which is an outer product; the loop puts members in lanes.
 constexpr auto penalty = [](auto w, auto data) {
   auto of_member = [](auto v, auto r) {
-    auto [x, t] = r;
+    const auto x = std::get<0>(r);
+    const auto t = std::get<1>(r);
     auto z = drx::fori_loop<2>(x, [](auto y) { return drx::sin(y); });
     auto g = drx::grad([=](auto u) { return drx::sum(drx::square(drx::tanh(drx::matmul(z, u)) - t)); })(v);
     return drx::sum(drx::square(g));
