@@ -43,6 +43,8 @@ def check_numbers(expected, found):
 
 
 def main():
+    if sys.argv[1:] in ([], ["-h"], ["--help"]):
+        return print(__doc__.strip())
     update = sys.argv[1] == "--update"
     path, program, *launcher = sys.argv[1 + update:]
     expected = json.loads(pathlib.Path(path).read_text())

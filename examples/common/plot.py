@@ -8,11 +8,14 @@ import csv
 import pathlib
 import sys
 
-import matplotlib
+try:
+    import matplotlib
 
-matplotlib.use("Agg")  # draws into files, needs no screen
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import MaxNLocator  # noqa: E402
+    matplotlib.use("Agg")  # draws into files, needs no screen
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
+except ImportError:  # said after --help
+    matplotlib = None
 
 COLOURS, INK, FAINT = ["#1f4e8c", "#c8642a", "#7a9a3a", "#8a5a9c"], "#333333", "#dddddd"
 
@@ -52,6 +55,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", metavar="OUT_DIR", type=pathlib.Path)
     folder = parser.parse_args().out
+    if not matplotlib:
+        print("plot.py: needs matplotlib (Debian: python3-matplotlib)", file=sys.stderr)
+        return 1
     try:
         draw(read(folder / "curves.csv")).savefig(folder / "curves.png", dpi=150)
     except (OSError, ValueError, KeyError) as problem:

@@ -107,6 +107,8 @@ def check_refusals(c, lines):
 
 
 def main():
+    if sys.argv[1:] in ([], ["-h"], ["--help"]):
+        return print(__doc__.strip())
     program, *launcher = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name:
         c = Checks(program, launcher, pathlib.Path(name))

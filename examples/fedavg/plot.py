@@ -8,11 +8,14 @@ import csv
 import pathlib
 import sys
 
-import matplotlib
+try:
+    import matplotlib
 
-matplotlib.use("Agg")  # draws into files, needs no screen
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import MaxNLocator, PercentFormatter  # noqa: E402
+    matplotlib.use("Agg")  # draws into files, needs no screen
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator, PercentFormatter
+except ImportError:  # said after --help
+    matplotlib = None
 
 TRAIN, TEST, INK, FAINT = "#8fa8c8", "#1f4e8c", "#333333", "#dddddd"
 
@@ -63,6 +66,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", metavar="OUT_DIR", type=pathlib.Path)
     folder = parser.parse_args().out
+    if not matplotlib:
+        print("plot.py: needs matplotlib (Debian: python3-matplotlib)", file=sys.stderr)
+        return 1
     try:
         central = folder / "central.csv"
         figure = draw(read(folder / "metrics.csv"), read(central) if central.exists() else None)

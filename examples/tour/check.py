@@ -26,6 +26,8 @@ def differences(found, expected, who):
 
 
 def main():
+    if sys.argv[1:] in ([], ["-h"], ["--help"]):
+        return print(__doc__.strip())
     program, *launcher = sys.argv[1:]
     failures, texts = [], {}
     with tempfile.TemporaryDirectory() as folder:
