@@ -1,4 +1,5 @@
-// tanh of packs, where the target has it: every float of a stride against the C library in double.
+// tanh of packs, where the target has it: every float of a stride against the C library in double, and doubles of all sizes against it in
+// long double.
 #include <drx/run/pack_tanh.hpp>
 
 #include <doctest/doctest.h>
@@ -13,6 +14,11 @@ namespace {
 drx::kernel::pack<float> of(const float* x) { return drx::kernel::tanh(drx::kernel::load(x)); }
 float of(float x) {
   float all[16] = {x};
+  return of(all)[0];
+}
+drx::kernel::pack<double> of(const double* x) { return drx::kernel::tanh(drx::kernel::load(x)); }
+double of(double x) {
+  double all[8] = {x};
   return of(all)[0];
 }
 }  // namespace
@@ -49,5 +55,50 @@ TEST_CASE("tanh of packs: special values") {
   CHECK(std::isnan(of(std::numeric_limits<float>::quiet_NaN())));
   CHECK((of(-0.0f) == 0 && std::signbit(of(-0.0f))));
   CHECK(of(1e-42f) == 1e-42f);
+}
+TEST_CASE("tanh of packs of doubles: at most 2 ulp, odd, never above 1") {
+  long double worst = 0;
+  bool odd = true, bounded = true;
+  const auto check = [&](const double* x) {
+    double minus[8];
+    for (int i = 0; i < 8; ++i) minus[i] = -x[i];
+    const drx::kernel::pack<double> y = of(x), z = of(minus);
+    for (int i = 0; i < 8; ++i) {
+      const long double exact = std::tanh(static_cast<long double>(x[i]));
+      worst = std::max(worst, std::fabs(y[i] - exact) / std::ldexp(1.0L, std::max(std::ilogb(exact) - 52, -1074)));
+      odd = odd && z[i] == -y[i];
+      bounded = bounded && y[i] <= 1;
+    }
+  };
+  double x[8];
+  for (int k = 0; k < 40000; ++k) {  // evenly, 0 to 21
+    for (int i = 0; i < 8; ++i) x[i] = 21.0 / 320000 * (8 * k + i) + 1e-9 * k;
+    check(x);
+  }
+  for (int exponent = -1074; exponent < 5; ++exponent)  // of each size
+    for (int k = 0; k < 64; ++k) {
+      for (int i = 0; i < 8; ++i) x[i] = std::ldexp(1 + (8 * k + i) / 512.0 + 1e-12 * k, exponent);
+      check(x);
+    }
+  const double step = 0.021660849392498290919;  // ln 2 / 32, where the table's next entry begins
+  for (int n = 0; n < 1000; ++n) {
+    for (int i = 0; i < 8; ++i) x[i] = std::max(0.0, n * step * (1 + (i - 4) * 0x1p-52));
+    check(x);
+    for (int i = 0; i < 8; ++i) x[i] = step * (n + (i + 0.5) / 8);
+    check(x);
+  }
+  CAPTURE(worst);
+  CHECK(worst < 2);
+  CHECK(odd);
+  CHECK(bounded);
+}
+TEST_CASE("tanh of packs of doubles: special values") {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  CHECK(of(inf) == 1);
+  CHECK(of(-inf) == -1);
+  CHECK(of(1e300) == 1);
+  CHECK(std::isnan(of(std::numeric_limits<double>::quiet_NaN())));
+  CHECK((of(-0.0) == 0 && std::signbit(of(-0.0))));
+  CHECK(of(1e-320) == 1e-320);
 }
 #endif
