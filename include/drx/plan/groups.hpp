@@ -9,6 +9,9 @@ namespace drx::plan {
 /// The most entries of one group: compilers take more than twice as long for a loop twice as long.
 inline constexpr int group_limit = 64;
 
+/// From so many bytes a loop waits until its result can lie where it reads.
+inline constexpr std::int64_t least_waited_for = 4096;
+
 /// Plans the steps of regions of a frozen, staged tape.
 template <class Frozen>
 class step_planner : public plan_in_progress<Frozen> {
@@ -25,15 +28,25 @@ class step_planner : public plan_in_progress<Frozen> {
     vec<vec<int>> groups = gathered(region, step0, demanded);
     move_to_readers(step0, groups, demanded);
     take_products(region, step0, groups);
+    delay_groups(region, step0, groups);
+    const vec<vec<int>> sums = take_sums(region, step0, groups);
     p.step_count[r] = groups.size();
     for (int s = 0; s < groups.size(); ++s) {
       p.steps[step0 + s].first_member = next_member;
       p.steps[step0 + s].members = groups[s].size();
+      p.steps[step0 + s].sums = sums[s].size();
       for (int i = 0; i < groups[s].size(); ++i) {
         p.member_of[id(t.entries[groups[s][i]].results, 0)] = i;
         p.members[next_member++] = groups[s][i];
       }
+      for (int e : sums[s]) p.members[next_member++] = e;
     }
+  }
+  /// Whether entry e is a sum over the rows of the loop of step s.
+  constexpr bool is_sum(int s, int e) const {
+    for (int i = 0; i < p.steps[s].sums; ++i)
+      if (p.members[p.steps[s].first_member + p.steps[s].members + i] == e) return true;
+    return false;
   }
 
  private:
@@ -189,10 +202,10 @@ class step_planner : public plan_in_progress<Frozen> {
     }
     for (int i = 0; i < region.outputs.count; ++i) read(id(region.outputs, i), -1);
 
-    int kept = 0;
+    vec<bool> taken(groups.size(), false);
     for (int s = 0; s < groups.size(); ++s) {
       const step now = p.steps[step0 + s];
-      if (now.group && groups[s].empty()) continue;  // it has moved
+      taken[s] = now.group && groups[s].empty();  // it has moved
       if (!now.group && runs_in_tiles(t, t.entries[now.entry])) {
         const int v = id(t.entries[now.entry].results, 0), g = reader[v];
         if (g >= 0 && groups[g].size() < group_limit && may_follow_product(groups[g])) {
@@ -200,15 +213,142 @@ class step_planner : public plan_in_progress<Frozen> {
           members.append(groups[g]);
           groups[g] = members;
           p.stored[v] = false;
-          continue;
+          taken[s] = true;
         }
       }
+    }
+    leave_out(taken, step0, groups);
+  }
+  /// Leaves out the steps that others have taken.
+  constexpr void leave_out(const vec<bool>& taken, int step0, vec<vec<int>>& groups) {
+    int kept = 0;
+    for (int s = 0; s < groups.size(); ++s) {
+      if (taken[s]) continue;
       for (int e : groups[s]) p.group_of[id(t.entries[e].results, 0)] = 1 + step0 + kept;
       if (kept != s) groups[kept] = groups[s];
-      p.steps[step0 + kept++] = now;
+      p.steps[step0 + kept++] = p.steps[step0 + s];
     }
     for (; next_step > step0 + kept; --next_step) p.steps[next_step - 1] = {};
     groups.resize(kept);
+  }
+  /// Lets a group wait for steps that read what it reads too, where nobody does later: its result may then lie there.
+  constexpr void delay_groups(const frozen_region& region, int step0, vec<vec<int>>& groups) {
+    const int steps = groups.size();
+    for (int s = steps - 2; s >= 0; --s) {
+      if (groups[s].empty() || t.entries[groups[s][0]].prim == &prim::matmul) continue;
+      int reader = steps;  // the first step that reads its results
+      for (int k = steps - 1; k > s; --k)
+        for (int e : groups[s])
+          if (reads(step0 + k, groups[k], id(t.entries[e].results, 0))) reader = k;
+      bool waits = false;
+      for (int e : groups[s])
+        for (int i = 0; i < t.entries[e].operands.count; ++i) {
+          const int m = touched(id(t.entries[e].operands, i));
+          if (m < 0 || definition[m] < region.first_entry || !(t.values[m].shape == loop_of(groups[s])) || base::bytes(m) < least_waited_for) continue;
+          int last = s;
+          for (int k = s + 1; k < steps; ++k)
+            if (reads(step0 + k, groups[k], m)) last = k;
+          for (int k = 0; k < region.outputs.count; ++k)
+            if (touched(id(region.outputs, k)) == m) last = steps;
+          waits = waits || (last > s && last < reader);
+        }
+      if (!waits) continue;
+      for (int k = s; k + 1 < reader; ++k) {
+        vec<int> next = groups[k + 1];
+        groups[k + 1] = groups[k];
+        groups[k] = next;
+        const step first = p.steps[step0 + k];
+        p.steps[step0 + k] = p.steps[step0 + k + 1];
+        p.steps[step0 + k + 1] = first;
+      }
+      for (int k = s; k < reader; ++k)
+        for (int e : groups[k]) p.group_of[id(t.entries[e].results, 0)] = 1 + step0 + k;
+    }
+  }
+  /// Makes sums over rows parts of the loops that make what is summed, or read it: by group, the entries. Such a loop is plain arithmetic on
+  /// rows of whole packs. What a vector weighs, x^T y, is such a sum too.
+  constexpr vec<vec<int>> take_sums(const frozen_region& region, int step0, vec<vec<int>>& groups) {
+    const int steps = groups.size();
+    vec<vec<int>> sums(steps), kept;
+    vec<bool> taken(steps, false);
+    for (int s = 0; s < steps; ++s) {
+      if (!may_have_sums(groups[s])) continue;
+      for (int k = 0; k < steps; ++k)
+        if (groups[k].empty() && !taken[k] && is_sum_of(step0, s, k, groups)) {
+          taken[k] = true;
+          sums[s].push_back(p.steps[step0 + k].entry);
+        }
+      for (int e : groups[s]) {  // what was stored for its sum alone
+        const int v = id(t.entries[e].results, 0);
+        bool read = false;
+        for (int k = 0; k < steps; ++k) read = read || (k != s && !taken[k] && reads(step0 + k, groups[k], v));
+        for (int i = 0; i < region.outputs.count; ++i) read = read || touched(id(region.outputs, i)) == v;
+        if (!sums[s].empty() && !read) p.stored[v] = false;
+      }
+    }
+    for (int s = 0; s < steps; ++s)
+      if (!taken[s]) kept.push_back(sums[s]);
+    leave_out(taken, step0, groups);
+    return kept;
+  }
+  /// Whether a group is plain arithmetic in one floating type, on rows of whole packs.
+  constexpr bool may_have_sums(const vec<int>& group) const {
+    constexpr std::int64_t most_rows = 4096;
+    if (group.empty() || !may_follow_product(group)) return false;
+    const shape loop = loop_of(group);
+    if (loop.rank != 2 || loop[0] < 8 || loop[0] > most_rows || loop[1] % 16 != 0) return false;
+    const dtype type = t.values[id(t.entries[group[0]].results, 0)].type;
+    for (int e : group) {
+      const primitive* prim = t.entries[e].prim;
+      if (prim != &prim::add && prim != &prim::sub && prim != &prim::mul && prim != &prim::neg) return false;
+      if (t.values[id(t.entries[e].results, 0)].type != type) return false;
+    }
+    return is_floating(type);
+  }
+  /// Whether step k is a sum over the rows of what group s makes, or reads at its place; it may run with the group.
+  constexpr bool is_sum_of(int step0, int s, int k, const vec<vec<int>>& groups) const {
+    const frozen_entry& x = t.entries[p.steps[step0 + k].entry];
+    const bool weighted = x.prim == &prim::matmul;
+    if (!weighted && x.prim != &prim::sum) return false;
+    const int v = id(x.operands, 0), made = id(x.results, 0);
+    const shape loop = loop_of(groups[s]);
+    if (root(v) != v || t.values[v].shape != loop || t.values[v].type != t.values[id(t.entries[groups[s][0]].results, 0)].type) return false;
+    if (t.values[made].shape.size() != loop[1]) return false;
+    if (weighted) {
+      const product_extents product = extents_of(t, x);
+      const int w = root(id(x.operands, 1));
+      if (!product.tx || product.ty || product.n != 1 || (definition[w] >= 0 && !p.stored[w])) return false;
+      for (int i = s; i < groups.size(); ++i)  // it is there before the loop
+        if (makes(step0 + i, groups[i], w)) return false;
+    } else if (x.ints.count != 1 || t.pool[x.ints.first] != 0) {
+      return false;
+    }
+    if (p.group_of[v] != 1 + step0 + s) {
+      bool in_place = false;
+      for (int e : groups[s])
+        for (int i = 0; i < t.entries[e].operands.count; ++i) in_place = in_place || id(t.entries[e].operands, i) == v;
+      if (!in_place || !(definition[v] < 0 || p.stored[v])) return false;
+    }
+    for (int i = k + 1; i <= s; ++i)  // nobody needs it before
+      if (reads(step0 + i, groups[i], made)) return false;
+    return true;
+  }
+  constexpr bool makes(int s, const vec<int>& group, int v) const {
+    return group.empty() ? definition[v] == p.steps[s].entry && definition[v] >= 0 : group.find(definition[v]) >= 0;
+  }
+  /// Whether a step reads v, or the memory that it names.
+  constexpr bool reads(int s, const vec<int>& group, int v) const {
+    const auto entry_reads = [&](int e) {
+      for (int i = 0; i < t.entries[e].operands.count; ++i) {
+        const int o = id(t.entries[e].operands, i);
+        if (o == v || touched(o) == v) return true;
+      }
+      return false;
+    };
+    if (group.empty()) return entry_reads(p.steps[s].entry);
+    for (int e : group)
+      if (entry_reads(e)) return true;
+    return false;
   }
   constexpr shape loop_of(const vec<int>& group) const { return t.values[id(t.entries[group.back()].results, 0)].shape; }
   /// Whether a group has no product yet, and reads no positions.

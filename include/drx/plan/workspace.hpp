@@ -6,7 +6,7 @@
 
 namespace drx::plan {
 
-/// From so many bytes a stage writes a result of the program where the caller wants it.
+/// From so many bytes a stage or a product writes a result of the program where the caller wants it.
 inline constexpr std::int64_t large_output = 1 << 16;
 
 /// Plans the workspace of a frozen, staged tape.
@@ -87,7 +87,7 @@ class workspace_planner : public step_planner<Frozen> {
         for (int i = 0; i < x.results.count; ++i) {
           const int v = id(x.results, i);
           if (!p.stored[v] || root(v) != v) continue;
-          if (t.values[v].depth > 0 || (r == 0 && x.prim == &prim::stage && is_large_output(v))) {  // its memory is the caller's
+          if (t.values[v].depth > 0 || (r == 0 && !now.group && (x.prim == &prim::stage || x.prim == &prim::matmul) && is_large_output(v))) {  // its memory is the caller's
             p.where[v] = {space::slot, p.slots++};
             continue;
           }
@@ -138,7 +138,8 @@ class workspace_planner : public step_planner<Frozen> {
       for (int i = 0; i < x.operands.count; ++i) {
         const int o = id(x.operands, i);
         if (p.group_of[o] == 1 + s || touched(o) != m) continue;
-        ok = ok && (root(o) == m) && t.values[o].shape == t.values[result].shape && x.prim != &prim::broadcast_to && x.prim != &prim::matmul && !(update && i > 0);
+        const bool elsewhere = x.prim == &prim::matmul && !(base::is_sum(s, e) && i == 0);
+        ok = ok && (root(o) == m) && t.values[o].shape == t.values[result].shape && x.prim != &prim::broadcast_to && !elsewhere && !(update && i > 0);
       }
     });
     return ok;

@@ -13,12 +13,13 @@ struct location {
 };
 
 /// One step of a region: a group of elementwise entries (members in `plan.members`), perhaps after a product of matrices,
-/// or a single entry.
+/// perhaps with sums over the rows of its loop, or a single entry.
 struct step {
   bool group = false;
   int entry = -1;
   int first_member = 0;
   int members = 0;
+  int sums = 0;  // entries behind the members
 };
 
 enum class role : std::int8_t {
@@ -96,7 +97,7 @@ struct plan_in_progress {
     if (!now.group) {
       f(now.entry);
     } else {
-      for (int i = 0; i < now.members; ++i) f(p.members[now.first_member + i]);
+      for (int i = 0; i < now.members + now.sums; ++i) f(p.members[now.first_member + i]);
     }
   }
 };

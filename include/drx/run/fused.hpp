@@ -4,6 +4,8 @@
 // A loop over short rows would run scalar remainders and restart for each row. There, what is broadcast along rows or
 // columns is written out first, and several rows are one loop.
 //
+// Sums over the rows of a loop of plain arithmetic are added up in it.
+//
 // After a product of matrices, which is then the group's first entry, the loop runs over each tile as soon as it is finished; where all
 // entries are plain arithmetic it takes the packs from the product's registers.
 //
@@ -123,7 +125,7 @@ struct fused {
 
   /// Whether all memory is read in the order of the loop or is one number: then the loop needs no rows.
   static constexpr bool flat = [] {
-    if (after_product) return false;
+    if (after_product || now.sums > 0) return false;
     for (int m = 0; m < count; ++m)
       for (int i = 0; i < arity(m); ++i) {
         const detail::source s = operand(m, i);
@@ -443,6 +445,84 @@ struct fused {
       (point(std::integral_constant<int, K>{}), ...);
     }
   };
+  /// The sums over the loop's rows: of a result, or of what lies in memory, perhaps with a weight for each row.
+  static constexpr int sums = now.sums;
+  static constexpr int sum_entry(int j) { return C::plan.members[now.first_member + count + j]; }
+  static constexpr bool weighted(int j) { return C::tape.entries[sum_entry(j)].prim == &prim::matmul; }
+  static constexpr int summed(int j) { return C::operand(sum_entry(j), 0); }
+  template <class T>
+  struct sum_operands {
+    const T* from[sums == 0 ? 1 : sums];
+    const T* weights[sums == 0 ? 1 : sums];
+    T* totals[sums == 0 ? 1 : sums];
+    template <int... J>
+    sum_operands(frame& f, std::integer_sequence<int, J...>)
+        : from{memory_of<J>(f)...}, weights{weights_of<J>(f)...}, totals{elements<T, C, C::result(sum_entry(J), 0)>(f)...} {}
+    template <int J>
+    static const T* memory_of(frame& f) {
+      if constexpr (C::plan.group_of[summed(J)] == 1 + Step) return nullptr;
+      else return elements<const T, C, summed(J)>(f);
+    }
+    template <int J>
+    static const T* weights_of(frame& f) {
+      if constexpr (weighted(J)) return elements<const T, C, C::operand(sum_entry(J), 1)>(f);
+      else return nullptr;
+    }
+  };
+  /// One pack of the loop: its sums are added to `total`, then what leaves the loop is stored.
+  template <class T, int... M, int... J>
+  DRX_HOST static void add_packs(drx::kernel::pack<T>* total, const pack_operands<T>& at, const sum_operands<T>& of, std::int64_t row, std::int64_t col,
+                                 std::integer_sequence<int, M...>, std::integer_sequence<int, J...>) {
+    drx::kernel::pack<T> registers[count];
+    (compute_pack<M, T>(registers, at.pointers, row, col), ...);
+    const auto add = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
+      drx::kernel::pack<T> x;
+      if constexpr (C::plan.group_of[summed(K)] == 1 + Step) x = registers[C::plan.member_of[summed(K)]];
+      else x = drx::kernel::load(of.from[K] + row * columns + col);
+      if constexpr (weighted(K)) total[K] += of.weights[K][row] * x;
+      else total[K] += x;
+    };
+    (add(std::integral_constant<int, J>{}), ...);
+    (save_pack<M, T>(registers, at.out, row, col), ...);
+  }
+  /// Several rows at a time, so that sums stay in registers for them. They begin anew from 128 to 128 rows, since long chains of additions
+  /// lose digits.
+  template <class T>
+  static void run_with_sums(frame& f) {
+    constexpr int height = static_cast<int>(rows), part = 128, whole = height / part, rest = height % part;
+    constexpr std::int64_t width = columns < 512 ? columns : 512;
+    const pack_operands<T> at(f, std::make_integer_sequence<int, count>{}, std::make_integer_sequence<int, 3 * count>{});
+    const sum_operands<T> of(f, std::make_integer_sequence<int, sums>{});
+    for (std::int64_t first = 0; first < columns; first += width) {
+      const std::int64_t end = first + width < columns ? first + width : columns;
+      for (int k = 0; k < whole; ++k) add_part<T, part, width>(at, of, k * part, first, end);
+      if constexpr (rest > 0) add_part<T, rest, width>(at, of, whole * part, first, end);
+    }
+  }
+  /// Rows from `begin` on, columns from `first` on.
+  template <class T, int Rows, std::int64_t Width>
+  static void add_part(const pack_operands<T>& operands, const sum_operands<T>& all_sums, int begin, std::int64_t first, std::int64_t end) {
+    constexpr int band = 8, whole = Rows / band, rest = Rows % band;
+    const pack_operands<T> at = operands;  // of our own, so that no store can change them
+    const sum_operands<T> of = all_sums;
+    alignas(64) T sum[sums][Width] = {};
+    for (int k = 0; k < whole; ++k) add_rows<T, band, Width>(sum, at, of, begin + k * band, first, end);
+    if constexpr (rest > 0) add_rows<T, rest, Width>(sum, at, of, begin + whole * band, first, end);
+    for (int j = 0; j < sums; ++j)
+      for (std::int64_t col = first; col < end; ++col) of.totals[j][col] = begin == 0 ? sum[j][col - first] : of.totals[j][col] + sum[j][col - first];
+  }
+  template <class T, int Rows, std::int64_t Width>
+  DRX_HOST static void add_rows(T (*sum)[Width], const pack_operands<T>& at, const sum_operands<T>& of, int row, std::int64_t first,
+                                std::int64_t end) {
+    for (std::int64_t col = first; col < end; col += drx::kernel::pack_width<T>) {
+      drx::kernel::pack<T> total[sums];
+      for (int j = 0; j < sums; ++j) total[j] = drx::kernel::load(sum[j] + (col - first));
+      DRX_UNROLL
+      for (int r = 0; r < Rows; ++r)
+        add_packs<T>(total, at, of, row + r, col, std::make_integer_sequence<int, count>{}, std::make_integer_sequence<int, sums>{});
+      for (int j = 0; j < sums; ++j) drx::kernel::save(sum[j] + (col - first), total[j]);
+    }
+  }
   /// Takes the product's packs from its registers.
   template <class T>
   struct pack_epilogue {
@@ -539,6 +619,8 @@ struct fused {
   static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
     if constexpr (after_product) {
       run_product(f);
+    } else if constexpr (sums > 0) {
+      run_with_sums<element_of<C, result(0)>>(f);
     } else if constexpr (short_rows) {
       constexpr std::int64_t band = columns < 512 ? 512 / columns : 1, rest = rows % band;
       for (std::int64_t r = 0; r < rows - rest; r += band) run_band<band>(f, r, entries, operands);

@@ -70,3 +70,16 @@ TEST_CASE("what a later loop alone reads is computed there, of what is stored an
   for (const auto& e : masks::tape.entries)
     if (e.prim == &drx::prim::matmul) CHECK_FALSE(masks::plan.stored[masks::tape.pool[e.results.first]]);
 }
+
+TEST_CASE("a loop waits for other readers of what it reads, and writes there; a large result lies where the caller wants it") {
+  constexpr auto loss = [](auto w, auto b, auto x, auto v) { return drx::sum(drx::exp(drx::matmul(drx::tanh(drx::matmul(x, w) + b), v))); };
+  constexpr auto gradient = [loss](auto w, auto b, auto x, auto v) { return drx::grad<0, 1, 3>(loss)(w, b, x, v); };
+  using lowered = drx::plan::lowered<program<gradient, array<double, 64, 128>, array<double, 128>, array<double, 32, 64>, array<double, 128>>>;
+  CHECK(lowered::plan.server_bytes < 2 * 32 * 128 * 8);
+  int sums = 0;
+  for (const auto& s : lowered::plan.steps) sums += s.sums;
+  CHECK(sums == 2);  // over the rows: b's derivative and v's
+  for (const auto& e : lowered::tape.entries)
+    if (e.prim == &drx::prim::matmul && lowered::tape.values[lowered::tape.pool[e.results.first]].shape.size() == 64 * 128)
+      CHECK(lowered::plan.where[lowered::tape.pool[e.results.first]].space == drx::plan::space::slot);
+}

@@ -1,0 +1,51 @@
+// Sums over rows of what a loop makes or reads, which are added up in that loop.
+#include <drx/drx.hpp>
+
+#include "harness/run.hpp"
+
+namespace {
+using drx::array;
+
+/// How many sums are parts of loops.
+template <class P>
+constexpr int sums = [] {
+  int n = 0;
+  for (const auto& s : drx::run::code<P>::plan.steps) n += s.sums;
+  return n;
+}();
+
+// A network's gradient: the bias's and the last layer's are such sums, of what the loop makes and of what it reads.
+constexpr auto loss = [](auto w, auto b, auto x, auto v) { return drx::sum(drx::exp(drx::matmul(drx::tanh(drx::matmul(x, w) + b), v))); };
+constexpr auto gradient = [](auto w, auto b, auto x, auto v) { return drx::grad<0, 1, 3>(loss)(w, b, x, v); };
+using Gradient = drx::program<gradient, array<double, 5, 32>, array<double, 32>, array<double, 19, 5>, array<double, 32>>;
+using Floats = drx::program<gradient, array<float, 3, 16>, array<float, 16>, array<float, 300, 3>, array<float, 16>>;
+
+// Of inputs; of what nothing else reads; of what leaves the program; more columns than are added up at once.
+constexpr auto several = [](auto x, auto y, auto w) {
+  auto z = x * y - x, u = z * y;
+  return std::tuple{drx::sum<0>(x), drx::sum<0>(u), z, drx::sum<0>(z), drx::matmul(drx::transpose(z), w)};
+};
+using Several = drx::program<several, array<double, 11, 528>, array<double, 528>, array<double, 11>>;
+
+// A sum that its own loop would need, and weights that come later, stay where they are.
+constexpr auto in_turn = [](auto x, auto y) {
+  auto z = x * y + x;
+  auto centered = z - drx::sum<0>(z);
+  auto weights = drx::sum<1>(centered);
+  return std::tuple{drx::matmul(drx::transpose(centered), weights), centered * drx::sum<0>(centered)};
+};
+using InTurn = drx::program<in_turn, array<float, 16, 16>, array<float, 16, 16>>;
+}  // namespace
+
+TEST_CASE("sums over rows are added up in the loops of what is summed") {
+  static_assert(sums<Gradient> == 2 && sums<Floats> == 2);
+  harness::check_run<Gradient>({}, {1});
+  harness::check_run<Floats>({}, {1});
+}
+TEST_CASE("of inputs, of what is needed elsewhere, of many columns") {
+  static_assert(sums<Several> >= 3);
+  harness::check_run<Several>({}, {1});
+}
+TEST_CASE("what a loop cannot add up in time is a step of its own") {
+  harness::check_run<InTurn>({}, {1});
+}
