@@ -11,29 +11,6 @@ namespace drx::run {
 namespace detail {
 // Long rows are halved, again and again, so that the error of a sum grows with the logarithm of their number.
 
-/// Sixteen lanes, halved again and again: lane l with lane l + 8, then l + 4, ...
-template <class T, class Op>
-inline T fold_lanes(T* lane, Op op) {
-#if !defined(__CUDACC__)
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {  // (g++ 12 does not unroll the loops below)
-    using drx::kernel::pack;
-    constexpr int W = drx::kernel::pack_width<T>;
-    constexpr std::make_integer_sequence<int, W> lanes{};
-    pack<T> x[16 / W];
-    for (int p = 0; p < 16 / W; ++p) x[p] = drx::kernel::load(lane + p * W);
-    for (int packs = 8 / W; packs > 0; packs /= 2)
-      for (int p = 0; p < packs; ++p) x[p] = op(x[p], x[p + packs]);
-    if constexpr (W >= 16) x[0] = op(x[0], drx::kernel::detail::moved_down<8>(x[0], lanes));
-    if constexpr (W >= 8) x[0] = op(x[0], drx::kernel::detail::moved_down<4>(x[0], lanes));
-    if constexpr (W >= 4) x[0] = op(x[0], drx::kernel::detail::moved_down<2>(x[0], lanes));
-    if constexpr (W >= 2) x[0] = op(x[0], drx::kernel::detail::moved_down<1>(x[0], lanes));
-    return x[0][0];
-  }
-#endif
-  for (std::int64_t width = 8; width > 0; width /= 2)
-    for (std::int64_t l = 0; l < width; ++l) lane[l] = op(lane[l], lane[l + width]);
-  return lane[0];
-}
 /// n >= 16 numbers in a row: of fewer than 2048, sixteen lanes side by side, then the lanes.
 template <class T, class Op>
 inline T fold_row(const T* row, std::int64_t n, Op op) {
@@ -48,7 +25,10 @@ inline T fold_row(const T* row, std::int64_t n, Op op) {
   for (; i + lanes <= n; i += lanes)
     for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
   for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
-  return fold_lanes(lane, op);
+  for (std::int64_t l = 0; l < 8; ++l) lane[l] = op(lane[l], lane[l + 8]);  // (one loop over widths g++ 12 does not unroll)
+  for (std::int64_t l = 0; l < 4; ++l) lane[l] = op(lane[l], lane[l + 4]);
+  for (std::int64_t l = 0; l < 2; ++l) lane[l] = op(lane[l], lane[l + 2]);
+  return op(lane[0], lane[1]);
 }
 /// Columns of n rows, the next row `stride` further: of fewer than 256 rows, one after the other.
 template <class T, class Op>

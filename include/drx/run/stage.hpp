@@ -150,22 +150,14 @@ struct kernel<C, E, &prim::stage> {
       }
     });
   }
-  /// Steps First to Last - 1 of a block, but for its `sums`.
-  template <int Body, int First, int Last>
-  static void run_steps(frame& f) {
-    unroll<Last - First>([&]<int K>(std::integral_constant<int, K>) {
-      constexpr int step = First + K;
-      if constexpr (sums::template result_of_step<Body>(step) < 0) run_step<C, C::plan.first_step[body + Body] + step>(f);
-    });
-  }
-  /// All steps of a block, while a later block's shares are fetched. Only a block's first step reads memory, which would idle during the
+  /// All steps of a block but its `sums`, while a later block's shares are fetched. Only a block's first step reads memory, which would idle during the
   /// others. A leaf's block is long enough that each step fetches its part of the next one; of smaller blocks the first step fetches all.
   template <int Body>
   static void run_block(frame& f) {
     constexpr int steps = C::plan.step_count[body + Body], parts = C::attr(E, Body) == block && steps > 0 ? steps : 1;
     unroll<steps>([&]<int Step>(std::integral_constant<int, Step>) {
       if (Step < parts && from_memory(f)) fetch<Body>(f, Step, parts);
-      run_steps<Body, Step, Step + 1>(f);
+      if constexpr (sums::template result_of_step<Body>(Step) < 0) run_step<C, C::plan.first_step[body + Body] + Step>(f);
     });
   }
   /// The number of the first element of a placed share's member.
@@ -190,6 +182,13 @@ struct kernel<C, E, &prim::stage> {
   static void sum_members(const frame& f, std::byte* to, bool add, int turn = 0) {
     unroll<results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (sums::template step_of<Body>(I) >= 0) sums::template run<Body, I, Turns>(f, to + offset(I), add, turn);
+    });
+  }
+  /// Steps First to Last - 1 of the first block body, but for its `sums`.
+  template <int First, int Last>
+  static void run_steps(frame& f) {
+    unroll<Last - First>([&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (sums::template result_of_step<1>(First + K) < 0) run_step<C, C::plan.first_step[body + 1] + First + K>(f);
     });
   }
   /// One turn of the last of a block's first steps: its part of the dot products, and of what is fetched.
@@ -218,14 +217,14 @@ struct kernel<C, E, &prim::stage> {
     const auto begin = [&](two_frames::place& at, std::int64_t from) {
       at.number = m.number + from;
       enter<1>(*at.f, m.stored + from, m.local + from, at.number);
-      run_steps<1, 0, ahead - 1>(*at.f);
+      run_steps<0, ahead - 1>(*at.f);
     };
     two_frames::place &now = frames.now(), &next = frames.next();
     if (!frames.begun) {
       begin(now, done);
       for (int turn = 0; turn < turns; ++turn) run_ahead(*now.f, turn);
     }
-    run_steps<1, ahead, steps>(*now.f);
+    run_steps<ahead, steps>(*now.f);
     const std::int64_t left = m.count - done - size;
     const bool follows = left == 0 ? m.behind >= size : left >= size;
     if (follows) begin(next, done + size);
@@ -249,7 +248,7 @@ struct kernel<C, E, &prim::stage> {
           own = &run_block_and_ahead(frames, m, done, node, add);
         } else {
           run_body<Body>(f, m.stored + done, m.local + done, m.number + done);
-          sum_members<Body>(f, node, add);
+          if constexpr (Body > 0 && parent < 0) sum_members<Body>(f, node, add);
         }
         if (add) combine_outputs<Body>(*own, node);
         else write_node<Body>(*own, node);
