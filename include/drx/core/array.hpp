@@ -35,6 +35,25 @@ struct traced_ref {
 template <class T, class P>
 struct placed;
 
+/// The reference to elements that are known; they must live until it is resolved.
+template <class T>
+constexpr traced_ref reference_to(const T* elements) {
+  traced_ref r;
+  r.what = traced_ref::kind::data;
+  if constexpr (std::is_same_v<T, bool>) {
+    r.from.booleans = elements;
+  } else if constexpr (std::is_same_v<T, std::int32_t>) {
+    r.from.int32s = elements;
+  } else if constexpr (std::is_same_v<T, std::int64_t>) {
+    r.from.int64s = elements;
+  } else if constexpr (std::is_same_v<T, float>) {
+    r.from.floats = elements;
+  } else {
+    r.from.doubles = elements;
+  }
+  return r;
+}
+
 /// An array of static shape, row-major. Everybody may hold one: it is an unplaced value.
 /// While a program is traced it holds a reference to the tape instead of its elements, so that a struct of arrays
 /// is its own traced form: `model.w` is an array inside a traced lambda too.
@@ -62,28 +81,46 @@ class array {
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
 
   template <class... I>
-  T& operator()(I... i) requires(sizeof...(I) == rank) { return data_[offset(i...)]; }
+  constexpr T& operator()(I... i) requires(sizeof...(I) == rank) { return data()[offset(i...)]; }
   template <class... I>
-  constexpr const T& operator()(I... i) const requires(sizeof...(I) == rank) { return data_[offset(i...)]; }
+  constexpr const T& operator()(I... i) const requires(sizeof...(I) == rank) { return data()[offset(i...)]; }
   /// The element at a flat, row-major position.
-  T& operator[](std::int64_t i) { return data_[i]; }
-  constexpr const T& operator[](std::int64_t i) const { return data_[i]; }
-  T* data() { return data_; }
-  constexpr const T* data() const { return data_; }
-  T* begin() { return data_; }
-  T* end() { return data_ + size; }
-  constexpr const T* begin() const { return data_; }
-  constexpr const T* end() const { return data_ + size; }
+  constexpr T& operator[](std::int64_t i) { return data()[i]; }
+  constexpr const T& operator[](std::int64_t i) const { return data()[i]; }
+  constexpr T* data() {
+    require_elements();
+    return data_;
+  }
+  constexpr const T* data() const {
+    require_elements();
+    return data_;
+  }
+  constexpr T* begin() { return data(); }
+  constexpr T* end() { return data() + size; }
+  constexpr const T* begin() const { return data(); }
+  constexpr const T* end() const { return data() + size; }
   /// The one element of an array of rank 0.
-  [[nodiscard]] constexpr T item() const requires(rank == 0) { return data_[0]; }
+  [[nodiscard]] constexpr T item() const requires(rank == 0) { return data()[0]; }
   template <std::same_as<T> U>
-  constexpr explicit operator U() const requires(rank == 0 && !std::same_as<T, bool>) { return data_[0]; }
+  constexpr explicit operator U() const requires(rank == 0 && !std::same_as<T, bool>) { return data()[0]; }
   template <class Why = error::branch_on_a_traced_value, int = error::noted<Why>>
   explicit operator bool() const = delete;  // drx: use drx::where(condition, a, b); outside of a program, .item()
 
-  [[nodiscard]] constexpr const traced_ref& ref() const { return ref_; }
+  /// What stands for it under trace; of an array with elements, these as a constant.
+  [[nodiscard]] constexpr traced_ref ref() const { return is_traced() ? ref_ : reference_to(data_); }
 
  private:
+#if defined(__CUDACC__)  // its __builtin_constant_p does not tell: elements go by drx::constant there
+  [[nodiscard]] static constexpr bool is_traced() { return true; }
+  static constexpr void require_elements() {}
+#else
+  /// In constant evaluation: whether it holds a reference. (Reading the member that is not there is no constant.)
+  [[nodiscard]] constexpr bool is_traced() const { return __builtin_constant_p(ref_.what); }
+  constexpr void require_elements() const {
+    if (std::is_constant_evaluated())
+      if (is_traced()) throw "drx: a traced array has no elements yet: index<0>(x) or index(x, i) is one of them; of the whole array: sum, slice, x * y";
+  }
+#endif
   template <class... I>
   static constexpr std::int64_t offset(I... i) {
     std::int64_t at = 0;

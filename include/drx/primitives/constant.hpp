@@ -271,20 +271,7 @@ constexpr A ones() {
 template <Element T, std::int64_t... E>
 constexpr array<T, E...> constant(const array<T, E...>& elements) {
   if (!std::is_constant_evaluated()) return elements;
-  traced_ref r;
-  r.what = traced_ref::kind::data;
-  if constexpr (std::is_same_v<T, bool>) {
-    r.from.booleans = elements.data();
-  } else if constexpr (std::is_same_v<T, std::int32_t>) {
-    r.from.int32s = elements.data();
-  } else if constexpr (std::is_same_v<T, std::int64_t>) {
-    r.from.int64s = elements.data();
-  } else if constexpr (std::is_same_v<T, float>) {
-    r.from.floats = elements.data();
-  } else {
-    r.from.doubles = elements.data();
-  }
-  return array<T, E...>(r);
+  return array<T, E...>(reference_to(elements.data()));
 }
 /// The position along Axis in each element.  iota<array<int, 3>>() = {0, 1, 2}
 template <class A, int Axis = 0>

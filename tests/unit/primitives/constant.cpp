@@ -96,3 +96,17 @@ TEST_CASE("a reduction of constants is written around the loops that use it, and
   const std::string text = drx::show<P>();
   CHECK(text.find("reduce_sum") < text.find("scan"));
 }
+
+TEST_CASE("arrays with elements are constants") {
+  constexpr auto f = [](auto x) {
+    array<float, 3> unit;
+    unit[1] = 1;
+    const auto [sum, twice] = drx::fori_loop<2>(std::pair{x, array<float, 3>{1.f, 1.f, 1.f}}, [=](auto c) { return std::pair{c.first + unit, c.second * 2}; });
+    return std::tuple{x * weights, sum, twice, weights};
+  };
+  using P = program<f, array<float, 3>>;
+  const auto [product, sum, twice, same] = oracle::call<P>(array<float, 3>{4.f, 4.f, 4.f});
+  CHECK((product[0] == 1 && product[1] == 2 && product[2] == -1));
+  CHECK((sum[0] == 4 && sum[1] == 6));
+  CHECK((twice[2] == 4 && same[1] == .5f));
+}
