@@ -181,12 +181,15 @@ struct product {
 
   template <class Epilogue>
   static constexpr bool runs_beside = requires { typename std::remove_cvref_t<Epilogue>::beside_products; } &&
-                                      vector_registers == 32 && !packed && tail == 0 && packs % panel_packs == 0;
+                                      vector_registers == 32 && tail == 0 && packs % panel_packs == 0 &&
+                                      (!packed || K <= 65536 / (panel_packs * vector_bytes));
   /// Each tile's packs go through the epilogue between the steps of the next one's products.
   template <class Epilogue>
   static void run_beside(const T* a, const T* b, Epilogue epilogue) {
     constexpr int P = panel_packs, all = ceil_div(M, most(1, 16 / P)), most_rows = ceil_div(M, all);  // registers are left for the epilogue
     constexpr int steps = most(1, least(4, K / (most_rows * P)));
+    constexpr int stride = packed ? P * W : N;
+    alignas(64) T copy[packed ? K * P * W : 1];
     alignas(64) T done[2][most_rows * P * W];
     struct {
       const T* tile;
@@ -196,13 +199,15 @@ struct product {
       epilogue(before.row + i / P, before.col + i % P * W, load(before.tile + i * W));
     };
     T *to = done[0], *other = done[1];
-    for (int col = 0; col < N; col += P * W)
+    for (int col = 0; col < N; col += P * W) {
+      const T* b_panel = b + col;
+      if constexpr (packed) copy_panel<P, false>(b, copy, col, 0, K), b_panel = copy;
       for_each_tile<all>(0, all, [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
-        const T *x = a + (TransA ? row : row * K), *y = b + col;
+        const T *x = a + (TransA ? row : row * K), *y = b_panel;
         const int together = least(before.packs, K / steps);
         tile<R, P> t{};
         int i = 0;
-        for (; i < together; ++i, x += steps * (TransA ? M : 1), y += steps * N) {
+        for (; i < together; ++i, x += steps * (TransA ? M : 1), y += steps * stride) {
           t.template multiply<0>(x, y, steps);
           finish(i);
         }
@@ -212,6 +217,7 @@ struct product {
         before = {to, row, col, R * P};
         std::swap(to, other);
       });
+    }
     for (int i = 0; i < before.packs; ++i) finish(i);
   }
 

@@ -125,15 +125,15 @@ struct beside {
       for (int c = 0; c < Cols; ++c) add(row + r, col + c, tile[r * Cols + c]);
   }
 };
-template <class T, int M, int N, int K, bool TransA>
+template <class T, int M, int N, int K, bool TransA, bool TransB = false>
 void check_beside() {
   CAPTURE(M);
   CAPTURE(N);
   CAPTURE(K);
   const auto a = draw<T>(M * K, 1), b = draw<T>(K * N, 2);
   std::vector<T> c = draw<T>(M * N, 3), expected = c;
-  drx::kernel::gemm<T, M, N, K, TransA, false>(a.data(), b.data(), beside<T, N>{drx::kernel::add_to<N>(c.data())});
-  drx::kernel::gemm<T, M, N, K, TransA, false>(a.data(), b.data(), drx::kernel::add_to<N>(expected.data()));
+  drx::kernel::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), beside<T, N>{drx::kernel::add_to<N>(c.data())});
+  drx::kernel::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), drx::kernel::add_to<N>(expected.data()));
   CHECK(c == expected);
 }
 TEST_CASE("an epilogue beside the next tile's products") {
@@ -142,6 +142,8 @@ TEST_CASE("an epilogue beside the next tile's products") {
   check_beside<float, 7, 48, 3, false>();   // panels of two widths with packs of 16
   check_beside<float, 1, 16, 1, true>();
   check_beside<double, 9, 32, 5, false>();
+  check_beside<double, 51, 128, 40, false>();  // copied panels
+  check_beside<float, 20, 64, 24, false, true>();
 }
 
 TEST_CASE("gemm of integers and of nothing") {
