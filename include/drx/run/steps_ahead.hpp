@@ -6,8 +6,6 @@
 
 namespace drx::run {
 
-inline constexpr int members_in_turn = 8;
-
 /// Of a block of stage E: the steps up to its first product, if elementwise functions of what it makes come next, and members are long.
 /// They run before the last products of the block in front. 0: no step does.
 template <class C>
@@ -23,14 +21,13 @@ constexpr int steps_ahead(int e) {
   return 0;
 }
 
-/// In how many turns the last of those steps and the last products of the block in front are computed, some members of each. Memory is then
-/// read in a more even stream than by whole blocks.
+/// In how many turns the last of those steps and the last products of the block in front are computed: two, each of half of the
+/// members, if they can be. Memory is then read in a more even stream than by whole blocks.
 template <class C>
 constexpr int turns_of_block(int e) {
   const int region = C::tape.entries[e].first_region + 1, step = C::plan.first_step[region] + steps_ahead<C>(e) - 1;
   const plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[C::plan.steps[step].entry]);
-  const int turns = static_cast<int>(C::attr(e, 1)) / members_in_turn;
-  return turns > 0 && product.dots() % turns == 0 && product.dots() > 0 ? turns : 1;
+  return product.dots() > 0 && product.dots() % 2 == 0 ? 2 : 1;
 }
 
 /// How many frames a thread has: two where steps run ahead.
