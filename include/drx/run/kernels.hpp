@@ -6,6 +6,7 @@
 #include <drx/run/gemm.hpp>
 #include <drx/run/placed.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 
 #if defined(DRX_HAS_EIGEN)
@@ -40,13 +41,13 @@ struct plain_kernel {
     unroll<x.operands.count>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int o = C::operand(E, I);
       in.emplace_back(C::tape.values[o]);
-      std::memcpy(in.back().bytes.data(), address<C, o>(f), in.back().bytes.size());
+      std::copy_n(address<C, o>(f), in.back().bytes.size(), in.back().bytes.begin());  // (memcpy takes no null pointer)
     });
     for (const tensor& t : in) v.in.push_back(&t);
     for (int i = 0; i < x.results.count; ++i) v.out.emplace_back(C::tape.values[C::result(E, i)]);
     x.prim->evaluate(v);
     unroll<x.results.count>([&]<int I>(std::integral_constant<int, I>) {
-      std::memcpy(address<C, C::result(E, I)>(f), v.out[I].bytes.data(), v.out[I].bytes.size());
+      std::copy_n(v.out[I].bytes.begin(), v.out[I].bytes.size(), address<C, C::result(E, I)>(f));
     });
   }
 };
