@@ -108,11 +108,7 @@ struct product {
     }
   };
 
-  template <class Epilogue>
-  static constexpr bool takes_tiles = requires { typename std::remove_cvref_t<Epilogue>::takes_tiles; };
-
-  template <int P>
-  static constexpr int tiles = ceil_div(M, rows_for(P));
+  static constexpr int tiles_for(int p) { return ceil_div(M, rows_for(p)); }
   /// Calls f(integral_constant R, row) for tiles `begin` to `end` - 1 of `Tiles`, R rows each; the first are one row taller.
   template <int Tiles, class F>
   DRX_HOST static void for_each_tile(int begin, int end, F f) {
@@ -133,7 +129,7 @@ struct product {
       alignas(64) T copy[packed ? K * P * W : 1];
       const T* b_panel = b + col;
       if constexpr (packed) copy_panel<P, Last>(b, copy, col, 0, K), b_panel = copy;
-      for_each_tile<tiles<P>>(0, tiles<P>, [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
+      for_each_tile<tiles_for(P)>(0, tiles_for(P), [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
         tile<R, P> t{};
         t.template multiply<Last ? back : 0>(a + (TransA ? row : row * K), b_panel, K);
         finish_tile<R, P, Last>(epilogue, row, col, t);
@@ -142,16 +138,16 @@ struct product {
   }
   template <int P, bool Last, class Epilogue>
   static void deep_panel(const T* a, const T* b, int col, Epilogue& epilogue) {
-    constexpr int depth = 65536 / (P * vector_bytes), most_rows = M / tiles<P> + 1;
-    constexpr int tiles_at_once = least(tiles<P>, 32);  // whose partial sums are kept
+    constexpr int depth = 65536 / (P * vector_bytes), most_rows = M / tiles_for(P) + 1;
+    constexpr int tiles_at_once = least(tiles_for(P), 32);  // whose partial sums are kept
     alignas(64) T copy[depth * P * W];
     alignas(64) T partial[tiles_at_once * most_rows * P * W];
-    for (int begin = 0; begin < tiles<P>; begin += tiles_at_once) {
+    for (int begin = 0; begin < tiles_for(P); begin += tiles_at_once) {
       for (int k = 0; k < K; k += depth) {
         const int deep = least(depth, K - k);
         copy_panel<P, Last>(b, copy, col, k, deep);
         T* saved = partial;
-        for_each_tile<tiles<P>>(begin, least(tiles<P>, begin + tiles_at_once), [&]<int R>(std::integral_constant<int, R>, int row) {
+        for_each_tile<tiles_for(P)>(begin, least(tiles_for(P), begin + tiles_at_once), [&]<int R>(std::integral_constant<int, R>, int row) {
           tile<R, P> t;
           DRX_UNROLL
           for (int r = 0; r < R; ++r)
@@ -167,7 +163,7 @@ struct product {
   }
   template <int R, int P, bool Last, class Epilogue>
   DRX_HOST static void finish_tile(Epilogue& epilogue, int row, int col, const tile<R, P>& t) {
-    if constexpr (takes_tiles<Epilogue>) {
+    if constexpr (requires { typename Epilogue::takes_tiles; }) {
       alignas(64) T done[R * P * W];
       t.save_to(done);
       epilogue.template finish<P * W>(done, row, R, col);
@@ -179,10 +175,8 @@ struct product {
     }
   }
 
-  template <class Epilogue>
-  static constexpr bool runs_beside = requires { typename std::remove_cvref_t<Epilogue>::beside_products; } &&
-                                      vector_registers == 32 && tail == 0 && packs % panel_packs == 0 &&
-                                      (!packed || K <= 65536 / (panel_packs * vector_bytes));
+  static constexpr bool can_run_beside = vector_registers == 32 && tail == 0 && packs % panel_packs == 0 &&
+                                         (!packed || K <= 65536 / (panel_packs * vector_bytes));
   /// Each tile's packs go through the epilogue between the steps of the next one's products.
   template <class Epilogue>
   static void run_beside(const T* a, const T* b, Epilogue epilogue) {
@@ -264,7 +258,7 @@ struct product {
 
   template <class Epilogue>
   DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
-    if constexpr (runs_beside<Epilogue>) return run_beside(a, b, epilogue);
+    if constexpr (can_run_beside && requires { typename Epilogue::beside_products; }) return run_beside(a, b, epilogue);
     constexpr int last = (packs - 1) % panel_packs + 1, first = packs - last;
     if constexpr (first > 0)
       for (int p = 0; p < first; p += panel_packs) panel<panel_packs, false>(a, b, p * W, epilogue);
