@@ -271,11 +271,14 @@ class step_planner : public plan_in_progress<Frozen> {
     const int steps = groups.size();
     vec<vec<int>> sums(steps), kept;
     vec<bool> taken(steps, false);
+    vec<int> runs_in;  // by step: where it runs, itself or the group that has taken it
+    for (int s = 0; s < steps; ++s) runs_in.push_back(s);
     for (int s = 0; s < steps; ++s) {
       if (!may_have_sums(groups[s])) continue;
       for (int k = 0; k < steps; ++k)
-        if (groups[k].empty() && !taken[k] && is_sum_of(step0, s, k, groups)) {
+        if (groups[k].empty() && !taken[k] && is_sum_of(step0, s, k, groups, runs_in)) {
           taken[k] = true;
+          runs_in[k] = s;
           sums[s].push_back(p.steps[step0 + k].entry);
         }
       for (int e : groups[s]) {  // what was stored for its sum alone
@@ -306,7 +309,7 @@ class step_planner : public plan_in_progress<Frozen> {
     return is_floating(type);
   }
   /// Whether step k is a sum over the rows of what group s makes, or reads at its place; it may run with the group.
-  constexpr bool is_sum_of(int step0, int s, int k, const vec<vec<int>>& groups) const {
+  constexpr bool is_sum_of(int step0, int s, int k, const vec<vec<int>>& groups, const vec<int>& runs_in) const {
     const frozen_entry& x = t.entries[p.steps[step0 + k].entry];
     const bool weighted = x.prim == &prim::matmul;
     if (!weighted && x.prim != &prim::sum) return false;
@@ -318,8 +321,8 @@ class step_planner : public plan_in_progress<Frozen> {
       const product_extents product = extents_of(t, x);
       const int w = root(id(x.operands, 1));
       if (!product.tx || product.ty || product.n != 1 || (definition[w] >= 0 && !p.stored[w])) return false;
-      for (int i = s; i < groups.size(); ++i)  // it is there before the loop
-        if (makes(step0 + i, groups[i], w)) return false;
+      for (int i = 0; i < groups.size(); ++i)  // it is there before the loop
+        if (runs_in[i] >= s && makes(step0 + i, groups[i], w)) return false;
     } else if (x.ints.count != 1 || t.pool[x.ints.first] != 0) {
       return false;
     }
@@ -329,8 +332,8 @@ class step_planner : public plan_in_progress<Frozen> {
         for (int i = 0; i < t.entries[e].operands.count; ++i) in_place = in_place || id(t.entries[e].operands, i) == v;
       if (!in_place || !(definition[v] < 0 || p.stored[v])) return false;
     }
-    for (int i = k + 1; i <= s; ++i)  // nobody needs it before
-      if (reads(step0 + i, groups[i], made)) return false;
+    for (int i = 0; i < groups.size(); ++i)  // nobody needs it before
+      if (runs_in[i] <= s && reads(step0 + i, groups[i], made)) return false;
     return true;
   }
   constexpr bool makes(int s, const vec<int>& group, int v) const {

@@ -35,6 +35,22 @@ constexpr auto in_turn = [](auto x, auto y) {
   return std::tuple{drx::matmul(drx::transpose(centered), weights), centered * drx::sum<0>(centered)};
 };
 using InTurn = drx::program<in_turn, array<float, 16, 16>, array<float, 16, 16>>;
+
+// A sum does not move into the loop, or behind it, in which another sum is weighted by it.
+constexpr auto weights_of_loop = [](auto x, auto y) {
+  auto c = drx::sum<0>(x);
+  auto z = x * y - x;
+  return std::pair{z, drx::matmul(drx::transpose(z), c)};
+};
+using WeightsOfLoop = drx::program<weights_of_loop, array<float, 16, 16>, array<float, 16, 16>>;
+constexpr auto weights_of_later_loop = [](auto x, auto y, auto u, auto v) {
+  auto c = drx::sum<0>(u);
+  auto z = x * y - x;
+  auto q = u * v;
+  return std::tuple{z, q, drx::matmul(drx::transpose(z), c)};
+};
+using WeightsOfLaterLoop =
+    drx::program<weights_of_later_loop, array<float, 16, 32>, array<float, 16, 32>, array<float, 8, 16>, array<float, 8, 16>>;
 }  // namespace
 
 TEST_CASE("sums over rows are added up in the loops of what is summed") {
@@ -48,4 +64,7 @@ TEST_CASE("of inputs, of what is needed elsewhere, of many columns") {
 }
 TEST_CASE("what a loop cannot add up in time is a step of its own") {
   harness::check_run<InTurn>({}, {1});
+  static_assert(sums<WeightsOfLoop> == 1 && sums<WeightsOfLaterLoop> == 1);
+  harness::check_run<WeightsOfLoop>({}, {1});
+  harness::check_run<WeightsOfLaterLoop>({}, {1});
 }
