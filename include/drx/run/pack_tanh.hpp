@@ -70,15 +70,16 @@ DRX_HOST pack<float> tanh(pack<float> x) {
 
 namespace detail {
 
-// 2^(j / 16) / 2, from whose bits j 2^48 is taken: adding n 2^48, n modulo 16 = j, then makes it 2^(n / 16) / 2. And what it lacks, relative to it.
+// 2^(j / 16) / 2, from whose bits j 2^48 is taken: adding n 2^48, n modulo 16 = j, then makes it 2^(n / 16) / 2. And what it lacks, relative to
+// it, less 2 j times what `step` lacks.
 alignas(64) inline constexpr double half_power[16] = {
     0x1p-1, 0x1.fb5586cf9890fp-2, 0x1.f72b83c7d517bp-2, 0x1.f387a6e756238p-2, 0x1.f06fe0a31b715p-2, 0x1.edea64c123422p-2,
     0x1.ebfdad5362a27p-2, 0x1.eab07dd485429p-2, 0x1.ea09e667f3bcdp-2, 0x1.ea11473eb0187p-2, 0x1.eace5422aa0dbp-2,
     0x1.ec49182a3f09p-2, 0x1.ee89f995ad3adp-2, 0x1.f199bdd85529cp-2, 0x1.f5818dcfba487p-2, 0x1.fa4afa2a490dap-2};
 alignas(64) inline constexpr double power_lacks[16] = {
-    0, 0x1.79aa65d837b6dp-54, -0x1.01b15eaa59348p-55, 0x1.68efde3a8a894p-54, 0x1.34d754db0abb6p-55, 0x1.59f48a72a4c6dp-55,
-    0x1.690cebb7aafbp-56, 0x1.063e1e21c5409p-54, -0x1.3b3efbf5e2228p-54, -0x1.b32dcb94da51dp-56, 0x1.db72fc1f0eab4p-55,
-    0x1.1affc2b91ce27p-56, 0x1.c1a7792cb3387p-55, 0x1.36eae30af0cb3p-56, 0x1.4a385a63d07a7p-56, -0x1.ff7128fd391f0p-55};
+    0, 0x1.72fb3e496956cp-54, -0x1.1c6dfce592b4cp-55, 0x1.54e2678e1f691p-54, 0x1.febc30c92f75cp-56, 0x1.171cfede95063p-55,
+    0x1.91426ca8a3f31p-57, 0x1.aee8127441405p-55, -0x1.70b8386c55230p-54, -0x1.51e7add4efea0p-55, 0x1.55c3e4f6ef2a1p-55,
+    -0x1.63613a4b74082p-61, 0x1.213bc3c95a36fp-55, -0x1.25492fb7d5c02p-59, -0x1.60c266caa4480p-59, -0x1.63fbe5dcb4307p-54};
 
 /// table[number modulo 16] in each lane.
 template <class Numbers>
