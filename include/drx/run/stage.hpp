@@ -272,13 +272,14 @@ struct kernel<C, E, &prim::stage> {
       done += size;
     }
   }
-  /// Runs a leaf and adds it to the list; without writing it first, where it is one step to the node that awaits it.
+  /// Runs a leaf and adds it to the list; without writing it first, where it is one step to the node that awaits it. (A block in turns is
+  /// several: node + (a + b) is not (node + a) + b.)
   static void push_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const leaf_members& m) {
     const auto joined = [&](std::byte* a, const std::byte* b) { combine(f, a, b); };
     if constexpr (!has_monoid && node_bytes > 0)
       if (list.awaits({0, leaf})) {
         bool one_step = m.count == 1;
-        if constexpr (has_blocks) one_step = one_step || m.count == C::attr(E, 1) || m.count == C::attr(E, block_bodies);
+        if constexpr (has_blocks) one_step = one_step || (turns == 1 && m.count == C::attr(E, 1)) || (block_bodies > 1 && m.count == C::attr(E, 2));
         if (one_step) {
           run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, true);
           list.push_joined(joined);
@@ -385,12 +386,12 @@ struct kernel<C, E, &prim::stage> {
       };
       std::int64_t total = 0, before = 0;
       for (std::int64_t m = 0; m < j.local; ++m) total += weight(m);
-      j.rt->shares.assign(static_cast<std::size_t>(j.tasks) + 1, j.local);
+      j.rt->shares.assign(static_cast<std::size_t>(j.tasks) + 1, j.leaves());
       j.rt->shares[0] = 0;
       int task = 1;
       for (std::int64_t m = 0; m < j.local && task < j.tasks; ++m) {
         before += weight(m);
-        while (task < j.tasks && before * j.tasks >= total * task) j.rt->shares[static_cast<std::size_t>(task++)] = m + 1;
+        while (task < j.tasks && before * j.tasks >= total * task) j.rt->shares[static_cast<std::size_t>(task++)] = leaf_at(m + 1, j.unit);
       }
       return;
     }

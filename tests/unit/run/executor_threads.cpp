@@ -46,6 +46,11 @@ constexpr auto slope_of_words = [](auto w, auto x) {
     return drx::sum(drx::reduce_sum(drx::map([=](auto client) { return drx::reduce_sum(drx::map(sum, client)); }, of_words(p, y))));
   })(w, x);
 };
+constexpr auto flat_and_ragged = [](auto w, auto x, auto nested) {  // clients in blocks, in a program that has rows in them too
+  auto m = drx::reduce_mean(drx::map([=](auto v) { return drx::tanh(drx::dot(v, w)) * v; }, x));
+  auto of_client = [=](auto r) { return drx::reduce_sum(drx::map([=](auto v) { return drx::tanh(v * m); }, r)); };
+  return std::tuple{m, drx::reduce_mean(drx::map(of_client, nested))};
+};
 
 template <class P>
 void check(int threads, std::vector<std::int64_t> members) {
@@ -66,5 +71,10 @@ TEST_CASE("the same bits on any number of threads") {
     check<program<flat, v3, placed<v3, clients>>>(threads, {0, 1, 2, 3, 5, 7, 64, 100, 1500});
     check<program<ragged, v3, placed<placed<v3, rows>, clients>>>(threads, {0, 1, 2, 3, 7, 64});
     check<program<slope_of_words, v3, placed<placed<placed<v3, words>, rows>, clients>>>(threads, {1, 2, 5});
+    check<program<flat_and_ragged, v3, placed<v3, clients>, placed<placed<v3, rows>, clients>>>(threads, {7, 255, 256, 300, 301});
   }
+}
+
+TEST_CASE("clients in blocks, and rows in them") {
+  harness::check_run<program<flat_and_ragged, v3, placed<v3, clients>, placed<placed<v3, rows>, clients>>>({}, {7, 255, 256, 300, 301});
 }

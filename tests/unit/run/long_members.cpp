@@ -28,17 +28,18 @@ constexpr auto softmax = [](auto w, auto data) {
 
 template <class Program>
 void check() {
-  const std::vector<std::int64_t> members{0, 1, 7, 8, 31, 32, 33, 256, 263, 1000, 1024, 1031, 1100};
+  const std::vector<std::int64_t> members{0, 1, 7, 8, 31, 32, 33, 256, 263, 296, 304, 1000, 1024, 1031, 1100};
   harness::check_run<Program>({}, members);
   drx::single_rank c;
   drx::serial_executor alone;
-  harness::thread_executor two(2), three(3);
-  drx::compiled<Program> one(alone, c), on_two(two, c), on_three(three, c);
+  harness::thread_executor two(2), three(3), ten(10);  // (ten: the last one may have a single leaf of one block)
+  drx::compiled<Program> one(alone, c), on_two(two, c), on_three(three, c), on_ten(ten, c);
   for (std::int64_t n : members) {
     CAPTURE(n);
     const harness::tensors in = harness::random_inputs<Program>({.members = n}), expected = harness::call(one, c, in);
     CHECK(harness::same_bits(harness::call(on_two, c, in), expected));
     CHECK(harness::same_bits(harness::call(on_three, c, in), expected));
+    CHECK(harness::same_bits(harness::call(on_ten, c, in), expected));
   }
 }
 template <class T, int N>
