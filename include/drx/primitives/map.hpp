@@ -177,8 +177,8 @@ struct traced_region {
   vec<traced_ref> captures;
 };
 enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
-template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
-constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...) {
+template <region_kind Kind, class Axis, class F, class... X>
+constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>...) {
   using R = call_result_t<F, traced_t<X>...>;
   builder region(outer);
   builder* const member = region.member_body();
@@ -204,6 +204,21 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
   region.set_branch(branch);
   region.set_parallel(parallel);
   return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
+}
+template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
+constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>... x) {
+  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer, f, x...);
+  builder* around = builder::or_of_constants(nullptr);
+  outer->adopt(*around);
+  auto region = trace_region_in<Kind, Axis>(around, f, x...);
+  if (around->is_ambiguous()) {
+    const builder& first_attempt = *around;
+    around = builder::or_of_constants(nullptr);
+    outer->adopt(*around);
+    around->set_depth_by(first_attempt);
+    region = trace_region_in<Kind, Axis>(around, f, x...);
+  }
+  return region;
 }
 /// The innermost of b, of the builders that a region captured from, and of branches.
 constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {

@@ -112,9 +112,21 @@ class builder {
   static constexpr builder* inner(builder* a, builder* b) {
     if (!a || (b && a->of_constants_)) return b;
     if (!b || b->of_constants_) return a;
-    if (a->root() != b->root()) return a->root()->orphan_ ? a : b;
-    return a->serial_ >= b->serial_ ? a : b;
+    builder *x = a->root(), *y = b->root();
+    if (x == y) return a->serial_ >= b->serial_ ? a : b;
+    if (!x->orphan_ || !y->orphan_) return x->orphan_ ? a : b;
+    if (!x->is_known() && !y->is_known()) x->ambiguous_ = y->ambiguous_ = true;
+    if (x->is_known() && x->depth_ == y->depth_) throw "drx: a map or loop over constants in another one, in an order that was not found out; let one of them meet a traced value";
+    if (x->is_known() && !y->is_known()) y->around_ = x->depth_ > y->around_ ? x->depth_ : y->around_;
+    if (y->is_known() && !x->is_known()) x->around_ = y->depth_ > x->around_ ? y->depth_ : x->around_;
+    return !x->is_known() || (y->is_known() && x->depth_ > y->depth_) ? a : b;
   }
+
+  /// A region that is handed constants only does not know which others it is in, until it uses a value of theirs. It is taken to be inner to
+  /// all whose depth is known. Where two meet of which neither's is, what is traced is no good: after the outer one's end it
+  /// is traced again, with a depth of which only the regions around it have a smaller one.
+  [[nodiscard]] constexpr bool is_ambiguous() const { return ambiguous_; }
+  constexpr void set_depth_by(const builder& first_attempt) { depth_ = first_attempt.around_ + 1; }
 
   /// The innermost map body being traced, or null. How many members a placement has depends on the member we are in, so
   /// that a broadcast must not leave the body, wherever its operand comes from.
@@ -157,6 +169,7 @@ class builder {
     while (b->adopter_) b = b->adopter_;
     return b;
   }
+  [[nodiscard]] constexpr bool is_known() const { return depth_ > 0; }
   constexpr int next_serial() { return ++last_serial_; }
   constexpr int new_value(const abstract_value& type) {
     tape_.values.push_back(type);
@@ -207,6 +220,8 @@ class builder {
   int serial_ = 0;
   bool orphan_ = false;
   bool of_constants_ = false;
+  bool ambiguous_ = false;       // of the root of a region of constants, as the next ones
+  int depth_ = 0, around_ = 0;   // its depth among such regions, once it is known; until then the largest one that it has met
   builder* adopter_ = nullptr;  // of one of constants
   vec<builder*> adopted_;       // of the root
   int last_serial_ = 0;  // of the root: builders opened so far

@@ -62,7 +62,7 @@ struct program {
       return {};
     } else {
       builder trace;
-      drx::tape t = without_dead_entries(detail::trace_region<detail::region_kind::function>(&trace, F, std::type_identity<Inputs>{}...).body);
+      drx::tape t = without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(&trace, F, std::type_identity<Inputs>{}...).body);
       check(t);
       return t;
     }

@@ -8,6 +8,7 @@ using drx::program;
 
 namespace {
 struct clients : drx::placement<clients> {};
+struct rows : drx::placement<rows> {};
 constexpr array<float, 3> weights{.25f, .5f, -.25f};
 }  // namespace
 
@@ -95,6 +96,43 @@ TEST_CASE("a reduction of constants is written around the loops that use it, and
   CHECK(oracle::call<P>(2., std::vector<double>{1., 2., 3.}) == doctest::Approx(2 * 3.375 + 9));
   const std::string text = drx::show<P>();
   CHECK(text.find("reduce_sum") < text.find("scan"));
+}
+
+TEST_CASE("maps and loops over constants in each other: which of two values is the inner one's does not depend on their order") {
+  constexpr auto of_pairs = [](auto x) {
+    const auto pairs = drx::reduce_sum(drx::map([](auto i) {
+      return drx::reduce_sum(drx::map([=](auto j) { return drx::cast<double>(i * j) + drx::cast<double>(j * i); }, drx::partition_index<rows>()));
+    }, drx::partition_index<clients>()));
+    return pairs + drx::reduce_sum(drx::map([](auto c) { return drx::reduce_sum(c); }, x));
+  };
+  using P = program<of_pairs, drx::placed<drx::placed<double, rows>, clients>>;
+  CHECK(oracle::call<P>(std::vector<std::vector<double>>{{1., 2.}, {3., 4., 5.}}) == 15 + 2 * 3);
+
+  static constexpr auto loops = [](auto x) {
+    const auto number = [](auto i) { return drx::cast<double>(i); };
+    const auto zero = drx::zeros<array<double>>();
+    const auto sum = drx::fori_loop<3>(zero, [=](auto i, auto s) {
+      const auto rows = drx::vmap([=](auto v) { return drx::sum(v * number(i)); })(drx::ones<array<double, 2, 3>>());
+      const auto slope = drx::grad([=](auto v) { return number(i) * v * v; })(zero + 1);
+      return s + drx::fori_loop<2>(zero, [=](auto j, auto r) {
+        const auto both = i * j;
+        const auto first = drx::fori_loop<2>(zero, [=](auto k, auto q) { return q + number(i) * number(k); });
+        const auto all = drx::fori_loop<2>(zero, [=](auto k, auto q) { return q + number(j * k) * x + number(both) + number((k + i) * (j + 1)); });
+        return r + number(both) + first + all + drx::index<0>(rows) + slope;
+      });
+    });
+    return x + sum;
+  };
+  double expected = 2, slope = 1;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 2; ++j) {
+      expected += i * j + 3 * i + 2 * i;
+      for (int k = 0; k < 2; ++k) expected += i * k + j * k * 2 + i * j + (k + i) * (j + 1), slope += j * k;
+    }
+  constexpr auto with_slope = [](auto x) { return drx::value_and_grad(loops)(x); };
+  const auto [value, derivative] = oracle::call<program<with_slope, double>>(2.);
+  CHECK(value == doctest::Approx(expected));
+  CHECK(derivative == doctest::Approx(slope));
 }
 
 TEST_CASE("arrays with elements are constants") {
