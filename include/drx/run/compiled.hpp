@@ -116,8 +116,9 @@ class compiled {
     f.thread = runtime_.threads[0].workspace.data();
     provide_collected(f);
     int out = 0;
-    if constexpr (direct_slots.any) bind_results(r, out);
+    if constexpr (direct_slots.any || passed_on.any) bind_results(r, out);
     run::run_region<C, 0>(f);
+    if constexpr (passed_on.any) keep_inputs();
     out = 0;
     extract(r, f, out);
   }
@@ -369,6 +370,10 @@ class compiled {
       bind_results(r.second, out);
     } else {
       structure<R>::visit(r, [&](auto* p, const shape& s) {
+        if constexpr (passed_on.any) {
+          results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
+          results_[static_cast<std::size_t>(out)] = {reinterpret_cast<std::byte*>(p), static_cast<std::size_t>(s.size()) * sizeof(*p)};
+        }
         if (direct_slots.slot[out] >= 0) bind_result(out, reinterpret_cast<std::byte*>(p), s.size() * static_cast<std::int64_t>(sizeof(*p)));
         ++out;
       });
@@ -377,14 +382,49 @@ class compiled {
   /// The caller's memory; where an argument lies there too, memory of our own.
   void bind_result(int out, std::byte* data, std::int64_t bytes) {
     for (const auto& a : arguments_)
-      if (std::less<>{}(data, a.data() + a.size()) && std::less<>{}(a.data(), data + bytes)) {
-        own_results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
-        buffer& own = own_results_[static_cast<std::size_t>(out)];
-        own.grow(static_cast<std::size_t>(bytes));
-        data = own.data();
+      if (overlap(a, {data, static_cast<std::size_t>(bytes)})) {
+        data = own_result(out, bytes);
         break;
       }
     slots_[static_cast<std::size_t>(direct_slots.slot[out])] = data;
+  }
+  static bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+    return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());
+  }
+  std::byte* own_result(int out, std::int64_t bytes) {
+    own_results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
+    buffer& own = own_results_[static_cast<std::size_t>(out)];
+    own.grow(static_cast<std::size_t>(bytes));
+    return own.data();
+  }
+  /// By output: whether it is an input.
+  static constexpr auto passed_on = [] {
+    struct {
+      bool of[C::tape.regions[0].outputs.count + 1] = {};
+      bool any = false;
+    } r;
+    if (C::tape.regions[0].outputs.count < 2) return r;
+    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i) {
+      const int v = C::root(C::output(0, i));
+      r.of[i] = C::tape.values[v].depth == 0 && C::definition(v) < 0;
+      r.any = r.any || r.of[i];
+    }
+    return r;
+  }();
+  /// Copies inputs that are outputs, where another result is about to be written over them.
+  void keep_inputs() {
+    run::unroll<C::tape.regions[0].outputs.count>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (passed_on.of[I]) {
+        std::byte*& input = slots_[static_cast<std::size_t>(C::plan.where[C::output(0, I)].offset)];
+        constexpr std::int64_t bytes = C::bytes(C::output(0, I));
+        const std::span<const std::byte> in{input, static_cast<std::size_t>(bytes)};
+        bool overwritten = false;
+        for (std::size_t k = 0; k < results_.size(); ++k) overwritten = overwritten || (k != static_cast<std::size_t>(I) && overlap(in, results_[k]));
+        if (!overwritten) return;
+        input = own_result(I, bytes);
+        std::copy(in.begin(), in.end(), input);
+      }
+    });
   }
   template <class R>
   void extract(R& r, const run::frame& f, int& out) {
@@ -452,6 +492,7 @@ class compiled {
   std::vector<run::membership> members_;
   std::vector<std::span<const std::byte>> arguments_;
   std::vector<buffer> own_results_;  // by output
+  std::vector<std::span<const std::byte>> results_;  // by output, where an output is an input
   std::vector<std::vector<std::int64_t>> boundaries_;
   std::vector<std::string> call_names_;  // by placement, for messages
 };

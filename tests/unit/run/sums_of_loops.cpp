@@ -51,6 +51,25 @@ constexpr auto weights_of_later_loop = [](auto x, auto y, auto u, auto v) {
 };
 using WeightsOfLaterLoop =
     drx::program<weights_of_later_loop, array<float, 16, 32>, array<float, 16, 32>, array<float, 8, 16>, array<float, 8, 16>>;
+
+// In a loop over slices; of members, whose blocks are rows too.
+constexpr auto of_slices = [](auto x, auto start, auto w) {
+  return drx::scan([=](auto c, auto slice) {
+    auto z = slice * c - slice;
+    return std::pair{c + 0.1 * drx::matmul(drx::transpose(slice), w), std::tuple{z, drx::matmul(drx::transpose(z), drx::sum<0>(slice)), drx::sum<0>(z)}};
+  }, start, x);
+};
+using OfSlices = drx::program<of_slices, array<double, 5, 16, 16>, array<double, 16>, array<double, 16>>;
+struct clients : drx::placement<clients> {};
+constexpr auto of_members = [](auto w, auto data) {
+  auto of_member = [](auto v, auto x) {
+    auto c = drx::sum<0>(x);
+    auto z = x * v - x;
+    return std::tuple{c, drx::matmul(drx::transpose(z), c), drx::sum<0>(z * z)};
+  };
+  return drx::reduce_mean(drx::map(of_member, drx::broadcast<clients>(w), data));
+};
+using OfMembers = drx::program<of_members, array<double, 16>, drx::placed<array<double, 16, 16>, clients>>;
 }  // namespace
 
 TEST_CASE("sums over rows are added up in the loops of what is summed") {
@@ -67,4 +86,9 @@ TEST_CASE("what a loop cannot add up in time is a step of its own") {
   static_assert(sums<WeightsOfLoop> == 1 && sums<WeightsOfLaterLoop> == 1);
   harness::check_run<WeightsOfLoop>({}, {1});
   harness::check_run<WeightsOfLaterLoop>({}, {1});
+}
+TEST_CASE("in loops over slices and in members") {
+  static_assert(sums<OfSlices> > 0 && sums<OfMembers> > 0);
+  harness::check_run<OfSlices>({}, {1});
+  harness::check_run<OfMembers>();
 }
