@@ -196,16 +196,33 @@ constexpr bool is_constant(const builder& b, int id, double& number) {
   return true;
 }
 
-/// What was computed of constants only, written where it is used; loops and maps outside of the loops that use them.
+/// What was computed of constants only, written where it is used; loops and maps outside of the loops that use them, once.
 constexpr int written_on(builder& b, const traced_ref& r) {
   b.adopt(*r.from.tape);
-  tape t = r.from.tape->result();
-  t.outputs = {r.id};
-  t = without_dead_entries(t);
-  builder* to = &b;
-  for (const entry& e : t.entries)
-    if (!e.regions.empty()) to = &b.around_loops();
-  const int id = inline_tape(*to, t, {})[0];
+  const tape& t = r.from.tape->result();
+  vec<bool> needed(t.values.size(), false);
+  needed[r.id] = true;
+  bool has_regions = false;
+  for (int i = t.entries.size() - 1; i >= 0; --i) {
+    const entry& e = t.entries[i];
+    bool any = false;
+    for (int result : e.results) any = any || needed[result];
+    if (!any) continue;
+    for (int o : e.operands) needed[o] = true;
+    for (int result : e.results) needed[result] = true;
+    has_regions = has_regions || !e.regions.empty();
+  }
+  builder* const to = has_regions ? &b.around_loops() : &b;
+  int id = r.id;
+  if (to != r.from.tape) {
+    vec<int> names(t.values.size(), -1);
+    for (const entry& e : t.entries) {
+      if (!needed[e.results[0]]) continue;
+      const vec<int> results = to->add_shared(e, renamed(e.operands, names));
+      for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
+    }
+    id = names[r.id];
+  }
   return to == &b ? id : b.capture({{to}, id, traced_ref::kind::value});
 }
 

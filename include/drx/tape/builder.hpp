@@ -78,6 +78,13 @@ class builder {
     tape_.entries.push_back(static_cast<entry&&>(e));
     return results;
   }
+  /// The same of an entry of another tape, with these operands. Equal entries are shared even if they have regions.
+  constexpr vec<int> add_shared(const entry& other, const vec<int>& operands) {
+    if (!other.regions.empty())
+      for (const entry& e : tape_.entries)
+        if (e.operands == operands && same_work(e, other)) return e.results;
+    return add(*other.prim, operands, other.attrs, other.regions);
+  }
   /// The same for a primitive of one result.
   constexpr int add1(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
                      const vec<tape>& regions = {}) {
@@ -116,7 +123,7 @@ class builder {
     if (x == y) return a->serial_ >= b->serial_ ? a : b;
     if (!x->orphan_ || !y->orphan_) return x->orphan_ ? a : b;
     if (!x->is_known() && !y->is_known()) x->ambiguous_ = y->ambiguous_ = true;
-    if (x->is_known() && x->depth_ == y->depth_) throw "drx: a map or loop over constants in another one, in an order that was not found out; let one of them meet a traced value";
+    if (x->is_known() && x->depth_ == y->depth_) throw "drx: of two loops over constants it is not known which is the inner one; let one meet a traced value";
     if (x->is_known() && !y->is_known()) y->around_ = x->depth_ > y->around_ ? x->depth_ : y->around_;
     if (y->is_known() && !x->is_known()) x->around_ = y->depth_ > x->around_ ? y->depth_ : x->around_;
     return !x->is_known() || (y->is_known() && x->depth_ > y->depth_) ? a : b;

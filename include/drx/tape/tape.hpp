@@ -47,4 +47,25 @@ struct entry {
   unsigned hash = 0;
 };
 
+constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b);
+
+/// Whether two entries compute the same of their operands.
+constexpr bool same_work(const entry& a, const entry& b) {
+  return a.prim == b.prim && a.attrs == b.attrs && same_regions(a.regions, b.regions);
+}
+constexpr bool same_tape(const tape& a, const tape& b) {
+  if (!(a.inputs == b.inputs && a.outputs == b.outputs && a.values == b.values) || a.entries.size() != b.entries.size()) return false;
+  for (int i = 0; i < a.entries.size(); ++i) {
+    const entry &x = a.entries[i], &y = b.entries[i];
+    if (!(x.operands == y.operands && x.results == y.results && same_work(x, y))) return false;
+  }
+  return true;
+}
+constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b) {
+  if (a.size() != b.size()) return false;
+  for (int i = 0; i < a.size(); ++i)
+    if (!same_tape(a[i], b[i])) return false;
+  return true;
+}
+
 }  // namespace drx

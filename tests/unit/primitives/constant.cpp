@@ -98,6 +98,26 @@ TEST_CASE("a reduction of constants is written around the loops that use it, and
   CHECK(text.find("reduce_sum") < text.find("scan"));
 }
 
+TEST_CASE("a loop over constants is written once, however often it is used") {
+  constexpr auto f = [](auto x) {
+    const auto steps = drx::fori_loop<3>(drx::ones<array<double>>(), [](auto v) { return drx::sin(v) + v; });
+    const auto twice = steps * 2;
+    const auto other = drx::exp(drx::ones<array<double>>() + 1);
+    return std::tuple{x * steps + drx::cos(x) * twice, drx::fori_loop<2>(x, [=](auto v) { return v * steps; }), (other + steps) * x, steps - other};
+  };
+  using P = program<f, double>;
+  const std::string text = drx::show<P>();
+  CHECK(text.find("scan[3") != std::string::npos);
+  CHECK(text.find("scan[3") == text.rfind("scan[3"));
+  double steps = 1;
+  for (int i = 0; i < 3; ++i) steps += std::sin(steps);
+  const auto [sum, power, product, difference] = oracle::call<P>(2.);
+  CHECK(sum == doctest::Approx(2 * steps + std::cos(2.) * 2 * steps));
+  CHECK(power == doctest::Approx(2 * steps * steps));
+  CHECK(product == doctest::Approx((std::exp(2.) + steps) * 2));
+  CHECK(difference == doctest::Approx(steps - std::exp(2.)));
+}
+
 TEST_CASE("maps and loops over constants in each other: which of two values is the inner one's does not depend on their order") {
   constexpr auto of_pairs = [](auto x) {
     const auto pairs = drx::reduce_sum(drx::map([](auto i) {
