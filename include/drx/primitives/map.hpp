@@ -180,7 +180,8 @@ enum class region_kind : std::int8_t { loop, member, branch, parallel, function 
 template <region_kind Kind, class Axis, class F, class... X>
 constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>...) {
   using R = call_result_t<F, traced_t<X>...>;
-  builder region(outer);
+  builder own(outer), *const kept = outer->kept_region();
+  builder& region = kept ? *kept : own;
   builder* const member = region.member_body();
   builder* const branch = region.branch();
   if (Kind == region_kind::member) region.set_member_body(&region);

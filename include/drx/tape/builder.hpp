@@ -30,6 +30,13 @@ class builder {
     return b;
   }
   [[nodiscard]] constexpr bool of_constants() const { return of_constants_; }
+  /// A region in one that is handed constants only lasts as long: a first attempt (is_ambiguous) may refer to it when it is done. Else null.
+  constexpr builder* kept_region() {
+    if (!root()->of_constants_) return nullptr;
+    builder* b = new builder(this);  // drx: allocated here: something is computed of constants only and never used. Use or remove it
+    root()->adopted_.push_back(b);
+    return b;
+  }
   /// Makes a tape of constants, and what it has adopted, last as long as this trace.
   constexpr void adopt(builder& constants) {
     builder *mine = last_adopter(), *its = constants.last_adopter();

@@ -155,6 +155,20 @@ TEST_CASE("maps and loops over constants in each other: which of two values is t
   CHECK(derivative == doctest::Approx(slope));
 }
 
+TEST_CASE("a loop over constants in a branch and in a loop of another one") {
+  constexpr auto f = [](auto x) {
+    const auto one = drx::ones<array<double>>();
+    return drx::fori_loop<2>(one, [=](auto i, auto s) {
+      const auto sum = [=](auto v) { return v * drx::fori_loop<2>(one, [=](auto j, auto q) { return q + drx::cast<double>(i + j); }); };
+      const auto product = drx::fori_loop<2>(s, [=](auto k, auto u) {
+        return u + drx::fori_loop<2>(one, [=](auto j, auto q) { return q + drx::cast<double>(k * i + j); });
+      });
+      return product + drx::cond(i > 0, sum, [=](auto v) { return v * drx::cast<double>(i); }, x);
+    });
+  };
+  CHECK(oracle::call<program<f, double>>(3.) == 1 + (2 + 2) + (2 + 4) + 3 * 4);
+}
+
 TEST_CASE("arrays with elements are constants") {
   constexpr auto f = [](auto x) {
     array<float, 3> unit;
