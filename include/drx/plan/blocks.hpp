@@ -4,6 +4,8 @@
 #include <drx/plan/lanes.hpp>
 #include <drx/plan/stage.hpp>
 
+#include <algorithm>
+
 namespace drx::plan {
 
 /// Whether a product of matrices has a vector among its operands or as its result's row or column.
@@ -31,9 +33,7 @@ constexpr bool can_batch_small(const tape& body) {
 
 /// Whether a body has loops or branches.
 constexpr bool has_loops(const tape& body) {
-  for (const entry& e : body.entries)
-    if (!e.regions.empty()) return true;
-  return false;
+  return any_entry(body, [](const entry& e) { return !e.regions.empty(); });
 }
 constexpr int entries_in_all(const tape& body) {
   int n = body.entries.size();

@@ -275,9 +275,7 @@ constexpr int partitioner::gathered_members(int v, std::int64_t n) {
   shape apart = with_front(with_front(part, mesh.count), n);
   int x = emit::reshape(b, emit::gather(b, name[v], n * mesh.count, mesh.members), apart);
   if (k == whole) {
-    vec<std::int64_t> start(apart.rank, 0), stop, stride(apart.rank, 1);
-    for (int i = 0; i < apart.rank; ++i) stop.push_back(i == 1 ? 1 : apart[i]);
-    x = emit::slice(b, x, start, stop, stride);
+    x = emit::part_of_axis(b, x, 1, 0, 1);
   } else {
     vec<std::int64_t> order{0};
     for (int i = 0; i < part.rank; ++i) {

@@ -34,12 +34,9 @@ struct concatenate {  // ints: {axis}; any number of operands, which differ in t
     const auto axis = static_cast<int>(s.e.attrs.ints[0]);
     std::int64_t at = 0;
     for (int i = 0; i < r.size(); ++i) {
-      const shape part = s.b.shape(s.operands[i]);
-      vec<std::int64_t> start(part.rank, 0), stop, stride(part.rank, 1);
-      for (int k = 0; k < part.rank; ++k) stop.push_back(part[k]);
-      start[axis] = at;
-      stop[axis] = at += part[axis];
-      if (wanted[i]) r[i] = emit::slice(s.b, ct[0], start, stop, stride);
+      const std::int64_t n = s.b.shape(s.operands[i])[axis];
+      if (wanted[i]) r[i] = emit::part_of_axis(s.b, ct[0], axis, at, n);
+      at += n;
     }
     return r;
   }

@@ -31,16 +31,10 @@ struct along_axis {  // ints: {axis, whether from the last element to the first}
   static constexpr int previous(builder& b, int x, int axis, bool backwards, double first) {
     const abstract_value from = b.type(x);
     const int rank = from.shape.rank;
-    vec<std::int64_t> start(rank, 0), stop, low(rank, 0), high(rank, 0);
-    for (int i = 0; i < rank; ++i) stop.push_back(from.shape[i]);
     if (from.shape[axis] == 0) return x;
-    if (backwards) {
-      start[axis] = high[axis] = 1;
-    } else {
-      --stop[axis];
-      low[axis] = 1;
-    }
-    const int rest = emit::slice(b, x, start, stop, vec<std::int64_t>(rank, 1));
+    vec<std::int64_t> low(rank, 0), high(rank, 0);
+    (backwards ? high : low)[axis] = 1;
+    const int rest = emit::part_of_axis(b, x, axis, high[axis], from.shape[axis] - 1);
     if (first == 0) return emit::pad(b, rest, low, high, vec<std::int64_t>(rank, 0));
     shape one = from.shape;
     one[axis] = 1;

@@ -47,6 +47,7 @@ constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_
 constexpr bool is_matmul(const entry& e);
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
                     const vec<std::int64_t>& stride);
+constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n);
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
                   const vec<std::int64_t>& interior);
 constexpr int concatenate(builder& b, const vec<int>& x, int axis);

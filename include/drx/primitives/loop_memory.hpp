@@ -99,15 +99,7 @@ struct nested_loop {
     const std::int64_t done = outer * length;
     auto part = [&](std::int64_t from, std::int64_t to) {
       vec<int> r;
-      for (int x : v.xs) {
-        vec<std::int64_t> start, stop, stride;
-        for (int i = 0; i < b.shape(x).rank; ++i) {
-          start.push_back(i == 0 ? from : 0);
-          stop.push_back(i == 0 ? to : b.shape(x)[i]);
-          stride.push_back(1);
-        }
-        r.push_back(emit::slice(b, x, start, stop, stride));
-      }
+      for (int x : v.xs) r.push_back(emit::part_of_axis(b, x, 0, from, to - from));
       return r;
     };
     values first = v, second = v;

@@ -98,6 +98,18 @@ constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec
 }  // namespace emit
 // cut-end slice_object
 
+namespace emit {
+/// Positions first to first + n - 1 of one axis.
+constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n) {
+  const shape s = b.shape(x);
+  vec<std::int64_t> start(s.rank, 0), stop;
+  for (int i = 0; i < s.rank; ++i) stop.push_back(s[i]);
+  start[axis] = first;
+  stop[axis] = first + n;
+  return slice(b, x, start, stop, vec<std::int64_t>(s.rank, 1));
+}
+}  // namespace emit
+
 /// What to take of one axis: the positions from Start to before Stop, every Stride-th. Negative ones count from the end.
 template <std::int64_t Start, std::int64_t Stop = std::numeric_limits<std::int64_t>::max(), std::int64_t Stride = 1>
 struct range {

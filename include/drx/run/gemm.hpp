@@ -108,6 +108,8 @@ struct product {
     }
   };
 
+  /// The most rows of a copied panel of p packs: it lies on the stack and stays in the second cache.
+  static constexpr int depth_of_panel(int p) { return 65536 / (p * vector_bytes); }
   static constexpr int tiles_for(int p) { return ceil_div(M, rows_for(p)); }
   /// Calls f(integral_constant R, row) for tiles `begin` to `end` - 1 of `Tiles`, R rows each; the first are one row taller.
   template <int Tiles, class F>
@@ -122,8 +124,7 @@ struct product {
   /// P packs of columns from col on; Last: they end at column N.
   template <int P, bool Last, class Epilogue>
   static void panel(const T* a, const T* b, int col, Epilogue epilogue) {  // its own: not reloaded after each store
-    // Deep products run in passes over k, so that the copied panel stays on the stack and in the second cache.
-    if constexpr (packed && K > 65536 / (P * vector_bytes)) {
+    if constexpr (packed && K > depth_of_panel(P)) {
       deep_panel<P, Last>(a, b, col, epilogue);
     } else {
       alignas(64) T copy[packed ? K * P * W : 1];
@@ -136,9 +137,10 @@ struct product {
       });
     }
   }
+  /// The same in passes over k.
   template <int P, bool Last, class Epilogue>
   static void deep_panel(const T* a, const T* b, int col, Epilogue& epilogue) {
-    constexpr int depth = 65536 / (P * vector_bytes), most_rows = M / tiles_for(P) + 1;
+    constexpr int depth = depth_of_panel(P), most_rows = M / tiles_for(P) + 1;
     constexpr int tiles_at_once = least(tiles_for(P), 32);  // whose partial sums are kept
     alignas(64) T copy[depth * P * W];
     alignas(64) T partial[tiles_at_once * most_rows * P * W];
@@ -176,7 +178,7 @@ struct product {
   }
 
   static constexpr bool can_run_beside = vector_registers == 32 && tail == 0 && packs % panel_packs == 0 &&
-                                         (!packed || K <= 65536 / (panel_packs * vector_bytes));
+                                         (!packed || K <= depth_of_panel(panel_packs));
   /// Each tile's packs go through the epilogue between the steps of the next one's products.
   template <class Epilogue>
   static void run_beside(const T* a, const T* b, Epilogue epilogue) {

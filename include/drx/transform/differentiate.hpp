@@ -125,15 +125,10 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
 
 /// Rows of x in another order; -1 stands for zeros.
 constexpr int rows_of(builder& b, int x, const vec<std::int64_t>& numbers) {
-  const shape s = b.shape(x);
-  if (numbers.size() != s[0]) throw "drx: ppermute of another number of members than the axis has";
+  if (numbers.size() != b.shape(x)[0]) throw "drx: ppermute of another number of members than the axis has";
   vec<int> rows;
   for (auto number : numbers) {
-    vec<std::int64_t> start(s.rank, 0), stop, stride(s.rank, 1);
-    for (int i = 0; i < s.rank; ++i) stop.push_back(s[i]);
-    start[0] = number < 0 ? 0 : number;
-    stop[0] = start[0] + 1;
-    const int row = emit::slice(b, x, start, stop, stride);
+    const int row = emit::part_of_axis(b, x, 0, number < 0 ? 0 : number, 1);
     rows.push_back(number < 0 ? emit::constant_like(b, row, 0) : row);
   }
   return emit::concatenate(b, rows, 0);

@@ -86,21 +86,10 @@ constexpr vec<int> unit_vectors(builder& b, const vec<abstract_value>& leaves) {
   const int unit = emit::identity(b, {leaves[0].type, make_shape(n, n)});
   vec<int> r;
   for (const auto& l : leaves) {
-    const std::int64_t end = first + l.shape.size();
-    r.push_back(emit::reshape(b, emit::slice(b, unit, {0, first}, {n, end}, {1, 1}), with_front(l.shape, n)));
-    first = end;
+    r.push_back(emit::reshape(b, emit::part_of_axis(b, unit, 1, first, l.shape.size()), with_front(l.shape, n)));
+    first += l.shape.size();
   }
   return r;
-}
-/// Positions first to before first + n of an axis of x.
-constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n) {
-  vec<std::int64_t> start, stop, stride;
-  for (int i = 0; i < b.shape(x).rank; ++i) {
-    start.push_back(i == axis ? first : 0);
-    stop.push_back(i == axis ? first + n : b.shape(x)[i]);
-    stride.push_back(1);
-  }
-  return emit::slice(b, x, start, stop, stride);
 }
 
 template <bool Forward, class F, int... I>
@@ -165,9 +154,9 @@ struct jacobian {
         if (Forward) {
           std::int64_t column = 0;
           for (int i = 0; i < rank_among(a); ++i) column += seeds[i].shape.size();
-          j = part_of_axis(b, out[r], of_result.rank, column, of_argument.size());
+          j = emit::part_of_axis(b, out[r], of_result.rank, column, of_argument.size());
         } else {
-          j = part_of_axis(b, out[rank_among(a)], 0, row, of_result.size());
+          j = emit::part_of_axis(b, out[rank_among(a)], 0, row, of_result.size());
         }
         shape s = of_result;
         for (int i = 0; i < of_argument.rank; ++i) s.push_back(of_argument[i]);
