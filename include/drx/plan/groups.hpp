@@ -4,8 +4,6 @@
 
 #include <drx/plan/workspace_plan.hpp>
 
-#include <utility>
-
 namespace drx::plan {
 
 /// The most entries of one group: compilers take more than twice as long for a loop twice as long.
@@ -256,8 +254,12 @@ class step_planner : public plan_in_progress<Frozen> {
         }
       if (!waits) continue;
       for (int k = s; k + 1 < reader; ++k) {
-        std::swap(groups[k], groups[k + 1]);
-        std::swap(p.steps[step0 + k], p.steps[step0 + k + 1]);
+        vec<int> next = groups[k + 1];
+        groups[k + 1] = groups[k];
+        groups[k] = next;
+        const step first = p.steps[step0 + k];
+        p.steps[step0 + k] = p.steps[step0 + k + 1];
+        p.steps[step0 + k + 1] = first;
       }
       for (int k = s; k < reader; ++k)
         for (int e : groups[k]) p.group_of[id(t.entries[e].results, 0)] = 1 + step0 + k;
