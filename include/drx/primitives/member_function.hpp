@@ -243,90 +243,31 @@ class member_function {
     }
     return b.add(prim::cond, operands, {}, branches);
   }
-  /// A loop with collectives: around the maps, its carries placed where they differ.
+  /// A loop with collectives: around the maps, its carries and its stacks placed where they differ.
   constexpr vec<int> loop(const entry& e) {
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
     const int guard = n.guarding_carry() >= 0 ? e.results[n.guarding_carry()] : n.guard > 0 ? e.operands[n.guard - 1] : -1;
     if (guard >= 0 && varies[guard]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
-    const stepwise s(e);
+    const tape& body = e.regions[0];
     vec<int> operands;
     vec<bool> differs{false};
     builder region(&b);
     vec<int> in{region.input(abstract_value(dtype::int32, {}))};
-    for (int i = 0; i < s.operands.size(); ++i) {
-      const int v = s.operands[i];
-      const bool carry = i >= s.constants;
-      const bool differing = carry ? varies[e.results[i - s.constants]] : varies[v];
-      const abstract_value one = s.body.values[s.body.inputs[1 + i]];
-      if (v >= 0) {
-        operands.push_back(differing ? placed(v) : outer[v]);
-      } else if (!differing) {
-        operands.push_back(zeros(b, one));
-      } else {
-        operands.push_back(emit::map(b, p, {numbers()}, [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, one)}; })[0]);
-      }
+    for (int i = 0; i < e.operands.size(); ++i) {
+      const int v = e.operands[i];
+      const bool differing = n.is_carry(i) ? varies[e.results[i - n.constants]] : varies[v];
+      const abstract_value one = body.values[body.inputs[1 + i]];
+      operands.push_back(differing ? placed(v) : outer[v]);
       in.push_back(region.input(differing ? one.placed_at(p) : one));
       differs.push_back(differing);
     }
     vec<bool> out_placed;
-    member_function inner(region, p, s.body, axis);
-    vec<int> out = inner.write(in, differs, out_placed);
+    member_function inner(region, p, body, axis);
+    const vec<int> out = inner.write(in, differs, out_placed);
     for (int i = 0; i < out.size(); ++i)
-      if (differs[1 + s.constants + i] && !out_placed[i]) out[i] = emit::broadcast(region, out[i], p);
-    for (int o : out) region.output(o);
-    return b.add(prim::scan, operands, prim::rules::scan::attrs(n.length, n.backwards, s.constants, out.size(), s.guard, n.keeps_all), vec<tape>{region.result()});
+      region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
+    return b.add(prim::scan, operands, e.attrs, vec<tape>{region.result()});
   }
-  static constexpr int zeros(builder& r, const abstract_value& t) {
-    return t.depth == 0 ? emit::constant(r, t, 0) : emit::broadcast(r, zeros(r, t.of_member()), t.placements[0]);
-  }
-  /// A scan as a loop that reads its xs, and writes its ys, by the number of the step: slices of placed values are made in maps.
-  struct stepwise {
-    tape body;
-    vec<int> operands;  // -1: zeros, for ys to be written into
-    int constants, guard;
-
-    constexpr explicit stepwise(const entry& e) {
-      const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-      const tape& step = e.regions[0];
-      const int first_x = n.constants + n.carries;
-      constants = n.constants + n.xs;
-      guard = n.guard == 0 ? 0 : n.guard + (n.is_carry(n.guard - 1) ? n.xs : 0);
-      builder r;
-      const int index = r.input(abstract_value(dtype::int32, {}));
-      vec<int> in(step.inputs.size(), index);
-      const auto take = [&](int i) {
-        operands.push_back(e.operands[i]);
-        in[1 + i] = r.input(step.values[step.inputs[1 + i]]);
-      };
-      for (int i = 0; i < n.constants; ++i) take(i);
-      const int start = emit::reshape(r, index, make_shape(1));
-      for (int i = first_x; i < first_x + n.xs; ++i) {
-        operands.push_back(e.operands[i]);
-        in[1 + i] = slice(r, r.input(prim::rules::scan::stacked(step.values[step.inputs[1 + i]], n.length)), start);
-      }
-      for (int i = n.constants; i < first_x; ++i) take(i);
-      vec<int> ys;
-      for (int i = 0; i < n.ys; ++i) {
-        operands.push_back(-1);
-        ys.push_back(r.input(prim::rules::scan::stacked(step.values[step.outputs[n.carries + i]], n.length)));
-      }
-      const vec<int> out = inline_tape(r, step, in);
-      for (int i = 0; i < n.carries; ++i) r.output(out[i]);
-      for (int i = 0; i < n.ys; ++i) r.output(with_slice(r, ys[i], out[n.carries + i], start));
-      body = r.result();
-    }
-    // Of placed values (nested in the member) in maps.
-    static constexpr int slice(builder& r, int all, int start) {
-      const abstract_value t = r.type(all);
-      if (t.depth == 0) return emit::reshape(r, emit::dynamic_slice(r, all, start, {1}, 0), without_axis(t.shape, 0));
-      return emit::map(r, t.placements[0], {all, emit::broadcast(r, start, t.placements[0])}, [](builder& one, const vec<int>& in) { return vec<int>{slice(one, in[0], in[1])}; })[0];
-    }
-    static constexpr int with_slice(builder& r, int all, int x, int start) {
-      const abstract_value t = r.type(x);
-      if (t.depth == 0) return emit::update_slice(r, all, emit::reshape(r, x, with_front(t.shape, 1)), start, 0);
-      return emit::map(r, t.placements[0], {all, x, emit::broadcast(r, start, t.placements[0])}, [](builder& one, const vec<int>& in) { return vec<int>{with_slice(one, in[0], in[1], in[2])}; })[0];
-    }
-  };
 };
 
 /// A map whose body communicates.
