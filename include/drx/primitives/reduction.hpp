@@ -89,7 +89,7 @@ struct sum : over_axes {
     if (!e || e->prim != reshape::prim_ptr() || a.ints.size() != 1 || a.ints[0] != 0) return -1;
     const int from = e->operands[0];
     const shape before = b.shape(from), after = b.shape(x);
-    if (before.rank < 2 || before[0] != after[0]) return -1;
+    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;  // (of no elements the rests may differ)
     return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
   }
   /// The sum over a batch of outer products is one product of matrices.

@@ -300,7 +300,7 @@ struct kernel<C, E, &prim::scan> {
 
   static constexpr bool exchanged(int k) {  // the carry's new value lies in another carry's memory
     for (int i = 0; i < carries; ++i)
-      if (i != k && C::root(C::output(body, k)) == C::result(E, i)) return true;
+      if (i != k && C::root(C::output(body, k)) == C::root(C::result(E, i))) return true;
     return false;
   }
 

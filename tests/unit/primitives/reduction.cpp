@@ -56,3 +56,10 @@ TEST_CASE("norms of gradients have derivatives of second order") {
   };
   harness::check_zero<program<difference, m32, x3, row, m32>>();
 }
+
+TEST_CASE("a sum over an axis without elements, of an array that was reshaped to other axes") {
+  constexpr auto f = [](auto x) { return drx::sum<0>(drx::reshape<0, 2>(x)) + 1; };  // x: [0, 3]
+  constexpr auto g = [](auto x) { return drx::sum<0>(drx::reshape<0>(x)) + 1; };
+  harness::check_program<program<f, array<double, 0, 3>>>();
+  harness::check_program<program<g, array<double, 0, 3>>>();
+}

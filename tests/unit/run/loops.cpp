@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "harness/run.hpp"
+
 #include <cmath>
 #include <vector>
 
@@ -26,6 +28,15 @@ constexpr auto exchange = [](auto a, auto b) {
     auto [p, q] = drx::fori_loop<3>(std::tuple{x, y}, [](auto d) { return std::tuple{std::get<1>(d), std::get<0>(d)}; });
     return std::tuple{p + 0.5 * z, q * 0.25, z + p};
   });
+};
+
+// The same where another loop takes what they leave for its carries, or a branch for its results.
+constexpr auto exchange_and_leave = [](auto a, auto b) {
+  const auto turned = [](auto x, auto y) {
+    return drx::fori_loop<3>(std::tuple{x + 1.0, y * 0.5}, [](auto d) { return std::tuple{std::get<1>(d), std::get<0>(d)}; });
+  };
+  const auto carried = drx::fori_loop<2>(std::tuple{a, b}, [=](auto c) { return turned(std::get<0>(c), std::get<1>(c)); });
+  return std::pair{carried, drx::cond(drx::sum(a) > 0, turned, [](auto x, auto y) { return std::tuple{y, x}; }, a, b)};
 };
 
 }  // namespace
@@ -63,4 +74,8 @@ TEST_CASE("carries that are exchanged in a loop inside of a loop") {
     CHECK(y[i] == ey[i]);
     CHECK(z[i] == ez[i]);
   }
+}
+
+TEST_CASE("carries that are exchanged in a loop whose results lie elsewhere") {
+  harness::check_run<drx::program<exchange_and_leave, drx::array<double, 5>, drx::array<double, 5>>>({.low = .5}, {1});
 }
