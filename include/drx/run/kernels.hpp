@@ -413,7 +413,7 @@ template <class C, int Step>
 DRX_STEP void run_step(frame& f) {
   constexpr plan::step now = C::plan.steps[Step];
   if constexpr (now.group) {
-    fused<C, Step>::run(f);
+    run_fused<C, Step>(f);
   } else {
     kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);
   }

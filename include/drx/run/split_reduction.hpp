@@ -3,14 +3,13 @@
 // everything, for a fraction of the bytes: a result's size twice, however many ranks there are.
 #pragma once
 
-#include <drx/run/node_list.hpp>
-#include <drx/run/placed.hpp>
+#include <drx/run/stage_nodes.hpp>
 
 #include <algorithm>
 
 namespace drx::run {
 
-/// `Stage` is the kernel of a stage without monoids: their elements cannot be folded one by one.
+/// `Stage`: the facts of a stage without monoids, whose elements cannot be folded one by one.
 template <class Stage>
 struct split_reduction {
   using C = typename Stage::code;
@@ -116,10 +115,10 @@ struct split_reduction {
         std::byte* const to = address<C, v>(f) + (in.begin - Stage::offset(I));
         for (std::size_t k = 0; k < rt.folds.size(); ++k) {
           const fold_step& step = rt.folds[k];
-          Stage::template fold_elements<I>(k + 1 < rt.folds.size() ? step.to + from : to, step.left + from, step.right + from, n);
+          stage_nodes<Stage>::template fold_elements<I>(k + 1 < rt.folds.size() ? step.to + from : to, step.left + from, step.right + from, n);
         }
         if (rt.folds.empty()) std::memcpy(to, only + from, static_cast<std::size_t>(in.end - in.begin));
-        Stage::template divide<I>(to, n, members);
+        stage_nodes<Stage>::template divide<I>(to, n, members);
       }
     });
   }

@@ -2,7 +2,7 @@
 // hundreds of cycles, of which a processor sees only one at a time; meanwhile it computes the next block's dot products, and reads memory.
 #pragma once
 
-#include <drx/run/kernels.hpp>
+#include <drx/run/frame.hpp>
 
 namespace drx::run {
 
@@ -29,31 +29,5 @@ constexpr int turns_of_block(int e) {
   const plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[C::plan.steps[step].entry]);
   return product.dots() > 0 && product.dots() % 2 == 0 ? 2 : 1;
 }
-
-/// How many frames a thread has: two where steps run ahead.
-template <class C>
-inline constexpr int frames_of_thread = [] {
-  for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
-    if (C::tape.entries[e].prim == &prim::stage && steps_ahead<C>(e) > 0) return 2;
-  return 1;
-}();
-
-/// The frames of the block that is computed now and of the one behind it.
-struct two_frames {
-  struct place {
-    frame* f = nullptr;
-    std::int64_t number = 0;  // of the block's first member; a slot points here
-  };
-  place places[2];
-  int at = 0;
-  bool begun = false;  // whether the first steps of the block that is computed now are done
-
-  place& now() { return places[at]; }
-  place& next() { return places[1 - at]; }
-  void advance(bool next_begun) {
-    at = 1 - at;
-    begun = next_begun;
-  }
-};
 
 }  // namespace drx::run

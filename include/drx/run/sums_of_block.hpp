@@ -5,7 +5,7 @@
 
 namespace drx::run {
 
-/// `Stage` is the kernel of a stage. A result that is the sum of a product of matrices with a vector, which nothing else reads, is not
+/// `Stage`: the facts of a stage. A result that is the sum of a product of matrices with a vector, which nothing else reads, is not
 /// stored and then added, but goes from registers to the sums. Such products are the last steps of a block, so that nothing takes the
 /// place of what they read.
 template <class Stage>

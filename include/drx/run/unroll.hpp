@@ -1,4 +1,4 @@
-// drx/run/unroll.hpp: what functions over register tiles are marked with.
+// drx/run/unroll.hpp: what loops, and functions over register tiles, are marked with.
 #pragma once
 
 #include <drx/config.hpp>
@@ -13,4 +13,11 @@
 #define DRX_UNROLL _Pragma("unroll")
 #else
 #define DRX_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+// A loop whose steps do not depend on each other. (clang vectorises by itself, and warns of loops that it was told to and cannot)
+#if defined(__GNUC__) && !defined(__clang__)
+#define DRX_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define DRX_INDEPENDENT
 #endif

@@ -1,0 +1,95 @@
+// drx/run/stage_exchange.hpp: results of a stage that are not folded, between members on several ranks: gathered, permuted, transposed, or
+// parts of members in shards.
+#pragma once
+
+#include <drx/run/indexing_kernels.hpp>
+#include <drx/run/placed.hpp>
+#include <drx/run/stage_facts.hpp>
+
+#include <stdexcept>
+#include <string>
+
+namespace drx::run {
+
+template <class Stage>
+struct stage_exchange {
+  using C = typename Stage::code;
+  static constexpr int E = Stage::entry;
+
+  /// As many members as the program gathers; or an exception, on all ranks alike.
+  static void require_gathered(std::int64_t members) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr bool permute = Stage::fold_of(I) == fold::permute;
+      if constexpr (permute || Stage::fold_of(I) == fold::gather || Stage::fold_of(I) == fold::transpose)
+        if (const std::int64_t n = permute ? C::attr(E, Stage::monoid_of(I)) : Stage::monoid_of(I); members != n)
+          throw std::invalid_argument(std::string("drx: ") + (permute ? "ppermute" : Stage::fold_of(I) == fold::gather ? "gather" : "all_to_all") + " of " + std::to_string(n) +
+                                      " members, but " + std::string(Stage::x.placement->name) + " has " + std::to_string(members));
+    });
+  }
+  /// Each rank has written its own members' part.
+  static void gathered(frame& f, runtime& rt, const membership& m) {
+    if (rt.communicator->size() == 1) return;
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (Stage::fold_of(I) == fold::gather) {
+        const auto ranks = static_cast<std::size_t>(rt.communicator->size());
+        rt.bytes.resize(ranks);
+        rt.offsets.resize(ranks);
+        for (std::size_t r = 0; r < ranks; ++r) {
+          rt.offsets[r] = m.boundaries[r] * C::bytes(C::output(Stage::body, I));
+          rt.bytes[r] = m.boundaries[r + 1] * C::bytes(C::output(Stage::body, I)) - rt.offsets[r];
+        }
+        rt.communicator->all_gather(address<C, C::result(E, I)>(f), rt.bytes, rt.offsets);
+      }
+    });
+  }
+
+  /// Each member's value lies where it was made; it goes to those who get it.
+  static void members(frame& f, communicator& c, const std::int64_t* boundaries, std::int64_t begin) {
+    using block = member_exchange::block;
+    member_exchange& exchange = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr std::int64_t bytes = C::bytes(C::output(Stage::body, I));
+      if constexpr (Stage::fold_of(I) == fold::permute) {
+        std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
+        exchange.run(c, boundaries, values, 1, bytes, [](block to, block from, auto&& get) {
+          for (std::int64_t m = to.begin; m < to.end; ++m)
+            if (const std::int64_t source = source_of(I, m); from.holds(source)) get(m, 0, source, 0);
+        });
+      } else if constexpr (Stage::fold_of(I) == fold::transpose && Stage::monoid_of(I) > 0) {
+        constexpr std::int64_t n = Stage::monoid_of(I);
+        std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
+        exchange.run(c, boundaries, values, n, bytes / n, [](block to, block from, auto&& get) {
+          for (std::int64_t m = to.begin; m < to.end; ++m)
+            for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
+        });
+      }
+    });
+  }
+  /// Whose value a member gets, in a result that is permuted.
+  static std::int64_t source_of(int i, std::int64_t member) { return C::attr(E, Stage::monoid_of(i) + 1 + static_cast<int>(member)); }
+  /// Each shard has written its own part.
+  static void shards(frame& f, runtime& rt, const membership& m) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int v = C::result(E, I);
+      if constexpr (Stage::fold_of(I) == fold::group) {
+        rt.shards.exchange(address<C, v>(f), m.first, m.first + m.local, C::bytes(C::output(Stage::body, I)));
+      } else if constexpr (Stage::fold_of(I) == fold::shard_sum) {
+        rt.columns.sum(address<C, v>(f), m.first, C::bytes(v), [](std::byte* left, const std::byte* right) {
+          using T = element_of<C, v>;
+          T* a = reinterpret_cast<T*>(left);
+          const T* b = reinterpret_cast<const T*>(right);
+          constexpr std::int64_t n = C::tape.values[v].shape.size();
+          DRX_INDEPENDENT
+          for (std::int64_t i = 0; i < n; ++i) a[i] = detail::add_op{}(a[i], b[i]);
+        });
+      }
+    });
+  }
+  static void nested(frame& f, std::int64_t begin, std::int64_t n) {
+    single_rank here;
+    const std::int64_t boundaries[] = {0, n};
+    members(f, here, boundaries, begin);
+  }
+};
+
+}  // namespace drx::run
