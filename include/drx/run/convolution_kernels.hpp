@@ -1,6 +1,6 @@
 // drx/run/convolution_kernels.hpp: convolutions of one or two spatial axes, and pooling, of constant extents.
 //
-// A convolution is computed in register tiles, as in gemm.hpp: R neighbouring positions times P packs of output channels, over all
+// A convolution is computed in register tiles, as in gemm_tiles.hpp: R neighbouring positions times P packs of output channels, over all
 // taps and input channels, without a copy of the patches. Its derivative with respect to the input is the same code on the kernel
 // with its channels exchanged, a copy in the entry's scratch. The derivative with respect to the kernel has tiles of R
 // input channels times P packs of output channels, over all positions.
