@@ -2,7 +2,7 @@
 // offset in the workspace from its liveness, in place of an operand that dies where the shapes allow it.
 #pragma once
 
-#include <drx/plan/groups.hpp>
+#include <drx/plan/steps.hpp>
 
 namespace drx::plan {
 
