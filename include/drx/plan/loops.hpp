@@ -14,11 +14,12 @@ struct loop_writer {
   const tape& body;
   vec<int> operands;  // on `outside`
   parts n;
+  attributes attrs;  // of the new loop, but for constants that are added
   builder inside;
   vec<int> added, added_inputs;  // constants: their values on `outside`, their inputs of the body
 
   constexpr loop_writer(builder& b, const entry& e, const tape& region, const vec<int>& of)
-      : outside(b), loop(e), body(region), operands(of), n(e.attrs, e.operands.size(), e.results.size()) {}
+      : outside(b), loop(e), body(region), operands(of), n(e.attrs, e.operands.size(), e.results.size()), attrs(e.attrs) {}
 
   [[nodiscard]] constexpr bool is_constant(int input) const { return input >= 1 && input <= n.constants; }
   /// The input of the body for one more constant.
@@ -43,11 +44,10 @@ struct loop_writer {
       }
     }
     region.outputs = outputs;
-    attributes a = loop.attrs;
-    a.ints[2] += added.size();
-    if (n.guard > n.constants) a.ints[4] += added.size();
+    attrs.ints[2] += added.size();
+    if (n.guard > n.constants) attrs.ints[4] += added.size();
     region = without_dead_entries(region);
-    return outside.add(*loop.prim, all, a, vec<tape>{region});
+    return outside.add(*loop.prim, all, attrs, vec<tape>{region});
   }
 };
 

@@ -8,6 +8,7 @@
 #include <drx/plan/loop_invariants.hpp>
 #include <drx/plan/outer_products.hpp>
 #include <drx/plan/partitioner.hpp>
+#include <drx/plan/stacked_factors.hpp>
 #include <drx/plan/turned_loops.hpp>
 
 namespace drx {
@@ -261,7 +262,7 @@ struct staged_program {
     if (has_layouts(source)) source = partitioned(source);
     tape t = staged(source);
     if (has_outer_products(t)) t = outer_products_as_elements(t);
-    t = with_invariants_in_front(with_turned_loops(t));
+    t = with_invariants_in_front(with_turned_loops(with_carried_products(with_stacked_factors(t))));
     check(t);
     return t;
   }

@@ -1,0 +1,300 @@
+// drx/plan/carried_products.hpp: gradient steps on the same rows. A matrix w that a loop reads only in products with its constants, and
+// changes only by products with its constants, need not be computed at each step; its products do:
+//
+//     z = x w,   w' = w - r x^T d      becomes      z' = z - r (x x^T) d,   s' = s - r d,      and behind the loop w + x^T s.
+//
+// x x^T is the same at each step: 32 rows of 64 columns take half of the work. In exact arithmetic nothing changes; it is rounded elsewhere.
+#pragma once
+
+#include <drx/plan/loops.hpp>
+
+namespace drx::plan {
+
+/// Writes a loop that carries products of a matrix in its place.
+struct carried_products : loop_writer {
+  /// What is carried instead: a linear image of a carry.
+  struct image {
+    int carry, constant;  // the constant: a value of the body, -1 of a share
+    int at;               // product: which operand of it the carry is; or `sum`, of what the constant is multiplied with; or `share`
+    bool tx, ty;          // product: the operands' flags; sum: the constant's, and the other factor's
+    abstract_value type;
+    int now = -1;         // at the step's begin
+    vec<int> known = {};  // by value of the body: its image; -1: zero, -2: not computed yet
+  };
+  static constexpr int sum = -1, share = -2;  // share: how often the first w is in it
+  vec<int> defining, made_of;  // by value of the body: its entry; the carry that it is a linear image of, as w - r x^T d is; or -1
+  vec<bool> held;              // by carry: its products are carried
+  vec<int> axis;               // by carry: its axis that the constants are multiplied with, -1: not known yet
+  vec<int> names;              // by value of the body: its name inside
+  vec<image> images;
+
+  using loop_writer::loop_writer;
+
+  [[nodiscard]] constexpr const entry* definition(int v) const { return defining[v] < 0 ? nullptr : &body.entries[defining[v]]; }
+  [[nodiscard]] constexpr bool is_constant_value(int v) const { return is_constant(body.inputs.find(v)); }
+  [[nodiscard]] constexpr int input_of(int carry) const { return body.inputs[1 + n.constants + carry]; }
+  /// Whether all elements of a value are one number.
+  [[nodiscard]] constexpr bool is_uniform(int v) const {
+    const entry* e = definition(v);
+    return e && (e->prim == &prim::constant || (e->prim == &prim::broadcast_to && body.values[e->operands[0]].shape.size() == 1));
+  }
+  [[nodiscard]] constexpr bool is_plain_product(const entry& e) const {
+    return e.prim == &prim::matmul && body.values[e.results[0]].shape.rank == 2 && body.values[e.results[0]].depth == 0;
+  }
+  /// Which operand of e a linear image of e's result is one of: e is its negative, or it times or divided by one number; or -1.
+  [[nodiscard]] constexpr int scaled_operand(const entry& e) const {
+    if (e.prim == &prim::neg) return 0;
+    if ((e.prim == &prim::mul || e.prim == &prim::div) && is_uniform(e.operands[1])) return 0;
+    return e.prim == &prim::mul && is_uniform(e.operands[0]) ? 1 : -1;
+  }
+  [[nodiscard]] static constexpr bool is_sum(const entry& e) { return e.prim == &prim::add || e.prim == &prim::sub; }
+
+  /// The position of the factor of a carry's change that is a constant; -1: it is none such.
+  [[nodiscard]] constexpr int constant_factor(const entry& e, int carry) const {
+    const int at = axis[carry];
+    if (!is_plain_product(e) || !is_constant_value(e.operands[at]) || made_of[e.operands[1 - at]] >= 0) return -1;
+    return at;
+  }
+  /// Whether v is linear in the carry and in products that change it; what these are is taken down.
+  constexpr bool is_linear(int v, int carry) {
+    if (v == input_of(carry)) return true;
+    const entry* e = definition(v);
+    if (!e) return false;
+    if (is_sum(*e)) return is_linear(e->operands[0], carry) && is_linear(e->operands[1], carry);
+    if (const int s = scaled_operand(*e); s >= 0) return is_linear(e->operands[s], carry);
+    const int c = constant_factor(*e, carry);
+    if (c < 0) return false;
+    const int other = e->operands[1 - c];
+    take_down({carry, e->operands[c], sum, e->attrs.ints[c] != 0, e->attrs.ints[1 - c] != 0, body.values[other]});
+    return true;
+  }
+  /// Whether v is the carry and something else, once, as it was.
+  [[nodiscard]] constexpr bool holds_whole(int v, int carry) const {
+    if (v == input_of(carry)) return true;
+    const entry* e = definition(v);
+    if (!e || !is_sum(*e)) return false;
+    const bool first = made_of[e->operands[0]] == carry, second = made_of[e->operands[1]] == carry;
+    if (first == second || (second && e->prim == &prim::sub)) return false;
+    return holds_whole(e->operands[first ? 0 : 1], carry);
+  }
+  constexpr void take_down(const image& i) {
+    for (const image& k : images)
+      if (k.carry == i.carry && k.constant == i.constant && k.at == i.at && k.tx == i.tx && k.ty == i.ty) return;
+    images.push_back(i);
+  }
+
+  /// Follows what is made of carries through the body, and finds those of which nothing but products is read.
+  constexpr void find() {
+    defining = made_of = vec<int>(body.values.size(), -1);
+    held = vec<bool>(n.carries, false);
+    axis = vec<int>(n.carries, -1);
+    for (int k = 0; k < n.carries; ++k) {
+      const abstract_value& w = body.values[input_of(k)];
+      held[k] = w.shape.rank == 2 && w.depth == 0 && is_floating(w.type) && k != n.guarding_carry();
+      if (held[k]) made_of[input_of(k)] = k;
+    }
+    for (int at = 0; at < body.entries.size(); ++at) {
+      const entry& e = body.entries[at];
+      for (int r : e.results) defining[r] = at;
+      follow(e);
+    }
+    for (int i = 0; i < body.outputs.size(); ++i) {
+      const int k = made_of[body.outputs[i]];
+      if (k >= 0 && k != i) held[k] = false;
+      if (i < n.carries && k != i) held[i] = false;
+    }
+    for (int k = 0; k < n.carries; ++k) {
+      held[k] = held[k] && axis[k] >= 0 && is_linear(body.outputs[k], k) && all_read_are_linear(k) && pays(k);
+      if (held[k] && !holds_whole(body.outputs[k], k)) take_down({k, -1, share, false, false, {body.values[input_of(k)].type, {}}});
+    }
+  }
+  constexpr void follow(const entry& e) {
+    int k = -1;
+    for (int o : e.operands) {
+      if (k >= 0 && made_of[o] >= 0 && made_of[o] != k) held[k] = held[made_of[o]] = false;
+      k = made_of[o] >= 0 ? made_of[o] : k;
+    }
+    if (k < 0) return;
+    const int scaled = scaled_operand(e);
+    if (is_sum(e) || (scaled >= 0 && made_of[e.operands[scaled]] == k && (e.operands.size() == 1 || made_of[e.operands[1 - scaled]] < 0))) {
+      made_of[e.results[0]] = k;
+      return;
+    }
+    const int at = is_plain_product(e) && made_of[e.operands[1]] == k ? 1 : 0;
+    if (!is_plain_product(e) || !is_constant_value(e.operands[1 - at])) {
+      held[k] = false;
+      return;
+    }
+    const int along = (e.attrs.ints[at] != 0) == (at == 1) ? 1 : 0;  // the axis over which the product sums
+    if (axis[k] >= 0 && axis[k] != along) held[k] = false;
+    axis[k] = along;
+    take_down({k, e.operands[1 - at], at, e.attrs.ints[0] != 0, e.attrs.ints[1] != 0, body.values[e.results[0]]});
+  }
+  constexpr bool all_read_are_linear(int carry) {
+    for (const entry& e : body.entries)
+      for (int o : e.operands)
+        if (e.prim == &prim::matmul && made_of[o] == carry && !is_linear(o, carry)) return false;
+    return true;
+  }
+  /// Whether it is less work: multiplications, in all steps.
+  [[nodiscard]] constexpr bool pays(int carry) const {
+    const shape w = body.values[input_of(carry)].shape;
+    const std::int64_t along = w[axis[carry]], across = w[1 - axis[carry]];
+    std::int64_t each_before = 0, each_after = 0, once = 0;
+    for (const image& p : images) {
+      if (p.carry != carry) continue;
+      each_before += along * p.type.shape.size();
+      once += along * p.type.shape.size();
+      if (p.at < 0) continue;
+      for (const image& s : images)
+        if (s.carry == carry && s.at == sum) {
+          const std::int64_t rows = s.type.shape.size() / across;
+          each_after += p.type.shape.size() * rows;
+          once += p.type.shape.size() / across * along * rows;
+        }
+    }
+    return n.length > 1 && 4 * (once + n.length * each_after) <= 3 * n.length * each_before;
+  }
+
+  /// One number, as all elements of this type.
+  constexpr int spread(int v, const abstract_value& type) {
+    const entry& e = *definition(v);
+    if (e.prim == &prim::constant) return emit::constant(inside, type, e.attrs.number);
+    return emit::broadcast_to(inside, emit::reshape(inside, names[e.operands[0]], {}), type.shape);
+  }
+  constexpr int image_of(int v, int i) {
+    if (images[i].known.empty()) images[i].known = vec<int>(body.values.size(), -2);
+    if (images[i].known[v] == -2) {
+      const int known = v == input_of(images[i].carry) ? images[i].now : image_by(*definition(v), i);
+      images[i].known[v] = known;
+    }
+    return images[i].known[v];
+  }
+  constexpr int image_by(const entry& e, int i) {
+    if (is_sum(e)) {
+      const int x = image_of(e.operands[0], i), y = image_of(e.operands[1], i);
+      if (e.prim == &prim::add) return emit::accumulate(inside, x, y);
+      return y < 0 ? x : x < 0 ? emit::neg(inside, y) : emit::sub(inside, x, y);
+    }
+    if (const int s = scaled_operand(e); s >= 0) {
+      const int x = image_of(e.operands[s], i);
+      if (x < 0) return -1;
+      if (e.prim == &prim::neg) return emit::neg(inside, x);
+      const int number = spread(e.operands[1 - s], inside.type(x));
+      return e.prim == &prim::div ? emit::div(inside, x, number) : emit::mul(inside, s == 0 ? x : number, s == 0 ? number : x);
+    }
+    return image_of_change(e, images[i]);
+  }
+  /// Of a product x d or d x that changes the carry.
+  constexpr int image_of_change(const entry& e, const image& i) {
+    const int c = axis[i.carry], x = e.operands[c], d = names[e.operands[1 - c]];
+    const bool tx = e.attrs.ints[c] != 0, td = e.attrs.ints[1 - c] != 0;
+    if (i.at < 0) return x == i.constant && tx == i.tx && td == i.ty ? d : -1;
+    // (p x) d; where p is on the other side of the matrix, or the matrix is transposed in the product, x and d change sides, or d x is transposed.
+    const int p = operands[body.inputs.find(i.constant) - 1], of_x = operands[body.inputs.find(x) - 1];
+    const bool turned = i.at == 1 ? i.ty : i.tx;
+    if (i.at == 1) {
+      const int square = emit::matmul(outside, p, of_x, i.tx, tx != turned);
+      return emit::matmul(inside, constant(square), d, false, td != turned);
+    }
+    const int square = emit::matmul(outside, of_x, p, tx != turned, i.ty);
+    return emit::matmul(inside, d, constant(square), td != turned, false);
+  }
+
+  /// The results, on `outside`; none where the loop stays as it is.
+  constexpr vec<int> run() {
+    find();
+    bool any = false;
+    for (bool h : held) any = any || h;
+    if (!any) return {};
+    const vec<int> before = operands;
+    names = vec<int>(body.values.size(), -1);
+    vec<int> inputs, outputs, first_result(n.carries, 0);
+    operands = {};
+    for (int i = 0; i < body.inputs.size(); ++i) {
+      const int k = i - 1 - n.constants;
+      if (k >= 0 && k < n.carries && held[k]) {
+        for (image& m : images)
+          if (m.carry == k) {
+            inputs.push_back(m.now = inside.input(m.type));
+            operands.push_back(at_begin(m, before));
+          }
+        continue;
+      }
+      inputs.push_back(names[body.inputs[i]] = inside.input(body.values[body.inputs[i]]));
+      if (i > 0) operands.push_back(before[i - 1]);
+      if (i == n.guard) attrs.ints[4] = operands.size();
+    }
+    const vec<int> after = operands;
+    operands = before;  // which image_of_change reads
+    for (const entry& e : body.entries) write_entry(e);
+    for (int k = 0; k < body.outputs.size(); ++k) {
+      if (k < n.carries) first_result[k] = outputs.size();
+      if (k >= n.carries || !held[k]) outputs.push_back(names[body.outputs[k]]);
+      else
+        for (int i = 0; i < images.size(); ++i)
+          if (images[i].carry == k) outputs.push_back(image_of(body.outputs[k], i));
+    }
+    operands = after;
+    attrs.ints[3] = outputs.size() - n.ys;
+    const vec<int> written = write(inputs, outputs);
+    vec<int> results;
+    for (int k = 0; k < n.carries; ++k) results.push_back(held[k] ? at_end(k, before[n.constants + k], before, written, first_result[k]) : written[first_result[k]]);
+    for (int i = 0; i < n.ys; ++i) results.push_back(written[written.size() - n.ys + i]);
+    return results;
+  }
+  constexpr void write_entry(const entry& e) {
+    for (int o : e.operands) {
+      const int k = made_of[o];
+      if (k < 0 || !held[k]) continue;
+      if (made_of[e.results[0]] < 0)
+        for (int i = 0; i < images.size(); ++i)
+          if (images[i].at >= 0 && images[i].carry == k && images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
+              images[i].tx == (e.attrs.ints[0] != 0) && images[i].ty == (e.attrs.ints[1] != 0))
+            names[e.results[0]] = image_of(o, i);
+      return;
+    }
+    const vec<int> results = inside.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
+    for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  constexpr int at_begin(const image& m, const vec<int>& before) {
+    if (m.at < 0) return emit::constant(outside, m.type, m.at == share ? 1 : 0);
+    const int w = before[n.constants + m.carry], x = before[body.inputs.find(m.constant) - 1];
+    return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
+  }
+  constexpr int at_end(int carry, int w, const vec<int>& before, const vec<int>& written, int at) {
+    int change = -1;
+    for (const image& m : images) {
+      if (m.carry != carry) continue;
+      const int last = written[at++];
+      if (m.at == share) w = emit::mul(outside, emit::broadcast_to(outside, last, outside.shape(w)), w);
+      if (m.at != sum) continue;
+      const int x = before[body.inputs.find(m.constant) - 1];
+      change = emit::accumulate(outside, change, axis[carry] == 0 ? emit::matmul(outside, x, last, m.tx, m.ty) : emit::matmul(outside, last, x, m.ty, m.tx));
+    }
+    return emit::accumulate(outside, w, change);
+  }
+};
+
+/// Whether a loop's body multiplies a constant of it with anything.
+constexpr bool multiplies_constants(const entry& loop, const tape& body) {
+  const int constants = static_cast<int>(loop.attrs.ints[2]);
+  for (const entry& e : body.entries)
+    if (e.prim == &prim::matmul)
+      for (int o : e.operands) {
+        const int input = body.inputs.find(o);
+        if (input >= 1 && input <= constants) return true;
+      }
+  return false;
+}
+
+/// t with loops that carry products in place of matrices, in regions too.
+constexpr tape with_carried_products(const tape& t) {
+  return with_loops(t, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+    vec<int> results;
+    if (multiplies_constants(e, body)) results = carried_products(b, e, body, operands).run();
+    return results;
+  });
+}
+
+}  // namespace drx::plan
