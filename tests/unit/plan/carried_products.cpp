@@ -1,0 +1,130 @@
+// Loops that carry products of matrices in place of the matrices, and stack factors of products: the same values, less work.
+#include <drx/plan/stages.hpp>
+#include <drx/run/oracle.hpp>
+
+#include "harness/derivatives.hpp"
+
+using drx::attributes;
+using drx::builder;
+using drx::make_shape;
+using drx::shape;
+using drx::vec;
+namespace emit = drx::emit;
+
+namespace {
+using drx::abstract_value;
+using drx::tape;
+using harness::tensors;
+using generator = harness::random;
+
+int below(generator& r, int n) { return static_cast<int>(r() % static_cast<unsigned>(n)); }
+
+shape turned(const shape& s, bool yes) {
+  if (!yes) return s;
+  return make_shape(s[1], s[0]);
+}
+abstract_value numbers(const shape& s) { return {drx::dtype::float64, s}; }
+tape carried(const tape& t) { return drx::plan::with_carried_products(drx::plan::with_stacked_factors(t)); }
+
+std::int64_t multiplications_in_loops(const tape& t) {
+  std::int64_t n = 0;
+  for (const drx::entry& e : t.entries)
+    if (e.prim == &drx::prim::scan)
+      for (const drx::entry& p : e.regions[0].entries)
+        if (p.prim == &drx::prim::matmul)
+          n += e.attrs.ints[0] * e.regions[0].values[p.results[0]].shape.size() * e.regions[0].values[p.operands[0]].shape[p.attrs.ints[0] != 0 ? 0 : 1];
+  return n;
+}
+void check_same(const tape& a, const tape& b, generator& r) {
+  drx::check(b);
+  tensors x;
+  for (int i : a.inputs) x.push_back(harness::random_tensor(a.values[i], {.low = -.3, .high = .3}, r));
+  const tensors y = drx::oracle::run(a, x), z = drx::oracle::run(b, x);
+  REQUIRE(y.size() == z.size());
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK_MESSAGE(harness::close(y[i], z[i]), drx::show(a) << drx::show(b));
+}
+
+/// A loop that takes steps with a matrix w; which of its axes constants are multiplied with, and on which side, is random.
+struct random_loop {
+  generator& r;
+  int along = 8 + below(r, 6), across = 1 + below(r, 5), steps = 2 + below(r, 5);
+  bool first = below(r, 2) == 0;  // along is w's first axis
+  bool decays = below(r, 3) == 0, stacks = below(r, 2) == 0, spoiled = below(r, 4) == 0, guarded = below(r, 3) == 0;
+  builder b;
+  vec<abstract_value> constants;
+  vec<bool> flags;
+
+  /// p w, or w^T p, or the like: its columns or rows are w's.
+  int product_with(builder& in, int p, bool flag, int w, bool on_the_left) const {
+    return on_the_left ? emit::matmul(in, p, w, flag, !first) : emit::matmul(in, w, p, first, flag);
+  }
+  abstract_value constant_for(int rows, bool flag, bool on_the_left) const {
+    return numbers(turned(on_the_left ? make_shape(rows, along) : make_shape(along, rows), flag));
+  }
+  int spread(builder& in, int x, int like) const { return emit::broadcast_to(in, x, in.shape(like)); }
+
+  tape make() {
+    // Two products are read, and two change w: by the first constant and by the last.
+    const bool flag[2] = {below(r, 2) == 0, below(r, 2) == 0}, left[2] = {below(r, 2) == 0, below(r, 2) == 0};
+    const int rows[2] = {1 + below(r, 3), 1 + below(r, 3)};
+    builder body;
+    body.input({drx::dtype::int32, {}});
+    const int rate = body.input(numbers({}));
+    int p[2];
+    for (int i = 0; i < 2; ++i) p[i] = body.input(constant_for(rows[i], flag[i], left[i]));
+    const shape of_w = turned(make_shape(along, across), !first);
+    const int go = guarded ? body.input({drx::dtype::boolean, {}}) : -1, w = body.input(numbers(of_w)), c = body.input(numbers(make_shape(2)));
+    const int slice = body.input(numbers({}));
+    int read = w;
+    if (below(r, 3) == 0) read = emit::mul(body, spread(body, slice, read), emit::neg(body, read));
+    int change = -1, y = -1;
+    for (int i = 0; i < 2; ++i) {
+      const int z = product_with(body, p[i], flag[i], read, left[i]);
+      y = z;
+      int d = body.add1(drx::prim::sin, {z});
+      if (below(r, 2) == 0) d = emit::mul(body, d, spread(body, emit::sum(body, d, {0, 1}), d));
+      // d has z's shape: across is its second axis where the constant is on the left
+      const bool d_turned = left[i] != first;
+      const bool constant_flag = flag[i] != (left[i] == first);
+      int g = first ? emit::matmul(body, p[i], d, constant_flag, d_turned) : emit::matmul(body, d, p[i], d_turned, constant_flag);
+      if (below(r, 2) == 0) g = emit::div(body, g, emit::constant(body, body.type(g), 3));
+      change = emit::accumulate(body, change, g);
+    }
+    int next = w;
+    if (decays) next = emit::mul(body, next, emit::constant(body, body.type(w), .9));
+    next = below(r, 2) == 0 ? emit::sub(body, next, emit::mul(body, spread(body, rate, change), change))
+                            : emit::add(body, emit::mul(body, change, spread(body, rate, change)), next);
+    int sums = emit::add(body, c, spread(body, emit::sum(body, y, {0, 1}), c));
+    if (spoiled) sums = emit::add(body, sums, spread(body, emit::sum(body, body.add1(drx::prim::exp, {w}), {0, 1}), c));
+    tape region = body.result();
+    if (guarded) region.outputs.push_back(go);
+    region.outputs.append({next, sums});
+    if (stacks) region.outputs.push_back(y);
+
+    vec<int> operands{b.input(numbers({}))};
+    for (int i = 0; i < 2; ++i) operands.push_back(b.input(constant_for(rows[i], flag[i], left[i])));
+    if (guarded) operands.push_back(emit::constant(b, {drx::dtype::boolean, {}}, 1));
+    operands.append({b.input(numbers(of_w)), b.input(numbers(make_shape(2))), b.input(numbers(make_shape(steps)))});
+    const attributes a = drx::prim::rules::scan::attrs(steps, below(r, 2) == 0, 3, guarded ? 3 : 2, guarded ? 4 : 0);
+    for (int o : b.add(drx::prim::scan, operands, a, vec<tape>{region}))
+      if (b.type(o).type != drx::dtype::boolean) b.output(o);
+    return b.result();
+  }
+};
+}  // namespace
+
+TEST_CASE("random loops of steps give what they gave, and multiply less") {
+  int fewer = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    CAPTURE(seed);
+    generator r(seed);
+    random_loop loop{r};
+    const tape t = loop.make(), u = carried(t);
+    check_same(t, u, r);
+    const std::int64_t before = multiplications_in_loops(t), after = multiplications_in_loops(u);
+    CHECK(after <= before);
+    if (loop.spoiled) CHECK(after == before);
+    fewer += after < before;
+  }
+  CHECK(fewer > 100);
+}
