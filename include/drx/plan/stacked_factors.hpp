@@ -1,20 +1,23 @@
-// drx/plan/stacked_factors.hpp: a loop that stacks products with a constant, x d, of which a later loop, the way back, wants only the sum of
-// v * (x d) with a matrix v that it makes. That is the sum of (x^T v) * d: where that loop carries x^T v instead of v
-// (carried_products.hpp), d is stacked and x d is never needed.
+// drx/plan/stacked_factors.hpp: what a loop stacks for a later one, the way back, so that both can carry products (carried_products.hpp):
+//
+// - Of a matrix w that is only multiplied with a constant x later, x w is stacked, which the first loop has computed.
+// - Of a product with a constant, x d, of which only the sum of v * (x d) is wanted, with a matrix v, d is stacked: it is the sum of
+//   (x^T v) * d. That is done where the later loop carries x^T v instead of v.
 #pragma once
 
 #include <drx/plan/carried_products.hpp>
 
 namespace drx::plan {
 
-/// Writes a tape whose loops stack factors of products.
+/// Writes a tape whose loops stack products, or factors of products.
 struct stacked_factors {
-  /// A stack, a result of a loop, and what it is a stack of: x d or d x.
+  /// A stack, a result of a loop, and the product in the loop's body of which one is stacked instead of the other: x d or d x, and d.
   struct product {
     int stack, x;  // values of the tape
-    int d;         // a value of the loop's body
+    int instead;   // a value of the loop's body
     int at;        // which operand x is
     bool tx, td;
+    bool is_factor;  // d is stacked instead of the product; else the other way round
   };
   const tape& source;
   vec<product> products;
@@ -40,36 +43,55 @@ struct stacked_factors {
     }
     return true;
   }
-  [[nodiscard]] constexpr bool is_for_loops_that_sum(int stack) const {
+  /// Whether each reader of v multiplies it with this constant of the loop, as p does.
+  static constexpr bool is_only_in_product(const entry& loop, int v, const product& p) {
+    const tape& body = loop.regions[0];
+    if (body.outputs.find(v) >= 0) return false;
+    for (const entry& e : body.entries) {
+      if (e.operands.find(v) < 0) continue;
+      if (e.prim != &prim::matmul || e.operands[1 - p.at] != v || (e.attrs.ints[p.at] != 0) != p.tx || (e.attrs.ints[1 - p.at] != 0) != p.td) return false;
+      const int input = body.inputs.find(e.operands[p.at]);
+      if (input < 1 || input > loop.attrs.ints[2] || loop.operands[input - 1] != p.x) return false;
+    }
+    return true;
+  }
+  /// Whether all readers of the stack are loops, for which its replacement will do.
+  [[nodiscard]] constexpr bool can_be_replaced(const product& p) const {
     bool any = false;
-    if (source.outputs.find(stack) >= 0) return false;
+    if (source.outputs.find(p.stack) >= 0) return false;
     for (const entry& e : source.entries)
       for (int i = 0; i < e.operands.size(); ++i) {
-        if (e.operands[i] != stack) continue;
-        if (e.prim != &prim::scan || i < e.attrs.ints[2] + e.attrs.ints[3] || !is_only_summed(e.regions[0], e.regions[0].inputs[i + 1])) return false;
+        if (e.operands[i] != p.stack) continue;
+        if (e.prim != &prim::scan || i < e.attrs.ints[2] + e.attrs.ints[3]) return false;
+        const int slice = e.regions[0].inputs[i + 1];
+        if (p.is_factor ? !is_only_summed(e.regions[0], slice) : !is_only_in_product(e, slice, p)) return false;
         any = true;
       }
     return any;
   }
-  constexpr void find() {
-    for (const entry& e : source.entries) {
-      if (e.prim != &prim::scan) continue;
-      const tape& body = e.regions[0];
-      for (int y = static_cast<int>(e.attrs.ints[3]); y < e.results.size(); ++y)
-        for (const entry& p : body.entries) {
-          if (p.results[0] != body.outputs[y] || p.prim != &prim::matmul) continue;
-          const abstract_value& type = body.values[p.results[0]];
-          for (int at = 0; at < 2; ++at) {
-            const int input = body.inputs.find(p.operands[at]);
-            if (input < 1 || input > e.attrs.ints[2] || type.shape.rank != 2 || type.depth > 0 || !is_for_loops_that_sum(e.results[y])) continue;
-            products.push_back({e.results[y], e.operands[input - 1], p.operands[1 - at], at, p.attrs.ints[at] != 0, p.attrs.ints[1 - at] != 0});
-            break;
-          }
-        }
+  constexpr void find(bool with_factors) {
+    for (const entry& e : source.entries)
+      if (e.prim == &prim::scan)
+        for (const entry& p : e.regions[0].entries) follow(e, p, with_factors);
+  }
+  /// Takes down the stacks of a product with a constant, or of its other factor, that are to be replaced by each other.
+  constexpr void follow(const entry& loop, const entry& e, bool with_factors) {
+    const tape& body = loop.regions[0];
+    if (e.prim != &prim::matmul || body.values[e.results[0]].shape.rank != 2 || body.values[e.results[0]].depth > 0) return;
+    for (int at = 0; at < 2; ++at) {
+      const int input = body.inputs.find(e.operands[at]), d = e.operands[1 - at];
+      if (input < 1 || input > loop.attrs.ints[2]) continue;
+      for (int y = static_cast<int>(loop.attrs.ints[3]); y < loop.results.size(); ++y) {
+        const bool is_factor = body.outputs[y] == e.results[0];
+        if (product_of(loop.results[y]) || (!is_factor && body.outputs[y] != d)) continue;
+        if (!is_factor && body.values[e.results[0]].shape.size() > body.values[d].shape.size()) continue;
+        const product p{loop.results[y], loop.operands[input - 1], is_factor ? d : e.results[0], at, e.attrs.ints[at] != 0, e.attrs.ints[1 - at] != 0, is_factor};
+        if ((with_factors || !is_factor) && can_be_replaced(p)) products.push_back(p);
+      }
     }
   }
 
-  /// Writes a loop over stacks of factors.
+  /// Writes a loop over replaced stacks.
   struct reader : loop_writer {
     const stacked_factors& all;
     vec<int> names;
@@ -81,10 +103,9 @@ struct stacked_factors {
       const int input = body.inputs.find(v);
       return input < 1 || input <= n.constants + n.carries ? nullptr : all.product_of(loop.operands[input - 1]);
     }
-    /// The product that is one operand of e, a multiplication, or null; `other` is the other operand.
-    [[nodiscard]] constexpr const product* factor(const entry& e, int& slice, int& other) const {
-      if (e.prim != &prim::mul) return nullptr;
-      for (int i = 0; i < 2; ++i)
+    /// What one operand of e, `slice`, was, or null; `other` is the other operand.
+    [[nodiscard]] constexpr const product* replaced(const entry& e, int& slice, int& other) const {
+      for (int i = 0; i < e.operands.size() && e.operands.size() == 2; ++i)
         if (const product* p = product_of_input(e.operands[i])) {
           slice = e.operands[i], other = e.operands[1 - i];
           return p;
@@ -96,21 +117,23 @@ struct stacked_factors {
         if (operands[i] == outer) return names[body.inputs[i + 1]];
       return constant(outer);
     }
+    /// The product of v with the constant, turned, by which the sum of v * (x d) is that of the product * d.
+    constexpr int image_of(int v, const product& p) {
+      const int x = named_constant(all.names[p.x]);
+      const bool first = p.at == 0;
+      if (first != p.td) return emit::matmul(inside, x, v, first != p.tx, !first);
+      return emit::matmul(inside, v, x, first, first == p.tx);
+    }
     constexpr vec<int> run() {
       names = vec<int>(body.values.size(), -1);
       vec<int> inputs;
       for (int i = 0; i < body.inputs.size(); ++i) {
-        const bool replaced = product_of_input(body.inputs[i]);
-        inputs.push_back(names[body.inputs[i]] = inside.input(replaced ? prim::rules::scan::slice(outside.type(operands[i - 1])) : body.values[body.inputs[i]]));
+        inputs.push_back(names[body.inputs[i]] = inside.input(product_of_input(body.inputs[i]) ? prim::rules::scan::slice(outside.type(operands[i - 1])) : body.values[body.inputs[i]]));
       }
       for (const entry& e : body.entries) {
         int slice = -1, other = -1;
-        if (const product* p = factor(e, slice, other)) {  // its sums are all that is read of it
-          const int x = named_constant(all.names[p->x]), v = names[other], d = names[slice];
-          const bool x_first = (p->at == 0) != p->td;
-          const int image = x_first ? emit::matmul(inside, x, v, (p->at == 0) != p->tx, p->at == 1)
-                                    : emit::matmul(inside, v, x, p->at == 0, (p->at == 0) == p->tx);
-          names[e.results[0]] = emit::mul(inside, image, d);
+        if (const product* p = replaced(e, slice, other)) {
+          names[e.results[0]] = p->is_factor ? emit::mul(inside, image_of(names[other], *p), names[slice]) : names[slice];
           continue;
         }
         const vec<int> results = inside.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
@@ -122,7 +145,7 @@ struct stacked_factors {
 
   [[nodiscard]] constexpr bool is_stack_of_factors(int value) const {
     for (const product& p : products)
-      if (names[p.stack] == value) return true;
+      if (p.is_factor && names[p.stack] == value) return true;
     return false;
   }
   /// Whether the products with slices of factors are of what a written loop carries.
@@ -150,7 +173,7 @@ struct stacked_factors {
       vec<tape> regions = e.regions;
       bool reads = false;
       for (int i = 0; i < e.results.size(); ++i)
-        if (const product* p = product_of(e.results[i])) regions[0].outputs[i] = p->d;
+        if (const product* p = product_of(e.results[i])) regions[0].outputs[i] = p->instead;
       for (int o : e.operands) reads = reads || product_of(o);
       vec<int> results;
       if (reads) {
@@ -166,16 +189,19 @@ struct stacked_factors {
   }
 };
 
-/// t with loops that stack factors of products, where that leaves no product at each step; in regions too.
+/// t with loops that stack products and factors for each other, in regions too.
 constexpr tape with_stacked_factors(tape t) {
   for (entry& e : t.entries)
     if (e.prim != &prim::scan)
       for (tape& r : e.regions) r = with_stacked_factors(r);
-  stacked_factors s(t);
-  s.find();
-  if (s.products.empty()) return t;
-  tape written = s.run();
-  return s.pays ? static_cast<tape&&>(written) : static_cast<tape&&>(t);
+  for (const bool factors : {true, false}) {
+    stacked_factors s(t);
+    s.find(factors);
+    if (s.products.empty()) continue;
+    const tape written = s.run();
+    if (s.pays) return written;
+  }
+  return t;
 }
 
 }  // namespace drx::plan

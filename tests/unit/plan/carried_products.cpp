@@ -1,4 +1,5 @@
 // Loops that carry products of matrices in place of the matrices, and stack factors of products: the same values, less work.
+#include <drx/drx.hpp>
 #include <drx/plan/stages.hpp>
 #include <drx/run/oracle.hpp>
 
@@ -50,9 +51,7 @@ struct random_loop {
   int along = 8 + below(r, 6), across = 1 + below(r, 5), steps = 2 + below(r, 5);
   bool first = below(r, 2) == 0;  // along is w's first axis
   bool decays = below(r, 3) == 0, stacks = below(r, 2) == 0, spoiled = below(r, 4) == 0, guarded = below(r, 3) == 0;
-  builder b;
-  vec<abstract_value> constants;
-  vec<bool> flags;
+  builder b{};
 
   /// p w, or w^T p, or the like: its columns or rows are w's.
   int product_with(builder& in, int p, bool flag, int w, bool on_the_left) const {
@@ -127,4 +126,57 @@ TEST_CASE("random loops of steps give what they gave, and multiply less") {
     fewer += after < before;
   }
   CHECK(fewer > 100);
+}
+
+namespace {
+template <int... E>
+using floats = drx::array<double, E...>;
+
+constexpr auto loss = [](auto w, auto v, auto x, auto y) {
+  const auto e = drx::matmul(drx::tanh(drx::matmul(x, w)), v) - y;
+  return drx::mean(e * e);
+};
+/// Five steps on the same rows; `memory` is what a way back finds of them.
+template <bool All>
+constexpr auto trained = [](auto r, auto w, auto v, auto x, auto y) {
+  return drx::fori_loop<5>(std::pair{w, v}, [=](auto m) {
+    const auto [dw, dv] = drx::grad<0, 1>(loss)(m.first, m.second, x, y);
+    return std::pair{m.first - r * dw, m.second - r * dv};
+  }, All ? drx::keep_all : drx::keep_carries);
+};
+template <bool All>
+constexpr auto by_rate = [](auto r, auto w, auto v, auto x, auto y) {
+  return drx::value_and_grad([=](auto at) {
+    const auto [p, q] = trained<All>(at, w, v, x, y);
+    return loss(p, q, x, y);
+  })(r);
+};
+constexpr auto by_rows = [](auto r, auto w, auto v, auto x, auto y) {
+  return drx::grad([=](auto rows) {
+    const auto [p, q] = trained<true>(r, w, v, rows, y);
+    return loss(p, q, rows, y);
+  })(x);
+};
+constexpr auto twice = [](auto r, auto w, auto v, auto x, auto y) {
+  return drx::grad([=](auto at) { return by_rate<true>(at, w, v, x, y).second; })(r);
+};
+template <auto& F>
+tape tape_of() {
+  return drx::program<F, double, floats<12, 4>, floats<4, 3>, floats<6, 12>, floats<6, 3>>::tape().thaw();
+}
+void check_carried(const tape& t, double part) {
+  generator r(7);
+  const tape plain = drx::plan::staged(drx::without_transparent_entries(t)), u = carried(plain);
+  check_same(plain, u, r);
+  const auto before = static_cast<double>(multiplications_in_loops(plain)), after = static_cast<double>(multiplications_in_loops(u));
+  CHECK(after < part * before);
+}
+}  // namespace
+
+TEST_CASE("a network that takes steps on the same rows, and its derivatives by the rate and by the rows") {
+  check_carried(tape_of<trained<false>>(), .8);
+  check_carried(tape_of<by_rate<false>>(), .75);  // the way back reads products
+  check_carried(tape_of<by_rate<true>>(), .7);  // stacks of factors: both loops carry products
+  check_carried(tape_of<by_rows>(), 1.01);  // which needs the weights
+  check_carried(tape_of<twice>(), 1);
 }

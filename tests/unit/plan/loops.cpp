@@ -27,6 +27,15 @@ constexpr auto final_loss = [](auto w, auto v, auto b, auto x, auto y) {
   return loss(p, q, r, x, y);
 };
 constexpr auto bent = [](auto w, auto v, auto b, auto x, auto y) { return drx::grad<1, 4>(final_loss)(w, v, b, x, y); };
+constexpr auto by_rate = [](auto r, auto w, auto v, auto b, auto x, auto y) {
+  return drx::value_and_grad([=](auto rate) {
+    return drx::sum(std::get<0>(drx::fori_loop<4>(std::tuple{w, v, b}, [=](auto m) {
+      const auto& [p, q, s] = m;
+      const auto [dp, dq, ds] = drx::grad<0, 1, 2>(loss)(p, q, s, x, y);
+      return std::tuple{p - rate * dp, q - rate * dq, s - rate * ds};
+    }, drx::keep_all)));
+  })(r);
+};
 /// Narrow slices in and out of each step, a mask, a transpose, and both sums.
 constexpr auto sliced = [](auto z, auto v, auto xs) {
   return drx::scan([=](auto c, auto x) {
@@ -63,6 +72,15 @@ TEST_CASE("a network that is trained in a loop: nothing is transposed in it") {
   for (const drx::abstract_value& v : t.values) turned += v.shape == drx::make_shape(5, 32);
   CHECK(turned >= 3);  // the weights before and after, the classes
   harness::check_run<P>();
+}
+TEST_CASE("of fewer rows than columns the loop carries products instead of weights; and the way back does") {
+  using P = program<train, floats<16, 32>, floats<32, 5>, floats<5>, floats<8, 16>, floats<8, 5>>;
+  const drx::tape t = drx::plan::staged_program<P>::tape_constant().thaw();
+  int squares = 0;
+  for (const drx::abstract_value& v : t.values) squares += v.shape == drx::make_shape(8, 8);
+  CHECK(squares == 1);
+  harness::check_run<P>();
+  harness::check_run<program<by_rate, double, floats<16, 32>, floats<32, 5>, floats<5>, floats<8, 16>, floats<8, 5>>>();
 }
 TEST_CASE("its derivative by weights and classes, whose loops keep the carries") {
   harness::check_run<program<bent, floats<16, 32>, floats<32, 5>, floats<5>, floats<32, 16>, floats<32, 5>>>();
