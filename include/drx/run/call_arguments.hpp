@@ -1,0 +1,125 @@
+// drx/run/call_arguments.hpp: a call's arguments: checked, and bound to the slots of the program's inputs.
+#pragma once
+
+#include <drx/run/call_members.hpp>
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace drx::run {
+
+template <class C>
+class call_arguments : protected call_members<C> {
+ protected:
+  using base = call_members<C>;
+
+  /// By output: the slot of one that a stage writes where the caller wants it, else -1.
+  static constexpr auto direct_slots = [] {
+    struct {
+      std::int64_t slot[C::tape.regions[0].outputs.count + 1] = {};
+      bool any = false;
+    } r;
+    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i) {
+      const int v = C::root(C::output(0, i));
+      const bool direct = C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
+      r.slot[i] = direct ? C::plan.where[C::output(0, i)].offset : -1;
+      r.any = r.any || direct;
+    }
+    return r;
+  }();
+  /// By input: the bytes of one member.
+  static constexpr auto input_bytes = [] {
+    struct {
+      std::int64_t of[C::tape.regions[0].inputs.count + 1] = {};
+    } r;
+    for (int i = 0; i < C::tape.regions[0].inputs.count; ++i) r.of[i] = C::bytes(C::input(0, i));
+    return r;
+  }();
+  /// Argument `number`, of which the program has an I. The inputs that it is begin at `slot`, which moves on.
+  template <class I, class A>
+  void bind(const A& a, int& slot, int number) {
+    if constexpr (Placed<I>) {
+      bind_placed<I>(a, slot, number);
+    } else if constexpr (Structured<A>) {
+      static_assert(leaf_count<A> == leaf_count<I>, "drx: an argument is of another structure than the program's input");
+      constexpr leaf_types<I> types;
+      int k = 0;
+      structure<A>::visit(a, [&](const auto* p, const shape& s) {
+        using T = std::remove_cvref_t<decltype(*p)>;
+        if (dtype_of<T> != types[k].type || s.size() != types[k].shape.size())
+          throw std::invalid_argument("drx: argument " + std::to_string(number) + ", leaf " + std::to_string(k) + " is " +
+                                      show(abstract_value(dtype_of<T>, s)) + "; the program takes " + show(types[k]));
+        ++k;
+        take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)), s.size() * static_cast<std::int64_t>(sizeof(T)));
+      });
+    } else {  // contiguous memory: std::span, std::vector, Kokkos::View
+      static_assert(leaf_count<I> == 1 && requires { a.data(); a.size(); }, "drx: an argument is neither the program's input nor contiguous memory");
+      constexpr leaf_types<I> types;
+      using T = std::remove_cvref_t<decltype(*a.data())>;
+      static_assert(dtype_of<T> == types[0].type, "drx: an argument's element type is not the program's");
+      if (static_cast<std::int64_t>(a.size()) != types[0].shape.size())
+        throw std::invalid_argument("drx: argument " + std::to_string(number) + " has " + std::to_string(a.size()) +
+                                    " elements; the program takes " + show(types[0]));
+      take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(a.data())), types[0].shape.size() * static_cast<std::int64_t>(sizeof(T)));
+    }
+  }
+  template <class I, class S, class P>
+  void bind_placed(const partitions<S, P>& a, int& slot, int number) {
+    static_assert(std::is_same_v<canonical_t<I>, placed<S, P>>, "drx: a placed argument is not of the program's type");
+    const std::string name = "argument " + std::to_string(number);
+    check_layout<canonical_t<I>>(a, slot, name);
+    membership m;
+    m.total = a.total() * a.shards();
+    m.first = a.first();
+    m.local = a.local();
+    m.boundaries = a.boundaries().data();
+    m.storage = a.storage();
+    this->agree(C::placements.index(&placement_of<P>), m, name);
+    bind_nested<S>(a, 0, name);
+    std::int64_t elements = a.elements();
+    for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
+    for (int i = 0; i < leaf_count<I>; ++i) take(slot, a.leaf(i), elements * input_bytes.of[slot]);
+  }
+  /// The next input is what lies in `data`.
+  void take(int& slot, std::byte* data, std::int64_t bytes) {
+    slots_[static_cast<std::size_t>(slot++)] = data;
+    if constexpr (direct_slots.any) arguments_.push_back({data, static_cast<std::size_t>(bytes)});
+  }
+  /// Members come in as many shards, and split, as the program takes them.
+  template <class I, class S, class P>
+  static void check_layout(const partitions<S, P>& a, int slot, const std::string& name) {
+    constexpr std::int64_t shards = base::shards_of(&placement_of<P>);
+    if (a.shards() != shards)
+      throw std::invalid_argument("drx: " + name + " has its " + std::string(placement_of<P>.name) + " in " + std::to_string(a.shards()) +
+                                  " shards; the program takes them in " + std::to_string(shards) + (shards > 1 ? " (drx::place_sharded)" : ""));
+    constexpr leaf_types<I> types;
+    unroll<C::tape.regions[0].inputs.count>([&]<int V>(std::integral_constant<int, V>) {
+      if (V < slot || V >= slot + leaf_count<I>) return;
+      constexpr shape part = C::tape.values[C::input(0, V)].shape;  // (a copy: see plan/fingerprint.hpp)
+      const int axis = base::split_axis(types[V - slot].shape, part);
+      if (axis != a.split_axis(V - slot))
+        throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " + std::to_string(a.split_axis(V - slot)) +
+                                    " (-1: whole); the program takes it along " + std::to_string(axis));
+    });
+  }
+  template <class S, class A>
+  void bind_nested(const A& a, int level, const std::string& name) {
+    if constexpr (Placed<S>) {
+      membership m;
+      m.offsets = a.offsets(level).data();
+      m.local = static_cast<std::int64_t>(a.offsets(level).size()) - 1;
+      m.total = a.offsets(level).back();
+      this->agree(C::placements.index(&placement_of<typename S::placement>), m, name);
+      bind_nested<typename S::member>(a, level + 1, name);
+    }
+  }
+
+  std::vector<std::byte*> slots_;
+  std::vector<std::span<const std::byte>> arguments_;  // where a result may be written over one
+};
+
+}  // namespace drx::run

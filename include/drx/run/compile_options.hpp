@@ -1,0 +1,27 @@
+// drx/run/compile_options.hpp: what a program is compiled with, beside itself.
+#pragma once
+
+#include <drx/core/placement.hpp>
+#include <drx/run/runtime.hpp>
+
+#include <vector>
+
+namespace drx {
+
+/// The number of members of a placement that no argument of the program tells.
+struct member_count {
+  const placement_info* placement;
+  std::int64_t count;
+};
+template <class P>
+  requires(Placement<P>)
+constexpr member_count members(std::int64_t n) {
+  return {&placement_of<P>, n};
+}
+
+struct compile_options {
+  reduction_order order = reduction_order::tree;
+  std::vector<member_count> members = {};
+};
+
+}  // namespace drx
