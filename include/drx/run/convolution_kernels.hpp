@@ -7,7 +7,8 @@
 #pragma once
 
 #include <drx/run/fold_operations.hpp>
-#include <drx/run/kernels.hpp>
+#include <drx/run/kernel.hpp>
+#include <drx/run/pack.hpp>
 #include <drx/run/unroll.hpp>
 
 #include <bit>
@@ -422,6 +423,3 @@ struct kernel<C, E, &prim::window_argmax> {
 };
 
 }  // namespace drx::run
-
-// More kernels of convolutions: of members in lanes.
-#include <drx/run/lane_kernels.hpp>

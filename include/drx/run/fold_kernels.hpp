@@ -2,7 +2,8 @@
 #pragma once
 
 #include <drx/run/fold_operations.hpp>
-#include <drx/run/kernels.hpp>
+#include <drx/run/kernel.hpp>
+#include <drx/run/pack.hpp>
 
 #include <limits>
 

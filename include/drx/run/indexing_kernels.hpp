@@ -1,9 +1,11 @@
 // drx/run/indexing_kernels.hpp: the steps that move elements by positions, fold along an axis, or sort.
 #pragma once
 
-#include <drx/run/kernels.hpp>
+#include <drx/run/fold_kernels.hpp>
+#include <drx/run/layout_kernels.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace drx::run {
 

@@ -4,9 +4,10 @@
 // Cholesky is faster, from 128 rows on (by 1.4; at 256 by 2).
 #pragma once
 
-#include <drx/run/kernels.hpp>
+#include <drx/run/kernel.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 

@@ -2,9 +2,10 @@
 // parts of members in shards.
 #pragma once
 
-#include <drx/run/indexing_kernels.hpp>
+#include <drx/run/fold_operations.hpp>
 #include <drx/run/placed.hpp>
 #include <drx/run/stage_facts.hpp>
+#include <drx/run/unroll.hpp>
 
 #include <stdexcept>
 #include <string>

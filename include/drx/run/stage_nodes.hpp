@@ -1,7 +1,8 @@
 // drx/run/stage_nodes.hpp: arithmetic of the nodes of a stage's tree: two neighbours become one, the root becomes the stage's results.
 #pragma once
 
-#include <drx/run/indexing_kernels.hpp>
+#include <drx/run/fold_operations.hpp>
+#include <drx/run/kernels.hpp>
 #include <drx/run/node_list.hpp>
 #include <drx/run/stage_facts.hpp>
 
