@@ -19,65 +19,28 @@ class group_order_planner : public group_planner<Frozen> {
   /// Moves what one later group alone reads to that group, where it is made of what lies in memory anyway: 1 - h h of a stored h
   /// need not be stored beside it.
   constexpr void move_to_readers(int step0, vec<vec<int>>& groups, const vec<bool>& demanded) {
-    constexpr int none = -1, several = -2, most_moved = 8;
-    vec<int> reading_group(base::values + 1, none), reading_entry(base::values + 1, none);
-    for (int s = 0; s < groups.size(); ++s)
-      for (int e : groups[s])
-        for (int i = 0; i < t.entries[e].operands.count; ++i) {
-          const int o = id(t.entries[e].operands, i);
-          reading_group[o] = reading_group[o] == none || reading_group[o] == s ? s : several;
-          reading_entry[o] = reading_entry[o] == none || reading_entry[o] == e ? e : several;
-        }
+    readers reading = readers_of(groups);
     for (int s = groups.size() - 1; s >= 0; --s)
       for (int i = groups[s].size() - 1; i >= 0; --i) {
-        const int v = id(t.entries[groups[s][i]].results, 0), to = reading_group[v];
+        const int v = id(t.entries[groups[s][i]].results, 0), to = reading.group[v];
         if (demanded[v] || to <= s) continue;
-        vec<int> moved{groups[s][i]}, loads;
-        bool can = true;
-        for (int k = 0; k < moved.size() && can; ++k) {
-          const auto& x = t.entries[moved[k]];
-          for (int j = 0; j < x.operands.count && can; ++j) {
-            const int o = id(x.operands, j), m = touched(o);
-            if (m < 0) continue;
-            if (root(o) == o && p.group_of[o] == 1 + step0 + s && !p.stored[o]) {  // a register here
-              can = reading_entry[o] == moved[k] && moved.size() < most_moved;
-              if (can && moved.find(definition[o]) < 0) moved.push_back(definition[o]);
-            } else if (t.values[m].shape.size() == t.values[v].shape.size() && loads.find(m) < 0) {
-              loads.push_back(m);
-              const bool finished_here = reading_group[m] == s && definition[m] >= 0 && runs_in_tiles(t, t.entries[definition[m]]);
-              can = !finished_here && byte_size(t.values[m].type) <= byte_size(t.values[v].type);
-            }
-          }
-        }
-        if (!can || loads.size() > 1 || groups[to].size() + moved.size() > group_limit) continue;
+        const vec<int> moved = moved_with(groups[s][i], step0, s, reading);
+        if (moved.empty() || groups[to].size() + moved.size() > group_limit) continue;
         for (int e : moved) {
           const int made = id(t.entries[e].results, 0);
           p.group_of[made] = 1 + step0 + to;
           p.stored[made] = false;
           for (int j = 0; j < t.entries[e].operands.count; ++j) {
             const int o = id(t.entries[e].operands, j);
-            reading_group[o] = reading_entry[o] == e || reading_group[o] == to ? to : several;
+            reading.group[o] = reading.entry[o] == e || reading.group[o] == to ? to : several;
           }
         }
-        vec<int> stay, all;  // in the entries' order, both
-        int k = 0;
-        for (int e : groups[s]) {
-          if (moved.find(e) < 0) {
-            stay.push_back(e);
-            continue;
-          }
-          while (k < groups[to].size() && groups[to][k] < e) all.push_back(groups[to][k++]);
-          all.push_back(e);
-        }
-        while (k < groups[to].size()) all.push_back(groups[to][k++]);
-        groups[s] = stay;
-        groups[to] = all;
-        i = stay.size();
+        move(moved, groups[s], groups[to]);
+        i = groups[s].size();
       }
   }
   /// Makes products of matrices the first members of the groups that alone read them.
   constexpr void take_products(const frozen_region& region, int step0, vec<vec<int>>& groups) {
-    constexpr int none = -1, several = -2;
     vec<int> reader(base::values + 1, none);  // by value: the group that reads it, each element at its place
     auto read = [&](int o, int s) {
       const int m = touched(o);
@@ -145,6 +108,64 @@ class group_order_planner : public group_planner<Frozen> {
       for (int k = s; k < reader; ++k)
         for (int e : groups[k]) p.group_of[id(t.entries[e].results, 0)] = 1 + step0 + k;
     }
+  }
+
+ private:
+  static constexpr int none = -1, several = -2;
+  /// By value: the group that reads it, and the entry.
+  struct readers {
+    vec<int> group, entry;
+  };
+  constexpr readers readers_of(const vec<vec<int>>& groups) const {
+    readers r{vec<int>(base::values + 1, none), vec<int>(base::values + 1, none)};
+    for (int s = 0; s < groups.size(); ++s)
+      for (int e : groups[s])
+        for (int i = 0; i < t.entries[e].operands.count; ++i) {
+          const int o = id(t.entries[e].operands, i);
+          r.group[o] = r.group[o] == none || r.group[o] == s ? s : several;
+          r.entry[o] = r.entry[o] == none || r.entry[o] == e ? e : several;
+        }
+    return r;
+  }
+  /// Entry `first` of group s, and what has to move with it: all that it alone reads in registers. None, if that is much, or made of
+  /// more than one array in memory.
+  constexpr vec<int> moved_with(int first, int step0, int s, const readers& reading) const {
+    constexpr int most_moved = 8;
+    const int v = id(t.entries[first].results, 0);
+    vec<int> moved{first}, loads;
+    for (int k = 0; k < moved.size(); ++k) {
+      const auto& x = t.entries[moved[k]];
+      for (int j = 0; j < x.operands.count; ++j) {
+        const int o = id(x.operands, j), m = touched(o);
+        if (m < 0) continue;
+        if (root(o) == o && p.group_of[o] == 1 + step0 + s && !p.stored[o]) {  // a register here
+          if (reading.entry[o] != moved[k] || moved.size() >= most_moved) return {};
+          if (moved.find(definition[o]) < 0) moved.push_back(definition[o]);
+        } else if (t.values[m].shape.size() == t.values[v].shape.size() && loads.find(m) < 0) {
+          loads.push_back(m);
+          const bool finished_here = reading.group[m] == s && definition[m] >= 0 && runs_in_tiles(t, t.entries[definition[m]]);
+          if (finished_here || byte_size(t.values[m].type) > byte_size(t.values[v].type)) return {};
+        }
+      }
+    }
+    if (loads.size() > 1) return {};
+    return moved;
+  }
+  /// Moves entries from one group to another; both stay in the entries' order.
+  static constexpr void move(const vec<int>& moved, vec<int>& from, vec<int>& to) {
+    vec<int> stay, all;
+    int k = 0;
+    for (int e : from) {
+      if (moved.find(e) < 0) {
+        stay.push_back(e);
+        continue;
+      }
+      while (k < to.size() && to[k] < e) all.push_back(to[k++]);
+      all.push_back(e);
+    }
+    while (k < to.size()) all.push_back(to[k++]);
+    from = stay;
+    to = all;
   }
 };
 
