@@ -101,19 +101,9 @@ struct axis_index {
 }  // namespace prim::rules
 
 namespace prim {
-template <class Rules>
-constexpr primitive collective_primitive(const char* name) {
-  return {.name = name,
-          .type = Rules::type,
-          .jvp = Rules::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .print = rules::broadcast::print,
-          .evaluate = Rules::evaluate};
-}
-inline constexpr primitive psum = collective_primitive<rules::psum>("psum");
-inline constexpr primitive pmax = collective_primitive<rules::pextremum>("pmax");
-inline constexpr primitive pmin = collective_primitive<rules::pextremum>("pmin");
+inline constexpr primitive psum = over_members<rules::psum>("psum");
+inline constexpr primitive pmax = over_members<rules::pextremum>("pmax");
+inline constexpr primitive pmin = over_members<rules::pextremum>("pmin");
 inline constexpr primitive all_gather{.name = "all_gather",
                                       .type = rules::all_gather::type,
                                       .jvp = rules::all_gather::jvp,
@@ -128,7 +118,7 @@ inline constexpr primitive ppermute{.name = "ppermute",
                                     .batch = rules::ppermute::batch,
                                     .print = rules::ppermute::print,
                                     .evaluate = rules::ppermute::evaluate};
-inline constexpr primitive all_to_all = collective_primitive<rules::all_to_all>("all_to_all");
+inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
 inline constexpr primitive axis_index{.name = "axis_index",
                                       .type = rules::axis_index::type,
                                       .jvp = rules::constant::jvp,

@@ -108,8 +108,9 @@ struct reduce_extremum : reduce_sum {
 }  // namespace prim::rules
 
 namespace prim {
+/// Reductions and collectives, which print the placement over which they are.
 template <class Rules>
-constexpr primitive reduce_primitive(const char* name) {
+constexpr primitive over_members(const char* name) {
   return {.name = name,
           .type = Rules::type,
           .jvp = Rules::jvp,
@@ -118,10 +119,10 @@ constexpr primitive reduce_primitive(const char* name) {
           .print = rules::broadcast::print,
           .evaluate = Rules::evaluate};
 }
-inline constexpr primitive reduce_sum = reduce_primitive<rules::reduce_sum>("reduce_sum");
-inline constexpr primitive reduce_mean = reduce_primitive<rules::reduce_mean>("reduce_mean");
-inline constexpr primitive reduce_max = reduce_primitive<rules::reduce_extremum<true>>("reduce_max");
-inline constexpr primitive reduce_min = reduce_primitive<rules::reduce_extremum<false>>("reduce_min");
+inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum");
+inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean");
+inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max");
+inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min");
 }  // namespace prim
 
 namespace emit {

@@ -126,6 +126,16 @@ DRX_FN constexpr bool dot_in_order(const X& x, const Y& y, std::size_t n, S& z) 
   z = S(sum, tape, tape->push_wide(h, 1, 2 * n, 0).first_result);
   return true;
 }
+
+/// The value of a number in an operation that is recorded as an S: of another S, or of a number of lower order.
+template <class S, class X>
+DRX_FN constexpr decltype(auto) value_in(const X& x) {
+  if constexpr (std::is_same_v<X, S>) {
+    return (x.value);
+  } else {
+    return typename S::value_type(x);
+  }
+}
 }  // namespace detail
 
 /// The sum of the numbers in x.
@@ -157,13 +167,7 @@ DRX_FN constexpr auto dot(const X& x, const Y& y) {
   if constexpr (detail::Recorded<A, B>) {
     using S = detail::higher_t<A, B>;
     using T = typename S::value_type;
-    const auto value = [](const auto& v) -> decltype(auto) {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(v)>, S>) {
-        return (v.value);
-      } else {
-        return T(v);
-      }
-    };
+    const auto value = [](const auto& v) -> decltype(auto) { return detail::value_in<S>(v); };
     if constexpr (std::is_same_v<A, B>) {
       S in_order;
       if (detail::dot_in_order(x, y, n, in_order)) return in_order;
@@ -201,13 +205,7 @@ DRX_FN constexpr void axpy(const S s, const X& x, Y&& y) {  // s by value: it ma
   const std::size_t n = detail::count_of(y);
   if constexpr (detail::is_var<V> && (std::same_as<A, V> || Below<A, V>) && (std::same_as<S, V> || Below<S, V>)) {
     using T = typename V::value_type;
-    const auto value = [](const auto& v) -> T {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(v)>, V>) {
-        return v.value;
-      } else {
-        return T(v);
-      }
-    };
+    const auto value = [](const auto& v) -> decltype(auto) { return detail::value_in<V>(v); };
     recording<T>* tape = nullptr;
     detail::find_tape(s, tape);
     const auto get_x = [&](std::size_t i) -> const A& { return detail::at(x, i); };
@@ -245,13 +243,7 @@ DRX_FN constexpr void matmul(std::size_t m, std::size_t k, std::size_t n, GetA a
   using B = std::remove_cvref_t<decltype(b(0))>;
   if constexpr (is_var<S> && Recorded<A, B>) {
     using T = typename S::value_type;
-    const auto value = [](const auto& v) -> T {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(v)>, S>) {
-        return v.value;
-      } else {
-        return T(v);
-      }
-    };
+    const auto value = [](const auto& v) -> decltype(auto) { return detail::value_in<S>(v); };
     recording<T>* tape = nullptr;
     const wide_header h{wide_header::product, static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(n),
                         classify(m * k, a, tape), classify(k * n, b, tape)};
@@ -327,13 +319,7 @@ DRX_FN constexpr void lower_matmul(const A& a, const X& x, Y&& y) {
   constexpr std::size_t size = N * (N + 1) / 2;
   if constexpr (detail::is_var<S> && detail::Recorded<P, Q>) {
     using T = typename S::value_type;
-    const auto value = [](const auto& v) -> T {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(v)>, S>) {
-        return v.value;
-      } else {
-        return T(v);
-      }
-    };
+    const auto value = [](const auto& v) -> decltype(auto) { return detail::value_in<S>(v); };
     recording<T>* tape = nullptr;
     const auto get_a = [&](std::size_t i) -> const P& { return detail::at(a, i); };
     const auto get_x = [&](std::size_t i) -> const Q& { return detail::at(x, i); };
