@@ -1,5 +1,6 @@
 // tests/counts/kernels.cpp: programs whose costs tests/counts.py holds. With a kernel's name as argument, and a number of members, it
-// runs that one; without, all of them. Each prints what its second call allocates, its memory and what one of two ranks says to the other.
+// runs that one; without, all of them. Each prints what its second call allocates and copies, its memory and what one of two ranks says to
+// the other. (Linked with --wrap of the functions that copy and fill memory.)
 #include <drx/drx.hpp>
 #include <drx/run/compiled.hpp>
 
@@ -14,7 +15,7 @@
 #include <malloc.h>
 
 namespace {
-std::int64_t allocations = 0, held_bytes = 0;
+std::int64_t allocations = 0, held_bytes = 0, moved_bytes = 0;
 void* allocate(std::size_t bytes, std::size_t alignment) {
   ++allocations;
   void* p = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
@@ -33,6 +34,25 @@ void operator delete(void* p) noexcept { release(p); }
 void operator delete(void* p, std::size_t) noexcept { release(p); }
 void operator delete(void* p, std::align_val_t) noexcept { release(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { release(p); }
+
+/// Where memory is copied and filled, but for the few bytes for which the compiler writes instructions.
+extern "C" {
+void* __real_memcpy(void*, const void*, std::size_t);
+void* __real_memmove(void*, const void*, std::size_t);
+void* __real_memset(void*, int, std::size_t);
+void* __wrap_memcpy(void* to, const void* from, std::size_t n) {
+  moved_bytes += static_cast<std::int64_t>(n);
+  return __real_memcpy(to, from, n);
+}
+void* __wrap_memmove(void* to, const void* from, std::size_t n) {
+  moved_bytes += static_cast<std::int64_t>(n);
+  return __real_memmove(to, from, n);
+}
+void* __wrap_memset(void* to, int value, std::size_t n) {
+  moved_bytes += static_cast<std::int64_t>(n);
+  return __real_memset(to, value, n);
+}
+}
 
 /// callgrind collects in here.
 extern "C" [[gnu::noinline]] void counted(void (*call)(void*), void* context) { call(context); }
@@ -102,8 +122,21 @@ constexpr auto logistic = [](auto w, auto x, auto y) { return drx::reduce_mean(d
 
 constexpr auto chain = [](auto x) { return drx::reduce_sum(drx::map([](auto v) { return drx::tanh(v * v + 1) * drx::exp(-v) + drx::sin(v) / (v * v + 2); }, x)); };
 
+/// A loop of messages: at each step neighbours exchange a number, a force is read and the state stacked. With its derivative.
+constexpr auto relaxed = [](auto u, auto forces) {
+  const auto history = drx::scan([](auto v, auto force) {
+    const auto next = .5 * v + force * drx::ppermute<clients>(v, std::array{-1, 0, 1, 2});
+    return std::pair{next, next};
+  }, u, forces).second;
+  return drx::sum(history * history);
+};
+constexpr auto halo = [](auto u, auto forces) {
+  const auto [a, b] = drx::grad<0, 1>([](auto v, auto w) { return drx::reduce_sum(drx::map(relaxed, v, w)); })(u, forces);
+  return drx::reduce_sum(drx::map([](auto x, auto y) { return drx::sum(x * x) + drx::sum(y * y); }, a, b));
+};
+
 struct counts {
-  std::int64_t allocations, messages, bytes, memory;
+  std::int64_t allocations, messages, bytes, memory, moved;
 };
 
 /// Each argument is a function of the communicator.
@@ -118,20 +151,28 @@ void measure(const char* name, const A&... arguments) {
     const auto call = [&] { std::apply([&](const auto&... a) { p.call(result, a...); }, held); };
     call();
     const std::int64_t memory = held_bytes - before;
-    const std::int64_t made = allocations, bytes = c.bytes_sent(), messages = c.collectives();
+    const std::int64_t made = allocations, bytes = c.bytes_sent(), messages = c.collectives(), moved = moved_bytes;
     counted([](void* context) { (*static_cast<decltype(call)*>(context))(); }, const_cast<void*>(static_cast<const void*>(&call)));
-    return counts{allocations - made, c.collectives() - messages, c.bytes_sent() - bytes, memory};
+    return counts{allocations - made, c.collectives() - messages, c.bytes_sent() - bytes, memory, moved_bytes - moved};
   };
   drx::single_rank alone;
   const auto here = run(alone);
   if (std::getenv("DRX_COUNT_INSTRUCTIONS")) return;
   one_of_two other;
   const auto there = run(other);
-  std::printf("{\"kernel\": \"%s\", \"allocations\": %lld, \"workspace bytes\": %lld, \"memory bytes\": %lld, \"messages\": %lld, \"bytes sent\": %lld}\n", name,
+  std::printf("{\"kernel\": \"%s\", \"allocations\": %lld, \"workspace bytes\": %lld, \"memory bytes\": %lld, \"messages\": %lld, \"bytes sent\": %lld, \"bytes moved\": %lld}\n", name,
               static_cast<long long>(here.allocations + there.allocations),
               static_cast<long long>(drx::compiled<P>::server_bytes() + drx::compiled<P>::thread_bytes()), static_cast<long long>(here.memory),
-              static_cast<long long>(there.messages),
-              static_cast<long long>(there.bytes));
+              static_cast<long long>(there.messages), static_cast<long long>(there.bytes), static_cast<long long>(there.moved));
+}
+
+template <int Steps>
+void measure_halo(const char* name) {
+  using row = array<double, 64>;
+  using rows = array<double, Steps, 64>;
+  measure<drx::program<halo, placed<row, clients>, placed<rows, clients>>>(
+      name, [](drx::communicator& c) { return drx::place<clients>(c, 4, [](std::int64_t i) { return numbers<row>(i); }); },
+      [](drx::communicator& c) { return drx::place<clients>(c, 4, [](std::int64_t i) { return numbers<rows>(i); }); });
 }
 }  // namespace
 
@@ -171,4 +212,6 @@ int main(int argc, char** argv) {
     measure<drx::program<chain, placed<v, rows>>>(
         "chain", [&](drx::communicator& c) { return drx::place<rows>(c, members(64), [](std::int64_t i) { return numbers<v>(i); }); });
   }
+  if (wanted("halo of 64 steps")) measure_halo<64>("halo of 64 steps");
+  if (wanted("halo of 512 steps")) measure_halo<512>("halo of 512 steps");
 }

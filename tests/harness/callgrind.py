@@ -10,7 +10,8 @@ def build(compiler, folder, flags=()):
     compiled, program = folder / "kernels.o", folder / "kernels"
     subprocess.run([*cache, compiler, "-std=c++20", f"-I{ROOT / 'include'}", "-fconstexpr-ops-limit=1000000000",
                     "-fconstexpr-loop-limit=10000000", "-O2", *flags, "-c", ROOT / "tests/counts/kernels.cpp", "-o", compiled], check=True)
-    subprocess.run([compiler, compiled, "-o", program], check=True)
+    wrapped = ",".join(f"--wrap={name}" for name in ("memcpy", "memmove", "memset"))
+    subprocess.run([compiler, compiled, f"-Wl,{wrapped}", "-o", program], check=True)
     return program
 
 

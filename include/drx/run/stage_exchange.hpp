@@ -44,30 +44,51 @@ struct stage_exchange {
     });
   }
 
-  /// Each member's value lies where it was made; it goes to those who get it.
+  /// Each member's value lies where it was made; it goes to those who get it, with one message from rank to rank for all results.
   static void members(frame& f, communicator& c, const std::int64_t* boundaries, std::int64_t begin) {
-    using block = member_exchange::block;
     member_exchange& exchange = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
-    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr std::int64_t bytes = C::bytes(C::output(Stage::body, I));
-      if constexpr (Stage::fold_of(I) == fold::permute) {
-        std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
-        exchange.run(c, boundaries, values, 1, bytes, [](block to, block from, auto&& get) {
-          for (std::int64_t m = to.begin; m < to.end; ++m)
-            if (const std::int64_t source = source_of(I, m); from.holds(source)) get(m, 0, source, 0);
-        });
-      } else if constexpr (Stage::fold_of(I) == fold::transpose && Stage::monoid_of(I) > 0) {
-        constexpr std::int64_t n = Stage::monoid_of(I);
-        std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
-        exchange.run(c, boundaries, values, n, bytes / n, [](block to, block from, auto&& get) {
-          for (std::int64_t m = to.begin; m < to.end; ++m)
-            for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
-        });
-      }
-    });
+    [&]<int... K>(std::integer_sequence<int, K...>) {
+      if constexpr (sizeof...(K) > 0) exchange.run(c, boundaries, transfer<moved.result[K]>(f, begin)...);
+    }(std::make_integer_sequence<int, moved.count>{});
   }
-  /// Whose value a member gets, in a result that is permuted.
-  static std::int64_t source_of(int i, std::int64_t member) { return C::attr(E, Stage::monoid_of(i) + 1 + static_cast<int>(member)); }
+  /// The results that go to other members.
+  static constexpr auto moved = [] {
+    struct {
+      int result[Stage::results + 1] = {};
+      int count = 0;
+    } list;
+    for (int i = 0; i < Stage::results; ++i)
+      if (Stage::fold_of(i) == fold::permute || (Stage::fold_of(i) == fold::transpose && Stage::monoid_of(i) > 0)) list.result[list.count++] = i;
+    return list;
+  }();
+  template <int I>
+  static auto transfer(frame& f, std::int64_t begin) {
+    using block = member_exchange::block;
+    constexpr std::int64_t bytes = C::bytes(C::output(Stage::body, I));
+    std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
+    if constexpr (Stage::fold_of(I) == fold::permute) {
+      return member_transfer{values, 1, bytes, [](block to, block from, auto&& get) {
+        for (std::int64_t m = to.begin; m < to.end; ++m)
+          if (const std::int64_t source = sources<I>.of[m]; from.holds(source)) get(m, 0, source, 0);
+      }};
+    } else {
+      constexpr std::int64_t n = Stage::monoid_of(I);
+      return member_transfer{values, n, bytes / n, [](block to, block from, auto&& get) {
+        for (std::int64_t m = to.begin; m < to.end; ++m)
+          for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
+      }};
+    }
+  }
+  /// By member: whose value it gets. (A copy: a program that reads its tape while running holds the rules of all primitives.)
+  template <int I>
+  static constexpr auto sources = [] {
+    constexpr int n = static_cast<int>(C::attr(E, Stage::monoid_of(I)));
+    struct {
+      std::int64_t of[n + 1] = {};
+    } list;
+    for (int m = 0; m < n; ++m) list.of[m] = C::attr(E, Stage::monoid_of(I) + 1 + m);
+    return list;
+  }();
   /// Each shard has written its own part.
   static void shards(frame& f, runtime& rt, const membership& m) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
