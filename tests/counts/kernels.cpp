@@ -169,10 +169,10 @@ void measure(const char* name, const A&... arguments) {
 template <int Steps>
 void measure_halo(const char* name) {
   using row = array<double, 64>;
-  using rows = array<double, Steps, 64>;
-  measure<drx::program<halo, placed<row, clients>, placed<rows, clients>>>(
+  using steps = array<double, Steps, 64>;
+  measure<drx::program<halo, placed<row, clients>, placed<steps, clients>>>(
       name, [](drx::communicator& c) { return drx::place<clients>(c, 4, [](std::int64_t i) { return numbers<row>(i); }); },
-      [](drx::communicator& c) { return drx::place<clients>(c, 4, [](std::int64_t i) { return numbers<rows>(i); }); });
+      [](drx::communicator& c) { return drx::place<clients>(c, 4, [](std::int64_t i) { return numbers<steps>(i); }); });
 }
 }  // namespace
 
