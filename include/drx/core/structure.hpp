@@ -22,9 +22,11 @@ namespace drx {
 template <class X>
 struct structure;
 
+/// A type whose values fall into leaves: an element, an array, a placed value, a tuple or adapted struct of such.
 template <class X>
 concept Structured = requires { structure<std::remove_cvref_t<X>>::leaves; };
 
+/// How many leaves a value has.
 template <Structured X>
 inline constexpr int leaf_count = structure<std::remove_cvref_t<X>>::leaves;
 template <Structured X>
@@ -231,7 +233,20 @@ using call_result_type = decltype(call_result<F, X...>());
 template <class F, class... X>
 using call_result_t = typename call_result_type<F, X...>::type;
 
+/// What is no misuse.
 struct fine {};
+
+/// Of an operation on arrays whose arguments X are not all arrays.
+template <class... X>
+struct not_arrays {
+  static constexpr auto misuse() {
+    if constexpr ((Placed<X> || ...)) {
+      return error::array_operation_on_a_placed_value{};
+    } else {
+      return error::not_a_value_of_drx{};
+    }
+  }
+};
 
 /// A call operator that is no use says why in its constraints: clang 14 complains twice about a deleted one.
 template <class Why>

@@ -25,7 +25,7 @@ struct concatenate {  // ints: {axis}; any number of operands, which differ in t
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     vec<int> moved;
     for (int i = 0; i < t.size(); ++i)
-      moved.push_back(t[i] != zero_tangent ? t[i] : emit::zeros_like(s.b, s.operands[i]));
+      moved.push_back(emit::instantiate_zeros(s.b, t[i], s.operands[i]));
     return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -86,15 +86,7 @@ constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
 
 namespace detail {
 template <int Axis, class... X>
-struct joined {
-  static constexpr auto misuse() {
-    if constexpr ((Placed<X> || ...)) {
-      return error::array_operation_on_a_placed_value{};
-    } else {
-      return error::not_a_value_of_drx{};
-    }
-  }
-};
+struct joined : not_arrays<X...> {};
 template <int Axis, Array A, Array... X>
 struct joined<Axis, A, X...> {
   static constexpr int axis = normal_axis(Axis, A::rank);
@@ -128,15 +120,7 @@ concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), fine>;
 
 /// All of one array type, to be stacked along a new axis Axis.
 template <int Axis, class... X>
-struct stacking {
-  static constexpr auto misuse() {
-    if constexpr ((Placed<X> || ...)) {
-      return error::array_operation_on_a_placed_value{};
-    } else {
-      return error::not_a_value_of_drx{};
-    }
-  }
-};
+struct stacking : not_arrays<X...> {};
 template <int Axis, Array A, Array... X>
 struct stacking<Axis, A, X...> {
   static constexpr int axis = normal_axis(Axis, A::rank + 1);

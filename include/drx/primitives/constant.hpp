@@ -272,11 +272,13 @@ constexpr A full(typename A::value_type number) {
   r.from.number = static_cast<double>(number);
   return A(r);
 }
+/// An array of zeros; of bool, of false.
 template <class A>
   requires(Array<A>)
 constexpr A zeros() {
   return full<A>(typename A::value_type{});
 }
+/// An array of ones; of bool, of true.
 template <class A>
   requires(Array<A>)
 constexpr A ones() {

@@ -42,7 +42,7 @@ struct custom_jvp : custom {
     refuse_captured(s, tangents);
     vec<int> inputs = s.operands;
     for (int i = captured(s.e.attrs); i < s.operands.size(); ++i)
-      inputs.push_back(tangents[i] != zero_tangent ? tangents[i] : emit::zeros_like(s.b, s.operands[i]));
+      inputs.push_back(emit::instantiate_zeros(s.b, tangents[i], s.operands[i]));
     vec<int> moved = inline_tape(s.b, s.e.regions[1], inputs);
     for (int i = 0; i < moved.size(); ++i)
       if (!is_floating(s.b.type(s.results[i]).type)) moved[i] = zero_tangent;
@@ -87,7 +87,7 @@ struct custom_vjp : custom {
       inputs.push_back(s.operands[i]);
     }
     inputs.append(s.residuals);
-    for (int i = 0; i < ct.size(); ++i) inputs.push_back(ct[i] != zero_tangent ? ct[i] : emit::zeros_like(s.b, s.results[i]));
+    for (int i = 0; i < ct.size(); ++i) inputs.push_back(emit::instantiate_zeros(s.b, ct[i], s.results[i]));
     const vec<int> back = inline_tape(s.b, s.e.regions[2], inputs);
     vec<int> r(first, zero_tangent);
     r.append(back);

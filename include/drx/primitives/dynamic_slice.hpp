@@ -103,7 +103,7 @@ struct update_slice {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent && t[1] == zero_tangent) return {zero_tangent};
     vec<int> moved = s.operands;
-    for (int i = 0; i < 2; ++i) moved[i] = t[i] != zero_tangent ? t[i] : emit::zeros_like(s.b, s.operands[i]);
+    for (int i = 0; i < 2; ++i) moved[i] = emit::instantiate_zeros(s.b, t[i], s.operands[i]);
     return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -195,15 +195,7 @@ struct sizes {};
 
 /// Parts of the given sizes in the first axes of A, at positions I...
 template <class A, class Sizes, class... I>
-struct dynamic_part {
-  static constexpr auto misuse() {
-    if constexpr (Placed<A> || (Placed<I> || ...)) {
-      return error::array_operation_on_a_placed_value{};
-    } else {
-      return error::not_a_value_of_drx{};
-    }
-  }
-};
+struct dynamic_part : not_arrays<A, I...> {};
 template <Array A, std::int64_t... Size, class... I>
   requires(!(Placed<I> || ...))
 struct dynamic_part<A, sizes<Size...>, I...> {
@@ -238,15 +230,7 @@ template <class A, class Sizes, class... I>
 concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), fine>;
 
 template <class A, class B, class... I>
-struct replaced_part {
-  static constexpr auto misuse() {
-    if constexpr (Placed<A> || Placed<B> || (Placed<I> || ...)) {
-      return error::array_operation_on_a_placed_value{};
-    } else {
-      return error::not_a_value_of_drx{};
-    }
-  }
-};
+struct replaced_part : not_arrays<A, B, I...> {};
 template <Array A, Array B, class... I>
   requires(!(Placed<I> || ...))
 struct replaced_part<A, B, I...> {

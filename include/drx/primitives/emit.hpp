@@ -93,6 +93,7 @@ constexpr int accumulate(builder& b, int x, int y);
 
 /// Zeros of the type and placement of x.
 constexpr int zeros_like(builder& b, int x);
+constexpr int instantiate_zeros(builder& b, int tangent, int like);
 
 /// x with an axis of extent n at the front, of equal slices; in each member where it is placed.
 constexpr int repeated(builder& b, int x, std::int64_t n);

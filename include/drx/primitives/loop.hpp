@@ -73,7 +73,7 @@ struct scan {
       moving.push_back(is_floating(s.b.type(s.operands[i]).type) && (carry || tangents[i] != zero_tangent));
     }
     const tape forward = s.drivers.jvp(body, moving);
-    auto tangent_of = [&](int i) { return tangents[i] != zero_tangent ? tangents[i] : emit::zeros_like(s.b, s.operands[i]); };
+    auto tangent_of = [&](int i) { return emit::instantiate_zeros(s.b, tangents[i], s.operands[i]); };
     vec<int> operands, order;  // order: for each operand, the input of `forward` that it feeds
     int tangent_inputs = body.inputs.size();
     vec<int> tangent_input(s.operands.size(), -1);
@@ -245,7 +245,7 @@ struct scan {
     for (int i = 0; i < n.constants; ++i) operands.push_back(s.operands[i]);
     for (int i = 0; i < n.carries; ++i)
       if (given[i]) {
-        operands.push_back(ct[i] != zero_tangent ? ct[i] : emit::zeros_like(s.b, s.results[i]));
+        operands.push_back(emit::instantiate_zeros(s.b, ct[i], s.results[i]));
         carry_at.push_back(n.constants + i);
       }
     for (int i = 0; i < n.constants; ++i)

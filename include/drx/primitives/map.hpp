@@ -124,6 +124,8 @@ constexpr int zeros_like(builder& b, int x) {
   if (t.depth == 0) return constant(b, t, 0);
   return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{zeros_like(r, in[0])}; })[0];
 }
+/// A tangent or cotangent as an entry: a zero one becomes zeros like `like`.
+constexpr int instantiate_zeros(builder& b, int tangent, int like) { return tangent == zero_tangent ? zeros_like(b, like) : tangent; }
 }  // namespace emit
 
 namespace detail {

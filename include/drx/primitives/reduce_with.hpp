@@ -32,7 +32,7 @@ struct reduce_with {
     vec<int> operands = s.operands;
     for (int i = 0; i < n; ++i) {
       floating.push_back(is_floating(s.b.type(s.operands[i]).type));
-      if (floating[i]) operands.push_back(tangents[i] != zero_tangent ? tangents[i] : emit::zeros_like(s.b, s.operands[i]));
+      if (floating[i]) operands.push_back(emit::instantiate_zeros(s.b, tangents[i], s.operands[i]));
     }
     moving.append(floating);
     moving.append(floating);
@@ -84,7 +84,7 @@ struct reduce_with {
     }
     for (int y : s.results) operands.push_back(emit::broadcast(s.b, y, p));
     for (int i = 0; i < ct.size(); ++i)
-      operands.push_back(emit::broadcast(s.b, ct[i] != zero_tangent ? ct[i] : emit::zeros_like(s.b, s.results[i]), p));
+      operands.push_back(emit::broadcast(s.b, emit::instantiate_zeros(s.b, ct[i], s.results[i]), p));
     return emit::map(s.b, p, operands, [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
   }
   /// The reduction by these regions, with each forward derivative as a sum over members of J t: J^T is the pull, which is
@@ -187,6 +187,15 @@ inline constexpr bool returns = false;
 template <Structured R, Structured M>
 inline constexpr bool returns<R, M> = error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<M>>;
 
+/// Why an identity is none of members M; `fine` if it is.
+template <class M, class Identity>
+constexpr auto identity_misuse() {
+  if constexpr (Literal<Identity>) {
+    return std::conditional_t<number_fits<M, Identity, true>, fine, error::a_literal_does_not_fit_the_element_type>{};
+  } else {
+    return std::conditional_t<returns<call_result_t<Identity>, M>, fine, error::structures_differ>{};
+  }
+}
 /// Why the members M cannot be reduced with the monoid; `fine` if they can.
 template <class X, class Combine, class Identity, class Pull>
 constexpr auto monoid_misuse() {
@@ -199,18 +208,8 @@ constexpr auto monoid_misuse() {
     using T = traced_t<M>;
     if constexpr (!returns<call_result_t<Combine, T, T>, M>) {
       return error::structures_differ{};
-    } else if constexpr (Literal<Identity>) {
-      if constexpr (!number_fits<M, Identity, true>) {
-        return error::a_literal_does_not_fit_the_element_type{};
-      } else if constexpr (std::is_same_v<Pull, no_pull>) {
-        return fine{};
-      } else if constexpr (!all_floating<M>) {
-        return error::needs_floating_values{};
-      } else {
-        return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, fine, error::structures_differ>{};
-      }
-    } else if constexpr (!returns<call_result_t<Identity>, M>) {
-      return error::structures_differ{};
+    } else if constexpr (!std::is_same_v<decltype(identity_misuse<M, Identity>()), fine>) {
+      return identity_misuse<M, Identity>();
     } else if constexpr (std::is_same_v<Pull, no_pull>) {
       return fine{};
     } else if constexpr (!all_floating<M>) {

@@ -201,15 +201,7 @@ concept Indices = IntegerArray<X> || IntegerLiteral<X>;
 
 /// What was taken of A along an axis by indices I; Along: one for each element of the result.
 template <class A, int Axis, class I, bool Along = false>
-struct taken {
-  static constexpr auto misuse() {
-    if constexpr (Placed<A> || Placed<I>) {
-      return error::array_operation_on_a_placed_value{};
-    } else {
-      return error::not_a_value_of_drx{};
-    }
-  }
-};
+struct taken : not_arrays<A, I> {};
 template <Array A, int Axis, class I, bool Along>
   requires(!Placed<I>)
 struct taken<A, Axis, I, Along> {

@@ -41,7 +41,7 @@ struct custom_root : custom {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> solve = at_root(s);
-    for (int i = 0; i < ct.size(); ++i) solve.push_back(ct[i] != zero_tangent ? ct[i] : emit::zeros_like(s.b, s.results[i]));
+    for (int i = 0; i < ct.size(); ++i) solve.push_back(emit::instantiate_zeros(s.b, ct[i], s.results[i]));
     vec<int> inputs = at_root(s);
     for (int u : inline_tape(s.b, s.e.regions[3], solve)) inputs.push_back(emit::neg(s.b, u));
     const vec<int> back = inline_tape(

@@ -41,7 +41,7 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving) {
   }
   for (int o : t.outputs) b.output(names[o]);
   for (int o : t.outputs)
-    if (is_floating(t.values[o].type)) b.output(tangent[o] != zero_tangent ? tangent[o] : emit::zeros_like(b, names[o]));
+    if (is_floating(t.values[o].type)) b.output(emit::instantiate_zeros(b, tangent[o], names[o]));
   tape r = without_dead_entries(b.result());
   check(r);
   return r;
@@ -110,7 +110,7 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
   for (int i = 0; i < t.inputs.size(); ++i)
     if (wanted[i]) {
       const int ct = cotangent[t.inputs[i]];
-      b.output(ct != zero_tangent ? ct : emit::zeros_like(b, names[t.inputs[i]]));
+      b.output(emit::instantiate_zeros(b, ct, names[t.inputs[i]]));
     }
   tape r = without_dead_entries(b.result());
   check(r);
