@@ -62,6 +62,26 @@ struct stage {
   }
   static void evaluate(evaluation& v) {
     const attributes& a = v.e.attrs;
+    std::vector<tensor> collected = of_members(v);
+    for (int i = 0; i < static_cast<int>(v.out.size()); ++i) {
+      tensor &from = collected[static_cast<std::size_t>(i)], &to = v.out[static_cast<std::size_t>(i)];
+      switch (fold_of(a, i)) {
+        case fold::collect: to = std::move(from); break;
+        case fold::gather: gather::join(from, to); break;
+        case fold::group: group_gather::join(from, monoid_of(a, i), to); break;
+        case fold::permute: member_permute::apply(from.members, sources(a, i), to); break;
+        case fold::transpose: member_transpose::apply(from.members, monoid_of(a, i), to); break;
+        case fold::shard_sum: shard_sum::apply(from, monoid_of(a, i), to); break;
+        case fold::monoid:
+          if (i == 0 || fold_of(a, i - 1) != fold::monoid || monoid_of(a, i - 1) != monoid_of(a, i)) reduce(v, i, collected);
+          break;
+        default: reduce(v, i, collected);
+      }
+    }
+  }
+  /// What each member computes, by result.
+  static std::vector<tensor> of_members(evaluation& v) {
+    const attributes& a = v.e.attrs;
     const std::int64_t n = v.members(a.placement);
     std::vector<tensor> collected(v.out.size());
     for (std::size_t i = 0; i < v.out.size(); ++i) {
@@ -79,57 +99,32 @@ struct stage {
       std::vector<tensor> outputs = v.run_member(v.e.regions[0], std::move(inputs), m);
       for (std::size_t i = 0; i < outputs.size(); ++i) collected[i].members.push_back(std::move(outputs[i]));
     }
-    // Each result by the primitive that it came from.
-    for (int i = 0; i < static_cast<int>(v.out.size()); ++i) {
-      const fold f = fold_of(a, i);
-      const auto at = static_cast<std::size_t>(i);
-      if (f == fold::collect) {
-        v.out[at] = std::move(collected[at]);
-        continue;
-      }
-      if (f == fold::gather) {
-        gather::join(collected[at], v.out[at]);
-        continue;
-      }
-      if (f == fold::permute) {
-        member_permute::apply(collected[at].members, sources(a, i), v.out[at]);
-        continue;
-      }
-      if (f == fold::transpose) {
-        member_transpose::apply(collected[at].members, monoid_of(a, i), v.out[at]);
-        continue;
-      }
-      if (f == fold::shard_sum) {
-        shard_sum::apply(collected[at], monoid_of(a, i), v.out[at]);
-        continue;
-      }
-      if (f == fold::group) {
-        group_gather::join(collected[at], monoid_of(a, i), v.out[at]);
-        continue;
-      }
-      if (f == fold::monoid && i > 0 && fold_of(a, i - 1) == f && monoid_of(a, i - 1) == monoid_of(a, i)) continue;
-      entry single;
-      std::vector<tensor> out;
-      int count = 1;
-      if (f == fold::monoid) {
-        const int at_monoid = 1 + block_bodies(a) + 2 * monoid_of(a, i);
-        single.regions = {v.e.regions[at_monoid], v.e.regions[at_monoid + 1]};
-        count = single.regions[1].outputs.size();
-      }
-      nested inner(single, v);
-      for (int k = 0; k < count; ++k) {
-        inner.in.push_back(&collected[at + static_cast<std::size_t>(k)]);
-        inner.out.emplace_back(v.out[at + static_cast<std::size_t>(k)].type);
-      }
-      switch (f) {
-        case fold::sum: reduce_sum::evaluate(inner); break;
-        case fold::mean: reduce_mean::evaluate(inner); break;
-        case fold::max: reduce_extremum<true>::evaluate(inner); break;
-        case fold::min: reduce_extremum<false>::evaluate(inner); break;
-        default: reduce_with::evaluate(inner);
-      }
-      for (int k = 0; k < count; ++k) v.out[at + static_cast<std::size_t>(k)] = std::move(inner.out[static_cast<std::size_t>(k)]);
+    return collected;
+  }
+  /// Result i, and the further ones of its monoid, by the primitive that it came from.
+  static void reduce(evaluation& v, int i, const std::vector<tensor>& collected) {
+    const attributes& a = v.e.attrs;
+    const auto at = static_cast<std::size_t>(i);
+    entry single;
+    std::size_t count = 1;
+    if (fold_of(a, i) == fold::monoid) {
+      const int at_monoid = 1 + block_bodies(a) + 2 * monoid_of(a, i);
+      single.regions = {v.e.regions[at_monoid], v.e.regions[at_monoid + 1]};
+      count = static_cast<std::size_t>(single.regions[1].outputs.size());
     }
+    nested inner(single, v);
+    for (std::size_t k = at; k < at + count; ++k) {
+      inner.in.push_back(&collected[k]);
+      inner.out.emplace_back(v.out[k].type);
+    }
+    switch (fold_of(a, i)) {
+      case fold::sum: reduce_sum::evaluate(inner); break;
+      case fold::mean: reduce_mean::evaluate(inner); break;
+      case fold::max: reduce_extremum<true>::evaluate(inner); break;
+      case fold::min: reduce_extremum<false>::evaluate(inner); break;
+      default: reduce_with::evaluate(inner);
+    }
+    for (std::size_t k = 0; k < count; ++k) v.out[at + k] = std::move(inner.out[k]);
   }
   struct nested final : evaluation {  // another entry under the same interpreter
     evaluation& outer;
