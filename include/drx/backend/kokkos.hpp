@@ -11,6 +11,7 @@
 
 namespace drx {
 
+/// Tasks on the threads of Kokkos' default host execution space.
 class kokkos_executor final : public executor {
  public:
   using space = Kokkos::DefaultHostExecutionSpace;

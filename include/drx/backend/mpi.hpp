@@ -22,6 +22,7 @@
 
 namespace drx {
 
+/// The collectives by MPI. Waiting is by polling, so that a rank that has left is noticed, and a long wait reported.
 class mpi_communicator final : public communicator {
  public:
   /// Talks on duplicates of `parent`, so that its messages never meet the application's.

@@ -134,6 +134,7 @@ class array {
   };
 };
 
+/// A number: an array without axes.
 template <Element T>
 using scalar = array<T>;
 
@@ -163,8 +164,10 @@ struct shape_of {
   static constexpr shape value = A::shape;
 };
 
+/// An array<T, E...>, perhaps const or a reference.
 template <class X>
 concept Array = detail::is_array<std::remove_cvref_t<X>>;
+/// A placed<S, P>: a value for each member of a placement.
 template <class X>
 concept Placed = detail::is_placed<std::remove_cvref_t<X>>;
 template <class X>

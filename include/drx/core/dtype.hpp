@@ -9,6 +9,7 @@
 
 namespace drx {
 
+/// The element types, as tapes have them.
 enum class dtype : std::int8_t { boolean, int32, int64, float32, float64 };
 
 /// An element type of drx: bool, std::int32_t, std::int64_t, float or double.
@@ -16,6 +17,7 @@ template <class T>
 concept Element = std::same_as<T, bool> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t> ||
                   std::same_as<T, float> || std::same_as<T, double>;
 
+/// The dtype of a C++ type.
 template <Element T>
 inline constexpr dtype dtype_of = std::same_as<T, bool>           ? dtype::boolean
                                   : std::same_as<T, std::int32_t> ? dtype::int32
@@ -23,11 +25,13 @@ inline constexpr dtype dtype_of = std::same_as<T, bool>           ? dtype::boole
                                   : std::same_as<T, float>        ? dtype::float32
                                                                   : dtype::float64;
 
+/// Bytes of one element.
 constexpr int byte_size(dtype t) {
   return t == dtype::boolean ? 1 : (t == dtype::int32 || t == dtype::float32) ? 4 : 8;
 }
 constexpr bool is_floating(dtype t) { return t == dtype::float32 || t == dtype::float64; }
 constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
+/// What `show` prints.
 constexpr const char* name_of(dtype t) {
   switch (t) {
     case dtype::boolean: return "bool";
@@ -38,6 +42,7 @@ constexpr const char* name_of(dtype t) {
   }
 }
 
+/// The C++ type of a dtype.
 template <dtype D>
 using element_t = std::conditional_t<
     D == dtype::boolean, bool,

@@ -16,6 +16,7 @@ namespace drx {
 template <class Self>
 struct placement {};
 
+/// A user's placement.
 template <class P>
 concept Placement = std::is_base_of_v<placement<P>, P>;
 

@@ -30,6 +30,7 @@ struct shape {
   }
 };
 
+/// The shape with these extents.
 template <class... N>
 constexpr shape make_shape(N... n) {
   shape s;

@@ -14,6 +14,7 @@
 
 namespace drx {
 
+/// Options of check_grads.
 struct check_grads_options {
   int order = 1;             // of derivatives
   double tolerance = 1e-6;   // of differences, relative to the largest number among the tangents of a result

@@ -13,15 +13,17 @@ struct member_count {
   const placement_info* placement;
   std::int64_t count;
 };
+/// n members of placement P: {.members = {drx::members<clients>(100)}}
 template <class P>
   requires(Placement<P>)
 constexpr member_count members(std::int64_t n) {
   return {&placement_of<P>, n};
 }
 
+/// Options of session::compile and drx::compiled.
 struct compile_options {
   reduction_order order = reduction_order::tree;
-  std::vector<member_count> members = {};
+  std::vector<member_count> members = {};  // of placements that no argument has; of a nested one: at each member of the outer
 };
 
 }  // namespace drx

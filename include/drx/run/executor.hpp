@@ -36,6 +36,7 @@ class executor {
   virtual void run(int tasks, void (*task)(void* context, int i), void* context) = 0;
 };
 
+/// Tasks one after the other, on the caller's thread.
 class serial_executor final : public executor {
  public:
   [[nodiscard]] int concurrency() const override { return 1; }
@@ -72,9 +73,11 @@ class communicator {
   [[nodiscard]] virtual bool checks_calls() const { return true; }
   /// Bytes that this rank has sent so far.
   [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
+  /// Collectives, and exchanges, that this rank has taken part in so far.
   [[nodiscard]] virtual std::int64_t collectives() const = 0;
 };
 
+/// The collectives of a process alone.
 class single_rank final : public communicator {
  public:
   [[nodiscard]] int rank() const override { return 0; }

@@ -110,6 +110,7 @@ DRX_ELEMENTARY_TABLE(DRX_ACTIVE)
   }
 DRX_STEP_TABLE(DRX_ACTIVE_STEP)
 #undef DRX_ACTIVE_STEP
+/// abs, by its name in <cmath>.
 template <class X>
   requires Number<X>
 DRX_FN constexpr auto fabs(const X& x) {
@@ -277,6 +278,7 @@ DRX_FN constexpr A min(const A& a, const A& b) {
   DRX_FN constexpr A name(const B& b, const A& a) { return name(A(b), a); }
 DRX_MIXED(max) DRX_MIXED(min)
 #undef DRX_MIXED
+/// max and min, by their names in <cmath>; a NaN wins here too.
 template <class A, class B>
   requires(Active<A> || Active<B>)
 DRX_FN constexpr auto fmax(const A& a, const B& b) { return max(a, b); }
@@ -300,6 +302,7 @@ DRX_FN constexpr auto fma(const A& a, const B& b, const C& c) {
   }
 }
 
+/// Of the value, whatever the derivatives are.
 template <Active A>
 DRX_FN constexpr auto isnan(const A& x) { return x.value != x.value; }
 template <Active A>

@@ -16,6 +16,7 @@ namespace drx::ad {
 enum class mode { automatic, forward, reverse };
 inline constexpr mode forward = mode::forward, reverse = mode::reverse;
 
+// What the functions below return.
 template <class V, class G>
 struct value_and_gradient_result {
   V value;

@@ -85,10 +85,12 @@ template <class T>
 DRX_FN var<T> variable(recording<T>& on, const std::type_identity_t<T>& x) {
   return {x, &on, on.leaf()};
 }
+/// The cotangent of x on its recording; 0 of a constant.
 template <class T>
 DRX_FN T cotangent(const var<T>& x) {
   return x.tape ? x.tape->cotangent(x.index) : T{};
 }
+/// Adds g to it; of a constant nothing.
 template <class T>
 DRX_FN void add_cotangent(const var<T>& x, const std::type_identity_t<T>& g) {
   if (x.tape) x.tape->cotangent(x.index) += g;

@@ -12,6 +12,7 @@ struct span_of_pool {
   int count = 0;
 };
 
+/// An entry whose lists lie in the frozen tape's pool.
 struct frozen_entry {
   const primitive* prim = nullptr;
   span_of_pool operands, results, ints;  // value ids count through the whole frozen tape
@@ -21,12 +22,14 @@ struct frozen_entry {
   int regions = 0;
 };
 
+/// A region: its entries follow each other.
 struct frozen_region {
   span_of_pool inputs, outputs;
   int first_entry = 0;
   int entries = 0;
 };
 
+/// How long a frozen tape's arrays are.
 struct frozen_sizes {
   int regions = 0, entries = 0, values = 0, pool = 0;
 };

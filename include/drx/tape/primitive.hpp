@@ -8,7 +8,7 @@
 namespace drx {
 
 class builder;
-struct evaluation;  // drx/run/oracle.hpp: one entry being evaluated by the plain interpreter
+struct evaluation;  // drx/tape/evaluation.hpp: one entry being evaluated by the plain interpreter
 
 /// What the typing rule sees of an entry.
 struct typing {

@@ -47,6 +47,7 @@ inline void show_region(const tape& t, const std::string& indent, std::string& o
 }
 }  // namespace detail
 
+/// A tape as text, an entry on each line, regions indented.
 inline std::string show(const tape& t) {
   std::string s;
   detail::show_region(t, "", s);

@@ -103,6 +103,7 @@ constexpr tape without_transparent_entries(const tape& t) {
   for (int o : t.outputs) b.output(names[o]);
   return without_dead_entries(b.result());
 }
+/// Whether t has transparent entries, in regions too.
 constexpr bool has_transparent_entries(const tape& t) {
   return any_entry(t, [](const entry& e) { return e.prim->transparent; });
 }
