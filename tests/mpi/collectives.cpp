@@ -143,7 +143,7 @@ TEST_CASE("collectives and bytes of a call") {
   check<program<hypergradient<4>, double, v3, at_clients>>("of four local steps the same", 3, 64);
   check<program<weighted, at_clients, placed<double, clients>>>("a weighted mean", 1, 32);
   check<program<weighted_slopes, at_clients, placed<double, clients>>>("its gradients in values and weights, which stay where they are", 1, 32);
-  check<program<largest_slope, at_clients>>("the gradient of a maximum: it, and how many attain it", 2, 48);
+  check<program<largest_slope, at_clients>>("the gradient of a maximum: it, who attains it first, and how many do", 2, 96);
   check<program<product, at_clients>>("a product",                   1,    24);
   check<program<product_slope, at_clients>>("its gradient",          1,    24);
   check<program<nested, v3, placed<placed<v3, rows>, clients>>>("rows of clients",           1,  8);

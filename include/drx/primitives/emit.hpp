@@ -78,6 +78,8 @@ constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int broadcast(builder& b, int x, const placement_info* p);
 constexpr int members(builder& b, const placement_info* p, dtype type);
 constexpr int reduce_sum(builder& b, int x, const placement_info* p);
+/// Of each element of x the number of the first member that attains the maximum or minimum; `number` is the members' own.
+constexpr int first_to_attain(builder& b, int x, int number, const placement_info* p, bool maximum);
 constexpr int psum(builder& b, int x, const placement_info* axis);
 constexpr int at_axis_index(builder& b, int x, const placement_info* axis);
 constexpr int distribute(builder& b, int x, const placement_info* p);

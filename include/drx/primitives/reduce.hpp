@@ -72,10 +72,15 @@ template <bool Max>
 struct reduce_extremum : reduce_sum {
   static constexpr int winners(const rule_site& s) {  // placed: 1 where the member attains the extremum
     const placement_info* p = s.e.attrs.placement;
-    const int best = emit::broadcast(s.b, s.results[0], p);
-    return emit::map(s.b, p, {s.operands[0], best}, [](builder& b, const vec<int>& in) {
-      const dtype t = b.type(in[0]).type;
-      return vec<int>{emit::cast(b, emit::equal(b, in[0], in[1]), t)};
+    attributes a;
+    a.placement = p;
+    const int number = s.b.add1(prim::member_index, {}, a), best = emit::broadcast(s.b, s.results[0], p);
+    // A member is computed again for this comparison, where its last bits may differ: one that has won remains a winner.
+    const int first = emit::broadcast(s.b, emit::first_to_attain(s.b, s.operands[0], number, p, Max), p);
+    return emit::map(s.b, p, {s.operands[0], best, number, first}, [](builder& b, const vec<int>& in) {
+      const int same = emit::equal(b, emit::broadcast_to(b, in[2], b.shape(in[3])), in[3]), no_nan = emit::equal(b, in[1], in[1]);
+      const int hit = b.add1(prim::logical_or, {emit::equal(b, in[0], in[1]), b.add1(prim::logical_and, {same, no_nan})});
+      return vec<int>{emit::cast(b, hit, b.type(in[0]).type)};
     })[0];
   }
   static constexpr int number_of(builder& b, int hit, const placement_info* p) {  // of winners; 1 of no members: 0/1

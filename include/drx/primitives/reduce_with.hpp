@@ -5,6 +5,8 @@
 #else
 #pragma once
 
+#include <limits>
+
 namespace drx {
 namespace prim::rules {
 /// placement; as many operands as results. Regions: {combine(a..., b...), identity()}, then, where there is a reverse
@@ -157,6 +159,27 @@ inline constexpr primitive reduce_with{.name = "reduce_with",
                                        .print = rules::broadcast::print,
                                        .evaluate = rules::reduce_with::evaluate};
 }
+
+namespace emit {
+constexpr int first_to_attain(builder& b, int x, int number, const placement_info* p, bool maximum) {
+  const vec<int> pairs = emit::map(b, p, {x, number}, [](builder& body, const vec<int>& in) {
+    return vec<int>{body.add1(prim::stop_gradient, {in[0]}), broadcast_to(body, in[1], body.shape(in[0]))};
+  });
+  const abstract_value value = b.type(pairs[0]).of_member(), position = b.type(pairs[1]).of_member();
+  builder combine(&b), identity(&b);
+  vec<int> in;
+  for (int side = 0; side < 2; ++side)
+    for (const abstract_value& t : {value, position}) in.push_back(combine.input(t));
+  const int second = maximum ? less(combine, in[0], in[2]) : less(combine, in[2], in[0]);
+  for (int i = 0; i < 2; ++i) combine.output(where(combine, second, in[2 + i], in[i]));
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  identity.output(constant(identity, value, maximum ? -infinity : infinity));
+  identity.output(constant(identity, position, -1));
+  attributes a;
+  a.placement = p;
+  return b.add(prim::reduce_with, {pairs[0], pairs[1]}, a, vec<tape>{combine.result(), identity.result()})[1];
+}
+}  // namespace emit
 
 namespace detail {
 struct no_pull {};
