@@ -176,5 +176,6 @@ constexpr int first_axes_exchanged(builder& b, int x);
 #include <drx/primitives/member_exchange.hpp>
 #include <drx/primitives/member_function.hpp>
 #include <drx/primitives/select.hpp>
+#include <drx/primitives/call_functors.hpp>
 #include <drx/primitives/call.hpp>
 #undef DRX_CATALOGUE
