@@ -8,11 +8,6 @@
 // stage_nodes: two nodes become one. stage_top: members over threads and ranks. stage_ranks: the ranks' nodes. stage_exchange: what members
 // give each other. stage_nested: members of a member.
 #pragma once
-//
-// stage_facts: what the tape says of a stage. stage_members: one member, or a block of them. stage_leaves: those as leaves of the tree.
-// stage_nodes: two nodes become one. stage_top: members over threads and ranks. stage_ranks: the ranks' nodes. stage_exchange: what members
-// give each other. stage_nested: members of a member.
-#pragma once
 
 #include <drx/run/stage_nested.hpp>
 #include <drx/run/stage_top.hpp>
