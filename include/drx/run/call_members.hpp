@@ -107,8 +107,8 @@ class call_members {
         if (m.total < 0) has_members(p, c.count, "compile_options::members");
         for (std::int64_t i = 0; i < m.local; ++i)
           if (const std::int64_t n = m.offsets[i + 1] - m.offsets[i]; n != c.count)
-            throw std::invalid_argument("drx: compile_options::members: " + std::to_string(c.count) + " of " + std::string(c.placement->name) + " at each member of " +
-                                        std::string(C::placements.placement[parent]->name) + "; the arguments, or the program, have " + std::to_string(n));
+            throw std::invalid_argument("drx: compile_options::members: " + std::to_string(c.count) + " of " + std::string(c.placement->name) +
+                                        " at each member of " + std::string(C::placements.placement[parent]->name) + "; the arguments, or the program, have " + std::to_string(n));
       }
   }
 
@@ -116,7 +116,8 @@ class call_members {
   void agree_over_ranks() {
     if (runtime_.communicator->size() == 1 || !runtime_.communicator->checks_calls()) return;
     for (int p = 0; p < C::placements.count; ++p)
-      if (C::placements.parent[p] < 0) runtime_.communicator->require_equal(members_[static_cast<std::size_t>(p)].total, call_names_[static_cast<std::size_t>(p)].c_str());
+      if (C::placements.parent[p] < 0)
+        runtime_.communicator->require_equal(members_[static_cast<std::size_t>(p)].total, call_names_[static_cast<std::size_t>(p)].c_str());
   }
 
   void prepare_shards() {

@@ -35,7 +35,8 @@ struct fused_product {
       const pack_operands<T> at = this->operands;
       for (int r = 0; r < height; ++r)
         for (int c = 0; c < Cols; c += drx::kernel::pack_width<T>)
-          packs::template compute_packs<T>(drx::kernel::load(tile + r * Cols + c), at.pointers, at.out, row + r, col + c, std::make_integer_sequence<int, Loop::count>{});
+          packs::template compute_packs<T>(drx::kernel::load(tile + r * Cols + c), at.pointers, at.out, row + r, col + c,
+                                           std::make_integer_sequence<int, Loop::count>{});
     }
   };
 

@@ -12,6 +12,7 @@
 
 namespace drx::run {
 
+/// `Stage`: the facts of a stage.
 template <class Stage>
 struct stage_exchange {
   using C = typename Stage::code;
@@ -23,8 +24,8 @@ struct stage_exchange {
       constexpr bool permute = Stage::fold_of(I) == fold::permute;
       if constexpr (permute || Stage::fold_of(I) == fold::gather || Stage::fold_of(I) == fold::transpose)
         if (const std::int64_t n = permute ? C::attr(E, Stage::monoid_of(I)) : Stage::monoid_of(I); members != n)
-          throw std::invalid_argument(std::string("drx: ") + (permute ? "ppermute" : Stage::fold_of(I) == fold::gather ? "gather" : "all_to_all") + " of " + std::to_string(n) +
-                                      " members, but " + std::string(Stage::x.placement->name) + " has " + std::to_string(members));
+          throw std::invalid_argument(std::string("drx: ") + (permute ? "ppermute" : Stage::fold_of(I) == fold::gather ? "gather" : "all_to_all") + " of " +
+                                      std::to_string(n) + " members, but " + std::string(Stage::x.placement->name) + " has " + std::to_string(members));
     });
   }
   /// Each rank has written its own members' part.

@@ -6,6 +6,7 @@
 
 namespace drx::run {
 
+/// `Stage`: the facts of a stage.
 template <class Stage>
 struct stage_leaves {
   using C = typename Stage::code;
@@ -108,7 +109,8 @@ struct stage_leaves {
     if constexpr (!Stage::has_monoid && Stage::node_bytes > 0)
       if (list.awaits({0, leaf})) {
         bool one_step = m.count == 1;
-        if constexpr (Stage::has_blocks) one_step = one_step || (Stage::turns == 1 && m.count == C::attr(E, 1)) || (Stage::block_bodies > 1 && m.count == C::attr(E, 2));
+        if constexpr (Stage::has_blocks)
+          one_step = one_step || (Stage::turns == 1 && m.count == C::attr(E, 1)) || (Stage::block_bodies > 1 && m.count == C::attr(E, 2));
         if (one_step) {
           run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, true);
           list.push_joined(nodes::joins(f));

@@ -67,7 +67,8 @@ struct stage_members {
       }
     });
   }
-  static constexpr std::int64_t member_bytes = [] {  // of the program's inputs, not nested in a member
+  /// Of a member's shares of the program's inputs, but those nested in it.
+  static constexpr std::int64_t member_bytes = [] {
     std::int64_t n = 0;
     for (int i = 0; i < Stage::placed; ++i)
       if (is_program_input<C>(C::operand(E, i)) && C::tape.values[C::input(Stage::body, 1 + i)].depth == 0) n += C::bytes(C::input(Stage::body, 1 + i));
@@ -83,7 +84,8 @@ struct stage_members {
       constexpr int share = C::input(Stage::body + Body, 1 + I);
       constexpr std::int64_t bytes = C::bytes(share), line = 64;
       if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
-        constexpr std::int64_t turn = bytes / (Body == 1 ? Stage::turns : 1), distance = C::attr(E, Body) == Stage::block ? bytes : (9000 + turn - 1) / turn * turn;
+        constexpr std::int64_t turn = bytes / (Body == 1 ? Stage::turns : 1);
+        constexpr std::int64_t distance = C::attr(E, Body) == Stage::block ? bytes : (9000 + turn - 1) / turn * turn;
         const std::byte* next = address<C, share>(f) + distance;  // (address() has an effect: g++ 12 drops calls that only fetch)
         for (std::int64_t at = bytes * part / parts / line * line; at < bytes * (part + 1) / parts; at += line) __builtin_prefetch(next + at);
       }

@@ -6,6 +6,7 @@
 
 namespace drx::run {
 
+/// `Stage`: the facts of a stage whose placement is nested in another. A rank has all of a member's members.
 template <class Stage>
 struct nested_stage {
   using C = typename Stage::code;

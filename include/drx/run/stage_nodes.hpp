@@ -10,6 +10,7 @@
 
 namespace drx::run {
 
+/// `Stage`: the facts of a stage (stage_facts.hpp). A node has the folded results of some members, packed.
 template <class Stage>
 struct stage_nodes {
   using C = typename Stage::code;

@@ -7,6 +7,7 @@
 
 namespace drx::run {
 
+/// `Stage`: the facts of a stage.
 template <class Stage>
 struct stage_ranks {
   using C = typename Stage::code;
@@ -40,15 +41,7 @@ struct stage_ranks {
         nodes::finish(f, fold_over_ranks(rt, rt.gathered[Stage::ordinal], list, spare, Stage::node_bytes, nodes_of_ranks, nodes::joins(f), merged), m.total);
         return;
       }
-      gather(rt, m, list, unit);
-      list = node_list(spare, Stage::node_bytes);
-      std::byte* from = rt.gathered[Stage::ordinal].data();
-      for (int r = 0; r < rt.communicator->size(); ++r) {
-        const node_list part = nodes_of(rt, m, r, r + 1, unit);
-        nodes::append(f, list, part, from);
-        if (fast) list.finish(nodes::joins(f));
-        from += part.size() * Stage::node_bytes;
-      }
+      list = gathered(f, m, unit, list, spare);
     }
     list.finish(nodes::joins(f));
     std::byte* const root = list.size() == 0 ? spare : list.data(0);
@@ -66,6 +59,7 @@ struct stage_ranks {
   static bool splits(const runtime& rt, const membership& m, std::int64_t unit) {
     return Stage::node_bytes >= split::piece_bytes * rt.communicator->size() && bytes_of_all(rt, m, unit) >= many_bytes;
   }
+  /// The leaf that begins with a member, or behind the one that it is in.
   static std::int64_t leaf_at(std::int64_t member, std::int64_t unit) { return (member + unit - 1) / unit; }
 
  private:
@@ -86,8 +80,9 @@ struct stage_ranks {
   }
   /// From so many bytes on, not everybody gathers them all.
   static constexpr std::int64_t many_bytes = 1 << 17;
-  /// Every rank's nodes to rt.gathered.
-  static void gather(runtime& rt, const membership& m, const node_list& own, std::int64_t unit) {
+  /// Every rank's nodes, on every rank, joined.
+  static node_list gathered(frame& f, const membership& m, std::int64_t unit, const node_list& own, std::byte* spare) {
+    runtime& rt = *static_cast<runtime*>(f.runtime);
     const int ranks = rt.communicator->size();
     rt.bytes.resize(static_cast<std::size_t>(ranks));
     rt.offsets.resize(static_cast<std::size_t>(ranks));
@@ -102,6 +97,12 @@ struct stage_ranks {
     for (int i = 0; i < own.size(); ++i)
       std::memcpy(data + rt.offsets[static_cast<std::size_t>(rt.communicator->rank())] + i * Stage::node_bytes, own.data(i), Stage::node_bytes);
     rt.communicator->all_gather(data, rt.bytes, rt.offsets);
+    node_list list(spare, Stage::node_bytes);
+    for (int r = 0; r < ranks; ++r) {
+      nodes::append(f, list, nodes_of(rt, m, r, r + 1, unit), data + rt.offsets[static_cast<std::size_t>(r)]);
+      if (is_fast(rt)) list.finish(nodes::joins(f));
+    }
+    return list;
   }
 
   /// Whether all results are sums of one floating type, which MPI can add by itself.

@@ -12,6 +12,7 @@
 
 namespace drx::run {
 
+/// `Stage`: the facts of a stage whose placement is nested in no other.
 template <class Stage>
 struct top_stage {
   using C = typename Stage::code;
