@@ -34,6 +34,8 @@ constexpr auto solve = [](auto x, auto y) { return drx::solve(regular(x), y); };
 constexpr auto inverse = [](auto x) { return drx::inverse(regular(x)); };
 constexpr auto determinant = [](auto x) { return drx::determinant(x); };
 constexpr auto logdet = [](auto x) { return drx::logdet(regular(x)); };
+constexpr auto diagonal = [](auto x) { return drx::diagonal(x); };
+constexpr auto diagonal_matrix = [](auto x) { return drx::diagonal_matrix(x); };
 constexpr auto conv1d = [](auto x, auto y) { return drx::conv1d<drx::strides<2>, drx::padding<1, 2>, drx::dilations<2>>(x, y); };
 constexpr auto conv2d = [](auto x, auto y) { return drx::conv2d<drx::strides<2, 1>, drx::same>(x, y); };
 constexpr auto conv2d_up = [](auto x, auto y) {
@@ -63,6 +65,8 @@ const row table[] = {
     {"inverse", "jnp.linalg.inv(x + 4 * jnp.eye(4))", traced<inverse, batch>()},
     {"determinant", "jnp.linalg.det(x)", traced<determinant, batch>()},
     {"logdet", "jnp.linalg.slogdet(x + 4 * jnp.eye(4))[1]", traced<logdet, batch>()},
+    {"diagonal", "jnp.diagonal(x, axis1=1, axis2=2)", traced<diagonal, m243>()},
+    {"diagonal_matrix", "x[:, :, None] * jnp.eye(3)", traced<diagonal_matrix, array<double, 2, 3>>()},
     {"conv1d", "lax.conv_general_dilated(x, y, (2,), [(1, 2)], rhs_dilation=(2,), dimension_numbers=('NWC', 'WIO', 'NWC'))",
      traced<conv1d, array<double, 2, 7, 3>, array<double, 3, 3, 2>>()},
     {"conv2d", "lax.conv_general_dilated(x, y, (2, 1), 'SAME', dimension_numbers=('NHWC', 'HWIO', 'NHWC'))",

@@ -41,6 +41,7 @@ class session {
 #else
     start_kokkos(argc, argv);
     communicator_ = std::make_unique<single_rank>();
+    warn_of_other_ranks();
 #endif
     rank_for_terminate() = communicator_->rank();
     previous_ = std::set_terminate(end_job);
@@ -109,6 +110,21 @@ class session {
     Kokkos::initialize(argc, argv);
     owns_kokkos_ = true;
   }
+#if !defined(DRX_HAS_MPI)
+  /// A launcher started several processes, and each takes itself for the only one.
+  static void warn_of_other_ranks() {
+    constexpr const char* of_launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"},
+                                               {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+    for (const auto& names : of_launchers) {
+      const char *ranks = std::getenv(names[0]), *rank = std::getenv(names[1]);
+      if (!ranks || std::atoi(ranks) < 2) continue;
+      if (!rank || std::atoi(rank) == 0)
+        std::fprintf(stderr, "drx: launched as %s processes, but compiled without MPI: each computes everything by itself; "
+                     "link drx::run of an installation that found MPI, or compile with -DDRX_HAS_MPI\n", ranks);
+      return;
+    }
+  }
+#endif
   /// Open MPI binds a rank to one core even where it runs several threads, which then share it.
   void warn_of_binding() {
 #if defined(__linux__)

@@ -126,6 +126,7 @@ constexpr int first_axes_exchanged(builder& b, int x);
 #include <drx/primitives/determinant.hpp>
 #include <drx/primitives/slice.hpp>
 #include <drx/primitives/pad.hpp>
+#include <drx/primitives/diagonal.hpp>
 #include <drx/primitives/windows.hpp>
 #include <drx/primitives/convolution.hpp>
 #include <drx/primitives/pooling.hpp>

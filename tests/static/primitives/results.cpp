@@ -107,6 +107,10 @@ IS(drx::matmul(of<A<float, 2, 1, 3, 4>>(), of<A<float, 7, 4, 5>>()), A<float, 2,
 using m44 = A<float, 7, 4, 4>;
 IS(drx::cholesky(of<m44>()), m44);
 IS(drx::inverse(of<m44>()), m44);
+IS(drx::diagonal(of<m34>()), v3);
+IS(drx::diagonal(of<A<bool, 2, 5, 4>>()), A<bool, 2, 4>);
+IS(drx::diagonal_matrix(of<i3>()), A<std::int32_t, 3, 3>);
+IS(drx::diagonal_matrix(of<m34>()), A<float, 3, 4, 4>);
 IS(drx::determinant(of<m44>()), A<float, 7>);
 IS(drx::logdet(of<A<double, 4, 4>>()), A<double>);
 IS(drx::solve(of<m44>(), of<A<float, 4>>()), A<float, 7, 4>);

@@ -1,0 +1,11 @@
+// A number is no diagonal.
+// expect: error::wrong_rank
+// expect: of vectors, the last axis
+#include <drx/drx.hpp>
+
+constexpr auto f = [](auto x) {
+  auto z = drx::diagonal_matrix(x);
+  return drx::sum(z + 1);
+};
+using F = drx::program<f, drx::array<float>>;
+const auto& tape = F::tape();
