@@ -23,17 +23,18 @@ struct stage_leaves {
     });
   }
   /// One turn of the last of a block's first steps: its part of the dot products, and of what is fetched.
-  static void run_ahead(frame& f, int turn) {
+  template <int Turn>
+  static void run_ahead(frame& f) {
     constexpr int step = C::plan.first_step[Stage::body + 1] + Stage::ahead - 1;
-    if (members::from_memory(f)) members::template fetch<1>(f, 2 * turn, 2 * Stage::turns);
+    if (members::from_memory(f)) members::template fetch<1, 2 * Turn, 2 * Stage::turns>(f);
     if constexpr (Stage::turns == 1) {
       run_step<C, step>(f);
     } else {
       using product = kernel<C, C::plan.steps[step].entry, &prim::matmul>;
       constexpr int rows = static_cast<int>(product::extents.dots()) / Stage::turns;
-      product::template run_dots<rows>(f, turn * rows);
+      product::template run_dots<rows>(f, Turn * rows);
     }
-    if (members::from_memory(f)) members::template fetch<1>(f, 2 * turn + 1, 2 * Stage::turns);
+    if (members::from_memory(f)) members::template fetch<1, 2 * Turn + 1, 2 * Stage::turns>(f);
   }
   /// The members of a leaf.
   struct leaf_members {
@@ -53,16 +54,16 @@ struct stage_leaves {
     two_frames::place &now = frames.now(), &next = frames.next();
     if (!frames.begun) {
       begin(now, done);
-      for (int turn = 0; turn < Stage::turns; ++turn) run_ahead(*now.f, turn);
+      unroll<Stage::turns>([&]<int Turn>(std::integral_constant<int, Turn>) { run_ahead<Turn>(*now.f); });
     }
     run_steps<Stage::ahead, steps>(*now.f);
     const std::int64_t left = m.count - done - size;
     const bool follows = left == 0 ? m.behind >= size : left >= size;
     if (follows) begin(next, done + size);
-    for (int turn = 0; turn < Stage::turns; ++turn) {
-      if (follows) run_ahead(*next.f, turn);
-      members::template sum_members<1, Stage::turns>(*now.f, to, add, turn);
-    }
+    unroll<Stage::turns>([&]<int Turn>(std::integral_constant<int, Turn>) {
+      if (follows) run_ahead<Turn>(*next.f);
+      members::template sum_members<1, Stage::turns>(*now.f, to, add, Turn);
+    });
     members::template leave<1>(*now.f, m.stored + done, m.local + done, now.number);
     frames.advance(follows);
     return *now.f;

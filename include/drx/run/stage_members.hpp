@@ -76,10 +76,10 @@ struct stage_members {
   }();
   /// Whether all members together are more than a cache holds.
   static bool from_memory(const frame& f) { return f.members[Stage::p].local * member_bytes >= (1 << 22); }
-  /// Fetches part `part` of `parts` of as much as the block's shares are, from where a later block reads it: the next one of a leaf's
+  /// Fetches part `Part` of `Parts` of as much as the block's shares are, from where a later block reads it: the next one of a leaf's
   /// block; behind a smaller one some 9 KB ahead.
-  template <int Body>
-  static void fetch(const frame& f, int part, int parts) {
+  template <int Body, int Part, int Parts>
+  static void fetch(const frame& f) {
     unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int share = C::input(Stage::body + Body, 1 + I);
       constexpr std::int64_t bytes = C::bytes(share), line = 64;
@@ -87,7 +87,8 @@ struct stage_members {
         constexpr std::int64_t turn = bytes / (Body == 1 ? Stage::turns : 1);
         constexpr std::int64_t distance = C::attr(E, Body) == Stage::block ? bytes : (9000 + turn - 1) / turn * turn;
         const std::byte* next = address<C, share>(f) + distance;  // (address() has an effect: g++ 12 drops calls that only fetch)
-        for (std::int64_t at = bytes * part / parts / line * line; at < bytes * (part + 1) / parts; at += line) __builtin_prefetch(next + at);
+        constexpr std::int64_t begin = bytes * Part / Parts / line * line, end = bytes * (Part + 1) / Parts;
+        for (std::int64_t at = begin; at < end; at += line) __builtin_prefetch(next + at);
       }
     });
   }
@@ -97,7 +98,8 @@ struct stage_members {
   static void run_block(frame& f) {
     constexpr int steps = C::plan.step_count[Stage::body + Body], parts = C::attr(E, Body) == Stage::block && steps > 0 ? steps : 1;
     unroll<steps>([&]<int Step>(std::integral_constant<int, Step>) {
-      if (Step < parts && from_memory(f)) fetch<Body>(f, Step, parts);
+      if constexpr (Step < parts)
+        if (from_memory(f)) fetch<Body, Step, parts>(f);
       if constexpr (sums::template result_of_step<Body>(Step) < 0) run_step<C, C::plan.first_step[Stage::body + Body] + Step>(f);
     });
   }
