@@ -1,6 +1,7 @@
 """What the Python twins of every workload share: the flags, files and JSON of the C++ sides (harness.hpp).
 
-Import this before jax, torch or numpy: it reads the flags and keeps the process on as many CPUs as it has threads.
+Make the suite before jax, torch or numpy are imported: it reads the flags, answers `--help` without them, and keeps the process on as
+many CPUs as it has threads.
 
     suite = twin.Suite()
     suite.add("64 clients", "JAX", call=lambda: jax.block_until_ready(compiled(x)), result=lambda y: y, temp_bytes=1024)
@@ -13,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import sys
 import time
 
 
@@ -44,7 +46,7 @@ def flat(value):
 
 class Suite:
     def __init__(self):
-        parser = argparse.ArgumentParser()
+        parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
         parser.add_argument("--check", action="store_true", help="write the results, time nothing")
         parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("."))
         parser.add_argument("--benchmark_out")

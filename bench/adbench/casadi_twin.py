@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """ADBench's gradients in CasADi: expression graphs of scalars, differentiated once, evaluated by its virtual machine."""
 
-import twin
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

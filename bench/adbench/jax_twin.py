@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """ADBench's gradients in JAX, jitted: the peer of main.cpp, on the same inputs (inputs.hpp)."""
 
+import pathlib
+import sys
 import time
 
-import twin
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

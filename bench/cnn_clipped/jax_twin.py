@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """The mean of clipped gradients in JAX: vmap of grad, as for differentially private training."""
 
+import pathlib
+import sys
 import time
 
-import twin
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """The mean of clipped gradients in PyTorch: torch.func's vmap of grad, compiled."""
 
-import twin
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

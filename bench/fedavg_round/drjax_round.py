@@ -6,9 +6,13 @@ which is DrJAX at its fastest on CPUs. Unrolling the local steps, XLA's fast-mat
 
 import logging
 import os
+import pathlib
+import sys
 import time
 
-import twin
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 use_mesh = "--mesh" in suite.more and suite.threads > 1

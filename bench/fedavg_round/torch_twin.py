@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """The FedAvg round in PyTorch: torch.func's vmap over the clients of eight steps of grad, compiled."""
 
-import twin
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """The logistic regression's loss and gradient in JAX, on as many cores as there are threads."""
 
+import pathlib
+import sys
 import time
 
-import twin
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

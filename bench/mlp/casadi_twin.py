@@ -2,10 +2,14 @@
 """The MLP's value and gradient in CasADi, on one core: matrices (MX), the gradient written as C and compiled."""
 
 import os
+import pathlib
+import sys
 import tempfile
 import time
 
-import twin
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

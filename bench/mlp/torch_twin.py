@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """The MLP's value and gradient in PyTorch, on one core, compiled: eager takes half as long again."""
 
-import twin
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

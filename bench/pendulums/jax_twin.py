@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """Many small simulations in JAX: vmap of a scan, differentiated."""
 
+import pathlib
+import sys
 import time
 
-import twin
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """The gradient of a product of 1000 variables in CasADi: a graph of scalars, evaluated by its virtual machine."""
 
-import twin
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 

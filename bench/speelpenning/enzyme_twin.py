@@ -3,8 +3,11 @@
 
 import importlib.metadata
 import pathlib
+import sys
 
-import twin
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+
+import twin  # noqa: E402
 
 suite = twin.Suite()
 
