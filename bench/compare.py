@@ -25,7 +25,7 @@ def compare(folder, tolerance, base="drx", bounds=()):
     """{row: {side: difference}} of the result files under `folder`, one folder for each row.
 
     Sides are compared with "reference", without one with `base`, without it with the first by name. Sides in `bounds`
-    compute something else, such as the memory's bandwidth, and have no result.
+    compute something else, such as the memory's bandwidth, and have no result. `tolerance` is a number, or {row: number}.
     """
     rows = {}
     for row in sorted(p for p in folder.iterdir() if p.is_dir()):
@@ -40,8 +40,9 @@ def compare(folder, tolerance, base="drx", bounds=()):
             continue
         want = next(side for side in ("reference", base, *results) if side in results)
         rows[row.name] = {side: difference(values, results[want]) for side, values in results.items()}
-        wrong = {side: d for side, d in rows[row.name].items() if not d <= tolerance}
+        allowed = tolerance[row.name] if isinstance(tolerance, dict) else tolerance
+        wrong = {side: d for side, d in rows[row.name].items() if not d <= allowed}
         if wrong:
             raise WrongRow(f"{row.name}: wrong result: " + "; ".join(
-                f"{side} is off from {want} by {d:.3g}, allowed {tolerance:g}" for side, d in wrong.items()))
+                f"{side} is off from {want} by {d:.3g}, allowed {allowed:g}" for side, d in wrong.items()))
     return rows

@@ -11,9 +11,10 @@ namespace logistic::program {
 inline constexpr int block = 1000;
 
 struct rows : drx::placement<rows> {};
+template <class T>
 struct row {
-  drx::array<float, features> x;
-  drx::scalar<float> y;
+  drx::array<T, features> x;
+  drx::scalar<T> y;
 };
 struct rows_of_block {
   drx::array<float, block, features> x;
@@ -21,7 +22,8 @@ struct rows_of_block {
 };
 
 }  // namespace logistic::program
-BOOST_HANA_ADAPT_STRUCT(logistic::program::row, x, y);
+BOOST_HANA_ADAPT_STRUCT(logistic::program::row<float>, x, y);
+BOOST_HANA_ADAPT_STRUCT(logistic::program::row<double>, x, y);
 BOOST_HANA_ADAPT_STRUCT(logistic::program::rows_of_block, x, y);
 
 namespace logistic::program {
@@ -42,8 +44,10 @@ inline constexpr auto mean_of_blocks = [](auto w, auto data) {
 };
 inline constexpr auto slope_by_blocks = [](auto w, auto data) { return drx::value_and_grad(mean_of_blocks)(w, data); };
 
-using weights = drx::array<float, features>;
-using Slope = drx::program<slope, weights, drx::placed<row, rows>>;
-using SlopeByBlocks = drx::program<slope_by_blocks, weights, drx::placed<rows_of_block, rows>>;
+template <class T>
+using weights = drx::array<T, features>;
+template <class T>
+using Slope = drx::program<slope, weights<T>, drx::placed<row<T>, rows>>;
+using SlopeByBlocks = drx::program<slope_by_blocks, weights<float>, drx::placed<rows_of_block, rows>>;
 
 }  // namespace logistic::program

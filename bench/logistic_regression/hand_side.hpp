@@ -1,106 +1,141 @@
-// bench/logistic_regression/hand_side.hpp: fused by hand: sixteen rows at a time, whose logits go through exp and log1p in one vector;
-// the sums of the sixteen before are added up between their dot products, eight rows of the one and eight of the other; the weights and
-// the sums stay in registers, and rows further on are fetched ahead. exp and log1p in the range that they are needed for, to about 2 ulp.
+// bench/logistic_regression/hand_side.hpp: fused by hand: sixteen rows at a time, whose logits go through exp and log1p in one vector, in
+// double in two; the sums of the sixteen before are added up between their dot products, eight rows of the one and eight of the other; the
+// weights and the sums stay in registers as far as there are any, and rows further on are fetched ahead. exp and log1p in the range that
+// they are needed for, to about 2 ulp.
 #pragma once
 
 #include "inputs.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace logistic::hand {
 
-inline constexpr int width = 16;  // of a pack; the compiler cuts it where registers are narrower
-typedef float pack __attribute__((vector_size(width * sizeof(float))));
-typedef std::int32_t whole __attribute__((vector_size(width * sizeof(float))));
-typedef float half_pack __attribute__((vector_size(width / 2 * sizeof(float))));
+/// Packs of 64 bytes; the compiler cuts them where registers are narrower.
+template <class T>
+struct vectors {
+  static constexpr int width = 64 / sizeof(T);
+  using integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  typedef T pack __attribute__((vector_size(64)));
+  typedef integer whole __attribute__((vector_size(64)));
+  static constexpr int packs = features / width, tail = features % width, last = features - width;
+};
+template <class T>
+using pack = typename vectors<T>::pack;
 
-inline constexpr int packs = features / width, tail = features % width, last = features - width;
-inline constexpr int block = width;        // rows
+inline constexpr int block = 16;           // rows
 inline constexpr int group = 8;            // rows of a turn
-inline constexpr int ahead = 3 * group;    // rows
-inline constexpr std::size_t part = 4000;  // rows whose sums are float
+inline constexpr std::size_t part = 4000;  // rows whose sums are T
 
-template <class V>
-inline __attribute__((always_inline)) V load(const float* p) {
+template <class V, class T>
+inline __attribute__((always_inline)) V load(const T* p) {
   V x;
   std::memcpy(&x, p, sizeof x);
   return x;
 }
 /// Interleaves the lanes of a and b and adds the halves: the partial sums of two rows, half as many of each.
-inline __attribute__((always_inline)) pack fold(pack a, pack b) {
+inline __attribute__((always_inline)) pack<float> fold(pack<float> a, pack<float> b) {
   return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23) +
          __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
-/// The sums of eight packs' lanes.
-inline __attribute__((always_inline)) half_pack sums_of(const pack* x) {
-  const pack all = fold(fold(fold(x[0], x[4]), fold(x[2], x[6])), fold(fold(x[1], x[5]), fold(x[3], x[7])));
-  return __builtin_shufflevector(all, all, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(all, all, 8, 9, 10, 11, 12, 13, 14, 15);
+inline __attribute__((always_inline)) pack<double> fold(pack<double> a, pack<double> b) {
+  return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+/// Writes eight sums: those in eight lanes, or in two lanes each.
+inline __attribute__((always_inline)) void store_eight(pack<double> sums, double* to) { std::memcpy(to, &sums, sizeof sums); }
+inline __attribute__((always_inline)) void store_eight(pack<float> sums, float* to) {
+  const auto eight = __builtin_shufflevector(sums, sums, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(sums, sums, 8, 9, 10, 11, 12, 13, 14, 15);
+  std::memcpy(to, &eight, sizeof eight);
 }
 /// exp(-a) for a >= 0.
-inline __attribute__((always_inline)) pack exp_minus(pack a) {
-  const pack t = (a < 87.0f ? a : 87.0f - pack{}) * -1.44269504f;
-  const whole n = __builtin_convertvector(t - 0.5f, whole);
-  const pack r = (t - __builtin_convertvector(n, pack)) * 0.693147181f;
-  const pack p = 1 + r * (1 + r * (0.5f + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r * (1.0f / 720 + r * (1.0f / 5040)))))));
-  return p * reinterpret_cast<pack>((n + 127) << 23);
+template <class T>
+inline __attribute__((always_inline)) pack<T> exp_minus(pack<T> a) {
+  using whole = typename vectors<T>::whole;
+  constexpr bool is_float = sizeof(T) == 4;
+  const pack<T> most = T(is_float ? 87 : 708) - pack<T>{};
+  const pack<T> t = (a < most ? a : most) * T(-1.4426950408889634);
+  const whole n = __builtin_convertvector(t - T(0.5), whole);
+  const pack<T> r = (t - __builtin_convertvector(n, pack<T>)) * T(0.6931471805599453);
+  constexpr int terms = is_float ? 7 : 13;
+  pack<T> p = 1 + r * (T(1) / T(terms));
+#pragma GCC unroll 16
+  for (int k = terms - 1; k > 0; --k) p = 1 + r * p * (T(1) / T(k));
+  return p * reinterpret_cast<pack<T>>((n + (is_float ? 127 : 1023)) << (is_float ? 23 : 52));
 }
 /// log(1 + e) for e in [0, 1].
-inline __attribute__((always_inline)) pack log1p(pack e) {
-  const pack s = e / (2 + e), q = s * s;
-  return 2 * s * (1 + q * (1.0f / 3 + q * (1.0f / 5 + q * (1.0f / 7 + q * (1.0f / 9 + q * (1.0f / 11 + q * (1.0f / 13)))))));
+template <class T>
+inline __attribute__((always_inline)) pack<T> log1p(pack<T> e) {
+  const pack<T> s = e / (2 + e), q = s * s;
+  constexpr int terms = sizeof(T) == 4 ? 6 : 15;
+  pack<T> p = T(1) / T(2 * terms + 1) - pack<T>{};
+#pragma GCC unroll 16
+  for (int k = terms - 1; k >= 0; --k) p = T(1) / T(2 * k + 1) + q * p;
+  return 2 * s * p;
 }
 /// Fetches one half of as much as a group of rows has. (Unrolled, it would come in too short a burst.)
-inline __attribute__((always_inline)) void fetch(const float* x, int which) {
+template <class T>
+inline __attribute__((always_inline)) void fetch(const T* x, int which) {
   constexpr int half = group * features / 2;
 #pragma GCC unroll 1
-  for (int at = which * half; at < (which + 1) * half; at += 16) __builtin_prefetch(x + at);
+  for (int at = which * half; at < (which + 1) * half; at += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(x + at);
+}
+/// Where pack k of a row begins: the last one ends with the row.
+template <class T>
+constexpr int begin_of(int k) {
+  return k < vectors<T>::packs ? k * vectors<T>::width : vectors<T>::last;
 }
 /// The logits of a group of rows.
-inline __attribute__((always_inline)) half_pack logits(const float* x, const pack* w) {
-  pack dot[group] = {};
+template <class T>
+inline __attribute__((always_inline)) void logits(const T* x, const pack<T>* w, T* to) {
+  pack<T> dot[group] = {};
+#pragma GCC unroll 16
+  for (int k = 0; k <= vectors<T>::packs; ++k)
 #pragma GCC unroll 8
-  for (int k = 0; k <= packs; ++k)
-#pragma GCC unroll 8
-    for (int r = 0; r < group; ++r) dot[r] += load<pack>(x + r * features + (k < packs ? k * width : last)) * w[k];
-  return sums_of(dot);
+    for (int r = 0; r < group; ++r) dot[r] += load<pack<T>>(x + r * features + begin_of<T>(k)) * w[k];
+  store_eight(fold(fold(fold(dot[0], dot[4]), fold(dot[2], dot[6])), fold(fold(dot[1], dot[5]), fold(dot[3], dot[7]))), to);
 }
 /// sum += rows of a group, each times its slope.
-inline __attribute__((always_inline)) void add_group(const float* x, const float* slope, pack* sum) {
+template <class T>
+inline __attribute__((always_inline)) void add_group(const T* x, const T* slope, pack<T>* sum) {
 #pragma GCC unroll 8
   for (int r = 0; r < group; ++r)
-#pragma GCC unroll 8
-    for (int k = 0; k <= packs; ++k) sum[k] += load<pack>(x + r * features + (k < packs ? k * width : last)) * slope[r];
+#pragma GCC unroll 16
+    for (int k = 0; k <= vectors<T>::packs; ++k) sum[k] += load<pack<T>>(x + r * features + begin_of<T>(k)) * slope[r];
 }
 
 /// Adds the sums of rows [begin, end) to total, and their losses to loss.
-inline void add_rows(const inputs& in, std::size_t begin, std::size_t end, double& loss, double* total) {
-  pack w[packs + 1], sum[packs + 1] = {};  // the last pack ends with the row; lanes that it shares are zero in w
-  for (int k = 0; k < packs; ++k) w[k] = load<pack>(&in.w[static_cast<std::size_t>(k * width)]);
-  w[packs] = load<pack>(&in.w[last]);
+template <class T>
+void add_rows(const inputs<T>& in, std::size_t begin, std::size_t end, double& loss, double* total) {
+  constexpr int width = vectors<T>::width, packs = vectors<T>::packs, tail = vectors<T>::tail;
+  constexpr int ahead = 9600 / static_cast<int>(sizeof(T));
+  pack<T> w[packs + 1], sum[packs + 1] = {};  // lanes that the last pack shares with the one before are zero in w
+  for (int k = 0; k <= packs; ++k) w[k] = load<pack<T>>(&in.w[static_cast<std::size_t>(begin_of<T>(k))]);
   for (int j = 0; j < width - tail; ++j) w[packs][j] = 0;
-  pack lost = {};
-  alignas(64) float z[block], slopes[block] = {};
-  const float* before = &in.x[begin * features];  // the block in front; of the first there is none, and its slopes are zeros
+  pack<T> lost = {};
+  alignas(64) T z[block], slopes[block] = {};
+  const T* before = &in.x[begin * features];  // the block in front; of the first there is none, and its slopes are zeros
   for (std::size_t i = begin; i < end; i += block) {
-    const float* x = &in.x[i * features];
+    const T* x = &in.x[i * features];
 #pragma GCC unroll 1
     for (int g = 0; g < block; g += group) {
-      const float* rows = x + g * features;
-      fetch(rows + ahead * features, 0);
-      const half_pack found = logits(rows, w);
-      std::memcpy(z + g, &found, sizeof found);
-      fetch(rows + ahead * features, 1);
+      const T* rows = x + g * features;
+      fetch(rows + ahead, 0);
+      logits(rows, w, z + g);
+      fetch(rows + ahead, 1);
       add_group(before + g * features, slopes + g, sum);
     }
-    const pack a = load<pack>(z), y = load<pack>(&in.y[i]), e = exp_minus(a > 0 ? a : -a);
-    lost += (a > 0 ? a : pack{}) + log1p(e) - y * a;
-    const pack slope = (a > 0 ? 1 - pack{} : e) / (1 + e) - y;
-    std::memcpy(slopes, &slope, sizeof slope);
+#pragma GCC unroll 2
+    for (int g = 0; g < block; g += width) {
+      const pack<T> a = load<pack<T>>(z + g), y = load<pack<T>>(&in.y[i + static_cast<std::size_t>(g)]), e = exp_minus<T>(a > 0 ? a : -a);
+      lost += (a > 0 ? a : pack<T>{}) + log1p<T>(e) - y * a;
+      const pack<T> slope = (a > 0 ? 1 - pack<T>{} : e) / (1 + e) - y;
+      std::memcpy(slopes + g, &slope, sizeof slope);
+    }
     before = x;
   }
   for (int g = 0; g < block; g += group) add_group(before + g * features, slopes + g, sum);
-  for (int r = 0; r < block; ++r) loss += static_cast<double>(lost[r]);
+  for (int r = 0; r < width; ++r) loss += static_cast<double>(lost[r]);
   for (int j = 0; j < packs * width; ++j) total[j] += static_cast<double>(sum[j / width][j % width]);
   for (int j = 0; j < tail; ++j) total[packs * width + j] += static_cast<double>(sum[packs][width - tail + j]);
 }
@@ -109,15 +144,17 @@ inline void add_rows(const inputs& in, std::size_t begin, std::size_t end, doubl
 
 namespace logistic {
 
-inline void hand_side(const inputs& in, answer& out) {
-  static_assert(rows % hand::block == 0 && hand::part % hand::block == 0);
+/// The rows are a multiple of a block's.
+template <class T>
+void hand_side(const inputs<T>& in, answer<T>& out) {
+  static_assert(hand::part % hand::block == 0);
   double loss = 0, total[features] = {};
 #pragma omp parallel reduction(+ : loss, total)
 #pragma omp for schedule(static)
-  for (std::size_t first = 0; first < rows; first += hand::part)
-    hand::add_rows(in, first, std::min(rows, first + hand::part), loss, total);
-  out.loss = static_cast<float>(loss / static_cast<double>(rows));
-  for (int j = 0; j < features; ++j) out.slope[j] = static_cast<float>(total[j] / static_cast<double>(rows));
+  for (std::size_t first = 0; first < in.rows; first += hand::part)
+    hand::add_rows(in, first, std::min(in.rows, first + hand::part), loss, total);
+  out.loss = static_cast<T>(loss / static_cast<double>(in.rows));
+  for (int j = 0; j < features; ++j) out.slope[j] = static_cast<T>(total[j] / static_cast<double>(in.rows));
 }
 
 }  // namespace logistic

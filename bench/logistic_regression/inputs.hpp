@@ -1,4 +1,4 @@
-// bench/logistic_regression/inputs.hpp: the rows that every side reads, 404 MB, where they lie: nobody copies them.
+// bench/logistic_regression/inputs.hpp: the rows that every side reads, 404 MB of each type, where they lie: nobody copies them.
 // jax_twin.py makes the same numbers.
 #pragma once
 
@@ -15,7 +15,6 @@
 namespace logistic {
 
 inline constexpr int features = 100;
-inline constexpr std::size_t rows = 1'000'000;
 
 /// Memory on huge pages, as numpy asks for it too.
 template <class T>
@@ -32,38 +31,44 @@ struct huge_pages {
   void deallocate(T* p, std::size_t) { std::free(p); }
   bool operator==(const huge_pages&) const = default;
 };
-using numbers = std::vector<float, huge_pages<float>>;
+template <class T>
+using numbers = std::vector<T, huge_pages<T>>;
 
+template <class T>
 struct inputs {
-  std::vector<float> w = std::vector<float>(features);
-  numbers x = numbers(rows * features);  // [rows, features]
-  numbers y = numbers(rows);             // 0 or 1
+  std::size_t rows;
+  std::vector<T> w = std::vector<T>(features);
+  numbers<T> x = numbers<T>(rows * features);  // [rows, features]
+  numbers<T> y = numbers<T>(rows);             // 0 or 1
 };
+template <class T>
 struct answer {
-  float loss = 0, slope[features] = {};
+  T loss = 0, slope[features] = {};
 };
 
-inline inputs make_inputs() {
-  inputs in;
-  for (std::uint32_t i = 0; i < features; ++i) in.w[i] = 0.25f * bench::uniform(1, i);
+template <class T>
+inputs<T> make_inputs(std::size_t rows) {
+  inputs<T> in{rows};
+  for (std::uint32_t i = 0; i < features; ++i) in.w[i] = T(0.25f * bench::uniform(1, i));
 #pragma omp parallel for
-  for (std::uint32_t i = 0; i < rows * features; ++i) in.x[i] = bench::uniform(2, i);
-  for (std::uint32_t i = 0; i < rows; ++i) in.y[i] = bench::uniform(3, i) > 0 ? 1.0f : 0.0f;
+  for (std::uint32_t i = 0; i < rows * features; ++i) in.x[i] = T(bench::uniform(2, i));
+  for (std::uint32_t i = 0; i < rows; ++i) in.y[i] = bench::uniform(3, i) > 0 ? T(1) : T(0);
   return in;
 }
 
 /// In plain double loops.
-inline std::vector<double> reference(const inputs& in) {
+template <class T>
+std::vector<double> reference(const inputs<T>& in) {
   std::vector<double> total(1 + features);
-  for (std::size_t i = 0; i < rows; ++i) {
-    const float* x = &in.x[i * features];
+  for (std::size_t i = 0; i < in.rows; ++i) {
+    const T* x = &in.x[i * features];
     double z = 0;
     for (std::size_t j = 0; j < features; ++j) z += static_cast<double>(x[j]) * static_cast<double>(in.w[j]);
     total[0] += std::log1p(std::exp(z)) - static_cast<double>(in.y[i]) * z;
     const double slope = 1 / (1 + std::exp(-z)) - static_cast<double>(in.y[i]);
     for (std::size_t j = 0; j < features; ++j) total[1 + j] += slope * static_cast<double>(x[j]);
   }
-  for (double& t : total) t /= static_cast<double>(rows);
+  for (double& t : total) t /= static_cast<double>(in.rows);
   return total;
 }
 

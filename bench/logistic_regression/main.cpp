@@ -14,59 +14,74 @@
 #include "eigen_side.hpp"
 #endif
 
-int main(int argc, char** argv) {
-  bench::suite suite(argc, argv);
-  const std::string row = "loss and gradient";
-  const auto in = std::make_unique<const logistic::inputs>(logistic::make_inputs());
-  if (suite.checking()) suite.reference(row, logistic::reference(*in));
+namespace {
+
+template <class T>
+void add_sides(bench::suite& suite, const std::string& row, const logistic::inputs<T>& in) {
+  if (suite.checking()) suite.reference(row, logistic::reference(in));
 
   // STREAM's triad, a = b + s c: two arrays read and one written, together as many bytes as the rows have.
-  constexpr std::size_t third = logistic::rows * (logistic::features + 1) / 3;
-  auto a = std::make_shared<logistic::numbers>(third, 1.0f), b = std::make_shared<logistic::numbers>(third, 2.0f),
-       c = std::make_shared<logistic::numbers>(third, 3.0f);
-  suite.add({.row = row, .name = "bandwidth (STREAM triad of as many bytes)", .call = [a, b, c] {
-               float* to = a->data();
-               const float *from = b->data(), *more = c->data();
+  const std::size_t third = in.rows * (logistic::features + 1) / 3;
+  using numbers = logistic::numbers<T>;
+  auto a = std::make_shared<numbers>(third, T(1)), b = std::make_shared<numbers>(third, T(2)), c = std::make_shared<numbers>(third, T(3));
+  suite.add({.row = row, .name = "bandwidth (STREAM triad of as many bytes)", .call = [a, b, c, third] {
+               T* to = a->data();
+               const T *from = b->data(), *more = c->data();
 #pragma omp parallel for schedule(static)
-               for (std::size_t i = 0; i < third; ++i) to[i] = from[i] + 3.0f * more[i];
+               for (std::size_t i = 0; i < third; ++i) to[i] = from[i] + 3 * more[i];
              }});
 
-  const auto add = [&](const char* name, void (*side)(const logistic::inputs&, logistic::answer&)) {
-    auto out = std::make_shared<logistic::answer>();
+  const auto add = [&](const char* name, void (*side)(const logistic::inputs<T>&, logistic::answer<T>&)) {
+    auto out = std::make_shared<logistic::answer<T>>();
     suite.add({.row = row,
                .name = name,
-               .call = [&in, side, out] { side(*in, *out); },
+               .call = [&in, side, out] { side(in, *out); },
                .result = [out] { return bench::numbers(std::span(&out->loss, 1 + logistic::features)); }});
   };
-  add("fused by hand", logistic::hand_side);
+  add("fused by hand", logistic::hand_side<T>);
 #ifdef DRX_BENCH_EIGEN
-  add("Eigen + OpenMP", logistic::eigen_side);
+  add("Eigen + OpenMP", logistic::eigen_side<T>);
 #endif
+}
+
 #ifdef DRX_BENCH_DRX
+template <class Program, class Member, class T>
+void add_program(bench::suite& suite, drx::session& session, const std::string& row, const char* name, const logistic::inputs<T>& in, std::size_t members) {
+  logistic::program::weights<T> w;
+  std::copy(in.w.begin(), in.w.end(), w.data());
+  const auto blocks = drx::even_blocks(static_cast<std::int64_t>(members), 1);
+  auto data = drx::place_memory<logistic::program::rows, Member>(session.communicator(), blocks, in.x, in.y);
+  auto slope = std::make_shared<drx::compiled<Program>>(session.compile<Program>());
+  auto out = std::make_shared<typename drx::compiled<Program>::result>();
+  suite.add({.row = row,
+             .name = name,
+             .call = [w, data, slope, out] { slope->call(*out, w, data); },
+             .result =
+                 [out] {
+                   auto all = bench::numbers(out->first);
+                   for (int j = 0; j < logistic::features; ++j) all.push_back(static_cast<double>(out->second.data()[j]));
+                   return all;
+                 },
+             .counters = {{"temp_bytes", static_cast<double>(slope->server_bytes() + session.threads() * slope->thread_bytes())}}});
+}
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::suite suite(argc, argv);
+  const std::string row = "float, 1e6 rows", row_of_doubles = "double, 5e5 rows";
+  const auto floats = logistic::make_inputs<float>(1'000'000);
+  const auto doubles = logistic::make_inputs<double>(500'000);
+  add_sides(suite, row, floats);
+  add_sides(suite, row_of_doubles, doubles);
+#ifdef DRX_BENCH_DRX
+  namespace side = logistic::program;
   int none = 0;
   drx::session session(none, nullptr);
-  logistic::program::weights w;
-  std::copy(in->w.begin(), in->w.end(), w.data());
-  const auto add_program = [&]<class Program, class Member>(const char* name, std::int64_t members, std::type_identity<Program>,
-                                                            std::type_identity<Member>) {
-    auto data = drx::place_memory<logistic::program::rows, Member>(session.communicator(), drx::even_blocks(members, 1), in->x, in->y);
-    auto slope = std::make_shared<drx::compiled<Program>>(session.compile<Program>());
-    auto out = std::make_shared<typename drx::compiled<Program>::result>();
-    suite.add({.row = row,
-               .name = name,
-               .call = [w, data, slope, out] { slope->call(*out, w, data); },
-               .result =
-                   [out] {
-                     auto all = bench::numbers(out->first);
-                     for (int j = 0; j < logistic::features; ++j) all.push_back(static_cast<double>(out->second.data()[j]));
-                     return all;
-                   },
-               .counters = {{"temp_bytes", static_cast<double>(slope->server_bytes() + session.threads() * slope->thread_bytes())}}});
-  };
-  namespace drx_side = logistic::program;
-  add_program("drx", logistic::rows, std::type_identity<drx_side::Slope>{}, std::type_identity<drx_side::row>{});
-  add_program("drx, blocks of 1000 rows", logistic::rows / drx_side::block, std::type_identity<drx_side::SlopeByBlocks>{},
-              std::type_identity<drx_side::rows_of_block>{});
+  add_program<side::Slope<float>, side::row<float>>(suite, session, row, "drx", floats, floats.rows);
+  add_program<side::SlopeByBlocks, side::rows_of_block>(suite, session, row, "drx, blocks of 1000 rows", floats, floats.rows / side::block);
+  add_program<side::Slope<double>, side::row<double>>(suite, session, row_of_doubles, "drx", doubles, doubles.rows);
 #endif
   return suite.run();
 }
