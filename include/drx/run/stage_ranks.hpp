@@ -17,7 +17,7 @@ struct stage_ranks {
 
   /// The nodes of all ranks, of which `list` is this one's, become the stage's results. Leaves have `unit` members. There is room for a node
   /// in `spare`; the node `lent` is not written to.
-  static void fold(frame& f, const membership& m, std::int64_t unit, node_list list, std::byte* spare, const std::byte* lent) {
+  static void fold(frame& f, const membership& m, std::int64_t unit, node_list& list, std::byte* spare, const std::byte* lent) {
     runtime& rt = *static_cast<runtime*>(f.runtime);
     if (rt.communicator->size() > 1) {
       const bool fast = is_fast(rt);

@@ -35,7 +35,8 @@ struct top_stage {
     if constexpr (Stage::node_bytes > 0) {
       buffer& spare = rt.threads[0].nodes[Stage::ordinal];  // for the results of no members
       spare.grow(static_cast<std::size_t>(Stage::node_bytes));
-      ranks::fold(f, m, j.unit, nodes_of_tasks(j, spare), spare.data(), j.lent);
+      node_list list = nodes_of_tasks(j, spare);
+      ranks::fold(f, m, j.unit, list, spare.data(), j.lent);
     }
   }
 
