@@ -19,6 +19,8 @@ void run_fused(frame& f) {
     fused_product<loop>::run(f);
   } else if constexpr (loop::now.sums > 0) {
     fused_sums<loop>::run(f);
+  } else if constexpr (fused_packs<loop>::run_alone) {
+    fused_packs<loop>::run(f);
   } else if constexpr (loop::short_rows) {
     fused_short_rows<loop>::run(f);
   } else {

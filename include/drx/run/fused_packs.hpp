@@ -1,4 +1,4 @@
-// drx/run/fused_packs.hpp: a fused loop of plain arithmetic in packs, as products and sums over rows take part in it.
+// drx/run/fused_packs.hpp: a fused loop of plain arithmetic, and tanh, in packs, as products and sums over rows take part in it.
 #pragma once
 
 #include <drx/run/fused_loop.hpp>
@@ -11,7 +11,7 @@ struct fused_packs {
   using C = typename Loop::code;
   using pointers_type = typename Loop::pointers_type;
 
-  /// Whether a loop after a product is computed in packs: arithmetic, and tanh where packs have it, of one floating type.
+  /// Whether a loop can be computed in packs: arithmetic, and tanh where packs have it, of one floating type.
   static constexpr bool in_packs = [] {
     using T = element_of<C, Loop::result(0)>;
     for (int m = 0; m < Loop::count; ++m) {
@@ -85,6 +85,17 @@ struct fused_packs {
       (point(std::integral_constant<int, K>{}), ...);
     }
   };
+
+  /// Whether a loop of its own is one of packs: it has a tanh, which no compiler makes of elements.
+  static constexpr bool run_alone =
+      in_packs && Loop::in_halves && Loop::columns % drx::kernel::pack_width<element_of<C, Loop::result(0)>> == 0;
+  static void run(frame& f) {
+    using T = element_of<C, Loop::result(0)>;
+    const operands<T> at(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{});
+    for (std::int64_t r = 0; r < Loop::rows; ++r)
+      for (std::int64_t c = 0; c < Loop::columns; c += drx::kernel::pack_width<T>)
+        compute_packs<T>(drx::kernel::pack<T>{}, at.pointers, at.out, r, c, std::make_integer_sequence<int, Loop::count>{});
+  }
 };
 
 }  // namespace drx::run

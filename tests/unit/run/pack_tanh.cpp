@@ -1,5 +1,6 @@
 // tanh of packs, where the target has it: every float of a stride against the C library in double, and doubles of all sizes against it in
 // long double.
+#include <drx/drx.hpp>
 #include <drx/run/pack_tanh.hpp>
 
 #include <doctest/doctest.h>
@@ -8,6 +9,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+
+#include "harness/run.hpp"
 
 #if defined(__AVX512F__) && !defined(__clang__)
 namespace {
@@ -94,3 +97,15 @@ TEST_CASE_TEMPLATE("tanh of packs: special values", T, float, double) {
   CHECK(of(1000 * limits::denorm_min()) == 1000 * limits::denorm_min());
 }
 #endif
+
+namespace {
+constexpr auto layer = [](auto x, auto b) {
+  const auto h = drx::tanh(x + b);
+  return std::pair{h, 1 - h * h};
+};
+}  // namespace
+TEST_CASE_TEMPLATE("a loop of its own: rows of whole packs, and others", T, float, double) {
+  harness::check_run<drx::program<layer, drx::array<T, 5, 32>, drx::array<T, 32>>>();
+  harness::check_run<drx::program<layer, drx::array<T, 5, 80>, drx::array<T, 5, 1>>>();
+  harness::check_run<drx::program<layer, drx::array<T, 3, 21>, drx::array<T>>>();
+}
