@@ -62,6 +62,8 @@ struct nothing_is_batched : reported {};
 struct jacobian_needs_arrays : reported {};
 struct custom_rule_returns_another_type : reported {};
 struct branch_on_a_traced_value : reported {};
+struct numbers_alone_have_no_element_type : reported {};
+struct axes_and_extents_are_template_arguments : reported {};
 struct placed_value_where_an_unplaced_one_is_declared : reported {};
 struct traced_lambda_captures_a_runtime_value : reported {};
 struct structure_members_must_be_arrays : reported {};

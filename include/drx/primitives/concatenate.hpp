@@ -177,6 +177,38 @@ constexpr auto stack(const X&... x) {
   return array_of<T, S>(detail::at(
       b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
 }
+namespace detail {
+/// The first array among X....
+template <class X, class... Rest>
+constexpr auto first_array() {
+  if constexpr (Array<X> || sizeof...(Rest) == 0) {
+    return std::type_identity<X>{};
+  } else {
+    return first_array<Rest...>();
+  }
+}
+template <class... X>
+concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>)&&...);
+template <class A, class X>
+using array_for_number = std::conditional_t<Literal<X>, std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
+/// x, or the array A that has the number x everywhere.
+template <class A, class X>
+constexpr A as_array(const X& x) {
+  if constexpr (Array<X>) {
+    return x;
+  } else {
+    return full<A>(static_cast<typename A::value_type>(x));
+  }
+}
+template <class... X>
+using array_beside = typename decltype(first_array<X...>())::type;
+}  // namespace detail
+/// A plain number beside arrays stands for an array like the first.  stack(x, 0.5, y)
+template <int Axis = 0, class... X>
+  requires(detail::NumbersBesideArrays<X...> && detail::Stackable<Axis, detail::array_for_number<detail::array_beside<X...>, X>...>)
+constexpr auto stack(const X&... x) {
+  return drx::stack<Axis>(detail::as_array<detail::array_for_number<detail::array_beside<X...>, X>>(x)...);
+}
 template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, X...>::misuse())>
   requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Stackable<Axis, X...>)
 Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map

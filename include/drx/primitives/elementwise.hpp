@@ -121,6 +121,9 @@ namespace detail {
 
 template <class X>
 concept Literal = Element<std::remove_cvref_t<X>>;
+/// As in NumPy's sum(x, 0), where drx has sum<0>(x).
+template <class A, class... I>
+concept AxesAsArguments = Array<A> && sizeof...(I) > 0 && (std::is_integral_v<I> && ...);
 template <class X>
 concept ArrayOrLiteral = Array<X> || Literal<X>;
 

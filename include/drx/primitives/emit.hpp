@@ -5,6 +5,7 @@
 #pragma once
 
 #include <drx/core/batched.hpp>
+#include <drx/core/placed_parts.hpp>
 #include <drx/tape/evaluation.hpp>
 #include <drx/tape/rewrite.hpp>
 
@@ -160,6 +161,7 @@ constexpr int first_axes_exchanged(builder& b, int x);
 #include <drx/primitives/map.hpp>
 #include <drx/primitives/regions.hpp>
 #include <drx/primitives/structure_arithmetic.hpp>
+#include <drx/primitives/assignment.hpp>
 #include <drx/primitives/reduce.hpp>
 #include <drx/primitives/gather.hpp>
 #include <drx/primitives/group_gather.hpp>

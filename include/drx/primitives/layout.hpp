@@ -140,6 +140,9 @@ constexpr auto reshape(const A& x) {
 template <std::int64_t... Extents, class A, class Why = error::number_of_elements_differs>
   requires(Array<A> && (Extents * ... * 1) != A::size)
 Why reshape(const A&) = delete;  // drx: the product of the new extents must be the number of elements
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments>
+  requires detail::AxesAsArguments<A, I...>
+Why reshape(const A&, const I&...) = delete;  // drx: reshape<3, 4>(x)
 template <auto..., class A, class Why = error::array_operation_on_a_placed_value>
   requires detail::PlacedOperands<A>
 Why reshape(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::reshape<extents...>(x); }, placed)

@@ -86,6 +86,9 @@ constexpr auto where(const C& condition, const A& a, const B& b) {
 template <class C, class A, class B, class Why = decltype(detail::where_mismatch<C, A, B>())>
   requires(Array<C> && detail::ArrayPair<A, B> && !detail::WhereOperands<C, A, B>)
 Why where(const C&, const A&, const B&) = delete;  // drx: where(array of bool, a, b): a and b of one element type, all three broadcast
+template <class C, class A, class B, class Why = error::numbers_alone_have_no_element_type>
+  requires(Array<C> && detail::Literal<A> && detail::Literal<B>)
+Why where(const C&, const A&, const B&) = delete;  // drx: of two plain numbers one is to be an array: drx::full<drx::scalar<double>>(1); or cast<double>(condition)
 template <class C, class A, class B, class Why = error::array_operation_on_a_placed_value>
   requires detail::PlacedOperands<C, A, B>
 Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z)

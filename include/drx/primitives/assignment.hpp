@@ -1,0 +1,49 @@
+// drx/primitives/assignment.hpp: x += y is x = x + y, and so on, for arrays, structures and placed values.
+#ifndef DRX_CATALOGUE
+#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
+#else
+#pragma once
+
+namespace drx {
+namespace detail {
+template <class A, class B>
+concept Assigned = (Array<A> || Placed<A> || Compound<A>) && Structured<B> && !error::AnyReported<A, B>;
+template <class R, class A>
+concept SameStructure = std::is_same_v<canonical_t<R>, canonical_t<A>>;
+template <class A, class B>
+concept Adds = Assigned<A, B> && requires(A& a, const B& b) {
+  { a + b } -> SameStructure<A>;
+  a = a + b;
+};
+template <class A, class B>
+concept Subtracts = Assigned<A, B> && requires(A& a, const B& b) {
+  { a - b } -> SameStructure<A>;
+  a = a - b;
+};
+template <class A, class B>
+concept Multiplies = Assigned<A, B> && requires(A& a, const B& b) {
+  { a * b } -> SameStructure<A>;
+  a = a * b;
+};
+template <class A, class B>
+concept Divides = Assigned<A, B> && requires(A& a, const B& b) {
+  { a / b } -> SameStructure<A>;
+  a = a / b;
+};
+}  // namespace detail
+
+// (No deleted twins: a statement has no type that says that the compiler has complained.)
+// clang-format off
+template <class A, class B> requires detail::Adds<A, B>
+constexpr A& operator+=(A& a, const B& b) { return a = a + b; }
+template <class A, class B> requires detail::Subtracts<A, B>
+constexpr A& operator-=(A& a, const B& b) { return a = a - b; }
+template <class A, class B> requires detail::Multiplies<A, B>
+constexpr A& operator*=(A& a, const B& b) { return a = a * b; }
+template <class A, class B> requires detail::Divides<A, B>
+constexpr A& operator/=(A& a, const B& b) { return a = a / b; }
+// clang-format on
+
+}  // namespace drx
+
+#endif
