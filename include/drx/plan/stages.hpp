@@ -249,6 +249,15 @@ constexpr tape staged(const tape& t) {
   return w.run();
 }
 
+/// The stages of t with all that makes their bodies lighter: what is given steps and memory.
+constexpr tape prepared(const tape& source) {
+  tape t = staged(source);
+  if (has_outer_products(t)) t = outer_products_as_elements(t);
+  t = with_invariants_in_front(with_turned_loops(with_carried_products(with_stacked_factors(t))));
+  check(t);
+  return t;
+}
+
 /// The plan of a program, as a constant.
 template <class Program>
 struct staged_program {
@@ -260,11 +269,7 @@ struct staged_program {
   static constexpr tape make() {
     tape source = whole();
     if (has_layouts(source)) source = partitioned(source);
-    tape t = staged(source);
-    if (has_outer_products(t)) t = outer_products_as_elements(t);
-    t = with_invariants_in_front(with_turned_loops(with_carried_products(with_stacked_factors(t))));
-    check(t);
-    return t;
+    return prepared(source);
   }
   static constexpr const auto& tape_constant() { return frozen<staged_program>::value; }
   /// Whose members are split, and in how many shards: then each counts as that many members.

@@ -1,0 +1,101 @@
+// Random programs and their derivatives by the plan of their steps and memory, against the plain interpreter. In their loops and branches
+// results change places, and arguments are handed on. More of them: DRX_RANDOM_PROGRAMS=10000. One again: DRX_RANDOM_SEED=17.
+#include <drx/drx.hpp>
+#include <drx/run/check_grads.hpp>
+
+#include "harness/plan_simulator.hpp"
+#include "harness/programs.hpp"
+#include "harness/run.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace {
+using drx::tape;
+using drx::vec;
+using harness::plan_simulator;
+using harness::tensors;
+using random = std::mt19937_64;
+
+int number(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::atoi(text) : otherwise;
+}
+
+/// t, of whose loops and branches some give one result in the place of another of its type, or an argument.
+tape with_exchanges(tape t, random& r) {
+  for (drx::entry& e : t.entries) {
+    if (e.prim == &drx::prim::reduce_with) continue;
+    for (tape& region : e.regions) {
+      region = with_exchanges(region, r);
+      if (e.prim != &drx::prim::scan && e.prim != &drx::prim::cond) continue;
+      const int results = e.prim == &drx::prim::scan ? static_cast<int>(e.attrs.ints[3]) : region.outputs.size();
+      for (int i = 0; i < results; ++i) {
+        const drx::abstract_value type = region.values[region.outputs[i]];
+        const auto pick = [&](const vec<int>& from, int count) {
+          const int v = from[static_cast<int>(r() % static_cast<unsigned>(count))];
+          return type.type == drx::dtype::float64 && region.values[v] == type ? v : -1;
+        };
+        const int other = static_cast<int>(r() % static_cast<unsigned>(results));
+        if (r() % 3 == 0 && pick({region.outputs[other]}, 1) >= 0) {
+          const int own = region.outputs[i];
+          region.outputs[i] = region.outputs[other];
+          region.outputs[other] = own;
+        } else if (const int argument = r() % 3 == 0 ? pick(region.inputs, region.inputs.size()) : -1; argument >= 0) {
+          region.outputs[i] = argument;
+        }
+      }
+    }
+  }
+  return t;
+}
+
+int run = 0;
+
+std::string compared(const tape& t, const tensors& in, const char* what) {
+  const tape prepared = drx::plan::prepared(t);
+  if (!plan_simulator::has_room(prepared)) return {};
+  ++run;
+  const tensors expected = drx::oracle::run(t, in), found = plan_simulator(prepared).run(in);
+  double most = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) most = std::max(most, harness::distance(found[i], expected[i]));
+  return most < 1e-7 ? std::string() : std::string(what) + ": results differ by " + std::to_string(most) + "\n";
+}
+
+std::string fault(unsigned seed) {
+  random r(seed);
+  const tape t = with_exchanges(harness::random_program(seed, 8, true), r);
+  drx::check(t);
+  const harness::sample s{.members = seed % 5 == 0 ? 34 : static_cast<std::int64_t>(seed % 4), .nested = seed % 7 == 0 ? 45 : 4, .seed = seed};
+  tensors x;
+  for (int i : t.inputs) x.push_back(harness::random_tensor(t.values[i], s, r, s.members));
+  std::string wrong = compared(t, x, "values");
+
+  const vec<bool> all_in(t.inputs.size(), true), all_out(t.outputs.size(), true);
+  tensors cotangents = x, directions = x;
+  for (const auto& y : drx::oracle::run(t, x)) cotangents.push_back(drx::oracle::detail::random_like(y, r));
+  for (const auto& v : x) directions.push_back(drx::oracle::detail::random_like(v, r));
+  if (wrong.empty()) wrong = compared(drx::transform::vjp(t, all_in, all_out, true), cotangents, "gradient");
+  if (wrong.empty()) wrong = compared(drx::transform::jvp(t, all_in), directions, "directions");
+  return wrong.empty() ? wrong : wrong + drx::show(t);
+}
+std::string fault_or_what_is_thrown(unsigned seed) {
+  try {
+    return fault(seed);
+  } catch (const char* sentence) {
+    return std::string("thrown: ") + sentence;
+  } catch (const std::exception& e) {
+    return std::string("thrown: ") + e.what();
+  }
+}
+}  // namespace
+
+TEST_CASE("random programs by their plans") {
+  const int only = number("DRX_RANDOM_SEED", -1), programs = only >= 0 ? 1 : number("DRX_RANDOM_PROGRAMS", 300);
+  for (int i = 0; i < programs; ++i) {
+    const auto seed = static_cast<unsigned>(only >= 0 ? only : i);
+    const std::string wrong = fault_or_what_is_thrown(seed);
+    if (!wrong.empty()) FAIL_CHECK("DRX_RANDOM_SEED=" << seed << ": " << wrong);
+  }
+  MESSAGE(run << " plans");
+}
