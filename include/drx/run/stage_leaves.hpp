@@ -76,10 +76,11 @@ struct stage_leaves {
       std::byte* const node = begun && Stage::has_monoid ? scratch : to;
       const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
         frame* own = &f;
+        std::int64_t number = m.number + done;
         if constexpr (Body == 1 && Stage::ahead > 0) {
           own = &run_block_and_ahead(frames, m, done, node, add);
         } else {
-          members::template run_body<Body>(f, m.stored + done, m.local + done, m.number + done);
+          members::template run_body<Body>(f, m.stored + done, m.local + done, number);
           if constexpr (Body > 0 && Stage::parent < 0) members::template sum_members<Body>(f, node, add);
         }
         if (add) members::template combine_outputs<Body>(*own, node);

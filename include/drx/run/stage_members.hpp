@@ -15,9 +15,9 @@ struct stage_members {
   using sums = sums_of_block<Stage>;
 
   /// Runs body Body (0: of one member; k: of a block) from member `stored` of the leaves on, result number `local`
-  /// here, number `number` of all.
+  /// here, number `number` of all. A result may be that number, which is read where it lies.
   template <int Body>
-  static void run_body(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
+  static void run_body(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
     enter<Body>(f, stored, local, number);
     if constexpr (Body > 0 && Stage::parent < 0) {
       run_block<Body>(f);

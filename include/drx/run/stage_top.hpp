@@ -95,7 +95,8 @@ struct top_stage {
     frame f = frame_of_thread<C>(*j.f, task);
     if constexpr (ranks::lendable >= 0)
       if (j.lends) {
-        stage_members<Stage>::template run_body<0>(f, stored(0), 0, m.first);
+        std::int64_t number = m.first;
+        stage_members<Stage>::template run_body<0>(f, stored(0), 0, number);
         j.lent = address<C, C::output(Stage::body, ranks::lendable)>(f);
         return;
       }

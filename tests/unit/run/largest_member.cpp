@@ -19,3 +19,11 @@ constexpr auto of_largest = [](auto w, auto data) {
 TEST_CASE("the largest member has the derivative, whatever it is computed in") {
   harness::check_run<drx::program<of_largest, array<double, 8, 8>, drx::placed<array<double, 8>, rows>>>({}, {300, 301, 309, 415, 300, 447});
 }
+
+TEST_CASE("a member's number is a result, as it is") {
+  constexpr auto numbers = [](auto x) {
+    const auto number = drx::partition_index<rows>();
+    return std::tuple{drx::reduce_sum(number), drx::reduce_max(number), drx::reduce_sum(x), number};
+  };
+  harness::check_run<drx::program<numbers, drx::placed<double, rows>>>({}, {5, 0, 300});
+}
