@@ -1,6 +1,7 @@
 """Each NAME.pass.cpp must compile. Each NAME.fail.cpp must not: with exactly one error, whose first line names that
 file, and diagnostics that match each `// expect: REGEX` in it. `// needs: run` adds the flags of drx::run (g++ only).
-`// while recording` is for what only the tape tells: the error is one in constant evaluation, which begins in a header."""
+`// while recording` is for what only the tape tells: the error is one in constant evaluation, which begins in a header.
+Most of a short compilation is the compiler's start, so one compiles several twins, each in a namespace; where that fails, each alone."""
 import argparse, os, pathlib, re, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
@@ -11,20 +12,38 @@ def head(output, lines=15):
     return "\n".join(output.splitlines()[:lines])
 
 
-def check(fail, compiler):
-    """The complaints about one pair; None where it does not apply."""
+def twin_of(fail):
+    return fail.with_name(fail.name.replace(".fail.cpp", ".pass.cpp"))
+
+
+def compile_together(twins, compiler, folder):
+    """Those of the twins that compile in one file; all or none."""
+    includes, bodies = {"#include <drx/drx.hpp>": None}, []
+    for twin in twins:
+        text = twin.read_text()
+        includes.update(dict.fromkeys(re.findall(r"^#include .*$", text, re.M)))
+        body = re.sub(r"^#include .*$", "", text, flags=re.M)
+        bodies.append(f'namespace {twin.name.split(".")[0]}_twin {{\n#line 1 "{twin}"\n{body}\n}}\n')
+    source = pathlib.Path(folder) / f"{twins[0].name}.together.cpp"
+    source.write_text("\n".join([*includes, *bodies]))
+    ok, _ = compiler.check(source)
+    return twins if ok else []
+
+
+def check(fail, compiler, compiled):
+    """The complaints about one pair, whose twin may be among those compiled already; None where it does not apply."""
     text = fail.read_text()
     expected = re.findall(r"^\s*// expect: (.*?)\s*$", text, re.M)
     runs = bool(re.search(r"^// needs: run", text, re.M))
-    twin = fail.with_name(fail.name.replace(".fail.cpp", ".pass.cpp"))
+    twin = twin_of(fail)
     if runs and not compiler.can_run:
         return None
     complaints = [] if expected else ["no `// expect: REGEX` line"]
-    if twin.exists():
+    if twin.exists() and twin not in compiled:
         ok, output = compiler.check(twin, runs)
         if not ok:
             complaints.append(f"{twin.name} does not compile:\n{head(output)}")
-    else:
+    elif not twin.exists():
         complaints.append(f"no twin {twin.name} that compiles")
     ok, output = compiler.check(fail, runs)
     errors = [line for line in output.splitlines() if re.search(r"(?<!\w)error: ", line)]
@@ -53,7 +72,10 @@ def main():
     lonely = [p for p in here.rglob("*.pass.cpp") if not p.with_name(p.name.replace(".pass.cpp", ".fail.cpp")).exists()]
     with tempfile.TemporaryDirectory(prefix="drx-compile-fail-") as folder, ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         compiler.precompile("drx/drx.hpp", folder)
-        results = list(pool.map(lambda fail: check(fail, compiler), pairs))
+        twins = [twin_of(f) for f in pairs if twin_of(f).exists() and "// needs: run" not in f.read_text()]
+        together = pool.map(lambda some: compile_together(some, compiler, folder), [twins[i : i + 16] for i in range(0, len(twins), 16)])
+        compiled = {twin for some in together for twin in some}
+        results = list(pool.map(lambda fail: check(fail, compiler, compiled), pairs))
     failed = len(lonely)
     for orphan in lonely:
         print(f"FAILED {orphan.name}: no twin that fails")
