@@ -39,9 +39,11 @@ model = {
 }
 
 
-def data(clients):
-    x = twin.uniform(5, (clients, BATCH, FEATURES))
-    y = np.eye(CLASSES, dtype=np.float32)[twin.hashed(6, clients * BATCH) % CLASSES].reshape(clients, BATCH, CLASSES)
+def data(*clients):
+    """A batch for each; clients, steps: for each step of each."""
+    shape = (*clients, BATCH)
+    x = twin.uniform(5, (*shape, FEATURES))
+    y = np.eye(CLASSES, dtype=np.float32)[twin.hashed(6, np.prod(shape)) % CLASSES].reshape(*shape, CLASSES)
     return x, y
 
 
@@ -50,19 +52,24 @@ def loss(m, x, y):
     return -jnp.mean(jnp.sum(y * jax.nn.log_softmax(logits), axis=-1))
 
 
+def step(m, rate, x, y):
+    return jax.tree.map(lambda p, g: p - rate * g, m, jax.grad(loss)(m, x, y))
+
+
 def local_sgd(m, rate, x, y):
-    def step(_, m):
-        return jax.tree.map(lambda p, g: p - rate * g, m, jax.grad(loss)(m, x, y))
-
-    return jax.lax.fori_loop(0, STEPS, step, m)
+    return jax.lax.fori_loop(0, STEPS, lambda _, m: step(m, rate, x, y), m)
 
 
-def fedavg_round(m, rate, x, y):
-    return drjax.reduce_mean(drjax.map_fn(lambda m, x, y: local_sgd(m, rate, x, y), (drjax.broadcast(m), x, y)))
+def sgd_over_batches(m, rate, x, y):
+    return jax.lax.scan(lambda m, batch: (step(m, rate, *batch), None), m, (x, y))[0]
 
 
-def add(row, clients, f, result):
-    """Adds f(model, rate, x, y), compiled, for this many clients."""
+def fedavg_round(m, rate, x, y, local=local_sgd):
+    return drjax.reduce_mean(drjax.map_fn(lambda m, x, y: local(m, rate, x, y), (drjax.broadcast(m), x, y)))
+
+
+def add(row, clients, f, result, batches=()):
+    """Adds f(model, rate, x, y), compiled, for this many clients; batches: (STEPS,) where each step has its own."""
     if "--mesh" in suite.more and not use_mesh:
         return
     places = [None] * 4
@@ -70,7 +77,7 @@ def add(row, clients, f, result):
         mesh = jax.make_mesh((suite.threads,), ("clients",), axis_types=(AxisType.Auto,))
         jax.set_mesh(mesh)
         places = [NamedSharding(mesh, PartitionSpec(*axes)) for axes in ((), (), ("clients",), ("clients",))]
-    inputs = jax.block_until_ready([jax.device_put(value, place) for value, place in zip((model, RATE, *data(clients)), places)])
+    inputs = jax.block_until_ready([jax.device_put(value, place) for value, place in zip((model, RATE, *data(clients, *batches)), places)])
     begin = time.perf_counter()
     compiled = jax.jit(drjax.program(placements={"clients": clients})(f)).lower(*inputs).compile()
     jax.block_until_ready(compiled(*inputs))

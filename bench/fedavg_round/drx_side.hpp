@@ -7,6 +7,8 @@
 #include <drx/run.hpp>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace fedavg {
 namespace program {
@@ -43,18 +45,32 @@ inline constexpr auto round = [](auto m, auto r, auto data) {
 };
 using Round = drx::program<round, model, float, drx::placed<rows, clients>>;
 
+/// A batch for each step.
+using batches = drx::batched<rows, steps>;
+inline constexpr auto sgd_over_batches = [](auto m, auto r, auto d) {
+  return drx::scan([=](auto now, auto b) { return std::pair{now - r * drx::grad(loss)(now, b), std::tuple{}}; }, m, d).first;
+};
+inline constexpr auto round_over_batches = [](auto m, auto r, auto data) {
+  return drx::reduce_mean(drx::map(sgd_over_batches, drx::broadcast<clients>(m), drx::broadcast<clients>(r), data));
+};
+using RoundOverBatches = drx::program<round_over_batches, model, float, drx::placed<batches, clients>>;
+
 }  // namespace fedavg::program
 
 namespace fedavg {
 
+inline auto arrays(program::rows& r) { return std::tie(r.x, r.y); }
+inline auto arrays(program::batches& b) { return std::tie(std::get<0>(b.leaf), std::get<1>(b.leaf)); }
+
 /// The data of n clients, placed.
-inline drx::partitions<program::rows, program::clients> place(drx::session& session, const inputs& in, std::int64_t n) {
+template <class Data = program::rows>
+drx::partitions<Data, program::clients> place(drx::session& session, const inputs& in, std::int64_t n) {
   return session.place<program::clients>(n, [&](std::int64_t i) {
-    program::rows r;
-    const auto c = static_cast<std::size_t>(i);
-    std::copy_n(in.x.data() + c * batch * features, batch * features, r.x.data());
-    std::copy_n(in.y.data() + c * batch * classes, batch * classes, r.y.data());
-    return r;
+    Data d;
+    auto [x, y] = arrays(d);
+    std::copy_n(in.x.data() + static_cast<std::size_t>(i) * x.size, x.size, x.data());
+    std::copy_n(in.y.data() + static_cast<std::size_t>(i) * y.size, y.size, y.data());
+    return d;
   });
 }
 
@@ -63,12 +79,11 @@ inline const program::model& as_model(const params& p) {
   return reinterpret_cast<const program::model&>(p);
 }
 
+template <class Round, class Data>
 class drx_side {
  public:
-  explicit drx_side(const inputs& in)
-      : session_(argc_, nullptr),
-        data_(place(session_, in, clients)),
-        round_(session_.compile<program::Round>()) {}
+  drx_side(drx::session& session, const inputs& in)
+      : session_(session), data_(place<Data>(session, in, clients)), round_(session.compile<Round>()) {}
 
   void round(const params& from, params& out) {
     round_.call(reinterpret_cast<program::model&>(out), as_model(from), rate, data_);
@@ -78,10 +93,9 @@ class drx_side {
   }
 
  private:
-  int argc_ = 0;
-  drx::session session_;
-  drx::partitions<program::rows, program::clients> data_;
-  drx::compiled<program::Round> round_;
+  drx::session& session_;
+  drx::partitions<Data, program::clients> data_;
+  drx::compiled<Round> round_;
 };
 
 }  // namespace fedavg

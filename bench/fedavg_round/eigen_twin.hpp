@@ -41,15 +41,16 @@ class eigen_twin {
 
   std::size_t temp_bytes() const { return workspaces_.size() * sizeof(workspace); }
 
-  void round(const params& in, const float* x, const float* y, int client_count, params& out) {
+  /// With `batches` batches for each client, 1 or `steps`.
+  void round(const params& in, const float* x, const float* y, int client_count, int batches, params& out) {
 #pragma omp parallel num_threads(static_cast<int>(workspaces_.size()))
     {
       workspace& w = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
       each(w.sum, [](auto& sum) { sum.setZero(); });
 #pragma omp for schedule(static)
       for (int client = 0; client < client_count; ++client) {
-        local_sgd(in, x + static_cast<std::ptrdiff_t>(client) * batch * features,
-                  y + static_cast<std::ptrdiff_t>(client) * batch * classes, w);
+        local_sgd(in, x + static_cast<std::ptrdiff_t>(client) * batches * batch * features,
+                  y + static_cast<std::ptrdiff_t>(client) * batches * batch * classes, batches, w);
         add(w.sum, w.m);
       }
     }
@@ -71,9 +72,8 @@ class eigen_twin {
     to.w1 += more.w1, to.b1 += more.b1, to.w2 += more.w2, to.b2 += more.b2;
   }
 
-  static void local_sgd(const params& in, const float* batch_x, const float* batch_y, workspace& w) {
-    const Eigen::Map<const matrix<batch, features>> x(batch_x);
-    const matrix<batch, classes, Eigen::ColMajor> y = Eigen::Map<const matrix<batch, classes>>(batch_y);
+  static void local_sgd(const params& in, const float* first_x, const float* first_y, int batches, workspace& w) {
+    matrix<batch, classes, Eigen::ColMajor> y;
     auto& [w1, b1, w2, b2] = w.m;
     auto& [m, sum, a, d, g] = w;
     w1 = Eigen::Map<const matrix<features, hidden>>(in.w1);
@@ -81,6 +81,8 @@ class eigen_twin {
     w2 = Eigen::Map<const matrix<hidden, classes>>(in.w2).transpose();
     b2 = Eigen::Map<const row<classes>>(in.b2);
     for (int step = 0; step < steps; ++step) {
+      const Eigen::Map<const matrix<batch, features>> x(first_x + step % batches * batch * features);
+      if (step < batches) y = Eigen::Map<const matrix<batch, classes>>(first_y + step * batch * classes);
       a.rowwise() = b1;
       a.noalias() += x * w1;
       a = a.array().tanh();

@@ -5,8 +5,7 @@
 // products are register blocks of six or eight rows by two vectors with the bias, tanh, its derivative and the SGD update in their epilogues. The ten
 // logits are kept transposed, [10, 32], so that the softmax runs over the batch in vectors.
 //
-// Not used: with the same batch in every step, x w1 could be carried along through x x^T. It would hold for this
-// benchmark's data only, not for SGD.
+// Where all steps are on one batch, products of w1 can be carried in its place: carried_twin.hpp.
 #pragma once
 
 #include <omp.h>
@@ -96,19 +95,26 @@ inline constexpr auto descend = [](const float* old, float* fresh, vec gradient)
   store(fresh, load(old) + splat(-rate) * gradient);
 };
 
-/// One panel backwards: update(weights, what becomes of them, gradient) for each vector of `from` and `to`.
-template <class Update>
-inline void backward(const packed& from, packed& to, int p, const float* x, workspace& w, Update update) {
-  by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {  // d = (g w2^T) (1 - a^2)
+/// d = (g w2^T) (1 - a^2) of a panel; then(row, vector of it, d) besides.
+template <class Then>
+inline void gradient_of_units(const packed& from, int p, workspace& w, Then then) {
+  by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {
     vec acc[R][2] = {};
     product<R, classes>(acc, &w.g[0][i], 1, batch, from.w2[p]);
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) {
-      const vec a0 = load(w.a[p][i + r]), a1 = load(w.a[p][i + r] + lanes);
-      store(w.d[i + r], acc[r][0] - acc[r][0] * a0 * a0);
-      store(w.d[i + r] + lanes, acc[r][1] - acc[r][1] * a1 * a1);
-    }
+    for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+      for (int half = 0; half < 2; ++half) {
+        const vec a = load(w.a[p][i + r] + half * lanes), d = acc[r][half] - acc[r][half] * a * a;
+        store(w.d[i + r] + half * lanes, d);
+        then(i + r, half, d);
+      }
   });
+}
+
+/// A panel's step of w2: update(weights, what becomes of them, gradient) for each vector.
+template <class Update>
+inline void step_of_w2(const packed& from, packed& to, int p, workspace& w, Update update) {
   by_rows<classes>([&]<int R>(int i) __attribute__((always_inline)) {  // g^T a
     vec acc[R][2] = {};
     product<R, batch>(acc, w.g[i], batch, 1, w.a[p]);
@@ -118,6 +124,13 @@ inline void backward(const packed& from, packed& to, int p, const float* x, work
       update(from.w2[p][i + r] + lanes, to.w2[p][i + r] + lanes, acc[r][1]);
     }
   });
+}
+
+/// One panel backwards: update(weights, what becomes of them, gradient) for each vector of `from` and `to`.
+template <class Update>
+inline void backward(const packed& from, packed& to, int p, const float* x, workspace& w, Update update) {
+  gradient_of_units(from, p, w, [](int, int, vec) __attribute__((always_inline)) {});
+  step_of_w2(from, to, p, w, update);
   by_rows<features>([&]<int R>(int i) __attribute__((always_inline)) {  // x^T d
     vec acc[R][2] = {};
     product<R, batch>(acc, x + i, 1, features, w.d);
@@ -199,6 +212,12 @@ inline void head(const packed& from, packed& to, workspace& w) {
   }
 }
 
+/// The labels of a batch.
+inline void transpose(const float* y, float (*to)[batch]) {
+  for (int i = 0; i < batch; ++i)
+    for (int o = 0; o < classes; ++o) to[o][i] = y[i * classes + o];
+}
+
 /// Copies between the two layouts: f(element of params, element of packed).
 template <class Params, class Packed, class F>
 void zip(Params& a, Packed& b, F f) {
@@ -214,52 +233,64 @@ void zip(Params& a, Packed& b, F f) {
 
 }  // namespace hand
 
-class hand_twin {
+/// The round's clients over threads: steps_of(x, y, workspace) adds a client's new model to the workspace's sum.
+template <class Workspace>
+class clients_by_hand {
  public:
-  explicit hand_twin(int threads) : workspaces_(static_cast<std::size_t>(threads)) {}
+  explicit clients_by_hand(int threads) : workspaces_(static_cast<std::size_t>(threads)) {}
 
-  std::size_t temp_bytes() const { return workspaces_.size() * sizeof(hand::workspace) + sizeof(hand::packed); }
+  std::size_t temp_bytes() const { return workspaces_.size() * sizeof(Workspace) + sizeof(hand::packed); }
 
-  void round(const params& in, const float* x, const float* y, int client_count, params& out) {
+ protected:
+  template <class Steps>
+  void each_client(const params& in, const float* x, const float* y, int client_count, int batches, params& out, Steps steps_of) {
     using namespace hand;
     zip(in, start_, [](const float& from, float& to) { to = from; });
 #pragma omp parallel num_threads(static_cast<int>(workspaces_.size()))
     {
-      workspace& w = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
+      Workspace& w = workspaces_[static_cast<std::size_t>(omp_get_thread_num())];
       std::memset(&w.sum, 0, sizeof w.sum);
 #pragma omp for schedule(static)
-      for (int client = 0; client < client_count; ++client) {
-        const float* cx = x + static_cast<std::ptrdiff_t>(client) * batch * features;
-        const float* cy = y + static_cast<std::ptrdiff_t>(client) * batch * classes;
-        for (int i = 0; i < batch; ++i)
-          for (int o = 0; o < classes; ++o) w.y[o][i] = cy[i * classes + o];
-        for (int p = 0; p < panels; ++p) forward(start_, p, cx, w.a[p]);
-        const packed* from = &start_;
-        for (int step = 0; step < steps; ++step, from = &w.model) {
-          head(*from, w.model, w);
-          for (int p = 0; p < panels; ++p) {
-            backward(*from, w.model, p, cx, w, descend);
-            if (step + 1 < steps) forward(w.model, p, cx, w.a[p]);
-          }
-        }
-        auto* sum = reinterpret_cast<float*>(&w.sum);
-        const auto* model = reinterpret_cast<const float*>(&w.model);
-        for (std::size_t i = 0; i < sizeof(packed) / sizeof(float); ++i) sum[i] += model[i];
-      }
+      for (int client = 0; client < client_count; ++client)
+        steps_of(x + static_cast<std::ptrdiff_t>(client) * batches * batch * features, y + static_cast<std::ptrdiff_t>(client) * batches * batch * classes, w);
     }
     packed& total = workspaces_[0].sum;
-    for (std::size_t t = 1; t < workspaces_.size(); ++t) {
-      auto* to = reinterpret_cast<float*>(&total);
-      const auto* more = reinterpret_cast<const float*>(&workspaces_[t].sum);
-      for (std::size_t i = 0; i < sizeof(packed) / sizeof(float); ++i) to[i] += more[i];
-    }
+    for (std::size_t t = 1; t < workspaces_.size(); ++t) add(total, workspaces_[t].sum);
     const float share = 1.0f / static_cast<float>(client_count);
     zip(out, total, [share](float& to, const float& from) { to = from * share; });
   }
+  static void add(hand::packed& to, const hand::packed& more) {
+    auto* sums = reinterpret_cast<float*>(&to);
+    const auto* terms = reinterpret_cast<const float*>(&more);
+    for (std::size_t i = 0; i < sizeof(hand::packed) / sizeof(float); ++i) sums[i] += terms[i];
+  }
 
- private:
-  std::vector<hand::workspace> workspaces_;
-  hand::packed start_{};
+  std::vector<Workspace> workspaces_;
+  hand::packed start_;
+};
+
+class hand_twin : public clients_by_hand<hand::workspace> {
+ public:
+  using clients_by_hand::clients_by_hand;
+
+  /// With `batches` batches for each client, 1 or `steps`.
+  void round(const params& in, const float* x, const float* y, int client_count, int batches, params& out) {
+    using namespace hand;
+    each_client(in, x, y, client_count, batches, out, [&](const float* cx, const float* cy, workspace& w) {
+      const auto x_of = [&](int step) { return cx + step % batches * batch * features; };
+      for (int p = 0; p < panels; ++p) forward(start_, p, cx, w.a[p]);
+      const packed* from = &start_;
+      for (int step = 0; step < steps; ++step, from = &w.model) {
+        if (step < batches) transpose(cy + step * batch * classes, w.y);
+        head(*from, w.model, w);
+        for (int p = 0; p < panels; ++p) {
+          backward(*from, w.model, p, x_of(step), w, descend);
+          if (step + 1 < steps) forward(w.model, p, x_of(step + 1), w.a[p]);
+        }
+      }
+      add(w.sum, w.model);
+    });
+  }
 };
 
 }  // namespace fedavg

@@ -11,7 +11,7 @@
 namespace fedavg {
 
 inline constexpr int clients = 64;
-inline constexpr int steps = 8;  // local SGD steps, each on the client's one batch
+inline constexpr int steps = 8;  // local SGD steps, all on the client's one batch, or each on its own
 inline constexpr int batch = 32;
 inline constexpr int features = 64;
 inline constexpr int hidden = 128;
@@ -31,11 +31,11 @@ static_assert(sizeof(params) == params::size * sizeof(float));
 
 struct inputs {
   params model;
-  std::vector<float> x;  // [clients, batch, features]
-  std::vector<float> y;  // [clients, batch, classes], one-hot
+  std::vector<float> x;  // [clients, batch, features], or [clients, steps, batch, features]
+  std::vector<float> y;  // the same with classes, one-hot
 };
 
-/// The inputs for n clients: the first of more are those of fewer.
+/// The inputs for n clients with one batch each, or n / steps with one for each step: the first of more are those of fewer.
 inline inputs make_inputs(std::size_t n = clients) {
   inputs in{};
   bench::fill(in.model.w1, features * hidden, 1, 0.125f);

@@ -9,16 +9,17 @@
 
 namespace fedavg {
 
-inline std::vector<double> reference_round(const inputs& in) {
+/// With `batches` batches for each client, 1 or `steps`.
+inline std::vector<double> reference_round(const inputs& in, std::size_t batches) {
   constexpr std::size_t n = batch, f = features, h = hidden, c = classes;
   const auto* start = reinterpret_cast<const float*>(&in.model);
   std::vector<double> mean(params::size, 0.0), model(params::size), next(params::size);
   std::vector<double> a(n * h), g(n * c), d(n * h);
   for (std::size_t client = 0; client < clients; ++client) {
-    const float* x = in.x.data() + client * n * f;
-    const float* y = in.y.data() + client * n * c;
     model.assign(start, start + params::size);
-    for (int step = 0; step < steps; ++step) {
+    for (std::size_t step = 0; step < steps; ++step) {
+      const float* x = in.x.data() + (client * batches + step % batches) * n * f;
+      const float* y = in.y.data() + (client * batches + step % batches) * n * c;
       const double *w1 = model.data(), *b1 = w1 + f * h, *w2 = b1 + h, *b2 = w2 + h * c;
       next = model;
       double *nw1 = next.data(), *nb1 = nw1 + f * h, *nw2 = nb1 + h, *nb2 = nw2 + h * c;

@@ -70,9 +70,7 @@ class hand_twin {
       t.loss = t.slope = 0;
 #pragma omp for schedule(static)
       for (int client = 0; client < n; ++client) {
-        const float* cy = y + static_cast<std::ptrdiff_t>(client) * batch * classes;
-        for (int i = 0; i < batch; ++i)
-          for (int o = 0; o < classes; ++o) t.w.y[o][i] = cy[i * classes + o];
+        transpose(y + static_cast<std::ptrdiff_t>(client) * batch * classes, t.w.y);
         f(x + static_cast<std::ptrdiff_t>(client) * batch * features, t);
       }
     }
