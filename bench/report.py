@@ -47,7 +47,7 @@ def rows(raw, workload, meta):
                           "repetitions": len(measured["times"]),
                           "ratio": min(measured["times"]) / min(base["times"]) if base else None,
                           "temp_bytes": measured.get("temp_bytes"),
-                          "compile_s": measured.get("compile_s", built(raw, workload, meta, side)),
+                          "compile_s": measured.get("compile_s", built(raw, workload, meta, row, side)),
                           "difference": off.get(row, {}).get(side)})
     return sorted(found, key=lambda r: (natural(r["row"]), r["threads"], r["min"])), versions
 
@@ -64,10 +64,13 @@ def natural(name):
     return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
-def built(raw, workload, meta, side):
+def built(raw, workload, meta, row, side):
     """The build's seconds stand beside the side that was built, where bench/run measured them."""
     file = raw / workload / "build.json"
-    return json.loads(file.read_text()) if side == meta.get("base", "drx") and file.exists() else None
+    if side != meta.get("base", "drx") or not file.exists():
+        return None
+    took = json.loads(file.read_text())
+    return took.get(row) if isinstance(took, dict) else took
 
 
 def three_digits(x):
