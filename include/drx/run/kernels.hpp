@@ -10,6 +10,7 @@
 #include <drx/run/linear_algebra_kernels.hpp>
 #include <drx/run/loop_kernels.hpp>
 #include <drx/run/matmul_kernel.hpp>
+#include <drx/run/pooling_kernels.hpp>
 #include <drx/run/source_kernels.hpp>
 
 namespace drx::run {

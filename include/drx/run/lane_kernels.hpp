@@ -2,7 +2,8 @@
 // plan/lanes.hpp). Register tiles are R times P sums of a pack of members each.
 #pragma once
 
-#include <drx/run/convolution_kernels.hpp>
+#include <drx/run/convolution.hpp>
+#include <drx/run/kernel.hpp>
 
 namespace drx::kernel {
 
