@@ -78,6 +78,27 @@ inline void next_forward(int p, carrying_workspace& w) {
   });
 }
 
+/// A client's steps, to w.s and the model's second layer; behind each head then(step, what the step starts from).
+template <class Then>
+inline void carried_steps(const packed& start, const float* x, carrying_workspace& w, Then then) {
+  square_of(x, w);
+  for (int p = 0; p < panels; ++p) first_forward(start, p, x, w);
+  std::memset(w.s, 0, sizeof w.s);
+  const packed* from = &start;
+  for (int step = 0; step < steps; ++step, from = &w.model) {
+    head(*from, w.model, w);
+    then(step, *from);
+    for (int p = 0; p < panels; ++p) {
+      gradient_of_units(*from, p, w, [&](int i, int half, vec d) __attribute__((always_inline)) {
+        float* s = w.s[p][i] + half * lanes;
+        store(s, load(s) + d);
+      });
+      step_of_w2(*from, w.model, p, w, descend);
+      if (step + 1 < steps) next_forward(p, w);
+    }
+  }
+}
+
 /// Adds what w1 and b1 have become to their sums.
 inline void add_first_layer(const packed& start, int p, const float* x, carrying_workspace& w) {
   const auto add = [](const float* old, float* sum, vec gradient) __attribute__((always_inline)) {
@@ -98,6 +119,16 @@ inline void add_first_layer(const packed& start, int p, const float* x, carrying
   add(start.b1[p] + lanes, w.sum.b1[p] + lanes, s1);
 }
 
+/// Adds the model behind the steps to the sum.
+inline void add_model(const packed& start, const float* x, carrying_workspace& w) {
+  for (int p = 0; p < panels; ++p) {
+    add_first_layer(start, p, x, w);
+    for (int o = 0; o < classes; ++o)
+      for (int h = 0; h < width; ++h) w.sum.w2[p][o][h] += w.model.w2[p][o][h];
+  }
+  for (int o = 0; o < classes; ++o) w.sum.b2[o] += w.model.b2[o];
+}
+
 }  // namespace hand
 
 class carried_twin : public clients_by_hand<hand::carrying_workspace> {
@@ -108,27 +139,8 @@ class carried_twin : public clients_by_hand<hand::carrying_workspace> {
     using namespace hand;
     each_client(in, x, y, client_count, 1, out, [&](const float* cx, const float* cy, carrying_workspace& w) {
       transpose(cy, w.y);
-      square_of(cx, w);
-      for (int p = 0; p < panels; ++p) first_forward(start_, p, cx, w);
-      std::memset(w.s, 0, sizeof w.s);
-      const packed* from = &start_;
-      for (int step = 0; step < steps; ++step, from = &w.model) {
-        head(*from, w.model, w);
-        for (int p = 0; p < panels; ++p) {
-          gradient_of_units(*from, p, w, [&](int i, int half, vec d) __attribute__((always_inline)) {
-            float* s = w.s[p][i] + half * lanes;
-            store(s, load(s) + d);
-          });
-          step_of_w2(*from, w.model, p, w, descend);
-          if (step + 1 < steps) next_forward(p, w);
-        }
-      }
-      for (int p = 0; p < panels; ++p) {
-        add_first_layer(start_, p, cx, w);
-        for (int o = 0; o < classes; ++o)
-          for (int h = 0; h < width; ++h) w.sum.w2[p][o][h] += w.model.w2[p][o][h];
-      }
-      for (int o = 0; o < classes; ++o) w.sum.b2[o] += w.model.b2[o];
+      carried_steps(start_, cx, w, [](int, const packed&) {});
+      add_model(start_, cx, w);
     });
   }
 };

@@ -1,17 +1,22 @@
 // bench/hypergradient/hand_twin.hpp: the same reverse sweep as eigen_twin.hpp, fused by hand from the parts of
 // fedavg_round/hand_twin.hpp: panels of the hidden layer, register blocks with their epilogues.
+//
+// by_hand<true> has the algebra of fedavg_round/carried_twin.hpp on the way back too: of v's first layer only u = x v1 + c1 is read,
+// and v1' = v1 - r x^T s, c1' = c1 - r 1^T s becomes u' = u - r (x x^T + 1 1^T) s.
 #pragma once
 
-#include "../fedavg_round/hand_twin.hpp"
+#include "../fedavg_round/carried_twin.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 namespace hypergradient {
 
 using namespace fedavg;
 using namespace fedavg::hand;
 
-class hand_twin {
+template <bool Carried>
+class by_hand {
   /// What the way back needs of one step.
   struct alignas(64) trace {
     float a[panels][batch][width];     // tanh
@@ -19,7 +24,7 @@ class hand_twin {
     float g[classes][batch];           // gradient at the logits
   };
   struct alignas(64) workspace_of_thread {
-    workspace w;  // w.model is v on the way back
+    std::conditional_t<Carried, carrying_workspace, workspace> w;  // w.model is v on the way back; w.z is u, carried
     trace kept[steps];
     float da[panels][batch][width];            // tangent of tanh, along v
     float dz[classes][batch], more[classes][batch];
@@ -31,7 +36,7 @@ class hand_twin {
     float value, slope;
   };
 
-  explicit hand_twin(int threads) : workspaces_(static_cast<std::size_t>(threads)) {}
+  explicit by_hand(int threads) : workspaces_(static_cast<std::size_t>(threads)) {}
 
   std::size_t temp_bytes() const { return workspaces_.size() * sizeof(workspace_of_thread) + 3 * sizeof(packed); }
 
@@ -40,7 +45,8 @@ class hand_twin {
     const float share = 1.0f / static_cast<float>(n);
     over_clients(n, x, y, [&](const float* cx, workspace_of_thread& t) {
       steps_of(cx, t);
-      add(t.w.sum, t.w.model);
+      if constexpr (Carried) add_model(start_, cx, t.w);
+      else add(t.w.sum, t.w.model);
     });
     total(share, mean_);
     over_clients(n, x, y, [&](const float* cx, workspace_of_thread& t) { loss_of(cx, t); });
@@ -50,7 +56,10 @@ class hand_twin {
     over_clients(n, x, y, [&](const float* cx, workspace_of_thread& t) {
       steps_of(cx, t);
       t.w.model = gradient_;
-      for (int i = steps; i-- > 0;) t.slope -= step_back(cx, t.kept[i], t, i > 0);
+      for (int i = steps; i-- > 0;) {
+        along_units(cx, t.kept[i], t, i + 1 == steps);
+        t.slope -= step_back(cx, t.kept[i], t, i > 0);
+      }
     });
     for (const auto& t : workspaces_) slope += t.slope;
     return {static_cast<float>(loss) * share, static_cast<float>(slope)};
@@ -83,15 +92,19 @@ class hand_twin {
 
   /// The local steps, to t.w.model; what they leave in t.kept.
   void steps_of(const float* x, workspace_of_thread& t) {
-    workspace& w = t.w;
+    auto& w = t.w;
+    const auto keep = [&](int step, const packed& from) {
+      trace& kept = t.kept[step];
+      std::memcpy(kept.a, w.a, sizeof w.a);
+      std::memcpy(kept.w2, from.w2, sizeof from.w2);
+      std::memcpy(kept.g, w.g, sizeof w.g);
+    };
+    if constexpr (Carried) return carried_steps(start_, x, w, keep);
     for (int p = 0; p < panels; ++p) forward(start_, p, x, w.a[p]);
     const packed* from = &start_;
     for (int step = 0; step < steps; ++step, from = &w.model) {
-      trace& kept = t.kept[step];
-      std::memcpy(kept.a, w.a, sizeof w.a);
-      std::memcpy(kept.w2, from->w2, sizeof from->w2);
       head(*from, w.model, w);
-      std::memcpy(kept.g, w.g, sizeof w.g);
+      keep(step, *from);
       for (int p = 0; p < panels; ++p) {
         backward(*from, w.model, p, x, w, descend);
         if (step + 1 < steps) forward(w.model, p, x, w.a[p]);
@@ -113,17 +126,26 @@ class hand_twin {
     for (int p = 0; p < panels; ++p) backward(mean_, w.sum, p, x, w, gather);
   }
 
-  /// v -= rate * H v where it is needed still, v = t.w.model; returns <gradient, v>.
-  static float step_back(const float* x, const trace& kept, workspace_of_thread& t, bool needed) {
-    workspace& w = t.w;
-    packed& v = w.model;
+  /// da = (x v1 + c1) (1 - a^2), v = t.w.model.
+  static void along_units(const float* x, const trace& kept, workspace_of_thread& t, bool first) {
+    packed& v = t.w.model;
     for (int p = 0; p < panels; ++p)
-      by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {  // da = (x v1 + c1) (1 - a^2)
+      by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {
         vec acc[R][2];
-        const vec b0 = load(v.b1[p]), b1 = load(v.b1[p] + lanes);
+        if (!Carried || first) {
+          const vec b0 = load(v.b1[p]), b1 = load(v.b1[p] + lanes);
 #pragma GCC unroll 8
-        for (int r = 0; r < R; ++r) acc[r][0] = b0, acc[r][1] = b1;
-        product<R, features>(acc, x + i * features, features, 1, v.w1[p]);
+          for (int r = 0; r < R; ++r) acc[r][0] = b0, acc[r][1] = b1;
+          product<R, features>(acc, x + i * features, features, 1, v.w1[p]);
+        }
+        if constexpr (Carried) {
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r)
+#pragma GCC unroll 2
+            for (int half = 0; half < 2; ++half)
+              if (first) store(t.w.z[p][i + r] + half * lanes, acc[r][half]);
+              else acc[r][half] = load(t.w.z[p][i + r] + half * lanes);
+        }
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) {
           const vec a0 = load(kept.a[p][i + r]), a1 = load(kept.a[p][i + r] + lanes);
@@ -131,6 +153,12 @@ class hand_twin {
           store(t.da[p][i + r] + lanes, acc[r][1] - acc[r][1] * a1 * a1);
         }
       });
+  }
+
+  /// v -= rate * H v where it is needed still, v = t.w.model; returns <gradient, v>.
+  static float step_back(const float* x, const trace& kept, workspace_of_thread& t, bool needed) {
+    auto& w = t.w;
+    packed& v = w.model;
     products_of_units(kept.w2, t.da, t.dz);
     products_of_units(v.w2, kept.a, t.more);
     const float along = logits_back(kept, t, v);
@@ -156,6 +184,17 @@ class hand_twin {
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) descend_both(v.w2[p][i + r], acc[r]);
       });
+      if constexpr (Carried) {
+        by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {
+          vec acc[R][2];
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r) acc[r][0] = load(w.z[p][i + r]), acc[r][1] = load(w.z[p][i + r] + lanes);
+          product<R, batch>(acc, w.square[i], batch, 1, w.d);
+#pragma GCC unroll 8
+          for (int r = 0; r < R; ++r) store(w.z[p][i + r], acc[r][0]), store(w.z[p][i + r] + lanes, acc[r][1]);
+        });
+        continue;
+      }
       by_rows<features>([&]<int R>(int i) __attribute__((always_inline)) {  // x^T s
         vec acc[R][2] = {};
         product<R, batch>(acc, x + i, 1, features, w.d);

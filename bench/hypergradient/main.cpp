@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   int none = 0;
   drx::session session(none, nullptr);
 #endif
-  hypergradient::hand_twin hand(omp_get_max_threads());
+  hypergradient::by_hand<false> hand(omp_get_max_threads());
+  hypergradient::by_hand<true> carried(omp_get_max_threads());
 #ifdef DRX_BENCH_EIGEN
   hypergradient::eigen_twin eigen(omp_get_max_threads());
 #endif
@@ -56,6 +57,7 @@ int main(int argc, char** argv) {
                  .counters = {{"temp_bytes", static_cast<double>(twin.temp_bytes())}}});
     };
     add_twin("fused by hand", hand);
+    add_twin("fused by hand, products carried", carried);
 #ifdef DRX_BENCH_EIGEN
     add_twin("Eigen + OpenMP", eigen);
 #endif
