@@ -15,6 +15,8 @@ namespace drx::run {
 template <class C, int Step>
 void run_fused(frame& f) {
   using loop = fused_loop<C, Step>;
+  [[maybe_unused]] constexpr std::make_integer_sequence<int, loop::count> entries{};
+  [[maybe_unused]] constexpr std::make_integer_sequence<int, 3 * loop::count> operands{};
   if constexpr (loop::after_product) {
     fused_product<loop>::run(f);
   } else if constexpr (loop::now.sums > 0) {
@@ -22,9 +24,9 @@ void run_fused(frame& f) {
   } else if constexpr (fused_packs<loop>::run_alone) {
     fused_packs<loop>::run(f);
   } else if constexpr (loop::short_rows) {
-    fused_short_rows<loop>::run(f);
+    fused_short_rows<loop>::run(f, entries, operands);
   } else {
-    fused_elements<loop>::run(f);
+    fused_elements<loop>::run(f, entries, operands);
   }
 }
 

@@ -221,9 +221,8 @@ struct fused_elements {
   DRX_INLINE static void store(std::byte* out, const Registers& registers, std::int64_t at) {
     if constexpr (C::plan.stored[Loop::result(M)]) reinterpret_cast<element_of<C, Loop::result(M)>*>(out)[at] = detail::get<M>(registers);
   }
-  /// The whole loop.
-  static void run(frame& f) { run(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{}); }
 
+  /// The whole loop: entries M, operands K.
   template <int... M, int... K>
   static void run(frame& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
     for (std::int64_t r = 0; r < Loop::rows; ++r) {

@@ -58,7 +58,7 @@ struct fused_short_rows {
     elements_of::template run_row<size, M...>(out, pointers, 0);
   }
 
-  static void run(frame& f) { run(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{}); }
+  /// The whole loop: entries M, operands K.
   template <int... M, int... K>
   static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
     constexpr std::int64_t band = Loop::columns < 512 ? 512 / Loop::columns : 1, rest = Loop::rows % band;
