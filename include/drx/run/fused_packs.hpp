@@ -11,7 +11,7 @@ struct fused_packs {
   using C = typename Loop::code;
   using pointers_type = typename Loop::pointers_type;
 
-  /// Whether a loop can be computed in packs: arithmetic, and tanh where packs have it, of one floating type.
+  /// Whether a loop can be computed in packs: arithmetic, and tanh where packs have it, of one floating type, and of no positions.
   static constexpr bool in_packs = [] {
     using T = element_of<C, Loop::result(0)>;
     for (int m = 0; m < Loop::count; ++m) {
@@ -19,6 +19,8 @@ struct fused_packs {
       if (p != &prim::matmul && p != &prim::constant && p != &prim::broadcast_to && p != &prim::add && p != &prim::sub && p != &prim::mul &&
           p != &prim::neg && !(p == &prim::tanh && drx::kernel::has_pack_tanh<T>)) return false;
       if (C::tape.values[Loop::result(m)].type != C::tape.values[Loop::result(0)].type) return false;
+      for (int i = 0; i < Loop::arity(m); ++i)
+        if (Loop::operand(m, i).kind == detail::source_kind::position) return false;
     }
     return true;
   }();
@@ -31,7 +33,7 @@ struct fused_packs {
       return registers[s.index];
     } else if constexpr (s.kind == detail::source_kind::literal) {
       return static_cast<T>(s.number) - pack{};
-    } else if constexpr (s.from.last() == 1) {
+    } else if constexpr ((Loop::flat ? s.from.size() : s.from.last()) == 1) {  // a flat loop's columns are all of it
       return detail::get<3 * M + I>(pointers)[Loop::row_start(s.from, row)] - pack{};
     } else {
       return drx::kernel::load(detail::get<3 * M + I>(pointers) + Loop::row_start(s.from, row) + col);

@@ -103,9 +103,17 @@ constexpr auto layer = [](auto x, auto b) {
   const auto h = drx::tanh(x + b);
   return std::pair{h, 1 - h * h};
 };
+constexpr auto of_position = [](auto x) { return drx::tanh(x + drx::iota<decltype(x), 1>()); };
+constexpr auto product_at_position = [](auto x, auto y) { return drx::matmul(x, y) + drx::iota<decltype(y), 1>(); };
 }  // namespace
 TEST_CASE_TEMPLATE("a loop of its own: rows of whole packs, and others", T, float, double) {
   harness::check_run<drx::program<layer, drx::array<T, 5, 32>, drx::array<T, 32>>>();
   harness::check_run<drx::program<layer, drx::array<T, 5, 80>, drx::array<T, 5, 1>>>();
   harness::check_run<drx::program<layer, drx::array<T, 3, 21>, drx::array<T>>>();
+  harness::check_run<drx::program<layer, drx::array<T, 32, 1>, drx::array<T, 32, 1>>>();  // columns that are one row in memory
+  harness::check_run<drx::program<layer, drx::array<T, 32, 1>, drx::array<T, 1>>>();
+}
+TEST_CASE_TEMPLATE("positions are no packs", T, float, double) {
+  harness::check_run<drx::program<of_position, drx::array<T, 5, 32>>>();
+  harness::check_run<drx::program<product_at_position, drx::array<T, 32, 32>, drx::array<T, 32, 32>>>();
 }
