@@ -296,24 +296,20 @@ struct carried_products : loop_writer {
 };
 
 /// Whether a loop's body multiplies a constant of it with anything.
-constexpr bool multiplies_constants(const entry& loop, const tape& body) {
-  const int constants = static_cast<int>(loop.attrs.ints[2]);
+constexpr bool multiplies_constants(const entry& loop) {
+  const tape& body = loop.regions[0];
   for (const entry& e : body.entries)
     if (e.prim == &prim::matmul)
       for (int o : e.operands) {
         const int input = body.inputs.find(o);
-        if (input >= 1 && input <= constants) return true;
+        if (input >= 1 && input <= loop.attrs.ints[2]) return true;
       }
   return false;
 }
 
 /// t with loops that carry products in place of matrices, in regions too.
 constexpr tape with_carried_products(const tape& t) {
-  return with_loops(t, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
-    vec<int> results;
-    if (multiplies_constants(e, body)) results = carried_products(b, e, body, operands).run();
-    return results;
-  });
+  return with_loops(t, multiplies_constants, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return carried_products(b, e, body, operands).run(); });
 }
 
 }  // namespace drx::plan

@@ -27,6 +27,29 @@ struct invariants : loop_writer {
     for (int o : e.operands) from = made_of[o] > from ? made_of[o] : from;
     return body.values[e.results[0]].depth == 0 && body.values[e.results[0]].shape.size() <= from;
   }
+  /// Whether run() would move anything.
+  constexpr bool any() {
+    outer = vec<int>(body.values.size(), -1);
+    made_of = vec<std::int64_t>(body.values.size(), 0);
+    for (int i = 1; i <= n.constants; ++i) begin_with(body.inputs[i], 0);
+    for (const entry& e : body.entries) {
+      if (!is_free(e) && moves(e)) return true;
+      if (is_free(e) && all_outside(e)) follow(e, 0);
+    }
+    return false;
+  }
+  /// A constant's name in front of the loop.
+  constexpr void begin_with(int v, int name) {
+    if (body.values[v].depth > 0) return;
+    outer[v] = name;
+    made_of[v] = body.values[v].shape.size();
+  }
+  constexpr void follow(const entry& e, int name) {
+    const int r = e.results[0];
+    outer[r] = name;
+    for (int o : e.operands) made_of[r] = made_of[o] > made_of[r] ? made_of[o] : made_of[r];
+    if (!is_free(e)) made_of[r] = body.values[r].shape.size();
+  }
   constexpr int in_loop(int v) {
     if (inner[v] < 0) inner[v] = constant(outer[v]);
     return inner[v];
@@ -38,16 +61,12 @@ struct invariants : loop_writer {
     for (int i = 0; i < body.inputs.size(); ++i) {
       const int v = body.inputs[i];
       inputs.push_back(inner[v] = inside.input(body.values[v]));
-      if (!is_constant(i) || body.values[v].depth > 0) continue;
-      outer[v] = operands[i - 1];
-      made_of[v] = body.values[v].shape.size();
+      if (is_constant(i)) begin_with(v, operands[i - 1]);
     }
     for (const entry& e : body.entries) {
       const bool free = is_free(e);
       if (free ? all_outside(e) : moves(e)) {
-        outer[e.results[0]] = outside.add1(*e.prim, renamed(e.operands, outer), e.attrs);
-        for (int o : e.operands) made_of[e.results[0]] = made_of[o] > made_of[e.results[0]] ? made_of[o] : made_of[e.results[0]];
-        if (!free) made_of[e.results[0]] = body.values[e.results[0]].shape.size();
+        follow(e, outside.add1(*e.prim, renamed(e.operands, outer), e.attrs));
         if (!free) continue;
       }
       vec<int> from;
@@ -61,9 +80,14 @@ struct invariants : loop_writer {
   }
 };
 
+constexpr bool has_invariants(const entry& loop) {
+  builder scratch;
+  return invariants(scratch, loop, loop.regions[0], {}).any();
+}
+
 /// t with what is the same at each step of a loop in front of it, in regions too.
 constexpr tape with_invariants_in_front(const tape& t) {
-  return with_loops(t, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return invariants(b, e, body, operands).run(); });
+  return with_loops(t, has_invariants, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return invariants(b, e, body, operands).run(); });
 }
 
 }  // namespace drx::plan

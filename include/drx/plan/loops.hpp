@@ -51,20 +51,20 @@ struct loop_writer {
   }
 };
 
-/// t with each loop, in regions too, as write(b, loop, body, operands) has it; as it is where that gives no results.
-template <class Write>
-constexpr tape with_loops(const tape& t, const Write& write) {
-  const auto is_scan = [](const entry& e) { return e.prim == &prim::scan; };
-  if (!any_entry(t, is_scan)) return t;
+/// t with each loop that suits(loop), in regions too, as write(b, loop, body, operands) has it; as it is where that gives no results.
+template <class Suits, class Write>
+constexpr tape with_loops(const tape& t, const Suits& suits, const Write& write) {
+  const auto is_one = [&](const entry& e) { return e.prim == &prim::scan && suits(e); };
+  if (!any_entry(t, is_one)) return t;
   builder b;
   vec<int> names(t.values.size(), -1);
   for (int i : t.inputs) names[i] = b.input(t.values[i]);
   for (const entry& e : t.entries) {
     const vec<int> operands = renamed(e.operands, names);
     vec<tape> regions;
-    for (const tape& r : e.regions) regions.push_back(with_loops(r, write));
+    for (const tape& r : e.regions) regions.push_back(with_loops(r, suits, write));
     vec<int> results;
-    if (is_scan(e)) results = write(b, e, regions[0], operands);
+    if (is_one(e)) results = write(b, e, regions[0], operands);
     if (results.empty()) results = b.add(*e.prim, operands, e.attrs, regions);
     for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
   }

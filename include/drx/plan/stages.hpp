@@ -5,6 +5,7 @@
 #pragma once
 
 #include <drx/plan/blocks.hpp>
+#include <drx/plan/equal_loops.hpp>
 #include <drx/plan/loop_invariants.hpp>
 #include <drx/plan/outer_products.hpp>
 #include <drx/plan/partitioner.hpp>
@@ -222,7 +223,7 @@ class stage_writer {
     body.inputs.append(w.unplaced_in);
     vec<int> operands = renamed(w.placed, names);
     operands.append(renamed(w.unplaced, names));
-    body = without_dead_entries(body);
+    body = with_equal_loops_joined(without_dead_entries(body));
     a.ints[0] = w.placed.size();
     a.ints[prim::rules::stage::header - 1] = outputs.size();
     for (int i = 0; i < outputs.size(); ++i)

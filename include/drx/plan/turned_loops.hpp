@@ -131,7 +131,8 @@ struct turned_loop : loop_writer {
   }
 };
 
-constexpr bool holds_narrow_products(const tape& t) {
+constexpr bool holds_narrow_products(const entry& loop) {
+  const tape& t = loop.regions[0];
   for (const entry& e : t.entries)
     if (e.prim == &prim::matmul && e.operands.size() == 2)
       for (int v : {e.operands[0], e.operands[1], e.results[0]})
@@ -141,9 +142,8 @@ constexpr bool holds_narrow_products(const tape& t) {
 
 /// t with narrow matrices transposed in its loops, in regions too.
 constexpr tape with_turned_loops(const tape& t) {
-  return with_loops(t, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+  return with_loops(t, holds_narrow_products, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
     vec<int> results;
-    if (!holds_narrow_products(body)) return results;
     builder scratch;  // of which nothing stays where the loop cannot be turned
     vec<int> copies;
     for (int o : operands) copies.push_back(scratch.input(b.type(o)));

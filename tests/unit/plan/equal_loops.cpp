@@ -1,0 +1,74 @@
+// A member's value and its way back run over the same loop once.
+#include <drx/drx.hpp>
+#include <drx/plan/stages.hpp>
+#include <drx/run/oracle.hpp>
+
+#include "harness/derivatives.hpp"
+
+namespace {
+using drx::tape;
+using harness::tensors;
+
+struct series : drx::placement<series> {};
+using numbers = drx::array<double, 3>;
+
+constexpr auto bend = [](auto v, auto p) { return v + 0.1 * drx::sin(p * v); };
+/// A loop in a loop, which gives its path.
+template <bool All>
+constexpr auto path = [](auto p, auto start) {
+  return drx::scan([=](auto v, auto d) {
+    const auto next = drx::fori_loop<3>(v, [=](auto w) { return bend(w, p) + d; }, All ? drx::keep_all : drx::keep_carries);
+    return std::pair{next, drx::sum(next * next)};
+  }, start, start, All ? drx::keep_all : drx::keep_carries).second;
+};
+template <bool All>
+constexpr auto slope = [](auto p, auto starts) {
+  return drx::value_and_grad([=](auto q) {
+    return drx::reduce_sum(drx::map([](auto r, auto start) { return drx::sum(path<All>(r, start)); }, drx::broadcast<series>(q), starts));
+  })(p);
+};
+constexpr auto two = [](auto p, auto starts) {  // different carries: nothing in common
+  const auto ends = drx::map([](auto r, auto start) {
+    return std::pair{drx::fori_loop<4>(start, [=](auto v) { return bend(v, r); }), drx::fori_loop<4>(start, [=](auto v) { return bend(v, 2. * r); })};
+  }, drx::broadcast<series>(p), starts);
+  return drx::reduce_sum(ends);
+};
+constexpr auto twice = [](auto p, auto starts) {  // the same carries, other results
+  const auto all = drx::map([](auto r, auto start) {
+    const auto [a, sums] = drx::scan([=](auto v, auto x) { return std::pair{bend(v, r), drx::sum(v) * x}; }, start, start);
+    const auto [b, products] = drx::scan([=](auto v, auto x) { return std::pair{bend(v, r), drx::exp(v) * x}; }, start, start);
+    return std::tuple{a - b, sums, products};
+  }, drx::broadcast<series>(p), starts);
+  return drx::reduce_sum(all);
+};
+
+int loops(const tape& t) {
+  int n = 0;
+  for (const drx::entry& e : t.entries) {
+    n += e.prim == &drx::prim::scan;
+    if (!e.regions.empty()) n += loops(e.regions[0]);
+  }
+  return n;
+}
+template <auto& F>
+int loops_of_stages() {
+  const tape t = drx::program<F, double, drx::placed<numbers, series>>::tape().thaw(), u = drx::plan::staged(t);
+  drx::check(u);
+  harness::random r(3);
+  tensors x;
+  for (int i : t.inputs) x.push_back(harness::random_tensor(t.values[i], {.low = .2, .high = .8, .members = 5}, r));
+  const tensors y = drx::oracle::run(t, x), z = drx::oracle::run(u, x);
+  REQUIRE(y.size() == z.size());
+  for (std::size_t i = 0; i < y.size(); ++i) CHECK(harness::close(y[i], z[i]));
+  return loops(u);
+}
+}  // namespace
+
+TEST_CASE("of a value and its way back, two loops are left and their inner ones") {
+  CHECK(loops_of_stages<slope<false>>() == 5);  // there; back, where the inner one is run again first
+  CHECK(loops_of_stages<slope<true>>() == 4);
+}
+TEST_CASE("loops with other carries stay; with the same carries they give both's results") {
+  CHECK(loops_of_stages<two>() == 2);
+  CHECK(loops_of_stages<twice>() == 1);
+}
