@@ -19,6 +19,7 @@ struct carried_products : loop_writer {
     bool tx, ty;          // product: the operands' flags; sum: the constant's, and the other factor's
     abstract_value type;
     std::int64_t saves = 0;  // multiplications at each step
+    int products = 0;        // sum: how many products of the constant it is made of
     int now = -1;            // at the step's begin
     vec<int> known = {};  // by value of the body: its image; -1: zero, -2: not computed yet
   };
@@ -72,7 +73,7 @@ struct carried_products : loop_writer {
     if (c < 0) return false;
     const abstract_value& other = body.values[e->operands[1 - c]];
     const std::int64_t work = body.values[input_of(carry)].shape[axis[carry]] * other.shape.size();
-    take_down({carry, e->operands[c], sum, e->attrs.ints[c] != 0, e->attrs.ints[1 - c] != 0, other, changes_only(v, carry) ? work : 0});
+    take_down({carry, e->operands[c], sum, e->attrs.ints[c] != 0, e->attrs.ints[1 - c] != 0, other, changes_only(v, carry) ? work : 0, 1});
     return true;
   }
   /// Whether nothing but the carry's change is made of v.
@@ -95,6 +96,7 @@ struct carried_products : loop_writer {
     for (image& k : images)
       if (k.carry == i.carry && k.constant == i.constant && k.at == i.at && k.tx == i.tx && k.ty == i.ty) {
         k.saves += i.saves;
+        k.products += i.products;
         return;
       }
     images.push_back(i);
@@ -159,6 +161,7 @@ struct carried_products : loop_writer {
   [[nodiscard]] constexpr bool pays(int carry) const {
     const shape w = body.values[input_of(carry)].shape;
     const std::int64_t along = w[axis[carry]], across = w[1 - axis[carry]];
+    if (w.size() == 0) return false;
     std::int64_t each_before = 0, each_after = 0, once = 0;
     for (const image& p : images) {
       if (p.carry != carry) continue;
@@ -168,7 +171,7 @@ struct carried_products : loop_writer {
       for (const image& s : images)
         if (s.carry == carry && s.at == sum) {
           const std::int64_t rows = s.type.shape.size() / across;
-          each_after += p.type.shape.size() * rows;
+          each_after += p.type.shape.size() * rows * s.products;
           once += p.type.shape.size() / across * along * rows;
         }
     }

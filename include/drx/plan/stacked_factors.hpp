@@ -32,14 +32,22 @@ struct stacked_factors {
       if (p.stack == stack) return &p;
     return nullptr;
   }
-  /// Whether each reader of v multiplies it with something, and adds all of that up.
-  static constexpr bool is_only_summed(const tape& body, int v) {
+  /// Whether v is a slice of a stack that is replaced.
+  [[nodiscard]] constexpr bool is_replaced_slice(const entry& loop, int v) const {
+    const int input = loop.regions[0].inputs.find(v);
+    return input >= 1 && product_of(loop.operands[input - 1]);
+  }
+  /// Whether each reader of v, a slice of p's stack, multiplies it with something that stays, and adds all of that up.
+  [[nodiscard]] constexpr bool is_only_summed(const entry& loop, int v, const product& p) const {
+    const tape& body = loop.regions[0];
     if (body.outputs.find(v) >= 0) return false;
     for (const entry& e : body.entries) {
       if (e.operands.find(v) < 0) continue;
-      if (e.prim != &prim::mul || e.operands[0] == e.operands[1] || body.outputs.find(e.results[0]) >= 0) return false;
-      for (const entry& reader : body.entries)
-        if (reader.operands.find(e.results[0]) >= 0 && (reader.prim != &prim::sum || reader.attrs.ints.size() != 2)) return false;
+      if (e.prim != &prim::mul || body.outputs.find(e.results[0]) >= 0) return false;
+      const int other = e.operands[e.operands[0] == v ? 1 : 0], input = body.inputs.find(other);
+      if (is_replaced_slice(loop, other) || (input >= 1 && loop.operands[input - 1] == p.stack)) return false;
+      for (const entry& after : body.entries)
+        if (after.operands.find(e.results[0]) >= 0 && (after.prim != &prim::sum || after.attrs.ints.size() != 2)) return false;
     }
     return true;
   }
@@ -64,7 +72,7 @@ struct stacked_factors {
         if (e.operands[i] != p.stack) continue;
         if (e.prim != &prim::scan || i < e.attrs.ints[2] + e.attrs.ints[3]) return false;
         const int slice = e.regions[0].inputs[i + 1];
-        if (p.is_factor ? !is_only_summed(e.regions[0], slice) : !is_only_in_product(e, slice, p)) return false;
+        if (p.is_factor ? !is_only_summed(e, slice, p) : !is_only_in_product(e, slice, p)) return false;
         any = true;
       }
     return any;
@@ -83,7 +91,7 @@ struct stacked_factors {
       if (input < 1 || input > loop.attrs.ints[2]) continue;
       for (int y = static_cast<int>(loop.attrs.ints[3]); y < loop.results.size(); ++y) {
         const bool is_factor = body.outputs[y] == e.results[0];
-        if (product_of(loop.results[y]) || (!is_factor && body.outputs[y] != d)) continue;
+        if (product_of(loop.results[y]) || (is_factor ? is_replaced_slice(loop, d) : body.outputs[y] != d)) continue;
         if (!is_factor && body.values[e.results[0]].shape.size() > body.values[d].shape.size()) continue;
         const product p{loop.results[y], loop.operands[input - 1], is_factor ? d : e.results[0], at, e.attrs.ints[at] != 0, e.attrs.ints[1 - at] != 0, is_factor};
         if ((with_factors || !is_factor) && can_be_replaced(p)) products.push_back(p);

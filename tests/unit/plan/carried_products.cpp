@@ -11,6 +11,7 @@ using drx::make_shape;
 using drx::shape;
 using drx::vec;
 namespace emit = drx::emit;
+namespace prim = drx::prim;
 
 namespace {
 using drx::abstract_value;
@@ -126,6 +127,74 @@ TEST_CASE("random loops of steps give what they gave, and multiply less") {
     fewer += after < before;
   }
   CHECK(fewer > 100);
+}
+
+namespace {
+/// A loop over `constants`, `carries` and `xs`, whose body is write(body, inputs); its results.
+template <class Write>
+vec<int> loop_of(builder& b, int steps, const vec<int>& constants, const vec<int>& carries, const vec<int>& xs, const Write& write) {
+  builder body;
+  body.input({drx::dtype::int32, {}});
+  vec<int> operands = constants, inputs;
+  operands.append(carries);
+  for (int o : operands) inputs.push_back(body.input(b.type(o)));
+  for (int x : xs) inputs.push_back(body.input(prim::rules::scan::slice(b.type(x))));
+  operands.append(xs);
+  for (int o : write(body, inputs)) body.output(o);
+  return b.add(prim::scan, operands, prim::rules::scan::attrs(steps, false, constants.size(), carries.size()), vec<tape>{body.result()});
+}
+int scaled(builder& b, int x, double by) { return emit::mul(b, x, emit::constant(b, b.type(x), by)); }
+int summed_product(builder& b, int x, int y) { return emit::sum(b, emit::mul(b, x, y), {0, 1}); }
+}  // namespace
+
+TEST_CASE("a matrix without columns") {
+  generator r(1);
+  random_loop loop{r};
+  loop.across = 0;
+  loop.spoiled = false;
+  const tape t = loop.make();
+  check_same(t, carried(t), r);
+}
+TEST_CASE("products of which several are added for each constant: as many are multiplied for each read one") {
+  for (int rows : {4, 8, 16}) {
+    builder b;
+    const int x = b.input(numbers(make_shape(rows, 12))), w = b.input(numbers(make_shape(12, 3)));
+    const vec<int> results = loop_of(b, 20, {x}, {w}, {}, [](builder& body, const vec<int>& in) {
+      const int z = emit::matmul(body, in[0], in[1], false, false);
+      int next = in[1];
+      for (const drx::primitive* f : {&prim::sin, &prim::cos, &prim::tanh}) next = emit::sub(body, next, scaled(body, emit::matmul(body, in[0], body.add1(*f, {z}), true, false), .1));
+      return vec<int>{next};
+    });
+    b.output(results[0]);
+    generator r(1);
+    const tape t = b.result(), u = carried(t);
+    check_same(t, u, r);
+    CHECK(multiplications_in_loops(u) <= multiplications_in_loops(t));
+    CHECK((multiplications_in_loops(u) < multiplications_in_loops(t)) == (rows < 12));
+  }
+}
+TEST_CASE("stacks that are multiplied with each other, and a stack of products with a stack") {
+  builder b;
+  const int x = b.input(numbers(make_shape(12, 2))), w = b.input(numbers(make_shape(12, 3))), v = b.input(numbers(make_shape(2, 3))), zero = b.input(numbers({}));
+  const auto product_of = [](builder& body, int p, int q) { return emit::matmul(body, p, q, true, false); };
+  const vec<int> first = loop_of(b, 4, {x}, {w}, {}, [&](builder& body, const vec<int>& in) {
+    const int z = product_of(body, in[0], in[1]);
+    return vec<int>{scaled(body, in[1], .9), z, z, in[1]};
+  });
+  const int y = first[1], z = first[2];
+  const vec<int> meet = loop_of(b, 4, {}, {zero}, {y, y, z}, [](builder& body, const vec<int>& in) {
+    const int sums = emit::add(body, summed_product(body, in[1], in[2]), summed_product(body, in[1], in[3]));
+    return vec<int>{emit::add(body, in[0], sums)};
+  });
+  const vec<int> second = loop_of(b, 4, {x}, {zero}, {first[3]}, [&](builder& body, const vec<int>& in) { return vec<int>{in[1], product_of(body, in[0], in[2])}; });
+  const vec<int> third = loop_of(b, 4, {}, {v, zero}, {second[1]}, [](builder& body, const vec<int>& in) {
+    return vec<int>{in[0], emit::add(body, in[1], summed_product(body, in[0], in[2]))};
+  });
+  b.output(meet[0]);
+  b.output(third[1]);
+  generator r(1);
+  const tape t = drx::without_dead_entries(b.result());
+  check_same(t, carried(t), r);
 }
 
 namespace {
