@@ -364,6 +364,7 @@ struct scan {
   }
 
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
+    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, true)) return;
     const parts n(e.attrs, e.operands.size(), e.results.size());
     vec<bool> outputs = wanted;  // a carry is kept where its result is wanted, or where a kept output needs it
     if (n.guarding_carry() >= 0) outputs[n.guarding_carry()] = true;

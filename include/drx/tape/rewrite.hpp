@@ -36,8 +36,27 @@ constexpr vec<int> inputs_like(builder& b, const tape& t) {
   return r;
 }
 
+/// Whether outputs depend on all results of t's entries, and on all inputs if `inputs_too` (but for an index, the first): then there
+/// is nothing to drop, which is much quicker to see than to do. In regions too; of branches it may say no.
+constexpr bool is_all_used(const tape& t, bool inputs_too, bool has_index) {
+  vec<bool> used(t.values.size(), false);
+  for (int o : t.outputs) used[o] = true;
+  for (int i = t.entries.size() - 1; i >= 0; --i) {
+    const entry& e = t.entries[i];
+    for (int r : e.results)
+      if (!used[r]) return false;
+    for (const tape& r : e.regions)
+      if (!is_all_used(r, true, r.inputs.size() == e.operands.size() + 1)) return false;
+    for (int o : e.operands) used[o] = true;
+  }
+  for (int i = has_index; inputs_too && i < t.inputs.size(); ++i)
+    if (!used[t.inputs[i]]) return false;
+  return true;
+}
+
 /// t without the entries on which no output depends; regions too lose what nobody uses (each primitive's `prune`).
 constexpr tape without_dead_entries(const tape& t) {
+  if (is_all_used(t, false, false)) return t;
   vec<bool> used(t.values.size(), false);
   for (int o : t.outputs) used[o] = true;
   vec<entry> kept;
