@@ -175,7 +175,8 @@ struct carried_products : loop_writer {
           once += p.type.shape.size() / across * along * rows;
         }
     }
-    return n.length > 1 && 4 * (once + n.length * each_after) <= 3 * n.length * each_before;
+    const std::int64_t spared = 3 * each_before - 4 * each_after;  // four times, less a quarter
+    return n.length > 1 && spared > 0 && n.length >= (4 * once + spared - 1) / spared;
   }
 
   /// One number, as all elements of this type.

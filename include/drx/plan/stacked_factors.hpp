@@ -2,7 +2,7 @@
 //
 // - Of a matrix w that is only multiplied with a constant x later, x w is stacked, which the first loop has computed.
 // - Of a product with a constant, x d, of which only the sum of v * (x d) is wanted, with a matrix v, d is stacked: it is the sum of
-//   (x^T v) * d. That is done where the later loop carries x^T v instead of v.
+//   (x^T v) * d. That is done where the later loop then carries x^T v instead of v, and less is multiplied in all.
 #pragma once
 
 #include <drx/plan/carried_products.hpp>
@@ -23,7 +23,6 @@ struct stacked_factors {
   vec<product> products;
   builder b;
   vec<int> names;
-  bool pays = true;  // no loop computes a product at each step that it did not compute before
 
   constexpr explicit stacked_factors(const tape& t) : source(t) {}
 
@@ -151,28 +150,6 @@ struct stacked_factors {
     }
   };
 
-  [[nodiscard]] constexpr bool is_stack_of_factors(int value) const {
-    for (const product& p : products)
-      if (p.is_factor && names[p.stack] == value) return true;
-    return false;
-  }
-  /// Whether the products with slices of factors are of what a written loop carries.
-  [[nodiscard]] constexpr bool carries_images(const entry& loop) const {
-    const tape& body = loop.regions[0];
-    builder scratch;
-    carried_products c(scratch, loop, body, {});
-    c.find();
-    for (const entry& e : body.entries)
-      for (int i = 0; i < e.operands.size(); ++i) {
-        const int input = body.inputs.find(e.operands[i]);
-        if (input < 1 || !is_stack_of_factors(loop.operands[input - 1])) continue;
-        const entry* image = c.definition(e.operands[1 - i]);
-        const int first = c.made_of[image->operands[0]], second = c.made_of[image->operands[1]];
-        if (!(first >= 0 && c.held[first]) && !(second >= 0 && c.held[second])) return false;
-      }
-    return true;
-  }
-
   constexpr tape run() {
     names = vec<int>(source.values.size(), -1);
     for (int i : source.inputs) names[i] = b.input(source.values[i]);
@@ -186,7 +163,6 @@ struct stacked_factors {
       vec<int> results;
       if (reads) {
         results = reader(*this, b, e, regions[0], operands).run();
-        pays = pays && carries_images(*b.definition(results[0]));
       } else {
         results = b.add(*e.prim, operands, e.attrs, regions);
       }
@@ -197,17 +173,32 @@ struct stacked_factors {
   }
 };
 
-/// t with loops that stack products and factors for each other, in regions too.
+/// How many multiplications of numbers t's products of matrices are, in regions too. (Long loops in each other would be too many for integers.)
+constexpr double multiplications(const tape& t) {
+  double n = 0;
+  for (const entry& e : t.entries) {
+    const double times = e.prim == &prim::scan && e.attrs.ints[0] >= 0 ? static_cast<double>(e.attrs.ints[0]) : 1;
+    for (const tape& r : e.regions) n += times * multiplications(r);
+    if (e.prim != &prim::matmul) continue;
+    const shape x = t.values[e.operands[0]].shape;
+    n += static_cast<double>(t.values[e.results[0]].shape.size() * x[x.rank - (e.attrs.ints[0] != 0 ? 2 : 1)]);
+  }
+  return n;
+}
+
+/// t with loops that stack products and factors for each other, in regions too, where less is multiplied when loops then carry products.
 constexpr tape with_stacked_factors(tape t) {
   for (entry& e : t.entries)
     if (e.prim != &prim::scan)
       for (tape& r : e.regions) r = with_stacked_factors(r);
+  double before = -1;
   for (const bool factors : {true, false}) {
     stacked_factors s(t);
     s.find(factors);
     if (s.products.empty()) continue;
+    if (before < 0) before = multiplications(with_carried_products(t));
     const tape written = s.run();
-    if (s.pays) return written;
+    if (multiplications(with_carried_products(written)) < before) return written;
   }
   return t;
 }
