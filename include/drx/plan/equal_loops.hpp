@@ -46,40 +46,36 @@ struct joined_loops {
   }
 };
 
-/// t with equal loops joined, in loops too. (Others' regions are joined when they are staged.)
-constexpr tape with_equal_loops_joined(const tape& t) {
-  int loops = 0;
-  for (const entry& e : t.entries) loops += e.prim == &prim::scan;
-  if (loops < 2) return t;
-  tape joined = t;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (int j = 0; j < joined.entries.size() && !changed; ++j)
-      for (int i = 0; i < j && !changed; ++i) {
-        if (joined.entries[j].prim != &prim::scan || !(joined.entries[i].operands == joined.entries[j].operands)) continue;
-        const joined_loops loop(joined.entries[i], joined.entries[j]);
-        if (!loop.possible) continue;
-        builder b;
-        vec<int> names(joined.values.size(), -1), results;
-        for (int v : joined.inputs) names[v] = b.input(joined.values[v]);
-        for (int k = 0; k < joined.entries.size(); ++k) {
-          const entry& e = joined.entries[k];
-          if (k == j) {
-            for (int r = 0; r < e.results.size(); ++r) names[e.results[r]] = results[loop.extra[r]];
-            continue;
-          }
-          vec<tape> regions = e.regions;
-          if (k == i) regions[0] = loop.body;
-          const vec<int> made = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
-          if (k == i) results = made;
-          for (int r = 0; r < e.results.size(); ++r) names[e.results[r]] = made[r];
-        }
-        for (int o : joined.outputs) b.output(names[o]);
-        joined = without_dead_entries(b.result());
-        changed = true;
-      }
+/// t with loop j in loop i.
+constexpr tape with_joined(const tape& t, int i, int j, const joined_loops& loop) {
+  builder b;
+  vec<int> names(t.values.size(), -1), joined;
+  for (int v : t.inputs) names[v] = b.input(t.values[v]);
+  for (int k = 0; k < t.entries.size(); ++k) {
+    const entry& e = t.entries[k];
+    if (k == j) {
+      for (int r = 0; r < e.results.size(); ++r) names[e.results[r]] = joined[loop.extra[r]];
+      continue;
+    }
+    vec<tape> regions = e.regions;
+    if (k == i) regions[0] = loop.body;
+    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
+    if (k == i) joined = results;
+    for (int r = 0; r < e.results.size(); ++r) names[e.results[r]] = results[r];
   }
-  return joined;
+  for (int o : t.outputs) b.output(names[o]);
+  return without_dead_entries(b.result());
+}
+
+/// t with equal loops joined, and those in the bodies of joined ones.
+constexpr tape with_equal_loops_joined(const tape& t) {
+  for (int j = 0; j < t.entries.size(); ++j)
+    for (int i = 0; i < j; ++i) {
+      if (t.entries[j].prim != &prim::scan || !(t.entries[i].operands == t.entries[j].operands)) continue;
+      const joined_loops loop(t.entries[i], t.entries[j]);
+      if (loop.possible) return with_equal_loops_joined(with_joined(t, i, j, loop));  // what reads the two may be equal now
+    }
+  return t;
 }
 
 }  // namespace drx::plan
