@@ -29,6 +29,7 @@ struct carried_products : loop_writer {
   vec<int> axis;               // by carry: its axis that the constants are multiplied with, -1: not known yet
   vec<int> names;              // by value of the body: its name inside
   vec<int> linear;             // by value: whether it is linear in the carry that is looked at; -1: not known yet
+  vec<bool> for_change;        // by value: whether nothing but this carry's change is made of it
   vec<image> images;
 
   using loop_writer::loop_writer;
@@ -73,15 +74,20 @@ struct carried_products : loop_writer {
     if (c < 0) return false;
     const abstract_value& other = body.values[e->operands[1 - c]];
     const std::int64_t work = body.values[input_of(carry)].shape[axis[carry]] * other.shape.size();
-    take_down({carry, e->operands[c], sum, e->attrs.ints[c] != 0, e->attrs.ints[1 - c] != 0, other, changes_only(v, carry) ? work : 0, 1});
+    take_down({carry, e->operands[c], sum, e->attrs.ints[c] != 0, e->attrs.ints[1 - c] != 0, other, for_change[v] ? work : 0, 1});
     return true;
   }
-  /// Whether nothing but the carry's change is made of v.
-  [[nodiscard]] constexpr bool changes_only(int v, int carry) const {
-    if (body.outputs.find(v) >= 0) return false;
-    for (const entry& e : body.entries)
-      if (e.operands.find(v) >= 0 && made_of[e.results[0]] != carry && ((!is_sum(e) && scaled_operand(e) < 0) || !changes_only(e.results[0], carry))) return false;
-    return true;
+  /// By value: whether nothing but the carry's change is made of it.
+  [[nodiscard]] constexpr vec<bool> made_for_change(int carry) const {
+    vec<bool> r(body.values.size(), true);
+    for (int o : body.outputs) r[o] = false;
+    for (int i = body.entries.size() - 1; i >= 0; --i) {
+      const entry& e = body.entries[i];
+      const int result = e.results[0];
+      if (made_of[result] != carry && ((!is_sum(e) && scaled_operand(e) < 0) || !r[result]))
+        for (int o : e.operands) r[o] = false;
+    }
+    return r;
   }
   /// Whether v is the carry and something else, once, as it was.
   [[nodiscard]] constexpr bool holds_whole(int v, int carry) const {
@@ -124,6 +130,7 @@ struct carried_products : loop_writer {
     }
     for (int k = 0; k < n.carries; ++k) {
       linear = vec<int>(body.values.size(), -1);
+      for_change = made_for_change(k);
       held[k] = held[k] && axis[k] >= 0 && is_linear(body.outputs[k], k) && all_read_are_linear(k) && pays(k);
       if (held[k] && !holds_whole(body.outputs[k], k)) take_down({k, -1, share, false, false, {body.values[input_of(k)].type, {}}});
     }

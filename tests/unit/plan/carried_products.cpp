@@ -174,6 +174,21 @@ TEST_CASE("products of which several are added for each constant: as many are mu
     CHECK((multiplications_in_loops(u) < multiplications_in_loops(t)) == (rows < 12));
   }
 }
+TEST_CASE("a change that is read twice, many times over") {
+  builder b;
+  const int x = b.input(numbers(make_shape(2, 12))), w = b.input(numbers(make_shape(12, 3)));
+  const vec<int> results = loop_of(b, 20, {x}, {w}, {}, [](builder& body, const vec<int>& in) {
+    const int d = body.add1(prim::sin, {emit::matmul(body, in[0], in[1], false, false)});
+    int change = emit::matmul(body, in[0], d, true, false);
+    for (int i = 0; i < 40; ++i) change = emit::add(body, scaled(body, change, .5), scaled(body, change, .4));
+    return vec<int>{emit::sub(body, in[1], change)};
+  });
+  b.output(results[0]);
+  generator r(1);
+  const tape t = b.result(), u = carried(t);
+  check_same(t, u, r);
+  CHECK(multiplications_in_loops(u) < multiplications_in_loops(t));
+}
 TEST_CASE("stacks that are multiplied with each other, and a stack of products with a stack") {
   builder b;
   const int x = b.input(numbers(make_shape(12, 2))), w = b.input(numbers(make_shape(12, 3))), v = b.input(numbers(make_shape(2, 3))), zero = b.input(numbers({}));
