@@ -241,9 +241,10 @@ template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A,
 Why min(const A&) = delete;  // drx: min<axes...>(array of numbers); of a placed value use reduce_min, or min in a map
 template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
 Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a placed value use reduce_mean, or mean in a map
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...>
+// (More numbers than axes: somebody else's sum or mean of this name.)
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
 Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...>
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
 Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
 // clang-format on
 
