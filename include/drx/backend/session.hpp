@@ -163,7 +163,8 @@ class session {
     std::_Exit(1);
   }
 
-  bool owns_mpi_ = false, owns_kokkos_ = false;
+  [[maybe_unused]] bool owns_mpi_ = false;
+  bool owns_kokkos_ = false;
   std::terminate_handler previous_ = nullptr;
   kokkos_executor executor_;
   std::unique_ptr<drx::communicator> communicator_;
