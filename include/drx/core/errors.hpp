@@ -107,7 +107,7 @@ concept Noted = NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_val
 
 /// Called while recording, where a collective's axis is unknown: compilers name the function that is no constant, and the axis.
 template <class Axis>
-void no_map_pmap_or_vmap_around_this_has_the_axis();
+void no_map_pmap_or_vmap_around_this_has_the_axis() { throw std::logic_error("drx: no map, pmap or vmap around this has the axis"); }
 
 /// Thrown where array code runs outside a program. (Under trace it never runs.)
 class not_traced : public std::logic_error {
