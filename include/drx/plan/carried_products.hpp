@@ -36,6 +36,8 @@ struct carried_products : loop_writer {
 
   [[nodiscard]] constexpr const entry* definition(int v) const { return defining[v] < 0 ? nullptr : &body.entries[defining[v]]; }
   [[nodiscard]] constexpr bool is_constant_value(int v) const { return is_constant(body.inputs.find(v)); }
+  /// The operand that an input of the body stands for, on `outside`.
+  [[nodiscard]] constexpr int outer(int v) const { return operands[body.inputs.find(v) - 1]; }
   [[nodiscard]] constexpr int input_of(int carry) const { return body.inputs[1 + n.constants + carry]; }
   /// Whether all elements of a value are one number.
   [[nodiscard]] constexpr bool is_uniform(int v) const {
@@ -221,7 +223,7 @@ struct carried_products : loop_writer {
     const bool tx = e.attrs.ints[c] != 0, td = e.attrs.ints[1 - c] != 0;
     if (i.at < 0) return x == i.constant && tx == i.tx && td == i.ty ? d : -1;
     // (p x) d; where p is on the other side of the matrix, or the matrix is transposed in the product, x and d change sides, or d x is transposed.
-    const int p = operands[body.inputs.find(i.constant) - 1], of_x = operands[body.inputs.find(x) - 1];
+    const int p = outer(i.constant), of_x = outer(x);
     const bool turned = i.at == 1 ? i.ty : i.tx;
     if (i.at == 1) {
       const int square = emit::matmul(outside, p, of_x, i.tx, tx != turned);
@@ -237,26 +239,22 @@ struct carried_products : loop_writer {
     bool any = false;
     for (bool h : held) any = any || h;
     if (!any) return {};
-    const vec<int> before = operands;
     names = vec<int>(body.values.size(), -1);
-    vec<int> inputs, outputs, first_result(n.carries, 0);
-    operands = {};
+    vec<int> inputs, outputs, first_result(n.carries, 0), at_begin;
     for (int i = 0; i < body.inputs.size(); ++i) {
       const int k = i - 1 - n.constants;
       if (k >= 0 && k < n.carries && held[k]) {
         for (image& m : images)
           if (m.carry == k) {
             inputs.push_back(m.now = inside.input(m.type));
-            operands.push_back(at_begin(m, before));
+            at_begin.push_back(begin_of(m));
           }
         continue;
       }
       inputs.push_back(names[body.inputs[i]] = inside.input(body.values[body.inputs[i]]));
-      if (i > 0) operands.push_back(before[i - 1]);
-      if (i == n.guard) attrs.ints[4] = operands.size();
+      if (i > 0) at_begin.push_back(operands[i - 1]);
+      if (i == n.guard) attrs.ints[4] = at_begin.size();
     }
-    const vec<int> after = operands;
-    operands = before;  // which image_of_change reads
     for (const entry& e : body.entries) write_entry(e);
     for (int k = 0; k < body.outputs.size(); ++k) {
       if (k < n.carries) first_result[k] = outputs.size();
@@ -265,11 +263,13 @@ struct carried_products : loop_writer {
         for (int i = 0; i < images.size(); ++i)
           if (images[i].carry == k) outputs.push_back(image_of(body.outputs[k], i));
     }
-    operands = after;
     attrs.ints[3] = outputs.size() - n.ys;
+    const vec<int> before = operands;
+    operands = at_begin;
     const vec<int> written = write(inputs, outputs);
+    operands = before;
     vec<int> results;
-    for (int k = 0; k < n.carries; ++k) results.push_back(held[k] ? at_end(k, before[n.constants + k], before, written, first_result[k]) : written[first_result[k]]);
+    for (int k = 0; k < n.carries; ++k) results.push_back(held[k] ? end_of(k, written, first_result[k]) : written[first_result[k]]);
     for (int i = 0; i < n.ys; ++i) results.push_back(written[written.size() - n.ys + i]);
     return results;
   }
@@ -287,19 +287,20 @@ struct carried_products : loop_writer {
     const vec<int> results = inside.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
     for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
   }
-  constexpr int at_begin(const image& m, const vec<int>& before) {
+  constexpr int begin_of(const image& m) {
     if (m.at < 0) return emit::constant(outside, m.type, m.at == share ? 1 : 0);
-    const int w = before[n.constants + m.carry], x = before[body.inputs.find(m.constant) - 1];
+    const int w = outer(input_of(m.carry)), x = outer(m.constant);
     return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
   }
-  constexpr int at_end(int carry, int w, const vec<int>& before, const vec<int>& written, int at) {
-    int change = -1;
+  /// The carry behind the loop, of its images, which are results from `at` on.
+  constexpr int end_of(int carry, const vec<int>& written, int at) {
+    int w = outer(input_of(carry)), change = -1;
     for (const image& m : images) {
       if (m.carry != carry) continue;
       const int last = written[at++];
       if (m.at == share) w = emit::mul(outside, emit::broadcast_to(outside, last, outside.shape(w)), w);
       if (m.at != sum) continue;
-      const int x = before[body.inputs.find(m.constant) - 1];
+      const int x = outer(m.constant);
       change = emit::accumulate(outside, change, axis[carry] == 0 ? emit::matmul(outside, x, last, m.tx, m.ty) : emit::matmul(outside, last, x, m.ty, m.tx));
     }
     return emit::accumulate(outside, w, change);

@@ -80,6 +80,7 @@ struct invariants : loop_writer {
   }
 };
 
+/// Whether a loop computes something that is the same at each step.
 constexpr bool has_invariants(const entry& loop) {
   builder scratch;
   return invariants(scratch, loop, loop.regions[0], {}).any();

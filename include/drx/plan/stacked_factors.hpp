@@ -135,7 +135,10 @@ struct stacked_factors {
       names = vec<int>(body.values.size(), -1);
       vec<int> inputs;
       for (int i = 0; i < body.inputs.size(); ++i) {
-        inputs.push_back(names[body.inputs[i]] = inside.input(product_of_input(body.inputs[i]) ? prim::rules::scan::slice(outside.type(operands[i - 1])) : body.values[body.inputs[i]]));
+        const int v = body.inputs[i];
+        abstract_value type = body.values[v];
+        if (product_of_input(v)) type = prim::rules::scan::slice(outside.type(operands[i - 1]));
+        inputs.push_back(names[v] = inside.input(type));
       }
       for (const entry& e : body.entries) {
         int slice = -1, other = -1;
