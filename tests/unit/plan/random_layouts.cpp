@@ -5,10 +5,10 @@
 #include <drx/run/check_grads.hpp>
 
 #include "harness/programs.hpp"
+#include "harness/random_seeds.hpp"
 #include "harness/run.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace {
 using drx::tape;
@@ -18,11 +18,6 @@ using harness::tensors;
 
 struct model : drx::placement<model> {};
 using random = std::mt19937_64;
-
-int number(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::atoi(text) : otherwise;
-}
 
 /// t with layouts of some of its values, in regions too: over one mesh, and now and then over one with other shards.
 tape with_layouts(const tape& t, std::int64_t shards, random& r) {
@@ -119,23 +114,12 @@ std::string fault(unsigned seed) {
   wrong = compared(batch, rows, "a batch");
   return wrong.empty() ? wrong : wrong + drx::show(t);
 }
-std::string fault_or_what_is_thrown(unsigned seed) {
-  try {
-    return fault(seed);
-  } catch (const char* sentence) {
-    return std::string("thrown: ") + sentence;
-  } catch (const std::exception& e) {
-    return std::string("thrown: ") + e.what();
-  }
-}
 }  // namespace
 
 TEST_CASE("random layouts in random programs") {
-  const int only = number("DRX_RANDOM_SEED", -1), programs = only >= 0 ? 1 : number("DRX_RANDOM_PROGRAMS", 300);
-  for (int i = 0; i < programs; ++i) {
-    const auto seed = static_cast<unsigned>(only >= 0 ? only : i);
-    const std::string wrong = fault_or_what_is_thrown(seed);
+  harness::for_random_seeds(300, [](unsigned seed) {
+    const std::string wrong = harness::fault_or_what_is_thrown([&] { return fault(seed); });
     if (!wrong.empty()) FAIL_CHECK("DRX_RANDOM_SEED=" << seed << ": " << wrong);
-  }
+  });
   MESSAGE(split << " comparisons of programs that are split");
 }

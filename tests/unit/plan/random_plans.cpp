@@ -5,10 +5,10 @@
 
 #include "harness/plan_simulator.hpp"
 #include "harness/programs.hpp"
+#include "harness/random_seeds.hpp"
 #include "harness/run.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace {
 using drx::tape;
@@ -16,11 +16,6 @@ using drx::vec;
 using harness::plan_simulator;
 using harness::tensors;
 using random = std::mt19937_64;
-
-int number(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::atoi(text) : otherwise;
-}
 
 /// t, of whose loops and branches some give one result in the place of another of its type, or an argument.
 tape with_exchanges(tape t, random& r) {
@@ -79,23 +74,12 @@ std::string fault(unsigned seed) {
   if (wrong.empty()) wrong = compared(drx::transform::jvp(t, all_in), directions, "directions");
   return wrong.empty() ? wrong : wrong + drx::show(t);
 }
-std::string fault_or_what_is_thrown(unsigned seed) {
-  try {
-    return fault(seed);
-  } catch (const char* sentence) {
-    return std::string("thrown: ") + sentence;
-  } catch (const std::exception& e) {
-    return std::string("thrown: ") + e.what();
-  }
-}
 }  // namespace
 
 TEST_CASE("random programs by their plans") {
-  const int only = number("DRX_RANDOM_SEED", -1), programs = only >= 0 ? 1 : number("DRX_RANDOM_PROGRAMS", 300);
-  for (int i = 0; i < programs; ++i) {
-    const auto seed = static_cast<unsigned>(only >= 0 ? only : i);
-    const std::string wrong = fault_or_what_is_thrown(seed);
+  harness::for_random_seeds(300, [](unsigned seed) {
+    const std::string wrong = harness::fault_or_what_is_thrown([&] { return fault(seed); });
     if (!wrong.empty()) FAIL_CHECK("DRX_RANDOM_SEED=" << seed << ": " << wrong);
-  }
+  });
   MESSAGE(run << " plans");
 }

@@ -6,21 +6,16 @@
 #include <drx/run/check_grads.hpp>
 
 #include "harness/programs.hpp"
+#include "harness/random_seeds.hpp"
 #include "harness/run.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace {
 using drx::tape;
 using harness::tensors;
 
 constexpr int whole = 1000;  // operations: more than any program has
-
-int number(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::atoi(text) : otherwise;
-}
 
 struct tally {
   int programs = 0, entries = 0, comparisons = 0, unclear = 0, steep = 0;
@@ -78,32 +73,23 @@ std::string fault(unsigned seed, int budget, tally& sums) {
   }
   return report.text();
 }
-
-std::string fault_or_what_is_thrown(unsigned seed, int budget, tally& sums) {
-  try {
-    return fault(seed, budget, sums);
-  } catch (const char* sentence) {
-    return std::string("thrown: ") + sentence;
-  } catch (const std::exception& e) {
-    return std::string("thrown: ") + e.what();
-  }
-}
 }  // namespace
 
 TEST_CASE("random programs: derivatives, stages and rewriting on the plain interpreter") {
-  const int only = number("DRX_RANDOM_SEED", -1), budget = number("DRX_RANDOM_BUDGET", whole);
-  const int programs = only >= 0 ? 1 : number("DRX_RANDOM_PROGRAMS", 1000);
+  const int budget = harness::number_from("DRX_RANDOM_BUDGET", whole);
   tally sums;
-  for (int i = 0; i < programs; ++i) {
-    const auto seed = static_cast<unsigned>(only >= 0 ? only : i);
-    std::string wrong = fault_or_what_is_thrown(seed, budget, sums);
-    if (wrong.empty()) continue;
+  harness::for_random_seeds(1000, [&](unsigned seed) {
+    const auto fault_with = [&](int operations, tally& all) {
+      return harness::fault_or_what_is_thrown([&] { return fault(seed, operations, all); });
+    };
+    std::string wrong = fault_with(budget, sums);
+    if (wrong.empty()) return;
     tally ignored;
     int smallest = 0;  // the fewest operations that go wrong
-    while (smallest < budget && smallest < 100 && fault_or_what_is_thrown(seed, smallest, ignored).empty()) ++smallest;
-    if (smallest < 100) wrong = fault_or_what_is_thrown(seed, smallest, ignored);
+    while (smallest < budget && smallest < 100 && fault_with(smallest, ignored).empty()) ++smallest;
+    if (smallest < 100) wrong = fault_with(smallest, ignored);
     FAIL_CHECK("DRX_RANDOM_SEED=" << seed << " DRX_RANDOM_BUDGET=" << smallest << ": " << wrong << drx::show(harness::random_program(seed, smallest, true)));
-  }
+  });
   MESSAGE(sums.programs << " programs of " << sums.entries << " entries, " << sums.comparisons << " comparisons of derivatives, of which "
                         << sums.unclear << " where differences do not settle and " << sums.steep << " too steep for them");
   // Differences do not settle where a kink or jump lies within a 256th of the step on the way; few programs have one there.
