@@ -1,5 +1,5 @@
 // A map of a function that returns what is no value of drx.
-// expect: error::not_a_value_of_drx
+// expect: error::struct_is_not_adapted
 // expect: and return arrays or structures of them
 #include <drx/drx.hpp>
 

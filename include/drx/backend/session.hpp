@@ -85,6 +85,9 @@ class session {
   /// Lays out the workspaces of a program; all ranks call it with the same program.
   template <Program P>
   compiled<P> compile(compile_options options = {}) { return {executor_, *communicator_, std::move(options)}; }
+  template <class P, class Why = detail::no_program_t<P>>
+    requires(!Program<P>)
+  Why compile(compile_options options = {}) = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
 
   /// What this runs on: MPI library, Kokkos version and execution space.
   [[nodiscard]] static std::string mpi_version() {

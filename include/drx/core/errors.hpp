@@ -68,10 +68,22 @@ struct placed_value_where_an_unplaced_one_is_declared : reported {};
 struct traced_lambda_captures_a_runtime_value : reported {};
 struct structure_members_must_be_arrays : reported {};
 struct not_a_value_of_drx : reported {};
+struct struct_is_not_adapted : reported {};
+struct not_a_program : reported {};
 struct function_does_not_take_these_arguments : reported {};
 struct function_of_a_call_does_not_take_these_numbers : reported {};
 struct wrong_number_of_arguments : reported {};
+struct argument_is_not_the_input_of_the_program : reported {};
 struct reduce_the_inner_placement_first : reported {};
+
+/// What a function such as grad(f) says of arguments that it does not take. No compiler has said so yet, as with
+/// function_does_not_take_these_arguments.
+template <class Why>
+struct refused : reported {};
+template <class R>
+inline constexpr bool is_unsaid = std::is_same_v<R, function_does_not_take_these_arguments>;
+template <class Why>
+inline constexpr bool is_unsaid<refused<Why>> = true;
 
 // A mistake in a statement, such as `if (x > y)`, leaves the type of a function as it is, so that no type says that the
 // compiler has complained; what fails after it, fails because of it. The deleted function that was called leaves a note

@@ -216,7 +216,12 @@ template <class F, class... X>
 constexpr auto call_result() {
   if constexpr (sizeof...(X) > 0 && std::is_class_v<F> && !std::is_final_v<F>) {
     if constexpr (requires(const or_no_match<F>& f) { f(std::declval<X>()...); }) {
-      return std::type_identity<decltype(std::declval<const or_no_match<F>&>()(std::declval<X>()...))>{};
+      using R = decltype(std::declval<const or_no_match<F>&>()(std::declval<X>()...));
+      if constexpr (error::is_unsaid<R> && requires { F::template misuse<X...>(); }) {
+        return std::type_identity<error::refused<decltype(F::template misuse<X...>())>>{};
+      } else {
+        return std::type_identity<R>{};
+      }
     } else {
       return std::type_identity<error::reported>{};
     }
@@ -227,7 +232,7 @@ constexpr auto call_result() {
   }
 }
 /// What f returns for arguments of types X. An error::Reported type where the compiler has complained about f's body;
-/// error::function_does_not_take_these_arguments where it has not, and should.
+/// error::function_does_not_take_these_arguments, or error::refused, where it has not, and should.
 template <class F, class... X>
 using call_result_type = decltype(call_result<F, X...>());
 template <class F, class... X>
@@ -254,13 +259,33 @@ concept NoMisuse = !error::Reported<Why>;
 
 /// Whether R, which a traced function returned, is a value. True where the compiler has complained already.
 template <class R>
-concept TracedResult = Structured<R> && !std::is_same_v<R, error::function_does_not_take_these_arguments>;
+concept TracedResult = Structured<R> && !error::is_unsaid<R>;
+
+/// Why X is no value of drx; its structure may say (that of an adapted struct does).
+template <class X>
+struct refusal {
+  static constexpr bool sized = requires { std::tuple_size<X>::value; };
+  using type = std::conditional_t<std::is_aggregate_v<X> && std::is_class_v<X> && !sized, error::struct_is_not_adapted, error::not_a_value_of_drx>;
+};
+template <class X>
+  requires requires { typename structure<X>::why; }
+struct refusal<X> {
+  using type = typename structure<X>::why;
+};
+template <error::Reported X>
+struct refusal<X> {
+  using type = X;
+};
+template <class Why>
+struct refusal<error::refused<Why>> {
+  using type = Why;
+};
 template <class R>
 constexpr auto result_misuse() {
   if constexpr (TracedResult<R>) {
     return fine{};
   } else {
-    return std::conditional_t<error::Reported<R>, R, error::not_a_value_of_drx>{};
+    return typename refusal<R>::type{};
   }
 }
 

@@ -236,7 +236,7 @@ constexpr auto call_misuse() {
       return std::conditional_t<call_real<X...>::floats == 0, error::needs_floating_values, error::element_types_differ>{};
     } else {
       using R = called_result<F, T, X...>;
-      if constexpr (std::is_same_v<R, error::function_does_not_take_these_arguments>) {
+      if constexpr (error::is_unsaid<R>) {
         return error::function_of_a_call_does_not_take_these_numbers{};
       } else if constexpr (error::Reported<R>) {
         return fine{};  // the compiler has complained about f's body

@@ -9,7 +9,7 @@ namespace detail {
 
 using index_t = array<std::int32_t>;
 template <class Body, class C>
-inline constexpr bool counts = !std::is_same_v<call_result_t<Body, index_t, C>, error::function_does_not_take_these_arguments>;
+inline constexpr bool counts = !error::is_unsaid<call_result_t<Body, index_t, C>>;
 template <class Body, class Carry>
 struct loop_body {  // calls body(i, carry) or body(carry)
   const Body& body;

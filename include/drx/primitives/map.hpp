@@ -268,7 +268,7 @@ constexpr auto map(const F& f, const X&... x) {
 }
 template <class F, class... X, class Why = decltype(detail::map_function_misuse<F, X...>())>
   requires(detail::Mappable<X...> && !detail::MapFunction<F, X...>)
-Why map(const F&, const X&...) = delete;  // drx: f must take one member of each x, and return arrays or structures of them
+Why map(const F&, const X&...) = delete;  // drx: f must take one member of each x, and return arrays or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT)
 template <class F, class... X, class Why = decltype(detail::map_misuse<X...>())>
   requires(sizeof...(X) > 0 && (Structured<X> && ...) && !error::AnyReported<X...> && !detail::Mappable<X...>)
 Why map(const F&, const X&...) = delete;  // drx: map(f, x...) needs every x placed, all at one placement: broadcast<P>(x) places an unplaced value

@@ -4,6 +4,7 @@
 #include <drx/run/call_members.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -11,6 +12,45 @@
 #include <vector>
 
 namespace drx::run {
+
+/// Whether A holds the members of an input I: is a partitions<S, P> of its S and P.
+template <class I, class A>
+inline constexpr bool holds_members = requires(const A& a) {
+  []<class S, class P>(const partitions<S, P>&) requires(std::is_same_v<canonical_t<I>, placed<S, P>>) {}(a);
+};
+template <class A, class T>
+concept MemoryOf = requires(const A& a) {
+  { *a.data() } -> std::convertible_to<const T&>;
+  a.size();
+} && std::is_same_v<std::remove_cvref_t<decltype(*std::declval<const A&>().data())>, T>;
+/// Whether A can be the argument for an input I: its members, a structure of as many leaves, or contiguous memory of its element type.
+/// (Shapes of structures are compared when it is called.)
+template <class I, class A>
+constexpr bool goes_for_input() {
+  if constexpr (Placed<I>) {
+    return holds_members<I, A>;
+  } else if constexpr (Structured<A>) {
+    return leaf_count<A> == leaf_count<I>;
+  } else if constexpr (leaf_count<I> == 1) {
+    constexpr leaf_types<I> types;
+    return MemoryOf<A, element_t<types[0].type>>;
+  } else {
+    return false;
+  }
+}
+/// Why a program with the given inputs cannot be called with A...; `fine` where it can.
+template <class... I, class... A>
+constexpr auto call_misuse(std::type_identity<std::tuple<I...>>, std::type_identity<A>...) {
+  if constexpr (sizeof...(I) != sizeof...(A)) {
+    return error::wrong_number_of_arguments{};
+  } else {
+    return std::conditional_t<(goes_for_input<I, A>() && ...), drx::detail::fine, error::argument_is_not_the_input_of_the_program>{};
+  }
+}
+template <class Inputs, class... A>
+using call_misuse_t = decltype(call_misuse(std::type_identity<Inputs>{}, std::type_identity<A>{}...));
+template <class Inputs, class... A>
+concept CallArguments = std::is_same_v<call_misuse_t<Inputs, A...>, drx::detail::fine>;
 
 template <class C>
 class call_arguments : protected call_members<C> {
@@ -45,7 +85,6 @@ class call_arguments : protected call_members<C> {
     if constexpr (Placed<I>) {
       bind_placed<I>(a, slot, number);
     } else if constexpr (Structured<A>) {
-      static_assert(leaf_count<A> == leaf_count<I>, "drx: an argument is of another structure than the program's input");
       constexpr leaf_types<I> types;
       int k = 0;
       structure<A>::visit(a, [&](const auto* p, const shape& s) {
@@ -57,10 +96,8 @@ class call_arguments : protected call_members<C> {
         take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)), s.size() * static_cast<std::int64_t>(sizeof(T)));
       });
     } else {  // contiguous memory: std::span, std::vector, Kokkos::View
-      static_assert(leaf_count<I> == 1 && requires { a.data(); a.size(); }, "drx: an argument is neither the program's input nor contiguous memory");
       constexpr leaf_types<I> types;
       using T = std::remove_cvref_t<decltype(*a.data())>;
-      static_assert(dtype_of<T> == types[0].type, "drx: an argument's element type is not the program's");
       if (static_cast<std::int64_t>(a.size()) != types[0].shape.size())
         throw std::invalid_argument("drx: argument " + std::to_string(number) + " has " + std::to_string(a.size()) +
                                     " elements; the program takes " + show(types[0]));
@@ -69,7 +106,6 @@ class call_arguments : protected call_members<C> {
   }
   template <class I, class S, class P>
   void bind_placed(const partitions<S, P>& a, int& slot, int number) {
-    static_assert(std::is_same_v<canonical_t<I>, placed<S, P>>, "drx: a placed argument is not of the program's type");
     const std::string name = "argument " + std::to_string(number);
     check_layout<canonical_t<I>>(a, slot, name);
     membership m;

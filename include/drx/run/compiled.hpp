@@ -63,14 +63,21 @@ class compiled : run::call_results<run::code<Program>> {
   static constexpr std::int64_t thread_bytes() { return run::frames_of_thread<C> * C::plan.thread_bytes; }
 
   template <class... A>
-    requires(sizeof...(A) == std::tuple_size_v<inputs>)
+    requires run::CallArguments<inputs, A...>
   result operator()(const A&... arguments) {
     result r{};
     call(r, arguments...);
     return r;
   }
+  template <class... A, class Why = run::call_misuse_t<inputs, A...>>
+    requires(!run::CallArguments<inputs, A...>)
+  result operator()(const A&... arguments) = delete;  // drx: one argument for each input of the program: placed members of its own type (session.place), a value of its own structure, or contiguous memory of its element type
   /// The same into a result that the caller holds.
+  template <class... A, class Why = run::call_misuse_t<inputs, A...>>
+    requires(!run::CallArguments<inputs, A...>)
+  void call(result& r, const A&... arguments) = delete;  // drx: one argument for each input of the program: placed members of its own type (session.place), a value of its own structure, or contiguous memory of its element type
   template <class... A>
+    requires run::CallArguments<inputs, A...>
   void call(result& r, const A&... arguments) {
     std::fill(this->members_.begin(), this->members_.end(), run::membership{});
     int slot = 0;

@@ -38,7 +38,9 @@ template <bool WithValue, class F, int... I>
 struct gradient {
   F f;
 
-  template <class... X, class Why = decltype(gradient_misuse<F, I...>(std::type_identity<X>{}...))>
+  template <class... X>
+  static constexpr auto misuse() { return gradient_misuse<F, I...>(std::type_identity<X>{}...); }
+  template <class... X, class Why = decltype(misuse<X...>())>
     requires NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: grad is of a function that returns one floating number (reduce with sum or mean); the arguments asked for must be float or double throughout: others are grad<1>(f)
     if constexpr (AlreadyReported<F, X...>) {

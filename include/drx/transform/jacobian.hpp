@@ -96,7 +96,9 @@ template <bool Forward, class F, int... I>
 struct jacobian {
   F f;
 
-  template <class... X, class Why = decltype(jacobian_misuse<F, I...>(std::type_identity<X>{}...))>
+  template <class... X>
+  static constexpr auto misuse() { return jacobian_misuse<F, I...>(std::type_identity<X>{}...); }
+  template <class... X, class Why = decltype(misuse<X...>())>
     requires NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: a Jacobian is of arrays, or structures of arrays, in such, all of one floating type and unplaced: reduce or capture what is placed; the argument asked for is jacfwd<I>
     if constexpr (AlreadyReported<F, X...>) {

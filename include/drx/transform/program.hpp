@@ -16,16 +16,6 @@ constexpr auto traced_program_result() {
     return std::type_identity<error::not_a_value_of_drx>{};
   }
 }
-/// Why X is no value of drx; its structure may say (that of an adapted struct does).
-template <class X>
-struct refusal {
-  using type = error::not_a_value_of_drx;
-};
-template <class X>
-  requires requires { typename structure<X>::why; }
-struct refusal<X> {
-  using type = typename structure<X>::why;
-};
 template <class X, class... Rest>
 constexpr auto first_refusal() {
   if constexpr (Structured<X>) {
@@ -71,7 +61,7 @@ struct program {
   static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::fine>) { return frozen<program>::value; }
   template <class Why = misuse>
     requires error::Reported<Why>
-  static const detail::no_tape& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (members of structs: drx::array, drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them
+  static const detail::no_tape& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
 
   template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::fine, error::wrong_number_of_arguments>>
     requires detail::NoMisuse<Why>
@@ -86,7 +76,22 @@ struct program {
 
 /// A type of program<...> whose function takes its inputs and returns values of drx.
 template <class P>
-concept Program = std::is_same_v<typename P::misuse, detail::fine>;  // drx: see P::misuse for what it is not
+concept Program = requires { typename P::misuse; } && std::is_same_v<typename P::misuse, detail::fine>;
+
+namespace detail {
+template <class P>
+struct program_refusal {
+  using type = error::not_a_program;
+};
+template <class P>
+  requires requires { typename P::misuse; }
+struct program_refusal<P> {
+  using type = typename P::misuse;
+};
+/// Why P is no program; `fine` where it is.
+template <class P>
+using no_program_t = typename program_refusal<P>::type;
+}  // namespace detail
 
 /// The program of a lambda that stands where it is used:  auto step = drx::define<model, float>([](auto m, auto rate) { ... });
 /// A value known only at run time is an input of the program, not a capture.
@@ -104,5 +109,8 @@ template <Program P>
 std::string show() {
   return show(P::tape().thaw());
 }
+template <class P, class Why = detail::no_program_t<P>>
+  requires(!Program<P>)
+std::string show() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
 
 }  // namespace drx

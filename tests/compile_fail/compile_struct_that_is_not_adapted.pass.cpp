@@ -1,0 +1,13 @@
+#include <drx/run.hpp>
+#include <drx/ext/hana.hpp>
+
+struct model {
+  drx::array<float, 3> w;
+};
+BOOST_HANA_ADAPT_STRUCT(model, w);
+constexpr auto f = [](auto m) { return drx::sum(m.w); };
+using F = drx::program<f, model>;
+void fit(drx::session& session) {
+  auto run = session.compile<F>();
+  auto y = run(model{});
+}

@@ -1,0 +1,8 @@
+// A program with one input, whose function takes two.
+// expect: error::function_does_not_take_these_arguments
+// expect: must take one argument for each
+#include <drx/drx.hpp>
+
+constexpr auto f = [](auto x, auto y) { return drx::sum(x * y); };
+using F = drx::program<f, drx::array<float, 3>>;
+const std::string text = drx::show<F>();
