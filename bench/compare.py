@@ -8,24 +8,25 @@ class WrongRow(Exception):
     pass
 
 
-def difference(got, want):
-    """The largest difference, in parts of the largest number wanted; infinite where a number is missing or NaN."""
+def difference(got, want, of_each=False):
+    """The largest difference, in parts of the largest number wanted, or of each; infinite where a number is missing or NaN."""
     if len(got) != len(want):
         return math.inf
     scale = max(map(abs, want), default=0) or 1
     most = 0.0
     for g, w in zip(got, want):
-        d = abs(g - w) / scale
+        d = abs(g - w) / ((abs(w) if of_each else scale) or 1)
         if not d <= most:  # keeps a NaN
             most = d
     return math.inf if math.isnan(most) else most
 
 
-def compare(folder, tolerance, base="drx", bounds=()):
+def compare(folder, tolerance, base="drx", bounds=(), of_each=False):
     """{row: {side: difference}} of the result files under `folder`, one folder for each row.
 
     Sides are compared with "reference", without one with `base`, without it with the first by name. Sides in `bounds`
-    compute something else, such as the memory's bandwidth, and have no result. `tolerance` is a number, or {row: number}.
+    compute something else, such as the memory's bandwidth, and have no result. `tolerance` is a number, or {row: number}, in
+    parts of the row's largest number; with `of_each` in parts of each number: a derivative much smaller than its value counts.
     """
     rows = {}
     for row in sorted(p for p in folder.iterdir() if p.is_dir()):
@@ -39,7 +40,7 @@ def compare(folder, tolerance, base="drx", bounds=()):
         if not results:
             continue
         want = next(side for side in ("reference", base, *results) if side in results)
-        rows[row.name] = {side: difference(values, results[want]) for side, values in results.items()}
+        rows[row.name] = {side: difference(values, results[want], of_each) for side, values in results.items()}
         allowed = tolerance[row.name] if isinstance(tolerance, dict) else tolerance
         wrong = {side: d for side, d in rows[row.name].items() if not d <= allowed}
         if wrong:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ADBench's gradients in CasADi: expression graphs of scalars, differentiated once, evaluated by its virtual machine."""
+"""ADBench's gradients in CasADi: expression graphs of scalars, differentiated once; on its virtual machine and compiled."""
 
 import pathlib
 import sys
@@ -13,6 +13,7 @@ suite = twin.Suite()
 import casadi as ca  # noqa: E402  (after the affinity is set)
 import numpy as np  # noqa: E402
 
+import casadi_calls  # noqa: E402
 import hand_inputs as hand  # noqa: E402
 
 D, K, N = 10, 5, 1000
@@ -21,6 +22,11 @@ LAYERS, UNITS, LENGTH = 2, 14, 1024
 
 def drawn(stream, shape):
     return twin.uniform(stream, shape, 0.5, "float64")
+
+
+def add(row, symbols, expression, inputs, result, ways=(False, True)):
+    for compiled in ways:
+        casadi_calls.add(suite, row, symbols, [expression], inputs, result=lambda r: result(r[0]), compiled=compiled)
 
 
 def log_sum_exp(terms):
@@ -53,9 +59,8 @@ def mixture():
     of_point = ca.Function("of_point", [t, x], [ca.gradient(log_sum_exp(terms), t)])
     of_prior = ca.Function("of_prior", [t], [ca.gradient(once, t)])
     theta, points = ca.MX.sym("theta", size), ca.MX.sym("points", D, N)
-    whole = ca.Function("whole", [theta, points], [ca.sum2(of_point.map(N)(theta, points)) + of_prior(theta)])
-    inputs = ca.DM(drawn(1, (size,))), ca.DM(drawn(2, (N, D)).T)
-    suite.add("Gaussian mixture", "CasADi", call=lambda: whole(*inputs), result=lambda g: g.full())
+    gradient = ca.sum2(of_point.map(N)(theta, points)) + of_prior(theta)
+    add("Gaussian mixture", [theta, points], gradient, [drawn(1, (size,)), drawn(2, (N, D)).T], result=lambda g: g)
 
 
 def bundle():
@@ -70,8 +75,8 @@ def bundle():
     error = p[14] * (q * p[6] * (1 + p[9] * square + p[10] * square**2) + p[7:9] - ca.DM([310, 250]))
     each = ca.Function("each", [p], [ca.densify(ca.jacobian(error, p)).T]).map(1000)
     base = np.array([0.1, -0.3, 0.2, 1, -2, 0.5, 500, 320, 240, 0.1, -0.02, 0.4, 0.3, 5, 0.8])
-    inputs = ca.DM((base + 0.2 * drawn(3, (1000, 15))).T)
-    suite.add("bundle adjustment", "CasADi", call=lambda: each(inputs), result=lambda j: j.full().T)
+    observations = ca.MX.sym("observations", 15, 1000)
+    add("bundle adjustment", [observations], each(observations), [(base + 0.2 * drawn(3, (1000, 15))).T], result=lambda j: j.T)
 
 
 def recurrent():
@@ -101,9 +106,8 @@ def recurrent():
     weights, start, sequence = ca.MX.sym("weights", size), ca.MX.sym("start", state.numel()), ca.MX.sym("sequence", UNITS, LENGTH)
     scores = step.mapaccum(LENGTH - 1)(start, ca.repmat(weights, 1, LENGTH - 1), sequence[:, :-1], sequence[:, 1:])[1]
     loss = -ca.sum2(scores) / ((LENGTH - 1) * UNITS)
-    whole = ca.Function("whole", [weights, start, sequence], [ca.gradient(loss, weights)])
-    inputs = ca.DM(drawn(6, (size,))), ca.DM(drawn(4, (state.numel(),))), ca.DM(np.eye(UNITS)[twin.hashed(5, LENGTH) % UNITS].T)
-    suite.add("LSTM", "CasADi", call=lambda: whole(*inputs), result=lambda g: g.full())
+    inputs = drawn(6, (size,)), drawn(4, (state.numel(),)), np.eye(UNITS)[twin.hashed(5, LENGTH) % UNITS].T
+    add("LSTM", [weights, start, sequence], ca.gradient(loss, weights), inputs, result=lambda g: g)
 
 
 def hand_errors(x, complicated):
@@ -138,9 +142,8 @@ def hand_errors(x, complicated):
 
 def hands(row, complicated):
     x = ca.SX.sym("x", hand.PARAMETERS + (2 if complicated else 0))
-    whole = ca.Function("whole", [x], [ca.densify(ca.jacobian(hand_errors(x, complicated), x))])
-    inputs = ca.DM(np.append(hand.angles, np.zeros(x.numel() - hand.PARAMETERS)))
-    suite.add(row, "CasADi", call=lambda: whole(inputs), result=lambda j: j.full())
+    at = np.append(hand.angles, np.zeros(x.numel() - hand.PARAMETERS))
+    add(row, [x], ca.jacobian(hand_errors(x, complicated), x), [at], result=lambda j: j, ways=(False,))  # compiling it takes many minutes
 
 
 mixture()

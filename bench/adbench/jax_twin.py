@@ -4,6 +4,7 @@
 import pathlib
 import sys
 import time
+from functools import partial
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -40,7 +41,7 @@ def log_posterior(t, x):
     return jax.nn.logsumexp(terms, axis=1).sum() - N * jax.nn.logsumexp(weights) + prior
 
 
-def lstm_loss(w, start, sequence):
+def lstm_loss(w, start, sequence, unroll=1):
     """As lstm.hpp."""
     layers, extra = w[:8 * LAYERS * UNITS].reshape(LAYERS, 4, 2, UNITS), w[8 * LAYERS * UNITS:].reshape(3, UNITS)
 
@@ -55,7 +56,7 @@ def lstm_loss(w, start, sequence):
         y = up * extra[1] + extra[2]
         return jnp.stack(new), jnp.sum(then * (y - jnp.log(jnp.sum(jnp.exp(y)) + 2)))
 
-    scores = jax.lax.scan(step, start, (sequence[:-1], sequence[1:]))[1]
+    scores = jax.lax.scan(step, start, (sequence[:-1], sequence[1:]), unroll=unroll)[1]
     return -scores.sum() / ((LENGTH - 1) * UNITS)
 
 
@@ -66,6 +67,17 @@ def rotation(r):
     cross = jnp.array([[0, -z, y], [z, 0, -x], [-y, x, 0]]) * jnp.sin(angle) / angle
     turn = jnp.cos(angle) * jnp.eye(3) + cross + jnp.outer(r[:3], r[:3]) * (1 - jnp.cos(angle)) / square
     return jnp.concatenate([turn, r[3:6, None]], axis=1)
+
+
+def bundle_error(p):
+    """As ba.hpp: a rotation, a place, a camera, a point and a weight."""
+    r, x = p[:3], p[11:14] - p[3:6]
+    angle = jnp.sqrt(r @ r)
+    axis, c, s = r / angle, jnp.cos(angle), jnp.sin(angle)
+    y = x * c + jnp.cross(axis, x) * s + axis * (axis @ x) * (1 - c)
+    q = y[:2] / y[2]
+    square = q @ q
+    return p[14] * (q * p[6] * (1 + p[9] * square + p[10] * square**2) + p[7:9] - jnp.array([310.0, 250.0]))
 
 
 def turned(bend, spread):
@@ -91,18 +103,23 @@ def hand_errors(x, complicated):
     return (hand.measured - (u * corners[:, 0] + v * corners[:, 1] + (1 - u - v) * corners[:, 2])).reshape(-1)
 
 
-def add(row, derivative, *inputs, result=lambda r: r[1]):
+def add(row, derivative, *inputs, result=lambda r: r[1], side="JAX"):
     begin = time.perf_counter()
     compiled = jax.jit(derivative).lower(*inputs).compile()
     jax.block_until_ready(compiled(*inputs))
     seconds = time.perf_counter() - begin
-    suite.add(row, "JAX", call=lambda: jax.block_until_ready(compiled(*inputs)), result=result,
+    suite.add(row, side, call=lambda: jax.block_until_ready(compiled(*inputs)), result=result,
               temp_bytes=compiled.memory_analysis().temp_size_in_bytes, compile_s=seconds)
 
 
 add("Gaussian mixture", jax.value_and_grad(log_posterior), *map(jnp.asarray, (drawn(1, (K + 2 * K * D + K * D * (D - 1) // 2,)), drawn(2, (N, D)))))
-add("LSTM", jax.value_and_grad(lstm_loss), *map(jnp.asarray, (drawn(6, (8 * LAYERS * UNITS + 3 * UNITS,)), drawn(4, (LAYERS, 2, UNITS)),
-                                                              np.eye(UNITS)[twin.hashed(5, LENGTH) % UNITS])))
+for unroll in (1, 4):
+    add("LSTM", jax.value_and_grad(partial(lstm_loss, unroll=unroll)),
+        *map(jnp.asarray, (drawn(6, (8 * LAYERS * UNITS + 3 * UNITS,)), drawn(4, (LAYERS, 2, UNITS)), np.eye(UNITS)[twin.hashed(5, LENGTH) % UNITS])),
+        side="JAX" if unroll == 1 else f"JAX, {unroll} steps unrolled")
+base = np.array([0.1, -0.3, 0.2, 1, -2, 0.5, 500, 320, 240, 0.1, -0.02, 0.4, 0.3, 5, 0.8])
+for side, jacobian in {"JAX, forward": jax.jacfwd, "JAX, reverse": jax.jacrev}.items():
+    add("bundle adjustment", jax.vmap(jacobian(bundle_error)), jnp.asarray(base + 0.2 * drawn(3, (1000, 15))), result=lambda j: j, side=side)
 for kind, row in enumerate(("hand tracking simple", "hand tracking complicated")):
     add(row, jax.jacfwd(lambda x, kind=kind: hand_errors(x, kind)), jnp.asarray(np.append(hand.angles, np.zeros(2 * kind))),
         result=lambda j: j)
