@@ -2,6 +2,11 @@
 
 import array
 import math
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests"))
+from harness.difference import largest_difference  # noqa: E402
 
 
 class WrongRow(Exception):
@@ -10,15 +15,8 @@ class WrongRow(Exception):
 
 def difference(got, want, of_each=False):
     """The largest difference, in parts of the largest number wanted, or of each; infinite where a number is missing or NaN."""
-    if len(got) != len(want):
-        return math.inf
-    scale = max(map(abs, want), default=0) or 1
-    most = 0.0
-    for g, w in zip(got, want):
-        d = abs(g - w) / ((abs(w) if of_each else scale) or 1)
-        if not d <= most:  # keeps a NaN
-            most = d
-    return math.inf if math.isnan(most) else most
+    largest = max((abs(w) for w in want if math.isfinite(w)), default=0) or 1
+    return largest_difference(got, want, scale=lambda w: (abs(w) if of_each else largest) or 1)
 
 
 def compare(folder, tolerance, base="drx", bounds=(), of_each=False):

@@ -7,12 +7,16 @@ Ranks must agree to the last byte. Numbers may differ from those written down by
 round sums of floats differently. --update writes the numbers down.
 """
 import json
+import math
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 from table import table
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests"))
+from harness.difference import difference  # noqa: E402
 
 
 def run(launcher, ranks, program, *arguments):
@@ -25,7 +29,7 @@ def flat(values, path=""):
         return {k: v for key, inner in values.items() for k, v in flat(inner, f"{path}.{key}" if path else key).items()}
     if isinstance(values, list):
         return {k: v for i, inner in enumerate(values) for k, v in flat(inner, f"{path}.{i}").items()}
-    return {path: values}
+    return {path: math.nan if values is None else values}  # null is how NaN was written
 
 
 def check_numbers(expected, found):
@@ -36,7 +40,7 @@ def check_numbers(expected, found):
             problems += [f"{name} = {value} is more than {limits[name]}"] if not value <= limits[name] else []
         elif name not in expected["numbers"]:
             problems.append(f"{name} = {value}: not expected")
-        elif abs(value - expected["numbers"][name]) > 1e-6 * max(abs(value), abs(expected["numbers"][name])):
+        elif difference(value, expected["numbers"][name], scale=abs) > 1e-6:
             problems.append(f"{name}: expected {expected['numbers'][name]}, found {value}")
     return problems + [f"{low} = {found[low]} is not less than {high} = {found[high]}" for low, high in expected["less"]
                        if not found[low] < found[high]]

@@ -1,5 +1,6 @@
 // split_clients: federated averaging with momentum, of whole networks and of the same in halves, which may lie on two ranks.
 #include <algorithm>
+#include <cmath>
 
 #include "../common/application.hpp"
 #include "split_clients.hpp"
@@ -19,10 +20,15 @@ std::vector<float> weights_of(const classifier& network) {
     all.insert(all.end(), leaf.begin(), leaf.end());
   return all;
 }
+/// NaN where a difference is: no tolerance holds it.
 double largest_difference(const classifier& a, const classifier& b) {
   double largest = 0;
   const auto of_a = weights_of(a), of_b = weights_of(b);
-  for (std::size_t i = 0; i < of_a.size(); ++i) largest = std::max(largest, std::abs(double{of_a[i]} - double{of_b[i]}));
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    const double difference = std::abs(double{of_a[i]} - double{of_b[i]});
+    if (std::isnan(difference)) return difference;
+    largest = std::max(largest, difference);
+  }
   return largest;
 }
 

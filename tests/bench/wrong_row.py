@@ -37,6 +37,7 @@ def main():
         ([1.0, 2.1], {}, 1, ["fake: two numbers: wrong result: other is off from right by 0.05, allowed 1e-06"]),
         ([1.0], {}, 1, ["other is off from right by inf"]),
         ([1.0, float("nan")], {}, 1, ["other is off from right by inf"]),
+        ([float("nan"), 2.0], {}, 1, ["other is off from right by inf"]),
         ([1.0 + 1.5e-6, 2.0], {}, 0, ["| fake | two numbers | 1 | other |"]),  # in parts of the largest number, and of each
         ([1.0 + 1.5e-6, 2.0], {"of_each": True}, 1, ["other is off from right by 1.5e-06, allowed 1e-06"]),
         ([], {}, 1, ["two numbers: other: no result"]),

@@ -1,6 +1,8 @@
 // The tables of docs/special_points.md.
 #pragma once
 
+#include "difference.hpp"
+
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -46,7 +48,7 @@ inline std::vector<special_point> special_points() {
 }
 /// Equal, NaN to NaN, or to 13 digits.
 inline bool agrees(double x, double y) {
-  return x == y || (std::isnan(x) && std::isnan(y)) || std::abs(x - y) <= 1e-13 * std::abs(y);
+  return difference(x, y, std::abs(y), nans::agree) <= 1e-13;
 }
 /// The same with the sign of a zero.
 inline bool agrees_in_sign(double x, double y) { return agrees(x, y) && (y != 0 || std::signbit(x) == std::signbit(y)); }

@@ -198,7 +198,7 @@ class grads_checker {
       zip(gradients[i], directions[i], [&](double a, double b) { pulled += a * b, size += std::abs(a * b); });
     }
     if (!std::isfinite(size) && forward.is == verdict::unclear) return forward;
-    if (!(std::abs(pulled - pushed) <= 1e-9 * size + 1e-12))
+    if (!(std::isfinite(size) && std::abs(pulled - pushed) <= 1e-9 * size + 1e-12))
       return {verdict::disagrees, "reverse and forward mode", pulled, pushed, std::abs(pulled - pushed) / size};
     return forward;
   }

@@ -2,9 +2,10 @@
 #include <drx/drx.hpp>
 #include <drx/run/oracle.hpp>
 
+#include "harness/difference.hpp"
+
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
@@ -16,6 +17,7 @@ using drx::replicated;
 using drx::split_along;
 using drx::tape;
 using drx::tensor;
+using harness::largest_difference;
 
 namespace {
 struct clients : drx::placement<clients> {};
@@ -49,18 +51,6 @@ tensor shards_of(const tensor& x, const drx::abstract_value& type, std::int64_t 
   for (const tensor& m : x.members)
     for (std::int64_t s = 0; s < n; ++s) r.members.push_back(part_of(m, type.of_member(), k, s));
   return r;
-}
-double difference(const tensor& a, const tensor& b) {
-  REQUIRE(a.type == b.type);
-  REQUIRE(a.members.size() == b.members.size());
-  double most = 0;
-  for (std::size_t i = 0; i < a.members.size(); ++i) most = std::max(most, difference(a.members[i], b.members[i]));
-  if (a.type.depth == 0)
-    drx::visit_dtype(a.type.type, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < a.size(); ++i)
-        most = std::max(most, std::abs(static_cast<double>(a.data<T>()[i]) - static_cast<double>(b.data<T>()[i])) / (1 + std::abs(static_cast<double>(b.data<T>()[i]))));
-    });
-  return most;
 }
 
 struct counts {
@@ -100,7 +90,7 @@ counts check(std::int64_t members = 3) {
   REQUIRE(expected.size() == found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     c.split_outputs += !(found[i].type.shape == expected[i].type.shape);
-    CHECK(difference(found[i], shards_of(expected[i], found[i].type, mesh.count)) < 1e-12);
+    CHECK(largest_difference(found[i], shards_of(expected[i], found[i].type, mesh.count)) < 1e-12);
   }
   (void)drx::any_entry(shards, [&](const drx::entry& e) {
     c.gathers += e.prim == &drx::prim::group_gather;
@@ -110,7 +100,7 @@ counts check(std::int64_t members = 3) {
     return false;
   });
   const auto staged = drx::oracle::run(drx::plan::staged(shards), parts);
-  for (std::size_t i = 0; i < found.size(); ++i) CHECK(difference(staged[i], found[i]) < 1e-13);
+  CHECK(largest_difference(staged, found) < 1e-13);
   return c;
 }
 
@@ -239,7 +229,7 @@ TEST_CASE("two axes are a mesh") {
     CHECK(mesh.shards == &drx::placement_of<model>);
     CHECK(mesh.count == 4);
     const auto found = drx::oracle::run(drx::plan::partitioned(t), {x}), expected = drx::oracle::run(plain, {x});
-    for (std::size_t i = 0; i < found.size(); ++i) CHECK(difference(found[i], expected[i]) < 1e-12);
+    CHECK(largest_difference(found, expected) < 1e-12);
   };
   check_mesh(values::tape().thaw(), program<arrays, X>::tape().thaw());
   check_mesh(slope::tape().thaw(), program<slope_of_arrays, X>::tape().thaw());

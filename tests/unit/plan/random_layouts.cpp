@@ -78,7 +78,7 @@ std::string compared(const tape& t, const tensors& in, const char* what) {
   const auto differs = [&](const tape& u, const char* form) {
     const tensors found = drx::oracle::run(u, parts);
     double most = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) most = std::max(most, harness::distance(found[i], in_shards(expected[i], found[i].type, mesh)));
+    for (std::size_t i = 0; i < expected.size(); ++i) most = harness::larger(most, harness::largest_difference(found[i], in_shards(expected[i], found[i].type, mesh), harness::relative_to::largest));
     return most < 1e-9 ? std::string() : std::string(what) + form + ": results differ by " + std::to_string(most) + "\n";
   };
   return differs(shards, " in shards") + differs(drx::plan::staged(shards), " in shards and stages");

@@ -52,8 +52,7 @@ std::string compared(const tape& t, const tensors& in, const char* what) {
   if (!plan_simulator::has_room(prepared)) return {};
   ++run;
   const tensors expected = drx::oracle::run(t, in), found = plan_simulator(prepared).run(in);
-  double most = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) most = std::max(most, harness::distance(found[i], expected[i]));
+  const double most = harness::largest_difference(found, expected, harness::relative_to::largest);
   return most < 1e-7 ? std::string() : std::string(what) + ": results differ by " + std::to_string(most) + "\n";
 }
 

@@ -8,9 +8,10 @@
 #include "../../../bench/adbench/lstm.hpp"
 #include "../../../bench/adbench/lstm_arrays.hpp"
 
+#include "harness/difference.hpp"
+
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <random>
 #include <span>
 #include <vector>
@@ -32,13 +33,7 @@ A next(const List& list, std::size_t& at) {
   return a;
 }
 void check_near(std::span<const double> got, std::span<const double> expected, double tolerance) {
-  REQUIRE(got.size() == expected.size());
-  double scale = 1;
-  for (const double v : expected) scale = std::max(scale, std::abs(v));
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    CAPTURE(i);
-    CHECK(std::abs(got[i] - expected[i]) <= tolerance * scale);
-  }
+  CHECK(harness::largest_difference(got, expected, harness::relative_to::largest) <= tolerance);
 }
 template <class Program>
 auto compiled() {

@@ -49,6 +49,13 @@ vec<int> right_with_wrong_inside(const rule_site& s, const vec<int>& ct, const v
   const int y = s.b.add1(wrong_forward, {s.operands[0]});
   return {emit::mul(s.b, ct[0], emit::sub(s.b, emit::constant_like(s.b, ct[0], 1), emit::mul(s.b, y, y)))};
 }
+template <int Number>
+vec<int> jvp_over_zero(const rule_site& s, const vec<int>& t) {
+  if (t[0] == drx::zero_tangent) return {drx::zero_tangent};
+  return {emit::mul(s.b, t[0], emit::div(s.b, emit::constant_like(s.b, t[0], Number), emit::constant_like(s.b, t[0], 0)))};
+}
+template <int Number>
+vec<int> vjp_over_zero(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp_over_zero<Number>(s, ct); }
 const primitive wrong_reverse = with(nullptr, vjp_without_square);
 const primitive wrong_second = with(nullptr, right_with_wrong_inside);
 primitive without_rules = [] {
@@ -113,6 +120,14 @@ TEST_CASE("float programs are checked in double, with constants and casts") {
   };
   const auto report = check_grads<program<f, array<float, 2>, int>>({.5f, 1.f}, 3, {.order = 2, .tolerance = 1e-7});
   CHECK_MESSAGE(report.ok(), report.text());
+}
+
+TEST_CASE("rules that give NaN or infinity where the function is smooth are wrong") {
+  for (const primitive& p : {with(jvp_over_zero<0>, nullptr), with(jvp_over_zero<1>, nullptr), with(nullptr, vjp_over_zero<0>), with(nullptr, vjp_over_zero<1>)}) {
+    const auto report = of(p);
+    REQUIRE_MESSAGE(!report.ok(), report.text());
+    CHECK(report.wrong->primitive == "wrong_tanh");
+  }
 }
 
 TEST_CASE("a wrong rule is named, with the entry's number, its operands and the numbers") {

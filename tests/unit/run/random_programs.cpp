@@ -41,8 +41,7 @@ std::string fault(unsigned seed, int budget, tally& sums) {
   const auto same = [&](const tape& u, const tape& v, const tensors& in, const char* what) {
     drx::check(u);
     const tensors got = drx::oracle::run(u, in), expected = drx::oracle::run(v, in);
-    double worst = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) worst = std::max(worst, harness::distance(got.at(i), expected[i]));
+    const double worst = harness::largest_difference(got, expected, harness::relative_to::largest);
     return worst == 0 ? std::string() : std::string(what) + ": results differ by " + std::to_string(worst) + "\n";
   };
   const auto unchanged = [&](const tape& u, const tensors& in, const std::string& of) {
