@@ -24,7 +24,7 @@ parser.add_argument("compiler", help="g++")
 parser.add_argument("flags", nargs="*", help="of the compiler")
 parser.add_argument("--show", action="store_true", help="print the numbers that this file holds, compare nothing")
 args = parser.parse_args()
-passed = failed = 0
+passed = failed = skipped = 0
 
 
 def check(ok, text):
@@ -59,8 +59,10 @@ with tempfile.TemporaryDirectory() as folder:
     version = int(subprocess.run([args.compiler, "-dumpversion"], check=True, capture_output=True, text=True).stdout.split(".")[0])
     if not shutil.which("valgrind"):
         print("SKIPPED instructions: valgrind is not installed")
+        skipped = len(COUNTS)
     elif version not in INSTRUCTIONS and not args.show:
         print(f"SKIPPED instructions: no numbers for g++ {version}, only for {', '.join(map(str, INSTRUCTIONS))}")
+        skipped = len(COUNTS)
     else:
         instructions = {kernel: callgrind.instructions(program, folder, kernel) for kernel in COUNTS}
         report_steps("instructions", instructions)
@@ -69,5 +71,5 @@ with tempfile.TemporaryDirectory() as folder:
                 print(f'"{kernel}": {count}')
             else:
                 report(kernel, "instructions", count, INSTRUCTIONS[version][kernel], SLACK)
-print(f"{passed} passed, {failed} failed")
+print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
 sys.exit(failed > 0)

@@ -1,8 +1,10 @@
 """Runs PROGRAM, which prints inputs and outputs of drx programs, computes the same with JAX, and compares.
 
 JAX is looked for in a virtual environment in drx's cache, and installed there if need be; where that is not possible,
-nothing is compared, and the reason is printed."""
+every row is skipped, and the reason is printed."""
 import argparse, json, os, pathlib, subprocess, sys
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from harness.difference import largest_difference_of_leaves
 
 CACHE = pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "drx")
 VENV = CACHE / "venv-jax"
@@ -12,8 +14,12 @@ TOLERANCES = {"random_bits": 0, "random_normal_float": 3e-5}
 
 
 def skip(reason):
-    print(f"skipped: {reason}\n0 passed, 0 failed")
+    print(f"skipped: {reason}\n0 passed, 0 failed, {len(printed_by(args.program))} skipped")
     sys.exit(0)
+
+
+def printed_by(program):
+    return json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
 
 
 def run_in_environment():
@@ -137,8 +143,7 @@ def compare_table(rows):
         theirs = {"value": [value], "jvp": [jvp], "vjp": pull(*x), "second": jax.jvp(pull, tuple(x), tuple(v))[1]}
         worst = {}
         for key, leaves in theirs.items():
-            ours = [np.array(a) for a in row[key]]
-            worst[key] = max(float(np.max(np.abs(a - b) / (1 + np.abs(b)))) for a, b in zip(ours, leaves, strict=True))
+            worst[key] = largest_difference_of_leaves(row[key], leaves)
         tolerance = row["slack"] * (1e-12 if row["type"] == "float64" else 4e-6)
         ok = all(w <= tolerance for w in worst.values())
         failed += not ok
@@ -150,7 +155,7 @@ def compare_table(rows):
 def compare(program):
     import jax
     import numpy as np
-    printed = json.loads(subprocess.run([program], check=True, capture_output=True, text=True).stdout)
+    printed = printed_by(program)
     if isinstance(printed, list):
         return compare_table(printed)
     functions = peers()
@@ -170,9 +175,7 @@ def compare(program):
             inputs[-1] = inputs[-1].astype(int)  # class numbers
         theirs = jax.tree_util.tree_leaves(jax.jit(functions[name])(*inputs))
         ours = arrays(printed[name]["outputs"])
-        worst = np.inf
-        if [a.shape for a in ours] == [b.shape for b in theirs]:
-            worst = max(np.max(np.abs(a - b) / (1 + np.abs(b))) for a, b in zip(ours, map(np.asarray, theirs)))
+        worst = largest_difference_of_leaves(ours, map(np.asarray, theirs))
         ok = worst <= TOLERANCES.get(name, TOLERANCE)
         failed += not ok
         print(f"{'' if ok else 'FAILED '}{name}: {len(ours)} results, largest difference {worst:.1e}")
