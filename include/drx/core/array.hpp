@@ -103,6 +103,9 @@ class array {
   [[nodiscard]] constexpr T item() const requires(rank == 0) { return data()[0]; }
   template <std::same_as<T> U>
   constexpr explicit operator U() const requires(rank == 0 && !std::same_as<T, bool>) { return data()[0]; }
+  /// For std::sin(x): to long double, so that one of its overloads is left, and one error.
+  template <class U, class Why = std::enable_if_t<std::is_same_v<U, long double>, error::function_of_numbers_on_an_array>, int = error::noted<Why>>
+  operator U() const = delete;  // drx: drx::sin(x), drx::exp(x), drx::pow(x, y), not std's, of arrays; of one that has elements x[0], or x.item(), is a number
   template <class Why = error::branch_on_a_traced_value, int = error::noted<Why>>
   explicit operator bool() const = delete;  // drx: use drx::where(condition, a, b); outside of a program, .item()
 

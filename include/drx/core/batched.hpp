@@ -3,6 +3,10 @@
 
 #include <drx/core/structure.hpp>
 
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
 namespace drx {
 namespace detail {
 
@@ -20,34 +24,100 @@ struct batched_leaves<S, N, std::integer_sequence<int, I...>> {
   using type = std::tuple<typename batched_leaf_shape<S, I, N>::type...>;
 };
 
+/// Calls f(integral_constant of where its leaves begin, member) for each member of a struct.
+template <class S, class F>
+constexpr void for_each_member(const F& f, const S& s) {
+  using members = typename structure<S>::members;
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    constexpr auto first = [](int member) {
+      const int counts[] = {leaf_count<typename members::template type<I>>..., 0};
+      int n = 0;
+      for (int i = 0; i < member; ++i) n += counts[i];
+      return n;
+    };
+    (f(std::integral_constant<int, first(I)>{}, members::template at<I>(s)), ...);
+  }(std::make_integer_sequence<int, members::count>{});
+}
+
+template <class X, std::int64_t N, int Axis>
+struct add_axis;
+
 }  // namespace detail
 
 /// N values of a user's struct S, leaf by leaf: leaf I is an array with an axis of extent N in front, get<I>(x.leaf). What vmap
-/// returns for a struct. (Arrays, and tuples of them, take the axis themselves: see stacked_t.)
+/// returns for a struct; x[i] is one of them, x[&S::w] a member of all. (Arrays, and tuples of them, take the axis themselves: see stacked_t.)
 template <class S, std::int64_t N>
 struct batched {
   using element = S;
   static constexpr std::int64_t size = N;
   typename detail::batched_leaves<S, N>::type leaf;
 
-  /// Value i, of a result.
-  [[nodiscard]] S operator[](std::int64_t i) const {
-    S one{};
-    int at = 0;
-    structure<S>::visit(one, [&](auto* p, const shape& s) {
-      copy_leaf(at++, p, i, s.size(), std::make_index_sequence<static_cast<std::size_t>(leaf_count<S>)>{});
+  /// Value i, an S; std::out_of_range where there is none. In a traced function i may be traced: index(x, i).
+  [[nodiscard]] constexpr traced_t<S> operator[](std::int64_t i) const {
+    require_value(i);
+    if (std::is_constant_evaluated()) return index(*this, i);
+    traced_t<S> one{};
+    const leaf_addresses<const void> from(*this);
+    structure<S>::visit(one, [&, k = 0](auto* to, const shape& s) mutable {
+      const auto* p = static_cast<const std::remove_pointer_t<decltype(to)>*>(from.at[k++]);
+      std::copy_n(p + i * s.size(), s.size(), to);
     });
     return one;
   }
+  template <class I>
+    requires Array<I>
+  constexpr auto operator[](const I& i) const { return index(*this, i); }
+  /// A member of all n values, by its name:  x[&model::w]  is an array with the batch's axis in front, or where the member is a struct
+  /// M again a batched<M, n>.
+  template <class M>
+    requires requires { structure<S>::members::count; }
+  [[nodiscard]] constexpr auto operator[](M S::*member) const {
+    typename detail::add_axis<M, N, 0>::type all{};
+    const S names{};
+    detail::for_each_member<S>([&]<int First, class Of>(std::integral_constant<int, First>, const Of& one) {
+      if constexpr (std::is_same_v<Of, M>)
+        if (&one == &(names.*member)) take<First>(all);
+    }, names);
+    return all;
+  }
+  /// Writes value i, outside of programs; std::out_of_range where there is none.
+  void set(std::int64_t i, const S& value) {
+    require_value(i);
+    const leaf_addresses<void> to(*this);
+    structure<S>::visit(value, [&, k = 0](const auto* from, const shape& s) mutable {
+      auto* p = static_cast<std::remove_const_t<std::remove_pointer_t<decltype(from)>>*>(to.at[k++]);
+      std::copy_n(from, s.size(), p + i * s.size());
+    });
+  }
 
  private:
-  template <class T, std::size_t... I>
-  void copy_leaf(int which, T* to, std::int64_t i, std::int64_t count, std::index_sequence<I...>) const {
-    const auto copy = [&](const auto& from) {
-      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(from[0])>, T>)
-        for (std::int64_t k = 0; k < count; ++k) to[k] = from[i * count + k];
-    };
-    ((static_cast<int>(I) == which ? copy(std::get<I>(leaf)) : void()), ...);
+  static constexpr void require_value(std::int64_t i) {
+    if (i >= 0 && i < N) return;
+    if (std::is_constant_evaluated()) throw "drx: a batch of n has the values 0 to n - 1";
+    throw std::out_of_range("drx: value " + std::to_string(i) + " of a batch of " + std::to_string(N));
+  }
+  /// Where the elements of each leaf lie.
+  template <class Byte>
+  struct leaf_addresses {
+    Byte* at[leaf_count<S> + 1] = {};
+    template <class X>
+    constexpr explicit leaf_addresses(X& x) {
+      structure<batched>::visit(x, [&, k = 0](auto* p, const shape&) mutable { at[k++] = p; });
+    }
+  };
+  /// The leaves from First on.
+  template <int First, class R>
+  constexpr void take(R& to) const {
+    if (std::is_constant_evaluated()) {
+      traced_ref r[leaf_count<S> + 1] = {};
+      structure<batched>::refs(*this, r);
+      to = structure<R>::bind(r + First);
+    } else {
+      const leaf_addresses<const void> from(*this);
+      structure<R>::visit(to, [&, k = First](auto* p, const shape& s) mutable {
+        std::copy_n(static_cast<const std::remove_pointer_t<decltype(p)>*>(from.at[k++]), s.size(), p);
+      });
+    }
   }
 };
 

@@ -41,6 +41,8 @@ struct map_over_two_placements : reported {};
 struct broadcast_needs_an_unplaced_value : reported {};
 struct reduce_needs_a_placed_value : reported {};
 struct array_operation_on_a_placed_value : reported {};
+struct array_operation_on_a_structure : reported {};
+struct function_of_numbers_on_an_array : reported {};
 struct wrong_rank : reported {};
 struct inner_extents_differ : reported {};
 struct matrix_is_not_square : reported {};
@@ -116,6 +118,12 @@ template <class Why, class AskedBy>  // (for each AskedBy it is asked once: the 
 concept NotedAs = requires { read(note<std::enable_if_t<!std::is_void_v<AskedBy>, Why>>{}); };
 template <class AskedBy>
 concept Noted = NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_value_where_an_unplaced_one_is_declared, AskedBy>;
+
+/// Whether R, which a traced function F returned for arguments X, is what is left of a std::sin(x) that was complained about.
+template <class R, class F, class... X>
+inline constexpr bool is_number_of_std = false;
+template <class F, class... X>
+inline constexpr bool is_number_of_std<long double, F, X...> = NotedAs<function_of_numbers_on_an_array, note<void(F, X...)>>;
 
 /// Called while recording, where a collective's axis is unknown: compilers name the function that is no constant, and the axis.
 template <class Axis>

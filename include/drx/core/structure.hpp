@@ -219,6 +219,8 @@ constexpr auto call_result() {
       using R = decltype(std::declval<const or_no_match<F>&>()(std::declval<X>()...));
       if constexpr (error::is_unsaid<R> && requires { F::template misuse<X...>(); }) {
         return std::type_identity<error::refused<decltype(F::template misuse<X...>())>>{};
+      } else if constexpr (error::is_number_of_std<R, F, X...>) {
+        return std::type_identity<error::reported>{};
       } else {
         return std::type_identity<R>{};
       }

@@ -184,10 +184,10 @@ template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detai
 Why max(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
 template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
 Why min(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why max(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::max(a, b); }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why min(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::min(a, b); }, x, y)
+template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
+Why max(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::max(a, b); }, x, y); of a structure leaf by leaf: tree_map
+template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
+Why min(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::min(a, b); }, x, y); of a structure leaf by leaf: tree_map
 // clang-format on
 
 }  // namespace drx

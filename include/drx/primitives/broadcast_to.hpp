@@ -100,9 +100,9 @@ constexpr auto broadcast_to(const A& x) {
 template <std::int64_t... Extents, class A, class Why = error::shapes_do_not_broadcast>
   requires(Array<A> && !detail::repeats_to<A, Extents...>)
 Why broadcast_to(const A&) = delete;  // drx: from the last axis on, each extent of x must be 1 or the one asked for
-template <std::int64_t... Extents, class A, class Why = error::array_operation_on_a_placed_value>
-  requires detail::PlacedOperands<A>
-Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed)
+template <std::int64_t... Extents, class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
 
 }  // namespace drx
 

@@ -105,12 +105,12 @@ template <class A>
 constexpr A stop_gradient(const A& x) {
   return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::stop_gradient, {id}); });
 }
-template <class T, class A, class Why = error::array_operation_on_a_placed_value>
-  requires detail::PlacedOperands<A>
-Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed)
-template <class A, class Why = error::array_operation_on_a_placed_value>
-  requires detail::PlacedOperands<A>
-Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed)
+template <class T, class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
 
 }  // namespace drx
 

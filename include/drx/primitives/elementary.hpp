@@ -27,13 +27,13 @@ constexpr A elementary(const primitive& p, const A& x) { return elementwise<A, t
 template <class A>
 concept NumberArray = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
 template <class A>
-concept NotFloating = (Array<A> || Placed<A>) && !FloatingArray<A>;
+concept NotFloating = (Array<A> || NoArray<A>) && !FloatingArray<A>;
 template <class A>
-concept NotNumbers = (Array<A> || Placed<A>) && !NumberArray<A>;
+concept NotNumbers = (Array<A> || NoArray<A>) && !NumberArray<A>;
 template <class A>
-using not_floating_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_floating_values>;
+using not_floating_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_floating_values>;
 template <class A>
-using not_numbers_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_numbers>;
+using not_numbers_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_numbers>;
 template <class A, class B>
 struct is_floating_pair : std::false_type {};
 template <class A, class B>
@@ -42,12 +42,13 @@ struct is_floating_pair<A, B> : std::is_floating_point<common_element<A, B>> {};
 template <class A, class B>
 concept FloatingPair = is_floating_pair<A, B>::value;
 template <class A, class B>
-concept NoFloatingPair = (Array<A> || Literal<A> || Placed<A>) && (Array<B> || Literal<B> || Placed<B>) &&
-                         !(Literal<A> && Literal<B>) && !FloatingPair<A, B>;
+concept ArraysExpected = (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
+template <class A, class B>
+concept NoFloatingPair = ArraysExpected<A, B> && !FloatingPair<A, B>;
 template <class A, class B>
 constexpr auto floating_pair_misuse() {
-  if constexpr (Placed<A> || Placed<B>) {
-    return error::array_operation_on_a_placed_value{};
+  if constexpr (NoArray<A> || NoArray<B>) {
+    return no_array_t<A, B>{};
   } else if constexpr (Incompatible<A, B>) {
     return mismatch<A, B>();
   } else {

@@ -124,6 +124,14 @@ concept Literal = Element<std::remove_cvref_t<X>>;
 /// As in NumPy's sum(x, 0), where drx has sum<0>(x).
 template <class A, class... I>
 concept AxesAsArguments = Array<A> && sizeof...(I) > 0 && (std::is_integral_v<I> && ...);
+/// A structure that is no array, no number and not placed: a struct or tuple of them.
+template <class X>
+concept Compound = Structured<X> && !Array<X> && !Placed<X> && !Literal<X> && !error::Reported<X>;
+/// What takes the place of an array and is none, also while it is traced (Eigen's matrices are arrays then).
+template <class X>
+concept NoArray = Placed<X> || (Compound<X> && !Array<traced_t<X>>);
+template <class... X>
+using no_array_t = std::conditional_t<(Placed<X> || ...), error::array_operation_on_a_placed_value, error::array_operation_on_a_structure>;
 template <class X>
 concept ArrayOrLiteral = Array<X> || Literal<X>;
 
@@ -216,6 +224,9 @@ using mismatch_t = decltype(mismatch<A, B>());
 /// Where an operation of arrays meets a placed value.
 template <class... X>
 concept PlacedOperands = (Placed<X> || ...) && (Structured<X> && ...) && !error::AnyReported<X...>;
+/// The same, or where it meets a structure.
+template <class... X>
+concept NoArrays = (NoArray<X> || ...) && (Structured<X> && ...) && !error::AnyReported<X...>;
 
 template <class A, class B>
 struct common_shape_of {

@@ -161,6 +161,8 @@ constexpr int first_axes_exchanged(builder& b, int x);
 #include <drx/primitives/map.hpp>
 #include <drx/primitives/regions.hpp>
 #include <drx/primitives/structure_arithmetic.hpp>
+#include <drx/primitives/tree_map.hpp>
+#include <drx/primitives/structure_reductions.hpp>
 #include <drx/primitives/assignment.hpp>
 #include <drx/primitives/reduce.hpp>
 #include <drx/primitives/gather.hpp>

@@ -30,8 +30,8 @@ template <class A, class B, class C>
 concept FloatingTriple = FloatingArray<A> && Compatible<A, B> && Compatible<A, C> && Compatible<binary_result<A, B>, C>;
 template <class A, class B, class C>
 constexpr auto fma_misuse() {
-  if constexpr (Placed<A> || Placed<B> || Placed<C>) {
-    return error::array_operation_on_a_placed_value{};
+  if constexpr (NoArray<A> || Placed<B> || Placed<C>) {
+    return no_array_t<A, B, C>{};
   } else if constexpr (!FloatingArray<A>) {
     return error::needs_floating_values{};
   } else if constexpr (Incompatible<A, B>) {
@@ -52,8 +52,8 @@ constexpr auto fma(const A& x, const B& y, const C& z) {
   return detail::elementwise<R, typename R::value_type>(prim::fma, x, y, z);
 }
 template <class A, class B, class C, class Why = decltype(detail::fma_misuse<A, B, C>())>
-  requires((Array<A> || Placed<A>) && !detail::FloatingTriple<A, B, C>)
-Why fma(const A&, const B&, const C&) = delete;  // drx: fma(floating array, y, z), y and z arrays of its element type or numbers; of placed values in a map
+  requires((Array<A> || detail::NoArray<A>) && !detail::FloatingTriple<A, B, C>)
+Why fma(const A&, const B&, const C&) = delete;  // drx: fma(floating array, y, z), y and z arrays of its element type or numbers; of placed values in a map; of a structure leaf by leaf: tree_map
 
 }  // namespace drx
 

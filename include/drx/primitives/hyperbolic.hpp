@@ -118,17 +118,17 @@ template <class A> requires FloatingArray<A>
 constexpr A atanh(const A& x) { return detail::elementary(prim::atanh, x); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why sinh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why sinh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why cosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why cosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why asinh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why asinh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why acosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why acosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
 }  // namespace drx

@@ -143,9 +143,9 @@ Why reshape(const A&) = delete;  // drx: the product of the new extents must be 
 template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments>
   requires detail::AxesAsArguments<A, I...>
 Why reshape(const A&, const I&...) = delete;  // drx: reshape<3, 4>(x)
-template <auto..., class A, class Why = error::array_operation_on_a_placed_value>
-  requires detail::PlacedOperands<A>
-Why reshape(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::reshape<extents...>(x); }, placed)
+template <auto..., class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why reshape(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::reshape<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
 
 namespace detail {
 template <int Rank, int... P>
@@ -189,9 +189,9 @@ constexpr auto transpose(const A& x) {
 template <int... P, class A, class Why = error::axis_out_of_range>
   requires(Array<A> && sizeof...(P) != 0 && !detail::is_permutation<A::rank, P...>())
 Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutation of 0 .. rank-1
-template <auto..., class A, class Why = error::array_operation_on_a_placed_value>
-  requires detail::PlacedOperands<A>
-Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed)
+template <auto..., class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
 
 }  // namespace drx
 

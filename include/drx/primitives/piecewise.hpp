@@ -102,17 +102,17 @@ template <class A> requires FloatingArray<A>
 constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map
+Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map
+Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
 namespace detail {
@@ -121,8 +121,8 @@ concept Clampable = Array<A> && Compatible<A, L> && Compatible<A, H> &&
                     !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
 template <class A, class L, class H>
 constexpr auto clamp_misuse() {
-  if constexpr (Placed<A> || Placed<L> || Placed<H>) {
-    return error::array_operation_on_a_placed_value{};
+  if constexpr (NoArray<A> || Placed<L> || Placed<H>) {
+    return no_array_t<A, L, H>{};
   } else if constexpr (Incompatible<A, L>) {
     return mismatch<A, L>();
   } else if constexpr (Incompatible<A, H>) {
@@ -140,8 +140,8 @@ constexpr auto clamp(const A& x, const L& low, const H& high) {
   return where(x < low, low, where(x > high, high, x));
 }
 template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
-  requires((Array<A> || Placed<A>) && !detail::Clampable<A, L, H>)
-Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map
+  requires((Array<A> || detail::NoArray<A>) && !detail::Clampable<A, L, H>)
+Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map; of a structure leaf by leaf: tree_map
 
 }  // namespace drx
 

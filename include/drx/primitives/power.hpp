@@ -114,13 +114,13 @@ template <class A> requires FloatingArray<A>
 constexpr A cbrt(const A& x) { return detail::elementary(prim::cbrt, x); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why sqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why sqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why rsqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why rsqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why square(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map
+Why square(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why cbrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why cbrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
 namespace detail {
@@ -131,9 +131,7 @@ concept Power = FloatingPair<A, B> && !IntegerLiteral<B>;
 template <class A, class B>
 concept IntegerPower = NumberArray<A> && IntegerLiteral<B>;
 template <class A, class B>
-concept NoPower = ((Array<A> || Literal<A> || Placed<A>)&&(Array<B> || Literal<B> || Placed<B>)&&!(
-                      Literal<A>&& Literal<B>)) &&
-                  !Power<A, B> && !IntegerPower<A, B>;
+concept NoPower = ArraysExpected<A, B> && !Power<A, B> && !IntegerPower<A, B>;
 }  // namespace detail
 
 /// x to the power y, elementwise, as in C. With respect to y the derivative at x = 0 is 0.
@@ -150,7 +148,7 @@ constexpr A pow(const A& x, const B& n) {
 }
 template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
   requires detail::NoPower<A, B>
-Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map
+Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
 
 }  // namespace drx
 

@@ -30,7 +30,7 @@ DRX_SILENT(custom_root) DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DR
 DRX_SILENT(bernoulli) DRX_SILENT(erfinv) DRX_SILENT(fold_in) DRX_SILENT(permutation) DRX_SILENT(random_key) DRX_SILENT(split)
 DRX_SILENT_OF_TYPE(normal) DRX_SILENT_OF_TYPE(random_bits) DRX_SILENT_OF_TYPE(uniform)
 DRX_SILENT(argsort) DRX_SILENT(cummax) DRX_SILENT(cummin) DRX_SILENT(cumprod) DRX_SILENT(cumsum) DRX_SILENT(dynamic_slice) DRX_SILENT(flip)
-DRX_SILENT(prod) DRX_SILENT(scatter_add) DRX_SILENT(sort) DRX_SILENT(take) DRX_SILENT(take_along) DRX_SILENT(update_slice)
+DRX_SILENT(norm) DRX_SILENT(prod) DRX_SILENT(scatter_add) DRX_SILENT(sort) DRX_SILENT(take) DRX_SILENT(take_along) DRX_SILENT(update_slice)
 DRX_SILENT(cholesky) DRX_SILENT(determinant) DRX_SILENT(diagonal) DRX_SILENT(diagonal_matrix) DRX_SILENT(inverse) DRX_SILENT(logdet) DRX_SILENT(solve)
 DRX_SILENT_OF_TYPES(avg_pool) DRX_SILENT_OF_TYPES(conv1d) DRX_SILENT_OF_TYPES(conv2d) DRX_SILENT_OF_TYPES(max_pool)
 DRX_SILENT_OF_TYPES(triangular_solve)

@@ -114,19 +114,19 @@ template <class A> requires FloatingArray<A>
 constexpr A gelu_tanh(const A& x) { return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * (x * x * x)))); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why erf(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why erf(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why erfc(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why erfc(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why lgamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why lgamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why digamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why digamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <int Order, class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why polygamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why polygamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why gelu(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why gelu(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
 }  // namespace drx

@@ -1,5 +1,5 @@
 // drx/primitives/structure_arithmetic.hpp: + - * / of whole structures (a model minus a rate times a gradient), leaf by
-// leaf, and tree_map, any function of arrays leaf by leaf. Composed of the arrays' own operations.
+// leaf. Composed of the arrays' own operations.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else
@@ -7,10 +7,6 @@
 
 namespace drx {
 namespace detail {
-
-/// A structure that is no array, no number and not placed: a struct or tuple of them.
-template <class X>
-concept Compound = Structured<X> && !Array<X> && !Placed<X> && !Literal<X> && !error::Reported<X>;
 
 template <class X>
 inline constexpr bool all_unplaced = [] {
@@ -121,59 +117,6 @@ Why operator*(const A&, const B&) = delete;  // drx: structures of one type, or 
 template <class A, class B, class Why = detail::structure_mismatch_t<A, B>> requires detail::NotLeafByLeaf<A, B>
 Why operator/(const A&, const B&) = delete;  // drx: structures of one type, or a structure and one number of its element type
 // clang-format on
-
-namespace detail {
-/// Leaf I of structure X as an array type.
-template <class X, int I>
-struct leaf_of {
-  static constexpr abstract_value type = leaf_types<X>()[I];
-  static constexpr shape value = type.shape;
-  using array_type = array_of<element_t<type.type>, leaf_of>;
-};
-template <class X, int I>
-using leaf_t = typename leaf_of<X, I>::array_type;
-
-template <class X, class... Y>
-concept Alike = Structured<X> && !Placed<X> && !error::Reported<X> && (Structured<Y> && ...) &&
-                (std::is_same_v<canonical_t<X>, canonical_t<Y>> && ...) && all_unplaced<X>;
-
-template <class F, class X, class... Y>
-constexpr bool keeps_leaf_types() {
-  return []<int... I>(std::integer_sequence<int, I...>) {
-    auto same = []<int J>(std::integral_constant<int, J>) {
-      using L = leaf_t<X, J>;
-      return std::is_same_v<call_result_t<F, L, std::conditional_t<true, L, Y>...>, L>;
-    };
-    return (same(std::integral_constant<int, I>{}) && ...);
-  }(std::make_integer_sequence<int, leaf_count<X>>{});
-}
-template <class F, class X, class... Y>
-struct leaf_function_check : std::false_type {};
-template <class F, class X, class... Y>
-  requires Alike<X, Y...>
-struct leaf_function_check<F, X, Y...> : std::bool_constant<keeps_leaf_types<F, X, Y...>()> {};
-template <class X, class... Y>
-using tree_map_misuse = std::conditional_t<(Placed<X> || ... || Placed<Y>), error::array_operation_on_a_placed_value, error::structures_differ>;
-}  // namespace detail
-
-/// f of each leaf of x, or of the corresponding leaves of several structures of one type; f returns an array of the
-/// leaf's type.  tree_map([](auto w) { return drx::clamp(w, -1, 1); }, model)
-template <class F, class X, class... Y>
-  requires detail::leaf_function_check<F, X, Y...>::value
-constexpr auto tree_map(const F& f, const X& x, const Y&... y) {
-  const std::tuple refs{detail::leaf_refs<X>(x), detail::leaf_refs<Y>(y)...};
-  traced_ref results[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    auto leaf = [&]<int J>(std::integral_constant<int, J>) {
-      std::apply([&](const auto&... r) { results[J] = f(detail::leaf_t<X, J>(r.ref[J])...).ref(); }, refs);
-    };
-    (leaf(std::integral_constant<int, I>{}), ...);
-  }(std::make_integer_sequence<int, leaf_count<X>>{});
-  return structure<canonical_t<X>>::bind(results);
-}
-template <class F, class X, class... Y, class Why = detail::tree_map_misuse<X, Y...>>
-  requires(Structured<X> && (Structured<Y> && ...) && !error::AnyReported<X, Y...> && !detail::leaf_function_check<F, X, Y...>::value)
-Why tree_map(const F&, const X&, const Y&...) = delete;  // drx: tree_map(f, structures of one type): f takes the leaves and returns an array of their type; of placed values in a map
 
 }  // namespace drx
 

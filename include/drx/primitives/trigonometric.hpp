@@ -145,17 +145,17 @@ template <class A> requires FloatingArray<A>
 constexpr A atan(const A& x) { return detail::elementary(prim::atan, x); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why sin(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why sin(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why cos(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why cos(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why tan(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why tan(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why asin(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why asin(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why acos(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why acos(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why atan(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map
+Why atan(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
 /// The angle of the point (x, y), in [-pi, pi], elementwise; at the origin and at infinity as in C.
@@ -166,7 +166,7 @@ constexpr auto atan2(const A& y, const B& x) {
 }
 template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
   requires detail::NoFloatingPair<A, B>
-Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map
+Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map; of a structure leaf by leaf: tree_map
 
 }  // namespace drx
 

@@ -89,9 +89,9 @@ Why where(const C&, const A&, const B&) = delete;  // drx: where(array of bool, 
 template <class C, class A, class B, class Why = error::numbers_alone_have_no_element_type>
   requires(Array<C> && detail::Literal<A> && detail::Literal<B>)
 Why where(const C&, const A&, const B&) = delete;  // drx: of two plain numbers one is to be an array: drx::full<drx::scalar<double>>(1); or cast<double>(condition)
-template <class C, class A, class B, class Why = error::array_operation_on_a_placed_value>
-  requires detail::PlacedOperands<C, A, B>
-Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z)
+template <class C, class A, class B, class Why = detail::no_array_t<C, A, B>>
+  requires detail::NoArrays<C, A, B>
+Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z); of a structure leaf by leaf: tree_map
 
 }  // namespace drx
 

@@ -1,0 +1,11 @@
+#include <drx/drx.hpp>
+#include <drx/ext/hana.hpp>
+
+struct model {
+  drx::array<float, 3> w;
+  drx::array<float, 2> b;
+};
+BOOST_HANA_ADAPT_STRUCT(model, w, b);
+constexpr auto f = [](auto m) { return drx::tree_map([](auto x) { return drx::tanh(x); }, m); };
+using F = drx::program<f, model>;
+const auto& tape = F::tape();
