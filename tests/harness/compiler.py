@@ -36,7 +36,7 @@ class Compiler:
                               env={**os.environ, "LC_ALL": "C"})  # plain quotes in the diagnostics
         return done.returncode == 0, done.stdout + done.stderr
 
-    def build(self, source, program):
+    def build(self, source, program, *more):
         """Compiles and links a source of the core."""
-        return subprocess.run([self.path, *self.flags["Clang" if self.clang else "GNU"], str(source), "-o", str(program)],
+        return subprocess.run([self.path, *self.flags["Clang" if self.clang else "GNU"], *more, str(source), "-o", str(program)],
                               capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
