@@ -85,14 +85,19 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
     const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      // Added up in wider numbers: what is plain need not be inaccurate.
+      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
       for (std::int64_t b = 0; b < batches; ++b) {
         const T* p = v.in[0]->data<T>() + b * m * k;
         const T* q = v.in[1]->data<T>() + b * k * n;
         T* r = v.out[0].data<T>() + b * m * n;
         for (std::int64_t i = 0; i < m; ++i)
-          for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t j = 0; j < n; ++j) {
+            auto total = static_cast<wide>(r[i * n + j]);
             for (std::int64_t l = 0; l < k; ++l)
-              r[i * n + j] = static_cast<T>(r[i * n + j] + (tx ? p[l * m + i] : p[i * k + l]) * (ty ? q[j * k + l] : q[l * n + j]));
+              total = static_cast<wide>(total + static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]) * static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]));
+            r[i * n + j] = static_cast<T>(total);
+          }
       }
     });
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/run/fused_packs.hpp>
+#include <drx/run/long_sums.hpp>
 
 namespace drx::run {
 
@@ -52,34 +53,58 @@ struct fused_sums {
     (add(std::integral_constant<int, J>{}), ...);
     (packs::template save_pack<M, T>(registers, at.out, row, col), ...);
   }
-  /// Several rows at a time, so that sums stay in registers for them. They begin anew from 128 to 128 rows, since long chains of additions
-  /// lose digits.
+  static constexpr int part = 128;  // rows whose sums begin anew, since long chains of additions lose digits
+  static constexpr std::int64_t width = Loop::columns < 512 ? Loop::columns : 512;
+
+  /// Several rows at a time, so that sums stay in registers for them.
   static void run(frame& f) {
     using T = element_of<C, Loop::result(0)>;
-    constexpr int height = static_cast<int>(Loop::rows), part = 128, whole = height / part, rest = height % part;
-    constexpr std::int64_t width = Loop::columns < 512 ? Loop::columns : 512;
+    constexpr int height = static_cast<int>(Loop::rows), parts = height / part, rest = height % part;
     const pack_operands<T> at(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{});
     const sum_operands<T> of(f, std::make_integer_sequence<int, sums>{});
     for (std::int64_t first = 0; first < Loop::columns; first += width) {
       const std::int64_t end = first + width < Loop::columns ? first + width : Loop::columns;
-      for (int k = 0; k < whole; ++k) add_part<T, part, width>(at, of, k * part, first, end);
-      if constexpr (rest > 0) add_part<T, rest, width>(at, of, whole * part, first, end);
+      T* totals[sums];
+      for (int j = 0; j < sums; ++j) totals[j] = of.totals[j] + first;
+      if constexpr (parts > 0) add_parts<T, parts>(at, of, 0, first, end, totals);
+      if constexpr (rest > 0) add_part<T, rest>(at, of, parts * part, first, end, totals, parts == 0);
     }
   }
-  /// Rows from `begin` on, columns from `first` on.
-  template <class T, int Rows, std::int64_t Width>
-  static void add_part(const pack_operands<T>& operands, const sum_operands<T>& all_sums, int begin, std::int64_t first, std::int64_t end) {
+  /// Parts of rows from row `begin` on, columns from `first` on: their sums are stored at `totals`. Of many parts each half is added up apart.
+  template <class T, int Parts>
+  static void add_parts(const pack_operands<T>& at, const sum_operands<T>& of, int begin, std::int64_t first, std::int64_t end, T* const (&totals)[sums]) {
+    if constexpr (Parts <= drx::kernel::longest_chain) {
+      for (int k = 0; k < Parts; ++k) add_part<T, part>(at, of, begin + k * part, first, end, totals, k == 0);
+    } else {
+      constexpr int half = Parts / 2;
+      alignas(64) T sum[sums][width];
+      T* second[sums];
+      for (int j = 0; j < sums; ++j) second[j] = sum[j];
+      add_parts<T, half>(at, of, begin, first, end, totals);
+      add_parts<T, Parts - half>(at, of, begin + half * part, first, end, second);
+      add_sums<T>(totals, sum, end - first, false);
+    }
+  }
+  /// The sums of n columns, stored at `totals` or added to what is there.
+  template <class T>
+  static void add_sums(T* const (&totals)[sums], const T (&sum)[sums][width], std::int64_t n, bool store) {
+    for (int j = 0; j < sums; ++j)
+      for (std::int64_t col = 0; col < n; ++col) totals[j][col] = store ? sum[j][col] : totals[j][col] + sum[j][col];
+  }
+  /// Rows from `begin` on, columns from `first` on; `store`: they are the first ones.
+  template <class T, int Rows>
+  static void add_part(const pack_operands<T>& operands, const sum_operands<T>& all_sums, int begin, std::int64_t first, std::int64_t end,
+                       T* const (&totals)[sums], bool store) {
     constexpr int band = 8, whole = Rows / band, rest = Rows % band;
     const pack_operands<T> at = operands;  // of our own, so that no store can change them
     const sum_operands<T> of = all_sums;
-    alignas(64) T sum[sums][Width] = {};
-    for (int k = 0; k < whole; ++k) add_rows<T, band, Width>(sum, at, of, begin + k * band, first, end);
-    if constexpr (rest > 0) add_rows<T, rest, Width>(sum, at, of, begin + whole * band, first, end);
-    for (int j = 0; j < sums; ++j)
-      for (std::int64_t col = first; col < end; ++col) of.totals[j][col] = begin == 0 ? sum[j][col - first] : of.totals[j][col] + sum[j][col - first];
+    alignas(64) T sum[sums][width] = {};
+    for (int k = 0; k < whole; ++k) add_rows<T, band>(sum, at, of, begin + k * band, first, end);
+    if constexpr (rest > 0) add_rows<T, rest>(sum, at, of, begin + whole * band, first, end);
+    add_sums<T>(totals, sum, end - first, store);
   }
-  template <class T, int Rows, std::int64_t Width>
-  DRX_HOST static void add_rows(T (*sum)[Width], const pack_operands<T>& at, const sum_operands<T>& of, int row, std::int64_t first,
+  template <class T, int Rows>
+  DRX_HOST static void add_rows(T (&sum)[sums][width], const pack_operands<T>& at, const sum_operands<T>& of, int row, std::int64_t first,
                                 std::int64_t end) {
     for (std::int64_t col = first; col < end; col += drx::kernel::pack_width<T>) {
       drx::kernel::pack<T> total[sums];

@@ -22,9 +22,12 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
   if constexpr (!vectorised) {
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) {
-        T sum = 0;
-        for (int k = 0; k < K; ++k) sum = static_cast<T>(sum + a[TransA ? k * M + i : i * K + k] * b[TransB ? j * K + k : k * N + j]);
-        epilogue(i, j, sum);
+        T sum[1][1] = {};
+        detail::add_up<K>(sum, [&](int first, int depth) {
+          for (int k = first; k < first + depth; ++k)
+            sum[0][0] = static_cast<T>(sum[0][0] + a[TransA ? k * M + i : i * K + k] * b[TransB ? j * K + k : k * N + j]);
+        });
+        epilogue(i, j, sum[0][0]);
       }
   } else if constexpr ((N == 1 && !TransA) || (M == 1 && TransB)) {
     constexpr bool column = N == 1 && !TransA;

@@ -16,17 +16,19 @@ struct narrow_product {
   DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
     for (int row = 0; row < M; row += P * W) {
       pack<T> sum[N][P] = {};
-      for (int k = 0; k < K; ++k) {
-        pack<T> x[P];
-        DRX_UNROLL
-        for (int p = 0; p < P; ++p) x[p] = load(a + k * M + row + p * W);
-        DRX_UNROLL
-        for (int j = 0; j < N; ++j) {
-          const T y = TransB ? b[j * K + k] : b[k * N + j];
+      add_up<K>(sum, [&](int first, int depth) __attribute__((always_inline)) {
+        for (int k = first; k < first + depth; ++k) {
+          pack<T> x[P];
           DRX_UNROLL
-          for (int p = 0; p < P; ++p) sum[j][p] += y * x[p];
+          for (int p = 0; p < P; ++p) x[p] = load(a + k * M + row + p * W);
+          DRX_UNROLL
+          for (int j = 0; j < N; ++j) {
+            const T y = TransB ? b[j * K + k] : b[k * N + j];
+            DRX_UNROLL
+            for (int p = 0; p < P; ++p) sum[j][p] += y * x[p];
+          }
         }
-      }
+      });
       DRX_UNROLL
       for (int p = 0; p < P; ++p) {
         pack<T> turned[W];
@@ -98,19 +100,21 @@ DRX_HOST void dot_rows(const T* a, const T* x, Sink sink) {
     return last_lanes<T, tail>(load(p + K - W), std::make_integer_sequence<int, W>{});
   };
   const auto rows = [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
-    pack<T> sum[R] = {};
-    for (int k = 0; k < whole; k += W)
-      DRX_UNROLL
-      for (int r = 0; r < R; ++r) sum[r] += load(a + (row + r) * K + k) * load(x + k);
+    pack<T> sum[1][R] = {};
+    add_up<whole / W>(sum, [&](int first, int steps) __attribute__((always_inline)) {
+      for (int k = first * W; k < (first + steps) * W; k += W)
+        DRX_UNROLL
+        for (int r = 0; r < R; ++r) sum[0][r] += load(a + (row + r) * K + k) * load(x + k);
+    });
     if constexpr (overlaps) {
       const pack<T> last = ending(x);
       DRX_UNROLL
-      for (int r = 0; r < R; ++r) sum[r] += ending(a + (row + r) * K) * last;
+      for (int r = 0; r < R; ++r) sum[0][r] += ending(a + (row + r) * K) * last;
     }
     constexpr int group = R < W ? R : W;
     DRX_UNROLL
     for (int g = 0; g < R; g += group) {
-      pack<T> totals = sums_of_lanes<T, group>(sum + g);
+      pack<T> totals = sums_of_lanes<T, group>(sum[0] + g);
       if constexpr (tail != 0 && !overlaps)
         DRX_UNROLL
         for (int r = 0; r < group; ++r)
@@ -137,17 +141,19 @@ struct dotted_product {
   template <int R, class Sink>
   DRX_HOST static void rows(const T* a, const T* b, Sink sink) {
     pack<T> sum[R][W] = {};
-    for (int k = 0; k < K; k += W) {
-      pack<T> x[R];
-      DRX_UNROLL
-      for (int r = 0; r < R; ++r) x[r] = load(a + r * K + k);
-      DRX_UNROLL
-      for (int j = 0; j < W; ++j) {
-        const pack<T> y = load(b + j * K + k);
+    add_up<K / W>(sum, [&](int first, int steps) __attribute__((always_inline)) {
+      for (int k = first * W; k < (first + steps) * W; k += W) {
+        pack<T> x[R];
         DRX_UNROLL
-        for (int r = 0; r < R; ++r) sum[r][j] += x[r] * y;
+        for (int r = 0; r < R; ++r) x[r] = load(a + r * K + k);
+        DRX_UNROLL
+        for (int j = 0; j < W; ++j) {
+          const pack<T> y = load(b + j * K + k);
+          DRX_UNROLL
+          for (int r = 0; r < R; ++r) sum[r][j] += x[r] * y;
+        }
       }
-    }
+    });
     DRX_UNROLL
     for (int r = 0; r < R; ++r) sink(r, sums_of_all_lanes<T>(sum[r]));
   }

@@ -4,6 +4,7 @@
 // nor padding. Summation order depends on the sizes alone, so equal inputs give equal bits wherever they lie in memory.
 #pragma once
 
+#include <drx/run/long_sums.hpp>
 #include <drx/run/pack.hpp>
 
 #include <concepts>
@@ -30,9 +31,10 @@ struct product {
   static constexpr int panel_packs = ceil_div(packs, ceil_div(packs, most_packs));
   static constexpr int rows_for(int p) { return least(M, most(1, least(most_tile_rows, (vector_registers - 1 - p) / p))); }
 
-  // B is copied into a contiguous panel where it is transposed or narrow, and where its rows are too far apart for the first
-  // cache while many rows of A share the cost.
-  static constexpr bool packed = TransB || N < W || (N * static_cast<int>(sizeof(T)) >= 1024 && M >= 48);
+  // B is copied into a contiguous panel where it is transposed or narrow, and, while many rows of A share the cost, where its rows are too
+  // far apart for the first cache or all of it is too large for the second.
+  static constexpr int bytes_of_row = N * static_cast<int>(sizeof(T));
+  static constexpr bool packed = TransB || N < W || (M >= 48 && (bytes_of_row >= 1024 || std::int64_t{K} * bytes_of_row > (1 << 20)));
 
   template <int R, int P>
   struct tile {
@@ -54,11 +56,24 @@ struct product {
         }
       }
     }
+    /// sum += A[R rows, Depth] B[Depth, P packs], in parts
+    template <int Back, int Depth>
+    DRX_HOST void multiply_all(const T* a, const T* b) {
+      add_up<Depth>(sum, [&](int first, int depth) __attribute__((always_inline)) {
+        multiply<Back>(a + first * (TransA ? M : 1), b + first * (packed ? P * W : N), depth);
+      });
+    }
     DRX_HOST void save_to(T* to) const {
       DRX_UNROLL
       for (int r = 0; r < R; ++r)
         DRX_UNROLL
         for (int p = 0; p < P; ++p) save(to + (r * P + p) * W, sum[r][p]);
+    }
+    DRX_HOST void add(const T* from) {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < P; ++p) sum[r][p] += load(from + (r * P + p) * W);
     }
   };
 
@@ -86,32 +101,32 @@ struct product {
       if constexpr (packed) copy_panel<P, Last>(b, copy, col, 0, K), b_panel = copy;
       for_each_tile<tiles_for(P)>(0, tiles_for(P), [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
         tile<R, P> t{};
-        t.template multiply<Last ? back : 0>(a + (TransA ? row : row * K), b_panel, K);
+        t.template multiply_all<Last ? back : 0, K>(a + (TransA ? row : row * K), b_panel);
         finish_tile<R, P, Last>(epilogue, row, col, t);
       });
     }
   }
-  /// The same in passes over k.
+  /// The same in passes over k, each a part of the sums.
   template <int P, bool Last, class Epilogue>
   static void deep_panel(const T* a, const T* b, int col, Epilogue& epilogue) {
-    constexpr int depth = depth_of_panel(P), most_rows = M / tiles_for(P) + 1;
+    constexpr int depth = least(depth_of_panel(P), longest_chain), most_rows = M / tiles_for(P) + 1;
     constexpr int tiles_at_once = least(tiles_for(P), 32);  // whose partial sums are kept
+    constexpr int levels = levels_of(ceil_div(K, depth)), kept = tiles_at_once * most_rows * P * W;
     alignas(64) T copy[depth * P * W];
-    alignas(64) T partial[tiles_at_once * most_rows * P * W];
+    alignas(64) T partial[levels * kept];
     for (int begin = 0; begin < tiles_for(P); begin += tiles_at_once) {
       for (int k = 0; k < K; k += depth) {
         const int deep = least(depth, K - k);
+        const bool last = k + deep == K;
         copy_panel<P, Last>(b, copy, col, k, deep);
         T* saved = partial;
         for_each_tile<tiles_for(P)>(begin, least(tiles_for(P), begin + tiles_at_once), [&]<int R>(std::integral_constant<int, R>, int row) {
-          tile<R, P> t;
-          DRX_UNROLL
-          for (int r = 0; r < R; ++r)
-            DRX_UNROLL
-            for (int p = 0; p < P; ++p) t.sum[r][p] = k > 0 ? load(saved + (r * P + p) * W) : pack<T>{};
+          tile<R, P> t{};
           t.template multiply<0>(a + (TransA ? k * M + row : row * K + k), copy, deep);
-          if (k + deep == K) finish_tile<R, P, Last>(epilogue, row, col, t);
-          else t.save_to(saved);
+          carry_part<levels>(
+              k / depth, last, [&](int level) __attribute__((always_inline)) { t.add(saved + level * kept); },
+              [&](int level) __attribute__((always_inline)) { t.save_to(saved + level * kept); });
+          if (last) finish_tile<R, P, Last>(epilogue, row, col, t);
           saved += R * P * W;
         });
       }
@@ -131,7 +146,7 @@ struct product {
     }
   }
 
-  static constexpr bool can_run_beside = vector_registers == 32 && tail == 0 && packs % panel_packs == 0 &&
+  static constexpr bool can_run_beside = vector_registers == 32 && tail == 0 && packs % panel_packs == 0 && K <= longest_chain &&
                                          (!packed || K <= depth_of_panel(panel_packs));
   /// Each tile's packs go through the epilogue between the steps of the next one's products.
   template <class Epilogue>
@@ -212,8 +227,44 @@ struct product {
     }
   }
 
+  /// One long row of A, and more than a panel's columns: some rows of B at a time as wide as they are, which reads memory once and in order.
+  static constexpr bool streams = M == 1 && !packed && packs > most_packs && K > longest_chain;
+  template <class Epilogue>
+  static void stream(const T* a, const T* b, Epilogue epilogue) {
+    constexpr int rows = 8, most_columns = 2048, parts = ceil_div(K, longest_chain), levels = levels_of(parts);
+    alignas(64) T sum[most_columns], held[levels][most_columns];
+    for (int begin = 0; begin < packs; begin += most_columns / W) {
+      const int count = least(packs - begin, most_columns / W);
+      const auto column = [&](int p) { return (begin + p) * W - (begin + p == packs - 1 ? back : 0); };
+      const auto add_rows = [&]<int Rows>(int k, std::integral_constant<int, Rows>) __attribute__((always_inline)) {
+        for (int p = 0; p < count; ++p) {
+          const T* from = b + std::int64_t{k} * N + column(p);
+          pack<T> total = load(sum + p * W);
+          DRX_UNROLL
+          for (int r = 0; r < Rows; ++r) total += a[k + r] * load(from + r * N);
+          save(sum + p * W, total);
+        }
+      };
+      for (int part = 0; part < parts; ++part) {
+        std::memset(sum, 0, sizeof sum);
+        const int end = least((part + 1) * longest_chain, K);
+        int k = part * longest_chain;
+        for (; k + rows <= end; k += rows) add_rows(k, std::integral_constant<int, rows>{});
+        for (; k < end; ++k) add_rows(k, std::integral_constant<int, 1>{});
+        carry_part<levels>(
+            part, part + 1 == parts,
+            [&](int level) {
+              for (int i = 0; i < count * W; ++i) sum[i] += held[level][i];
+            },
+            [&](int level) { std::memcpy(held[level], sum, sizeof sum); });
+      }
+      for (int p = 0; p < count; ++p) finish_pack<tail != 0>(epilogue, 0, (begin + p) * W, begin + p == packs - 1, load(sum + p * W));
+    }
+  }
+
   template <class Epilogue>
   DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
+    if constexpr (streams && !requires { typename Epilogue::takes_tiles; }) return stream(a, b, epilogue);
     if constexpr (can_run_beside && requires { typename Epilogue::beside_products; }) return run_beside(a, b, epilogue);
     constexpr int last = (packs - 1) % panel_packs + 1, first = packs - last;
     if constexpr (first > 0)

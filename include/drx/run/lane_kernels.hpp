@@ -4,6 +4,7 @@
 
 #include <drx/run/convolution.hpp>
 #include <drx/run/kernel.hpp>
+#include <drx/run/long_sums.hpp>
 
 namespace drx::kernel {
 
@@ -28,14 +29,16 @@ struct lane_product {
   template <int R, int P>
   DRX_HOST static void tile(const T* x, const T* y, T* z, int row, int column, int from) {
     typename part::type sum[R][P] = {};
-    for (int k = 0; k < K; ++k) {
-      DRX_UNROLL
-      for (int r = 0; r < R; ++r) {
-        const auto a = of_lanes<T, L, LX>(x, TX ? k * M + row + r : (row + r) * K + k, from);
+    detail::add_up<K>(sum, [&](int first, int depth) __attribute__((always_inline)) {
+      for (int k = first; k < first + depth; ++k) {
         DRX_UNROLL
-        for (int p = 0; p < P; ++p) sum[r][p] += a * of_lanes<T, L, LY>(y, TY ? (column + p) * K + k : k * N + column + p, from);
+        for (int r = 0; r < R; ++r) {
+          const auto a = of_lanes<T, L, LX>(x, TX ? k * M + row + r : (row + r) * K + k, from);
+          DRX_UNROLL
+          for (int p = 0; p < P; ++p) sum[r][p] += a * of_lanes<T, L, LY>(y, TY ? (column + p) * K + k : k * N + column + p, from);
+        }
       }
-    }
+    });
     DRX_UNROLL
     for (int r = 0; r < R; ++r)
       DRX_UNROLL

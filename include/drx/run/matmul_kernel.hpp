@@ -1,4 +1,5 @@
-// drx/run/matmul_kernel.hpp: products of matrices that are steps of their own: small ones in register tiles, large ones by Eigen.
+// drx/run/matmul_kernel.hpp: products of matrices that are steps of their own: small ones in register tiles, large ones by Eigen, but for
+// vectors and for sums so long that Eigen's chain of additions, one for each few hundred terms, would lose digits.
 #pragma once
 
 #include <drx/run/gemm.hpp>
@@ -17,7 +18,8 @@ struct kernel<C, E, &prim::matmul> {
   static constexpr plan::product_extents extents = plan::extents_of(C::tape, C::tape.entries[E]);
   static constexpr bool tx = extents.tx, ty = extents.ty;
   static constexpr std::int64_t m = extents.m, n = extents.n, k = extents.k;
-  static constexpr bool large = std::is_floating_point_v<T> && extents.large();
+  static constexpr std::int64_t longest_of_eigen = 1 << 17;
+  static constexpr bool by_eigen = std::is_floating_point_v<T> && extents.large() && m > 1 && n > 1 && k <= longest_of_eigen;
 
   static void run(frame& f) {
     const T* p = elements<const T, C, x>(f);
@@ -38,7 +40,7 @@ struct kernel<C, E, &prim::matmul> {
   }
   static void product(const T* p, const T* q, T* r) {
 #if defined(DRX_HAS_EIGEN)
-    if constexpr (large) {
+    if constexpr (by_eigen) {
       using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
       const Eigen::Map<const matrix> a(p, tx ? k : m, tx ? m : k), b(q, ty ? n : k, ty ? k : n);
       Eigen::Map<matrix> c(r, m, n);

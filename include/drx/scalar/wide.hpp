@@ -79,26 +79,39 @@ DRX_FN constexpr void list_numbers(const wide_operand& o, std::uint32_t*& to, st
 }
 DRX_FN constexpr std::size_t listed(const wide_operand& o, std::size_t n) { return o.form == wide_operand::listed ? n : 0; }
 
-/// sum of term(i); a long one in eight lanes, since one chain of additions would wait for each.
+/// The sum of n terms from term(first) on; in eight lanes, since one chain of additions would wait for each.
 template <class T, class Term>
-DRX_FN constexpr T sum_of(std::size_t n, Term term) {
+DRX_FN constexpr T sum_in_lanes(std::size_t first, std::size_t n, const Term& term) {
   if constexpr (std::is_floating_point_v<T>) {
     if (n < 16) {
       T sum = 0;
-      for (std::size_t i = 0; i < n; ++i) sum += term(i);
+      for (std::size_t i = 0; i < n; ++i) sum += term(first + i);
       return sum;
     }
     T lane[8] = {};
     std::size_t i = 0;
     for (; i + 8 <= n; i += 8)
-      for (std::size_t l = 0; l < 8; ++l) lane[l] += term(i + l);
-    for (std::size_t l = 0; i + l < n; ++l) lane[l] += term(i + l);
+      for (std::size_t l = 0; l < 8; ++l) lane[l] += term(first + i + l);
+    for (std::size_t l = 0; i + l < n; ++l) lane[l] += term(first + i + l);
     return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
   } else {
     T sum(real_t<T>(0));
-    for (std::size_t i = 0; i < n; ++i) sum = sum + term(i);
+    for (std::size_t i = 0; i < n; ++i) sum = sum + term(first + i);
     return sum;
   }
+}
+inline constexpr std::size_t longest_sum = 2048;  // in one go
+/// The same by halves, so that the error grows with the logarithm of n.
+template <class T, class Term>
+DRX_FN constexpr T sum_by_halves(std::size_t first, std::size_t n, const Term& term) {
+  if (n <= longest_sum) return sum_in_lanes<T>(first, n, term);
+  const std::size_t half = n / 16 * 8;
+  return sum_by_halves<T>(first, half, term) + sum_by_halves<T>(first + half, n - half, term);
+}
+/// sum of term(i)
+template <class T, class Term>
+DRX_FN constexpr T sum_of(std::size_t n, Term term) {
+  return n <= longest_sum ? sum_in_lanes<T>(0, n, term) : sum_by_halves<T>(0, n, term);
 }
 
 /// A dot product of variables that are numbered one after the other, written in one pass. False, and nothing done, for others.

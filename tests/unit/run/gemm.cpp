@@ -104,6 +104,16 @@ TEST_CASE("gemm in shapes that block or copy") {
   check<float, 2, 17, 700, false, true>();
 }
 
+TEST_CASE("gemm of long sums, in parts") {
+  check_all<float, 3, 5, 257>();
+  check_all<float, 2, 3, 70'001>();  // parts of parts
+  check_all<double, 1, 150, 700>();
+  check_all<float, 150, 1, 513>();
+  check<float, 1, 2100, 300, false, false>();  // wide rows, in bands
+  check<float, 48, 10, 30'000, false, false>();
+  check<std::int32_t, 2, 2, 600, false, true>();
+}
+
 TEST_CASE("store overwrites") {
   const auto a = draw<float>(9 * 4, 1), b = draw<float>(4 * 10, 2);
   std::vector<float> zero(90), stored(90, 77.0f);
