@@ -7,50 +7,55 @@
 
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <optional>
 
 namespace drx {
 
-/// Tasks on the threads of Kokkos' default host execution space.
+/// Tasks on the threads of Kokkos' default host execution space. Several threads may call it: they take turns, since an execution
+/// space runs one loop at a time.
 class kokkos_executor final : public executor {
  public:
   using space = Kokkos::DefaultHostExecutionSpace;
 
-  [[nodiscard]] int concurrency() const override {
-    if (concurrency_ == 0) concurrency_ = space().concurrency();
-    return concurrency_;
-  }
+  [[nodiscard]] int concurrency() const override { return concurrency_; }
 
   void run(int tasks, void (*task)(void*, int), void* context) override {
     if (tasks <= 1) {
       if (tasks == 1) task(context, 0);
       return;
     }
-    failure_ = nullptr;
-    failed_ = false;
-    if (!policy_ || static_cast<int>(policy_->end()) != tasks) policy_.emplace(0, tasks).set_chunk_size(1);
-    Kokkos::parallel_for("drx::stage", *policy_, launch{task, context, this});
-    policy_->space().fence("drx::stage");  // (a name that std::string holds without allocating)
-    if (failure_) std::rethrow_exception(failure_);
+    failure first;
+    {
+      const std::lock_guard turn(turns_);
+      if (!policy_ || static_cast<int>(policy_->end()) != tasks) policy_.emplace(0, tasks).set_chunk_size(1);
+      Kokkos::parallel_for("drx::stage", *policy_, launch{task, context, &first});
+      policy_->space().fence("drx::stage");  // (a name that std::string holds without allocating)
+    }
+    if (first.exception) std::rethrow_exception(first.exception);
   }
 
  private:
+  /// The exception of the first task that throws.
+  struct failure {
+    std::atomic<bool> there = false;
+    std::exception_ptr exception;
+  };
   struct launch {
     void (*task)(void*, int);
     void* context;
-    kokkos_executor* self;
+    failure* first;
     void operator()(int i) const {  // an exception must not leave a parallel region
       try {
         task(context, i);
       } catch (...) {
-        if (!self->failed_.exchange(true)) self->failure_ = std::current_exception();
+        if (!first->there.exchange(true)) first->exception = std::current_exception();
       }
     }
   };
-  mutable int concurrency_ = 0;
+  int concurrency_ = space().concurrency();
+  std::mutex turns_;
   std::optional<Kokkos::RangePolicy<space>> policy_;  // kept: Kokkos 4.5 allocates for each execution space and policy
-  std::atomic<bool> failed_ = false;
-  std::exception_ptr failure_;
 };
 
 }  // namespace drx

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstring>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -107,6 +109,10 @@ class call_arguments : protected call_members<C> {
   template <class I, class S, class P>
   void bind_placed(const partitions<S, P>& a, int& slot, int number) {
     const std::string name = "argument " + std::to_string(number);
+    const auto ranks = static_cast<std::size_t>(this->runtime_.communicator->size());
+    if (a.boundaries().size() != ranks + 1)
+      throw std::invalid_argument("drx: " + name + (a.boundaries().empty() ? " was never placed" : " was placed on " + std::to_string(a.boundaries().size() - 1) + " ranks") +
+                                  "; the program runs on " + std::to_string(ranks));
     check_layout<canonical_t<I>>(a, slot, name);
     membership m;
     m.total = a.total() * a.shards();
@@ -114,11 +120,32 @@ class call_arguments : protected call_members<C> {
     m.local = a.local();
     m.boundaries = a.boundaries().data();
     m.storage = a.storage();
+    m.chosen = a.chosen();
+    m.choice = a.choice();
     this->agree(C::placements.index(&placement_of<P>), m, name);
     bind_nested<S>(a, 0, name);
     std::int64_t elements = a.elements();
     for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
-    for (int i = 0; i < leaf_count<I>; ++i) take(slot, a.leaf(i), elements * input_bytes.of[slot]);
+    for (int i = 0; i < leaf_count<I>; ++i) {
+      const std::int64_t bytes = elements * input_bytes.of[slot];
+      take(slot, not_written(a.leaf(i), bytes, slot), bytes);
+    }
+  }
+  static bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+    return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());
+  }
+  /// What lies in `data`; a copy of it, where the program has given that as a result and will write over it.
+  std::byte* not_written(std::byte* data, std::int64_t bytes, int slot) {
+    const auto size = static_cast<std::size_t>(bytes);
+    for (const std::span<const std::byte> result : placed_results_)
+      if (overlap(result, {data, size})) {
+        copies_.resize(static_cast<std::size_t>(C::tape.regions[0].inputs.count));
+        buffer& copy = copies_[static_cast<std::size_t>(slot)];
+        copy.grow(size);
+        std::memcpy(copy.data(), data, size);
+        return copy.data();
+      }
+    return data;
   }
   /// The next input is what lies in `data`.
   void take(int& slot, std::byte* data, std::int64_t bytes) {
@@ -155,6 +182,8 @@ class call_arguments : protected call_members<C> {
   }
 
   std::vector<std::byte*> slots_;
+  std::vector<std::span<const std::byte>> placed_results_;  // by output: those of the last call, in memory of the program
+  std::vector<buffer> copies_;                              // by input: of arguments that are such results
   std::vector<std::span<const std::byte>> arguments_;  // where a result may be written over one
 };
 

@@ -36,10 +36,14 @@ class call_members {
     if (known.total != m.total)
       throw std::invalid_argument("drx: " + std::string(name) + " has " + std::to_string(m.total) + " members of " + placement() +
                                   "; an earlier argument has " + std::to_string(known.total));
+    const auto other_subset = [&] {
+      return std::invalid_argument("drx: " + std::string(name) + " is another subset of " + placement() + " than an earlier argument");
+    };
+    if (m.chosen && known.chosen && m.choice != known.choice) throw other_subset();  // on all ranks, those with none of them too
     if ((m.storage || known.storage) && m.local == known.local)
       for (std::int64_t i = 0; i < m.local; ++i)
         if ((m.storage ? m.storage[i] : i) != (known.storage ? known.storage[i] : i))
-          throw std::invalid_argument("drx: " + std::string(name) + " is another subset of " + placement() + " than an earlier argument");
+          throw other_subset();
     if (m.boundaries && known.boundaries)
       for (int r = 0; r <= runtime_.communicator->size(); ++r)
         if (m.boundaries[r] != known.boundaries[r])
@@ -112,14 +116,6 @@ class call_members {
       }
   }
 
-  /// Ranks that call with other numbers of members must not meet in a collective. (DRX_CHECK=0 leaves this out.)
-  void agree_over_ranks() {
-    if (runtime_.communicator->size() == 1 || !runtime_.communicator->checks_calls()) return;
-    for (int p = 0; p < C::placements.count; ++p)
-      if (C::placements.parent[p] < 0)
-        runtime_.communicator->require_equal(members_[static_cast<std::size_t>(p)].total, call_names_[static_cast<std::size_t>(p)].c_str());
-  }
-
   void prepare_shards() {
     if constexpr (C::mesh.count > 0) {
       const auto& m = members_[static_cast<std::size_t>(C::placements.index(C::mesh.members))];
@@ -134,7 +130,6 @@ class call_members {
   runtime runtime_;
   std::vector<membership> members_;  // by placement
   std::vector<std::vector<std::int64_t>> boundaries_;  // by placement: of members whose number is not an argument's
-  std::vector<std::string> call_names_;  // by placement, for messages
 };
 
 }  // namespace drx::run

@@ -4,11 +4,12 @@
 #include <drx/run/call_arguments.hpp>
 
 #include <cstring>
-#include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace drx {
@@ -22,6 +23,13 @@ template <class R>
 inline constexpr bool is_tuple = false;
 template <class... X>
 inline constexpr bool is_tuple<std::tuple<X...>> = true;
+/// Whether a result is, or holds, a view of the program's memory.
+template <class R>
+inline constexpr bool is_view = is_partitions<R>;
+template <class... X>
+inline constexpr bool is_view<std::tuple<X...>> = (is_view<X> || ...);
+template <class X, class Y>
+inline constexpr bool is_view<std::pair<X, Y>> = is_view<X> || is_view<Y>;
 }  // namespace detail
 
 namespace run {
@@ -55,14 +63,11 @@ class call_results : protected call_arguments<C> {
   /// The caller's memory; where an argument lies there too, memory of our own.
   void bind_result(int out, std::byte* data, std::int64_t bytes) {
     for (const auto& a : this->arguments_)
-      if (overlap(a, {data, static_cast<std::size_t>(bytes)})) {
+      if (base::overlap(a, {data, static_cast<std::size_t>(bytes)})) {
         data = own_result(out, bytes);
         break;
       }
     this->slots_[static_cast<std::size_t>(base::direct_slots.slot[out])] = data;
-  }
-  static bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
-    return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());
   }
   std::byte* own_result(int out, std::int64_t bytes) {
     own_results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
@@ -92,7 +97,7 @@ class call_results : protected call_arguments<C> {
         constexpr std::int64_t bytes = C::bytes(C::output(0, I));
         const std::span<const std::byte> in{input, static_cast<std::size_t>(bytes)};
         bool overwritten = false;
-        for (std::size_t k = 0; k < results_.size(); ++k) overwritten = overwritten || (k != static_cast<std::size_t>(I) && overlap(in, results_[k]));
+        for (std::size_t k = 0; k < results_.size(); ++k) overwritten = overwritten || (k != static_cast<std::size_t>(I) && base::overlap(in, results_[k]));
         if (!overwritten) return;
         input = own_result(I, bytes);
         std::copy(in.begin(), in.end(), input);
@@ -131,9 +136,26 @@ class call_results : protected call_arguments<C> {
     }
     std::vector<std::vector<std::int64_t>> offsets;
     nested_offsets<S>(offsets, m.local);
+    if (!r.boundaries().empty()) replaced_.push_back(std::make_shared<partitions<S, P>>(std::move(r)));
     r = partitions<S, P>({m.boundaries, m.boundaries + this->runtime_.communicator->size() + 1}, this->runtime_.communicator->rank(),
                          std::move(offsets), data, nullptr, base::shards_of(&placement_of<P>), axes);
+    this->placed_results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
+    for (int i = out - leaf_count<S>; i < out; ++i)
+      if (own_outputs.of[i])
+        this->placed_results_[static_cast<std::size_t>(i)] = {output_address(f, i), static_cast<std::size_t>(r.elements() * own_outputs.bytes[i])};
   }
+  /// By output: the bytes of one member, and whether it is none of the inputs.
+  static constexpr auto own_outputs = [] {
+    struct {
+      std::int64_t bytes[C::tape.regions[0].outputs.count + 1] = {};
+      bool of[C::tape.regions[0].outputs.count + 1] = {};
+    } r;
+    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i) {
+      r.bytes[i] = C::bytes(C::output(0, i));
+      r.of[i] = C::definition(C::root(C::output(0, i))) >= 0;
+    }
+    return r;
+  }();
   /// Along which axis output `out` is split, of which each member has an array of that shape.
   static int output_axis(const shape& s, int out) {
     int axis = -1;
@@ -160,6 +182,7 @@ class call_results : protected call_arguments<C> {
   }
 
   std::vector<buffer> own_results_;  // by output
+  std::vector<std::shared_ptr<void>> replaced_;  // what results were before the call: its arguments may be the same objects
   std::vector<std::span<const std::byte>> results_;  // by output, where an output is an input
 };
 

@@ -4,6 +4,7 @@
 #include <drx/core/placement.hpp>
 #include <drx/run/runtime.hpp>
 
+#include <string>
 #include <vector>
 
 namespace drx {
@@ -25,5 +26,10 @@ struct compile_options {
   reduction_order order = reduction_order::tree;
   std::vector<member_count> members = {};  // of placements that no argument has; of a nested one: at each member of the outer
 };
+inline std::string show(const compile_options& options) {
+  std::string text = options.order == reduction_order::tree ? "reduction_order::tree" : "reduction_order::fast";
+  for (const member_count& m : options.members) text += ", " + std::to_string(m.count) + " members of " + std::string(m.placement->name);
+  return text;
+}
 
 }  // namespace drx

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <drx/config.hpp>
+#include <drx/meta/hash.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 namespace drx {
@@ -67,10 +69,21 @@ class communicator {
   virtual void exchange(std::span<const message> sent, std::span<const message> received) = 0;
   /// Fails on all ranks, with a sentence naming them, where `value` is not the same everywhere.
   virtual void require_equal(std::int64_t value, const char* what) = 0;
+  /// The same of a text.
+  virtual void require_same(std::string_view text) {
+    require_equal(static_cast<std::int64_t>(meta::hash(text)), "a hash of what the ranks do");
+  }
+  /// Whether `value` is the same everywhere. May fail on all ranks instead, as require_equal does; it does where `what` is not the same.
+  [[nodiscard]] virtual bool all_equal(std::int64_t value, const char* what) {
+    require_equal(value, what);
+    return true;
+  }
   /// The ranks that give the same color, in their order here. All ranks call this.
   [[nodiscard]] virtual std::unique_ptr<communicator> split(int color) = 0;
-  /// Whether ranks compare the numbers of members at each call of a program.
+  /// Whether ranks compare the members at each call of a program.
   [[nodiscard]] virtual bool checks_calls() const { return true; }
+  /// Whether they compare the unplaced arguments at each call too, and not at a few calls only.
+  [[nodiscard]] virtual bool checks_arguments() const { return false; }
   /// Bytes that this rank has sent so far.
   [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
   /// Collectives, and exchanges, that this rank has taken part in so far.

@@ -61,6 +61,8 @@ struct membership {
   const std::int64_t* offsets = nullptr;  // of a nested placement: member m of the parent has [offsets[m], offsets[m+1])
   const std::int64_t* storage = nullptr;  // of a subset: where in the leaves each local member lies
   const std::int64_t* boundaries = nullptr;  // of a placement at the top: rank r has [boundaries[r], boundaries[r+1])
+  const std::int64_t* chosen = nullptr;      // of a subset: which members of the whole these are, on all ranks
+  std::int64_t choice = 0;                   // and a hash of that
 };
 
 /// The state of one thread.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <drx/core/structure.hpp>
+#include <drx/meta/hash.hpp>
 #include <drx/run/shards.hpp>
 
 #include <algorithm>
@@ -91,8 +92,15 @@ class partitions {
   /// moves: each stays on the rank that it is on. Valid as long as these partitions.
   [[nodiscard]] partitions subset(const std::vector<std::int64_t>& members, int rank) const {
     if (shards_ > 1) throw std::invalid_argument("drx::partitions::subset: of members in shards");
+    if (rank < 0 || static_cast<std::size_t>(rank) + 1 >= boundaries_.size() || boundaries_[static_cast<std::size_t>(rank)] != first_ ||
+        boundaries_[static_cast<std::size_t>(rank) + 1] != first_ + local_)
+      throw std::invalid_argument("drx::partitions::subset: rank " + std::to_string(rank) + " is not the one that holds these " + std::to_string(local_) +
+                                  " members from " + std::to_string(first_) + " on");
     partitions r = *this;
     r.storage_.clear();
+    auto chosen = std::make_shared<std::vector<std::int64_t>>();
+    chosen->reserve(members.size());
+    meta::digest choice;
     std::fill(r.boundaries_.begin(), r.boundaries_.end(), 0);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::int64_t m = members[i];
@@ -103,15 +111,22 @@ class partitions {
       std::size_t owner = 0;
       while (m >= boundaries_[owner + 1]) ++owner;
       for (std::size_t b = owner + 1; b < boundaries_.size(); ++b) ++r.boundaries_[b];
+      chosen->push_back(chosen_ ? (*chosen_)[static_cast<std::size_t>(m)] : m);
+      choice.add(chosen->back());
       if (m >= first_ && m < first_ + local_) r.storage_.push_back(storage_.empty() ? m - first_ : storage_[static_cast<std::size_t>(m - first_)]);
     }
     r.first_ = r.boundaries_[static_cast<std::size_t>(rank)];
     r.local_ = static_cast<std::int64_t>(r.storage_.size());
     r.is_subset_ = true;
+    r.chosen_ = std::move(chosen);
+    r.choice_ = choice.value();
     return r;
   }
   /// Where in the leaves each member lies; null where they lie in order.
   [[nodiscard]] const std::int64_t* storage() const { return is_subset_ ? storage_.data() : nullptr; }
+  /// Of a subset: which members of the whole these are, on all ranks, ascending; null where it is none. And a hash of them.
+  [[nodiscard]] const std::int64_t* chosen() const { return chosen_ ? chosen_->data() : nullptr; }
+  [[nodiscard]] std::int64_t choice() const { return choice_; }
 
   /// Members [boundaries[rank], boundaries[rank + 1]) are here; their memory is held by `owner`.
   partitions(std::vector<std::int64_t> boundaries, int rank, std::vector<std::vector<std::int64_t>> offsets,
@@ -132,6 +147,8 @@ class partitions {
   std::int64_t shards_ = 1;
   std::int64_t first_ = 0, local_ = 0;
   std::vector<std::int64_t> storage_;
+  std::shared_ptr<const std::vector<std::int64_t>> chosen_;
+  std::int64_t choice_ = 0;
   bool is_subset_ = false;
 };
 

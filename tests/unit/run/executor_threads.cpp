@@ -5,6 +5,10 @@
 #include "harness/run.hpp"
 #include "harness/thread_executor.hpp"
 
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -77,4 +81,48 @@ TEST_CASE("the same bits on any number of threads") {
 
 TEST_CASE("clients in blocks, and rows in them") {
   harness::check_run<program<flat_and_ragged, v3, placed<v3, clients>, placed<placed<v3, rows>, clients>>>({}, {7, 255, 256, 300, 301});
+}
+
+namespace {
+constexpr auto scaled = [](auto w, auto x) { return drx::reduce_sum(drx::map([](auto p, auto v) { return p * v; }, drx::broadcast<clients>(w), x)); };
+using Scaled = program<scaled, v3, placed<v3, clients>>;
+}  // namespace
+
+TEST_CASE("two threads in one program: each result is right, or the call is refused") {
+  harness::thread_executor e(2);
+  drx::single_rank c;
+  const auto x = drx::place<clients>(c, std::int64_t{50}, [](std::int64_t i) { return v3{static_cast<float>(i), 1.f, 2.f}; });
+  drx::compiled<Scaled> p(e, c);
+  std::atomic<int> wrong = 0, right = 0, refused = 0;
+  const auto work = [&](float w) {
+    for (int k = 0; k < 300; ++k) {
+      try {
+        const v3 r = p(v3{w, w, w}, x);
+        ++(r[0] == 1225 * w && r[1] == 50 * w && r[2] == 100 * w ? right : wrong);
+      } catch (const std::logic_error&) {
+        ++refused;
+      }
+    }
+  };
+  std::thread other(work, 2.f);
+  work(1.f);
+  other.join();
+  CHECK(wrong == 0);
+  CHECK(right > 0);
+  CHECK(right + refused == 600);
+}
+
+TEST_CASE("two threads, each with a program of its own") {
+  harness::thread_executor e(2);
+  drx::single_rank c;
+  const auto x = drx::place<clients>(c, std::int64_t{50}, [](std::int64_t i) { return v3{static_cast<float>(i), 1.f, 2.f}; });
+  std::atomic<int> wrong = 0;
+  const auto work = [&](float w) {
+    drx::compiled<Scaled> p(e, c);
+    for (int k = 0; k < 300; ++k) wrong += p(v3{w, w, w}, x)[0] != 1225 * w;
+  };
+  std::thread other(work, 2.f);
+  work(1.f);
+  other.join();
+  CHECK(wrong == 0);
 }
