@@ -1,10 +1,12 @@
 // drx/backend/session.hpp: the lifetime of MPI and Kokkos, and the way into running programs.
 #pragma once
 
+#include <drx/backend/environment.hpp>
 #include <drx/backend/kokkos.hpp>
 #include <drx/run/compiled.hpp>
 #if defined(DRX_HAS_MPI)
 #include <drx/backend/mpi.hpp>
+#include <drx/backend/mpi_library.hpp>
 #endif
 
 #include <cstdio>
@@ -15,52 +17,32 @@
 #include <vector>
 
 #include <sched.h>
+#include <strings.h>
 
 namespace drx {
 
 /// Starts MPI and Kokkos where the application has not, and ends, in the right order, what it started. Make one in main
 /// and keep it until all compiled programs are gone. An exception that nobody catches ends the whole job with this
-/// rank's message and a non-zero code.
+/// rank's message and a non-zero code; one that is caught outside of the session tells the other ranks, which then throw where they
+/// wait for this one.
 class session {
  public:
-  session(int& argc, char** argv) {
 #if defined(DRX_HAS_MPI)
-    int running = 0, ended = 0;
-    MPI_Initialized(&running);
-    MPI_Finalized(&ended);
-    if (ended) throw std::logic_error("drx::session: MPI has been finalized already");
-    if (!running) {
-      int provided = 0;
-      MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-      owns_mpi_ = true;
-    }
-    start_kokkos(argc, argv);
-    auto mpi = std::make_unique<mpi_communicator>(MPI_COMM_WORLD);
-    mpi_ = mpi.get();
-    communicator_ = std::move(mpi);
+  /// Of all ranks.
+  session(int& argc, char** argv) : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(MPI_COMM_WORLD)) { warn(); }
+  /// Of the ranks of `ranks`, all of which make one. The application has started MPI, and finalizes it.
+  session(int& argc, char** argv, MPI_Comm ranks)
+      : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(ranks)) { warn(); }
 #else
-    start_kokkos(argc, argv);
-    communicator_ = std::make_unique<single_rank>();
+  session(int& argc, char** argv) : kokkos_(argc, argv), communicator_(std::make_unique<single_rank>()) {
+    (void)environment::read();
     warn_of_other_ranks();
-#endif
-    rank_for_terminate() = communicator_->rank();
-    previous_ = std::set_terminate(end_job);
-    warn_of_binding();
+    warn();
   }
+#endif
   session(const session&) = delete;
   session& operator=(const session&) = delete;
-  ~session() {
-    if (std::uncaught_exceptions() > 0) end_job();  // another rank may wait for this one
-#if defined(DRX_HAS_MPI)
-    mpi_->leave();
-#endif
-    std::set_terminate(previous_);
-    communicator_.reset();
-    if (owns_kokkos_) Kokkos::finalize();
-#if defined(DRX_HAS_MPI)
-    if (owns_mpi_) MPI_Finalize();
-#endif
-  }
+  ~session() = default;
 
   [[nodiscard]] int rank() const { return communicator_->rank(); }
   [[nodiscard]] int ranks() const { return communicator_->size(); }
@@ -107,12 +89,32 @@ class session {
   }
 
  private:
-  void start_kokkos(int& argc, char** argv) {
-    if (Kokkos::is_finalized()) throw std::logic_error("drx::session: Kokkos has been finalized already");
-    if (Kokkos::is_initialized()) return;
-    Kokkos::initialize(argc, argv);
-    owns_kokkos_ = true;
-  }
+  /// Kokkos, started where the application has not, and then finalized.
+  struct kokkos_library {
+    kokkos_library(int& argc, char** argv) {
+      if (Kokkos::is_finalized()) throw std::logic_error("drx::session: Kokkos has been finalized already");
+      if (Kokkos::is_initialized()) return;
+      Kokkos::initialize(argc, argv);
+      owned = true;
+    }
+    kokkos_library(const kokkos_library&) = delete;
+    kokkos_library& operator=(const kokkos_library&) = delete;
+    ~kokkos_library() {
+      if (owned) Kokkos::finalize();
+    }
+    bool owned = false;
+  };
+  /// What happens to an exception that nobody catches. After one that went by it stays, since other ranks may wait for this one.
+  struct terminate_handler {
+    terminate_handler() = default;
+    terminate_handler(const terminate_handler&) = delete;
+    terminate_handler& operator=(const terminate_handler&) = delete;
+    ~terminate_handler() {
+      if (std::uncaught_exceptions() == exceptions) std::set_terminate(previous);
+    }
+    std::terminate_handler previous = std::set_terminate(end_job);
+    int exceptions = std::uncaught_exceptions();
+  };
 #if !defined(DRX_HAS_MPI)
   /// A launcher started several processes, and each takes itself for the only one.
   static void warn_of_other_ranks() {
@@ -128,22 +130,53 @@ class session {
     }
   }
 #endif
-  /// Open MPI binds a rank to one core even where it runs several threads, which then share it.
-  void warn_of_binding() {
 #if defined(__linux__)
+  /// The cores that this rank's threads may run on.
+  cpu_set_t own_cores() {
     std::vector<cpu_set_t> cores(static_cast<std::size_t>(threads()));
     executor_.run(threads(), [](void* sets, int i) { sched_getaffinity(0, sizeof(cpu_set_t), static_cast<cpu_set_t*>(sets) + i); },
                   cores.data());
     for (const cpu_set_t& c : cores) CPU_OR(&cores[0], &cores[0], &c);  // each thread may be bound to a core of its own
-    if (CPU_COUNT(&cores[0]) < threads() && root())
-      std::fprintf(stderr, "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n", threads(),
-                   CPU_COUNT(&cores[0]), threads());
+    return cores[0];
+  }
+  void warn() {
+    const cpu_set_t cores = own_cores();
+    warn_of_binding(cores);
+#if defined(DRX_HAS_MPI)
+    warn_of_spinning(cores);
 #endif
   }
-  static int& rank_for_terminate() {
-    static int rank = 0;
-    return rank;
+  /// Open MPI binds a rank to one core even where it runs several threads, which then share it.
+  void warn_of_binding(const cpu_set_t& cores) {
+    if (CPU_COUNT(&cores) < threads() && root())
+      std::fprintf(stderr, "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n", threads(),
+                   CPU_COUNT(&cores), threads());
   }
+#if defined(DRX_HAS_MPI)
+  /// OpenMP's threads spin while they wait. Where a node's are more than its cores, they take these from those that work.
+  void warn_of_spinning(cpu_set_t cores) {
+    if (ranks() == 1) return;
+    const MPI_Comm everybody = static_cast<mpi_communicator&>(*communicator_).comm();
+    MPI_Comm node = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(everybody, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "MPI_Comm_split_type");
+    int ranks_here = 0, threads_here = threads();
+    MPI_Comm_size(node, &ranks_here);
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &cores, sizeof(cores), MPI_BYTE, MPI_BOR, node), "MPI_Allreduce");
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &threads_here, 1, MPI_INT, MPI_SUM, node), "MPI_Allreduce");
+    MPI_Comm_free(&node);
+    const char* policy = std::getenv("OMP_WAIT_POLICY");
+    const bool passive = policy && strcasecmp(policy, "passive") == 0;
+    const bool spins = threads_here > ranks_here && threads_here > CPU_COUNT(&cores) && !passive;
+    int of_node[] = {spins ? threads_here : 0, spins ? ranks_here : 0, spins ? CPU_COUNT(&cores) : 0};  // of the largest such node
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, of_node, 3, MPI_INT, MPI_MAX, everybody), "MPI_Allreduce");
+    if (of_node[0] > 0 && root())
+      std::fprintf(stderr, "drx: %d threads of %d ranks share %d core(s) of a node, and spin while they wait; set OMP_WAIT_POLICY=passive, or "
+                   "OMP_NUM_THREADS so that ranks times threads is the number of cores\n", of_node[0], of_node[1], of_node[2]);
+  }
+#endif
+#else
+  void warn() {}
+#endif
   [[noreturn]] static void end_job() {
     std::string what = "terminated";
     if (const std::exception_ptr e = std::current_exception()) {
@@ -155,25 +188,26 @@ class session {
         what = "an exception that is no std::exception";
       }
     }
-    std::fprintf(stderr, "drx: rank %d: %s\n", rank_for_terminate(), what.c_str());
+    int rank = 0;
+#if defined(DRX_HAS_MPI)
+    if (mpi_runs()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+#endif
+    std::fprintf(stderr, "drx: rank %d: %s\n", rank, what.c_str());
     std::fflush(nullptr);
 #if defined(DRX_HAS_MPI)
-    int running = 0, ended = 0;
-    MPI_Initialized(&running);
-    MPI_Finalized(&ended);
-    if (running && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (mpi_runs()) MPI_Abort(MPI_COMM_WORLD, 1);
 #endif
     std::_Exit(1);
   }
 
-  [[maybe_unused]] bool owns_mpi_ = false;
-  bool owns_kokkos_ = false;
-  std::terminate_handler previous_ = nullptr;
+  // In this order they are made; they end in the other one.
+  terminate_handler terminate_;
+#if defined(DRX_HAS_MPI)
+  mpi_library mpi_;
+#endif
+  kokkos_library kokkos_;
   kokkos_executor executor_;
   std::unique_ptr<drx::communicator> communicator_;
-#if defined(DRX_HAS_MPI)
-  mpi_communicator* mpi_ = nullptr;
-#endif
 };
 
 }  // namespace drx

@@ -1,0 +1,42 @@
+// drx/backend/patience.hpp: how a rank waits for others.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace drx {
+
+/// Between looks for what is to come a rank does nothing at first, so that short messages are fast; then it offers its core to
+/// others, which may be what it waits for; and after long it sleeps.
+class patience {
+ public:
+  /// To be called after each look in vain. Returns for how many seconds that has gone on.
+  double pause() {
+    if (looks_ < looks_at_once) {
+      ++looks_;
+      return 0;
+    }
+    const auto now = clock::now();
+    if (looks_ == looks_at_once) {
+      ++looks_;
+      start_ = now;
+    }
+    const auto waited = now - start_;
+    if (waited < yields_for) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(nap);
+    }
+    return std::chrono::duration<double>(waited).count();
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  static constexpr int looks_at_once = 100;                                // some 20 microseconds
+  static constexpr auto yields_for = std::chrono::milliseconds(2);         // a nap then makes the wait longer by at most
+  static constexpr auto nap = std::chrono::microseconds(50);               // a twentieth: Linux adds 50 microseconds of its own
+  int looks_ = 0;
+  clock::time_point start_{};
+};
+
+}  // namespace drx
