@@ -1,4 +1,5 @@
 // The placed result lies in the program, which ends with the statement.
+// needs: run
 // expect: error::placed_results_would_outlive_their_program
 // expect: auto p = session.compile<P>\(\)
 #include <drx/run/compiled.hpp>
