@@ -125,7 +125,8 @@ tensors call(drx::compiled<Program>& p, const drx::communicator& c, const tensor
   return [&]<class... X>(std::type_identity<std::tuple<X...>>) {
     std::size_t at = 0;
     const auto next = [&](int leaves) { return in.data() + (at += static_cast<std::size_t>(leaves)) - leaves; };
-    const auto arguments = std::tuple{detail::host<X>::make(c, blocks, next(drx::leaf_count<X>))...};
+    // (std::tuple{pair} would be a tuple of the pair's parts)
+    const std::tuple<decltype(detail::host<X>::make(c, blocks, in.data()))...> arguments{detail::host<X>::make(c, blocks, next(drx::leaf_count<X>))...};
     tensors out;
     detail::reader<typename Program::result>::read(std::apply([&](const auto&... x) { return p(x...); }, arguments), out);
     return out;

@@ -1,0 +1,63 @@
+"""Every public operation and transformation is in a test that compiles it: the functions of namespace drx in the folders below, as a tape
+records them. A test counts that goes through drx::compiled, and so do the rows of docs/from_jax.md, which are run compiled."""
+import pathlib, re, sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FOLDERS = "primitives", "transform"
+COMPILED = re.compile(r"\b(?:drx::compiled<|run_serial<|check_run<|check_many<|check_on_ranks<|\.compile<|harness::run<)")
+
+
+def scopes(text):
+    """The declarations directly in namespace drx, each up to its body or its end."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*(?:\\\n[^\n]*)*", "", text, flags=re.S | re.M)
+    text = re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', '""', text)
+    stack, start = [], 0
+    for mark in re.finditer(r"[{};]", text):
+        before = text[start:mark.start()]
+        if mark[0] == "{":
+            space = re.search(r"namespace\s+([\w:]*)\s*$", before)
+            if stack == ["drx"] and not space:
+                yield before
+            stack.append(space[1] if space else "{")
+        elif mark[0] == "}":
+            stack.pop()
+        elif stack == ["drx"]:
+            yield before
+        start = mark.end()
+
+
+def functions(text):
+    """The names of functions and function objects, not of what is deleted, nor of operators."""
+    for declaration in scopes(text):
+        if "= delete" in declaration:
+            continue
+        if called := re.search(r"\bconstexpr\s+[\w:<>,&*.\s]*?[\w>&*]\s+(\w+)\s*\(", declaration):
+            yield called[1]
+        elif held := re.search(r"\binline\s+constexpr\s+[\w:<>,\s]*?[\w>]\s+(\w+)\s*(?:=.*)?$", declaration, re.S):
+            yield held[1]
+
+
+def compiled_text():
+    """All test code that is compiled to run: of tests that say so, and the right column of docs/from_jax.md."""
+    files = [f for f in sorted((ROOT / "tests").rglob("*.[ch]pp")) if COMPILED.search(f.read_text())]
+    rows = [line for line in (ROOT / "docs/from_jax.md").read_text().splitlines() if line.startswith("| `")]
+    return "\n".join([*(re.sub(r"//[^\n]*", "", f.read_text()) for f in files), *rows])
+
+
+def main():
+    names = {}
+    for folder in FOLDERS:
+        for header in sorted((ROOT / "include/drx" / folder).glob("*.hpp")):
+            for name in functions(header.read_text()):
+                names.setdefault(name, header.relative_to(ROOT))
+    # (F(name) is how the test of special points writes a function)
+    held = set(re.findall(r"\b(?:drx::|F\()(\w+)", compiled_text()))
+    missing = [name for name in names if name not in held]
+    for name in missing:
+        print(f"FAILED drx::{name} ({names[name]}) is in no test that compiles it: check_run a program of it in tests/unit/run/catalogue.cpp")
+    print(f"{len(names) - len(missing)} passed, {len(missing)} failed")
+    return bool(missing)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
