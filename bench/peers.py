@@ -1,31 +1,21 @@
-"""The peers that package registries carry: a virtual environment of PyPI's, and Debian's Stan Math.
+"""The peers that package registries carry: a virtual environment of scripts/requirements/peers.txt, and Debian's Stan Math.
 
 PyTorch is used where it is there already, not installed: its wheels bring 3 GB for CUDA.
 """
 
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
-import venv
 
-PACKAGES = {"jax": "drjax", "enzyme_ad": "enzyme-ad"}  # what brings a module, where that is not its name
-
-
-def cache():
-    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(home) / "drx")
-
-
-def home():
-    return cache() / "venv-jax"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
+import packages  # noqa: E402
 
 
 def unpacked(package):
     """The folder with a Debian package's files: headers whose package would install much else. None where apt has it not."""
-    folder = cache() / package
+    folder = packages.cache() / package
     if not folder.exists():
         with tempfile.TemporaryDirectory() as work:
             done = subprocess.run(["apt-get", "download", package], cwd=work, stdout=sys.stderr) if shutil.which("apt-get") else None
@@ -42,13 +32,9 @@ def has(python, module):
     return subprocess.run([python, "-c", f"import importlib.util as u, sys; sys.exit(u.find_spec('{module}') is None)"]).returncode == 0
 
 
-def python(modules):
-    """An interpreter with these modules: $DRX_CACHE/venv-jax (default ~/.cache/drx), made and filled where they lack."""
-    interpreter = home() / "bin/python"
-    if not interpreter.exists():
-        venv.create(home(), with_pip=True, clear=True)
-    for module in modules:
-        if module != "torch" and not has(interpreter, module) and subprocess.run(
-                [interpreter, "-m", "pip", "install", "--quiet", PACKAGES.get(module, module)], stdout=sys.stderr).returncode != 0:
-            print(f"{module} does not install: its sides are left out", file=sys.stderr)
-    return interpreter
+def python():
+    """The interpreter of $DRX_CACHE/venv-peers (default ~/.cache/drx), made where it is not there; None where that fails."""
+    try:
+        return packages.environment("peers", packages.cache() / "venv-peers")
+    except (packages.Failure, OSError) as problem:
+        print(f"the peers' packages do not install: the sides in Python are left out: {problem}", file=sys.stderr)

@@ -51,14 +51,11 @@ install_packages() {
 
 # A virtual environment, as Debian's own Python refuses pip installs. Its interpreter: $drx_python.
 setup_python() {
+  local pinned=$drx_root/scripts/requirements/python.txt complete=$drx_cache/python/complete
   drx_python=$drx_cache/python/bin/python
-  [[ -e $drx_cache/python/complete ]] && return
-  step "make a Python environment with numpy and matplotlib" "check that 'pip install numpy matplotlib' works on this machine"
-  local python=/usr/bin/python3 # the one that Debian's python3-venv belongs to
-  [[ -x $python ]] || python=python3
-  "$python" -m venv --clear "$drx_cache/python"
-  quietly "$drx_cache/log/pip-install" "$drx_python" -m pip install numpy matplotlib
-  touch "$drx_cache/python/complete"
+  [[ -e $complete && $(<"$complete") == $(sha256sum <"$pinned" | cut -d ' ' -f 1) ]] && return
+  step "make a Python environment with numpy and matplotlib" "the files named in $pinned must be to be had; they are for Python 3.11 to 3.13"
+  quietly "$drx_cache/log/pip-install" python3 "$drx_root/scripts/packages.py" environment python "$drx_cache/python"
 }
 
 kokkos_installed() { # does a plain find_package succeed on this machine?
@@ -72,8 +69,7 @@ kokkos_installed() { # does a plain find_package succeed on this machine?
 # An installed Kokkos, else DRX_KOKKOS_SOURCE_DIR, else the unmodified Kokkos 4.5.01 tree that the Python package
 # pycompadre carries: Debian has only 3.4, and package registries are often all that a machine can reach.
 setup_kokkos() {
-  local version=4.5.01 archive=pycompadre-1.7.6.tar.gz
-  local sha=c766ec4d445ce076069be4b8c51a23ffac4ee79ea949ca86446bfd8c299b154c
+  local version=4.5.01
   local prefix=$drx_cache/kokkos-$version source=${DRX_KOKKOS_SOURCE_DIR:-} work=$drx_cache/kokkos-build
   if [[ ${Kokkos_ROOT:-} ]]; then return; fi
   if [[ ! -e $prefix/complete ]]; then
@@ -82,10 +78,8 @@ setup_kokkos() {
     mkdir -p "$work/source"
     if [[ ! $source ]]; then
       step "download Kokkos $version" "set Kokkos_ROOT to an installed Kokkos >= 4.5, or DRX_KOKKOS_SOURCE_DIR to its source tree"
-      quietly "$drx_cache/log/kokkos-download" "$drx_python" -m pip download --no-deps --no-binary pycompadre -d "$work" pycompadre==1.7.6
-      step "check the download" "what arrived is not the file that was checked: compare its SHA-256 with $sha"
-      echo "$sha  $work/$archive" | sha256sum --check --quiet
-      tar -xzf "$work/$archive" -C "$work/source" --strip-components=2 pycompadre-1.7.6/kokkos
+      quietly "$drx_cache/log/kokkos-download" python3 "$drx_root/scripts/packages.py" download kokkos "$work"
+      tar -xzf "$work/pycompadre-1.7.6.tar.gz" -C "$work/source" --strip-components=2 pycompadre-1.7.6/kokkos
       source=$work/source
     fi
     step "build Kokkos (OpenMP and Serial; about a minute)" "see the log above; Kokkos_ROOT may name an installed Kokkos >= 4.5"

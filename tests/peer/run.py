@@ -3,11 +3,12 @@
 JAX is looked for in a virtual environment in drx's cache, and installed there if need be; where that is not possible,
 every row is skipped, and the reason is printed."""
 import argparse, json, os, pathlib, subprocess, sys
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+tests = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(tests), str(tests.parent / "scripts")]
+import packages
 from harness.difference import largest_difference_of_leaves
 
-CACHE = pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "drx")
-VENV = CACHE / "venv-jax"
+VENV = packages.cache() / "venv-jax"
 TOLERANCE = 1e-10
 # Bits, and what is made of them by exact operations, are equal. JAX's erfinv of float loses digits near -1 and 1.
 TOLERANCES = {"random_bits": 0, "random_normal_float": 3e-5}
@@ -24,17 +25,10 @@ def printed_by(program):
 
 def run_in_environment():
     """Starts this script again under a Python that has JAX."""
-    python = VENV / "bin" / "python"
-    if not (VENV / "complete").exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        interpreter = "/usr/bin/python3" if pathlib.Path("/usr/bin/python3").exists() else sys.executable
-        for command in ([interpreter, "-m", "venv", "--clear", VENV],
-                        [python, "-m", "pip", "install", "--quiet", "--timeout", "30", "--retries", "1", "jax", "numpy", "drjax"]):
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                last = ((done.stderr or done.stdout).strip().splitlines() or ["no message"])[-1]
-                skip(f"JAX cannot be installed into {VENV}: {last}")
-        (VENV / "complete").touch()
+    try:
+        python = packages.environment("jax", VENV)
+    except (packages.Failure, OSError) as problem:
+        skip(f"JAX cannot be installed into {VENV}: {problem}")
     os.execv(python, [python, __file__, *sys.argv[1:], "--here"])
 
 
