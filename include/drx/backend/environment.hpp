@@ -18,13 +18,15 @@ struct environment {
   static environment read() {
     environment e;
     if (const std::string_view check = text_of("DRX_CHECK"); !check.empty()) {
-      if (check != "0" && check != "1") throw std::invalid_argument("DRX_CHECK=" + std::string(check) + ": it must be 0 or 1");
+      if (check != "0" && check != "1")
+        throw std::invalid_argument("DRX_CHECK=" + std::string(check) + ": it must be 0 or 1");
       e.compares_calls = e.compares_messages = check == "1";
     }
     if (const std::string_view seconds = text_of("DRX_STALL_WARN_S"); !seconds.empty()) {
       char* end = nullptr;
       e.warn_after = std::strtod(seconds.data(), &end);
-      if (*end != '\0' || !(e.warn_after > 0)) throw std::invalid_argument("DRX_STALL_WARN_S=" + std::string(seconds) + ": it must be a positive number of seconds");
+      if (*end != '\0' || !(e.warn_after > 0))
+        throw std::invalid_argument("DRX_STALL_WARN_S=" + std::string(seconds) + ": it must be a positive number of seconds");
     }
     return e;
   }

@@ -12,8 +12,8 @@
 
 namespace drx {
 
-/// Tasks on the threads of Kokkos' default host execution space. Several threads may call it: they take turns, since an execution
-/// space runs one loop at a time.
+/// Tasks on the threads of Kokkos' default host execution space. Several threads may call it: they take turns, since an
+/// execution space runs one loop at a time.
 class kokkos_executor final : public executor {
  public:
   using space = Kokkos::DefaultHostExecutionSpace;

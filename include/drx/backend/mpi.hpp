@@ -22,19 +22,20 @@
 
 namespace drx {
 
-/// The collectives by MPI. Waiting is by polling, so that a rank that has left is noticed, and a long wait reported. It ends when the
-/// other ranks' does; an exception that goes by does not wait for them, but tells them.
+/// The collectives by MPI. Waiting is by polling, so that a rank that has left is noticed, and a long wait reported. It ends
+/// when the other ranks' does; an exception that goes by does not wait for them, but tells them.
 class mpi_communicator final : public communicator {
  public:
-  /// Talks on duplicates of `parent`, so that its messages never meet the application's. All ranks of `parent` make one, on the
-  /// thread that started MPI.
+  /// Talks on duplicates of `parent`, so that its messages never meet the application's. All ranks of `parent` make one,
+  /// on the thread that started MPI.
   explicit mpi_communicator(MPI_Comm parent) {
     if (parent == MPI_COMM_NULL) throw std::invalid_argument("drx::session: this rank is not in the communicator");
     int main = 0, level = MPI_THREAD_SINGLE;
     MPI_Is_thread_main(&main);
     MPI_Query_thread(&level);
     any_thread_ = level >= MPI_THREAD_SERIALIZED;
-    if (!main && !any_thread_) throw std::logic_error("drx::session: made on another thread than the one that started MPI");
+    if (!main && !any_thread_)
+      throw std::logic_error("drx::session: made on another thread than the one that started MPI");
     departures_ = mpi_departures::among(parent);
     take(MPI_Comm_dup(parent, &data_), "MPI_Comm_dup");
     read_environment();
@@ -150,7 +151,8 @@ class mpi_communicator final : public communicator {
     explicit turn(mpi_communicator& c) : busy_(c.root().busy_) {
       const auto refuse = [&](const char* why) { throw std::logic_error("drx: rank " + std::to_string(c.rank_) + why); };
       if (!c.root().any_thread_ && std::this_thread::get_id() != c.root().thread_)
-        refuse(" communicates from another thread than the one that made its session; MPI was started with MPI_THREAD_FUNNELED or less");
+        refuse(" communicates from another thread than the one that made its session; "
+               "MPI was started with MPI_THREAD_FUNNELED or less");
       if (busy_.exchange(true, std::memory_order_acquire)) refuse(" communicates from two threads at once");
       try {
         if (c.departures_->too_late()) refuse(" communicates where MPI has been finalized");
@@ -200,7 +202,8 @@ class mpi_communicator final : public communicator {
     bool refused = false;
     try {
       environment_ = environment::read();
-      text = std::string("DRX_CHECK is ") + (environment_.compares_messages ? "1" : environment_.compares_calls ? "not set" : "0");
+      text = std::string("DRX_CHECK is ") +
+             (environment_.compares_messages ? "1" : environment_.compares_calls ? "not set" : "0");
     } catch (const std::invalid_argument& e) {
       refused = true;
       text = e.what();
@@ -227,14 +230,16 @@ class mpi_communicator final : public communicator {
     check_mpi(MPI_Allgather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, data_), "MPI_Allgather");
     std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
     std::string texts(static_cast<std::size_t>(starts.back() + sizes.back()), ' ');
-    check_mpi(MPI_Allgatherv(text.data(), mine, MPI_CHAR, texts.data(), sizes.data(), starts.data(), MPI_CHAR, data_), "MPI_Allgatherv");
+    check_mpi(MPI_Allgatherv(text.data(), mine, MPI_CHAR, texts.data(), sizes.data(), starts.data(), MPI_CHAR, data_),
+              "MPI_Allgatherv");
     std::string message = "the ranks disagree:";
     for (std::size_t r = 0; r < ranks; ++r)
-      message += (r ? "; rank " : " rank ") + std::to_string(r) + ": " + texts.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(sizes[r]));
+      message += (r ? "; rank " : " rank ") + std::to_string(r) + ": " +
+                 texts.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(sizes[r]));
     throw std::runtime_error(message);
   }
 
-  /// With DRX_CHECK=1 the ranks compare what they are about to do before each collective: the how manieth it is, and each rank's bytes.
+  /// With DRX_CHECK=1 the ranks compare what they are about to do before each collective: its number, and each rank's bytes.
   void announce(const char* what, std::span<const std::int64_t> bytes) {
     ++sequence_;
     if (!environment_.compares_messages) return;
@@ -259,7 +264,8 @@ class mpi_communicator final : public communicator {
     std::string text;
     for (std::size_t r = 0; r < from.size(); ++r)
       if (from[r] != expected[r])
-        text += " gets " + std::to_string(from[r]) + " bytes of rank " + std::to_string(r) + ", which should be " + std::to_string(expected[r]);
+        text += " gets " + std::to_string(from[r]) + " bytes of rank " + std::to_string(r) + ", which should be " +
+                std::to_string(expected[r]);
     int wrong = !text.empty();
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, data_), "MPI_Allreduce");
     if (wrong) disagree(text.empty() ? "gets what it should" : text.substr(1));
@@ -269,18 +275,19 @@ class mpi_communicator final : public communicator {
     double warn = environment_.warn_after;
     for (patience p;;) {
       int done = 0;
-      check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+      check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+                "MPI_Testall");
       if (done) return;
       const double waited = p.pause();
       if (waited < 1) continue;  // who has left may have sent all before
       if (const int r = departures_->gone(); r >= 0) {
-        departures_->give_up("rank " + std::to_string(r) + " has ended while rank " + std::to_string(rank_) + " waits for it in " + what + " of " +
-                             std::to_string(bytes) + " bytes");
+        departures_->give_up("rank " + std::to_string(r) + " has ended while rank " + std::to_string(rank_) +
+                             " waits for it in " + what + " of " + std::to_string(bytes) + " bytes");
         throw std::runtime_error(departures_->given_up());
       }
       if (waited > warn) {
-        std::fprintf(stderr, "drx: rank %d has waited %.0f s in %s of %lld bytes (collective %lld)\n", rank_, waited, what,
-                     static_cast<long long>(bytes), static_cast<long long>(collectives_));
+        std::fprintf(stderr, "drx: rank %d has waited %.0f s in %s of %lld bytes (collective %lld)\n", rank_, waited,
+                     what, static_cast<long long>(bytes), static_cast<long long>(collectives_));
         warn *= 2;
       }
     }

@@ -35,8 +35,8 @@ inline bool mpi_runs() {
   return running && !ended;
 }
 
-/// Each rank says once that it leaves. Who leaves in good order waits for the others to do so too. Who leaves because of an exception
-/// does not: it waits in MPI_Finalize, after its exception has been caught and told.
+/// Each rank says once that it leaves. Who leaves in good order waits for the others to do so too. Who leaves because of an
+/// exception does not: it waits in MPI_Finalize, after its exception has been caught and told.
 class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
  public:
   /// All ranks of `parent` call this.
@@ -46,7 +46,8 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
     MPI_Comm_set_errhandler(d->comm_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(d->comm_, &d->rank_);
     MPI_Comm_size(d->comm_, &d->size_);
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end_of_mpi, &d->key_, nullptr), "MPI_Comm_create_keyval");
+    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end_of_mpi, &d->key_, nullptr),
+              "MPI_Comm_create_keyval");
     check_mpi(MPI_Comm_set_attr(MPI_COMM_SELF, d->key_, d.get()), "MPI_Comm_set_attr");
     return d;
   }
@@ -85,7 +86,8 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
   void leave_now() {
     say();
     patience p;
-    for (int sent = 0; !sent && p.pause() < told_within;) MPI_Testall(size_, byes_.data(), &sent, MPI_STATUSES_IGNORE);
+    for (int sent = 0; !sent && p.pause() < told_within;)
+      MPI_Testall(size_, byes_.data(), &sent, MPI_STATUSES_IGNORE);
     ++open_ends();
     self_ = shared_from_this();
   }
@@ -115,7 +117,8 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
         MPI_Recv(&bye, 1, MPI_CHAR, r, 0, comm_, MPI_STATUS_IGNORE);
         --missing;
       } else if (const double waited = p.pause(); waited > warn) {
-        std::fprintf(stderr, "drx: rank %d has ended and waits for %d of %d ranks for %.0f s\n", rank_, missing, size_, waited);
+        std::fprintf(stderr, "drx: rank %d has ended, and has waited %.0f s for the end of %d other ranks of %d\n", rank_,
+                     waited, missing, size_);
         warn *= 2;
       }
     }
@@ -135,7 +138,8 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (!self_) {  // what talks through this is there still
-      std::fprintf(stderr, "drx: rank %d: MPI_Finalize is called while a drx::session, or drx::mpi_communicator, is there: end that before\n", rank_);
+      std::fprintf(stderr, "drx: rank %d: MPI_Finalize is called while a drx::session, or drx::mpi_communicator, is "
+                   "there: end that before\n", rank_);
       too_late_ = true;
       say();
     }

@@ -25,7 +25,8 @@ class mpi_library {
   }
   mpi_library(const mpi_library&) = delete;
   mpi_library& operator=(const mpi_library&) = delete;
-  /// Where an exception goes by, MPI_Finalize, which waits for other ranks, comes after main: first the exception is caught and told.
+  /// Where an exception goes by, MPI_Finalize, which waits for other ranks, comes after main: first the exception is caught
+  /// and told.
   ~mpi_library() {
     if (!owns_ || !mpi_runs()) return;
     int ranks = 1;

@@ -6,8 +6,8 @@
 
 namespace drx {
 
-/// Between looks for what is to come a rank does nothing at first, so that short messages are fast; then it offers its core to
-/// others, which may be what it waits for; and after long it sleeps.
+/// Between looks for what is to come a rank does nothing at first, so that short messages are fast; then it offers its core
+/// to others, which may be what it waits for; and after long it sleeps.
 class patience {
  public:
   /// To be called after each look in vain. Returns for how many seconds that has gone on.
@@ -32,9 +32,10 @@ class patience {
 
  private:
   using clock = std::chrono::steady_clock;
-  static constexpr int looks_at_once = 100;                                // some 20 microseconds
-  static constexpr auto yields_for = std::chrono::milliseconds(2);         // a nap then makes the wait longer by at most
-  static constexpr auto nap = std::chrono::microseconds(50);               // a twentieth: Linux adds 50 microseconds of its own
+  static constexpr int looks_at_once = 100;  // some 20 microseconds
+  // With the 50 microseconds that Linux adds to a nap, it makes a wait that is so long already longer by a twentieth at most.
+  static constexpr auto yields_for = std::chrono::milliseconds(2);
+  static constexpr auto nap = std::chrono::microseconds(50);
   int looks_ = 0;
   clock::time_point start_{};
 };

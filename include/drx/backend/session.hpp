@@ -23,16 +23,21 @@ namespace drx {
 
 /// Starts MPI and Kokkos where the application has not, and ends, in the right order, what it started. Make one in main
 /// and keep it until all compiled programs are gone. An exception that nobody catches ends the whole job with this
-/// rank's message and a non-zero code; one that is caught outside of the session tells the other ranks, which then throw where they
-/// wait for this one.
+/// rank's message and a non-zero code; one that is caught outside of the session tells the other ranks, which then throw
+/// where they wait for this one.
 class session {
  public:
 #if defined(DRX_HAS_MPI)
   /// Of all ranks.
-  session(int& argc, char** argv) : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(MPI_COMM_WORLD)) { warn(); }
+  session(int& argc, char** argv)
+      : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(MPI_COMM_WORLD)) {
+    warn();
+  }
   /// Of the ranks of `ranks`, all of which make one. The application has started MPI, and finalizes it.
   session(int& argc, char** argv, MPI_Comm ranks)
-      : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(ranks)) { warn(); }
+      : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(ranks)) {
+    warn();
+  }
 #else
   session(int& argc, char** argv) : kokkos_(argc, argv), communicator_(std::make_unique<single_rank>()) {
     (void)environment::read();
@@ -167,11 +172,12 @@ class session {
     const char* policy = std::getenv("OMP_WAIT_POLICY");
     const bool passive = policy && strcasecmp(policy, "passive") == 0;
     const bool spins = threads_here > ranks_here && threads_here > CPU_COUNT(&cores) && !passive;
-    int of_node[] = {spins ? threads_here : 0, spins ? ranks_here : 0, spins ? CPU_COUNT(&cores) : 0};  // of the largest such node
+    int of_node[] = {spins ? threads_here : 0, spins ? ranks_here : 0, spins ? CPU_COUNT(&cores) : 0};
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, of_node, 3, MPI_INT, MPI_MAX, everybody), "MPI_Allreduce");
     if (of_node[0] > 0 && root())
-      std::fprintf(stderr, "drx: %d threads of %d ranks share %d core(s) of a node, and spin while they wait; set OMP_WAIT_POLICY=passive, or "
-                   "OMP_NUM_THREADS so that ranks times threads is the number of cores\n", of_node[0], of_node[1], of_node[2]);
+      std::fprintf(stderr, "drx: %d threads of %d ranks share %d core(s) of a node, and spin while they wait; set "
+                   "OMP_WAIT_POLICY=passive, or OMP_NUM_THREADS so that ranks times threads is the number of cores\n",
+                   of_node[0], of_node[1], of_node[2]);
   }
 #endif
 #else

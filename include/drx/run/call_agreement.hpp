@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -55,7 +57,9 @@ struct given_to_all_ranks {
           list.of[list.count++] = {slot, argument, leaf, C::tape.values[v].type, C::bytes(v)};
       ++argument;
     };
-    [&]<class... I>(std::type_identity<std::tuple<I...>>) { (add(leaf_count<I>), ...); }(std::type_identity<typename Program::inputs>{});
+    [&]<class... I>(std::type_identity<std::tuple<I...>>) {
+      (add(leaf_count<I>), ...);
+    }(std::type_identity<typename Program::inputs>{});
     return list;
   }();
 };
@@ -76,21 +80,22 @@ inline std::string show_element(dtype type, std::span<const std::byte> element) 
   std::string text;
   visit_dtype(type, [&]<class T>(T x) {
     std::memcpy(&x, element.data(), sizeof(x));
-    char digits[32];
+    char number[32];
     if constexpr (std::is_floating_point_v<T>) {
-      std::snprintf(digits, sizeof(digits), "%.*g", std::numeric_limits<T>::max_digits10, static_cast<double>(x));
+      std::snprintf(number, sizeof(number), "%.*g", std::numeric_limits<T>::max_digits10, static_cast<double>(x));
     } else {
-      std::snprintf(digits, sizeof(digits), "%lld", static_cast<long long>(x));
+      std::snprintf(number, sizeof(number), "%lld", static_cast<long long>(x));
     }
-    text = digits;
+    text = number;
   });
   std::string bits;
-  for (std::byte b : element) bits.insert(0, {"0123456789abcdef"[static_cast<int>(b) / 16], "0123456789abcdef"[static_cast<int>(b) % 16]});
+  constexpr const char* digits = "0123456789abcdef";
+  for (std::byte b : element) bits.insert(0, {digits[static_cast<int>(b) / 16], digits[static_cast<int>(b) % 16]});
   return text + " (0x" + bits + ")";
 }
 
-/// The calls of a program compare in one message of one number what they are given, so that ranks that disagree do not meet in a
-/// collective. Where that differs they find out what does, and throw a sentence that names it, on all ranks.
+/// The calls of a program compare in one message of one number what they are given, so that ranks that disagree do not meet
+/// in a collective. Where that differs they find out what does, and throw a sentence that names it, on all ranks.
 class call_agreement {
  public:
   explicit call_agreement(std::int64_t fingerprint) : call_("a call of program " + std::to_string(fingerprint % 100000)) {}
@@ -103,7 +108,8 @@ class call_agreement {
                std::span<const unplaced_leaf> leaves, const std::vector<std::byte*>& inputs) {
     if (placements.empty() || c.size() == 1 || !c.checks_calls()) return;
     ++calls_;
-    if (!c.checks_arguments() && !std::has_single_bit(calls_)) leaves = {};  // calls 1, 2, 4, 8, ...: a part of the time that goes to 0
+    // At calls 1, 2, 4, 8, ... the part of the time that it takes goes to 0.
+    if (!c.checks_arguments() && !std::has_single_bit(calls_)) leaves = {};
     meta::digest d;
     for (const top_placement& p : placements) {
       const membership& m = members[static_cast<std::size_t>(p.number)];
@@ -113,7 +119,8 @@ class call_agreement {
     }
     for (const unplaced_leaf& x : leaves) d.add(bytes_of(x, inputs));
     if (c.all_equal(d.value(), call_.c_str())) return;
-    for (const top_placement& p : placements) name_difference(c, members[static_cast<std::size_t>(p.number)], std::string(p.name));
+    for (const top_placement& p : placements)
+      name_difference(c, members[static_cast<std::size_t>(p.number)], std::string(p.name));
     for (const unplaced_leaf& x : leaves) name_difference(c, x, bytes_of(x, inputs));
     throw std::runtime_error("the ranks disagree in " + call_);  // (one of the above has thrown)
   }
@@ -131,7 +138,8 @@ class call_agreement {
         for (std::int64_t i = 0; i < n; ++i) d.add(m.chosen[i]);
         return d.value();
       });
-      if (k < m.total) c.require_equal(m.chosen[k], ("member " + std::to_string(k) + " of the subset of " + placement + " in " + call_).c_str());
+      if (k < m.total)
+        c.require_equal(m.chosen[k], ("member " + std::to_string(k) + " of the subset of " + placement + " in " + call_).c_str());
     }
     for (int r = 0; r < c.size(); ++r)
       c.require_equal(m.boundaries[r + 1], ("where the " + placement + " of rank " + std::to_string(r) + " end in " + call_).c_str());
@@ -145,7 +153,8 @@ class call_agreement {
       return d.value();
     });
     if (k < elements)
-      c.require_same("argument " + std::to_string(x.argument) + ", leaf " + std::to_string(x.leaf) + ", element " + std::to_string(k) + " in " + call_ + " is " +
+      c.require_same("argument " + std::to_string(x.argument) + ", leaf " + std::to_string(x.leaf) + ", element " +
+                     std::to_string(k) + " in " + call_ + " is " +
                      show_element(x.type, data.subspan(static_cast<std::size_t>(k) * width, width)));
   }
 

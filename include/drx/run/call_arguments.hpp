@@ -111,8 +111,9 @@ class call_arguments : protected call_members<C> {
     const std::string name = "argument " + std::to_string(number);
     const auto ranks = static_cast<std::size_t>(this->runtime_.communicator->size());
     if (a.boundaries().size() != ranks + 1)
-      throw std::invalid_argument("drx: " + name + (a.boundaries().empty() ? " was never placed" : " was placed on " + std::to_string(a.boundaries().size() - 1) + " ranks") +
-                                  "; the program runs on " + std::to_string(ranks));
+      throw std::invalid_argument("drx: " + name + (a.boundaries().empty() ? " was never placed" : " was placed on " +
+                                  std::to_string(a.boundaries().size() - 1) + " ranks") + "; the program runs on " +
+                                  std::to_string(ranks));
     check_layout<canonical_t<I>>(a, slot, name);
     membership m;
     m.total = a.total() * a.shards();

@@ -43,6 +43,7 @@ WORKS = {
     "kokkos-initialised": (TOTAL, 1),
     "both-initialised": (TOTAL, 1),
     "all-throw-caught": (r"caught: the same everywhere", 3),
+    "caught-everywhere": (r"caught: the same everywhere", 3),
     "mpi-finalized-in-session": (ENDED, 3),
     "part": (TOTAL, 1),
     "own-communicator": (TOTAL, 1),
