@@ -5,6 +5,8 @@
 #include <drx/core/errors.hpp>
 
 #include <cstddef>
+#include <initializer_list>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -54,6 +56,19 @@ constexpr traced_ref reference_to(const T* elements) {
   return r;
 }
 
+template <Element T, std::int64_t... Extents>
+class array;
+namespace detail {
+template <class T, std::int64_t...>
+struct row_of {  // of an array without two axes: nothing
+  struct type {};
+};
+template <class T, std::int64_t First, std::int64_t Second, std::int64_t... Rest>
+struct row_of<T, First, Second, Rest...> {
+  using type = array<T, Second, Rest...>;
+};
+}  // namespace detail
+
 /// An array of static shape, row-major. Everybody may hold one: it is an unplaced value.
 /// While a program is traced it holds a reference to the tape instead of its elements, so that a struct of arrays
 /// is its own traced form: `model.w` is an array inside a traced lambda too.
@@ -76,6 +91,18 @@ class array {
     requires(sizeof...(U) == size && sizeof...(U) > 1 && (std::is_arithmetic_v<U> && ...))
   constexpr array(U... element) : data_{static_cast<T>(element)...} {}
   constexpr explicit array(T element) requires(rank > 0 && size == 1) : data_{element} {}
+  /// The one element of an array<T, 1>, in braces.
+  constexpr array(std::initializer_list<T> element) requires(rank == 1 && size == 1) : data_{} {
+    require_extent(element.size(), 1);
+    data_[0] = *element.begin();
+  }
+  /// The parts along the first axis:  {{1., 2.}, {3., 4.}}. std::invalid_argument where there are more or fewer of them.
+  constexpr array(std::initializer_list<typename detail::row_of<T, Extents...>::type> rows) requires(rank > 1) : data_{} {
+    require_extent(rows.size(), shape[0]);
+    T* to = data_;
+    for (const auto& row : rows)
+      for (const T& element : row) *to++ = element;
+  }
   constexpr explicit array(const traced_ref& r) : ref_(r) {}
   template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared, int = error::noted<Why>>
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
@@ -113,6 +140,11 @@ class array {
   [[nodiscard]] constexpr traced_ref ref() const { return is_traced() ? ref_ : reference_to(data_); }
 
  private:
+  static constexpr void require_extent(std::size_t given, std::int64_t extent) {
+    if (static_cast<std::int64_t>(given) == extent) return;
+    if (std::is_constant_evaluated()) throw "drx: an array's initialiser has more or fewer parts than its first axis";
+    throw std::invalid_argument("drx: an initialiser of " + std::to_string(given) + " for an axis of " + std::to_string(extent));
+  }
 #if defined(__CUDACC__)  // its __builtin_constant_p does not tell: elements go by drx::constant there
   [[nodiscard]] static constexpr bool is_traced() { return true; }
   static constexpr void require_elements() {}
