@@ -6,9 +6,12 @@
 #include <stdexcept>
 
 #include "files.hpp"
+#include "folder_lock.hpp"
 #include "on_all_ranks.hpp"
+#include "output.hpp"
 #include "run_info.hpp"
 #include "shape.hpp"
+#include "start.hpp"
 
 namespace examples {
 namespace {
@@ -46,7 +49,7 @@ input read(const options& o) {
 
 void options::add_to(command_line& line) {
   line.number("--rounds", rounds, 1, 1'000'000, "rounds of training");
-  line.number("--threads", threads, 0, 4096, "threads of each rank, 0: left to Kokkos");
+  line.number("--threads", threads, 0, most_threads(), "threads of each rank, 0: left to Kokkos");
   line.text("--out", out, "DIR", "folder for result.json, curves.csv and run.json");
   line.flag("--info", info, "print compiler, MPI, Kokkos and options and stop");
 }
@@ -107,29 +110,26 @@ void application::finish() {
     if (!values.is_object()) continue;
     std::string line;
     for (const auto& [quantity, value] : values.items()) line += fmt::format("  {} {:.4f}", quantity, value.get<double>());
-    fmt::print("{:<16}{}\n", method, line);
+    print(stdout, fmt::format("{:<16}{}\n", method, line));
   }
 }
 
 int run_example(int argc, char** argv, command_line& line, options& o, const std::function<void(application&)>& work) {
-  const auto stopped = line.parse(argc, argv);
-  std::string threads = fmt::format("--kokkos-num-threads={}", stopped ? 1 : o.threads);
-  std::vector<char*> words{argv[0]};
-  if (stopped || o.threads > 0) words.push_back(threads.data());
-  int count = static_cast<int>(words.size());
-  words.push_back(nullptr);
-  drx::session session(count, words.data());
+  auto stopped = line.parse(argc, argv);
+  if (!stopped) stopped = too_many_threads_in_environment(line.name(), o.threads);
+  drx::session session = start(argv[0], stopped ? 1 : o.threads);
   if (stopped) {
-    if (session.root()) fmt::print(stopped->code == 0 ? stdout : stderr, "{}", stopped->text);
-    return stopped->code;
+    if (session.root()) print(stopped->code == 0 ? stdout : stderr, stopped->text);
+    return stopped->code == 0 ? printed_all(line.name()) : stopped->code;
   }
   if (o.info) {
-    if (session.root()) fmt::print("{}\n", run_info(line.chosen(), environment_of(session)).dump(2));
-    return 0;
+    if (session.root()) print(stdout, run_info(line.chosen(), environment_of(session)).dump(2) + "\n");
+    return printed_all(line.name());
   }
+  std::optional<folder_lock> lock;  // on the root rank
   auto in = on_all_ranks(session, line.name(), [&] {
     auto read_in = o.reads_data ? read(o) : input{};
-    if (session.root()) std::filesystem::create_directories(o.out);
+    if (session.root()) lock.emplace(o.out);
     return read_in;
   });
   if (!in) return 1;
@@ -137,7 +137,7 @@ int run_example(int argc, char** argv, command_line& line, options& o, const std
   application app(session, line, o, std::move(in->data), std::move(in->clients));
   work(app);
   app.finish();
-  return 0;
+  return printed_all(line.name());
 }
 
 }  // namespace examples

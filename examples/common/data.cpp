@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "files.hpp"
 #include "random.hpp"
@@ -20,6 +21,7 @@ namespace examples {
 namespace {
 
 constexpr int most_classes = 1000;
+constexpr std::size_t most_columns = 10'000;  // a hundred times what the examples' data have
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t";
@@ -44,6 +46,15 @@ struct line_reader {
   }
 };
 
+/// A field as a message shows it: its first bytes, and of these only what a terminal prints.
+std::string shown(std::string_view field) {
+  constexpr std::size_t most = 40;
+  std::string text(field.substr(0, most));
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return field.size() > most ? text + "..." : text;
+}
+
 /// Calls visit(column, field) for each field; returns how many there are.
 template <class Visit> std::size_t for_each_field(std::string_view line, Visit visit) {
   for (std::size_t column = 0;; ++column) {
@@ -67,14 +78,17 @@ class csv_parser {
   dataset parse(std::string_view text) {
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // the byte order mark that spreadsheets put first
     if (text.empty()) throw file_error(path_, "is empty");
+    const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
     if (!text.ends_with('\n'))
-      throw file_error(path_, "the last line has no end: the file is cut short (or only lacks its last newline)");
+      throw file_error(path_, lines + 1, "the last line has no end: the file is cut short (or only lacks its last newline)");
     lines_.rest = text;
     std::string_view line;
     lines_.next(line);
     read_header(line);
-    data_.y.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')));
-    data_.x.reserve(data_.y.capacity() * data_.features);
+    const std::size_t shortest = 2 * columns_.names.size();  // bytes of a row: a digit and what follows it in each column
+    const std::size_t rows = std::min(lines, text.size() / shortest);
+    data_.y.reserve(rows);
+    data_.x.reserve(rows * data_.features);
     while (lines_.next(line)) read_row(line);
     if (data_.y.empty()) throw file_error(path_, "has a header but no rows");
     data_.classes = expected_.classes != 0 ? expected_.classes : std::ranges::max(data_.y) + 1;
@@ -86,10 +100,11 @@ class csv_parser {
 
   void read_header(std::string_view line) {
     bool label_seen = false;
+    std::unordered_set<std::string_view> seen;
     for_each_field(line, [&](std::size_t column, std::string_view name) {
+      if (column >= most_columns) fail(fmt::format("the header names more than {} columns", most_columns));
       if (name.empty()) fail(fmt::format("column {} has no name", column + 1));
-      if (std::ranges::find(columns_.names, name) != columns_.names.end())
-        fail(fmt::format("two columns are named '{}'", name));
+      if (!seen.insert(name).second) fail(fmt::format("two columns are named '{}'", shown(name)));
       columns_.names.emplace_back(name);
       if (name == "label")
         columns_.label = column, label_seen = true;
@@ -123,7 +138,7 @@ class csv_parser {
     double value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
     const auto bad = [&](std::string_view why) {
-      fail(fmt::format("column '{}': '{}' is {}", columns_.names[column], field, why));
+      fail(fmt::format("column '{}': '{}' is {}", shown(columns_.names[column]), shown(field), why));
     };
     if (error == std::errc::invalid_argument || end != field.data() + field.size()) bad("not a number");
     if (error == std::errc() && !std::isfinite(value)) bad("not finite");
@@ -136,9 +151,9 @@ class csv_parser {
     int value = 0;
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
     if (error == std::errc::invalid_argument || end != field.data() + field.size())
-      fail(fmt::format("label '{}' is not a whole number", field));
+      fail(fmt::format("label '{}' is not a whole number", shown(field)));
     if (error != std::errc() || value < 0 || value >= classes)
-      fail(fmt::format("label {} is not from 0 to {}", field, classes - 1));
+      fail(fmt::format("label {} is not from 0 to {}", shown(field), classes - 1));
     return value;
   }
 

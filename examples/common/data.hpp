@@ -30,7 +30,7 @@ struct schema {
 };
 
 /// Reads a CSV file: a header line that names a column `label` (whole numbers from 0), perhaps one `client` (any
-/// text), all others features (finite numbers). Throws file_error with file, line and reason.
+/// text), all others features (finite numbers); at most 10,000 columns. Throws file_error with file, line and reason.
 [[nodiscard]] dataset read_csv(const std::filesystem::path& path, schema expected = {});
 
 /// The rows asked for, in that order; classes and names stay as they are.

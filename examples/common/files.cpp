@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <random>
 #include <system_error>
 
 namespace examples {
@@ -38,6 +40,24 @@ void sync_folder(const std::filesystem::path& path) {
   if (opened.fd >= 0) ::fsync(opened.fd);
 }
 
+constexpr std::string_view ending = ".part";
+constexpr std::size_t digits = 16;  // of a temporary file's name
+
+/// .NAME.0123456789abcdef.part: nobody can guess it, and put a link there.
+std::filesystem::path temporary_beside(const std::filesystem::path& path) {
+  std::random_device draw;
+  const auto number = std::uint64_t{draw()} << 32 | draw();
+  return path.parent_path() / fmt::format(".{}.{:0{}x}{}", path.filename().string(), number, digits, ending);
+}
+
+bool is_temporary(std::string_view name) {
+  if (!name.starts_with('.') || !name.ends_with(ending)) return false;
+  name.remove_suffix(ending.size());
+  const auto dot = name.rfind('.');
+  const auto number = name.substr(dot + 1);
+  return dot > 1 && number.size() == digits && number.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 }  // namespace
 
 file_error::file_error(const std::filesystem::path& path, std::string_view what)
@@ -46,20 +66,28 @@ file_error::file_error(const std::filesystem::path& path, std::string_view what)
 file_error::file_error(const std::filesystem::path& path, std::size_t line, std::string_view what)
     : std::runtime_error(fmt::format("{}:{}: {}", path.string(), line, what)) {}
 
-std::string read_file(const std::filesystem::path& path) {
-  const descriptor file(::open(path.c_str(), O_RDONLY));
+std::string read_file(const std::filesystem::path& path, std::uintmax_t limit) {
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // to open a pipe may take forever
   if (file.fd < 0) throw file_error(path, "cannot be read: " + reason(errno));
+  struct stat about {};
+  if (::fstat(file.fd, &about) != 0) throw file_error(path, "cannot be read: " + reason(errno));
+  if (S_ISDIR(about.st_mode)) throw file_error(path, "is a folder, not a file");
+  if (!S_ISREG(about.st_mode)) throw file_error(path, "is a device or a pipe: only a regular file is read");
+  const auto too_large = [&](std::uintmax_t size) {
+    return file_error(path, fmt::format("has {} bytes, more than the {} that are read", size, limit));
+  };
+  const auto expected = static_cast<std::uintmax_t>(about.st_size);
+  if (expected > limit) throw too_large(expected);
   std::string content;
-  std::error_code unknown;
-  const auto expected = std::filesystem::file_size(path, unknown);  // a hint: a pipe has no size
-  content.reserve(unknown ? 0 : expected);
   constexpr std::size_t block = 1 << 20;
-  for (std::size_t size = 0;;) {
+  content.reserve(expected + block);
+  for (std::size_t size = 0;;) {  // it may grow meanwhile
     content.resize(size + block);
     const ssize_t got = ::read(file.fd, content.data() + size, block);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw file_error(path, "cannot be read: " + reason(errno));
     size += static_cast<std::size_t>(got);
+    if (size > limit) throw too_large(size);
     if (got == 0) {
       content.resize(size);
       return content;
@@ -68,19 +96,24 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 void write_atomically(const std::filesystem::path& path, std::string_view bytes) {
-  auto temporary = path;
-  temporary += ".part";
+  const auto cannot = [&] { return file_error(path, "cannot be written: " + reason(errno)); };
+  const auto temporary = temporary_beside(path);
+  const descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.fd < 0) throw cannot();
   try {
-    const descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666));
-    if (file.fd < 0) throw file_error(path, "cannot be written: " + reason(errno));
     write_all(file.fd, bytes, path);
-    if (::fsync(file.fd) != 0) throw file_error(path, "cannot be written: " + reason(errno));
-    if (::rename(temporary.c_str(), path.c_str()) != 0) throw file_error(path, "cannot be written: " + reason(errno));
+    if (::fsync(file.fd) != 0) throw cannot();
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw cannot();
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
   sync_folder(path);
+}
+
+void remove_temporaries(const std::filesystem::path& folder) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (is_temporary(entry.path().filename().string())) std::filesystem::remove(entry.path());
 }
 
 }  // namespace examples

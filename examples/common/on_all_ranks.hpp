@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "output.hpp"
+
 namespace examples {
 
 /// Something that every rank does alone, such as reading a file. If it fails anywhere, the first rank where it did
@@ -25,7 +27,7 @@ template <class Action> auto on_all_ranks(drx::session& session, std::string_vie
   session.communicator().all_sum(failed.data(), session.ranks());
   const auto first = std::ranges::find(failed, 1.0);
   if (first == failed.end()) return result;
-  if (first - failed.begin() == session.rank()) fmt::print(stderr, "{}: {}\n", program, problem);
+  if (first - failed.begin() == session.rank()) print(stderr, fmt::format("{}: {}\n", program, problem));
   return decltype(result)();
 }
 

@@ -6,9 +6,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#include "output.hpp"
 
 namespace examples {
 
@@ -35,11 +36,7 @@ class progress {
     shown_ = now;
     const std::chrono::duration<double> spent = now - start_;
     const auto line = progress_line(round, rounds_, reached, spent.count() / std::max(1, round - done_));
-    if (terminal_)
-      fmt::print(stderr, "\r{}\x1b[K{}", line, last ? "\n" : "");
-    else
-      fmt::print(stderr, "{}\n", line);
-    std::fflush(stderr);
+    print(stderr, terminal_ ? fmt::format("\r{}\x1b[K{}", line, last ? "\n" : "") : line + "\n");
   }
 
  private:

@@ -11,11 +11,14 @@
 
 #include "../common/data.hpp"
 #include "../common/files.hpp"
+#include "../common/folder_lock.hpp"
 #include "../common/on_all_ranks.hpp"
+#include "../common/output.hpp"
 #include "../common/partition.hpp"
 #include "../common/progress.hpp"
 #include "../common/random.hpp"
 #include "../common/run_info.hpp"
+#include "../common/start.hpp"
 #include "checkpoint.hpp"
 #include "metrics.hpp"
 #include "npz.hpp"
@@ -96,8 +99,9 @@ class run {
   run(drx::session& session, const options& o, const input& in, trainer& t)
       : session_(session), o_(o), trainer_(t), fingerprint_(fingerprint(o, in.checksum)), clients_(in.clients.clients()) {}
 
-  /// False: stopped by a checkpoint that does not fit, or a folder that cannot be written.
+  /// False: stopped by a checkpoint that does not fit, or a folder that cannot be written or is another run's.
   bool federated(const std::string& info) {
+    if (!on_all_ranks(session_, "fedavg", [&] { return session_.root() && lock(); })) return false;
     std::uint64_t done = 0;
     if (o_.resume) {
       const auto state = on_all_ranks(session_, "fedavg", [&] { return load(file("checkpoint"), fingerprint_, sizes_of(trainer_)); });
@@ -150,8 +154,11 @@ class run {
  private:
   [[nodiscard]] std::filesystem::path file(const char* name) const { return o_.out / name; }
 
+  bool lock() {
+    lock_.emplace(o_.out);
+    return true;
+  }
   bool open(std::uint64_t done, const std::string& info) {
-    std::filesystem::create_directories(o_.out);
     if (o_.resume) {
       metrics_.emplace(file("metrics.csv"), done);
       before_ = *metrics_->last();
@@ -197,8 +204,9 @@ class run {
   void finish(const std::string& what) {
     if (!session_.root()) return;
     const metrics_row& last = *metrics_->last();
-    fmt::print("{}: test accuracy {:.2f}%, test loss {:.4f} after {} rounds of {} steps, {:.1f} s, {} bytes reduced\n", what,
-               100 * last.test_accuracy, last.test_loss, last.round, o_.local_steps, last.seconds, last.bytes_reduced);
+    print(stdout, fmt::format("{}: test accuracy {:.2f}%, test loss {:.4f} after {} rounds of {} steps, {:.1f} s, {} bytes reduced\n",
+                              what, 100 * last.test_accuracy, last.test_loss, last.round, o_.local_steps, last.seconds,
+                              last.bytes_reduced));
     progress_.reset();
   }
 
@@ -207,6 +215,7 @@ class run {
   trainer& trainer_;
   std::string fingerprint_;
   std::size_t clients_;
+  std::optional<folder_lock> lock_;        // on the root rank
   std::optional<metrics_writer> metrics_;  // on the root rank
   std::optional<progress> progress_;       // on the root rank
   metrics_row before_;                     // what was spent before this run
@@ -219,9 +228,9 @@ void describe(const options& o, const input& in, const drx::session& session) {
     smallest = std::min(smallest, in.clients.rows_of(c).size());
     largest = std::max(largest, in.clients.rows_of(c).size());
   }
-  fmt::print("{}: {} rows to train on, {} to test; {} clients with {} to {} rows, {} in each round; {} ranks x {} threads\n", o.data,
-             in.rows.train.rows(), in.rows.test.rows(), in.clients.clients(), smallest, largest,
-             participants(in.clients.clients(), o.participation, o.seed, 1).size(), session.ranks(), session.threads());
+  print(stdout, fmt::format("{}: {} rows to train on, {} to test; {} clients with {} to {} rows, {} in each round; {} ranks x {} threads\n",
+                            o.data, in.rows.train.rows(), in.rows.test.rows(), in.clients.clients(), smallest, largest,
+                            participants(in.clients.clients(), o.participation, o.seed, 1).size(), session.ranks(), session.threads()));
 }
 
 int train(drx::session& session, const options& o) {
@@ -230,22 +239,22 @@ int train(drx::session& session, const options& o) {
                           .ranks = session.ranks(),
                           .threads = session.threads()};
   if (o.info) {
-    if (session.root()) fmt::print("{}\n", run_info(chosen(o), where).dump(2));
-    return 0;
+    if (session.root()) print(stdout, run_info(chosen(o), where).dump(2) + "\n");
+    return printed_all("fedavg");
   }
   const auto in = on_all_ranks(session, "fedavg", [&] { return read(o); });
   if (!in) return 1;
   session.communicator().require_equal(in->checksum, "the data's checksum");
   const auto t = make_trainer(session, o, *in);
   if (o.show) {
-    if (session.root()) fmt::print("{}", t->program());
-    return 0;
+    if (session.root()) print(stdout, t->program());
+    return printed_all("fedavg");
   }
   if (session.root()) describe(o, *in, session);
   run r(session, o, *in, *t);
   if (!r.federated(run_info(chosen(o), where).dump(2) + "\n")) return 1;
   if (o.central) r.central();
-  return 0;
+  return printed_all("fedavg");
 }
 
 }  // namespace
@@ -254,14 +263,9 @@ int train(drx::session& session, const options& o) {
 int main(int argc, char** argv) {
   const auto parsed = fedavg::parse(argc, argv);
   const auto* o = std::get_if<fedavg::options>(&parsed);
-  std::string threads = fmt::format("--kokkos-num-threads={}", o ? o->threads : 1);
-  std::vector<char*> words{argv[0]};
-  if (!o || o->threads > 0) words.push_back(threads.data());
-  int count = static_cast<int>(words.size());
-  words.push_back(nullptr);
-  drx::session session(count, words.data());
+  drx::session session = examples::start(argv[0], o ? o->threads : 1);
   if (o) return fedavg::train(session, *o);
   const auto& [code, text] = std::get<fedavg::stop>(parsed);
-  if (session.root()) fmt::print(code == 0 ? stdout : stderr, "{}", text);
-  return code;
+  if (session.root()) examples::print(code == 0 ? stdout : stderr, text);
+  return code == 0 ? examples::printed_all("fedavg") : code;
 }

@@ -1,5 +1,6 @@
 #include "metrics.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -70,7 +71,8 @@ metrics_writer::metrics_writer(const std::filesystem::path& path, std::uint64_t 
 }
 
 void metrics_writer::open() {
-  file_.reset(std::fopen(path_.c_str(), "ab"));
+  const int opened = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);  // it was written just now
+  file_.reset(opened < 0 ? nullptr : ::fdopen(opened, "ab"));
   if (!file_) throw file_error(path_, "cannot be written: " + std::generic_category().message(errno));
 }
 

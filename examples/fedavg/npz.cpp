@@ -44,16 +44,21 @@ void write_npz(const std::filesystem::path& path, const std::vector<npz_array>& 
                                               fmt::join(array.shape, ", "), count, array.values.size()));
     members.push_back(npy(array));
   }
-  int error = 0;
-  std::unique_ptr<zip_t, void (*)(zip_t*)> owner(::zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error),
-                                                 ::zip_discard);
+  zip_error_t error;
+  ::zip_error_init(&error);
+  const auto cannot = [&](const char* why) { return file_error(path, fmt::format("cannot be written: {}", why)); };
+  // In memory, so that the file is written as all others are.
+  std::unique_ptr<zip_source_t, void (*)(zip_source_t*)> buffer(::zip_source_buffer_create(nullptr, 0, 0, &error),
+                                                                ::zip_source_free);
+  if (!buffer) throw cannot(::zip_error_strerror(&error));
+  ::zip_source_keep(buffer.get());  // the archive frees it once, and so does `buffer`
+  std::unique_ptr<zip_t, void (*)(zip_t*)> owner(::zip_open_from_source(buffer.get(), ZIP_TRUNCATE, &error), ::zip_discard);
   zip_t* const archive = owner.get();
   if (archive == nullptr) {
-    zip_error_t reason;
-    ::zip_error_init_with_code(&reason, error);
-    throw file_error(path, fmt::format("cannot be written: {}", ::zip_error_strerror(&reason)));
+    ::zip_source_free(buffer.get());
+    throw cannot(::zip_error_strerror(&error));
   }
-  const auto fail = [&] { throw file_error(path, fmt::format("cannot be written: {}", ::zip_strerror(archive))); };
+  const auto fail = [&] { throw cannot(::zip_strerror(archive)); };
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     zip_source_t* const source = ::zip_source_buffer(archive, members[i].data(), members[i].size(), 0);
     if (source == nullptr) fail();
@@ -70,6 +75,14 @@ void write_npz(const std::filesystem::path& path, const std::vector<npz_array>& 
   }
   if (::zip_close(archive) != 0) fail();
   static_cast<void>(owner.release());  // zip_close has freed it
+  zip_stat_t about;
+  if (::zip_source_stat(buffer.get(), &about) != 0 || ::zip_source_open(buffer.get()) != 0)
+    throw cannot(::zip_error_strerror(::zip_source_error(buffer.get())));
+  std::string bytes(about.size, '\0');
+  const zip_int64_t got = ::zip_source_read(buffer.get(), bytes.data(), bytes.size());
+  ::zip_source_close(buffer.get());
+  if (got != static_cast<zip_int64_t>(bytes.size())) throw cannot("the archive in memory cannot be read");
+  write_atomically(path, bytes);
 }
 
 }  // namespace fedavg

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "../common/files.hpp"
+#include "../common/start.hpp"
 #include "shapes.hpp"
 
 namespace fedavg {
@@ -51,7 +52,7 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
   line.choice("--local-steps", o.local_steps, steps.c_str(), compiled_in);
   line.number("--rate", o.rate, 1e-9, 1e3, "learning rate of the clients");
   line.number("--seed", o.seed, 0, UINT64_MAX, "seed of split, clients, participants, first weights");
-  line.number("--threads", o.threads, 0, 4096, "threads of each rank, 0: left to Kokkos");
+  line.number("--threads", o.threads, 0, most_threads(), "threads of each rank, 0: left to Kokkos");
   line.text("--out", o.out, "DIR", "folder for model, metrics, checkpoint and run.json");
   line.number("--eval-every", o.eval_every, 1, 1'000'000, "rounds between evaluations");
   line.number("--checkpoint-every", o.checkpoint_every, 0, 1'000'000, "rounds between checkpoints, 0: none");
@@ -60,6 +61,7 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
   line.flag("--show", o.show, "print the program of a round and stop");
   line.flag("--info", o.info, "print compiler, MPI, Kokkos and options and stop");
   if (auto stopped = line.parse(argc, argv)) return *stopped;
+  if (auto stopped = too_many_threads_in_environment(line.name(), o.threads)) return *stopped;
   return o;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../common/application.hpp"
+#include "../common/output.hpp"
 #include "split_clients.hpp"
 
 namespace split_clients {
@@ -57,7 +58,7 @@ void train_both(application& app, const settings& o) {
   const classifier network = train<whole>(app, o, "whole"), split = train<in_halves>(app, o, "in_halves");
   const double difference = largest_difference(network, split);
   app.result("largest_difference", difference);
-  if (app.session.root()) fmt::print("largest difference of a weight: {:.1e}\n", difference);
+  if (app.session.root()) print(stdout, fmt::format("largest difference of a weight: {:.1e}\n", difference));
   if (!(difference <= o.tolerance)) throw std::runtime_error(fmt::format("a weight differs by {:.1e}, more than {:.1e}", difference, o.tolerance));
 }
 

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <examples/common/data.hpp>
@@ -47,7 +48,7 @@ TEST_CASE("examples: a bad table is refused with file, line and reason") {
   CHECK(read_error("") == "d.csv: is empty");
   CHECK(read_error("label,x\n") == "d.csv: has a header but no rows");
   CHECK(read_error("label,x\n1,2\n1,3") ==
-        "d.csv: the last line has no end: the file is cut short (or only lacks its last newline)");
+        "d.csv:3: the last line has no end: the file is cut short (or only lacks its last newline)");
   CHECK(read_error("y,x\n1,2\n") == "d.csv:1: the header names no column 'label'");
   CHECK(read_error("label,client\n1,2\n") == "d.csv:1: the header names no features beside 'label' and 'client'");
   CHECK(read_error("label,x,x\n1,2,3\n") == "d.csv:1: two columns are named 'x'");
@@ -66,9 +67,23 @@ TEST_CASE("examples: a bad table is refused with file, line and reason") {
   CHECK(read_error("label,client,x\n1,,0\n") == "d.csv:2: no client is named");
   CHECK(read_error("label,x\n2,0\n", {1, 2}) == "d.csv:2: label 2 is not from 0 to 1");
   CHECK(read_error("label,x\n1,0\n", {2, 2}) == "d.csv:1: the model takes 2 features, the header names 1");
+  CHECK(read_error("label,x\n1," + std::string(1000, 'y') + "\n") ==
+        "d.csv:2: column 'x': '" + std::string(40, 'y') + "...' is not a number");
+  CHECK(read_error("label,x\n1,\x1b[2J\n") == "d.csv:2: column 'x': '?[2J' is not a number");
   const test_folder folder;
   const auto missing = [&] { static_cast<void>(examples::read_csv(folder.path / "none.csv")); };
   CHECK(what_is_thrown(folder, missing) == "none.csv: cannot be read: No such file or directory");
+}
+
+TEST_CASE("examples: a table that is far too large is refused soon, and takes no memory") {
+  std::string wide = "label";
+  for (int i = 1; i < 1'000'000; ++i) wide += fmt::format(",x{}", i);
+  CHECK(read_error(wide + "\n") == "d.csv:1: the header names more than 10000 columns");
+  CHECK(read_error("label,x\n" + wide + "\n") == "d.csv:2: label 'label' is not a whole number");
+  CHECK(read_error("label,x\n1,2" + std::string(2'000'000, ',') + "\n") == "d.csv:2: expected 2 columns, found 2000002");
+  std::string header = "label";
+  for (int i = 1; i < 10'000; ++i) header += fmt::format(",x{}", i);
+  CHECK(read_error(header + std::string(10'000'000, '\n')) == "d.csv:2: label '' is not a whole number");
 }
 
 TEST_CASE("examples: the split counts each row once, follows the seed and not the order of rows") {

@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <examples/common/start.hpp>
 #include <examples/fedavg/options.hpp>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "folder.hpp"
@@ -44,6 +46,8 @@ TEST_CASE("fedavg: wrong options are refused with what is right") {
   CHECK(refusal({"--rounds", "1e3"}) == "--rounds: '1e3' is not a whole number from 1 to 1000000");
   CHECK(refusal({"--local-steps", "7"}) ==
         "--local-steps: '7' is not one of 1, 8, which are compiled in (examples/fedavg/shapes.hpp)");
+  CHECK(refusal({"--threads", "513"}) ==
+        "--threads: '513' is not a whole number from 0 to " + std::to_string(examples::most_threads()));
   CHECK(refusal({"--batch", "32"}) == "The following arguments were not expected: 32 --batch");
   CHECK(refusal({"--seed", "-1"}) == "--seed: '-1' is not a whole number from 0 to 18446744073709551615");
   CHECK(refusal({"--data", "mnist"}) == "--data: 'mnist' is not digits, flights or the path of a .csv file");
