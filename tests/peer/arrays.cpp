@@ -34,6 +34,19 @@ constexpr auto solve = [](auto x, auto y) { return drx::solve(regular(x), y); };
 constexpr auto inverse = [](auto x) { return drx::inverse(regular(x)); };
 constexpr auto determinant = [](auto x) { return drx::determinant(x); };
 constexpr auto logdet = [](auto x) { return drx::logdet(regular(x)); };
+constexpr auto gaps = [](auto x) { return x + drx::constant(array<double, 4, 4>{4, 0, 0, 0, 0, 8, 0, 0, 0, 0, 12, 0, 0, 0, 0, 16}); };
+constexpr auto eigenvalues = [](auto x) { return drx::eigh(gaps(x)).first; };
+constexpr auto eigenvectors = [](auto x) { return drx::square(drx::eigh(gaps(x)).second); };
+constexpr auto q_of = [](auto x) { return drx::qr(x).first; };
+constexpr auto r_of = [](auto x) { return drx::qr(x).second; };
+constexpr auto singular_values = [](auto x) { return std::get<1>(drx::svd(x)); };
+constexpr auto sine_of_singular_values = [](auto x) {
+  const auto [u, s, vt] = drx::svd(x);
+  return drx::matmul(u * drx::sin(drx::expand_dims<-2>(s)), vt);
+};
+constexpr auto left_vectors = [](auto x) { return drx::square(std::get<0>(drx::svd(x))); };
+constexpr auto contracted = [](auto x, auto y) { return drx::einsum<"bij,bkj,ji->ik">(x, x, y); };
+constexpr auto spread = [](auto x) { return drx::concatenate<1>(drx::norm<1>(x, drx::keepdims), drx::stddev<1>(x, drx::ddof<1>, drx::keepdims), drx::var<1>(x, drx::keepdims)); };
 constexpr auto diagonal = [](auto x) { return drx::diagonal(x); };
 constexpr auto diagonal_matrix = [](auto x) { return drx::diagonal_matrix(x); };
 constexpr auto conv1d = [](auto x, auto y) { return drx::conv1d<drx::strides<2>, drx::padding<1, 2>, drx::dilations<2>>(x, y); };
@@ -65,6 +78,18 @@ const row table[] = {
     {"inverse", "jnp.linalg.inv(x + 4 * jnp.eye(4))", traced<inverse, batch>()},
     {"determinant", "jnp.linalg.det(x)", traced<determinant, batch>()},
     {"logdet", "jnp.linalg.slogdet(x + 4 * jnp.eye(4))[1]", traced<logdet, batch>()},
+    {"eigenvalues", "jnp.linalg.eigh(x + jnp.diag(jnp.array([4., 8, 12, 16])))[0]", traced<eigenvalues, batch>()},
+    {"eigenvectors", "jnp.square(jnp.linalg.eigh(x + jnp.diag(jnp.array([4., 8, 12, 16])))[1])", traced<eigenvectors, batch>()},
+    {"Q of QR", "jnp.linalg.qr(x)[0]", traced<q_of, m243>()},
+    {"R of QR", "jnp.linalg.qr(x)[1]", traced<r_of, m243>()},
+    {"singular values", "jnp.linalg.svd(x, full_matrices=False)[1]", traced<singular_values, m243>()},
+    {"svd, tall", "(lambda u, s, vt: (u * jnp.sin(s)[:, None]) @ vt)(*jnp.linalg.svd(x, full_matrices=False))", traced<sine_of_singular_values, m243>()},
+    {"svd, wide", "(lambda u, s, vt: (u * jnp.sin(s)[:, None]) @ vt)(*jnp.linalg.svd(x, full_matrices=False))",
+     traced<sine_of_singular_values, array<double, 2, 3, 4>>()},
+    {"left singular vectors", "jnp.square(jnp.linalg.svd(x, full_matrices=False)[0])", traced<left_vectors, m243>()},
+    {"einsum", "jnp.einsum('bij,bkj,ji->ik', x, x, y)", traced<contracted, m243, array<double, 3, 4>>()},
+    {"norm, std and var", "jnp.concatenate([jnp.linalg.norm(x, axis=1, keepdims=True), jnp.std(x, axis=1, ddof=1, keepdims=True), jnp.var(x, axis=1, keepdims=True)], 1)",
+     traced<spread, m243>()},
     {"diagonal", "jnp.diagonal(x, axis1=1, axis2=2)", traced<diagonal, m243>()},
     {"diagonal_matrix", "x[:, :, None] * jnp.eye(3)", traced<diagonal_matrix, array<double, 2, 3>>()},
     {"conv1d", "lax.conv_general_dilated(x, y, (2,), [(1, 2)], rhs_dilation=(2,), dimension_numbers=('NWC', 'WIO', 'NWC'))",

@@ -175,6 +175,10 @@ constexpr auto bits = [](auto key, auto i) {
                     drx::cast<float>(drx::bernoulli<50>(last, 0.3f)), drx::cast<float>(drx::bernoulli<50>(last, 0.3))};
 };
 constexpr auto normal = [](auto key) { return drx::normal<double, 2000>(key); };
+constexpr auto draws = [](auto key) {
+  const auto logits = drx::sin(drx::reshape<3, 4>(drx::iota<array<double, 12>>()));
+  return std::tuple{drx::exponential<double, 2000>(key), drx::gumbel<double, 2000>(key), drx::categorical(key, logits), drx::categorical<100, 3>(key, logits)};
+};
 constexpr auto normal_float = [](auto key) { return drx::normal<float, 2000>(key); };
 }  // namespace
 
@@ -198,5 +202,6 @@ int main() {
   record<program<bits, drx::prng_key, std::int64_t>>("random_bits", 0, as_it_is);
   record<program<normal, drx::prng_key>>("random_normal", 0, as_it_is);
   record<program<normal_float, drx::prng_key>>("random_normal_float", 0, as_it_is);
+  record<program<draws, drx::prng_key>>("random_draws", 0, as_it_is);
   std::printf("}\n");
 }

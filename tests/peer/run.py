@@ -114,6 +114,10 @@ def peers():
         "random_bits": bits,
         "random_normal": lambda words: jax.random.normal(key(words), (2000,), jnp.float64),
         "random_normal_float": lambda words: jax.random.normal(key(words), (2000,), jnp.float32),
+        "random_draws": lambda words: (
+            jax.random.exponential(key(words), (2000,), jnp.float64), jax.random.gumbel(key(words), (2000,), jnp.float64),
+            jax.random.categorical(key(words), jnp.sin(jnp.arange(12.)).reshape(3, 4)),
+            jax.random.categorical(key(words), jnp.sin(jnp.arange(12.)).reshape(3, 4), shape=(100, 3))),
         "orders": lambda a, xs: (cubes(a, xs), first(a, xs), second(a, xs), jax.grad(second)(a, xs)),
     }
 

@@ -58,7 +58,7 @@ constexpr bool partitioner::stays_split(const entry& e) {
   } else if (e.prim == &prim::take || e.prim == &prim::scatter) {
     if (k >= a.ints[1]) return false;
   } else if (e.prim == &prim::cholesky || e.prim == &prim::triangular_solve || e.prim == &prim::lu_factors || e.prim == &prim::lu_solve ||
-             e.prim == &prim::determinant || e.prim == &prim::cofactors) {
+             e.prim == &prim::determinant || e.prim == &prim::cofactors || e.prim == &prim::qr || e.prim == &prim::eigh || e.prim == &prim::svd) {
     if (k >= r - 2) return false;
   } else {
     return false;

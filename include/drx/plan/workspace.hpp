@@ -121,6 +121,12 @@ class workspace_planner : public step_planner<Frozen> {
     const std::int64_t n = first.shape.last(), size = byte_size(first.type);
     if (x.prim == &prim::determinant) return n > 3 ? n * n * size : 0;
     if (x.prim == &prim::cofactors) return n > 3 ? 2 * n * n * size : 0;
+    if (x.prim == &prim::eigh) return n * n * size;
+    if (x.prim == &prim::qr) return 2 * n * size;
+    if (x.prim == &prim::svd) {
+      const std::int64_t m = first.shape[first.shape.rank - 2];
+      return (m < n ? m : n) * (m + n) * size;
+    }
     if (x.prim == &prim::window_argmax) return n * size;
     if (x.prim == &prim::convolution && t.pool[x.ints.first + 1] == static_cast<std::int64_t>(prim::rules::convolution_role::x))
       return t.values[id(x.operands, 1)].shape.size() * size;

@@ -168,9 +168,15 @@ constexpr A operator-(const A& a) { return detail::elementwise<A, typename A::va
 /// The larger of two, elementwise. On a tie both get half of the derivative.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto max(const A& a, const B& b) { return detail::binary(prim::maximum, a, b); }
-/// The smaller of two, elementwise.
+/// The smaller of two, elementwise. On a tie both get half of the derivative.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto min(const A& a, const B& b) { return detail::binary(prim::minimum, a, b); }
+/// max(a, b), by NumPy's name.
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto maximum(const A& a, const B& b) { return detail::binary(prim::maximum, a, b); }
+/// min(a, b), by NumPy's name.
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto minimum(const A& a, const B& b) { return detail::binary(prim::minimum, a, b); }
 
 template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
 Why operator+(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
@@ -183,11 +189,19 @@ Why operator/(const A&, const B&) = delete;  // drx: make element types equal wi
 template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
 Why max(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
 template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why maximum(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
 Why min(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why minimum(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
 template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
 Why max(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::max(a, b); }, x, y); of a structure leaf by leaf: tree_map
 template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
+Why maximum(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::maximum(a, b); }, x, y); of a structure leaf by leaf: tree_map
+template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
 Why min(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::min(a, b); }, x, y); of a structure leaf by leaf: tree_map
+template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
+Why minimum(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::minimum(a, b); }, x, y); of a structure leaf by leaf: tree_map
 // clang-format on
 
 }  // namespace drx

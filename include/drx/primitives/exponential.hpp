@@ -59,6 +59,14 @@ struct sigmoid : floating_function {
     return emit::mul(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
   }
 };
+struct softplus : floating_function {  // max(x, 0) + log(1 + exp(-|x|)): neither overflows nor loses digits
+  static constexpr const char* name = "softplus";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x))); }
+  template <class T>
+  static T reference(T x) { return (x < 0 ? T(0) : x) + std::log1p(std::exp(-std::abs(x))); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t);
+};
 struct exp2 : floating_function, singular_value {
   static constexpr const char* name = "exp2";
   template <class T>
@@ -77,13 +85,17 @@ inline constexpr primitive log = elementwise_primitive<rows::log>();
 inline constexpr primitive log1p = elementwise_primitive<rows::log1p>();
 inline constexpr primitive expm1 = elementwise_primitive<rows::expm1>();
 inline constexpr primitive sigmoid = elementwise_primitive<rows::sigmoid>();
+inline constexpr primitive softplus = elementwise_primitive<rows::softplus>();
 inline constexpr primitive exp2 = elementwise_primitive<rows::exp2>();
 template <> struct row_of<&exp> : rows::exp {};
 template <> struct row_of<&log> : rows::log {};
 template <> struct row_of<&log1p> : rows::log1p {};
 template <> struct row_of<&expm1> : rows::expm1 {};
 template <> struct row_of<&sigmoid> : rows::sigmoid {};
+template <> struct row_of<&softplus> : rows::softplus {};
 template <> struct row_of<&exp2> : rows::exp2 {};
+
+constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) { return emit::mul(b, t, b.add1(prim::sigmoid, {s.operands[0]})); }
 }  // namespace prim
 
 namespace emit {
@@ -105,6 +117,9 @@ constexpr A expm1(const A& x) { return detail::elementary(prim::expm1, x); }
 /// 1 / (1 + exp(-x)), without overflow.
 template <class A> requires FloatingArray<A>
 constexpr A sigmoid(const A& x) { return detail::elementary(prim::sigmoid, x); }
+/// log(1 + exp(x)), without overflow. Its derivative is sigmoid(x).
+template <class A> requires FloatingArray<A>
+constexpr A softplus(const A& x) { return detail::elementary(prim::softplus, x); }
 /// 2 to the power x.
 template <class A> requires FloatingArray<A>
 constexpr A exp2(const A& x) { return detail::elementary(prim::exp2, x); }
@@ -119,6 +134,8 @@ template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFl
 Why expm1(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why sigmoid(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why softplus(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on

@@ -1,8 +1,10 @@
-// drx/primitives/piecewise.hpp: rounding, sign and absolute value, relu, clamp.
+// drx/primitives/piecewise.hpp: rounding, sign and absolute value, relu, clamp; whether numbers are finite.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else
 #pragma once
+
+#include <limits>
 
 namespace drx {
 namespace prim {
@@ -142,6 +144,25 @@ constexpr auto clamp(const A& x, const L& low, const H& high) {
 template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
   requires((Array<A> || detail::NoArray<A>) && !detail::Clampable<A, L, H>)
 Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+// clang-format off
+/// Whether each element is NaN, an array of bool.
+template <class A> requires FloatingArray<A>
+constexpr auto isnan(const A& x) { return x != x; }
+/// Whether each element is infinity or minus infinity.
+template <class A> requires FloatingArray<A>
+constexpr auto isinf(const A& x) { return abs(x) > std::numeric_limits<typename A::value_type>::max(); }
+/// Whether each element is neither infinite nor NaN.
+template <class A> requires FloatingArray<A>
+constexpr auto isfinite(const A& x) { return abs(x) <= std::numeric_limits<typename A::value_type>::max(); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isnan(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+// clang-format on
 
 }  // namespace drx
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/run/convolution_kernels.hpp>
+#include <drx/run/decomposition_kernels.hpp>
 #include <drx/run/fold_kernels.hpp>
 #include <drx/run/fused.hpp>
 #include <drx/run/indexing_kernels.hpp>

@@ -527,5 +527,9 @@ template <std::floating_point T>
 DRX_INLINE T pow(T x, T y) {
   return std::pow(x, y);
 }
+template <std::floating_point T>
+DRX_INLINE T fmod(T x, T y) {
+  return std::fmod(x, y);
+}
 
 }  // namespace drx::math

@@ -41,6 +41,10 @@ IS((of<A<float, 3, 1>>() + of<A<float, 4>>()), m34);
 IS((of<A<float, 3, 1>>() * of<A<float, 1, 4>>()), m34);
 IS(drx::max(of<v3>(), 0), v3);
 IS(drx::min(of<v3>(), of<v3>()), v3);
+IS(drx::maximum(of<v3>(), 0), v3);
+IS(drx::minimum(of<m34>(), of<scalar>()), m34);
+IS(of<v3>() % 2, v3);
+IS(drx::mod(7, of<i3>()), i3);
 
 // Comparisons: of bool.
 IS(of<v3>() < of<v3>(), b3);
@@ -79,6 +83,10 @@ IS(drx::digamma(of<v3>()), v3);
 IS(drx::polygamma<2>(of<v3>()), v3);
 IS(drx::round(of<v3>()), v3);
 IS(drx::gelu(of<v3>()), v3);
+IS(drx::softplus(of<v3>()), v3);
+IS(drx::isnan(of<v3>()), b3);
+IS(drx::isinf(of<v3>()), b3);
+IS(drx::isfinite(of<d3>()), b3);
 IS(drx::gelu_tanh(of<d3>()), d3);
 IS(drx::fma(of<A<float, 3, 1>>(), of<A<float, 4>>(), 1), m34);
 IS(drx::fma(of<scalar>(), 2, of<v3>()), v3);
@@ -92,6 +100,11 @@ IS((drx::sum<0, 2>(of<A<float, 2, 4, 3>>())), A<float, 4>);
 IS(drx::mean(of<v3>()), scalar);
 IS(drx::mean(of<i3>()), A<double>);
 IS(drx::argmax(of<v3>()), A<std::int32_t>);
+IS(drx::sum<0>(of<m34>(), drx::keepdims), A<float, 1, 4>);
+IS(drx::argmin(of<m34>(), drx::keepdims), A<std::int32_t, 3, 1>);
+IS(drx::norm<1>(of<m34>()), v3);
+IS(drx::var(of<i3>(), drx::ddof<1>), A<double>);
+IS(drx::stddev<0>(of<m34>(), drx::keepdims, drx::ddof<2>), A<float, 1, 4>);
 
 // Products.
 IS(drx::matmul(of<m34>(), of<A<float, 4, 5>>()), A<float, 3, 5>);
@@ -103,6 +116,10 @@ IS(drx::matmul(of<A<float, 7, 3, 4>>(), of<A<float, 4, 5>>()), A<float, 7, 3, 5>
 IS(drx::matmul(of<A<float, 7, 3, 4>>(), of<A<float, 7, 4, 5>>()), A<float, 7, 3, 5>);
 IS(drx::matmul(of<A<float, 2, 1, 3, 4>>(), of<A<float, 7, 4, 5>>()), A<float, 2, 7, 3, 5>);
 
+IS((drx::einsum<"ij,jk->ki">(of<m34>(), of<A<float, 4, 5>>())), A<float, 5, 3>);
+IS(drx::einsum<"...ii">(of<A<int, 2, 3, 3>>()), A<int, 2>);
+IS(drx::outer(of<m34>(), of<v3>()), A<float, 12, 3>);
+
 // Linear algebra: matrices are the last two axes.
 using m44 = A<float, 7, 4, 4>;
 IS(drx::cholesky(of<m44>()), m44);
@@ -112,6 +129,12 @@ IS(drx::diagonal(of<A<bool, 2, 5, 4>>()), A<bool, 2, 4>);
 IS(drx::diagonal_matrix(of<i3>()), A<std::int32_t, 3, 3>);
 IS(drx::diagonal_matrix(of<m34>()), A<float, 3, 4, 4>);
 IS(drx::determinant(of<m44>()), A<float, 7>);
+IS(drx::tril<1>(of<A<bool, 2, 5, 4>>()), A<bool, 2, 5, 4>);
+IS(drx::triu(of<m34>()), m34);
+IS(drx::eigh(of<m44>()), std::pair<A<float, 7, 4>, m44>);
+IS(drx::qr(of<A<float, 2, 4, 3>>()), std::pair<A<float, 2, 4, 3>, A<float, 2, 3, 3>>);
+IS(drx::svd(of<A<float, 2, 4, 3>>()), std::tuple<A<float, 2, 4, 3>, A<float, 2, 3>, A<float, 2, 3, 3>>);
+IS(drx::svd(of<m34>()), std::tuple<A<float, 3, 3>, v3, m34>);
 IS(drx::logdet(of<A<double, 4, 4>>()), A<double>);
 IS(drx::solve(of<m44>(), of<A<float, 4>>()), A<float, 7, 4>);
 IS(drx::solve(of<A<float, 4, 4>>(), of<A<float, 7, 4, 2>>()), A<float, 7, 4, 2>);
@@ -132,6 +155,11 @@ IS(drx::transpose(of<m34>()), A<float, 4, 3>);
 IS((drx::transpose<2, 0, 1>(of<A<float, 2, 3, 4>>())), A<float, 4, 2, 3>);
 IS((drx::broadcast_to<2, 3>(of<v3>())), A<float, 2, 3>);
 IS((drx::slice<1, 3>(of<v3>())), A<float, 2>);
+IS(drx::expand_dims<-1>(of<v3>()), A<float, 3, 1>);
+IS(drx::squeeze(of<A<int, 1, 3, 1>>()), i3);
+IS((drx::tile<2, 1>(of<v3>())), A<float, 2, 3>);
+IS((drx::repeat<2, -1>(of<m34>())), A<float, 3, 8>);
+IS(drx::linspace<v3>(0, of<scalar>()), v3);
 IS(drx::concatenate(of<m34>(), of<m34>()), A<float, 6, 4>);
 IS((drx::one_hot<float, 10>(of<i3>())), A<float, 3, 10>);
 IS((drx::identity<A<float, 3, 3>>()), A<float, 3, 3>);
@@ -148,6 +176,10 @@ IS((drx::random_bits<std::int64_t, 3>(of<key>())), A<std::int64_t, 3>);
 IS((drx::uniform<float, 3, 4>(of<key>(), -1, of<A<float, 4>>())), m34);
 IS((drx::normal<double, 3>(of<key>())), d3);
 IS(drx::bernoulli<3>(of<key>(), of<scalar>()), b3);
+IS((drx::exponential<double, 3>(of<key>())), d3);
+IS((drx::gumbel<float, 3, 4>(of<key>())), m34);
+IS(drx::categorical(of<key>(), of<m34>()), i3);
+IS((drx::categorical<7, 3>(of<key>(), of<m34>())), A<std::int32_t, 7, 3>);
 IS(drx::permutation<7>(of<key>()), A<std::int32_t, 7>);
 IS(drx::erfinv(of<m34>()), m34);
 // Parts and elements at traced positions.

@@ -35,7 +35,8 @@ constexpr auto log_softmax = [](auto x) { return drx::index<0>(drx::log_softmax(
 constexpr auto largest = [](auto x) { return drx::max(x); };
 constexpr auto smallest = [](auto x) { return drx::min(x); };
 constexpr auto total = [](auto x) { return drx::sum(x); };
-constexpr auto norm = [](auto x) { return drx::sqrt(drx::sum(x * x)); };
+constexpr auto norm = [](auto x) { return drx::norm(x); };
+constexpr auto stddev = [](auto x) { return drx::stddev(x); };
 constexpr auto largest_member = [](auto x) { return drx::reduce_max(x); };
 constexpr auto smallest_member = [](auto x) { return drx::reduce_min(x); };
 
@@ -46,7 +47,7 @@ tape tape_of(const std::string& name, std::size_t numbers) {
                           &prim::sin, &prim::cos, &prim::tan, &prim::asin, &prim::acos, &prim::atan, &prim::sinh, &prim::cosh,
                           &prim::tanh, &prim::asinh, &prim::acosh, &prim::atanh, &prim::sigmoid, &prim::erf, &prim::erfc,
                           &prim::lgamma, &prim::digamma, &prim::floor, &prim::ceil, &prim::round, &prim::sign, &prim::abs,
-                          &prim::relu, &prim::div, &prim::pow, &prim::atan2, &prim::maximum, &prim::minimum})
+                          &prim::relu, &prim::softplus, &prim::div, &prim::remainder, &prim::pow, &prim::atan2, &prim::maximum, &prim::minimum})
       r[p->name] = p;
     return r;
   }();
@@ -58,6 +59,7 @@ tape tape_of(const std::string& name, std::size_t numbers) {
   if (name == "min_over") return traced<smallest>();
   if (name == "sum") return traced<total>();
   if (name == "norm") return traced<norm>();
+  if (name == "stddev") return traced<stddev>();
   if (name == "reduce_max") return traced<largest_member, drx::placed<double, clients>>();
   if (name == "reduce_min") return traced<smallest_member, drx::placed<double, clients>>();
   throw std::invalid_argument("a row of no function known: " + name);

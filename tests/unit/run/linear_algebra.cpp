@@ -33,6 +33,10 @@ constexpr auto all = []<class A>(const A& x, auto y) {
                     drx::inverse(a),     drx::logdet(a),
                     drx::determinant(a), drx::grad([](auto z) { return drx::sum(drx::determinant(z)); })(x)};
 };
+constexpr auto decomposed = [](auto x) {
+  return std::tuple{drx::qr(x), drx::svd(x), drx::svd(transpose_of(x)), drx::eigh(drx::matmul(transpose_of(x), x)),
+                    drx::grad([](auto z) { return drx::sum(drx::square(drx::qr(z).second)) + drx::sum(drx::sin(drx::eigh(drx::matmul(transpose_of(z), z)).first)); })(x)};
+};
 /// Rank n - 1: the last row is the sum of the others.
 constexpr auto singular = [](auto x) {
   const auto a = drx::concatenate<1>(x, drx::reshape<2, 1, 5>(drx::sum<1>(x)));
@@ -49,6 +53,11 @@ TEST_CASE("systems and factorisations") {
   check_order<double, 1, 1>();
   check_order<double, 5, 3>();
   check_order<float, 17, 1>();
+}
+
+TEST_CASE("QR, eigenvalues and singular values") {
+  harness::check_run<program<decomposed, array<double, 2, 5, 3>>>({}, {0});
+  harness::check_run<program<decomposed, array<float, 1, 19, 12>>>({}, {0});
 }
 
 TEST_CASE("the determinant of singular matrices, its gradient and the gradient of that") {

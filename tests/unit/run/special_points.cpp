@@ -23,7 +23,7 @@ using points = drx::array<double, most>;
 DRX_GROUP(powers, F(exp), F(exp2), F(expm1), F(log), F(log1p), F(sqrt), F(rsqrt), F(cbrt))
 DRX_GROUP(circular, F(sin), F(cos), F(tan), F(asin), F(acos), F(atan))
 DRX_GROUP(hyperbolic, F(sinh), F(cosh), F(tanh), F(asinh), F(acosh), F(atanh), F(sigmoid))
-DRX_GROUP(others, F(erf), F(erfc), F(lgamma), F(floor), F(ceil), F(round), F(sign), F(abs), F(relu))
+DRX_GROUP(others, F(erf), F(erfc), F(lgamma), F(floor), F(ceil), F(round), F(sign), F(abs), F(relu), F(softplus))
 #undef F
 #undef DRX_GROUP
 
@@ -33,7 +33,7 @@ constexpr auto pairs = [](auto x, auto y) {
     const auto g = [=](auto a, auto b) { return drx::sum(f(a, b)); };
     return std::tuple{f(x, y), drx::grad<0>(g)(x, y), drx::grad<1>(g)(x, y)};
   };
-  return std::tuple_cat(slopes([](auto a, auto b) { return a / b; }), slopes([](auto a, auto b) { return drx::pow(a, b); }),
+  return std::tuple_cat(slopes([](auto a, auto b) { return a / b; }), slopes([](auto a, auto b) { return a % b; }), slopes([](auto a, auto b) { return drx::pow(a, b); }),
                         slopes([](auto a, auto b) { return drx::atan2(a, b); }), slopes([](auto a, auto b) { return drx::max(a, b); }),
                         slopes([](auto a, auto b) { return drx::min(a, b); }));
 };
@@ -42,7 +42,7 @@ constexpr auto reductions = [](auto x) {
   return std::tuple_cat(slopes([](auto v) { return drx::logsumexp(v); }), slopes([](auto v) { return drx::index<0>(drx::softmax(v)); }),
                         slopes([](auto v) { return drx::index<0>(drx::log_softmax(v)); }), slopes([](auto v) { return drx::max(v); }),
                         slopes([](auto v) { return drx::min(v); }), slopes([](auto v) { return drx::sum(v); }),
-                        slopes([](auto v) { return drx::sqrt(drx::sum(v * v)); }));
+                        slopes([](auto v) { return drx::norm(v); }), slopes([](auto v) { return drx::stddev(v); }));
 };
 
 /// The rows of each function named, at all its points at once.
@@ -81,7 +81,7 @@ TEST_CASE("special points of powers and exponentials") { check<powers_values, po
 TEST_CASE("special points of trigonometric functions") { check<circular_values, circular_slopes>({"sin", "cos", "tan", "asin", "acos", "atan"}); }
 TEST_CASE("special points of hyperbolic functions") { check<hyperbolic_values, hyperbolic_slopes>({"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sigmoid"}); }
 TEST_CASE("special points of special and piecewise functions") {
-  check<others_values, others_slopes>({"erf", "erfc", "lgamma", "floor", "ceil", "round", "sign", "abs", "relu"});
+  check<others_values, others_slopes>({"erf", "erfc", "lgamma", "floor", "ceil", "round", "sign", "abs", "relu", "softplus"});
 }
 
 TEST_CASE("special points of functions of two numbers") {
@@ -90,7 +90,7 @@ TEST_CASE("special points of functions of two numbers") {
   drx::single_rank c;
   using P = drx::program<pairs, drx::array<double, many>, drx::array<double, many>>;
   drx::compiled<P> program(e, c, {});
-  const std::vector<std::string> names{"div", "pow", "atan2", "max", "min"};
+  const std::vector<std::string> names{"div", "rem", "pow", "atan2", "max", "min"};
   for (std::size_t f = 0; f < names.size(); ++f) {
     std::vector<harness::special_point> mine;
     for (const auto& row : harness::special_points())
@@ -119,7 +119,7 @@ TEST_CASE("special points of functions of an array") {
   drx::single_rank c;
   using P = drx::program<reductions, drx::array<double, 2>>;
   drx::compiled<P> program(e, c, {});
-  const std::vector<std::string> names{"logsumexp", "softmax", "log_softmax", "max_over", "min_over", "sum", "norm"};
+  const std::vector<std::string> names{"logsumexp", "softmax", "log_softmax", "max_over", "min_over", "sum", "norm", "stddev"};
   for (const auto& row : harness::special_points())
     for (std::size_t f = 0; f < names.size(); ++f) {
       if (row.function != names[f]) continue;

@@ -56,7 +56,7 @@ TEST_CASE("elementwise primitives") {
                          {prim::sinh, -2, 2}, {prim::cosh, -2, 2}, {prim::asinh, -2, 2}, {prim::acosh, 1.5, 3},
                          {prim::atanh, -.8, .8}, {prim::asin, -.8, .8}, {prim::acos, -.8, .8}, {prim::atan, -2, 2},
                          {prim::erf, -2, 2}, {prim::erfc, -2, 2}, {prim::lgamma, 1.5, 4}, {prim::digamma, 1.5, 4},
-                         {prim::round, -4, 4}}) {
+                         {prim::round, -4, 4}, {prim::softplus, -3, 3}}) {
     CAPTURE(u.p.name);
     for (int rank = 0; rank < 3; ++rank)
       check({g.any_shape(rank)}, [&](builder& b, const vec<int>& x) { return b.add1(u.p, {x[0]}); },
@@ -80,6 +80,7 @@ TEST_CASE("elementwise primitives") {
           {.low = 1.5, .high = 4});
     check({s, s, s}, [](builder& b, const vec<int>& x) { return emit::where(b, emit::less(b, x[0], x[1]), x[1], x[2]); });
   }
+  check({drx::make_shape(2, 3), drx::make_shape(2, 3)}, [](builder& b, const vec<int>& x) { return b.add1(prim::remainder, x); }, {.low = .4, .high = .9});
   for (int n = -3; n < 8; ++n)
     check({g.any_shape(1)}, [&](builder& b, const vec<int>& x) { return emit::integer_pow(b, x[0], n); },
           {.low = .5, .high = 2, .tolerance = 1e-5});
