@@ -61,6 +61,7 @@ struct number_of_elements_differs : reported {};
 struct extents_differ : reported {};
 struct slice_out_of_range : reported {};
 struct loop_body_changes_the_type_of_its_carry : reported {};
+struct loop_has_more_steps_than_an_int32_counts : reported {};
 struct condition_is_not_one_bool : reported {};
 template <class Then, class Otherwise>
 struct branches_return_different_types : reported {};

@@ -25,19 +25,32 @@ struct psum : collective {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
 };
+/// Of each element the number of the first member that attains the extremum, an int64. ints: {largest}
+struct first_member : collective {
+  static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+};
 /// Those who attain the extremum share the derivative.
+template <bool Max>
 struct pextremum : collective {
   static constexpr int share(const rule_site& s) {
-    const int hit = emit::cast(s.b, emit::equal(s.b, s.operands[0], s.results[0]), s.b.type(s.operands[0]).type);
-    return emit::div(s.b, hit, emit::psum(s.b, hit, s.e.attrs.placement));
+    const placement_info* axis = s.e.attrs.placement;
+    const int x = s.operands[0], y = s.results[0];
+    // A member may be computed again for this comparison, where its last bits may differ: one that has won remains a winner.
+    const int first = emit::first_member(s.b, x, axis, Max), mine = emit::cast(s.b, emit::axis_index(s.b, axis), dtype::int64);
+    const int same = emit::equal(s.b, emit::broadcast_to(s.b, mine, s.b.shape(x)), first), no_nan = emit::equal(s.b, y, y);
+    const int won = s.b.add1(prim::logical_or, {emit::equal(s.b, x, y), s.b.add1(prim::logical_and, {same, no_nan})});
+    const int hit = emit::cast(s.b, won, s.b.type(x).type);
+    return emit::div(s.b, hit, emit::psum(s.b, hit, axis));
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::psum(s.b, emit::mul(s.b, share(s), t[0]), s.e.attrs.placement)};
+    return {emit::psum(s.b, emit::times(s.b, t[0], share(s)), s.e.attrs.placement)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::mul(s.b, share(s), emit::psum(s.b, ct[0], s.e.attrs.placement))};
+    return {emit::times(s.b, emit::psum(s.b, ct[0], s.e.attrs.placement), share(s))};
   }
 };
 struct all_gather : collective {  // ints: {how many members}
@@ -102,8 +115,15 @@ struct axis_index {
 
 namespace prim {
 inline constexpr primitive psum = over_members<rules::psum>("psum");
-inline constexpr primitive pmax = over_members<rules::pextremum>("pmax");
-inline constexpr primitive pmin = over_members<rules::pextremum>("pmin");
+inline constexpr primitive pmax = over_members<rules::pextremum<true>>("pmax");
+inline constexpr primitive pmin = over_members<rules::pextremum<false>>("pmin");
+inline constexpr primitive first_member{.name = "first_member",
+                                        .type = rules::first_member::type,
+                                        .jvp = rules::first_member::jvp,
+                                        .vjp = rules::first_member::vjp,
+                                        .batch = rules::first_member::batch,
+                                        .print = rules::all_gather::print,
+                                        .evaluate = rules::collective::evaluate};
 inline constexpr primitive all_gather{.name = "all_gather",
                                       .type = rules::all_gather::type,
                                       .jvp = rules::all_gather::jvp,
@@ -129,7 +149,7 @@ inline constexpr primitive axis_index{.name = "axis_index",
 
 /// Whose result differs from member to member.
 constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
-constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &all_gather || is_apart(p); }
+constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p); }
 }  // namespace prim
 
 namespace emit {
@@ -143,6 +163,12 @@ constexpr int axis_index(builder& b, const placement_info* axis) {
   attributes a;
   a.placement = axis;
   return b.add1(prim::axis_index, {}, a);
+}
+constexpr int first_member(builder& b, int x, const placement_info* axis, bool largest) {
+  attributes a;
+  a.placement = axis;
+  a.ints = {largest};
+  return b.add1(prim::first_member, {x}, a);
 }
 /// x[axis_index], along axis 0.
 constexpr int at_axis_index(builder& b, int x, const placement_info* axis) {

@@ -79,14 +79,14 @@ struct cumsum : along_axis {
 struct recurrence : along_axis {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     int moved = t[1];
-    if (t[0] != zero_tangent) moved = emit::accumulate(s.b, moved, emit::mul(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
+    if (t[0] != zero_tangent) moved = emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
     return {moved == zero_tangent ? zero_tangent : emit::recurrence(s.b, s.operands[0], moved, axis(s), backwards(s))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
     const int next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
     vec<int> r{zero_tangent, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s))};
-    if (wanted[0]) r[0] = emit::mul(s.b, r[1], previous(s.b, s.results[0], axis(s), backwards(s), 0));
+    if (wanted[0]) r[0] = emit::times(s.b, r[1], previous(s.b, s.results[0], axis(s), backwards(s), 0));
     return r;
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
@@ -105,12 +105,12 @@ struct cumprod : along_axis {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
     const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1);
-    return {emit::recurrence(s.b, s.operands[0], emit::mul(s.b, t[0], before), axis(s), backwards(s))};
+    return {emit::recurrence(s.b, s.operands[0], emit::times(s.b, t[0], before), axis(s), backwards(s))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1), next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
-    return {emit::mul(s.b, before, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s)))};
+    return {emit::times(s.b, before, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s)))};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
   static void evaluate(evaluation& v) {

@@ -118,9 +118,40 @@ inline constexpr primitive custom_vjp{.name = "custom_vjp",
 
 namespace detail {
 
+/// Makes the products and quotients of a derivative's rule, which a user wrote as ordinary code, those of a derivative: a zero stops in
+/// them too. `moved`: which inputs are tangents or cotangents.
+constexpr void mark_products(tape& rule, const vec<bool>& moved) {
+  vec<bool> linear(rule.values.size(), false);
+  for (int i = 0; i < rule.inputs.size(); ++i) linear[rule.inputs[i]] = moved[i];
+  for (entry& e : rule.entries) {
+    bool any = false, all_regions = e.prim == &prim::scan;  // (a carry may become one in a later step)
+    for (int o : e.operands) any = any || linear[o];
+    if (!any) continue;
+    for (int r : e.results) linear[r] = is_floating(rule.values[r].type);
+    const abstract_value type = rule.values[e.results[0]];
+    if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_in_doubt;
+    if (e.prim == &prim::div && is_floating(type.type) && linear[e.operands[0]]) e.prim = &prim::azdiv;
+    if (e.prim == &prim::matmul && prim::rules::matmul_in_doubt::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_in_doubt;
+    for (tape& region : e.regions) {
+      vec<bool> inner;
+      const int first = region.inputs.size() - e.operands.size();  // a loop's index; a branch has no input for its condition
+      for (int i = 0; i < region.inputs.size(); ++i) inner.push_back(i >= first && (all_regions || linear[e.operands[i - first]]));
+      mark_products(region, inner);
+    }
+  }
+}
+/// The last `count` inputs of the rule are tangents or cotangents.
+constexpr void mark_products(tape& rule, int count) {
+  vec<bool> moved(rule.inputs.size(), false);
+  for (int i = rule.inputs.size() - count; i < rule.inputs.size(); ++i) moved[i] = true;
+  mark_products(rule, moved);
+}
+
 /// Adds an entry of these regions, the first of which returns the results, of type R.
 template <class R, class... X>
-constexpr auto add_custom(const primitive& p, builder* b, const regions_of_one_entry& regions, const X&... x) {
+constexpr auto add_custom(const primitive& p, builder* b, regions_of_one_entry regions, const X&... x) {
+  if (&p == &prim::custom_jvp) mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
+  if (&p == &prim::custom_vjp) mark_products(regions.bodies[2], regions.bodies[0].outputs.size());
   b = with_captures(b, regions.captures);
   attributes a;
   a.ints = {regions.captures.size()};

@@ -84,13 +84,13 @@ struct cofactors {
     const auto n = from.last();
     if (n <= 1) return {zero_tangent};
     if (n <= polynomial_order) {
-      const int d = emit::mul(s.b, of_minors(s), emit::minors(s.b, t[0], false, true));
+      const int d = emit::times(s.b, of_minors(s), emit::minors(s.b, t[0], false, true));
       const std::int64_t last = s.b.shape(d).rank - 1;
       return {emit::reshape(s.b, emit::sum(s.b, d, {last - 1, last}), from)};
     }
     const int c = s.results[0], w = inverse_transposed(s);  // d(det W) = det tr(W^T dA) W - det W dA^T W
-    const int trace = sum::spread(s.b, emit::sum(s.b, emit::mul(s.b, w, t[0]), last_two(from)), from, last_two(from));
-    return {emit::sub(s.b, emit::mul(s.b, trace, c), emit::matmul(s.b, emit::matmul(s.b, c, t[0], false, true), w, false, false))};
+    const int trace = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, w, t[0]), last_two(from)), from, last_two(from));
+    return {emit::sub(s.b, emit::times(s.b, trace, c), emit::matmul(s.b, emit::matmul(s.b, c, t[0], false, true), w, false, false))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
@@ -103,11 +103,11 @@ struct cofactors {
       shape per_minor = all;
       per_minor.rank -= 2;
       const int g = sum::spread(s.b, emit::reshape(s.b, ct[0], per_minor), all, last_two(all));
-      return {emit::minors(s.b, emit::mul(s.b, g, c), true, true)};
+      return {emit::minors(s.b, emit::times(s.b, g, c), true, true)};
     }
     const int c = s.results[0], w = inverse_transposed(s);
-    const int scale = sum::spread(s.b, emit::sum(s.b, emit::mul(s.b, ct[0], c), last_two(from)), from, last_two(from));
-    return {emit::sub(s.b, emit::mul(s.b, scale, w), emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
+    const int scale = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
+    return {emit::sub(s.b, emit::times(s.b, scale, w), emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
   }
   static constexpr vec<std::int64_t> last_two(const shape& s) { return {s.rank - 2, s.rank - 1}; }
   static constexpr int of_minors(const rule_site& s) { return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)}); }
@@ -146,12 +146,12 @@ struct determinant {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
     const shape from = s.b.shape(t[0]);
-    return {emit::sum(s.b, emit::mul(s.b, emit::cofactors(s.b, s.operands[0]), t[0]), cofactors::last_two(from))};
+    return {emit::sum(s.b, emit::times(s.b, emit::cofactors(s.b, s.operands[0]), t[0]), cofactors::last_two(from))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const shape from = s.b.shape(s.operands[0]);
-    return {emit::mul(s.b, sum::spread(s.b, ct[0], from, cofactors::last_two(from)), emit::cofactors(s.b, s.operands[0]))};
+    return {emit::times(s.b, sum::spread(s.b, ct[0], from, cofactors::last_two(from)), emit::cofactors(s.b, s.operands[0]))};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     shape s = b.shape(o[0]);

@@ -1,5 +1,4 @@
-// drx/primitives/elementary.hpp: what the families of elementary functions share: kinds of rows, which arrays they take,
-// and which products in derivatives are guarded.
+// drx/primitives/elementary.hpp: what the families of elementary functions share: kinds of rows, and which arrays they take.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else
@@ -56,27 +55,6 @@ constexpr auto floating_pair_misuse() {
   }
 }
 }  // namespace detail
-
-namespace emit {
-/// Whether x comes from a singular operation, by elementwise steps and changes of shape (the last few are looked at).
-constexpr bool may_be_infinite(const builder& b, int x, int steps) {
-  const entry* e = b.definition(x);
-  if (!e || steps == 0) return false;
-  if (e->prim->singular) {
-    double y = 0;
-    return e->prim != &prim::div || !is_constant(b, e->operands[1], y) || y == 0;
-  }
-  const bool moved = e->prim == &prim::broadcast_to || e->prim == &prim::reshape || e->prim == &prim::transpose || e->prim == &prim::slice;
-  if (!e->prim->elementwise && !moved) return false;
-  for (int o : e->operands)
-    if (may_be_infinite(b, o, steps - 1)) return true;
-  return false;
-}
-/// t times a derivative d, where d is some value of the program: guarded if either may be infinite.
-constexpr int times(builder& b, int t, int d) {
-  return may_be_infinite(b, t, 6) || may_be_infinite(b, d, 6) ? azmul(b, t, d) : mul(b, t, d);
-}
-}  // namespace emit
 
 }  // namespace drx
 

@@ -23,6 +23,7 @@ constexpr int div(builder& b, int x, int y);
 constexpr int neg(builder& b, int x);
 constexpr int azmul(builder& b, int x, int y);
 constexpr int azdiv(builder& b, int x, int y);
+/// A tangent or cotangent t times a derivative d of a value of the program: 0 where either is 0, also where the other is infinite.
 constexpr int times(builder& b, int t, int d);
 constexpr int equal(builder& b, int x, int y);
 constexpr int less(builder& b, int x, int y);
@@ -46,6 +47,9 @@ constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation)
 constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
 constexpr bool is_matmul(const entry& e);
+/// matmul of a tangent or cotangent and a value of the program, in which a zero wins where elements of the result are single products,
+/// or the result is one number for each element of the batch. (Larger products of matrices are plain.)
+constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y);
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
                     const vec<std::int64_t>& stride);
 constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n);
@@ -82,6 +86,8 @@ constexpr int reduce_sum(builder& b, int x, const placement_info* p);
 /// Of each element of x the number of the first member that attains the maximum or minimum; `number` is the members' own.
 constexpr int first_to_attain(builder& b, int x, int number, const placement_info* p, bool maximum);
 constexpr int psum(builder& b, int x, const placement_info* axis);
+constexpr int axis_index(builder& b, const placement_info* axis);
+constexpr int first_member(builder& b, int x, const placement_info* axis, bool largest);
 constexpr int at_axis_index(builder& b, int x, const placement_info* axis);
 constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);

@@ -9,7 +9,7 @@
 namespace drx {
 namespace prim {
 namespace rows {
-struct erfinv : floating_function {
+struct erfinv : floating_function, singular_value {
   static constexpr const char* name = "erfinv";
   template <class T>
   DRX_FN static T apply(T x) { return math::erfinv(x); }
@@ -23,7 +23,7 @@ struct erfinv : floating_function {
   }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {  // t sqrt(pi) / 2 exp(y^2)
     const int y = s.results[0];
-    return emit::mul(b, t, emit::mul(b, emit::constant_like(b, t, 0.88622692545275801365), emit::exp(b, emit::mul(b, y, y))));
+    return emit::azmul(b, t, emit::mul(b, emit::constant_like(b, t, 0.88622692545275801365), emit::exp(b, emit::mul(b, y, y))));
   }
 };
 }  // namespace rows

@@ -56,7 +56,7 @@ struct sigmoid : floating_function {
   static T reference(T x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
-    return emit::mul(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
+    return emit::times(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
   }
 };
 struct softplus : floating_function {  // max(x, 0) + log(1 + exp(-|x|)): neither overflows nor loses digits

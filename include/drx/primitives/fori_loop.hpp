@@ -4,10 +4,15 @@
 #else
 #pragma once
 
+#include <limits>
+
 namespace drx {
 namespace detail {
 
 using index_t = array<std::int32_t>;
+/// Whether the counter of a loop, an int32, holds the number of steps.
+template <std::int64_t Steps>
+concept CountableSteps = Steps <= std::numeric_limits<std::int32_t>::max();
 template <class Body, class C>
 inline constexpr bool counts = !error::is_unsaid<call_result_t<Body, index_t, C>>;
 template <class Body, class Carry>
@@ -67,8 +72,9 @@ constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::in
 /// carry = body(carry), or body(i, carry) with i an int32 counting from 0, Steps times. `memory` is what is kept for reverse
 /// mode: keep_carries, keep_all, checkpoint_every<K>, recompute_all.
 template <std::int64_t Steps, class Carry, class Body>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::LoopBody<Body, Carry>)
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && detail::LoopBody<Body, Carry>)
 constexpr auto fori_loop(const Carry& init, const Body& body, const loop_memory& memory = keep_carries) {
+  static_assert(Steps >= 0, "drx::fori_loop: a negative number of steps");
   if constexpr (error::Reported<detail::loop_result<Body, Carry>>) {
     return error::reported{};
   } else {
@@ -81,8 +87,11 @@ constexpr auto fori_loop(const Carry& init, const Body& body, const loop_memory&
   }
 }
 template <std::int64_t Steps, class Carry, class Body, class Why = decltype(detail::loop_misuse<detail::loop_result<Body, Carry>, Carry>())>
-  requires(Structured<Carry> && !error::Reported<Carry> && !detail::LoopBody<Body, Carry>)
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && !detail::LoopBody<Body, Carry>)
 Why fori_loop(const Carry&, const Body&, const loop_memory& = keep_carries) = delete;  // drx: the body takes (carry) or (i, carry), and must return the carry's own type: same shapes, element types, structure
+template <std::int64_t Steps, class Carry, class Body, class Why = error::loop_has_more_steps_than_an_int32_counts>
+  requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Steps>)
+Why fori_loop(const Carry&, const Body&, const loop_memory& = keep_carries) = delete;  // drx: at most 2147483647 steps: put a loop into a loop
 
 }  // namespace drx
 

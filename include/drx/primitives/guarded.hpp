@@ -1,5 +1,7 @@
 // drx/primitives/guarded.hpp: products and quotients in which a zero stops, for the derivatives of singular operations.
 // A cotangent of 0 says that nothing depends on the operand; times an infinite derivative it must stay 0, not become NaN.
+// Products in doubt are such as may need it or not. What they multiply may come from around a region, which is differentiated by
+// itself: the whole program tells (transform/settled_products.hpp). Until then they count as guarded.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else
@@ -52,17 +54,26 @@ struct azdiv : same_type, on_floating, singular_value {
   }
 };
 
+/// A product of a derivative: in the whole program it becomes azmul where a factor may be infinite, else mul.
+struct mul_in_doubt : azmul {
+  static constexpr const char* name = "mul?";
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) { return emit::times(b, t, s.operands[1 - i]); }
+};
+
 }  // namespace rows
 
 inline constexpr primitive azmul = elementwise_primitive<rows::azmul>();
 inline constexpr primitive azdiv = elementwise_primitive<rows::azdiv>();
+inline constexpr primitive mul_in_doubt = elementwise_primitive<rows::mul_in_doubt>();
 template <> struct row_of<&azmul> : rows::azmul {};
+template <> struct row_of<&mul_in_doubt> : rows::mul_in_doubt {};
 template <> struct row_of<&azdiv> : rows::azdiv {};
 }  // namespace prim
 
 namespace emit {
 constexpr int azmul(builder& b, int x, int y) { return b.add1(prim::azmul, {x, y}); }
 constexpr int azdiv(builder& b, int x, int y) { return b.add1(prim::azdiv, {x, y}); }
+constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_in_doubt, {t, d}); }
 }  // namespace emit
 }  // namespace drx
 

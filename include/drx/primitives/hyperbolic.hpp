@@ -23,7 +23,7 @@ struct tanh : floating_function {
   static T reference(T x) { return std::tanh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
-    return emit::mul(b, t, emit::sub(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
+    return emit::times(b, t, emit::sub(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
   }
 };
 // cut-end tanh_row

@@ -23,8 +23,8 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
     int r = zero_tangent;
-    if (t[0] != zero_tangent) r = emit::matmul(s.b, t[0], s.operands[1], tx, ty);
-    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::matmul(s.b, s.operands[0], t[1], tx, ty));
+    if (t[0] != zero_tangent) r = emit::times_matrix(s.b, t[0], s.operands[1], tx, ty);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::times_matrix(s.b, s.operands[0], t[1], tx, ty));
     return {r};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -32,8 +32,8 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
     if (ct[0] == zero_tangent) return r;
     const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
     const int x = s.operands[0], y = s.operands[1], g = ct[0];
-    if (wanted[0]) r[0] = tx ? emit::matmul(s.b, y, g, ty, true) : emit::matmul(s.b, g, y, false, !ty);
-    if (wanted[1]) r[1] = ty ? emit::matmul(s.b, g, x, true, tx) : emit::matmul(s.b, x, g, !tx, false);
+    if (wanted[0]) r[0] = tx ? emit::times_matrix(s.b, y, g, ty, true) : emit::times_matrix(s.b, g, y, false, !ty);
+    if (wanted[1]) r[1] = ty ? emit::times_matrix(s.b, g, x, true, tx) : emit::times_matrix(s.b, x, g, !tx, false);
     return r;
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
@@ -42,21 +42,28 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
     if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {  // rows of the batch under each other: one product
       const shape from = s.b.shape(x);
       const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
-      const int product = emit::matmul(s.b, tall, y, false, ty);
+      const int product = written(s.b, *s.e.prim, tall, y, false, ty);
       return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
     }
     const shape right = s.b.shape(y);
     if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1) {  // columns of the batch beside each other
       const std::int64_t k = right[ty ? 2 : 1];
-      const int product = emit::matmul(s.b, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
+      const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
       return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
     }
     if (!batched[0]) x = emit::repeated(s.b, x, n);
     if (!batched[1]) y = emit::repeated(s.b, y, n);
-    return {emit::matmul(s.b, x, y, tx, ty)};
+    return {written(s.b, *s.e.prim, x, y, tx, ty)};
+  }
+  static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
+    attributes a;
+    a.ints = {transpose_x, transpose_y};
+    return b.add1(p, {x, y}, a);
   }
   /// Folds transposes of the last two axes into the product.
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *matmul_ptr(), o, a); }
+  static constexpr const primitive* matmul_ptr();
+  static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
     vec<int> operands = o;
     attributes attrs = a;
     bool changed = false;
@@ -67,7 +74,7 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
       attrs.ints[i] = 1 - attrs.ints[i];
       changed = true;
     }
-    return changed ? emit::matmul(b, operands[0], operands[1], attrs.ints[0] != 0, attrs.ints[1] != 0) : -1;
+    return changed ? b.add1(p, operands, attrs) : -1;
   }
   static constexpr bool swaps_last_two(const entry& e) {
     if (e.prim != &prim::transpose) return false;
@@ -79,7 +86,9 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
   static std::string print(const attributes& a) {
     return a.ints[0] ? (a.ints[1] ? "T,T" : "T,N") : (a.ints[1] ? "N,T" : "N,N");
   }
-  static void evaluate(evaluation& v) {
+  static void evaluate(evaluation& v) { add_products(v, [](auto x, auto y) { return x * y; }); }
+  template <class F>
+  static void add_products(evaluation& v, F times) {
     const bool tx = v.e.attrs.ints[0] != 0, ty = v.e.attrs.ints[1] != 0;
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
@@ -95,12 +104,24 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
           for (std::int64_t j = 0; j < n; ++j) {
             auto total = static_cast<wide>(r[i * n + j]);
             for (std::int64_t l = 0; l < k; ++l)
-              total = static_cast<wide>(total + static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]) * static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]));
+              total = static_cast<wide>(total + times(static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]), static_cast<wide>(ty ? q[j * k + l] : q[l * n + j])));
             r[i * n + j] = static_cast<T>(total);
           }
       }
     });
   }
+};
+/// A product in a derivative (guarded.hpp): in the whole program it is written by elements where a factor may be infinite, else as matmul.
+struct matmul_in_doubt : matmul {
+  /// Whether elements of a product of the type `to` are single products, or the only ones of their matrix.
+  static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
+    const shape s = to.shape;
+    const int r = s.rank;
+    return is_floating(to.type) && (x.shape[a.ints[0] ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *in_doubt_ptr(), o, a); }
+  static constexpr const primitive* in_doubt_ptr();
+  static void evaluate(evaluation& v) { add_products(v, [](auto x, auto y) { return x == 0 || y == 0 ? decltype(x * y)(0) : x * y; }); }
 };
 }  // namespace prim::rules
 
@@ -113,12 +134,27 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .simplify = rules::matmul::simplify,
                                   .print = rules::matmul::print,
                                   .evaluate = rules::matmul::evaluate};
+inline constexpr primitive matmul_in_doubt{.name = "matmul?",
+                                           .type = rules::matmul::type,
+                                           .jvp = rules::matmul::jvp,
+                                           .vjp = rules::matmul::vjp,
+                                           .batch = rules::matmul::batch,
+                                           .simplify = rules::matmul_in_doubt::simplify,
+                                           .print = rules::matmul::print,
+                                           .evaluate = rules::matmul_in_doubt::evaluate};
+constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
+constexpr const primitive* rules::matmul_in_doubt::in_doubt_ptr() { return &prim::matmul_in_doubt; }
 }
 namespace emit {
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
+  return prim::rules::matmul::written(b, prim::matmul, x, y, transpose_x, transpose_y);
+}
+constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
+  using rules = prim::rules::matmul_in_doubt;
   attributes a;
   a.ints = {transpose_x, transpose_y};
-  return b.add1(prim::matmul, {x, y}, a);
+  const vec<abstract_value> operands{b.type(x), b.type(y)};
+  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_in_doubt : prim::matmul, {x, y}, a);
 }
 constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
 }  // namespace emit

@@ -210,6 +210,8 @@ class member_function {
       if (varies[x]) return emit::reduce_sum(b, y, p);
       return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
     }
+    if (e.prim == &prim::first_member)
+      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, e.attrs.ints[0] != 0) : emit::constant(b, t.values[e.results[0]], 0);
     return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
   }
   constexpr int exchanged(const entry& e) {

@@ -44,7 +44,7 @@ struct abs : number_function {  // derivative at 0: 0
   template <class T>
   static T reference(T x) { return std::abs(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::mul(b, t, b.add1(prim_sign(), {s.operands[0]}));
+    return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
   }
   static constexpr const primitive& prim_sign();
 };

@@ -26,16 +26,16 @@ struct prod : over_axes {
     const int row = emit::reshape(b, turned, rows);
     const int before = along_axis::previous(b, emit::cumprod(b, row, last, false), last, false, 1);
     const int behind = along_axis::previous(b, emit::cumprod(b, row, last, true), last, true, 1);
-    return emit::transpose(b, emit::reshape(b, emit::mul(b, before, behind), wide), inverse);
+    return emit::transpose(b, emit::reshape(b, emit::times(b, before, behind), wide), inverse);
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::sum(s.b, emit::mul(s.b, t[0], others(s.b, s.operands[0], s.e.attrs.ints)), s.e.attrs.ints)};
+    return {emit::sum(s.b, emit::times(s.b, t[0], others(s.b, s.operands[0], s.e.attrs.ints)), s.e.attrs.ints)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const int factor = others(s.b, s.operands[0], s.e.attrs.ints);
-    return {emit::mul(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), factor)};
+    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), factor)};
   }
   /// Axes that are not neighbours: one run of neighbours after the other.
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {

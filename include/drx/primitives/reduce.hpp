@@ -88,23 +88,20 @@ struct reduce_extremum : reduce_sum {
     const int none = emit::cast(b, emit::equal(b, all, emit::constant_like(b, all, 0)), b.type(n).type);
     return emit::add(b, n, emit::broadcast_to(b, none, b.shape(n)));
   }
+  static constexpr int shared(const rule_site& s, int moved) {  // what moves each member, times its share
+    const placement_info* p = s.e.attrs.placement;
+    const int hit = winners(s), number = emit::broadcast(s.b, number_of(s.b, hit, p), p);
+    return emit::map(s.b, p, {moved, hit, number}, [](builder& b, const vec<int>& in) {
+      return vec<int>{emit::times(b, in[0], emit::div(b, in[1], in[2]))};
+    })[0];
+  }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
-    const placement_info* p = s.e.attrs.placement;
-    const int hit = winners(s);
-    const int moved = emit::map(s.b, p, {hit, t[0]}, [](builder& b, const vec<int>& in) {
-      return vec<int>{emit::mul(b, in[0], in[1])};
-    })[0];
-    return {emit::div(s.b, emit::reduce_sum(s.b, moved, p), number_of(s.b, hit, p))};
+    return {emit::reduce_sum(s.b, shared(s, t[0]), s.e.attrs.placement)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    const placement_info* p = s.e.attrs.placement;
-    const int hit = winners(s);
-    const int share = emit::broadcast(s.b, emit::div(s.b, ct[0], number_of(s.b, hit, p)), p);
-    return {emit::map(s.b, p, {hit, share}, [](builder& b, const vec<int>& in) {
-      return vec<int>{emit::mul(b, in[0], in[1])};
-    })[0]};
+    return {shared(s, emit::broadcast(s.b, ct[0], s.e.attrs.placement))};
   }
   static void evaluate(evaluation& v) {
     fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; });

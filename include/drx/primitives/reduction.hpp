@@ -134,11 +134,11 @@ struct extremum : over_axes {
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::sum(s.b, emit::mul(s.b, t[0], winners(s)), s.e.attrs.ints)};
+    return {emit::sum(s.b, emit::times(s.b, t[0], winners(s)), s.e.attrs.ints)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::mul(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
+    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
   }
   static void evaluate(evaluation& v) {
     fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);

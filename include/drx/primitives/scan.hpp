@@ -29,6 +29,7 @@ template <class Carry, class Xs, class F>
 constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_memory& memory = keep_carries) {
   constexpr std::int64_t length = detail::common_length<canonical_t<Xs>>();
   static_assert(length >= 0, "drx::scan: the xs are not of one length");
+  static_assert(detail::CountableSteps<length>, "drx::scan: loop_has_more_steps_than_an_int32_counts");
   using X = typename detail::drop_axis<canonical_t<Xs>, 0>::type;
   const auto step = [&](const detail::index_t&, const auto& carry, const auto& x) { return f(carry, x); };
   using R = decltype(f(std::declval<traced_t<Carry>>(), std::declval<traced_t<X>>()));

@@ -125,13 +125,13 @@ struct logdet {  // operands A, its two factors
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
     const std::int64_t last = s.b.shape(t[0]).rank - 1;
-    return {emit::sum(s.b, emit::mul(s.b, slope(s), t[0]), {last - 1, last})};
+    return {emit::sum(s.b, emit::times(s.b, t[0], slope(s)), {last - 1, last})};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(3, zero_tangent);
     if (ct[0] == zero_tangent || !wanted[0]) return r;
     const shape from = s.b.shape(s.operands[0]);
-    r[0] = emit::mul(s.b, sum::spread(s.b, ct[0], from, {from.rank - 2, from.rank - 1}), slope(s));
+    r[0] = emit::times(s.b, sum::spread(s.b, ct[0], from, {from.rank - 2, from.rank - 1}), slope(s));
     return r;
   }
   static void evaluate(evaluation& v) {

@@ -19,7 +19,7 @@ struct erf : floating_function {
   static T reference(T x) { return std::erf(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
-    return emit::mul(b, t, emit::mul(b, bell, emit::constant_like(b, t, 1.12837916709551257390)));  // 2 / sqrt(pi)
+    return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, 1.12837916709551257390)));  // 2 / sqrt(pi)
   }
 };
 struct erfc : floating_function {
@@ -30,7 +30,7 @@ struct erfc : floating_function {
   static T reference(T x) { return std::erfc(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
-    return emit::mul(b, t, emit::mul(b, bell, emit::constant_like(b, t, -1.12837916709551257390)));  // 2 / sqrt(pi)
+    return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, -1.12837916709551257390)));  // 2 / sqrt(pi)
   }
 };
 struct lgamma : floating_function, singular_value {

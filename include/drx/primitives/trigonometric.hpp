@@ -17,7 +17,7 @@ constexpr int one_minus_square(builder& b, int x) {
 }
 
 /// Fast up to sin_limit; of infinity NaN.
-struct circular_function : floating_function, singular_value {
+struct circular_function : floating_function {
   template <class T>
   DRX_INLINE static bool near(T x) { return math::within_sin_limit(x); }
 };
@@ -46,7 +46,7 @@ struct cos : circular_function {
     return emit::neg(b, emit::azmul(b, t, emit::sin(b, s.operands[0])));
   }
 };
-struct tan : circular_function {
+struct tan : circular_function, singular_value {
   static constexpr const char* name = "tan";
   template <class T>
   DRX_INLINE static T apply(T x) { return math::tan_near(x); }

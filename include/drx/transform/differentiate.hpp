@@ -134,6 +134,17 @@ constexpr int rows_of(builder& b, int x, const vec<std::int64_t>& numbers) {
   return emit::concatenate(b, rows, 0);
 }
 
+/// Of each element the number, an int64, of the first row along axis 0 that attains the maximum or minimum.
+constexpr int first_row_to_attain(builder& b, int x, bool largest) {
+  attributes rows;
+  rows.ints = {0};
+  const shape s = b.shape(x);
+  const int best = b.add1(largest ? prim::max_over : prim::min_over, {x}, rows);
+  const int number = emit::iota(b, abstract_value(dtype::int64, s), 0), none = emit::constant_like(b, number, static_cast<double>(s[0]));
+  const int attains = emit::equal(b, x, emit::broadcast_to(b, best, s));
+  return b.add1(prim::min_over, {emit::where(b, attains, number, none)}, rows);
+}
+
 /// A collective over the batch's own axis: of arrays with that axis in front, or of what all elements have in common.
 constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, vec<int>& names,
                           vec<bool>& has_axis) {
@@ -155,6 +166,10 @@ constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, 
   } else if (e.prim == &prim::pmax || e.prim == &prim::pmin) {
     y = operands[0];
     if (with_axis) y = b.add1(e.prim == &prim::pmax ? prim::max_over : prim::min_over, {y}, first);
+  } else if (e.prim == &prim::first_member) {
+    const abstract_value type = b.type(operands[0]).with_type(dtype::int64);
+    y = emit::constant(b, type, 0);
+    if (with_axis) y = first_row_to_attain(b, operands[0], e.attrs.ints[0] != 0);
   } else if (e.prim == &prim::all_gather) {
     if (e.attrs.ints[0] != n) throw "drx: all_gather of another number of members than the axis has";
     y = with_axis ? operands[0] : emit::repeated(b, operands[0], n);

@@ -4,6 +4,7 @@
 #include <drx/tape/frozen.hpp>
 #include <drx/tape/print.hpp>
 #include <drx/transform/differentiate.hpp>
+#include <drx/transform/settled_products.hpp>
 
 namespace drx {
 
@@ -52,7 +53,8 @@ struct program {
       return {};
     } else {
       builder trace;
-      drx::tape t = without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(&trace, F, std::type_identity<Inputs>{}...).body);
+      drx::tape t = transform::settled_products(
+          without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(&trace, F, std::type_identity<Inputs>{}...).body));
       check(t);
       return t;
     }
