@@ -9,7 +9,13 @@
 
 #include <drx/scalar/math.hpp>
 
+#include <limits>
+
 namespace drx {
+namespace detail {
+/// (Differences of infinities are no constant expressions.)
+constexpr bool is_finite(double x) { return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max(); }
+}  // namespace detail
 namespace prim {
 namespace rows {
 
@@ -30,7 +36,7 @@ struct azmul : same_type, on_floating, singular_value {
       double c = 0;
       if (!emit::is_constant(b, o[i], c)) continue;
       if (c == 0) return o[i];
-      if (c - c == 0) return emit::mul(b, o[0], o[1]);  // finite: the plain product stops at zeros too
+      if (detail::is_finite(c)) return emit::mul(b, o[0], o[1]);  // finite: the plain product stops at zeros too
     }
     return -1;
   }
@@ -50,7 +56,7 @@ struct azdiv : same_type, on_floating, singular_value {
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
     if (emit::is_constant(b, o[0], x)) return x == 0 ? o[0] : emit::div(b, o[0], o[1]);
-    return emit::is_constant(b, o[1], y) && y != 0 && y - y == 0 ? emit::div(b, o[0], o[1]) : -1;
+    return emit::is_constant(b, o[1], y) && y != 0 && detail::is_finite(y) ? emit::div(b, o[0], o[1]) : -1;
   }
 };
 

@@ -183,6 +183,8 @@ constexpr int first_to_attain(builder& b, int x, int number, const placement_inf
 
 namespace detail {
 struct no_pull {};
+// drx/primitives/custom_derivative.hpp
+constexpr void mark_products(tape& rule, int count);
 }  // namespace detail
 
 /// A way to reduce: combine(a, b) of two values of one type, associative, and its identity: a number, taken for every
@@ -274,6 +276,7 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
     const auto pull = detail::trace_region(&b, m.pull, std::type_identity<M>{}, std::type_identity<M>{}, std::type_identity<M>{});
     closed(pull.captures);
     regions.push_back(pull.body);
+    detail::mark_products(regions.back(), leaf_count<M>);
   }
   attributes a;
   a.placement = &placement_of<typename X::placement>;

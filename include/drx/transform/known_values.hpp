@@ -1,13 +1,14 @@
-// drx/transform/known_values.hpp: what is known of a program's values whatever its inputs are, as long as these are finite: whether
-// they are finite too, and their signs. Of a primitive that is not named here nothing is known.
+// drx/transform/known_values.hpp: what is known of a program's values whatever its inputs are, as long as these are
+// finite: whether they are finite too, and their signs. Of a primitive that is not named here nothing is known.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
 
 namespace drx::transform {
 
-/// What is known of all elements of a value. Of what may be NaN the signs say what it is not: `not_negative` is "never less than 0".
-/// Sums and products of finite numbers count as finite: infinity comes from singular points, and from functions that grow as exp does.
+/// What is known of all elements of a value. Of what may be NaN the signs say what it is not: `not_negative` is "never
+/// less than 0". Sums and products of finite numbers count as finite: infinity comes from singular points, and from
+/// functions that grow as exp does.
 struct known_value {
   bool finite = false;
   bool not_negative = false, not_positive = false;
@@ -24,12 +25,13 @@ struct known_value {
 };
 /// What holds of either.
 constexpr known_value either(const known_value& x, const known_value& y) {
-  return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive, x.not_zero && y.not_zero};
+  return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive,
+          x.not_zero && y.not_zero};
 }
 using known_values = vec<known_value>;
 
 namespace detail {
-constexpr known_value known_number(double x) { return {x - x == 0, !(x < 0), !(x > 0), x != 0}; }
+constexpr known_value known_number(double x) { return {drx::detail::is_finite(x), !(x < 0), !(x > 0), x != 0}; }
 constexpr known_value any_finite() { return {true, false, false, false}; }
 constexpr known_value a_count() { return {true, true, false, false}; }
 constexpr known_value negated(const known_value& x) { return {x.finite, x.not_positive, x.not_negative, x.not_zero}; }
@@ -58,7 +60,8 @@ constexpr known_value function_of(const primitive* p, const known_value& x) {
   if (p == &prim::abs) return {x.finite, true, x.not_negative && x.not_positive, x.not_zero};
   if (p == &prim::relu) return {x.finite, true, x.not_positive, x.positive()};
   if (p == &prim::sigmoid || p == &prim::erfc) return {x.finite, true, false, false};
-  if (p == &prim::tanh || p == &prim::erf || p == &prim::atan || p == &prim::asinh || p == &prim::cbrt || p == &prim::sign || p == &prim::round)
+  if (p == &prim::tanh || p == &prim::erf || p == &prim::atan || p == &prim::asinh || p == &prim::cbrt ||
+      p == &prim::sign || p == &prim::round)
     return x.but_zero();
   if (p == &prim::floor) return {x.finite, x.not_negative, x.not_positive, x.negative()};
   if (p == &prim::ceil) return {x.finite, x.not_negative, x.not_positive, x.positive()};
@@ -70,22 +73,26 @@ constexpr known_value larger_of(const known_value& x, const known_value& y) {
 }
 /// The result has the elements of operand 0 and no others.
 constexpr bool hands_on(const primitive* p) {
-  return p == &prim::broadcast_to || p == &prim::reshape || p == &prim::transpose || p == &prim::flip || p == &prim::slice ||
-         p == &prim::dynamic_slice || p == &prim::take || p == &prim::stop_gradient || p == &prim::with_layout || p == &prim::broadcast ||
-         p == &prim::distribute || p == &prim::gather || p == &prim::all_gather || p == &prim::all_to_all || p == &prim::pmax ||
-         p == &prim::pmin || p == &prim::max_over || p == &prim::min_over || p == &prim::member_transpose;
+  return p == &prim::broadcast_to || p == &prim::reshape || p == &prim::transpose || p == &prim::flip ||
+         p == &prim::slice || p == &prim::dynamic_slice || p == &prim::take || p == &prim::stop_gradient ||
+         p == &prim::with_layout || p == &prim::broadcast || p == &prim::distribute || p == &prim::gather ||
+         p == &prim::all_gather || p == &prim::all_to_all || p == &prim::pmax || p == &prim::pmin ||
+         p == &prim::max_over || p == &prim::min_over || p == &prim::member_transpose;
 }
 /// The result's elements are sums of some of operand 0, or 0.
 constexpr bool adds_up(const primitive* p) {
-  return p == &prim::cumsum || p == &prim::window_sum || p == &prim::window_select || p == &prim::reduce_sum || p == &prim::reduce_mean ||
-         p == &prim::reduce_max || p == &prim::reduce_min || p == &prim::psum || p == &prim::ppermute || p == &prim::member_permute ||
-         p == &prim::pad || p == &prim::shard_sum || p == &prim::group_gather;
+  return p == &prim::cumsum || p == &prim::window_sum || p == &prim::window_select || p == &prim::reduce_sum ||
+         p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min || p == &prim::psum ||
+         p == &prim::ppermute || p == &prim::member_permute || p == &prim::pad || p == &prim::shard_sum ||
+         p == &prim::group_gather;
 }
 /// The result's elements are sums of products of both operands' elements.
 constexpr bool multiplies(const primitive* p) {
   return p == &prim::matmul || p == &prim::matmul_in_doubt || p == &prim::convolution || p == &prim::recurrence;
 }
-constexpr bool is_product(const primitive* p) { return p == &prim::mul || p == &prim::azmul || p == &prim::mul_in_doubt; }
+constexpr bool is_product(const primitive* p) {
+  return p == &prim::mul || p == &prim::azmul || p == &prim::mul_in_doubt;
+}
 
 /// A tape's entries by the values that they define.
 struct definitions {
@@ -101,13 +108,17 @@ struct definitions {
     for (const entry* e = of(v); e && (e->prim == &p || e->prim == &prim::stop_gradient); e = of(v)) v = e->operands[0];
     return v;
   }
-  [[nodiscard]] constexpr bool same(int v, int w) const { return behind(v, prim::stop_gradient) == behind(w, prim::stop_gradient); }
-  /// Whether v is the largest (or smallest) of x along some axes, repeated along these, as x - max(x) has it: the entry that finds it, or
-  /// null. (Instead of the largest there may be one that is asked first whether it is finite: log(sum(exp(x))) does.)
+  [[nodiscard]] constexpr bool same(int v, int w) const {
+    return behind(v, prim::stop_gradient) == behind(w, prim::stop_gradient);
+  }
+  /// Whether v is the largest (or smallest) of x along some axes, repeated along these, as x - max(x) has it: the entry
+  /// that finds it, or null. (Instead of the largest there may be one that is asked first whether it is finite:
+  /// log(sum(exp(x))) does.)
   [[nodiscard]] constexpr const entry* extremum_of(int v, int x) const {
     v = behind(v, prim::stop_gradient);
     const entry* repeated = of(v);
-    const shape kept = repeated && repeated->prim == &prim::broadcast_to ? t.values[repeated->operands[0]].shape : t.values[v].shape;
+    const shape kept =
+        repeated && repeated->prim == &prim::broadcast_to ? t.values[repeated->operands[0]].shape : t.values[v].shape;
     if (repeated && repeated->prim == &prim::broadcast_to) v = repeated->operands[0];
     const entry* m = of(behind(v, prim::reshape));
     if (m && m->prim == &prim::where && is_test_of_finiteness(*m)) m = of(behind(m->operands[1], prim::reshape));
@@ -143,12 +154,26 @@ struct definitions {
     return same && same->prim == &prim::equal && sum && sum->prim == &prim::sum && sum->operands[0] == e.operands[0] &&
            extremum_of(same->operands[1], same->operands[0]);
   }
+  [[nodiscard]] constexpr double number(int v, double otherwise) const {
+    const entry* e = of(behind(v, prim::broadcast_to));
+    return e && e->prim == &prim::constant ? e->attrs.number : otherwise;
+  }
+  /// Whether e is erfinv of uniform numbers between -1 and 1, of which none is an end: what normal ones are made of.
+  [[nodiscard]] constexpr bool is_of_uniform(const entry& e) const {
+    const entry* sum = of(e.operands[0]);
+    const entry* wide = sum && sum->prim == &prim::add ? of(sum->operands[0]) : nullptr;
+    const entry* u = wide && wide->prim == &prim::mul ? of(wide->operands[0]) : nullptr;
+    if (!u || u->prim != &prim::unit_interval) return false;
+    const double low = number(sum->operands[1], -1), width = number(wide->operands[1], 2);
+    return low > -1 && width >= 0 && low + width <= 1;
+  }
   /// Whether e multiplies what is the same on both sides: a square, or the inner product of a vector with itself.
   [[nodiscard]] constexpr bool is_square(const entry& e) const {
     if (is_product(e.prim)) return e.operands[0] == e.operands[1];
     if (e.prim != &prim::matmul && e.prim != &prim::matmul_in_doubt) return false;
     const shape s = t.values[e.results[0]].shape;
-    return s[s.rank - 1] == 1 && s[s.rank - 2] == 1 && behind(e.operands[0], prim::reshape) == behind(e.operands[1], prim::reshape);
+    return s[s.rank - 1] == 1 && s[s.rank - 2] == 1 &&
+           behind(e.operands[0], prim::reshape) == behind(e.operands[1], prim::reshape);
   }
 };
 
@@ -195,34 +220,29 @@ constexpr known_values known_in_region(const entry& e, int i, const known_values
   if (e.prim == &prim::scan) return known_in_loop(e, operands);
   if (e.prim == &prim::reduce_with && i == 0) return known_in_fold(e, operands);
   known_values r;
-  for (int k = 0; k < e.regions[i].inputs.size(); ++k) r.push_back(e.prim == &prim::cond ? operands[k + 1] : known_value{});
+  for (int k = 0; k < e.regions[i].inputs.size(); ++k)
+    r.push_back(e.prim == &prim::cond ? operands[k + 1] : known_value{});
   return r;
 }
 
-/// Of the results of an entry without regions. (Most have one; those of which nothing is known are as many as they are.)
-constexpr known_value known_result(const definitions& of, const entry& e, const known_values& in) {
+/// Of the result of an elementwise entry.
+constexpr known_value known_element(const definitions& of, const entry& e, const known_values& in) {
   const primitive* p = e.prim;
-  if (p == &prim::constant) return known_number(e.attrs.number);
-  if (p == &prim::data) {
-    known_value all{true, true, true, true};
-    const bool floating = is_floating(static_cast<dtype>(e.attrs.ints[0]));
-    for (int i = prim::rules::data::first(e.attrs); i < e.attrs.ints.size(); ++i)
-      all = either(all, known_number(floating ? prim::rules::data::element<double>(e.attrs.ints[i]) : static_cast<double>(e.attrs.ints[i])));
-    return all;
-  }
-  if (p == &prim::iota || p == &prim::members || p == &prim::member_index || p == &prim::axis_index) return a_count();
+  if (p == &prim::unit_interval) return a_count();
+  if (p == &prim::erfinv && of.is_of_uniform(e)) return any_finite();
+  if (in.size() == 1) return function_of(p, in[0]);
   if (p == &prim::add) return sum_of(in[0], in[1]);
+  if (is_product(p)) {
+    known_value r = product_of(in[0], in[1]);
+    r.not_negative = r.not_negative || of.is_square(e);
+    return r;
+  }
   if (p == &prim::sub) {
     known_value r = sum_of(in[0], negated(in[1]));
     r.not_positive = r.not_positive || of.below_maximum(e);
     return r;
   }
-  if (is_product(p) || multiplies(p)) {
-    known_value r = product_of(in[0], in[1]);
-    r.not_negative = r.not_negative || of.is_square(e);
-    return r;
-  }
-  if (p == &prim::recurrence) return {in[0].finite && in[1].finite, in[0].not_negative && in[1].not_negative, false, false};
+  if (p == &prim::where) return either(in[1], in[2]);
   if (p == &prim::div || p == &prim::azdiv) {
     known_value r = quotient_of(in[0], in[1]);
     r.finite = r.finite || (in[0].finite && of.is_share(e));
@@ -231,10 +251,25 @@ constexpr known_value known_result(const definitions& of, const entry& e, const 
   if (p == &prim::fma) return sum_of(product_of(in[0], in[1]), in[2]);
   if (p == &prim::maximum) return larger_of(in[0], in[1]);
   if (p == &prim::minimum) return negated(larger_of(negated(in[0]), negated(in[1])));
-  if (p == &prim::where) return either(in[1], in[2]);
-  if (p == &prim::pow) return {in[0].finite && in[0].not_negative && in[1].finite && (in[0].not_zero || in[1].positive()), in[0].not_negative, false, false};
-  if (p == &prim::cast) return of.t.values[e.operands[0]].type == dtype::boolean ? a_count() : in[0].but_zero();
+  if (p == &prim::pow)
+    return {in[0].finite && in[0].not_negative && in[1].finite && (in[0].not_zero || in[1].positive()),
+            in[0].not_negative, false, false};
+  known_value r{!p->singular, false, false, false};
+  for (const known_value& x : in) r.finite = r.finite && x.finite;
+  return r;
+}
+/// Of the results of an entry without regions: of all the same.
+constexpr known_value known_result(const definitions& of, const entry& e, const known_values& in) {
+  const primitive* p = e.prim;
+  if (p->elementwise) return known_element(of, e, in);
+  if (p == &prim::constant) return known_number(e.attrs.number);
   if (hands_on(p)) return in[0];
+  if (p == &prim::cast) return of.t.values[e.operands[0]].type == dtype::boolean ? a_count() : in[0].but_zero();
+  if (multiplies(p)) {
+    known_value r = product_of(in[0], in[1]);
+    r.not_negative = r.not_negative || of.is_square(e);
+    return r;
+  }
   if (p == &prim::sum) {
     known_value r = in[0];
     const bool some = of.t.values[e.operands[0]].shape.size() > 0;
@@ -242,24 +277,32 @@ constexpr known_value known_result(const definitions& of, const entry& e, const 
     return r;
   }
   if (adds_up(p)) return in[0].but_zero();
-  if (p == &prim::prod || p == &prim::cumprod) return {in[0].finite, in[0].not_negative, false, false};
-  if (p == &prim::minors || p == &prim::cofactors || p == &prim::determinant) return {in[0].finite, false, false, false};
   if (p == &prim::concatenate) {
     known_value all = in[0];
     for (const known_value& x : in) all = either(all, x);
     return all;
   }
+  if (p == &prim::data && is_floating(static_cast<dtype>(e.attrs.ints[0]))) {
+    known_value all{true, true, true, true};
+    for (int i = prim::rules::data::first(e.attrs); i < e.attrs.ints.size(); ++i)
+      all = either(all, known_number(prim::rules::data::element<double>(e.attrs.ints[i])));
+    return all;
+  }
+  if (p == &prim::iota || p == &prim::members || p == &prim::member_index || p == &prim::axis_index) return a_count();
   if (p == &prim::update_slice) return either(in[0], in[1]);
   if (p == &prim::scatter) return in[1].but_zero();
-  if (p->elementwise && in.size() == 1) return function_of(p, in[0]);
-  known_value r{p->elementwise && !p->singular, false, false, false};
-  for (const known_value& x : in) r.finite = r.finite && x.finite;
-  return r;
+  if (p == &prim::recurrence)
+    return {in[0].finite && in[1].finite, in[0].not_negative && in[1].not_negative, false, false};
+  if (p == &prim::prod || p == &prim::cumprod) return {in[0].finite, in[0].not_negative, false, false};
+  if (p == &prim::minors || p == &prim::cofactors || p == &prim::determinant)
+    return {in[0].finite, false, false, false};
+  return {};
 }
 /// Of the results of an entry.
 constexpr known_values known_results(const definitions& of, const entry& e, const known_values& operands) {
   known_values r;
-  const bool has_regions = e.prim == &prim::map || e.prim == &prim::scan || e.prim == &prim::reduce_with || e.prim == &prim::cond || e.prim->transparent;
+  const bool has_regions = e.prim == &prim::map || e.prim == &prim::scan || e.prim == &prim::reduce_with ||
+                           e.prim == &prim::cond || e.prim->transparent;
   if (has_regions) {
     const known_values in = known_in_region(e, 0, operands);
     r = known_outputs(e.regions[0], in);

@@ -1,5 +1,6 @@
-// drx/transform/settled_products.hpp: decides of which products in derivatives a zero must win. Rules write products in doubt
-// (primitives/guarded.hpp): where a region is differentiated it is not known what its inputs will be. The whole program tells.
+// drx/transform/settled_products.hpp: decides of which products in derivatives a zero must win. Rules write products in
+// doubt (primitives/guarded.hpp): where a region is differentiated it is not known what its inputs will be. The whole
+// program tells.
 #pragma once
 
 #include <drx/transform/known_values.hpp>
@@ -13,7 +14,8 @@ constexpr bool has_doubts(const tape& t) {
 /// x y of matrices by products of elements, in which a zero wins; one of rows, columns and inner elements is one.
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
   const int x = e.attrs.ints[0] != 0 ? emit::swap_last_two(b, operands[0]) : operands[0];
-  const int y = e.attrs.ints[1] != 0 ? operands[1] : emit::swap_last_two(b, operands[1]);  // rows of both are multiplied
+  const int y =
+      e.attrs.ints[1] != 0 ? operands[1] : emit::swap_last_two(b, operands[1]);  // rows of both are multiplied
   const int r = b.shape(x).rank;
   const std::int64_t rows = b.shape(x)[r - 2], columns = b.shape(y)[r - 2];
   shape to = b.shape(x);
@@ -31,13 +33,15 @@ constexpr tape settled(const tape& t, const known_values& inputs);
 
 constexpr vec<int> settled_entry(builder& b, const entry& e, const vec<int>& operands, const known_values& in) {
   const bool finite = e.operands.size() == 2 && in[0].finite && in[1].finite;
-  if (e.prim == &prim::mul_in_doubt) return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
+  if (e.prim == &prim::mul_in_doubt)
+    return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
   if (e.prim == &prim::matmul_in_doubt) {
     if (finite) return {emit::matmul(b, operands[0], operands[1], e.attrs.ints[0] != 0, e.attrs.ints[1] != 0)};
     return {product_of_elements(b, e, operands)};
   }
   vec<tape> regions;
-  for (int i = 0; i < e.regions.size(); ++i) {  // (no conditional operator: g++ 12 destroys its temporaries twice in constant evaluation)
+  for (int i = 0; i < e.regions.size();
+       ++i) {  // (no conditional operator: g++ 12 destroys its temporaries twice in constant evaluation)
     if (has_doubts(e.regions[i])) {
       regions.push_back(settled(e.regions[i], known_in_region(e, i, in)));
     } else {
@@ -62,8 +66,8 @@ constexpr tape settled(const tape& t, const known_values& inputs) {
 }
 }  // namespace detail
 
-/// t, the whole of a program, without products in doubt: each is a plain one where both sides are finite for finite inputs, and else
-/// one in which a zero wins.
+/// t, the whole of a program, without products in doubt: each is a plain one where both sides are finite for finite
+/// inputs, and else one in which a zero wins.
 constexpr tape settled_products(const tape& t) {
   if (!detail::has_doubts(t)) return t;
   return detail::settled(t, known_values(t.inputs.size(), detail::any_finite()));

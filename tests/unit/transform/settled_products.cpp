@@ -1,5 +1,5 @@
-// Of which products a zero must win is found out from the whole program: random programs in which an infinite value is handed on to a
-// guard have finite derivatives, and where all is finite products are plain.
+// Of which products a zero must win is found out from the whole program: random programs in which an infinite value is
+// handed on to a guard have finite derivatives, and where all is finite products are plain.
 #include <drx/drx.hpp>
 
 #include "harness/derivatives.hpp"
@@ -37,13 +37,20 @@ int number(builder& b, double x) { return emit::constant(b, row, x); }
 /// Infinite or NaN where x is 0 (x has zeros, and else numbers between 1/2 and 2).
 int singular(builder& b, dice& d, int x) {
   switch (d.below(7)) {
-    case 0: return emit::log(b, x);
-    case 1: return emit::rsqrt(b, x);
-    case 2: return emit::div(b, number(b, 1), x);
-    case 3: return emit::div(b, x, x);
-    case 4: return emit::pow(b, x, number(b, -.5));
-    case 5: return b.add1(prim::atanh, {emit::sub(b, number(b, 1), emit::mul(b, x, number(b, .25)))});
-    default: return b.add1(prim::lgamma, {x});
+    case 0:
+      return emit::log(b, x);
+    case 1:
+      return emit::rsqrt(b, x);
+    case 2:
+      return emit::div(b, number(b, 1), x);
+    case 3:
+      return emit::div(b, x, x);
+    case 4:
+      return emit::pow(b, x, number(b, -.5));
+    case 5:
+      return b.add1(prim::atanh, {emit::sub(b, number(b, 1), emit::mul(b, x, number(b, .25)))});
+    default:
+      return b.add1(prim::lgamma, {x});
   }
 }
 
@@ -52,20 +59,31 @@ int handed_on(builder& b, dice& d, int x, int w) {
   drx::attributes axis0;
   axis0.ints = {0};
   switch (d.below(14)) {
-    case 0: return emit::flip(b, x, {0});
-    case 1: return emit::concatenate(b, {emit::part_of_axis(b, x, 0, 2, n - 2), emit::part_of_axis(b, w, 0, 0, 2)}, 0);
-    case 2: return emit::take(b, x, positions(b, d), 0, 0);
+    case 0:
+      return emit::flip(b, x, {0});
+    case 1:
+      return emit::concatenate(b, {emit::part_of_axis(b, x, 0, 2, n - 2), emit::part_of_axis(b, w, 0, 0, 2)}, 0);
+    case 2:
+      return emit::take(b, x, positions(b, d), 0, 0);
     case 3: {
       const int order = b.add1(prim::argsort, {x}, axis0);
       return emit::take(b, x, order, 0, 0);
     }
-    case 4: return emit::sum(b, emit::broadcast_to(b, x, drx::make_shape(1, n)), {0});
-    case 5: return emit::reshape(b, emit::transpose(b, emit::reshape(b, x, drx::make_shape(2, n / 2)), {1, 0}), row.shape);
-    case 6: return emit::pad(b, emit::part_of_axis(b, x, 0, 1, n - 1), {1}, {0}, {0});
-    case 7: return emit::dynamic_slice(b, x, emit::constant(b, {dtype::int32, drx::make_shape(1)}, 0), {n}, 0);
-    case 8: return emit::update_slice(b, w, emit::part_of_axis(b, x, 0, 0, 2), emit::constant(b, {dtype::int32, drx::make_shape(1)}, 1), 0);
-    case 9: return emit::add(b, x, w);
-    case 10: return b.add1(prim::maximum, {x, w});
+    case 4:
+      return emit::sum(b, emit::broadcast_to(b, x, drx::make_shape(1, n)), {0});
+    case 5:
+      return emit::reshape(b, emit::transpose(b, emit::reshape(b, x, drx::make_shape(2, n / 2)), {1, 0}), row.shape);
+    case 6:
+      return emit::pad(b, emit::part_of_axis(b, x, 0, 1, n - 1), {1}, {0}, {0});
+    case 7:
+      return emit::dynamic_slice(b, x, emit::constant(b, {dtype::int32, drx::make_shape(1)}, 0), {n}, 0);
+    case 8:
+      return emit::update_slice(b, w, emit::part_of_axis(b, x, 0, 0, 2),
+                                emit::constant(b, {dtype::int32, drx::make_shape(1)}, 1), 0);
+    case 9:
+      return emit::add(b, x, w);
+    case 10:
+      return b.add1(prim::maximum, {x, w});
     case 11: {  // a branch
       builder then, otherwise;
       for (builder* r : {&then, &otherwise}) {
@@ -111,7 +129,8 @@ tape derivative(const tape& t, bool reverse) {
   const vec<bool> moving(t.inputs.size(), true), given(t.outputs.size(), true);
   return reverse ? drx::transform::pullback(t, moving, given) : drx::transform::jvp(t, moving);
 }
-/// What is wrong with the derivatives of a random program, up to the second and in any order of modes; empty where nothing is.
+/// What is wrong with the derivatives of a random program, up to the second and in any order of modes; empty where
+/// nothing is.
 std::string fault(unsigned seed) {
   for (int order = 1; order <= 2; ++order)
     for (unsigned modes = 0; modes < 1U << order; ++modes) {
@@ -125,13 +144,16 @@ std::string fault(unsigned seed) {
         in.emplace_back(t.values[i]);
         const bool of_x = in.size() == 1;
         for (std::int64_t k = 0; k < in.back().size(); ++k)
-          in.back().data<double>()[k] = of_x && r() % 3 == 0 ? 0 : (r() % 2 && !of_x ? -1 : 1) * std::uniform_real_distribution<double>(.5, 2)(r);
+          in.back().data<double>()[k] =
+              of_x && r() % 3 == 0 ? 0 : (r() % 2 && !of_x ? -1 : 1) * std::uniform_real_distribution<double>(.5, 2)(r);
       }
       const auto before = drx::oracle::run(t, in), after = drx::oracle::run(settled, in);
       for (std::size_t o = 0; o < after.size(); ++o)
         for (std::int64_t i = 0; i < after[o].size(); ++i) {
           const double y = after[o].data<double>()[i], z = before[o].data<double>()[i];
-          if (!std::isfinite(y)) return "order " + std::to_string(order) + ", modes " + std::to_string(modes) + ": a derivative is not finite\n" + drx::show(settled);
+          if (!std::isfinite(y))
+            return "order " + std::to_string(order) + ", modes " + std::to_string(modes) +
+                   ": a derivative is not finite\n" + drx::show(settled);
           if (std::abs(y - z) > 1e-12 * std::abs(z)) return "settled otherwise than in doubt";
         }
     }
@@ -159,7 +181,8 @@ using drx::array;
 constexpr auto network = [](auto w, auto v, auto x) {
   const auto loss = [&](auto p, auto q) {
     const auto h = drx::tanh(drx::matmul(x, p));
-    return -drx::sum(drx::index<0>(drx::log_softmax(drx::matmul(h, q)))) + drx::sum(drx::sqrt(drx::mean<0>(h * h) + 1e-6)) + drx::dot(drx::max<0>(h), drx::max<0>(h));
+    return -drx::sum(drx::index<0>(drx::log_softmax(drx::matmul(h, q)))) +
+           drx::sum(drx::sqrt(drx::mean<0>(h * h) + 1e-6)) + drx::dot(drx::max<0>(h), drx::max<0>(h));
   };
   return drx::fori_loop<9>(std::tuple{w, v}, [&](auto p) {
     const auto [gw, gv] = drx::grad<0, 1>(loss)(std::get<0>(p), std::get<1>(p));
@@ -196,15 +219,26 @@ TEST_CASE("what is known of values") {
   CHECK(!known([](builder& b, int x) { return b.add1(prim::sqrt, {x}); }).finite);
   CHECK(!known([](builder& b, int x) { return emit::exp(b, x); }).finite);
   CHECK(known([](builder& b, int x) { return emit::exp(b, emit::neg(b, b.add1(prim::abs, {x}))); }).finite);
+  const auto noise = [](builder& b, double low) {
+    drx::attributes a;
+    a.ints = {static_cast<std::int64_t>(dtype::int64), 1, n, 1, 2, 3, 4};
+    const int u = b.add1(prim::unit_interval, {b.add1(prim::data, {}, a)});
+    return b.add1(prim::erfinv, {emit::add(b, emit::mul(b, u, number(b, 1 - low)), number(b, low))});
+  };
+  CHECK(known([&](builder& b, int) { return noise(b, -.9999); }).finite);
+  CHECK(!known([&](builder& b, int) { return noise(b, -1); }).finite);
   const auto softmax = [](builder& b, int x, std::int64_t off) {
     drx::attributes all;
     all.ints = {off};
     const int square = emit::reshape(b, x, drx::make_shape(2, 2));
     const int most = b.add1(prim::max_over, {square}, all);
     const drx::shape kept = off == 1 ? drx::make_shape(2, 1) : drx::make_shape(1, 2);
-    const int e = emit::exp(b, emit::sub(b, square, emit::broadcast_to(b, emit::reshape(b, most, kept), drx::make_shape(2, 2))));
+    const int e =
+        emit::exp(b, emit::sub(b, square, emit::broadcast_to(b, emit::reshape(b, most, kept), drx::make_shape(2, 2))));
     return emit::log(b, emit::sum(b, e, {1}));
   };
   CHECK(known([&](builder& b, int x) { return softmax(b, x, 1); }).finite);
-  CHECK(!known([&](builder& b, int x) { return softmax(b, x, 0); }).finite);  // the largest of columns: a row may have none
+  CHECK(!known([&](builder& b, int x) {
+           return softmax(b, x, 0);
+         }).finite);  // the largest of columns: a row may have none
 }
