@@ -29,7 +29,7 @@ struct azmul : same_type, on_floating, singular_value {
   template <class T>
   static T reference(T x, T y) { return x == 0 || y == 0 ? T(0) : x * y; }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    return emit::azmul(b, t, s.operands[1 - i]);
+    return emit::times(b, t, s.operands[1 - i]);
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     for (int i = 0; i < 2; ++i) {
@@ -60,19 +60,18 @@ struct azdiv : same_type, on_floating, singular_value {
   }
 };
 
-/// A product of a derivative: in the whole program it becomes azmul where a factor may be infinite, else mul.
-struct mul_in_doubt : azmul {
-  static constexpr const char* name = "mul?";
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) { return emit::times(b, t, s.operands[1 - i]); }
-};
-
 }  // namespace rows
 
 inline constexpr primitive azmul = elementwise_primitive<rows::azmul>();
 inline constexpr primitive azdiv = elementwise_primitive<rows::azdiv>();
-inline constexpr primitive mul_in_doubt = elementwise_primitive<rows::mul_in_doubt>();
+/// A product of a derivative: in the whole program it becomes azmul where a factor may be infinite, else mul.
+inline constexpr primitive mul_in_doubt = [] {
+  primitive p = azmul;
+  p.name = "mul?";
+  return p;
+}();
 template <> struct row_of<&azmul> : rows::azmul {};
-template <> struct row_of<&mul_in_doubt> : rows::mul_in_doubt {};
+template <> struct row_of<&mul_in_doubt> : rows::azmul {};
 template <> struct row_of<&azdiv> : rows::azdiv {};
 }  // namespace prim
 
