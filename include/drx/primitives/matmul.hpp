@@ -46,7 +46,8 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
       return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
     }
     const shape right = s.b.shape(y);
-    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1) {  // columns of the batch beside each other
+    const bool one_row = s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();  // (what is in doubt stays a row or a column)
+    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 && one_row) {  // columns of the batch beside each other
       const std::int64_t k = right[ty ? 2 : 1];
       const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
       return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};

@@ -203,6 +203,28 @@ TEST_CASE("where all is finite products are plain, in a loop too") {
   CHECK(count(t, prim::azmul) <= 2);  // of exp, and of the quotient in softmax: always guarded
 }
 
+TEST_CASE("inner products of two batches, in doubt") {
+  builder b;
+  const int x = b.input(row), y = b.input(row);
+  b.output(emit::matmul(b, emit::reshape(b, x, drx::make_shape(1, n)), emit::reshape(b, y, drx::make_shape(n, 1)),
+                        false, false));
+  tape t = derivative(b.result(), false);
+  t = drx::transform::batch(t, {false, true, false, true}, 3);
+  t = drx::transform::batch(t, {true, false, true, false}, 2);
+  const tape settled = drx::transform::detail::settled(t, drx::transform::known_values(t.inputs.size()));
+  CHECK(!drx::transform::detail::has_doubts(settled));
+  CHECK(count(settled, prim::azmul) == 2);
+  harness::tensors in;
+  std::mt19937 r(1);
+  for (int i : t.inputs) {
+    in.emplace_back(t.values[i]);
+    for (std::int64_t k = 0; k < in.back().size(); ++k) in.back().data<double>()[k] = static_cast<double>(r() % 8);
+  }
+  const auto before = drx::oracle::run(t, in), after = drx::oracle::run(settled, in);
+  for (std::size_t o = 0; o < after.size(); ++o)
+    for (std::int64_t i = 0; i < after[o].size(); ++i) CHECK(after[o].data<double>()[i] == before[o].data<double>()[i]);
+}
+
 TEST_CASE("what is known of values") {
   const auto known = [](auto write) {
     builder b;
