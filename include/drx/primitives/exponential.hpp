@@ -95,7 +95,7 @@ template <> struct row_of<&sigmoid> : rows::sigmoid {};
 template <> struct row_of<&softplus> : rows::softplus {};
 template <> struct row_of<&exp2> : rows::exp2 {};
 
-constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) { return emit::mul(b, t, b.add1(prim::sigmoid, {s.operands[0]})); }
+constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) { return emit::times(b, t, b.add1(prim::sigmoid, {s.operands[0]})); }
 }  // namespace prim
 
 namespace emit {

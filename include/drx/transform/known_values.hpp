@@ -59,7 +59,7 @@ constexpr known_value function_of(const primitive* p, const known_value& x) {
   if (p == &prim::rsqrt) return {x.finite && x.positive(), true, false, false};
   if (p == &prim::abs) return {x.finite, true, x.not_negative && x.not_positive, x.not_zero};
   if (p == &prim::relu) return {x.finite, true, x.not_positive, x.positive()};
-  if (p == &prim::sigmoid || p == &prim::erfc) return {x.finite, true, false, false};
+  if (p == &prim::sigmoid || p == &prim::softplus || p == &prim::erfc) return {x.finite, true, false, false};
   if (p == &prim::tanh || p == &prim::erf || p == &prim::atan || p == &prim::asinh || p == &prim::cbrt ||
       p == &prim::sign || p == &prim::round)
     return x.but_zero();
