@@ -1,8 +1,12 @@
-// Products, linear algebra, convolutions and pooling on random numbers: value, jvp, vjp and second derivative, as JSON;
-// run.py computes the same with JAX from the Python expression in the row.
+// Products, linear algebra, convolutions and pooling on random numbers: value, jvp, vjp and second derivative,
+// on the plain interpreter and compiled, as JSON; run.py computes the same with JAX from the Python expression in the row.
+// options: -O0
 #include <drx/drx.hpp>
 #include <drx/run/oracle.hpp>
 #include <drx/transform/differentiate.hpp>
+
+#include "compiled.hpp"
+#include "harness/json.hpp"
 
 #include <cstdio>
 #include <random>
@@ -15,8 +19,14 @@ using drx::vec;
 using tensors = std::vector<tensor>;
 
 namespace {
+struct function {
+  tape t;
+  tensors (*compiled)(const tensors&);  // of x, the cotangent and v
+};
 template <auto F, class... A>
-tape traced() { return drx::program<F, A...>::tape().thaw(); }
+function traced() {
+  return {drx::program<F, A...>::tape().thaw(), &compiled<F, A...>};
+}
 
 constexpr array<double, 4, 4> four{4, 0, 0, 0, 0, 4, 0, 0, 0, 0, 4, 0, 0, 0, 0, 4};
 constexpr auto regular = [](auto x) { return x + drx::constant(four); };
@@ -63,7 +73,7 @@ constexpr auto avg_pool = [](auto x) { return drx::avg_pool<drx::window<3>, drx:
 struct row {
   const char* name;
   const char* python;  // of x, y
-  tape t;
+  function f;
 };
 // clang-format off
 const row table[] = {
@@ -122,7 +132,7 @@ tensors joined(tensors a, const tensors& b) {
 /// The elements from `at` on, as nested lists.
 void print(const tensor& x, int axis, std::int64_t& at) {
   if (axis == x.type.shape.rank) {
-    std::printf("%.17g", x.data<double>()[at++]);
+    harness::print_number(x.data<double>()[at++]);
     return;
   }
   for (std::int64_t i = 0; i < x.type.shape[axis]; ++i) {
@@ -142,13 +152,14 @@ void print(const char* key, const tensors& all, const char* behind) {
 }
 
 void record(const row& r) {
-  const int n = r.t.inputs.size();
-  const tensors x = random(r.t, r.t.inputs), v = random(r.t, r.t.inputs), ct = random(r.t, r.t.outputs);
+  const tape& t = r.f.t;
+  const int n = t.inputs.size();
+  const tensors x = random(t, t.inputs), v = random(t, t.inputs), ct = random(t, t.outputs);
   const vec<bool> moving(n, true);
   vec<bool> only_x = moving;
   only_x.push_back(false);
-  const tape reverse = drx::transform::pullback(r.t, moving, vec<bool>{true});
-  const tensors forward = drx::oracle::run(drx::transform::jvp(r.t, moving), joined(x, v));
+  const tape reverse = drx::transform::pullback(t, moving, vec<bool>{true});
+  const tensors forward = drx::oracle::run(drx::transform::jvp(t, moving), joined(x, v));
   const tensors second = drx::oracle::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
   std::printf("{\"name\":\"%s\",\"python\":\"%s\",\"slack\":10,\"type\":\"float64\",", r.name, r.python);
   print("x", x, ",");
@@ -157,7 +168,12 @@ void record(const row& r) {
   print("value", {forward[0]}, ",");
   print("jvp", {forward[1]}, ",");
   print("vjp", drx::oracle::run(reverse, joined(x, ct)), ",");
-  print("second", {second.begin() + n, second.end()}, "}");
+  print("second", {second.begin() + n, second.end()}, ",\"compiled\":{");
+  const tensors also = r.f.compiled(joined(joined(x, ct), v));
+  print("value", {also[0]}, ",");
+  print("jvp", {also[1]}, ",");
+  print("vjp", {also.begin() + 2, also.begin() + 2 + n}, ",");
+  print("second", {also.begin() + 2 + n, also.end()}, "}}");
 }
 }  // namespace
 

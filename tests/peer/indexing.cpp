@@ -8,13 +8,13 @@ using drx::shape;
 
 namespace {
 maker of_matrix(int (*write)(builder&, int)) {
-  return [write](dtype type) {
+  return {[write](dtype type) {
     builder b;
     const int x = b.input({type, make_shape(count)});
     const int y = write(b, emit::reshape(b, x, make_shape(4, 6)));
     b.output(emit::reshape(b, y, make_shape(b.shape(y).size())));
     return b.result();
-  };
+  }};
 }
 int ints(builder& b, const shape& s, std::initializer_list<std::int32_t> elements) {
   return emit::data(b, {dtype::int32, s}, elements.begin());

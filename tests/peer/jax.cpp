@@ -1,6 +1,11 @@
-// Prints inputs and outputs of a few programs, as JSON; run.py computes the same from the inputs with JAX.
+// Prints inputs and outputs of a few programs, on the plain interpreter and compiled, as JSON; run.py computes the same from the inputs
+// with JAX.
+// options: -O0
 #include <drx/drx.hpp>
 #include <drx/run/oracle.hpp>
+
+#include "harness/call.hpp"
+#include "harness/json.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -24,8 +29,10 @@ void print(const tensor& x) {
   }
   if (x.type.depth == 0)
     drx::visit_dtype(x.type.type, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < x.size(); ++i)
-        std::printf("%s%.17g", i ? "," : "", static_cast<double>(x.data<T>()[i]));
+      for (std::int64_t i = 0; i < x.size(); ++i) {
+        if (i) std::printf(",");
+        harness::print_number(static_cast<double>(x.data<T>()[i]));
+      }
     });
   std::printf("]");
 }
@@ -70,6 +77,8 @@ template <class Program, class F> void record(const char* name, std::size_t memb
   print("inputs", inputs);
   std::printf(",");
   print("outputs", oracle::run(t, inputs));
+  std::printf(",");
+  print("compiled", harness::run_serial<Program>(inputs));
   std::printf("}");
 }
 double as_it_is(double x) { return x; }

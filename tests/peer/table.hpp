@@ -5,6 +5,9 @@
 #include <drx/run/oracle.hpp>
 #include <drx/transform/differentiate.hpp>
 
+#include "compiled.hpp"
+#include "harness/json.hpp"
+
 #include <cstdio>
 #include <functional>
 #include <random>
@@ -21,7 +24,10 @@ using tensors = std::vector<tensor>;
 
 namespace {
 constexpr int count = 24;
-using maker = std::function<tape(dtype)>;
+struct maker {
+  std::function<tape(dtype)> make;
+  tensors (*compiled)(const tensors&) = nullptr;  // in double: value, jvp, vjp and second derivative at x, the cotangent and v
+};
 
 struct row {
   const char* name;
@@ -44,8 +50,10 @@ void print(const char* key, const tensors& all, const char* behind) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     std::printf("%s[", k ? "," : "");
     drx::visit_dtype(all[k].type.type, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < all[k].size(); ++i)
-        std::printf("%s%.17g", i ? "," : "", static_cast<double>(all[k].data<T>()[i]));
+      for (std::int64_t i = 0; i < all[k].size(); ++i) {
+        if (i) std::printf(",");
+        harness::print_number(static_cast<double>(all[k].data<T>()[i]));
+      }
     });
     std::printf("]");
   }
@@ -57,7 +65,7 @@ tensors joined(tensors a, const tensors& b) {
 }
 
 void record(const row& r, dtype type, bool first) {
-  const tape t = r.make(type);
+  const tape t = r.make.make(type);
   const int n = t.inputs.size();
   tensors x, v, ct;
   for (int i : t.inputs) {
@@ -79,7 +87,16 @@ void record(const row& r, dtype type, bool first) {
   print("value", {forward[0]}, ",");
   print("jvp", {forward[1]}, ",");
   print("vjp", drx::oracle::run(reverse, joined(x, ct)), ",");
-  print("second", {second.begin() + n, second.end()}, "}");
+  print("second", {second.begin() + n, second.end()}, "");
+  if (r.make.compiled && type == dtype::float64) {
+    const tensors also = r.make.compiled(joined(joined(x, ct), v));
+    std::printf(",\"compiled\":{");
+    print("value", {also[0]}, ",");
+    print("jvp", {also[1]}, ",");
+    print("vjp", {also.begin() + 2, also.begin() + 2 + n}, ",");
+    print("second", {also.begin() + 2 + n, also.end()}, "}");
+  }
+  std::printf("}");
 }
 
 /// Every row in both types.
