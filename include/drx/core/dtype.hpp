@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace drx {
@@ -64,6 +65,21 @@ constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
     case dtype::float32: return f(float{});
     default: return f(double{});
   }
+}
+
+/// No number is less: minus infinity, but where T has none or the compiler was told that there is none (-ffinite-math-only).
+template <class T>
+constexpr T least_number() {
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+  return std::numeric_limits<T>::lowest();
+#else
+  return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+#endif
+}
+/// No number is greater.
+template <class T>
+constexpr T greatest_number() {
+  return std::numeric_limits<T>::has_infinity ? -least_number<T>() : std::numeric_limits<T>::max();
 }
 
 }  // namespace drx

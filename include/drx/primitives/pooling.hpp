@@ -4,7 +4,6 @@
 #else
 #pragma once
 
-#include <limits>
 
 namespace drx {
 namespace prim::rules {
@@ -152,7 +151,7 @@ struct window_select : pooling {  // operands x, positions: of each window the e
 struct window_max : pooling {
   template <class T>
   static constexpr T least() {
-    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    return least_number<T>();
   }
   static constexpr int selected(const rule_site& s, int t, bool transposed);
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {

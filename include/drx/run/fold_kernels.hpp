@@ -5,7 +5,6 @@
 #include <drx/run/kernel.hpp>
 #include <drx/run/pack.hpp>
 
-#include <limits>
 
 namespace drx::run {
 
@@ -123,9 +122,7 @@ struct fold_kernel {
       constexpr std::int64_t outer = extent(0, first), middle = extent(first, first + axes), inner = extent(first + axes, from.rank);
       const T* p = elements<const T, C, x>(f);
       T start{};
-      if constexpr (!std::is_same_v<Op, add_op>) start = std::numeric_limits<T>::has_infinity
-          ? (std::is_same_v<Op, max_op> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity())
-          : (std::is_same_v<Op, max_op> ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+      if constexpr (!std::is_same_v<Op, add_op>) start = std::is_same_v<Op, max_op> ? least_number<T>() : greatest_number<T>();
       fold_axis<T, outer, middle, inner>(p, elements<T, C, y>(f), start, Op{});
     } else {
       plain_kernel<C, E>::run(f);

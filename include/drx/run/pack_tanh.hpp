@@ -6,6 +6,7 @@
 #pragma once
 
 #include <drx/run/pack.hpp>
+#include <drx/scalar/math.hpp>
 
 #include <type_traits>
 
@@ -86,6 +87,15 @@ template <class Numbers>
 DRX_HOST pack<double> looked_up(const double* table, Numbers number) {
   return __builtin_shuffle(load(table), load(table + 8), number);
 }
+/// x, as it was rounded: see drx/scalar/math.hpp.
+DRX_HOST pack<double> as_rounded(pack<double> x) {
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+  using bits = long long __attribute__((vector_size(vector_bytes)));
+  return reinterpret_cast<pack<double>>(reinterpret_cast<bits>(x) ^ static_cast<long long>(drx::math::detail::no_bits_of_double));
+#else
+  return x;
+#endif
+}
 /// The smaller one; a NaN in x stays.
 DRX_HOST pack<double> smaller(double limit, pack<double> x) {
   return __builtin_ia32_minpd512_mask(limit - pack<double>{}, x, x, static_cast<char>(-1), 4);
@@ -102,15 +112,15 @@ DRX_HOST pack<double> tanh(pack<double> x) {
   const pack<double> a = detail::smaller(20, reinterpret_cast<pack<double>>(reinterpret_cast<bits>(x) & ~sign));
   // a = n step + r, r >= 0 (rounding is towards zero): all that is added has one sign, and nothing cancels.
   const pack<double> rounded = __builtin_ia32_vfmaddpd512_mask(a, steps - pack<double>{}, magic - pack<double>{}, static_cast<char>(-1), 11);
-  const bits number = reinterpret_cast<bits>(rounded);
-  const pack<double> r = a - (rounded - magic) * step, r2 = r * r;
+  const bits number = reinterpret_cast<bits>(detail::as_rounded(rounded));
+  const pack<double> n = detail::as_rounded(detail::as_rounded(rounded) - magic), r = detail::as_rounded(a - n * step), r2 = r * r;
   // e^2r = 1 + 2 r + r^2 P(r), minimax
   const pack<double> low = 0x1.555555555aca6p+0 * r + 0x1.fffffffffffe7p+0, middle = 0x1.11111eb7448d7p-2 * r + 0x1.555555489a4e9p-1,
                      high = 0x1.a7f7ffe49a615p-6 * r + 0x1.6c07f7e2d747fp-4;
   const pack<double> series = (high * r2 + middle) * r2 + low;
   const pack<double> power = reinterpret_cast<pack<double>>(reinterpret_cast<bits>(detail::looked_up(detail::half_power, number)) + (number << 48));
   const pack<double> q = (r + r) + (series * r2 + detail::looked_up(detail::power_lacks, number));
-  const pack<double> h = power * q + (power - 0.5), m = detail::smaller(1, h);
+  const pack<double> h = power * q + detail::as_rounded(power - 0.5), m = detail::smaller(1, h);
   const pack<double> y = m - m * (m / (h + 1.0));
   return reinterpret_cast<pack<double>>(reinterpret_cast<bits>(y) | (reinterpret_cast<bits>(x) & sign));
 }

@@ -61,8 +61,8 @@ DRX_INLINE T erfc_of_positive(T a) {
   constexpr T c = sizeof(T) == 4 ? T(1.2530080593) : T(1.23299511862555250982), c_lost = sizeof(T) == 4 ? T(1.2530080593 - static_cast<double>(1.2530080593f)) : T(0);
   a = select(a > most, most, a);
   const T q = (a - k) / (a + k), rest = q * erfc_series(q);
-  const T top = c + rest, top_lost = (c - top) + rest + c_lost;
-  const T bottom = 1 + 2 * a, bottom_lost = 1 - (bottom - 2 * a);
+  const T top = as_rounded(c + rest), top_lost = as_rounded(c - top) + rest + c_lost;
+  const T bottom = as_rounded(1 + 2 * a), bottom_lost = 1 - as_rounded(bottom - 2 * a);
   const T quotient = top / bottom;
   const T high = cast<T>(cast<U>(a) & ~((U{1} << (format<T>::mantissa / 2 + 1)) - 1));  // its square is exact
   const auto e = exp_split(-(high * high));

@@ -3,6 +3,8 @@
 // Measured against long double: at most 2 ulp for float and double over the whole range, subnormals included; special
 // values as in C (no errno, floating-point flags unspecified; rounding to nearest is assumed).
 //
+// Under -ffast-math finite results are right too, up to 4 ulp or so: what a rounding left is read through as_rounded.
+//
 // Two rules keep the code vectorisable and its results independent of where the vectoriser put an element:
 //  - selections are made on bits (select), because under the default -ftrapping-math g++ moves arithmetic into the arm of
 //    a ?: and then refuses to if-convert it;
@@ -106,6 +108,29 @@ DRX_INLINE constexpr To cast(From x) {
   return __builtin_bit_cast(To, x);
 }
 
+/// x, as it was rounded. With -ffast-math compilers add up in another order, (x + magic) - magic is x to them, and what a rounding lost 0.
+/// They do not look through bits that they cannot know. (Loops vectorise: the zero is read once. g++ 12's vectoriser drops
+/// __builtin_assoc_barrier, and clang 14 does not vectorise __arithmetic_fence.)
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+[[gnu::used]] inline std::uint32_t no_bits_of_float = 0;
+[[gnu::used]] inline std::uint64_t no_bits_of_double = 0;
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  if constexpr (std::same_as<T, float>) return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
+  else return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
+}
+#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && defined(__x86_64__)  // for parts of -ffast-math, which clang does not tell of
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  return __arithmetic_fence(x);
+}
+#else
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  return x;
+}
+#endif
+
 /// yes where mask is all ones, no where it is zero.
 template <class T>
 DRX_INLINE constexpr T blend(bits_t<T> mask, T yes, T no) {
@@ -177,9 +202,9 @@ struct exp_parts {
 template <class T>
 DRX_INLINE exp_parts<T> exp_split(T x) {
   using F = format<T>;
-  const T rounded = fma(x, T(1.4426950408889634074), F::magic), n = rounded - F::magic;
-  const T exact = fma(n, -F::ln2_hi, x), r = fma(n, -F::ln2_lo, exact);
-  return {r, fma(n, -F::ln2_lo, exact - r), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
+  const T rounded = as_rounded(fma(x, T(1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
+  const T exact = as_rounded(fma(n, -F::ln2_hi, x)), r = as_rounded(fma(n, -F::ln2_lo, exact));
+  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
 }
 
 /// 2^n y with one rounding, also where the result is subnormal or overflows.
@@ -187,7 +212,7 @@ template <class T>
 DRX_INLINE T scaled(T y, bits_t<T> n) {
   using F = format<T>;
   const bits_t<T> both = n + 2 * F::bias, half = both >> 1;
-  return y * cast<T>(half << F::mantissa) * cast<T>((both - half) << F::mantissa);
+  return as_rounded(y * cast<T>(half << F::mantissa)) * cast<T>((both - half) << F::mantissa);
 }
 
 /// 2^n e^r
@@ -203,15 +228,15 @@ DRX_INLINE T half_expm1(T x) {
   const exp_parts<T> e = exp_split(x);
   const T q = e.r + fma(e.r * e.r, exp_series(e.r), e.lost);
   const T scale = cast<T>((e.n + (F::bias - 1)) << F::mantissa);
-  return fma(scale, q, scale - T(0.5));
+  return fma(scale, q, as_rounded(scale - T(0.5)));
 }
 
 /// expm1(2 x) / 2 for 0 <= x <= tanh_max, by e^(2 r) = 1 + 2 r + 2 r^2 P(r), 2 x = n ln 2 + 2 r.
 template <class T>
 DRX_INLINE T half_expm1_twice(T x) {
   using F = format<T>;
-  const T rounded = fma(x, T(2 * 1.4426950408889634074), F::magic), n = rounded - F::magic;
-  const T exact = fma(n, -F::ln2_hi / 2, x), r = fma(n, -F::ln2_lo / 2, exact);
+  const T rounded = as_rounded(fma(x, T(2 * 1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
+  const T exact = as_rounded(fma(n, -F::ln2_hi / 2, x)), r = as_rounded(fma(n, -F::ln2_lo / 2, exact));
   const T r2 = r * r;
   T q;
   if constexpr (std::same_as<T, float>) {
@@ -221,10 +246,10 @@ DRX_INLINE T half_expm1_twice(T x) {
     const T low = fma(r2, horner(r, 0.3333333333333336, 0.13333333333314526), horner(r, 1.0, 0.6666666666666671));
     const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405), horner(r, 0.04444444444437331, 0.012698412727210425));
     const T high = horner(r, 0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06);
-    q = r + fma(r2, fma(r4, fma(r4, high, middle), low), fma(n, -F::ln2_lo / 2, exact - r));
+    q = r + fma(r2, fma(r4, fma(r4, high, middle), low), as_rounded(fma(n, -F::ln2_lo / 2, as_rounded(exact - r))));
   }
   const T scale = cast<T>((cast<bits_t<T>>(rounded) << F::mantissa) + (F::bias << F::mantissa));
-  return fma(scale, q, fma(scale, T(0.5), T(-0.5)));
+  return fma(scale, q, as_rounded(fma(scale, T(0.5), T(-0.5))));
 }
 
 /// x = 2^k m, sqrt(1/2) <= m < sqrt(2), for normal x > 0.
@@ -254,7 +279,7 @@ DRX_INLINE T log_join(T k, T f, T correction) {
   else
     p = horner(z, 0.66666666666667348919, 0.39999999999411108185, 0.28571428743260394297, 0.22222198476120887193,
                0.18183569737550058136, 0.15313903190358410786, 0.14797509333985994349);
-  const T tail = fma(s, fma(half_f, f, z * p), fma(k, F::ln2_lo, correction));
+  const T tail = as_rounded(fma(s, fma(half_f, f, z * p), fma(k, F::ln2_lo, correction)));
   return fma(k, F::ln2_hi, f - fma(half_f, f, -tail));
 }
 
@@ -276,19 +301,19 @@ template <class T>
 DRX_INLINE quadrant<T> reduce_quadrant(T x) {
   using F = format<T>;
   constexpr double p1 = 0x1.921fb544p+0, p2 = 0x1.0b4611a6p-34, p3 = 0x1.3198a2ep-69, p4 = 0x1.b839a252049c1p-104;
-  const T rounded = fma(x, T(0.63661977236758134308), F::magic);
+  const T rounded = as_rounded(fma(x, T(0.63661977236758134308), F::magic));
   const bits_t<T> n = cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic);
-  const double m = static_cast<double>(rounded - F::magic);
-  const double r1 = fma(-m, p1, static_cast<double>(x));
+  const double m = static_cast<double>(as_rounded(rounded - F::magic));
+  const double r1 = as_rounded(fma(-m, p1, static_cast<double>(x)));
   if constexpr (std::same_as<T, float>) {
     const double r = fma(-m, p2 + p3, r1);
     return {static_cast<float>(r), static_cast<float>(r - static_cast<double>(static_cast<float>(r))), n};
   } else {
-    const double r2 = fma(-m, p2, r1), e2 = fma(-m, p2, r1 - r2);
-    const double r3 = fma(-m, p3, r2), e3 = fma(-m, p3, r2 - r3);
-    const double tail = fma(-m, p4, e2 + e3);
-    const double r = r3 + tail;
-    return {r, (r3 - r) + tail, n};
+    const double r2 = as_rounded(fma(-m, p2, r1)), e2 = as_rounded(fma(-m, p2, as_rounded(r1 - r2)));
+    const double r3 = as_rounded(fma(-m, p3, r2)), e3 = as_rounded(fma(-m, p3, as_rounded(r2 - r3)));
+    const double tail = as_rounded(fma(-m, p4, e2 + e3));
+    const double r = as_rounded(r3 + tail);
+    return {r, as_rounded(as_rounded(r3 - r) + tail), n};
   }
 }
 
@@ -303,7 +328,7 @@ template <class T>
 DRX_INLINE turned<T> sin_and_cos(T x) {
   const quadrant<T> q = reduce_quadrant(x);
   const T r = q.r, z = r * r;
-  const T w = fma(z, T(-0.5), T(1)), lost = fma(z, T(-0.5), 1 - w);
+  const T w = as_rounded(fma(z, T(-0.5), T(1))), lost = as_rounded(fma(z, T(-0.5), as_rounded(1 - w)));
   T s, c;
   if constexpr (std::same_as<T, float>) {
     s = fma(z * r, horner(z, -0.16666666637f, 0.00833332889f, -0.00019839176f, 2.71681066e-6f), r);
@@ -348,7 +373,7 @@ template <std::floating_point T>
 DRX_INLINE T exp2(T x) {
   using F = detail::format<T>;
   x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
-  const T rounded = x + F::magic, r = (x - (rounded - F::magic)) * T(0.69314718055994530942);
+  const T rounded = detail::as_rounded(x + F::magic), r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
   using U = detail::bits_t<T>;
   return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
 }
@@ -371,9 +396,9 @@ DRX_INLINE T log(T x) {
 
 template <std::floating_point T>
 DRX_INLINE T log1p(T x) {
-  const T u = 1 + x;
+  const T u = detail::as_rounded(1 + x);
   const auto [k, m] = detail::log_split(u);
-  const T lost = detail::select(x > 1, 1 - (u - x), x - (u - 1));  // u + lost = 1 + x exactly
+  const T lost = detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));  // u + lost = 1 + x exactly
   const bool near = k == 0;
   const T f = detail::select(near, x, m - 1), correction = detail::select(near, T(0), lost / u);
   return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
