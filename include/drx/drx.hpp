@@ -11,3 +11,4 @@
 #include <drx/transform/modes.hpp>
 #include <drx/transform/program.hpp>
 #include <drx/transform/vmap.hpp>
+#include <drx/transform/without_carried_products.hpp>

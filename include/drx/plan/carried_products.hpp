@@ -1,14 +1,28 @@
-// drx/plan/carried_products.hpp: gradient steps on the same rows. A matrix w that a loop reads only in products with its constants, and
-// changes only by products with its constants, need not be computed at each step; its products do:
+// drx/plan/carried_products.hpp: gradient steps on the same rows. A matrix w that a loop reads only in products with
+// its constants, and changes only by products with its constants, need not be computed at each step; its products do:
 //
-//     z = x w,   w' = w - r x^T d      becomes      z' = z - r (x x^T) d,   s' = s - r d,      and behind the loop w + x^T s.
+//     z = x w,   w' = a w - r x^T d     becomes     z' = a z - r (x x^T) d,   s' = a s - r d,
 //
-// x x^T is the same at each step: 32 rows of 64 columns take half of the work. In exact arithmetic nothing changes; it is rounded elsewhere.
+// and behind n steps w is a^n w + x^T s. x x^T is the same at each step: 32 rows of 64 columns take half of the work. It
+// is rounded elsewhere, and as exactly:
+//
+// - The carried z is x times the w that the s so far stand for, but for an error e: the steps are those of plain
+//   evaluation with products that are off by e. A step adds to e what z' is rounded by, which is no more than the products
+//   and sums of a plain step are rounded by, and multiplies it by a, of which |a| <= 1 must be known. After
+//   `steps_between_restarts` steps w is computed, and e begins anew.
+// - Rows of x are divided by powers of two of their magnitude where they are read (row_scales.hpp), so that no product of
+//   rows with rows leaves the range of numbers where w and its changes stay in it.
 #pragma once
 
 #include <drx/plan/loops.hpp>
+#include <drx/plan/row_scales.hpp>
 
 namespace drx::plan {
+
+/// How many steps go by until w is computed from what was carried. Errors of products add up in between: at 16 w is as
+/// exact as by plain evaluation over tens of thousands of steps, at 64 the worst of such loops are off by ten times as
+/// much; a restart costs as much as a plain step.
+inline constexpr std::int64_t steps_between_restarts = 16;
 
 /// Writes a loop that carries products of a matrix in its place.
 struct carried_products : loop_writer {
@@ -23,6 +37,11 @@ struct carried_products : loop_writer {
     int now = -1;            // at the step's begin
     vec<int> known = {};  // by value of the body: its image; -1: zero, -2: not computed yet
   };
+  /// How often a carry is in a value, beside what changes it.
+  struct multiple {
+    double times = 0;
+    bool known = true;
+  };
   static constexpr int sum = -1, share = -2;  // share: how often the first w is in it
   vec<int> defining, made_of;  // by value of the body: its entry; the carry that it is a linear image of, as w - r x^T d is; or -1
   vec<bool> held;              // by carry: its products are carried
@@ -30,6 +49,7 @@ struct carried_products : loop_writer {
   vec<int> names;              // by value of the body: its name inside
   vec<int> linear;             // by value: whether it is linear in the carry that is looked at; -1: not known yet
   vec<bool> for_change;        // by value: whether nothing but this carry's change is made of it
+  vec<multiple> multiples;     // by value: how often this carry is in it
   vec<image> images;
 
   using loop_writer::loop_writer;
@@ -91,14 +111,36 @@ struct carried_products : loop_writer {
     }
     return r;
   }
-  /// Whether v is the carry and something else, once, as it was.
-  [[nodiscard]] constexpr bool holds_whole(int v, int carry) const {
-    if (v == input_of(carry)) return true;
-    const entry* e = definition(v);
-    if (!e || !is_sum(*e)) return false;
-    const bool first = made_of[e->operands[0]] == carry, second = made_of[e->operands[1]] == carry;
-    if (first == second || (second && e->prim == &prim::sub)) return false;
-    return holds_whole(e->operands[first ? 0 : 1], carry);
+  /// The number that all elements of v are, if it is known here.
+  [[nodiscard]] constexpr multiple number_of(int v) const {
+    constexpr double large = 1e9;  // of which a carry is no multiple that could be allowed
+    for (const entry* e = definition(v); e; e = definition(v)) {
+      if (e->prim == &prim::constant) return {e->attrs.number, e->attrs.number <= large && e->attrs.number >= -large};
+      if (e->prim != &prim::broadcast_to && e->prim != &prim::reshape) break;
+      v = e->operands[0];
+    }
+    return {0, false};
+  }
+  [[nodiscard]] constexpr multiple multiple_by(const entry& e) const {
+    if (is_sum(e)) {
+      const multiple &x = multiples[e.operands[0]], &y = multiples[e.operands[1]];
+      return {e.prim == &prim::add ? x.times + y.times : x.times - y.times, x.known && y.known};
+    }
+    const int s = scaled_operand(e);
+    if (s < 0) return {};
+    const multiple& x = multiples[e.operands[s]];
+    if (e.prim == &prim::neg) return {-x.times, x.known};
+    if (x.known && x.times == 0) return x;
+    const multiple factor = number_of(e.operands[1 - s]);
+    if (!x.known || !factor.known) return {0, false};
+    if (e.prim == &prim::mul) return {x.times * factor.times, true};
+    return factor.times == 0 ? multiple{0, false} : multiple{x.times / factor.times, true};
+  }
+  constexpr void find_multiples(int carry) {
+    multiples = vec<multiple>(body.values.size());
+    multiples[input_of(carry)] = {1, true};
+    for (const entry& e : body.entries)
+      if (made_of[e.results[0]] == carry) multiples[e.results[0]] = multiple_by(e);
   }
   constexpr void take_down(const image& i) {
     for (image& k : images)
@@ -133,8 +175,12 @@ struct carried_products : loop_writer {
     for (int k = 0; k < n.carries; ++k) {
       linear = vec<int>(body.values.size(), -1);
       for_change = made_for_change(k);
-      held[k] = held[k] && axis[k] >= 0 && is_linear(body.outputs[k], k) && all_read_are_linear(k) && pays(k);
-      if (held[k] && !holds_whole(body.outputs[k], k)) take_down({k, -1, share, false, false, {body.values[input_of(k)].type, {}}});
+      if (!held[k]) continue;
+      find_multiples(k);
+      const multiple left = multiples[body.outputs[k]];
+      const bool does_not_grow = left.known && left.times <= 1 && left.times >= -1;
+      held[k] = does_not_grow && axis[k] >= 0 && is_linear(body.outputs[k], k) && all_read_are_linear(k) && pays(k);
+      if (held[k] && left.times != 1) take_down({k, -1, share, false, false, {body.values[input_of(k)].type, {}}});
     }
   }
   constexpr void follow(const entry& e) {
@@ -217,13 +263,23 @@ struct carried_products : loop_writer {
     }
     return image_of_change(e, images[i]);
   }
+  /// The axis of an image's constant that its rows run along.
+  [[nodiscard]] static constexpr int along_rows(const image& i) { return i.at == 1 ? (i.tx ? 0 : 1) : (i.ty ? 1 : 0); }
+  constexpr scaled_rows rows_of(const image& i) { return with_scaled_rows(outside, outer(i.constant), along_rows(i)); }
+  /// The product that image i is of, in the range of numbers of the product.
+  constexpr int product_of(int now, const image& i) {
+    const int scales = rows_of(i).scales;
+    const std::int64_t rows = outside.shape(scales).size();
+    const int in_place = emit::reshape(outside, scales, i.at == 1 ? make_shape(rows, 1) : make_shape(1, rows));
+    return emit::mul(inside, now, emit::broadcast_to(inside, constant(in_place), i.type.shape));
+  }
   /// Of a product x d or d x that changes the carry.
   constexpr int image_of_change(const entry& e, const image& i) {
     const int c = axis[i.carry], x = e.operands[c], d = names[e.operands[1 - c]];
     const bool tx = e.attrs.ints[c] != 0, td = e.attrs.ints[1 - c] != 0;
     if (i.at < 0) return x == i.constant && tx == i.tx && td == i.ty ? d : -1;
     // (p x) d; where p is on the other side of the matrix, or the matrix is transposed in the product, x and d change sides, or d x is transposed.
-    const int p = outer(i.constant), of_x = outer(x);
+    const int p = rows_of(i).matrix, of_x = outer(x);
     const bool turned = i.at == 1 ? i.ty : i.tx;
     if (i.at == 1) {
       const int square = emit::matmul(outside, p, of_x, i.tx, tx != turned);
@@ -233,12 +289,15 @@ struct carried_products : loop_writer {
     return emit::matmul(inside, d, constant(square), td != turned, false);
   }
 
+  constexpr bool carries_any() {
+    find();
+    for (bool h : held)
+      if (h) return true;
+    return false;
+  }
   /// The results, on `outside`; none where the loop stays as it is.
   constexpr vec<int> run() {
-    find();
-    bool any = false;
-    for (bool h : held) any = any || h;
-    if (!any) return {};
+    if (!carries_any()) return {};
     names = vec<int>(body.values.size(), -1);
     vec<int> inputs, outputs, first_result(n.carries, 0), at_begin;
     for (int i = 0; i < body.inputs.size(); ++i) {
@@ -281,7 +340,7 @@ struct carried_products : loop_writer {
         for (int i = 0; i < images.size(); ++i)
           if (images[i].at >= 0 && images[i].carry == k && images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
               images[i].tx == (e.attrs.ints[0] != 0) && images[i].ty == (e.attrs.ints[1] != 0))
-            names[e.results[0]] = image_of(o, i);
+            names[e.results[0]] = product_of(image_of(o, i), images[i]);
       return;
     }
     const vec<int> results = inside.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
@@ -289,7 +348,7 @@ struct carried_products : loop_writer {
   }
   constexpr int begin_of(const image& m) {
     if (m.at < 0) return emit::constant(outside, m.type, m.at == share ? 1 : 0);
-    const int w = outer(input_of(m.carry)), x = outer(m.constant);
+    const int w = outer(input_of(m.carry)), x = rows_of(m).matrix;
     return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
   }
   /// The carry behind the loop, of its images, which are results from `at` on.
@@ -307,6 +366,10 @@ struct carried_products : loop_writer {
   }
 };
 
+/// Whether products may be carried in a loop: its option, or its program's, does not say no.
+constexpr bool may_carry_products(const entry& loop) {
+  return static_cast<loop_products>(loop.attrs.ints[6]) != loop_products::computed;
+}
 /// Whether a loop's body multiplies a constant of it with anything.
 constexpr bool multiplies_constants(const entry& loop) {
   const tape& body = loop.regions[0];
@@ -319,9 +382,36 @@ constexpr bool multiplies_constants(const entry& loop) {
   return false;
 }
 
+/// A long loop that would carry products, as loops of few steps in one that carries its matrices; no results where it
+/// would not.
+constexpr vec<int> with_restarts(builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+  carried_products loop(b, e, body, operands);
+  const prim::rules::scan::parts n = loop.n;
+  std::int64_t steps = steps_between_restarts;
+  for (std::int64_t k = steps; 2 * k > steps; --k)
+    if (n.length % k == 0) {  // so that no steps are left over
+      steps = k;
+      break;
+    }
+  loop.n.length = steps;
+  if (!loop.carries_any()) return {};
+  detail::nested_loop::values v{};
+  v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
+  for (int i = 0; i < operands.size(); ++i)
+    (i < n.constants ? v.constants : n.is_carry(i) ? v.carries : v.xs).push_back(operands[i]);
+  const detail::nested_loop nested{body, n.constants, n.carries, n.guard, n.backwards, n.products};
+  return nested.every(b, v, n.length, steps);
+}
+
 /// t with loops that carry products in place of matrices, in regions too.
 constexpr tape with_carried_products(const tape& t) {
-  return with_loops(t, multiplies_constants, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return carried_products(b, e, body, operands).run(); });
+  const auto suits = [](const entry& e) { return may_carry_products(e) && multiplies_constants(e); };
+  const auto is_long = [&](const entry& e) { return e.attrs.ints[0] > steps_between_restarts && suits(e); };
+  const auto is_short = [&](const entry& e) { return e.attrs.ints[0] <= steps_between_restarts && suits(e); };
+  const tape restarted = with_loops(t, is_long, with_restarts);
+  return with_loops(restarted, is_short, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+    return carried_products(b, e, body, operands).run();
+  });
 }
 
 }  // namespace drx::plan

@@ -18,8 +18,8 @@ struct joined_loops {
   constexpr joined_loops(const entry& first, const entry& second) {
     const auto &a = first.attrs.ints, &b = second.attrs.ints;
     if (first.prim != &prim::scan || second.prim != &prim::scan || !(first.operands == second.operands)) return;
-    for (int i = 0; i < 5; ++i)
-      if (a[i] != b[i]) return;
+    for (int i = 0; i < a.size(); ++i)
+      if (i != 5 && a[i] != b[i]) return;  // 5: what they keep
     const tape &one = first.regions[0], &other = second.regions[0];
     builder both;
     const vec<int> inputs = inputs_like(both, one);

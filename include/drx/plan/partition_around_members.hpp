@@ -56,7 +56,7 @@ constexpr void partitioner::loop(const entry& e) {
   if (numbered) operands.push_back(shard(b));
   for (int i = 0; i < e.operands.size(); ++i) operands.push_back(at(e.operands[i], in[i]));
   attributes a = e.attrs;
-  if (numbered) a = prim::rules::scan::attrs(n.length, n.backwards, n.constants + 1, n.carries, n.guard, n.keeps_all);
+  if (numbered) a = prim::rules::scan::attrs(n.length, n.backwards, n.constants + 1, n.carries, n.guard, n.keeps_all, n.products);
   const vec<int> results = b.add(prim::scan, operands, a, vec<tape>{step});
   for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], out[i]);
 }

@@ -69,7 +69,7 @@ struct stacked_factors {
     for (const entry& e : source.entries)
       for (int i = 0; i < e.operands.size(); ++i) {
         if (e.operands[i] != p.stack) continue;
-        if (e.prim != &prim::scan || i < e.attrs.ints[2] + e.attrs.ints[3]) return false;
+        if (e.prim != &prim::scan || !may_carry_products(e) || i < e.attrs.ints[2] + e.attrs.ints[3]) return false;
         const int slice = e.regions[0].inputs[i + 1];
         if (p.is_factor ? !is_only_summed(e, slice, p) : !is_only_in_product(e, slice, p)) return false;
         any = true;
@@ -78,7 +78,7 @@ struct stacked_factors {
   }
   constexpr void find(bool with_factors) {
     for (const entry& e : source.entries)
-      if (e.prim == &prim::scan)
+      if (e.prim == &prim::scan && may_carry_products(e))
         for (const entry& p : e.regions[0].entries) follow(e, p, with_factors);
   }
   /// Takes down the stacks of a product with a constant, or of its other factor, that are to be replaced by each other.

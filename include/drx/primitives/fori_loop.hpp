@@ -51,7 +51,7 @@ concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>,
 /// one goes on as long as its first carry is true.
 template <class R>
 constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::int64_t length, int carries, bool guarded,
-                            const loop_memory& memory, const auto& operands_on) {
+                            const loop_options& options, const auto& operands_on) {
   b = with_captures(b, region.captures);
   tape body = region.body;  // (index, carries, xs, captured) -> (index, captured, carries, xs)
   const int captured = region.captures.size();
@@ -64,16 +64,17 @@ constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::in
   for (int i = 1; i < body.inputs.size() - captured; ++i) inputs.push_back(body.inputs[i]);
   body.inputs = inputs;
   operands.append(operands_on(*b));
-  return write_loop(*b, body, operands, length, captured, carries, guarded ? 1 + captured : 0, memory);
+  return write_loop(*b, body, operands, length, captured, carries, guarded ? 1 + captured : 0, options);
 }
 
 }  // namespace detail
 
-/// carry = body(carry), or body(i, carry) with i an int32 counting from 0, Steps times. `memory` is what is kept for reverse
-/// mode: keep_carries, keep_all, checkpoint_every<K>, recompute_all.
+/// carry = body(carry), or body(i, carry) with i an int32 counting from 0, Steps times. `options`: what is kept for reverse
+/// mode (keep_carries, keep_all, checkpoint_every<K>, recompute_all), and whether the loop may carry products (carry_products,
+/// no_carried_products); both as {keep_all, no_carried_products}.
 template <std::int64_t Steps, class Carry, class Body>
   requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && detail::LoopBody<Body, Carry>)
-constexpr auto fori_loop(const Carry& init, const Body& body, const loop_memory& memory = keep_carries) {
+constexpr auto fori_loop(const Carry& init, const Body& body, const loop_options& options = {}) {
   static_assert(Steps >= 0, "drx::fori_loop: a negative number of steps");
   if constexpr (error::Reported<detail::loop_result<Body, Carry>>) {
     return error::reported{};
@@ -82,16 +83,16 @@ constexpr auto fori_loop(const Carry& init, const Body& body, const loop_memory&
     builder* b = builder::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<Carry>{});
-    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, memory, [&](builder& t) { return refs.on(t); });
+    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options, [&](builder& t) { return refs.on(t); });
     return detail::bound<Carry>(*b, r);
   }
 }
 template <std::int64_t Steps, class Carry, class Body, class Why = decltype(detail::loop_misuse<detail::loop_result<Body, Carry>, Carry>())>
   requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && !detail::LoopBody<Body, Carry>)
-Why fori_loop(const Carry&, const Body&, const loop_memory& = keep_carries) = delete;  // drx: the body takes (carry) or (i, carry), and must return the carry's own type: same shapes, element types, structure
+Why fori_loop(const Carry&, const Body&, const loop_options& = {}) = delete;  // drx: the body takes (carry) or (i, carry), and must return the carry's own type: same shapes, element types, structure
 template <std::int64_t Steps, class Carry, class Body, class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Steps>)
-Why fori_loop(const Carry&, const Body&, const loop_memory& = keep_carries) = delete;  // drx: at most 2147483647 steps: put a loop into a loop
+Why fori_loop(const Carry&, const Body&, const loop_options& = {}) = delete;  // drx: at most 2147483647 steps: put a loop into a loop
 
 }  // namespace drx
 

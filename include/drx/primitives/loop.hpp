@@ -6,19 +6,24 @@
 #pragma once
 
 namespace drx {
+/// Whether the plan may carry products of a loop's constants with a matrix in place of the matrix
+/// (plan/carried_products.hpp): what the program says, yes, or no.
+enum class loop_products : std::int8_t { by_program, carried, computed };
+
 namespace prim::rules {
-/// ints: {length, runs backwards, constants, carries, guard, keeps all}; operands: constants, initial carries, stacked xs.
+/// ints: {length, runs backwards, constants, carries, guard, keeps all, products}; operands: constants, initial carries, stacked xs.
 /// Region: (index, constants, carries, slices of xs) -> (carries, slices of ys). Results: last carries, stacked ys.
 /// The index counts positions of xs: a scan that runs backwards sees length-1 first.
 /// The guard is the number of an input of the region, a bool (0, the index: there is none). Where it is false a step does
 /// nothing: the carries stay, the slices of ys are zeros. A length of -1 has no end but a carry as its guard, and no xs.
-/// `keeps all` is what a reverse sweep finds of each step: all that it needs, or the carries only.
+/// `keeps all` is what a reverse sweep finds of each step: all that it needs, or the carries only. `products` is a loop_products.
 struct scan {
   struct parts {
     std::int64_t length;
     bool backwards;
     int constants, carries, xs, ys, guard;
     bool keeps_all;
+    loop_products products;
     constexpr parts(const attributes& a, int operands, int results)
         : length(a.ints[0]),
           backwards(a.ints[1] != 0),
@@ -27,14 +32,16 @@ struct scan {
           xs(operands - constants - carries),
           ys(results - carries),
           guard(static_cast<int>(a.ints[4])),
-          keeps_all(a.ints[5] != 0) {}
+          keeps_all(a.ints[5] != 0),
+          products(static_cast<loop_products>(a.ints[6])) {}
     [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
     /// Which carry is the guard, or -1.
     [[nodiscard]] constexpr int guarding_carry() const { return guard > 0 && is_carry(guard - 1) ? guard - 1 - constants : -1; }
   };
-  static constexpr attributes attrs(std::int64_t length, bool backwards, int constants, int carries, int guard = 0, bool keeps_all = false) {
+  static constexpr attributes attrs(std::int64_t length, bool backwards, int constants, int carries, int guard = 0, bool keeps_all = false,
+                                    loop_products products = loop_products::by_program) {
     attributes a;
-    a.ints = {length, backwards, constants, carries, guard, keeps_all};
+    a.ints = {length, backwards, constants, carries, guard, keeps_all, static_cast<std::int64_t>(products)};
     return a;
   }
   static constexpr abstract_value stacked(const abstract_value& t, std::int64_t n) {
@@ -124,7 +131,8 @@ struct scan {
     };
     outputs(0, n.carries);
     outputs(n.carries, n.ys);
-    const vec<int> all = s.b.add(*s.e.prim, operands, attrs(n.length, n.backwards, constants, carries, guard, n.keeps_all), vec<tape>{region.result()});
+    const attributes a = attrs(n.length, n.backwards, constants, carries, guard, n.keeps_all, n.products);
+    const vec<int> all = s.b.add(*s.e.prim, operands, a, vec<tape>{region.result()});
     vec<int> r = renamed(result_of, all);
     r.append(renamed(primal_of, all));
     return r;
@@ -285,7 +293,8 @@ struct scan {
     for (int i = sums + carry_at.size(); i < out.size(); ++i) region.output(out[i]);
     int guard = n.guard > 0 && step.guard >= 0 ? kept0 + step.guard : n.guard;
     if (n.guard > n.constants + n.carries) guard = n.guard - 1 - n.constants - n.carries + kept0 + step.kept;
-    const vec<int> all = s.b.add(*s.e.prim, operands, attrs(n.length, !n.backwards, n.constants, carries, guard, n.keeps_all), vec<tape>{region.result()});
+    const attributes a = attrs(n.length, !n.backwards, n.constants, carries, guard, n.keeps_all, n.products);
+    const vec<int> all = s.b.add(*s.e.prim, operands, a, vec<tape>{region.result()});
 
     vec<int> r(s.operands.size(), zero_tangent);
     for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
@@ -355,7 +364,8 @@ struct scan {
       region.output(chosen[i]);
     }
     if (out.size() == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
-    const attributes a = attrs(p.length, p.backwards, p.constants + (kind == 0), p.carries + (kind == 1), last[kind] + 1, p.keeps_all);
+    const attributes a =
+        attrs(p.length, p.backwards, p.constants + (kind == 0), p.carries + (kind == 1), last[kind] + 1, p.keeps_all, p.products);
     const vec<int> r = b.add(*e.prim, operands, a, vec<tape>{region.result()});
     vec<int> results;
     for (int i = 0; i < r.size(); ++i)
@@ -398,7 +408,10 @@ struct scan {
   static std::string print(const attributes& a) {
     return (a.ints[0] < 0 ? "endless" : std::to_string(a.ints[0])) + (a.ints[1] ? " backwards" : "") + ", " + std::to_string(a.ints[2]) +
            " constants, " + std::to_string(a.ints[3]) + " carries" + (a.ints[4] ? ", while input " + std::to_string(a.ints[4]) : "") +
-           (a.ints[5] ? ", keeps all" : "");
+           (a.ints[5] ? ", keeps all" : "") +
+           (a.ints[6] == 1   ? ", may carry products"
+            : a.ints[6] == 2 ? ", carries no products"
+                             : "");
   }
   static tensor slice_of(const tensor& x, std::int64_t at) {
     tensor t(slice(x.type));

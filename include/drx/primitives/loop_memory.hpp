@@ -1,5 +1,6 @@
-// drx/primitives/loop_memory.hpp: what a loop keeps of its steps for reverse mode, against what it computes again. Keeping
-// fewer carries is nesting loops: the outer one keeps its own carries only, and runs the inner one again on the way back.
+// drx/primitives/loop_memory.hpp: the options of a loop: whether it may carry products, and what it keeps of its steps for
+// reverse mode, against what it computes again. Keeping fewer carries is nesting loops: the outer one keeps its own carries
+// only, and runs the inner one again on the way back.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else
@@ -24,6 +25,21 @@ inline constexpr loop_memory checkpoint_every{loop_memory::kind::every, K};
 /// The carries of about 4 log4(n) steps. Each step runs about log4(n) + 1 times.
 inline constexpr loop_memory recompute_all{loop_memory::kind::logarithmic};
 
+/// The loop may carry products of matrices, though the program says that none does (drx::without_carried_products).
+inline constexpr loop_products carry_products = loop_products::carried;
+/// The loop computes each step as it is written.
+inline constexpr loop_products no_carried_products = loop_products::computed;
+
+/// The options of a loop, in any order or none: drx::keep_all, drx::no_carried_products, or
+/// {drx::keep_all, drx::no_carried_products}.
+struct loop_options {
+  loop_memory memory;
+  loop_products products;
+  constexpr loop_options(const loop_memory& m = keep_carries, loop_products p = loop_products::by_program)
+      : memory(m), products(p) {}
+  constexpr loop_options(loop_products p, const loop_memory& m = keep_carries) : memory(m), products(p) {}
+};
+
 namespace detail {
 
 /// Writes a loop as nested ones.
@@ -31,6 +47,8 @@ struct nested_loop {
   const tape& body;  // (index, constants, carries, slices of xs)
   int constants, carries;
   int guard;  // as an attribute of the loop
+  bool backwards = false;
+  loop_products products = loop_products::by_program;
   static constexpr int radix = 4;
 
   struct values {
@@ -83,8 +101,10 @@ struct nested_loop {
       out = inline_tape(region, body, all);
     }
     for (int o : out) region.output(o);
-    const int own_guard = guard > constants ? guard + 1 : guard;
-    vec<int> r = b.add(prim::scan, operands, prim::rules::scan::attrs(outer, false, constants + 1, carries, own_guard), vec<tape>{region.result()});
+    int own_guard = guard > constants ? guard + 1 : guard;
+    if (inner && guard > constants + carries) own_guard = 0;  // a slice for each step: those within look at it
+    const attributes a = prim::rules::scan::attrs(outer, backwards, constants + 1, carries, own_guard, false, products);
+    vec<int> r = b.add(prim::scan, operands, a, vec<tape>{region.result()});
     if (inner)
       for (int i = carries; i < r.size(); ++i) {
         const shape s = b.shape(r[i]);
@@ -92,7 +112,7 @@ struct nested_loop {
       }
     return r;
   }
-  /// outer * length steps as loop() writes them, then the `rest` as one loop.
+  /// outer * length steps as loop() writes them, and those at the end, the `rest`, as one loop. Backwards the rest comes first.
   constexpr vec<int> with_rest(builder& b, const values& v, std::int64_t outer, std::int64_t length, std::int64_t rest, writer inner) const {
     if (outer == 0) return flat(b, v, rest);
     if (rest == 0) return loop(b, v, outer, length, inner);
@@ -102,15 +122,18 @@ struct nested_loop {
       for (int x : v.xs) r.push_back(emit::part_of_axis(b, x, 0, from, to - from));
       return r;
     };
-    values first = v, second = v;
-    first.xs = part(0, done);
-    second.xs = part(done, done + rest);
-    const vec<int> r = loop(b, first, outer, length, inner);
-    for (int i = 0; i < carries; ++i) second.carries[i] = r[i];
-    second.offset = emit::add(b, v.offset, emit::constant_like(b, v.offset, static_cast<double>(done)));
-    vec<int> all = flat(b, second, rest);
-    for (int i = carries; i < r.size(); ++i) all[i] = emit::concatenate(b, {r[i], all[i]}, 0);
-    return all;
+    values whole = v, last = v;
+    whole.xs = part(0, done);
+    last.xs = part(done, done + rest);
+    last.offset = emit::add(b, v.offset, emit::constant_like(b, v.offset, static_cast<double>(done)));
+    const vec<int> first = backwards ? flat(b, last, rest) : loop(b, whole, outer, length, inner);
+    for (int i = 0; i < carries; ++i) (backwards ? whole : last).carries[i] = first[i];
+    vec<int> r = backwards ? loop(b, whole, outer, length, inner) : flat(b, last, rest);
+    for (int i = carries; i < r.size(); ++i) {
+      const int low = backwards ? r[i] : first[i], high = backwards ? first[i] : r[i];
+      r[i] = emit::concatenate(b, {low, high}, 0);
+    }
+    return r;
   }
   constexpr vec<int> every(builder& b, const values& v, std::int64_t length, std::int64_t k) const {
     return with_rest(b, v, length / k, k, length % k, &nested_loop::flat);
@@ -123,15 +146,19 @@ struct nested_loop {
 
 /// The loop of a body (index, constants, carries, slices of xs) on its operands in that order.
 constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, std::int64_t length, int constants, int carries,
-                              int guard, const loop_memory& memory) {
+                              int guard, const loop_options& options) {
   using kind = loop_memory::kind;
-  if (length < 0 || memory.what == kind::carries || memory.what == kind::everything)
-    return b.add(prim::scan, operands, prim::rules::scan::attrs(length, false, constants, carries, guard, memory.what == kind::everything), vec<tape>{body});
+  const loop_memory& memory = options.memory;
+  if (length < 0 || memory.what == kind::carries || memory.what == kind::everything) {
+    const bool keeps_all = memory.what == kind::everything;
+    const attributes a = prim::rules::scan::attrs(length, false, constants, carries, guard, keeps_all, options.products);
+    return b.add(prim::scan, operands, a, vec<tape>{body});
+  }
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)
     (i < constants ? v.constants : i < constants + carries ? v.carries : v.xs).push_back(operands[i]);
-  const nested_loop l{body, constants, carries, guard};
+  const nested_loop l{body, constants, carries, guard, false, options.products};
   if (memory.what == kind::every) return l.every(b, v, length, memory.every);
   return l.logarithmic(b, v, length);
 }

@@ -24,9 +24,9 @@ constexpr std::int64_t common_length() {
 
 /// For each slice x of xs along axis 0: (carry, y) = f(carry, x). Returns (last carry, stacked ys). xs is an array
 /// or a structure of arrays; ys of arrays and tuples get the axis, of a struct they are a drx::batched<Y, length>. f returns a
-/// std::pair or std::tuple of two. `memory` as in fori_loop.
+/// std::pair or std::tuple of two. `options` as in fori_loop.
 template <class Carry, class Xs, class F>
-constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_memory& memory = keep_carries) {
+constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_options& options = {}) {
   constexpr std::int64_t length = detail::common_length<canonical_t<Xs>>();
   static_assert(length >= 0, "drx::scan: the xs are not of one length");
   static_assert(detail::CountableSteps<length>, "drx::scan: loop_has_more_steps_than_an_int32_counts");
@@ -40,7 +40,7 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_memo
   const detail::leaf_refs<Xs> xs_refs(xs);
   builder* b = builder::or_of_constants(builder::inner(refs.innermost(), xs_refs.innermost()));
   const auto region = detail::trace_region(b, step, std::type_identity<std::int32_t>{}, std::type_identity<Carry>{}, std::type_identity<X>{});
-  const vec<int> r = detail::add_loop(b, region, length, leaf_count<Carry>, false, memory, [&](builder& t) {
+  const vec<int> r = detail::add_loop(b, region, length, leaf_count<Carry>, false, options, [&](builder& t) {
     vec<int> ids = refs.on(t);
     ids.append(xs_refs.on(t));
     return ids;

@@ -38,10 +38,10 @@ struct while_step {
 
 /// carry = body(carry), or body(i, carry) with i an int32 counting from 0, while condition(carry), one bool, holds; at most
 /// Max times, if given. Forward derivatives go along. Reverse mode needs Max: it keeps Max carries, and goes back over the
-/// steps that were done (`memory` as in fori_loop). Of a batch all elements go on until the last is done.
+/// steps that were done (`options` as in fori_loop). Of a batch all elements go on until the last is done.
 template <std::int64_t Max = -1, class Cond, class Body, class Carry>
   requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> && detail::WhileLoop<Cond, Body, Carry>)
-constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& init, const loop_memory& memory = keep_carries) {
+constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& init, const loop_options& options = {}) {
   static_assert(Max >= -1, "drx::while_loop: a negative number of steps");
   if constexpr (error::AnyReported<detail::loop_result<Body, Carry>, detail::call_result_t<Cond, traced_t<Carry>>>) {
     return error::reported{};
@@ -50,7 +50,7 @@ constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& 
     builder* b = builder::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<bool>{}, std::type_identity<Carry>{});
-    const vec<int> r = detail::add_loop(b, region, Max, 1 + leaf_count<Carry>, true, memory, [&](builder& t) {
+    const vec<int> r = detail::add_loop(b, region, Max, 1 + leaf_count<Carry>, true, options, [&](builder& t) {
       const vec<int> start = refs.on(t);
       const auto holds = condition(detail::bound<Carry>(t, start));
       vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);
@@ -62,10 +62,10 @@ constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& 
 }
 template <std::int64_t Max = -1, class Cond, class Body, class Carry, class Why = decltype(detail::while_misuse<Cond, Body, Carry>())>
   requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> && !detail::WhileLoop<Cond, Body, Carry>)
-Why while_loop(const Cond&, const Body&, const Carry&, const loop_memory& = keep_carries) = delete;  // drx: while_loop(condition, body, carry): condition(carry) is one bool, a drx::array<bool>; body(carry) or body(i, carry) returns the carry's own type
+Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: while_loop(condition, body, carry): condition(carry) is one bool, a drx::array<bool>; body(carry) or body(i, carry) returns the carry's own type
 template <std::int64_t Max, class Cond, class Body, class Carry, class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Max>)
-Why while_loop(const Cond&, const Body&, const Carry&, const loop_memory& = keep_carries) = delete;  // drx: a bound of at most 2147483647 steps, or none: while_loop(condition, body, carry)
+Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: a bound of at most 2147483647 steps, or none: while_loop(condition, body, carry)
 
 }  // namespace drx
 

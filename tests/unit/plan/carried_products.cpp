@@ -50,7 +50,7 @@ void check_same(const tape& a, const tape& b, generator& r) {
 /// A loop that takes steps with a matrix w; which of its axes constants are multiplied with, and on which side, is random.
 struct random_loop {
   generator& r;
-  int along = 8 + below(r, 6), across = 1 + below(r, 5), steps = 2 + below(r, 5);
+  int along = 8 + below(r, 6), across = 1 + below(r, 5), steps = below(r, 4) > 0 ? 2 + below(r, 5) : 17 + below(r, 30);
   bool first = below(r, 2) == 0;  // along is w's first axis
   bool decays = below(r, 3) == 0, stacks = below(r, 2) == 0, spoiled = below(r, 4) == 0, guarded = below(r, 3) == 0;
   builder b{};
@@ -214,6 +214,61 @@ TEST_CASE("stacks that are multiplied with each other, and a stack of products w
 }
 
 namespace {
+/// Steps by x^T sin(x w), of which the first w is multiplied by `factor(body, w)` at each.
+template <class Factor>
+tape decaying(const Factor& factor, int steps = 12, drx::loop_products products = drx::loop_products::by_program) {
+  builder b;
+  const int x = b.input(numbers(make_shape(2, 12))), w = b.input(numbers(make_shape(12, 3))), rate = b.input(numbers({}));
+  const vec<int> results = loop_of(b, steps, {x, rate}, {w}, {}, [&](builder& body, const vec<int>& in) {
+    const int d = body.add1(prim::sin, {emit::matmul(body, in[0], in[2], false, false)});
+    return vec<int>{emit::sub(body, factor(body, in[2], in[1]), scaled(body, emit::matmul(body, in[0], d, true, false), .1))};
+  });
+  b.output(results[0]);
+  tape t = b.result();
+  for (drx::entry& e : t.entries)
+    if (e.prim == &prim::scan) e.attrs.ints[6] = static_cast<std::int64_t>(products);
+  return t;
+}
+bool is_carried(const tape& t) { return multiplications_in_loops(carried(t)) < multiplications_in_loops(t); }
+std::vector<std::int64_t> lengths_in(const tape& t) {
+  std::vector<std::int64_t> n;
+  for (const drx::entry& e : t.entries)
+    if (e.prim == &prim::scan) n.push_back(e.attrs.ints[0]);
+  return n;
+}
+}  // namespace
+
+TEST_CASE("only a factor that is known, and does not grow: else errors of the products would") {
+  const auto by = [](double number) { return [=](builder& b, int w, int) { return scaled(b, w, number); }; };
+  for (const double factor : {1.0, .9, -1.0, 0.0}) CHECK(is_carried(decaying(by(factor))));
+  for (const double factor : {1.001, 2.0, -1.5}) CHECK_FALSE(is_carried(decaying(by(factor))));
+  CHECK(is_carried(decaying([](builder& b, int w, int) { return emit::sub(b, w, scaled(b, w, .01)); })));
+  CHECK(is_carried(decaying([](builder& b, int w, int) { return emit::neg(b, emit::div(b, w, emit::constant(b, b.type(w), 1.25))); })));
+  CHECK_FALSE(is_carried(decaying([](builder& b, int w, int) { return emit::add(b, w, scaled(b, w, .01)); })));
+  CHECK_FALSE(is_carried(decaying([](builder& b, int w, int) { return emit::div(b, w, emit::constant(b, b.type(w), 0)); })));
+  CHECK_FALSE(is_carried(decaying([](builder& b, int w, int rate) { return emit::mul(b, w, emit::broadcast_to(b, rate, b.shape(w))); })));
+}
+TEST_CASE("w is computed every 16 steps at the latest, where nothing is left over if it can be") {
+  const auto whole = [](builder&, int w, int) { return w; };
+  CHECK(lengths_in(carried(decaying(whole, 16))) == std::vector<std::int64_t>{16});
+  CHECK(lengths_in(carried(decaying(whole, 64))) == std::vector<std::int64_t>{4});
+  CHECK(lengths_in(carried(decaying(whole, 100))) == std::vector<std::int64_t>{10});
+  CHECK(lengths_in(carried(decaying(whole, 23))) == std::vector<std::int64_t>{1, 7});
+  CHECK(lengths_in(carried(decaying(whole, 37))) == std::vector<std::int64_t>{2, 5});
+  generator r(3);
+  for (const int n : {16, 37, 64, 100}) check_same(decaying(whole, n), carried(decaying(whole, n)), r);
+}
+TEST_CASE("a loop's option, and the program's") {
+  using drx::loop_products;
+  const auto whole = [](builder&, int w, int) { return w; };
+  CHECK(is_carried(decaying(whole, 12, loop_products::by_program)));
+  CHECK(is_carried(decaying(whole, 12, loop_products::carried)));
+  CHECK_FALSE(is_carried(decaying(whole, 12, loop_products::computed)));
+  CHECK_FALSE(is_carried(drx::detail::with_products_computed(decaying(whole, 12, loop_products::by_program))));
+  CHECK(is_carried(drx::detail::with_products_computed(decaying(whole, 12, loop_products::carried))));
+}
+
+namespace {
 template <int... E>
 using floats = drx::array<double, E...>;
 
@@ -222,17 +277,28 @@ constexpr auto loss = [](auto w, auto v, auto x, auto y) {
   return drx::mean(e * e);
 };
 /// Five steps on the same rows; `memory` is what a way back finds of them.
-template <bool All>
+template <bool All, drx::loop_products Products = drx::loop_products::by_program>
 constexpr auto trained = [](auto r, auto w, auto v, auto x, auto y) {
   return drx::fori_loop<5>(std::pair{w, v}, [=](auto m) {
     const auto [dw, dv] = drx::grad<0, 1>(loss)(m.first, m.second, x, y);
     return std::pair{m.first - r * dw, m.second - r * dv};
-  }, All ? drx::keep_all : drx::keep_carries);
+  }, {All ? drx::keep_all : drx::keep_carries, Products});
 };
-template <bool All>
+template <bool All, drx::loop_products Products = drx::loop_products::by_program>
 constexpr auto by_rate = [](auto r, auto w, auto v, auto x, auto y) {
   return drx::value_and_grad([=](auto at) {
-    const auto [p, q] = trained<All>(at, w, v, x, y);
+    const auto [p, q] = trained<All, Products>(at, w, v, x, y);
+    return loss(p, q, x, y);
+  })(r);
+};
+/// As many steps as a counter says, of at most 40.
+constexpr auto ended_by_rate = [](auto r, auto w, auto v, auto x, auto y) {
+  return drx::grad([=](auto at) {
+    const auto [n, p, q] = drx::while_loop<40>([](auto c) { return std::get<0>(c) < 23; }, [=](auto c) {
+      const auto [i, a, b] = c;
+      const auto [da, db] = drx::grad<0, 1>(loss)(a, b, x, y);
+      return std::tuple{i + 1, a - at * da, b - at * db};
+    }, std::tuple{0 * r, w, v}, drx::keep_all);
     return loss(p, q, x, y);
   })(r);
 };
@@ -262,6 +328,20 @@ TEST_CASE("a network that takes steps on the same rows, and its derivatives by t
   check_carried(tape_of<trained<false>>(), .8);
   check_carried(tape_of<by_rate<false>>(), .75);  // the way back reads products
   check_carried(tape_of<by_rate<true>>(), .7);  // stacks of factors: both loops carry products
+  check_carried(tape_of<ended_by_rate>(), .9);  // its way back has a guard for each step
   check_carried(tape_of<by_rows>(), 1.01);  // which needs the weights
   check_carried(tape_of<twice>(), 1.01);
+}
+TEST_CASE("derivatives of a loop keep its option") {
+  using drx::loop_products;
+  check_carried(tape_of<by_rate<false, loop_products::carried>>(), .75);
+  for (const tape& t : {tape_of<by_rate<true, loop_products::computed>>(), tape_of<by_rate<false, loop_products::computed>>()}) {
+    const tape plain = drx::plan::staged(drx::without_transparent_entries(t));
+    CHECK(drx::show(carried(plain)) == drx::show(plain));
+  }
+}
+TEST_CASE("a program without carried products") {
+  using P = drx::program<by_rate<true>, double, floats<12, 4>, floats<4, 3>, floats<6, 12>, floats<6, 3>>;
+  const tape t = drx::plan::staged(drx::without_transparent_entries(drx::without_carried_products<P>::tape().thaw()));
+  CHECK(drx::show(carried(t)) == drx::show(t));
 }

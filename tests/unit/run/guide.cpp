@@ -94,6 +94,13 @@ constexpr auto iterated = [](auto w, auto x) {
 constexpr auto slope_of_iterated = drx::grad<0>(iterated);
 // cut-end loop_memory
 
+// cut-begin as_written
+constexpr auto fitted = [](auto w, auto x, auto y) {
+  return drx::fori_loop<100>(w, [=](auto v) { return v - 0.1 * drx::matmul(drx::transpose(x), drx::matmul(x, v) - y); },
+                             {drx::keep_all, drx::no_carried_products});
+};
+// cut-end as_written
+
 // cut-begin nested
 struct schools : drx::placement<schools> {};
 struct pupils : drx::placement<pupils> {};
@@ -201,6 +208,8 @@ TEST_CASE("guide: loops") {
   CHECK(running[1] == Approx(2.5));
   CHECK(oracle::call<drx::program<root_within, double, double>>(2.0, 1e-12) == Approx(1.41421356237));
   using square = drx::array<double, 2, 2>;
+  const square one{1., 0., 0., 1.}, target{1., 2., 3., 4.};
+  CHECK(oracle::call<drx::program<fitted, square, square, square>>(square{0., 0., 0., 0.}, one, target)[3] == doctest::Approx(4 * (1 - std::pow(.9, 100))));
   const square slope = oracle::call<drx::program<slope_of_iterated, square, drx::array<double, 2>>>(square{.1, 0., 0., .1}, drx::array<double, 2>{1., 1.});
   CHECK(slope[1] == Approx(0).epsilon(1e-6));
 }

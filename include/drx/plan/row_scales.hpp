@@ -1,0 +1,39 @@
+// drx/plan/row_scales.hpp: the rows of a matrix, each divided by a power of two of its own magnitude. Products of such
+// rows with each other are of order one: where rows themselves are representable, so are they, and no digit is lost to
+// the division.
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+
+#include <limits>
+
+namespace drx::plan {
+
+/// A matrix with scaled rows, and what its rows were divided by: of its shape, with 1 for the axis that the rows run
+/// along.
+struct scaled_rows {
+  int matrix, scales;
+};
+
+/// x, a floating matrix whose rows run along axis `along`, with scaled rows. Rows of zeros stay what they are.
+constexpr scaled_rows with_scaled_rows(builder& b, int x, int along) {
+  const abstract_value whole = b.type(x);
+  abstract_value one = whole.with_shape(without_axis(whole.shape, along));
+  attributes axis;
+  axis.ints = {along};
+  const bool is_float = whole.type == dtype::float32;
+  const double least = is_float ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+  const double most = is_float ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  constexpr double binary_digits = 1.4426950408889634;  // of e: log2(e)
+  int largest = b.add1(prim::max_over, {b.add1(prim::abs, {x})}, axis);
+  largest = b.add1(prim::minimum,
+                   {b.add1(prim::maximum, {largest, emit::constant(b, one, least)}), emit::constant(b, one, most)});
+  const int exponent =
+      b.add1(prim::floor, {emit::mul(b, emit::log(b, largest), emit::constant(b, one, binary_digits))});
+  shape s = whole.shape;
+  s[along] = 1;
+  const int scales = emit::reshape(b, b.add1(prim::exp2, {exponent}), s);
+  return {emit::div(b, x, emit::broadcast_to(b, scales, whole.shape)), scales};
+}
+
+}  // namespace drx::plan

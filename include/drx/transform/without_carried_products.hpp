@@ -1,0 +1,34 @@
+// drx/transform/without_carried_products.hpp: a program that is compiled as it is written where its loops could carry
+// products.
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+#include <drx/transform/program.hpp>
+
+namespace drx {
+namespace detail {
+
+/// t with loops that say no where they left the choice to the program, in regions too.
+constexpr tape with_products_computed(tape t) {
+  for (entry& e : t.entries) {
+    if (e.prim == &prim::scan) {
+      std::int64_t& products = e.attrs.ints[6];
+      if (products == static_cast<std::int64_t>(loop_products::by_program))
+        products = static_cast<std::int64_t>(loop_products::computed);
+    }
+    for (tape& r : e.regions) r = with_products_computed(r);
+  }
+  return t;
+}
+
+}  // namespace detail
+
+/// P, of which no loop carries products in place of matrices, but those with the option carry_products; to be compiled
+/// or shown:
+///     auto run = session.compile<drx::without_carried_products<Step>>();
+template <Program P> struct without_carried_products : P {
+  static constexpr drx::tape make() { return detail::with_products_computed(P::tape().thaw()); }
+  static constexpr const auto& tape() { return frozen<without_carried_products>::value; }
+};
+
+}  // namespace drx
