@@ -111,20 +111,26 @@ struct carried_products : loop_writer {
     }
     return r;
   }
-  /// The number that all elements of v are, if it is known here.
+  /// A number that is known, unless it is so large that no carry multiplied by it is held, and that it might overflow.
+  [[nodiscard]] static constexpr multiple known(double times) {
+    constexpr double large = 1e9;
+    return times <= large && times >= -large ? multiple{times, true} : multiple{0, false};
+  }
+  /// The number that all elements of v are.
   [[nodiscard]] constexpr multiple number_of(int v) const {
-    constexpr double large = 1e9;  // of which a carry is no multiple that could be allowed
     for (const entry* e = definition(v); e; e = definition(v)) {
-      if (e->prim == &prim::constant) return {e->attrs.number, e->attrs.number <= large && e->attrs.number >= -large};
+      if (e->prim == &prim::constant) return known(e->attrs.number);
       if (e->prim != &prim::broadcast_to && e->prim != &prim::reshape) break;
       v = e->operands[0];
     }
     return {0, false};
   }
   [[nodiscard]] constexpr multiple multiple_by(const entry& e) const {
+    constexpr double small = 1e-9;  // to divide by
     if (is_sum(e)) {
       const multiple &x = multiples[e.operands[0]], &y = multiples[e.operands[1]];
-      return {e.prim == &prim::add ? x.times + y.times : x.times - y.times, x.known && y.known};
+      if (!x.known || !y.known) return {0, false};
+      return known(e.prim == &prim::add ? x.times + y.times : x.times - y.times);
     }
     const int s = scaled_operand(e);
     if (s < 0) return {};
@@ -133,8 +139,9 @@ struct carried_products : loop_writer {
     if (x.known && x.times == 0) return x;
     const multiple factor = number_of(e.operands[1 - s]);
     if (!x.known || !factor.known) return {0, false};
-    if (e.prim == &prim::mul) return {x.times * factor.times, true};
-    return factor.times == 0 ? multiple{0, false} : multiple{x.times / factor.times, true};
+    if (e.prim == &prim::mul) return known(x.times * factor.times);
+    const bool divides = factor.times >= small || factor.times <= -small;
+    return divides ? known(x.times / factor.times) : multiple{0, false};
   }
   constexpr void find_multiples(int carry) {
     multiples = vec<multiple>(body.values.size());

@@ -22,8 +22,10 @@ constexpr scaled_rows with_scaled_rows(builder& b, int x, int along) {
   attributes axis;
   axis.ints = {along};
   const bool is_float = whole.type == dtype::float32;
-  const double least = is_float ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
-  const double most = is_float ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  constexpr double apart =
+      4;  // from the ends of the range, so that the power of two is in it however its exponent rounds
+  const double least = apart * (is_float ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min());
+  const double most = (is_float ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max()) / apart;
   constexpr double binary_digits = 1.4426950408889634;  // of e: log2(e)
   int largest = b.add1(prim::max_over, {b.add1(prim::abs, {x})}, axis);
   largest = b.add1(prim::minimum,

@@ -113,7 +113,7 @@ TEST_CASE("rows of any magnitude, and rows that do not count") {
     check(w, std::ldexp(static_cast<float>(p.rate), -2 * exponent), on);
   }
   const auto w = filled<matrix<float>>(as<float>(p.w));
-  for (const float large : {1e20f, 1e30f, 1e-30f, 0.f}) {
+  for (const float large : {1e20f, 1e30f, 1e-30f, 1e-40f, 0.f}) {
     CAPTURE(large);
     auto on = x;
     for (const int row : {3, 20}) {
