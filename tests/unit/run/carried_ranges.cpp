@@ -19,11 +19,17 @@ template <class T> using matrix = drx::array<T, columns, outputs>;
 template <class T> using data = drx::array<T, rows, columns>;
 template <class T> using results = drx::array<T, rows, outputs>;
 
+template <drx::loop_products Products>
 constexpr auto weighted = [](auto w, auto rate, auto x, auto y, auto weights) {
-  return drx::fori_loop<100>(
-      w, [=](auto v) { return v - rate * drx::matmul(drx::transpose(x), weights * (drx::matmul(x, v) - y)); });
+  const auto step = [=](auto v) {
+    return v - rate * drx::matmul(drx::transpose(x), weights * (drx::matmul(x, v) - y));
+  };
+  return drx::fori_loop<100>(w, step, Products);
 };
-using Weighted = drx::program<weighted, matrix<float>, float, data<float>, results<float>, results<float>>;
+template <drx::loop_products Products>
+using weighted_program =
+    drx::program<weighted<Products>, matrix<float>, float, data<float>, results<float>, results<float>>;
+using Weighted = weighted_program<drx::loop_products::by_program>;
 
 template <int Steps>
 constexpr auto slope = [](auto rate, auto w, auto x, auto y, auto chosen) {
@@ -93,7 +99,10 @@ TEST_CASE("rows of any magnitude, and rows that do not count") {
   drx::single_rank rank;
   static_assert(work<Weighted> < .8 * work<drx::without_carried_products<Weighted>>);
   drx::compiled<Weighted> carried(executor, rank);
-  drx::compiled<drx::without_carried_products<Weighted>> plain(executor, rank);
+  using Plain = weighted_program<drx::no_carried_products>;  // a loop's word, and what the program says otherwise
+  static_assert(work<Plain> == work<drx::without_carried_products<Weighted>>);
+  static_assert(work<drx::without_carried_products<weighted_program<drx::carry_products>>> == work<Weighted>);
+  drx::compiled<Plain> plain(executor, rank);
   generator r(5);
   const problem p = make("gaussian", squares, 1, r);
   const auto x = filled<data<float>>(as<float>(p.x));
