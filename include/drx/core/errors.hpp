@@ -140,7 +140,7 @@ void no_map_pmap_or_vmap_around_this_has_the_axis() { throw std::logic_error("dr
 /// Thrown where array code runs outside a program. (Under trace it never runs.)
 class not_traced : public std::logic_error {
  public:
-  not_traced() : std::logic_error("drx: array operations run inside a program; compile one and call it") {}
+  not_traced() : std::logic_error("drx: this operation runs inside a program; compile one and call it (elementwise ones of arrays compute outside too)") {}
 };
 
 }  // namespace drx::error

@@ -14,6 +14,10 @@
 
 #include <drx/primitives/reported.hpp>
 
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+
 namespace drx {
 namespace prim {
 
@@ -187,6 +191,18 @@ constexpr traced_ref ref_of(const X& x) {
   return r;
 }
 
+/// Outside of programs: the elements of an array, or the number.
+template <class X>
+traced_ref elements_of(const X& x) {
+  traced_ref r;
+  if constexpr (Literal<X>) {
+    structure<X>::refs(x, &r);
+  } else {
+    r = reference_to(x.data());
+  }
+  return r;
+}
+
 /// The innermost builder among references, or one of constants.
 template <class... R>
 constexpr builder& tape_of(const R&... refs) {
@@ -196,9 +212,55 @@ constexpr builder& tape_of(const R&... refs) {
 }
 constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
 
+/// Outside of programs: the plain evaluation of one elementwise primitive. (No template, so that programs need not compile it.)
+struct host_evaluation final : evaluation {
+  using evaluation::evaluation;
+  std::vector<tensor> run(const tape&, std::vector<tensor>) override { throw error::not_traced{}; }
+  std::vector<tensor> run_member(const tape&, std::vector<tensor>, std::int64_t) override { throw error::not_traced{}; }
+  std::int64_t members(const placement_info*) override { throw error::not_traced{}; }
+};
+struct host_operand {
+  traced_ref ref;
+  drx::shape shape;
+};
+inline tensor broadcast_on_host(const host_operand& x, dtype type, const shape& to) {
+  tensor all({type, to});
+  visit_dtype(type, [&]<class T>(T) {
+    T* out = all.data<T>();
+    if (x.ref.what == traced_ref::kind::splat) {
+      std::fill_n(out, all.size(), static_cast<T>(x.ref.from.number));
+      return;
+    }
+    const auto* elements = static_cast<const T*>(static_cast<const void*>(x.ref.from.booleans));
+    for_each_index(to, [&](const std::int64_t* at) {
+      std::int64_t from = 0;
+      for (int axis = 0; axis < x.shape.rank; ++axis)
+        from = from * x.shape[axis] + (x.shape[axis] == 1 ? 0 : at[to.rank - x.shape.rank + axis]);
+      *out++ = elements[from];
+    });
+  });
+  return all;
+}
+inline void evaluate_on_host(const primitive& p, std::initializer_list<host_operand> x, dtype type, const abstract_value& result, void* out) {
+  entry e;
+  e.prim = &p;
+  host_evaluation v(e);
+  std::vector<tensor> operands;
+  for (const auto& one : x) operands.push_back(broadcast_on_host(one, type, result.shape));
+  for (const tensor& t : operands) v.in.push_back(&t);
+  v.out.emplace_back(result);
+  p.evaluate(v);
+  std::memcpy(out, v.out[0].bytes.data(), v.out[0].bytes.size());
+}
+
 /// One entry of an elementwise primitive on arrays and literals, broadcast to their common shape S.
 template <class Result, class T, class... X>
 constexpr Result elementwise(const primitive& p, const X&... x) {
+  if (!std::is_constant_evaluated()) {
+    Result r;
+    evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>, {dtype_of<typename Result::value_type>, Result::shape}, r.data());
+    return r;
+  }
   builder& b = tape_of(ref_of(x)...);
   const shape s = Result::shape;
   auto operand = [&](const auto& v) {
