@@ -257,7 +257,9 @@ struct carried_products : loop_writer {
   }
   constexpr int image_by(const entry& e, int i) {
     if (is_sum(e)) {
-      const int x = image_of(e.operands[0], i), y = image_of(e.operands[1], i);
+      const bool changes_only = made_of[e.results[0]] != images[i].carry;
+      const auto image_in = [&](int v) { return changes_only ? image_of(v, i) : whole_image_of(v, i); };
+      const int x = image_in(e.operands[0]), y = image_in(e.operands[1]);
       if (e.prim == &prim::add) return emit::accumulate(inside, x, y);
       return y < 0 ? x : x < 0 ? emit::neg(inside, y) : emit::sub(inside, x, y);
     }
@@ -273,12 +275,15 @@ struct carried_products : loop_writer {
   /// The axis of an image's constant that its rows run along.
   [[nodiscard]] static constexpr int along_rows(const image& i) { return i.at == 1 ? (i.tx ? 0 : 1) : (i.ty ? 1 : 0); }
   constexpr scaled_rows rows_of(const image& i) { return with_scaled_rows(outside, outer(i.constant), along_rows(i)); }
-  /// The product that image i is of, in the range of numbers of the product.
-  constexpr int product_of(int now, const image& i) {
-    const int scales = rows_of(i).scales;
+  /// The image of v. Where the carry itself is not in v, v is a change, whose image is in the range of scaled rows, and is brought back.
+  constexpr int whole_image_of(int v, int i) {
+    const int now = image_of(v, i);
+    const image& m = images[i];
+    if (now < 0 || m.at < 0 || made_of[v] == m.carry) return now;
+    const int scales = rows_of(m).scales;
     const std::int64_t rows = outside.shape(scales).size();
-    const int in_place = emit::reshape(outside, scales, i.at == 1 ? make_shape(rows, 1) : make_shape(1, rows));
-    return emit::mul(inside, now, emit::broadcast_to(inside, constant(in_place), i.type.shape));
+    const int in_place = emit::reshape(outside, scales, m.at == 1 ? make_shape(rows, 1) : make_shape(1, rows));
+    return emit::mul(inside, now, emit::broadcast_to(inside, constant(in_place), m.type.shape));
   }
   /// Of a product x d or d x that changes the carry.
   constexpr int image_of_change(const entry& e, const image& i) {
@@ -327,7 +332,7 @@ struct carried_products : loop_writer {
       if (k >= n.carries || !held[k]) outputs.push_back(names[body.outputs[k]]);
       else
         for (int i = 0; i < images.size(); ++i)
-          if (images[i].carry == k) outputs.push_back(image_of(body.outputs[k], i));
+          if (images[i].carry == k) outputs.push_back(whole_image_of(body.outputs[k], i));
     }
     attrs.ints[3] = outputs.size() - n.ys;
     const vec<int> before = operands;
@@ -347,7 +352,7 @@ struct carried_products : loop_writer {
         for (int i = 0; i < images.size(); ++i)
           if (images[i].at >= 0 && images[i].carry == k && images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
               images[i].tx == (e.attrs.ints[0] != 0) && images[i].ty == (e.attrs.ints[1] != 0))
-            names[e.results[0]] = product_of(image_of(o, i), images[i]);
+            names[e.results[0]] = image_of(o, i);
       return;
     }
     const vec<int> results = inside.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
@@ -355,7 +360,7 @@ struct carried_products : loop_writer {
   }
   constexpr int begin_of(const image& m) {
     if (m.at < 0) return emit::constant(outside, m.type, m.at == share ? 1 : 0);
-    const int w = outer(input_of(m.carry)), x = rows_of(m).matrix;
+    const int w = outer(input_of(m.carry)), x = outer(m.constant);
     return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
   }
   /// The carry behind the loop, of its images, which are results from `at` on.
