@@ -312,9 +312,11 @@ constexpr known_values known_results(const definitions& of, const entry& e, cons
     }
     if (e.prim == &prim::reduce_with)  // nothing may have been combined
       for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], in[i]);
-    if (e.prim == &prim::scan) {  // no step may have been done; of those left out the slices are zeros
+    if (e.prim == &prim::scan) {  // no step may have been done; of those that a guard leaves out the slices are zeros
       const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-      for (int i = 0; i < r.size(); ++i) r[i] = i < n.carries ? in[1 + n.constants + i] : r[i].but_zero();
+      for (int i = 0; i < r.size(); ++i)
+        if (i < n.carries) r[i] = in[1 + n.constants + i];
+        else if (n.guard > 0) r[i] = r[i].but_zero();
     }
   } else {
     r = known_values(e.results.size(), known_result(of, e, operands));
