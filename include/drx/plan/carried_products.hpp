@@ -219,6 +219,8 @@ struct carried_products : loop_writer {
         if (e.prim == &prim::matmul && made_of[o] == carry && !is_linear(o, carry)) return false;
     return true;
   }
+  // What scaling rows costs, in multiplications of products, which run in tiles: for each element, each row, each number of a change.
+  static constexpr std::int64_t of_scaled_element = 8, of_scale = 64, of_scaled_result = 4;
   /// Whether it saves a quarter of the multiplications of all steps.
   [[nodiscard]] constexpr bool pays(int carry) const {
     const shape w = body.values[input_of(carry)].shape;
@@ -230,6 +232,9 @@ struct carried_products : loop_writer {
       each_before += p.saves;
       once += along * p.type.shape.size();
       if (p.at < 0) continue;
+      const std::int64_t scaled = p.type.shape.size() / across;  // rows, each by a power of two of its own
+      once += scaled * (of_scaled_element * along + of_scale);
+      each_after += of_scaled_result * p.type.shape.size();
       for (const image& s : images)
         if (s.carry == carry && s.at == sum) {
           const std::int64_t rows = s.type.shape.size() / across;
