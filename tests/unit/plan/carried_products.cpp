@@ -50,7 +50,7 @@ void check_same(const tape& a, const tape& b, generator& r) {
 /// A loop that takes steps with a matrix w; which of its axes constants are multiplied with, and on which side, is random.
 struct random_loop {
   generator& r;
-  int along = 8 + below(r, 6), across = 1 + below(r, 5), steps = below(r, 4) > 0 ? 2 + below(r, 5) : 17 + below(r, 30);
+  int along = 24 + below(r, 12), across = 6 + below(r, 8), steps = below(r, 4) > 0 ? 2 + below(r, 5) : 17 + below(r, 30);
   bool first = below(r, 2) == 0;  // along is w's first axis
   bool decays = below(r, 3) == 0, stacks = below(r, 2) == 0, spoiled = below(r, 4) == 0, guarded = below(r, 3) == 0;
   builder b{};
@@ -157,9 +157,9 @@ TEST_CASE("a matrix without columns") {
   check_same(t, carried(t), r);
 }
 TEST_CASE("products of which several are added for each constant: as many are multiplied for each read one") {
-  for (int rows : {4, 8, 24}) {
+  for (int rows : {8, 32, 96}) {
     builder b;
-    const int x = b.input(numbers(make_shape(rows, 12))), w = b.input(numbers(make_shape(12, 3)));
+    const int x = b.input(numbers(make_shape(rows, 48))), w = b.input(numbers(make_shape(48, 12)));
     const vec<int> results = loop_of(b, 20, {x}, {w}, {}, [](builder& body, const vec<int>& in) {
       const int z = emit::matmul(body, in[0], in[1], false, false);
       int next = in[1];
@@ -171,7 +171,7 @@ TEST_CASE("products of which several are added for each constant: as many are mu
     const tape t = b.result(), u = carried(t);
     check_same(t, u, r);
     CHECK(multiplications_in_loops(u) <= multiplications_in_loops(t));
-    CHECK((multiplications_in_loops(u) < multiplications_in_loops(t)) == (rows < 12));
+    CHECK((multiplications_in_loops(u) < multiplications_in_loops(t)) == (rows < 48));
   }
 }
 TEST_CASE("a change that is read twice, many times over") {
@@ -313,7 +313,7 @@ constexpr auto twice = [](auto r, auto w, auto v, auto x, auto y) {
 };
 template <auto& F>
 tape tape_of() {
-  return drx::program<F, double, floats<12, 4>, floats<4, 3>, floats<6, 12>, floats<6, 3>>::tape().thaw();
+  return drx::program<F, double, floats<48, 16>, floats<16, 3>, floats<12, 48>, floats<12, 3>>::tape().thaw();
 }
 void check_carried(const tape& t, double part) {
   generator r(7);
@@ -341,7 +341,7 @@ TEST_CASE("derivatives of a loop keep its option") {
   }
 }
 TEST_CASE("a program without carried products") {
-  using P = drx::program<by_rate<true>, double, floats<12, 4>, floats<4, 3>, floats<6, 12>, floats<6, 3>>;
+  using P = drx::program<by_rate<true>, double, floats<48, 16>, floats<16, 3>, floats<12, 48>, floats<12, 3>>;
   const tape t = drx::plan::staged(drx::without_transparent_entries(drx::without_carried_products<P>::tape().thaw()));
   CHECK(drx::show(carried(t)) == drx::show(t));
 }
