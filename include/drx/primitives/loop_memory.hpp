@@ -126,13 +126,15 @@ struct nested_loop {
     whole.xs = part(0, done);
     last.xs = part(done, done + rest);
     last.offset = emit::add(b, v.offset, emit::constant_like(b, v.offset, static_cast<double>(done)));
-    const vec<int> first = backwards ? flat(b, last, rest) : loop(b, whole, outer, length, inner);
-    for (int i = 0; i < carries; ++i) (backwards ? whole : last).carries[i] = first[i];
-    vec<int> r = backwards ? loop(b, whole, outer, length, inner) : flat(b, last, rest);
-    for (int i = carries; i < r.size(); ++i) {
-      const int low = backwards ? r[i] : first[i], high = backwards ? first[i] : r[i];
-      r[i] = emit::concatenate(b, {low, high}, 0);
-    }
+    const auto run = [&](bool of_last, const values& from) {  // (no `?:`: g++ 12 destroys its temporaries twice in constant evaluation)
+      if (of_last) return flat(b, from, rest);
+      return loop(b, from, outer, length, inner);
+    };
+    const vec<int> first = run(backwards, backwards ? last : whole);
+    values& second = backwards ? whole : last;
+    for (int i = 0; i < carries; ++i) second.carries[i] = first[i];
+    vec<int> r = run(!backwards, second);
+    for (int i = carries; i < r.size(); ++i) r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
     return r;
   }
   constexpr vec<int> every(builder& b, const values& v, std::int64_t length, std::int64_t k) const {
