@@ -87,29 +87,34 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
   static std::string print(const attributes& a) {
     return a.ints[0] ? (a.ints[1] ? "T,T" : "T,N") : (a.ints[1] ? "N,T" : "N,N");
   }
-  static void evaluate(evaluation& v) { add_products(v, [](auto x, auto y) { return x * y; }); }
-  template <class F>
-  static void add_products(evaluation& v, F times) {
+  static void evaluate(evaluation& v) { add_products<false>(v); }
+  template <bool ZeroWins>
+  static void add_products(evaluation& v) {
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) { add_products_of<T, ZeroWins>(v); });
+  }
+  // No lambda: what may be a constant is device code to nvcc, which has no long double there.
+  template <class T, bool ZeroWins>
+  static void add_products_of(evaluation& v) {
+    // Added up in wider numbers: what is plain need not be inaccurate.
+    using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
     const bool tx = v.e.attrs.ints[0] != 0, ty = v.e.attrs.ints[1] != 0;
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
     const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      // Added up in wider numbers: what is plain need not be inaccurate.
-      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
-      for (std::int64_t b = 0; b < batches; ++b) {
-        const T* p = v.in[0]->data<T>() + b * m * k;
-        const T* q = v.in[1]->data<T>() + b * k * n;
-        T* r = v.out[0].data<T>() + b * m * n;
-        for (std::int64_t i = 0; i < m; ++i)
-          for (std::int64_t j = 0; j < n; ++j) {
-            auto total = static_cast<wide>(r[i * n + j]);
-            for (std::int64_t l = 0; l < k; ++l)
-              total = static_cast<wide>(total + times(static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]), static_cast<wide>(ty ? q[j * k + l] : q[l * n + j])));
-            r[i * n + j] = static_cast<T>(total);
+    for (std::int64_t b = 0; b < batches; ++b) {
+      const T* p = v.in[0]->data<T>() + b * m * k;
+      const T* q = v.in[1]->data<T>() + b * k * n;
+      T* r = v.out[0].data<T>() + b * m * n;
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          auto total = static_cast<wide>(r[i * n + j]);
+          for (std::int64_t l = 0; l < k; ++l) {
+            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]), c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
+            if (!ZeroWins || (a != 0 && c != 0)) total = static_cast<wide>(total + a * c);
           }
-      }
-    });
+          r[i * n + j] = static_cast<T>(total);
+        }
+    }
   }
 };
 /// A product in a derivative (guarded.hpp): in the whole program it is written by elements where a factor may be infinite, else as matmul.
@@ -122,7 +127,7 @@ struct matmul_in_doubt : matmul {
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *in_doubt_ptr(), o, a); }
   static constexpr const primitive* in_doubt_ptr();
-  static void evaluate(evaluation& v) { add_products(v, [](auto x, auto y) { return x == 0 || y == 0 ? decltype(x * y)(0) : x * y; }); }
+  static void evaluate(evaluation& v) { add_products<true>(v); }
 };
 }  // namespace prim::rules
 
