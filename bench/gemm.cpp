@@ -1,5 +1,5 @@
 // The constant-size product beside Eigen's, fixed-size and through Map<dynamic>; items are multiply-adds.
-#include <drx/run/gemm.hpp>
+#include <drx/run/gemm/gemm.hpp>
 
 #include <Eigen/Dense>
 #include <benchmark/benchmark.h>

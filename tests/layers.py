@@ -1,8 +1,12 @@
-"""Each folder of include/drx includes only itself and those before it; the core includes no Kokkos, MPI, Eigen or Boost."""
+"""Each folder of include/drx includes only itself and those before it, and each room of plan/ and run/ likewise; the core includes no Kokkos, MPI, Eigen or Boost."""
 import pathlib, re, sys
 
 CORE = ["meta", "scalar", "core", "tape", "primitives", "transform", "plan"]
 ORDER = CORE + ["run", "backend", "export"]
+ROOMS = {  # within a folder, in the same sense; headers in none of them may include all
+    "plan": ["shards", "loops", "staging", "memory"],
+    "run": ["check", "packs", "gemm", "data", "fused", "kernels", "stage", "call"],
+}
 HEAVY = re.compile(r"Kokkos|mpi\.h|Eigen/|boost/|omp\.h")
 include = pathlib.Path(__file__).parents[1] / "include" / "drx"
 
@@ -14,9 +18,19 @@ def allowed(folder):
     return ORDER[: ORDER.index(folder) + 1]
 
 
+def room_order_holds(header, target):
+    (folder, *rest), (to, *to_rest) = header.split("/"), target.split("/")
+    rooms = ROOMS.get(folder)
+    if not rooms or folder != to or len(rest) == 1:
+        return True
+    return len(to_rest) == 2 and rooms.index(to_rest[0]) <= rooms.index(rest[0])
+
+
 def may_include(header, target):
     if target == "config.hpp":
         return True
+    if not room_order_holds(header, target):
+        return False
     folder = target.split("/")[0] if "/" in target else ""
     if header == "drx.hpp":
         return folder in CORE

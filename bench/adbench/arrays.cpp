@@ -1,6 +1,6 @@
 // The library's programs over arrays: of the mixture of Gaussians, and of the long short-term memory.
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 
 #include "gmm_arrays.hpp"
 #include "inputs.hpp"

@@ -1,5 +1,5 @@
 // bench/fedavg_round/carried_twin.hpp: the round fused by hand, for steps that are all on one batch: the algebra that drx finds by
-// itself (plan/carried_products.hpp), written down by an expert.
+// itself (plan/loops/carried_products.hpp), written down by an expert.
 //
 // w1 and b1 are needed at the end only. Each step carries what they are read for, z = x w1 + b1, in place of them:
 //

@@ -8,7 +8,7 @@
 #include <vector>
 #ifdef DRX_BENCH_DRX
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 #endif
 
 namespace ad = drx::ad;

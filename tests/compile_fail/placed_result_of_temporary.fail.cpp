@@ -2,7 +2,7 @@
 // needs: run
 // expect: error::placed_results_would_outlive_their_program
 // expect: auto p = session.compile<P>\(\)
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 #include <drx/drx.hpp>
 
 struct clients : drx::placement<clients> {};

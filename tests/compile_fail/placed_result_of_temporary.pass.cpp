@@ -1,4 +1,4 @@
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 #include <drx/drx.hpp>
 
 struct clients : drx::placement<clients> {};

@@ -2,7 +2,7 @@
 // runs that one; without, all of them. Each prints what its second call allocates and copies, its memory and what one of two ranks says to
 // the other. (Linked with --wrap of the functions that copy and fill memory.)
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 
 #include <cstdio>
 #include <cstdlib>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <drx/core/tensor.hpp>
-#include <drx/run/compiled.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/call/compiled.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <algorithm>
 #include <cstring>

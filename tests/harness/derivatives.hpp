@@ -1,8 +1,8 @@
-// Checks of a tape against itself: derivatives (drx/run/check_grads.hpp), and a batch against its elements one by one.
+// Checks of a tape against itself: derivatives (drx/run/check/check_grads.hpp), and a batch against its elements one by one.
 #pragma once
 
 #include <doctest/doctest.h>
-#include <drx/run/check_grads.hpp>
+#include <drx/run/check/check_grads.hpp>
 #include <drx/transform/differentiate.hpp>
 
 #include "difference.hpp"

@@ -32,7 +32,7 @@ def source(kind, entries, runs):
   if (never) (void)p(matrix{}, matrix{}, row{});
 """ if runs else ""
     return f"""#include <drx/drx.hpp>
-{'#include <drx/run/compiled.hpp>' if runs else ''}
+{'#include <drx/run/call/compiled.hpp>' if runs else ''}
 #include <cstdio>
 
 using matrix = drx::array<float, 8, 8>;

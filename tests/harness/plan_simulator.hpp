@@ -2,8 +2,8 @@
 // compiled. Memory that nothing was written to holds NaN.
 #pragma once
 
-#include <drx/plan/workspace.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/plan/memory/workspace.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <doctest/doctest.h>
-#include <drx/run/compiled.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/call/compiled.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include "call.hpp"
 #include "difference.hpp"

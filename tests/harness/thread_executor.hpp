@@ -1,7 +1,7 @@
 // An executor on std::threads, one for each task.
 #pragma once
 
-#include <drx/run/executor.hpp>
+#include <drx/run/data/executor.hpp>
 
 #include <thread>
 #include <vector>

@@ -4,7 +4,7 @@
 
 #include <drx/ext/eigen.hpp>
 #include <drx/run.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // on the plain interpreter and compiled, as JSON; run.py computes the same with JAX from the Python expression in the row.
 // options: -O0
 #include <drx/drx.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 #include <drx/transform/differentiate.hpp>
 
 #include "compiled.hpp"

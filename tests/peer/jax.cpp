@@ -2,7 +2,7 @@
 // with JAX.
 // options: -O0
 #include <drx/drx.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include "harness/call.hpp"
 #include "harness/json.hpp"

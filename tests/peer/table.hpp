@@ -2,7 +2,7 @@
 #pragma once
 
 #include <drx/drx.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 #include <drx/transform/differentiate.hpp>
 
 #include "compiled.hpp"

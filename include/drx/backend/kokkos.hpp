@@ -1,7 +1,7 @@
 // drx/backend/kokkos.hpp: tasks on the threads of Kokkos' host execution space.
 #pragma once
 
-#include <drx/run/executor.hpp>
+#include <drx/run/data/executor.hpp>
 
 #include <Kokkos_Core.hpp>
 

@@ -5,7 +5,7 @@
 #include <drx/backend/environment.hpp>
 #include <drx/backend/mpi_departures.hpp>
 #include <drx/meta/hash.hpp>
-#include <drx/run/executor.hpp>
+#include <drx/run/data/executor.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 
 #include <drx/backend/environment.hpp>
 #include <drx/backend/kokkos.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 #if defined(DRX_HAS_MPI)
 #include <drx/backend/mpi.hpp>
 #include <drx/backend/mpi_library.hpp>

@@ -70,7 +70,7 @@ struct structure<array<T, E...>> {
 };
 
 /// One value of S per member of P. While traced it holds one reference per leaf; at run time partitions are held
-/// by drx::partitions (drx/run/partitions.hpp).
+/// by drx::partitions (drx/run/data/partitions.hpp).
 template <class S, class P>
 struct placed {
   static_assert(Structured<S>, "drx::placed<S, P>: S is not a structure of arrays");
@@ -81,7 +81,7 @@ struct placed {
 };
 
 template <class S, class P>
-class partitions;  // drx/run/partitions.hpp
+class partitions;  // drx/run/data/partitions.hpp
 
 template <class S, class P>
 struct structure<placed<S, P>> {

@@ -1,7 +1,7 @@
 // drx/plan/show.hpp: what will run, as text: the stages and what is between them, and what their workspaces cost.
 #pragma once
 
-#include <drx/plan/workspace.hpp>
+#include <drx/plan/memory/workspace.hpp>
 
 namespace drx::plan {
 

@@ -1,5 +1,5 @@
 // drx/primitives/group_gather.hpp: communication along the axes of a mesh: among the shards of one member (what each has, at each of
-// them) and among the same shard of all members (their sum, at each of them). Written by plan/partitioner.hpp, after all derivatives.
+// them) and among the same shard of all members (their sum, at each of them). Written by plan/shards/partitioner.hpp, after all derivatives.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else

@@ -1,5 +1,5 @@
 // drx/primitives/with_layout.hpp: how a value of one member is laid out over the shards of a mesh: whole at each, or split along
-// an axis. It changes no number; plan/partitioner.hpp makes programs of shards from it.
+// an axis. It changes no number; plan/shards/partitioner.hpp makes programs of shards from it.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
 #else

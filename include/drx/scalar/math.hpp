@@ -404,7 +404,7 @@ DRX_INLINE T log1p(T x) {
   return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
 }
 
-// tanh in two halves, for loops that do each for many numbers (run/fused_elements.hpp).
+// tanh in two halves, for loops that do each for many numbers (run/fused/elements.hpp).
 template <std::floating_point T>
 DRX_INLINE T tanh_begin(T x) {
   const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 #include <drx/ext/eigen.hpp>
 #include <drx/primitives/emit.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 #include <drx/transform/grad.hpp>
 #include <drx/transform/program.hpp>
 

@@ -1,7 +1,7 @@
 // Jacobians of and in structs.
 #include <drx/drx.hpp>
 #include <drx/ext/hana.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // A batch of structs: what vmap of a gradient in a struct returns.
 #include <drx/drx.hpp>
 #include <drx/ext/hana.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 
 #include <doctest/doctest.h>
 

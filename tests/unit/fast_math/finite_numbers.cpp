@@ -1,6 +1,6 @@
 // Compiled with -ffast-math: of finite numbers everything is right still. (Accuracy is measured by bits, since to the compiler no number is NaN.)
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 #include <drx/scalar/cbrt.hpp>
 #include <drx/scalar/erf.hpp>
 #include <drx/scalar/erfinv.hpp>

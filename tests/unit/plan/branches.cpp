@@ -1,5 +1,5 @@
 #include <drx/drx.hpp>
-#include <drx/plan/workspace.hpp>
+#include <drx/plan/memory/workspace.hpp>
 
 #include <doctest/doctest.h>
 

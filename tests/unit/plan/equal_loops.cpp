@@ -1,7 +1,7 @@
 // A member's value and its way back run over the same loop once.
 #include <drx/drx.hpp>
-#include <drx/plan/stages.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/plan/staging/stages.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include "harness/derivatives.hpp"
 

@@ -1,7 +1,7 @@
 // Random programs and their derivatives by the plan of their steps and memory, against the plain interpreter. In their loops and branches
 // results change places, and arguments are handed on. More of them: DRX_RANDOM_PROGRAMS=10000. One again: DRX_RANDOM_SEED=17.
 #include <drx/drx.hpp>
-#include <drx/run/check_grads.hpp>
+#include <drx/run/check/check_grads.hpp>
 
 #include "harness/plan_simulator.hpp"
 #include "harness/programs.hpp"

@@ -1,6 +1,6 @@
 // What a program is cut into: how many stages, what each does, and how much memory that takes.
 #include <drx/drx.hpp>
-#include <drx/plan/workspace.hpp>
+#include <drx/plan/memory/workspace.hpp>
 
 #include <doctest/doctest.h>
 

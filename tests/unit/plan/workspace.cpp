@@ -1,6 +1,6 @@
 // Where values lie.
 #include <drx/drx.hpp>
-#include <drx/plan/workspace.hpp>
+#include <drx/plan/memory/workspace.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 #include <drx/drx.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // The functions of bench/adbench/ as programs of arrays, compiled, against the scalar code and its derivatives by hand.
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 
 #include "../../../bench/adbench/ba_arrays.hpp"
 #include "../../../bench/adbench/gmm.hpp"

@@ -1,6 +1,6 @@
 // Hand tracking of bench/adbench/ as a program of arrays, compiled, against the scalar code, its duals and differences.
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 
 #include "../../../bench/adbench/hand.hpp"
 #include "../../../bench/adbench/hand_arrays.hpp"

@@ -2,7 +2,7 @@
 // in float and double, over random spectra, against the same steps in more digits.
 #include <doctest/doctest.h>
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 
 #include "harness/regression.hpp"
 

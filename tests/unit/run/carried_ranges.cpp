@@ -2,7 +2,7 @@
 // through such loops.
 #include <doctest/doctest.h>
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 
 #include "harness/regression.hpp"
 

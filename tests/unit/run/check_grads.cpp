@@ -1,5 +1,5 @@
 #include <drx/drx.hpp>
-#include <drx/run/check_grads.hpp>
+#include <drx/run/check/check_grads.hpp>
 
 #include <doctest/doctest.h>
 

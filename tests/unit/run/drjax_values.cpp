@@ -2,7 +2,7 @@
 // it in float64. The programs run on the plain interpreter.
 #include <doctest/doctest.h>
 #include <drx/drx.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <initializer_list>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include <drx/run/gemm.hpp>
+#include <drx/run/gemm/gemm.hpp>
 
 #include <doctest/doctest.h>
 

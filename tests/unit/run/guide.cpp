@@ -3,7 +3,7 @@
 #include <drx/drx.hpp>
 #include <drx/ext/eigen.hpp>
 #include <drx/ext/hana.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <vector>
 

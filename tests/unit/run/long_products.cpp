@@ -1,7 +1,7 @@
 // Products along axes of up to sixteen million floats: their error is that of sums in parts, a few roundings, not one for each term.
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/call/compiled.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <doctest/doctest.h>
 

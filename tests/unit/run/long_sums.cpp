@@ -1,7 +1,7 @@
 // Sums of ten million floats: over axes, and over members.
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/call/compiled.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <doctest/doctest.h>
 

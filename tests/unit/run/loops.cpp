@@ -1,7 +1,7 @@
 // Loops around stages and loops in loops: where their workspaces lie in each other.
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/call/compiled.hpp>
+#include <drx/run/check/interpreter.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 #include <drx/primitives/emit.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 #include <drx/transform/grad.hpp>
 #include <drx/transform/program.hpp>
 

@@ -1,7 +1,7 @@
 // tanh of packs, where the target has it: every float of a stride against the C library in double, and doubles of all sizes against it in
 // long double.
 #include <drx/drx.hpp>
-#include <drx/run/pack_tanh.hpp>
+#include <drx/run/packs/tanh.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 #include <drx/drx.hpp>
-#include <drx/run/compiled.hpp>
+#include <drx/run/call/compiled.hpp>
 
 #include <doctest/doctest.h>
 

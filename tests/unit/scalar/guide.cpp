@@ -1,6 +1,6 @@
 // The code of docs/scalar.md.
 #include <drx/drx.hpp>
-#include <drx/run/oracle.hpp>
+#include <drx/run/check/interpreter.hpp>
 #include <drx/scalar/sum_over.hpp>
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // Derivatives of derivatives of derivatives, inside and around maps and loops, in mixed modes.
 #include <drx/drx.hpp>
-#include <drx/run/check_grads.hpp>
+#include <drx/run/check/check_grads.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,0 +1,81 @@
+// drx/plan/loops/equal_loops.hpp: loops over the same operands whose carries go the same way are one loop that gives what each of them gives. A member's value
+// and its way back have such loops: the first keeps nothing, the other what its reverse sweep needs.
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+#include <drx/tape/rewrite.hpp>
+
+namespace drx::plan {
+
+constexpr tape with_equal_loops_joined(const tape& t);
+
+/// One loop in the place of two.
+struct joined_loops {
+  tape body;
+  vec<int> extra;  // by result of the second loop: which result of the joined loop it is
+  bool possible = false;
+
+  constexpr joined_loops(const entry& first, const entry& second) {
+    const auto &a = first.attrs.ints, &b = second.attrs.ints;
+    if (first.prim != &prim::scan || second.prim != &prim::scan || !(first.operands == second.operands)) return;
+    for (int i = 0; i < a.size(); ++i)
+      if (i != 5 && a[i] != b[i]) return;  // 5: what they keep
+    const tape &one = first.regions[0], &other = second.regions[0];
+    builder both;
+    const vec<int> inputs = inputs_like(both, one);
+    for (int o : inline_tape(both, one, inputs)) both.output(o);
+    for (int o : inline_tape(both, other, inputs)) both.output(o);
+    body = with_equal_loops_joined(both.result());
+    const vec<int> outputs = body.outputs;
+    const int n = one.outputs.size();
+    for (int i = 0; i < a[3]; ++i)
+      if (outputs[i] != outputs[n + i]) return;
+    body.outputs = {};
+    for (int i = 0; i < n; ++i) body.outputs.push_back(outputs[i]);
+    for (int i = 0; i < other.outputs.size(); ++i) {
+      int at = i < a[3] ? i : -1;
+      for (int y = static_cast<int>(a[3]); at < 0 && y < body.outputs.size(); ++y)
+        if (body.outputs[y] == outputs[n + i]) at = y;
+      if (at < 0) {
+        at = body.outputs.size();
+        body.outputs.push_back(outputs[n + i]);
+      }
+      extra.push_back(at);
+    }
+    possible = true;
+  }
+};
+
+/// t with loop j in loop i.
+constexpr tape with_joined(const tape& t, int i, int j, const joined_loops& loop) {
+  builder b;
+  vec<int> names(t.values.size(), -1), joined;
+  for (int v : t.inputs) names[v] = b.input(t.values[v]);
+  for (int k = 0; k < t.entries.size(); ++k) {
+    const entry& e = t.entries[k];
+    if (k == j) {
+      for (int r = 0; r < e.results.size(); ++r) names[e.results[r]] = joined[loop.extra[r]];
+      continue;
+    }
+    vec<tape> regions = e.regions;
+    if (k == i) regions[0] = loop.body;
+    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
+    if (k == i) joined = results;
+    for (int r = 0; r < e.results.size(); ++r) names[e.results[r]] = results[r];
+  }
+  for (int o : t.outputs) b.output(names[o]);
+  return without_dead_entries(b.result());
+}
+
+/// t with equal loops joined, and those in the bodies of joined ones.
+constexpr tape with_equal_loops_joined(const tape& t) {
+  for (int j = 0; j < t.entries.size(); ++j)
+    for (int i = 0; i < j; ++i) {
+      if (t.entries[j].prim != &prim::scan || !(t.entries[i].operands == t.entries[j].operands)) continue;
+      const joined_loops loop(t.entries[i], t.entries[j]);
+      if (loop.possible) return with_equal_loops_joined(with_joined(t, i, j, loop));  // what reads the two may be equal now
+    }
+  return t;
+}
+
+}  // namespace drx::plan

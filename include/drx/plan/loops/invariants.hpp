@@ -1,0 +1,94 @@
+// drx/plan/loops/invariants.hpp: what depends on a loop's constants alone is computed in front of the loop, not at each step.
+#pragma once
+
+#include <drx/plan/loops/loop_writer.hpp>
+
+namespace drx::plan {
+
+/// Moves what depends on constants only in front of the loop, where it is not larger than what it is made of.
+struct invariants : loop_writer {
+  vec<int> outer, inner;  // by value of the body: its name in front of the loop, and in the loop; -1 where it has none
+  vec<std::int64_t> made_of;  // by value: elements in memory behind it
+
+  using loop_writer::loop_writer;
+
+  /// Entries that are no work: they are written where they are read.
+  static constexpr bool is_free(const entry& e) {
+    return e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::broadcast_to || e.prim == &prim::reshape;
+  }
+  [[nodiscard]] constexpr bool all_outside(const entry& e) const {
+    for (int o : e.operands)
+      if (outer[o] < 0) return false;
+    return true;
+  }
+  [[nodiscard]] constexpr bool moves(const entry& e) const {
+    if (!e.regions.empty() || e.attrs.placement || e.results.size() != 1 || e.operands.empty() || !all_outside(e)) return false;
+    std::int64_t from = 0;
+    for (int o : e.operands) from = made_of[o] > from ? made_of[o] : from;
+    return body.values[e.results[0]].depth == 0 && body.values[e.results[0]].shape.size() <= from;
+  }
+  /// Whether run() would move anything.
+  constexpr bool any() {
+    outer = vec<int>(body.values.size(), -1);
+    made_of = vec<std::int64_t>(body.values.size(), 0);
+    for (int i = 1; i <= n.constants; ++i) begin_with(body.inputs[i], 0);
+    for (const entry& e : body.entries) {
+      if (!is_free(e) && moves(e)) return true;
+      if (is_free(e) && all_outside(e)) follow(e, 0);
+    }
+    return false;
+  }
+  /// A constant's name in front of the loop.
+  constexpr void begin_with(int v, int name) {
+    if (body.values[v].depth > 0) return;
+    outer[v] = name;
+    made_of[v] = body.values[v].shape.size();
+  }
+  constexpr void follow(const entry& e, int name) {
+    const int r = e.results[0];
+    outer[r] = name;
+    for (int o : e.operands) made_of[r] = made_of[o] > made_of[r] ? made_of[o] : made_of[r];
+    if (!is_free(e)) made_of[r] = body.values[r].shape.size();
+  }
+  constexpr int in_loop(int v) {
+    if (inner[v] < 0) inner[v] = constant(outer[v]);
+    return inner[v];
+  }
+  constexpr vec<int> run() {
+    outer = inner = vec<int>(body.values.size(), -1);
+    made_of = vec<std::int64_t>(body.values.size(), 0);
+    vec<int> inputs;
+    for (int i = 0; i < body.inputs.size(); ++i) {
+      const int v = body.inputs[i];
+      inputs.push_back(inner[v] = inside.input(body.values[v]));
+      if (is_constant(i)) begin_with(v, operands[i - 1]);
+    }
+    for (const entry& e : body.entries) {
+      const bool free = is_free(e);
+      if (free ? all_outside(e) : moves(e)) {
+        follow(e, outside.add1(*e.prim, renamed(e.operands, outer), e.attrs));
+        if (!free) continue;
+      }
+      vec<int> from;
+      for (int o : e.operands) from.push_back(in_loop(o));
+      const vec<int> results = inside.add(*e.prim, from, e.attrs, e.regions);
+      for (int i = 0; i < results.size(); ++i) inner[e.results[i]] = results[i];
+    }
+    vec<int> outputs;
+    for (int o : body.outputs) outputs.push_back(in_loop(o));
+    return write(inputs, outputs);
+  }
+};
+
+/// Whether a loop computes something that is the same at each step.
+constexpr bool has_invariants(const entry& loop) {
+  builder scratch;
+  return invariants(scratch, loop, loop.regions[0], {}).any();
+}
+
+/// t with what is the same at each step of a loop in front of it, in regions too.
+constexpr tape with_invariants_in_front(const tape& t) {
+  return with_loops(t, has_invariants, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return invariants(b, e, body, operands).run(); });
+}
+
+}  // namespace drx::plan

@@ -1,0 +1,75 @@
+// drx/plan/loops/loop_writer.hpp: loops that are written anew, with other constants and another body.
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+#include <drx/tape/rewrite.hpp>
+
+namespace drx::plan {
+
+/// A scan's operands and body while they are written anew. New constants go behind the old ones.
+struct loop_writer {
+  using parts = prim::rules::scan::parts;
+  builder& outside;
+  const entry& loop;
+  const tape& body;
+  vec<int> operands;  // on `outside`
+  parts n;
+  attributes attrs;  // of the new loop, but for constants that are added
+  builder inside;
+  vec<int> added, added_inputs;  // constants: their values on `outside`, their inputs of the body
+
+  constexpr loop_writer(builder& b, const entry& e, const tape& region, const vec<int>& of)
+      : outside(b), loop(e), body(region), operands(of), n(e.attrs, e.operands.size(), e.results.size()), attrs(e.attrs) {}
+
+  [[nodiscard]] constexpr bool is_constant(int input) const { return input >= 1 && input <= n.constants; }
+  /// The input of the body for one more constant.
+  constexpr int constant(int value) {
+    const int known = added.find(value);
+    if (known >= 0) return added_inputs[known];
+    added.push_back(value);
+    added_inputs.push_back(inside.input(outside.type(value)));
+    return added_inputs.back();
+  }
+  /// The loop over what was written; `inputs` are the body's first ones, `outputs` its results.
+  constexpr vec<int> write(const vec<int>& inputs, const vec<int>& outputs) {
+    tape region = inside.result();
+    region.inputs = {};
+    vec<int> all;
+    for (int i = 0; i < inputs.size(); ++i) {
+      region.inputs.push_back(inputs[i]);
+      if (i > 0) all.push_back(operands[i - 1]);
+      if (i == n.constants) {
+        region.inputs.append(added_inputs);
+        all.append(added);
+      }
+    }
+    region.outputs = outputs;
+    attrs.ints[2] += added.size();
+    if (n.guard > n.constants) attrs.ints[4] += added.size();
+    region = without_dead_entries(region);
+    return outside.add(*loop.prim, all, attrs, vec<tape>{region});
+  }
+};
+
+/// t with each loop that suits(loop), in regions too, as write(b, loop, body, operands) has it; as it is where that gives no results.
+template <class Suits, class Write>
+constexpr tape with_loops(const tape& t, const Suits& suits, const Write& write) {
+  const auto is_one = [&](const entry& e) { return e.prim == &prim::scan && suits(e); };
+  if (!any_entry(t, is_one)) return t;
+  builder b;
+  vec<int> names(t.values.size(), -1);
+  for (int i : t.inputs) names[i] = b.input(t.values[i]);
+  for (const entry& e : t.entries) {
+    const vec<int> operands = renamed(e.operands, names);
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(with_loops(r, suits, write));
+    vec<int> results;
+    if (is_one(e)) results = write(b, e, regions[0], operands);
+    if (results.empty()) results = b.add(*e.prim, operands, e.attrs, regions);
+    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  for (int o : t.outputs) b.output(names[o]);
+  return without_dead_entries(b.result());
+}
+
+}  // namespace drx::plan

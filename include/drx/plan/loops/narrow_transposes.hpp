@@ -1,0 +1,155 @@
+// drx/plan/loops/narrow_transposes.hpp: matrices of a few columns (ten classes) lie transposed in a loop's body where all that touches them can take
+// them so: their rows are then whole packs, and sums over the columns run along them.
+#pragma once
+
+#include <drx/plan/loops/loop_writer.hpp>
+
+namespace drx::plan {
+
+/// Writes a loop whose body holds its narrow matrices transposed.
+struct turned_loop : loop_writer {
+  vec<int> plain, turned;  // by value of the body: its names; -1 where it has none
+  bool useful = false;     // a product of matrices is of narrow ones
+  bool possible = true;    // nothing is transposed at each step
+
+  using loop_writer::loop_writer;
+
+  /// Few columns, and rows that are whole packs of all targets.
+  static constexpr bool is_narrow(const abstract_value& t) {
+    const shape& s = t.shape;
+    return t.depth == 0 && s.rank == 2 && s[1] > 1 && s[1] < 16 && s[0] >= 32 && s[0] % 16 == 0;
+  }
+  [[nodiscard]] constexpr bool narrow(int v) const { return is_narrow(body.values[v]); }
+  static constexpr abstract_value turn(const abstract_value& t) {
+    shape s = t.shape;
+    s[s.rank - 2] = t.shape[t.shape.rank - 1];
+    s[s.rank - 1] = t.shape[t.shape.rank - 2];
+    return t.with_shape(s);
+  }
+  /// x with its last two axes exchanged, on `outside`.
+  constexpr int exchanged(int x) {
+    if (outside.shape(x).rank == 2) return emit::transpose(outside, x, {1, 0});
+    return emit::transpose(outside, x, {0, 2, 1});
+  }
+
+  constexpr int as_plain(int v) {
+    if (plain[v] < 0) {
+      possible = false;
+      plain[v] = emit::transpose(inside, turned[v], {1, 0});
+    }
+    return plain[v];
+  }
+  constexpr int as_turned(int v) {
+    if (turned[v] < 0) {
+      const int input = body.inputs.find(v);
+      if (is_constant(input)) {
+        turned[v] = constant(exchanged(operands[input - 1]));
+      } else {
+        possible = false;
+        turned[v] = emit::transpose(inside, plain[v], {1, 0});
+      }
+    }
+    return turned[v];
+  }
+
+  constexpr int product(const entry& e, bool result_turned) {
+    int x[2] = {};
+    bool flag[2] = {};
+    for (int i = 0; i < 2; ++i) {
+      const bool other = narrow(e.operands[i]);
+      x[i] = other ? as_turned(e.operands[i]) : as_plain(e.operands[i]);
+      flag[i] = (e.attrs.ints[i] != 0) != other;
+    }
+    useful = true;
+    if (result_turned) return emit::matmul(inside, x[1], x[0], !flag[1], !flag[0]);
+    return emit::matmul(inside, x[0], x[1], flag[0], flag[1]);
+  }
+  /// A narrow result, or -1 where it can only be had plain.
+  constexpr int narrow_result(const entry& e) {
+    const abstract_value to = turn(body.values[e.results[0]]);
+    if (e.prim->elementwise || e.prim == &prim::cast || e.prim == &prim::stop_gradient) {
+      vec<int> from;
+      for (int o : e.operands) from.push_back(as_turned(o));
+      return inside.add1(*e.prim, from, e.attrs);
+    }
+    if (e.prim == &prim::constant) return emit::constant(inside, to, e.attrs.number);
+    if (e.prim == &prim::matmul) return product(e, true);
+    if (e.prim == &prim::transpose) return as_plain(e.operands[0]);
+    if (e.prim == &prim::broadcast_to) {
+      const shape from = body.values[e.operands[0]].shape;
+      const int x = as_plain(e.operands[0]);
+      if (from.size() == 1) return emit::broadcast_to(inside, emit::reshape(inside, x, {}), to.shape);
+      const bool column = from.rank == 2 && from[1] == 1;
+      return emit::broadcast_to(inside, emit::reshape(inside, x, column ? make_shape(1, from[0]) : make_shape(from.last(), 1)), to.shape);
+    }
+    return -1;
+  }
+  /// A result that is not narrow of operands that are, or -1.
+  constexpr int from_narrow(const entry& e) {
+    bool any = false;
+    for (int o : e.operands) any = any || narrow(o);
+    if (!any || e.results.size() != 1) return -1;
+    if (e.prim == &prim::matmul) return product(e, false);
+    if (e.prim == &prim::transpose) return as_turned(e.operands[0]);
+    if (e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over) {
+      attributes a = e.attrs;
+      if (a.ints.size() == 1) a.ints[0] = 1 - a.ints[0];
+      return inside.add1(*e.prim, {as_turned(e.operands[0])}, a);
+    }
+    return -1;
+  }
+
+  /// The results, on `outside`; none where the loop stays as it is.
+  constexpr vec<int> run() {
+    plain = turned = vec<int>(body.values.size(), -1);
+    vec<int> inputs, outputs;
+    for (int i = 0; i < body.inputs.size(); ++i) {
+      const int v = body.inputs[i];
+      const bool turns = narrow(v) && i > n.constants;
+      (turns ? turned : plain)[v] = inside.input(turns ? turn(body.values[v]) : body.values[v]);
+      inputs.push_back(turns ? turned[v] : plain[v]);
+      if (turns) operands[i - 1] = exchanged(operands[i - 1]);
+    }
+    for (const entry& e : body.entries) {
+      const bool to_narrow = e.results.size() == 1 && narrow(e.results[0]);
+      const int r = to_narrow ? narrow_result(e) : from_narrow(e);
+      if (r >= 0) {
+        (to_narrow ? turned : plain)[e.results[0]] = r;
+        continue;
+      }
+      vec<int> from;
+      for (int o : e.operands) from.push_back(as_plain(o));
+      const vec<int> results = inside.add(*e.prim, from, e.attrs, e.regions);
+      for (int i = 0; i < results.size(); ++i) plain[e.results[i]] = results[i];
+    }
+    for (int o : body.outputs) outputs.push_back(narrow(o) ? as_turned(o) : as_plain(o));
+    if (!useful || !possible) return {};
+    vec<int> r = write(inputs, outputs);
+    for (int i = 0; i < r.size(); ++i)
+      if (narrow(body.outputs[i])) r[i] = exchanged(r[i]);
+    return r;
+  }
+};
+
+constexpr bool holds_narrow_products(const entry& loop) {
+  const tape& t = loop.regions[0];
+  for (const entry& e : t.entries)
+    if (e.prim == &prim::matmul && e.operands.size() == 2)
+      for (int v : {e.operands[0], e.operands[1], e.results[0]})
+        if (turned_loop::is_narrow(t.values[v])) return true;
+  return false;
+}
+
+/// t with narrow matrices transposed in its loops, in regions too.
+constexpr tape with_turned_loops(const tape& t) {
+  return with_loops(t, holds_narrow_products, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+    vec<int> results;
+    builder scratch;  // of which nothing stays where the loop cannot be turned
+    vec<int> copies;
+    for (int o : operands) copies.push_back(scratch.input(b.type(o)));
+    if (!turned_loop(scratch, e, body, copies).run().empty()) results = turned_loop(b, e, body, operands).run();
+    return results;
+  });
+}
+
+}  // namespace drx::plan

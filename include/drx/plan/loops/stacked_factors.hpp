@@ -1,0 +1,209 @@
+// drx/plan/loops/stacked_factors.hpp: what a loop stacks for a later one, the way back, so that both can carry products (carried_products.hpp):
+//
+// - Of a matrix w that is only multiplied with a constant x later, x w is stacked, which the first loop has computed.
+// - Of a product with a constant, x d, of which only the sum of v * (x d) is wanted, with a matrix v, d is stacked: it is the sum of
+//   (x^T v) * d. That is done where the later loop then carries x^T v instead of v, and less is multiplied in all.
+#pragma once
+
+#include <drx/plan/loops/carried_products.hpp>
+
+namespace drx::plan {
+
+/// Writes a tape whose loops stack products, or factors of products.
+struct stacked_factors {
+  /// A stack, a result of a loop, and the product in the loop's body of which one is stacked instead of the other: x d or d x, and d.
+  struct product {
+    int stack, x;  // values of the tape
+    int instead;   // a value of the loop's body
+    int at;        // which operand x is
+    bool tx, td;
+    bool is_factor;  // d is stacked instead of the product; else the other way round
+  };
+  const tape& source;
+  vec<product> products;
+  builder b;
+  vec<int> names;
+
+  constexpr explicit stacked_factors(const tape& t) : source(t) {}
+
+  [[nodiscard]] constexpr const product* product_of(int stack) const {
+    for (const product& p : products)
+      if (p.stack == stack) return &p;
+    return nullptr;
+  }
+  /// Whether v is a slice of a stack that is replaced.
+  [[nodiscard]] constexpr bool is_replaced_slice(const entry& loop, int v) const {
+    const int input = loop.regions[0].inputs.find(v);
+    return input >= 1 && product_of(loop.operands[input - 1]);
+  }
+  /// Whether each reader of v, a slice of p's stack, multiplies it with something that stays, and adds all of that up.
+  [[nodiscard]] constexpr bool is_only_summed(const entry& loop, int v, const product& p) const {
+    const tape& body = loop.regions[0];
+    if (body.outputs.find(v) >= 0) return false;
+    for (const entry& e : body.entries) {
+      if (e.operands.find(v) < 0) continue;
+      if (e.prim != &prim::mul || body.outputs.find(e.results[0]) >= 0) return false;
+      const int other = e.operands[e.operands[0] == v ? 1 : 0], input = body.inputs.find(other);
+      if (is_replaced_slice(loop, other) || (input >= 1 && loop.operands[input - 1] == p.stack)) return false;
+      for (const entry& after : body.entries)
+        if (after.operands.find(e.results[0]) >= 0 && (after.prim != &prim::sum || after.attrs.ints.size() != 2)) return false;
+    }
+    return true;
+  }
+  /// Whether each reader of v multiplies it with this constant of the loop, as p does.
+  static constexpr bool is_only_in_product(const entry& loop, int v, const product& p) {
+    const tape& body = loop.regions[0];
+    if (body.outputs.find(v) >= 0) return false;
+    for (const entry& e : body.entries) {
+      if (e.operands.find(v) < 0) continue;
+      if (e.prim != &prim::matmul || e.operands[1 - p.at] != v || (e.attrs.ints[p.at] != 0) != p.tx || (e.attrs.ints[1 - p.at] != 0) != p.td) return false;
+      const int input = body.inputs.find(e.operands[p.at]);
+      if (input < 1 || input > loop.attrs.ints[2] || loop.operands[input - 1] != p.x) return false;
+    }
+    return true;
+  }
+  /// Whether all readers of the stack are loops, for which its replacement will do.
+  [[nodiscard]] constexpr bool can_be_replaced(const product& p) const {
+    bool any = false;
+    if (source.outputs.find(p.stack) >= 0) return false;
+    for (const entry& e : source.entries)
+      for (int i = 0; i < e.operands.size(); ++i) {
+        if (e.operands[i] != p.stack) continue;
+        if (e.prim != &prim::scan || !may_carry_products(e) || i < e.attrs.ints[2] + e.attrs.ints[3]) return false;
+        const int slice = e.regions[0].inputs[i + 1];
+        if (p.is_factor ? !is_only_summed(e, slice, p) : !is_only_in_product(e, slice, p)) return false;
+        any = true;
+      }
+    return any;
+  }
+  constexpr void find(bool with_factors) {
+    for (const entry& e : source.entries)
+      if (e.prim == &prim::scan && may_carry_products(e))
+        for (const entry& p : e.regions[0].entries) follow(e, p, with_factors);
+  }
+  /// Takes down the stacks of a product with a constant, or of its other factor, that are to be replaced by each other.
+  constexpr void follow(const entry& loop, const entry& e, bool with_factors) {
+    const tape& body = loop.regions[0];
+    if (e.prim != &prim::matmul || body.values[e.results[0]].shape.rank != 2 || body.values[e.results[0]].depth > 0) return;
+    for (int at = 0; at < 2; ++at) {
+      const int input = body.inputs.find(e.operands[at]), d = e.operands[1 - at];
+      if (input < 1 || input > loop.attrs.ints[2]) continue;
+      for (int y = static_cast<int>(loop.attrs.ints[3]); y < loop.results.size(); ++y) {
+        const bool is_factor = body.outputs[y] == e.results[0];
+        if (product_of(loop.results[y]) || (is_factor ? is_replaced_slice(loop, d) : body.outputs[y] != d)) continue;
+        if (!is_factor && body.values[e.results[0]].shape.size() > body.values[d].shape.size()) continue;
+        const product p{loop.results[y], loop.operands[input - 1], is_factor ? d : e.results[0], at, e.attrs.ints[at] != 0, e.attrs.ints[1 - at] != 0, is_factor};
+        if ((with_factors || !is_factor) && can_be_replaced(p)) products.push_back(p);
+      }
+    }
+  }
+
+  /// Writes a loop over replaced stacks.
+  struct reader : loop_writer {
+    const stacked_factors& all;
+    vec<int> names;
+
+    constexpr reader(const stacked_factors& whole, builder& b, const entry& e, const tape& region, const vec<int>& of)
+        : loop_writer(b, e, region, of), all(whole) {}
+
+    [[nodiscard]] constexpr const product* product_of_input(int v) const {
+      const int input = body.inputs.find(v);
+      return input < 1 || input <= n.constants + n.carries ? nullptr : all.product_of(loop.operands[input - 1]);
+    }
+    /// What one operand of e, `slice`, was, or null; `other` is the other operand.
+    [[nodiscard]] constexpr const product* replaced(const entry& e, int& slice, int& other) const {
+      for (int i = 0; i < e.operands.size() && e.operands.size() == 2; ++i)
+        if (const product* p = product_of_input(e.operands[i])) {
+          slice = e.operands[i], other = e.operands[1 - i];
+          return p;
+        }
+      return nullptr;
+    }
+    constexpr int named_constant(int outer) {
+      for (int i = 0; i < n.constants; ++i)
+        if (operands[i] == outer) return names[body.inputs[i + 1]];
+      return constant(outer);
+    }
+    /// The product of v with the constant, turned, by which the sum of v * (x d) is that of the product * d.
+    constexpr int image_of(int v, const product& p) {
+      const int x = named_constant(all.names[p.x]);
+      const bool first = p.at == 0;
+      if (first != p.td) return emit::matmul(inside, x, v, first != p.tx, !first);
+      return emit::matmul(inside, v, x, first, first == p.tx);
+    }
+    constexpr vec<int> run() {
+      names = vec<int>(body.values.size(), -1);
+      vec<int> inputs;
+      for (int i = 0; i < body.inputs.size(); ++i) {
+        const int v = body.inputs[i];
+        abstract_value type = body.values[v];
+        if (product_of_input(v)) type = prim::rules::scan::slice(outside.type(operands[i - 1]));
+        inputs.push_back(names[v] = inside.input(type));
+      }
+      for (const entry& e : body.entries) {
+        int slice = -1, other = -1;
+        if (const product* p = replaced(e, slice, other)) {
+          names[e.results[0]] = p->is_factor ? emit::mul(inside, image_of(names[other], *p), names[slice]) : names[slice];
+          continue;
+        }
+        const vec<int> results = inside.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
+        for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+      }
+      return write(inputs, renamed(body.outputs, names));
+    }
+  };
+
+  constexpr tape run() {
+    names = vec<int>(source.values.size(), -1);
+    for (int i : source.inputs) names[i] = b.input(source.values[i]);
+    for (const entry& e : source.entries) {
+      const vec<int> operands = renamed(e.operands, names);
+      vec<tape> regions = e.regions;
+      bool reads = false;
+      for (int i = 0; i < e.results.size(); ++i)
+        if (const product* p = product_of(e.results[i])) regions[0].outputs[i] = p->instead;
+      for (int o : e.operands) reads = reads || product_of(o);
+      vec<int> results;
+      if (reads) {
+        results = reader(*this, b, e, regions[0], operands).run();
+      } else {
+        results = b.add(*e.prim, operands, e.attrs, regions);
+      }
+      for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+    }
+    for (int o : source.outputs) b.output(names[o]);
+    return without_dead_entries(b.result());
+  }
+};
+
+/// How many multiplications of numbers t's products of matrices are, in regions too. (Long loops in each other would be too many for integers.)
+constexpr double multiplications(const tape& t) {
+  double n = 0;
+  for (const entry& e : t.entries) {
+    const double times = e.prim == &prim::scan && e.attrs.ints[0] >= 0 ? static_cast<double>(e.attrs.ints[0]) : 1;
+    for (const tape& r : e.regions) n += times * multiplications(r);
+    if (e.prim != &prim::matmul) continue;
+    const shape x = t.values[e.operands[0]].shape;
+    n += static_cast<double>(t.values[e.results[0]].shape.size() * x[x.rank - (e.attrs.ints[0] != 0 ? 2 : 1)]);
+  }
+  return n;
+}
+
+/// t with loops that stack products and factors for each other, in regions too, where less is multiplied when loops then carry products.
+constexpr tape with_stacked_factors(tape t) {
+  for (entry& e : t.entries)
+    if (e.prim != &prim::scan)
+      for (tape& r : e.regions) r = with_stacked_factors(r);
+  double before = -1;
+  for (const bool factors : {true, false}) {
+    stacked_factors s(t);
+    s.find(factors);
+    if (s.products.empty()) continue;
+    if (before < 0) before = multiplications(with_carried_products(t));
+    const tape written = s.run();
+    if (multiplications(with_carried_products(written)) < before) return written;
+  }
+  return t;
+}
+
+}  // namespace drx::plan

@@ -1,0 +1,38 @@
+// drx/plan/memory/products.hpp: which products of matrices may run as the head of a group. Each tile of such a product goes through
+// the group's loop while it is in the first cache, and is never stored.
+#pragma once
+
+#include <drx/plan/staging/stages.hpp>
+
+namespace drx::plan {
+
+/// The extents of a product: batches of m x k times k x n.
+struct product_extents {
+  std::int64_t batches = 0, m = 0, n = 0, k = 0;
+  bool tx = false, ty = false;
+
+  /// Too large for register tiles over whole operands: Eigen's blocked product is better.
+  constexpr bool large() const { return m * n * k > 256LL * 256 * 256; }
+  /// The number of results, where each is the dot product of one row in memory with the one vector that is the other operand; or 0.
+  constexpr std::int64_t dots() const { return batches != 1 || k == 0 || large() ? 0 : n == 1 && !tx ? m : m == 1 && ty ? n : 0; }
+};
+
+template <class Frozen>
+constexpr product_extents extents_of(const Frozen& t, const frozen_entry& x) {
+  const shape first = t.values[static_cast<int>(t.pool[x.operands.first])].shape, z = t.values[static_cast<int>(t.pool[x.results.first])].shape;
+  product_extents p;
+  p.tx = t.pool[x.ints.first] != 0, p.ty = t.pool[x.ints.first + 1] != 0;
+  p.m = z[z.rank - 2], p.n = z[z.rank - 1], p.k = first[p.tx ? first.rank - 2 : first.rank - 1];
+  p.batches = p.m * p.n == 0 ? 0 : z.size() / (p.m * p.n);
+  return p;
+}
+
+/// Whether x is one product whose rows are whole packs on every target.
+template <class Frozen>
+constexpr bool runs_in_tiles(const Frozen& t, const frozen_entry& x) {
+  if (x.prim != &prim::matmul || !is_floating(t.values[static_cast<int>(t.pool[x.results.first])].type)) return false;
+  const product_extents p = extents_of(t, x);
+  return p.batches == 1 && p.m > 1 && p.n % 16 == 0 && p.k > 0 && !p.large();
+}
+
+}  // namespace drx::plan

@@ -1,0 +1,105 @@
+// drx/plan/memory/workspace_plan.hpp: what is known of a program's steps and memory, and how it is read while it is made.
+#pragma once
+
+#include <drx/plan/memory/products.hpp>
+
+namespace drx::plan {
+
+/// Where a value lies. A slot is a pointer that changes while running: an input, a member's share, a slice.
+enum class space : std::int8_t { nowhere, server, thread, slot };
+struct location {
+  plan::space space = plan::space::nowhere;
+  std::int64_t offset = 0;  // bytes; for a slot its number
+};
+
+/// One step of a region: a group of elementwise entries (members in `plan.members`), perhaps after a product of matrices,
+/// perhaps with sums over the rows of its loop, or a single entry.
+struct step {
+  bool group = false;
+  int entry = -1;
+  int first_member = 0;
+  int members = 0;
+  int sums = 0;  // entries behind the members
+};
+
+enum class role : std::int8_t {
+  step,      // an entry that is a step of its own
+  fused,     // elementwise: a member of a group
+  virtual_,  // constant, iota, broadcast_to: read where it is used
+  alias      // reshape, stop_gradient: another name of its operand
+};
+
+constexpr role role_of(const primitive* p) {
+  if (p->elementwise || p == &prim::cast) return role::fused;
+  if (p == &prim::constant || p == &prim::iota || p == &prim::broadcast_to) return role::virtual_;
+  if (p == &prim::reshape || p == &prim::stop_gradient) return role::alias;
+  return role::step;
+}
+
+template <int Regions, int Entries, int Values>
+struct workspace_plan {
+  step steps[Entries + 1] = {};
+  int first_step[Regions + 1] = {};
+  int step_count[Regions + 1] = {};
+  int members[Entries + 1] = {};       // entries, grouped
+  int group_of[Values + 1] = {};       // by value: 1 + the step that computes it in a group, 0 if none
+  int member_of[Values + 1] = {};      // by value computed in a group: its place there
+  int definition[Values + 1] = {};     // by value: the entry that defines it, -1 for inputs
+  bool stored[Values + 1] = {};        // whether it is written to memory
+  int root[Values + 1] = {};           // the value whose memory it names
+  location where[Values + 1] = {};
+  location scratch[Entries + 1] = {};  // memory of a step beside its results; of a scan whose body hands carries on
+                                       // to each other: a copy of its outputs
+  int slots = 0;
+  std::int64_t server_bytes = 0;
+  std::int64_t thread_bytes = 0;
+};
+
+/// A frozen tape and the plan of its steps and memory while it is made.
+template <class Frozen>
+struct plan_in_progress {
+  using plan_type = workspace_plan<Frozen::sizes.regions, Frozen::sizes.entries, Frozen::sizes.values>;
+  static constexpr int values = Frozen::sizes.values;
+
+  const Frozen& t;
+  plan_type p;
+  vec<int> definition;  // by value: the entry that defines it, -1 for inputs
+  int next_step = 0, next_member = 0;
+
+  constexpr explicit plan_in_progress(const Frozen& f) : t(f), definition(values + 1, -1) {
+    for (int v = 0; v < values; ++v) p.root[v] = v;
+    for (int e = 0; e < Frozen::sizes.entries; ++e)
+      for (int i = 0; i < t.entries[e].results.count; ++i) definition[id(t.entries[e].results, i)] = e;
+  }
+
+  constexpr int id(const span_of_pool& s, int i) const { return static_cast<int>(t.pool[s.first + i]); }
+  static constexpr std::int64_t aligned(std::int64_t n) { return (n + 63) / 64 * 64; }
+  constexpr std::int64_t bytes(int v) const {
+    return aligned(t.values[v].shape.size() * byte_size(t.values[v].type));
+  }
+  constexpr int root(int v) const {
+    while (p.root[v] != v) v = p.root[v];
+    return v;
+  }
+  /// The value whose memory a use of v reads: through aliases and virtual broadcasts; -1 for constants.
+  constexpr int touched(int v) const {
+    for (;;) {
+      v = root(v);
+      const int e = definition[v];
+      if (e < 0 || p.stored[v] || role_of(t.entries[e].prim) != role::virtual_) return v;
+      if (t.entries[e].prim != &prim::broadcast_to) return -1;
+      v = id(t.entries[e].operands, 0);
+    }
+  }
+  template <class F>
+  constexpr void for_each_entry(int s, F f) const {
+    const step& now = p.steps[s];
+    if (!now.group) {
+      f(now.entry);
+    } else {
+      for (int i = 0; i < now.members + now.sums; ++i) f(p.members[now.first_member + i]);
+    }
+  }
+};
+
+}  // namespace drx::plan

@@ -1,0 +1,58 @@
+// drx/plan/shards/mesh.hpp: which members have layouts (with_layout), and over which axis.
+#pragma once
+
+#include <drx/transform/program.hpp>
+
+namespace drx::plan {
+
+/// Whose members are split, over which axis, in how many shards. (count 0: no layouts.)
+struct mesh_axes {
+  const placement_info* members = nullptr;
+  const placement_info* shards = nullptr;
+  std::int64_t count = 0;
+};
+
+/// Whether a layout is one over this mesh; others are not heeded.
+constexpr bool is_of_mesh(const entry& layout, const mesh_axes& mesh) { return layout.attrs.placement == mesh.shards && layout.attrs.ints[0] == mesh.count; }
+constexpr bool has_layouts(const tape& t) {
+  return any_entry(t, [](const entry& e) { return e.prim == &prim::with_layout; });
+}
+/// The first layout in a member's body and its loops, which tells the mesh; another axis's layouts are not heeded, nor those over
+/// the members themselves.
+constexpr const entry* first_layout(const tape& body, const placement_info* members) {
+  for (const entry& e : body.entries) {
+    if (e.prim == &prim::with_layout && e.attrs.ints[1] >= 0 && e.attrs.placement != members) return &e;
+    if (e.prim == &prim::scan && e.attrs.ints[4] == 0)
+      if (const entry* found = first_layout(e.regions[0], members)) return found;
+  }
+  return nullptr;
+}
+constexpr mesh_axes mesh_of(const tape& t) {
+  for (const entry& e : t.entries) {
+    if (e.prim == &prim::map) {
+      if (const entry* found = first_layout(e.regions[0], e.attrs.placement)) return {e.attrs.placement, found->attrs.placement, found->attrs.ints[0]};
+      continue;
+    }
+    for (const tape& r : e.regions)
+      if (const mesh_axes found = mesh_of(r); found.count > 0) return found;
+  }
+  return {};
+}
+
+/// t without its layouts, in regions too.
+constexpr tape without_layouts(const tape& t) {
+  builder b;
+  vec<int> names(t.values.size(), -1);
+  for (int i : t.inputs) names[i] = b.input(t.values[i]);
+  for (const entry& e : t.entries) {
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(without_layouts(r));
+    vec<int> results = renamed(e.operands, names);
+    if (e.prim != &prim::with_layout) results = b.add(*e.prim, results, e.attrs, regions);
+    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  for (int o : t.outputs) b.output(names[o]);
+  return b.result();
+}
+
+}  // namespace drx::plan

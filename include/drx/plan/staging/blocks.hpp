@@ -1,0 +1,166 @@
+// drx/plan/staging/blocks.hpp: which stages have bodies for several members at once, for how many, and what these are.
+#pragma once
+
+#include <drx/plan/staging/lanes.hpp>
+#include <drx/plan/staging/stage.hpp>
+
+#include <algorithm>
+
+namespace drx::plan {
+
+/// Whether a product of matrices has a vector among its operands or as its result's row or column.
+constexpr bool is_of_vectors(const tape& t, const entry& product) {
+  const shape x = t.values[product.operands[0]].shape, y = t.values[product.operands[1]].shape;
+  return x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1;
+}
+
+/// Whether all that a body computes can be done for several members at once, and is better so: its products are of vectors, which become
+/// products of matrices, or of small matrices, which leave vector units idle.
+constexpr bool can_batch_small(const tape& body) {
+  for (const entry& e : body.entries) {
+    if (!e.prim->batch || e.prim == &prim::members) return false;
+    for (const tape& region : e.regions)
+      if (!can_batch_small(region)) return false;
+    for (int o : e.operands)
+      if (body.values[o].depth > 0) return false;
+    if (e.prim == &prim::matmul) {
+      const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
+      if (x.rank != 2 || !(is_of_vectors(body, e) || (x.size() <= 64 && y.size() <= 64))) return false;
+    }
+  }
+  return true;
+}
+
+/// Whether a body has loops or branches.
+constexpr bool has_loops(const tape& body) {
+  return any_entry(body, [](const entry& e) { return !e.regions.empty(); });
+}
+constexpr int entries_in_all(const tape& body) {
+  int n = body.entries.size();
+  for (const entry& e : body.entries)
+    for (const tape& region : e.regions) n += entries_in_all(region);
+  return n;
+}
+/// The bytes of what a member's loops write step by step.
+constexpr std::int64_t bytes_of_steps(const tape& body) {
+  std::int64_t n = 0;
+  for (const entry& e : body.entries)
+    if (e.prim == &prim::scan)
+      for (int i = static_cast<int>(e.attrs.ints[3]); i < e.results.size(); ++i) {
+        const abstract_value& stacked = body.values[e.results[i]];
+        n += stacked.shape.size() * byte_size(stacked.type);
+      }
+  return n;
+}
+
+/// Whether members are small enough to be done in blocks: their shares are short and their products are of vectors, so
+/// that a block makes products of matrices of them.
+constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
+  if (!foldable || (placed == 0 && !has_loops(body))) return false;
+  for (int i = 1; i <= placed; ++i) {
+    const abstract_value& share = body.values[body.inputs[i]];
+    if (share.depth > 0 || share.shape.size() > 1024) return false;
+  }
+  return can_batch_small(body);
+}
+
+/// The size of a block of members of `bytes` each, of whose numbers, of `number` bytes, elementwise functions are computed: as many members
+/// as fill a vector of 64 bytes, if two blocks stay in a first cache of 32 KiB, else 8.
+constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t number) {
+  const std::int64_t n = 64 / number;
+  return n > 8 && 2 * n * bytes <= 1 << 15 ? n : 8;
+}
+
+/// The sizes of the blocks that a leaf is done in. Where products only are of vectors, a member is read once for its dot products and
+/// once for what is added up; then longer members go in smaller blocks, which the first cache still holds the second time. What loops keep of
+/// their steps is to stay in the second cache. Of long bodies there is one block only: each body is compiled.
+constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
+  std::int64_t bytes = 0;
+  for (int i = 1; i <= placed; ++i) {
+    const abstract_value& share = body.values[body.inputs[i]];
+    bytes += share.shape.size() * byte_size(share.type);
+  }
+  bool of_vectors = true;
+  std::int64_t number = 0;
+  for (const entry& e : body.entries) {
+    if (e.prim != &prim::matmul) continue;
+    const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
+    number = std::max<std::int64_t>(number, byte_size(body.values[e.results[0]].type));
+    of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
+  }
+  if (number > 0 && of_vectors && bytes >= 256) return {size_of_long_block(bytes, number)};
+  constexpr std::int64_t leaf = prim::rules::stage::leaf, cache = 1 << 19;
+  const std::int64_t kept = bytes_of_steps(body);
+  if (kept * 8 > cache) return {};
+  if (kept * leaf > cache) return {8};
+  if (has_loops(body) && entries_in_all(body) > 100) return {leaf};
+  return {leaf, 8};
+}
+
+/// t with what does not depend on its first `batched` inputs in front, so that it does not cut groups of what does.
+constexpr tape with_constants_first(tape t, int batched) {
+  vec<bool> depends(t.values.size(), false);
+  for (int i = 0; i < batched; ++i) depends[t.inputs[i]] = true;
+  vec<entry> first, then;
+  for (const entry& e : t.entries) {
+    bool varies = !e.regions.empty();
+    for (int o : e.operands) varies = varies || depends[o];
+    for (int r : e.results) depends[r] = varies;
+    (varies ? then : first).push_back(e);
+  }
+  first.append(then);
+  t.entries = first;
+  return t;
+}
+
+/// Whether members do better in lanes than along a first axis: what they compute has small matrices or windows of its own, or loops.
+constexpr bool suits_lanes(const tape& body) {
+  for (const entry& e : body.entries) {
+    if (e.prim == &prim::convolution || e.prim == &prim::scan) return true;
+    if (e.prim == &prim::matmul && !is_of_vectors(body, e)) return true;
+  }
+  return false;
+}
+
+/// The body for n members at once: batched or in lanes, then folded over them. Its shares come and its results go with members in front.
+constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n) {
+  const int placed = prim::rules::stage::placed(a);
+  const bool lanes = suits_lanes(body);
+  builder b;
+  const int first = b.input(body.values[body.inputs[0]]);
+  const abstract_value numbers(dtype::int64, make_shape(n));
+  vec<bool> batched{true};
+  vec<int> all{-1};
+  for (int i = 1; i < body.inputs.size(); ++i) {
+    const abstract_value& one = body.values[body.inputs[i]];
+    batched.push_back(i <= placed);
+    const int x = b.input(i <= placed ? one.with_shape(with_front(one.shape, n)) : one);
+    all.push_back(lanes && i <= placed ? first_axis_last(b, x) : x);
+  }
+  all[0] = emit::add(b, emit::broadcast_to(b, first, numbers.shape), emit::iota(b, numbers, 0));
+  vec<int> out;
+  lane_writer w{b, n};
+  if (lanes) {
+    out = w.write(body, all, batched);
+    for (int i = 0; i < out.size(); ++i)
+      if (!batched[i]) out[i] = w.spread(out[i]);
+  } else {
+    out = inline_tape(b, transform::batch(body, batched, n), all);
+  }
+  for (int i = 0; i < out.size(); ++i) {
+    attributes axis;
+    axis.ints = {lanes ? b.shape(out[i]).rank - 1 : 0};
+    switch (prim::rules::stage::fold_of(a, i)) {
+      case fold::collect:
+      case fold::gather: b.output(lanes ? last_axis_first(b, out[i]) : out[i]); break;
+      case fold::max: b.output(b.add1(prim::max_over, {out[i]}, axis)); break;
+      case fold::min: b.output(b.add1(prim::min_over, {out[i]}, axis)); break;
+      default: b.output(lanes ? w.sum(out[i]) : emit::sum(b, out[i], axis.ints));
+    }
+  }
+  tape r = with_constants_first(without_dead_entries(b.result()), 1 + placed);
+  check(r);
+  return r;
+}
+
+}  // namespace drx::plan

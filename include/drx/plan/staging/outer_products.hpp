@@ -1,0 +1,52 @@
+// drx/plan/staging/outer_products.hpp: a product of matrices over one number, x y^T, is x times y, both broadcast: an elementwise entry,
+// which runs in the loop of what reads it. Programs keep it a product up to here, since sums of such products are larger ones.
+#pragma once
+
+#include <drx/primitives/emit.hpp>
+#include <drx/tape/rewrite.hpp>
+
+namespace drx::plan {
+
+/// Whether e is a product whose inner extent is 1.
+constexpr bool is_outer_product(const tape& t, const entry& e) {
+  if (e.prim != &prim::matmul) return false;
+  const shape x = t.values[e.operands[0]].shape;
+  return x[e.attrs.ints[0] != 0 ? x.rank - 2 : x.rank - 1] == 1;
+}
+
+constexpr bool has_outer_products(const tape& t) {
+  for (const entry& e : t.entries) {
+    if (is_outer_product(t, e)) return true;
+    for (const tape& r : e.regions)
+      if (has_outer_products(r)) return true;
+  }
+  return false;
+}
+
+/// t with its outer products as products of elements, in regions too.
+constexpr tape outer_products_as_elements(const tape& t) {
+  builder b;
+  vec<int> names(t.values.size(), -1);
+  for (int i : t.inputs) names[i] = b.input(t.values[i]);
+  for (const entry& e : t.entries) {
+    const vec<int> operands = renamed(e.operands, names);
+    if (is_outer_product(t, e)) {
+      const shape to = t.values[e.results[0]].shape;
+      auto spread = [&](int operand, bool column) {  // a column of numbers, or a row
+        shape s = to;
+        s[column ? to.rank - 1 : to.rank - 2] = 1;
+        return emit::broadcast_to(b, emit::reshape(b, operand, s), to);
+      };
+      names[e.results[0]] = emit::mul(b, spread(operands[0], true), spread(operands[1], false));
+      continue;
+    }
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(outer_products_as_elements(r));
+    const vec<int> results = b.add(*e.prim, operands, e.attrs, regions);
+    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  for (int o : t.outputs) b.output(names[o]);
+  return b.result();
+}
+
+}  // namespace drx::plan

@@ -1,0 +1,281 @@
+// drx/plan/staging/stages.hpp: cuts a program at its reductions. A stage is everything that is done for each member of a
+// placement before the next reductions: independent maps over one placement, and maps of maps, join one body, so that
+// each member is visited once and what is only reduced is never stored. The result is a tape again, whose entries are
+// unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
+#pragma once
+
+#include <drx/plan/staging/blocks.hpp>
+#include <drx/plan/loops/equal_loops.hpp>
+#include <drx/plan/loops/invariants.hpp>
+#include <drx/plan/staging/outer_products.hpp>
+#include <drx/plan/shards/partitioner.hpp>
+#include <drx/plan/loops/stacked_factors.hpp>
+#include <drx/plan/loops/narrow_transposes.hpp>
+
+namespace drx {
+namespace plan {
+
+constexpr bool is_reduction(const primitive* p) {
+  return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
+         p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather || p == &prim::shard_sum || prim::is_exchange(p);
+}
+/// How many members its placement has according to an entry; -1 where it does not say.
+constexpr std::int64_t members_said_by(const tape& t, const entry& e) {
+  if (e.prim == &prim::distribute) return t.values[e.operands[0]].shape[0];
+  if (e.prim == &prim::gather || e.prim == &prim::member_transpose) return e.attrs.ints[0];
+  if (e.prim == &prim::member_permute) return e.attrs.ints.size();
+  if (e.prim == &prim::stage && e.attrs.number >= 0) return static_cast<std::int64_t>(e.attrs.number);
+  return -1;
+}
+constexpr fold fold_of(const primitive* p) {
+  return p == &prim::reduce_sum    ? fold::sum
+         : p == &prim::reduce_mean ? fold::mean
+         : p == &prim::reduce_max  ? fold::max
+         : p == &prim::reduce_min  ? fold::min
+         : p == &prim::gather      ? fold::gather
+         : p == &prim::group_gather ? fold::group
+         : p == &prim::shard_sum ? fold::shard_sum
+         : p == &prim::member_permute ? fold::permute
+         : p == &prim::member_transpose ? fold::transpose
+                                        : fold::monoid;
+}
+/// Whether an entry belongs to the placed side, which stages take over.
+constexpr bool is_placed_entry(const tape& t, const entry& e) {
+  return e.prim == &prim::map || e.prim == &prim::broadcast || e.prim == &prim::member_index || is_reduction(e.prim) ||
+         (e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.prim != &prim::scan && e.prim != &prim::cond && e.prim != &prim::stage);
+}
+
+constexpr tape staged(const tape& t);
+
+/// Writes the stages of one tape.
+class stage_writer {
+ public:
+  constexpr explicit stage_writer(const tape& source)
+      : t(source), level(source.values.size(), 0), names(source.values.size(), -1), defining(source.values.size(), -1) {
+    for (int i = 0; i < t.entries.size(); ++i)
+      for (int r : t.entries[i].results) defining[r] = i;
+  }
+
+  constexpr tape run() {
+    for (int i : t.inputs) names[i] = b.input(t.values[i]);
+    int last = 0;
+    for (const entry& e : t.entries) {  // a value's level: how many stages stand before it
+      int l = 0;
+      for (int o : e.operands) {
+        const int before = level[o] + (!is_placed_entry(t, e) && made_by_stages(o));  // a loop waits for what it needs whole
+        l = before > l ? before : l;
+      }
+      if (is_reduction(e.prim)) ++l;
+      for (int r : e.results) level[r] = l;
+      last = l > last ? l : last;
+    }
+    vec<bool> collect(t.values.size(), false);  // placed values that are needed whole
+    for (const entry& e : t.entries)
+      if (!is_placed_entry(t, e))
+        for (int o : e.operands) collect[o] = collect[o] || made_by_stages(o);
+    for (int o : t.outputs) collect[o] = collect[o] || made_by_stages(o);
+    unplaced_at = vec<vec<int>>(last + 1);
+    staged_at = vec<vec<int>>(last + 1);
+    for (int i = 0; i < t.entries.size(); ++i) {
+      const entry& e = t.entries[i];
+      const int l = level[e.results[0]];
+      if (!is_placed_entry(t, e)) unplaced_at[l].push_back(i);
+      if (is_reduction(e.prim)) staged_at[l - 1].push_back(i);
+      bool collects = false;
+      for (int r : e.results) collects = collects || collect[r];
+      if (collects) staged_at[l].push_back(i);
+    }
+    for (int l = 0; l <= last; ++l) {
+      // What is not placed and needs no reduction of this level, then the collected values it may need, in order.
+      write_unplaced(l);
+      vec<const placement_info*> done;
+      for (int i : staged_at[l]) {
+        const entry& e = t.entries[i];
+        const bool reduces = is_reduction(e.prim) && level[e.results[0]] == l + 1;
+        const placement_info* p = reduces ? e.attrs.placement : t.values[e.results[0]].placements[0];
+        if (done.find(p) >= 0) continue;
+        done.push_back(p);
+        write_stage(l, p, collect);
+      }
+    }
+    for (int o : t.outputs) b.output(names[o]);
+    return without_dead_entries(b.result());
+  }
+
+ private:
+  const tape& t;
+  vec<int> level, names, defining;
+  vec<vec<int>> unplaced_at, staged_at;  // by level: the entries that are written there, and those that its stages compute
+  builder b;
+
+  /// Whether v is placed and computed member by member (and not the result of a loop, or an input).
+  constexpr bool made_by_stages(int v) const {
+    if (t.values[v].depth == 0 || defining[v] < 0) return false;
+    const entry& e = t.entries[defining[v]];
+    return is_placed_entry(t, e) && !is_reduction(e.prim);
+  }
+
+  constexpr void write_unplaced(int l) {
+    for (int at : unplaced_at[l]) {
+      const entry& e = t.entries[at];
+      if (names[e.results[0]] >= 0) continue;
+      bool ready = true;
+      for (int o : e.operands) ready = ready && names[o] >= 0;
+      if (!ready) continue;
+      vec<tape> regions;
+      for (const tape& r : e.regions) regions.push_back(staged(r));
+      const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
+      for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+    }
+  }
+
+  /// The body of a stage, written as what it needs is asked for.
+  struct body_writer {
+    stage_writer& s;
+    const placement_info* p;
+    builder body;
+    vec<int> element;            // by value of t: the member's share on `body`, or -1
+    vec<int> placed, placed_in;  // operands of the stage (values of t), and the body's inputs for them
+    vec<int> unplaced, unplaced_in;
+    int index;
+
+    constexpr body_writer(stage_writer& writer, const placement_info* at)
+        : s(writer), p(at), body(&writer.b), element(writer.t.values.size(), -1), index(body.input(abstract_value(dtype::int64, {}))) {}
+
+    constexpr int share(int v) {
+      if (element[v] >= 0) return element[v];
+      if (s.names[v] >= 0) {  // an input of the program, or collected before
+        placed.push_back(v);
+        placed_in.push_back(body.input(s.t.values[v].of_member()));
+        return element[v] = placed_in.back();
+      }
+      const entry& e = s.t.entries[s.defining[v]];
+      if (e.prim == &prim::broadcast) return element[v] = uniform(e.operands[0]);
+      if (e.prim == &prim::member_index) return element[v] = index;
+      if (e.prim == &prim::distribute) return element[v] = slice_of(uniform(e.operands[0]));
+      if (e.prim != &prim::map) throw "drx: a placed value is made by a primitive that stages do not know";
+      vec<int> inputs;
+      for (int o : e.operands) inputs.push_back(share(o));
+      const vec<int> outputs = inline_tape(body, e.regions[0], inputs);
+      for (int i = 0; i < outputs.size(); ++i) element[e.results[i]] = outputs[i];
+      return element[v];
+    }
+    constexpr int slice_of(int x) {  // the member's slice along axis 0
+      if (body.shape(x)[0] == 0) return emit::constant(body, body.type(x).with_shape(without_axis(body.shape(x), 0)), 0);  // of no member
+      const int at = emit::reshape(body, index, make_shape(1));
+      return emit::reshape(body, emit::dynamic_slice(body, x, at, {1}, 0), without_axis(body.shape(x), 0));
+    }
+    constexpr int uniform(int v) {
+      const int known = unplaced.find(v);
+      if (known >= 0) return unplaced_in[known];
+      double number = 0;
+      if (emit::is_constant(s.b, s.names[v], number)) return emit::constant(body, s.t.values[v], number);
+      unplaced.push_back(v);
+      unplaced_in.push_back(body.input(s.t.values[v]));
+      return unplaced_in.back();
+    }
+  };
+
+  static constexpr std::int64_t number_of(const entry& e, int monoids, int listed) {
+    if (e.prim == &prim::gather || e.prim == &prim::group_gather || e.prim == &prim::shard_sum || e.prim == &prim::member_transpose) return e.attrs.ints[0];
+    return e.prim == &prim::member_permute ? listed : monoids;
+  }
+  constexpr void write_stage(int l, const placement_info* p, const vec<bool>& collect) {
+    body_writer w(*this, p);
+    attributes a;
+    a.placement = p;
+    a.ints = vec<std::int64_t>(prim::rules::stage::header, 0);
+    a.number = -1;  // of members: nobody says
+    for (const entry& e : t.entries)
+      if (e.attrs.placement == p && members_said_by(t, e) >= 0) a.number = static_cast<double>(members_said_by(t, e));
+    vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are
+    vec<tape> monoids;
+    vec<std::int64_t> lists;
+    bool between_members = false;
+    for (int at : staged_at[l]) {
+      const entry& e = t.entries[at];
+      if (is_reduction(e.prim) && e.attrs.placement == p && level[e.results[0]] == l + 1) {
+        for (int i = 0; i < e.operands.size(); ++i) {
+          outputs.push_back(w.share(e.operands[i]));
+          results.push_back(e.results[i]);
+          a.ints.push_back(static_cast<std::int64_t>(fold_of(e.prim)));
+          a.ints.push_back(number_of(e, monoids.size() / 2, lists.size()));
+        }
+        between_members = between_members || t.values[e.results[0]].depth > 0;
+        if (e.prim == &prim::member_permute) {
+          lists.push_back(e.attrs.ints.size());
+          lists.append(e.attrs.ints);
+        }
+        if (e.prim == &prim::reduce_with) monoids.append({e.regions[0], e.regions[1]});
+      }
+      for (int r : e.results)
+        if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p && names[r] < 0) {
+          outputs.push_back(w.share(r));
+          results.push_back(r);
+          a.ints.push_back(static_cast<std::int64_t>(fold::collect));
+          a.ints.push_back(0);
+        }
+    }
+    tape body = w.body.result();
+    body.outputs = outputs;
+    body.inputs = {w.index};
+    body.inputs.append(w.placed_in);
+    body.inputs.append(w.unplaced_in);
+    vec<int> operands = renamed(w.placed, names);
+    operands.append(renamed(w.unplaced, names));
+    body = with_equal_loops_joined(without_dead_entries(body));
+    a.ints[0] = w.placed.size();
+    a.ints[prim::rules::stage::header - 1] = outputs.size();
+    for (int i = 0; i < outputs.size(); ++i)
+      if (prim::rules::stage::fold_of(a, i) == fold::permute) a.ints[prim::rules::stage::header + 1 + 2 * i] += prim::rules::stage::header + 2 * outputs.size();
+    a.ints.append(lists);
+    vec<tape> regions{staged(body)};
+    if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
+      const vec<std::int64_t> sizes = block_sizes(body, w.placed.size());
+      for (int i = 0; i < sizes.size(); ++i) {
+        a.ints[1 + i] = sizes[i];
+        regions.push_back(block_body(body, a, sizes[i]));
+      }
+    }
+    regions.append(monoids);
+    const vec<int> r = b.add(prim::stage, operands, a, regions);
+    for (int i = 0; i < r.size(); ++i) names[results[i]] = r[i];
+  }
+};
+
+/// t with its placed entries gathered into stages, in regions too.
+constexpr tape staged(const tape& t) {
+  const tape source = drx::detail::with_broadcasts_inside(t);
+  stage_writer w(source);
+  return w.run();
+}
+
+/// The stages of t with all that makes their bodies lighter: what is given steps and memory.
+constexpr tape prepared(const tape& source) {
+  tape t = staged(source);
+  if (has_outer_products(t)) t = outer_products_as_elements(t);
+  t = with_invariants_in_front(with_turned_loops(with_carried_products(with_stacked_factors(t))));
+  check(t);
+  return t;
+}
+
+/// The plan of a program, as a constant.
+template <class Program>
+struct staged_program {
+  static constexpr tape whole() {
+    tape source = Program::tape().thaw();
+    if (has_transparent_entries(source)) source = without_transparent_entries(source);
+    return source;
+  }
+  static constexpr tape make() {
+    tape source = whole();
+    if (has_layouts(source)) source = partitioned(source);
+    return prepared(source);
+  }
+  static constexpr const auto& tape_constant() { return frozen<staged_program>::value; }
+  /// Whose members are split, and in how many shards: then each counts as that many members.
+  static constexpr mesh_axes mesh = mesh_of(whole());
+};
+
+}  // namespace plan
+}  // namespace drx

@@ -1,0 +1,165 @@
+// drx/run/call/agreement.hpp: what ranks compare at a call: its members, and at some calls the unplaced arguments.
+#pragma once
+
+#include <drx/core/dtype.hpp>
+#include <drx/run/data/executor.hpp>
+#include <drx/run/data/frame.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace drx::run {
+
+/// A placement of a program that is in no other.
+struct top_placement {
+  int number = 0;
+  std::string_view name;
+};
+/// A leaf of an unplaced argument, which the program has as the input in `slot`.
+struct unplaced_leaf {
+  int slot = 0, argument = 0, leaf = 0;
+  dtype type{};
+  std::int64_t bytes = 0;
+};
+/// What all ranks must give a call alike.
+template <class Program>
+struct given_to_all_ranks {
+  using C = code<Program>;
+  static constexpr auto placements = [] {
+    struct {
+      top_placement of[C::placements.count + 1] = {};
+      std::size_t count = 0;
+    } list;
+    for (int p = 0; p < C::placements.count; ++p)
+      if (C::placements.parent[p] < 0) list.of[list.count++] = {p, C::placements.placement[p]->name};
+    return list;
+  }();
+  static constexpr auto leaves = [] {
+    struct {
+      unplaced_leaf of[C::tape.regions[0].inputs.count + 1] = {};
+      std::size_t count = 0;
+    } list;
+    int slot = 0, argument = 0;
+    const auto add = [&](int n) {
+      for (int leaf = 0; leaf < n; ++leaf, ++slot)
+        if (const int v = C::input(0, slot); C::tape.values[v].depth == 0)
+          list.of[list.count++] = {slot, argument, leaf, C::tape.values[v].type, C::bytes(v)};
+      ++argument;
+    };
+    [&]<class... I>(std::type_identity<std::tuple<I...>>) {
+      (add(leaf_count<I>), ...);
+    }(std::type_identity<typename Program::inputs>{});
+    return list;
+  }();
+};
+
+/// The first of n things that is not the same on all ranks; n: none. digest_of(k) is a hash of the first k.
+template <class Digest>
+std::int64_t first_difference(communicator& c, std::int64_t n, Digest&& digest_of) {
+  std::int64_t same = 0, other = n + 1;  // the first `same` are the same everywhere; of the first `other`, some are not
+  while (other - same > 1) {
+    const std::int64_t middle = same + (other - same) / 2;
+    (c.all_equal(digest_of(middle), "which of several differ") ? same : other) = middle;
+  }
+  return same;
+}
+
+/// A number with as many digits as tell it from others, and its bits, which tell it from another NaN or zero.
+inline std::string show_element(dtype type, std::span<const std::byte> element) {
+  std::string text;
+  visit_dtype(type, [&]<class T>(T x) {
+    std::memcpy(&x, element.data(), sizeof(x));
+    char number[32];
+    if constexpr (std::is_floating_point_v<T>) {
+      std::snprintf(number, sizeof(number), "%.*g", std::numeric_limits<T>::max_digits10, static_cast<double>(x));
+    } else {
+      std::snprintf(number, sizeof(number), "%lld", static_cast<long long>(x));
+    }
+    text = number;
+  });
+  std::string bits;
+  constexpr const char* digits = "0123456789abcdef";
+  for (std::byte b : element) bits.insert(0, {digits[static_cast<int>(b) / 16], digits[static_cast<int>(b) % 16]});
+  return text + " (0x" + bits + ")";
+}
+
+/// The calls of a program compare in one message of one number what they are given, so that ranks that disagree do not meet
+/// in a collective. Where that differs they find out what does, and throw a sentence that names it, on all ranks.
+class call_agreement {
+ public:
+  explicit call_agreement(std::int64_t fingerprint) : call_("a call of program " + std::to_string(fingerprint % 100000)) {}
+
+  /// Which call a message is about.
+  [[nodiscard]] const std::string& name() const { return call_; }
+
+  /// `members`: by placement; `inputs`: by slot. (DRX_CHECK=0 leaves this out.)
+  void require(communicator& c, std::span<const top_placement> placements, const std::vector<membership>& members,
+               std::span<const unplaced_leaf> leaves, const std::vector<std::byte*>& inputs) {
+    if (placements.empty() || c.size() == 1 || !c.checks_calls()) return;
+    ++calls_;
+    // At calls 1, 2, 4, 8, ... the part of the time that it takes goes to 0.
+    if (!c.checks_arguments() && !std::has_single_bit(calls_)) leaves = {};
+    meta::digest d;
+    for (const top_placement& p : placements) {
+      const membership& m = members[static_cast<std::size_t>(p.number)];
+      d.add(m.total);
+      d.add(m.choice);
+      for (int r = 1; r <= c.size(); ++r) d.add(m.boundaries[r]);
+    }
+    for (const unplaced_leaf& x : leaves) d.add(bytes_of(x, inputs));
+    if (c.all_equal(d.value(), call_.c_str())) return;
+    for (const top_placement& p : placements)
+      name_difference(c, members[static_cast<std::size_t>(p.number)], std::string(p.name));
+    for (const unplaced_leaf& x : leaves) name_difference(c, x, bytes_of(x, inputs));
+    throw std::runtime_error("the ranks disagree in " + call_);  // (one of the above has thrown)
+  }
+
+ private:
+  static std::span<const std::byte> bytes_of(const unplaced_leaf& x, const std::vector<std::byte*>& inputs) {
+    return {inputs[static_cast<std::size_t>(x.slot)], static_cast<std::size_t>(x.bytes)};
+  }
+  void name_difference(communicator& c, const membership& m, const std::string& placement) const {
+    c.require_equal(m.total, ("the number of " + placement + " in " + call_).c_str());
+    c.require_equal(m.chosen ? 1 : 0, ("whether it is a subset of the " + placement + ", in " + call_ + ",").c_str());
+    if (m.chosen) {
+      const std::int64_t k = first_difference(c, m.total, [&](std::int64_t n) {
+        meta::digest d;
+        for (std::int64_t i = 0; i < n; ++i) d.add(m.chosen[i]);
+        return d.value();
+      });
+      if (k < m.total)
+        c.require_equal(m.chosen[k], ("member " + std::to_string(k) + " of the subset of " + placement + " in " + call_).c_str());
+    }
+    for (int r = 0; r < c.size(); ++r)
+      c.require_equal(m.boundaries[r + 1], ("where the " + placement + " of rank " + std::to_string(r) + " end in " + call_).c_str());
+  }
+  void name_difference(communicator& c, const unplaced_leaf& x, std::span<const std::byte> data) const {
+    const auto width = static_cast<std::size_t>(byte_size(x.type));
+    const auto elements = static_cast<std::int64_t>(data.size() / width);
+    const std::int64_t k = first_difference(c, elements, [&](std::int64_t n) {
+      meta::digest d;
+      d.add(data.first(static_cast<std::size_t>(n) * width));
+      return d.value();
+    });
+    if (k < elements)
+      c.require_same("argument " + std::to_string(x.argument) + ", leaf " + std::to_string(x.leaf) + ", element " +
+                     std::to_string(k) + " in " + call_ + " is " +
+                     show_element(x.type, data.subspan(static_cast<std::size_t>(k) * width, width)));
+  }
+
+  std::string call_;
+  std::uint64_t calls_ = 0;  // that were compared: as many on all ranks, since all take part
+};
+
+}  // namespace drx::run

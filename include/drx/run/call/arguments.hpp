@@ -1,0 +1,191 @@
+// drx/run/call/arguments.hpp: a call's arguments: checked, and bound to the slots of the program's inputs.
+#pragma once
+
+#include <drx/run/call/members.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace drx::run {
+
+/// Whether A holds the members of an input I: is a partitions<S, P> of its S and P.
+template <class I, class A>
+inline constexpr bool holds_members = requires(const A& a) {
+  []<class S, class P>(const partitions<S, P>&) requires(std::is_same_v<canonical_t<I>, placed<S, P>>) {}(a);
+};
+template <class A, class T>
+concept MemoryOf = requires(const A& a) {
+  { *a.data() } -> std::convertible_to<const T&>;
+  a.size();
+} && std::is_same_v<std::remove_cvref_t<decltype(*std::declval<const A&>().data())>, T>;
+/// Whether A can be the argument for an input I: its members, a structure of as many leaves, or contiguous memory of its element type.
+/// (Shapes of structures are compared when it is called.)
+template <class I, class A>
+constexpr bool goes_for_input() {
+  if constexpr (Placed<I>) {
+    return holds_members<I, A>;
+  } else if constexpr (Structured<A>) {
+    return leaf_count<A> == leaf_count<I>;
+  } else if constexpr (leaf_count<I> == 1) {
+    constexpr leaf_types<I> types;
+    return MemoryOf<A, element_t<types[0].type>>;
+  } else {
+    return false;
+  }
+}
+/// Why a program with the given inputs cannot be called with A...; `fine` where it can.
+template <class... I, class... A>
+constexpr auto call_misuse(std::type_identity<std::tuple<I...>>, std::type_identity<A>...) {
+  if constexpr (sizeof...(I) != sizeof...(A)) {
+    return error::wrong_number_of_arguments{};
+  } else {
+    return std::conditional_t<(goes_for_input<I, A>() && ...), drx::detail::fine, error::argument_is_not_the_input_of_the_program>{};
+  }
+}
+template <class Inputs, class... A>
+using call_misuse_t = decltype(call_misuse(std::type_identity<Inputs>{}, std::type_identity<A>{}...));
+template <class Inputs, class... A>
+concept CallArguments = std::is_same_v<call_misuse_t<Inputs, A...>, drx::detail::fine>;
+
+template <class C>
+class call_arguments : protected call_members<C> {
+ protected:
+  using base = call_members<C>;
+
+  /// By output: the slot of one that a stage writes where the caller wants it, else -1.
+  static constexpr auto direct_slots = [] {
+    struct {
+      std::int64_t slot[C::tape.regions[0].outputs.count + 1] = {};
+      bool any = false;
+    } r;
+    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i) {
+      const int v = C::root(C::output(0, i));
+      const bool direct = C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
+      r.slot[i] = direct ? C::plan.where[C::output(0, i)].offset : -1;
+      r.any = r.any || direct;
+    }
+    return r;
+  }();
+  /// By input: the bytes of one member.
+  static constexpr auto input_bytes = [] {
+    struct {
+      std::int64_t of[C::tape.regions[0].inputs.count + 1] = {};
+    } r;
+    for (int i = 0; i < C::tape.regions[0].inputs.count; ++i) r.of[i] = C::bytes(C::input(0, i));
+    return r;
+  }();
+  /// Argument `number`, of which the program has an I. The inputs that it is begin at `slot`, which moves on.
+  template <class I, class A>
+  void bind(const A& a, int& slot, int number) {
+    if constexpr (Placed<I>) {
+      bind_placed<I>(a, slot, number);
+    } else if constexpr (Structured<A>) {
+      constexpr leaf_types<I> types;
+      int k = 0;
+      structure<A>::visit(a, [&](const auto* p, const shape& s) {
+        using T = std::remove_cvref_t<decltype(*p)>;
+        if (dtype_of<T> != types[k].type || s.size() != types[k].shape.size())
+          throw std::invalid_argument("drx: argument " + std::to_string(number) + ", leaf " + std::to_string(k) + " is " +
+                                      show(abstract_value(dtype_of<T>, s)) + "; the program takes " + show(types[k]));
+        ++k;
+        take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)), s.size() * static_cast<std::int64_t>(sizeof(T)));
+      });
+    } else {  // contiguous memory: std::span, std::vector, Kokkos::View
+      constexpr leaf_types<I> types;
+      using T = std::remove_cvref_t<decltype(*a.data())>;
+      if (static_cast<std::int64_t>(a.size()) != types[0].shape.size())
+        throw std::invalid_argument("drx: argument " + std::to_string(number) + " has " + std::to_string(a.size()) +
+                                    " elements; the program takes " + show(types[0]));
+      take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(a.data())), types[0].shape.size() * static_cast<std::int64_t>(sizeof(T)));
+    }
+  }
+  template <class I, class S, class P>
+  void bind_placed(const partitions<S, P>& a, int& slot, int number) {
+    const std::string name = "argument " + std::to_string(number);
+    const auto ranks = static_cast<std::size_t>(this->runtime_.communicator->size());
+    if (a.boundaries().size() != ranks + 1)
+      throw std::invalid_argument("drx: " + name + (a.boundaries().empty() ? " was never placed" : " was placed on " +
+                                  std::to_string(a.boundaries().size() - 1) + " ranks") + "; the program runs on " +
+                                  std::to_string(ranks));
+    check_layout<canonical_t<I>>(a, slot, name);
+    membership m;
+    m.total = a.total() * a.shards();
+    m.first = a.first();
+    m.local = a.local();
+    m.boundaries = a.boundaries().data();
+    m.storage = a.storage();
+    m.chosen = a.chosen();
+    m.choice = a.choice();
+    this->agree(C::placements.index(&placement_of<P>), m, name);
+    bind_nested<S>(a, 0, name);
+    std::int64_t elements = a.elements();
+    for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
+    for (int i = 0; i < leaf_count<I>; ++i) {
+      const std::int64_t bytes = elements * input_bytes.of[slot];
+      take(slot, not_written(a.leaf(i), bytes, slot), bytes);
+    }
+  }
+  static bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+    return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());
+  }
+  /// What lies in `data`; a copy of it, where the program has given that as a result and will write over it.
+  std::byte* not_written(std::byte* data, std::int64_t bytes, int slot) {
+    const auto size = static_cast<std::size_t>(bytes);
+    for (const std::span<const std::byte> result : placed_results_)
+      if (overlap(result, {data, size})) {
+        copies_.resize(static_cast<std::size_t>(C::tape.regions[0].inputs.count));
+        buffer& copy = copies_[static_cast<std::size_t>(slot)];
+        copy.grow(size);
+        std::memcpy(copy.data(), data, size);
+        return copy.data();
+      }
+    return data;
+  }
+  /// The next input is what lies in `data`.
+  void take(int& slot, std::byte* data, std::int64_t bytes) {
+    slots_[static_cast<std::size_t>(slot++)] = data;
+    if constexpr (direct_slots.any) arguments_.push_back({data, static_cast<std::size_t>(bytes)});
+  }
+  /// Members come in as many shards, and split, as the program takes them.
+  template <class I, class S, class P>
+  static void check_layout(const partitions<S, P>& a, int slot, const std::string& name) {
+    constexpr std::int64_t shards = base::shards_of(&placement_of<P>);
+    if (a.shards() != shards)
+      throw std::invalid_argument("drx: " + name + " has its " + std::string(placement_of<P>.name) + " in " + std::to_string(a.shards()) +
+                                  " shards; the program takes them in " + std::to_string(shards) + (shards > 1 ? " (drx::place_sharded)" : ""));
+    constexpr leaf_types<I> types;
+    unroll<C::tape.regions[0].inputs.count>([&]<int V>(std::integral_constant<int, V>) {
+      if (V < slot || V >= slot + leaf_count<I>) return;
+      constexpr shape part = C::tape.values[C::input(0, V)].shape;  // (a copy: see plan/fingerprint.hpp)
+      const int axis = base::split_axis(types[V - slot].shape, part);
+      if (axis != a.split_axis(V - slot))
+        throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " + std::to_string(a.split_axis(V - slot)) +
+                                    " (-1: whole); the program takes it along " + std::to_string(axis));
+    });
+  }
+  template <class S, class A>
+  void bind_nested(const A& a, int level, const std::string& name) {
+    if constexpr (Placed<S>) {
+      membership m;
+      m.offsets = a.offsets(level).data();
+      m.local = static_cast<std::int64_t>(a.offsets(level).size()) - 1;
+      m.total = a.offsets(level).back();
+      this->agree(C::placements.index(&placement_of<typename S::placement>), m, name);
+      bind_nested<typename S::member>(a, level + 1, name);
+    }
+  }
+
+  std::vector<std::byte*> slots_;
+  std::vector<std::span<const std::byte>> placed_results_;  // by output: those of the last call, in memory of the program
+  std::vector<buffer> copies_;                              // by input: of arguments that are such results
+  std::vector<std::span<const std::byte>> arguments_;  // where a result may be written over one
+};
+
+}  // namespace drx::run

@@ -1,0 +1,35 @@
+// drx/run/call/compile_options.hpp: what a program is compiled with, beside itself.
+#pragma once
+
+#include <drx/core/placement.hpp>
+#include <drx/run/data/runtime.hpp>
+
+#include <string>
+#include <vector>
+
+namespace drx {
+
+/// The number of members of a placement that no argument of the program tells.
+struct member_count {
+  const placement_info* placement;
+  std::int64_t count;
+};
+/// n members of placement P: {.members = {drx::members<clients>(100)}}
+template <class P>
+  requires(Placement<P>)
+constexpr member_count members(std::int64_t n) {
+  return {&placement_of<P>, n};
+}
+
+/// Options of session::compile and drx::compiled.
+struct compile_options {
+  reduction_order order = reduction_order::tree;
+  std::vector<member_count> members = {};  // of placements that no argument has; of a nested one: at each member of the outer
+};
+inline std::string show(const compile_options& options) {
+  std::string text = options.order == reduction_order::tree ? "reduction_order::tree" : "reduction_order::fast";
+  for (const member_count& m : options.members) text += ", " + std::to_string(m.count) + " members of " + std::string(m.placement->name);
+  return text;
+}
+
+}  // namespace drx

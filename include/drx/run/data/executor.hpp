@@ -1,0 +1,108 @@
+// drx/run/data/executor.hpp: where the work of a rank runs, and how ranks talk. Both are small on purpose; drx/backend/
+// has them on Kokkos and MPI.
+#pragma once
+
+#include <drx/config.hpp>
+#include <drx/meta/hash.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+namespace drx {
+
+/// How many of so many members, if they are small, are computed at once: a block, which does not straddle ranks. Of few members
+/// blocks would leave ranks with more of them than others.
+constexpr std::int64_t members_in_block(std::int64_t members) { return members >= 256 ? 32 : 1; }
+
+/// Which members each rank has: rank r those in [boundaries[r], boundaries[r+1]).
+inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {
+  std::vector<std::int64_t> b(static_cast<std::size_t>(ranks) + 1);
+  const std::int64_t unit = members_in_block(members);
+  for (int r = 0; r < ranks; ++r) b[static_cast<std::size_t>(r)] = members / unit * r / ranks * unit;
+  b.back() = members;
+  return b;
+}
+
+/// Runs tasks on the threads of this rank.
+class executor {
+ public:
+  virtual ~executor() = default;
+  /// How many tasks run at once.
+  [[nodiscard]] virtual int concurrency() const = 0;
+  /// Calls task(context, i) for i in [0, tasks), in any order, and returns when all are done.
+  virtual void run(int tasks, void (*task)(void* context, int i), void* context) = 0;
+};
+
+/// Tasks one after the other, on the caller's thread.
+class serial_executor final : public executor {
+ public:
+  [[nodiscard]] int concurrency() const override { return 1; }
+  void run(int tasks, void (*task)(void*, int), void* context) override {
+    for (int i = 0; i < tasks; ++i) task(context, i);
+  }
+};
+
+/// Memory that goes to another rank, or is filled by it.
+struct message {
+  int rank;
+  std::byte* data;
+  std::int64_t bytes;
+};
+
+/// The collectives that a program needs. Each rank calls them in the order of the program.
+class communicator {
+ public:
+  virtual ~communicator() = default;
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  /// Gathers blocks of bytes in place: block r lies at offset[r] and is filled by rank r.
+  virtual void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) = 0;
+  /// Sums n numbers over ranks in place, in whatever order.
+  virtual void all_sum(float* data, std::int64_t n) = 0;
+  virtual void all_sum(double* data, std::int64_t n) = 0;
+  /// Sends messages to other ranks and receives theirs; those between two ranks meet in the order of the lists, of equal sizes.
+  virtual void exchange(std::span<const message> sent, std::span<const message> received) = 0;
+  /// Fails on all ranks, with a sentence naming them, where `value` is not the same everywhere.
+  virtual void require_equal(std::int64_t value, const char* what) = 0;
+  /// The same of a text.
+  virtual void require_same(std::string_view text) {
+    require_equal(static_cast<std::int64_t>(meta::hash(text)), "a hash of what the ranks do");
+  }
+  /// Whether `value` is the same everywhere. May fail on all ranks instead, as require_equal does; it does where `what` is not the same.
+  [[nodiscard]] virtual bool all_equal(std::int64_t value, const char* what) {
+    require_equal(value, what);
+    return true;
+  }
+  /// The ranks that give the same color, in their order here. All ranks call this.
+  [[nodiscard]] virtual std::unique_ptr<communicator> split(int color) = 0;
+  /// Whether ranks compare the members at each call of a program.
+  [[nodiscard]] virtual bool checks_calls() const { return true; }
+  /// Whether they compare the unplaced arguments at each call too, and not at a few calls only.
+  [[nodiscard]] virtual bool checks_arguments() const { return false; }
+  /// Bytes that this rank has sent so far.
+  [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
+  /// Collectives, and exchanges, that this rank has taken part in so far.
+  [[nodiscard]] virtual std::int64_t collectives() const = 0;
+};
+
+/// The collectives of a process alone.
+class single_rank final : public communicator {
+ public:
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 1; }
+  void all_gather(std::byte*, std::span<const std::int64_t>, std::span<const std::int64_t>) override {}
+  void all_sum(float*, std::int64_t) override {}
+  void all_sum(double*, std::int64_t) override {}
+  void exchange(std::span<const message>, std::span<const message>) override {}
+  void require_equal(std::int64_t, const char*) override {}
+  [[nodiscard]] std::unique_ptr<communicator> split(int) override { return std::make_unique<single_rank>(); }
+  [[nodiscard]] std::int64_t bytes_sent() const override { return 0; }
+  [[nodiscard]] std::int64_t collectives() const override { return 0; }
+};
+
+}  // namespace drx

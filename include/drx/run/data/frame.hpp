@@ -1,0 +1,162 @@
+// drx/run/data/frame.hpp: what running code holds: the workspaces, the slots, and which member it is at.
+#pragma once
+
+#include <drx/plan/memory/workspace.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace drx::run {
+
+/// The placements of a tape, numbered, each with the one that it is nested in (-1 at the top).
+template <int Max>
+struct placement_table {
+  const placement_info* placement[Max + 1] = {};
+  int parent[Max + 1] = {};
+  int count = 0;
+
+  constexpr int index(const placement_info* p) const {
+    for (int i = 0; i < count; ++i)
+      if (placement[i] == p) return i;
+    return -1;
+  }
+  constexpr int add(const placement_info* p) {
+    const int known = index(p);
+    if (known >= 0) return known;
+    placement[count] = p;
+    parent[count] = -1;
+    return count++;
+  }
+};
+
+template <class Frozen>
+constexpr auto placements_of(const Frozen& t) {
+  placement_table<16> r;
+  for (int v = 0; v < Frozen::sizes.values; ++v) {
+    int outer = -1;
+    for (int d = 0; d < t.values[v].depth; ++d) {
+      const int inner = r.add(t.values[v].placements[d]);
+      if (outer >= 0) r.parent[inner] = outer;
+      outer = inner;
+    }
+  }
+  // A stage in the body of another is over members of its members, whether or not a value says so.
+  int owner[Frozen::sizes.regions] = {-1};
+  for (int region = 0; region < Frozen::sizes.regions; ++region)  // (a region comes after the one that it is in)
+    for (int i = 0; i < t.regions[region].entries; ++i) {
+      const auto& e = t.entries[t.regions[region].first_entry + i];
+      const bool stage = e.prim == &prim::stage;
+      const int p = e.placement ? r.add(e.placement) : -1;
+      if (stage && owner[region] >= 0) r.parent[p] = owner[region];
+      for (int k = 0; k < e.regions; ++k) owner[e.first_region + k] = stage ? p : owner[region];
+    }
+  return r;
+}
+
+/// How many members a placement has on this rank and where they begin; for a nested one, where each parent's begin.
+struct membership {
+  std::int64_t total = -1;                // over all ranks; -1: not known
+  std::int64_t first = 0;                 // the number of the first one here
+  std::int64_t local = 0;                 // how many are here
+  const std::int64_t* offsets = nullptr;  // of a nested placement: member m of the parent has [offsets[m], offsets[m+1])
+  const std::int64_t* storage = nullptr;  // of a subset: where in the leaves each local member lies
+  const std::int64_t* boundaries = nullptr;  // of a placement at the top: rank r has [boundaries[r], boundaries[r+1])
+  const std::int64_t* chosen = nullptr;      // of a subset: which members of the whole these are, on all ranks
+  std::int64_t choice = 0;                   // and a hash of that
+};
+
+/// The state of one thread.
+struct frame {
+  std::byte* server = nullptr;
+  std::byte* thread = nullptr;
+  std::byte** slots = nullptr;
+  const membership* members = nullptr;
+  std::int64_t* at = nullptr;  // by placement: the local number of the member that this thread is at
+  void* runtime = nullptr;     // of the stage runner: arenas, executor, communicator
+  int thread_number = 0;
+  bool alone = false;  // the members are fewer than the threads: what is nested in them may use all threads
+};
+
+/// The compile-time side of a running program, by type.
+template <class Program>
+struct code {
+  using lowered = plan::lowered<Program>;
+  static constexpr const auto& tape = lowered::tape;
+  static constexpr const auto& plan = lowered::plan;
+  static constexpr const auto& mesh = lowered::mesh;
+  static constexpr auto placements = placements_of(tape);
+  static constexpr int operand(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].operands.first + i]); }
+  static constexpr int result(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].results.first + i]); }
+  static constexpr std::int64_t attr(int e, int i) { return tape.pool[tape.entries[e].ints.first + i]; }
+  static constexpr int input(int r, int i) { return static_cast<int>(tape.pool[tape.regions[r].inputs.first + i]); }
+  static constexpr int output(int r, int i) { return static_cast<int>(tape.pool[tape.regions[r].outputs.first + i]); }
+  static constexpr int root(int v) {
+    while (plan.root[v] != v) v = plan.root[v];
+    return v;
+  }
+  static constexpr std::int64_t bytes(int v) { return tape.values[v].shape.size() * byte_size(tape.values[v].type); }
+  /// The entry that defines v, or -1.
+  static constexpr int definition(int v) { return plan.definition[v]; }
+};
+
+/// p, of which g++ no longer knows where it points. Otherwise, in a loop over numbers of several sizes, g++ 12 may count in
+/// addresses of the one array (ivopts), write those of the others as differences from null, and take stores there for dead.
+inline std::byte* unrelated(std::byte* p) {
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(p) : : "memory");
+#endif
+  return p;
+}
+template <class C, int V>
+inline std::byte* address(const frame& f) {
+  constexpr plan::location l = C::plan.where[V];
+  static_assert(l.space != plan::space::nowhere, "drx: a value is read that was given no place");
+  if constexpr (l.space == plan::space::slot) {
+    return unrelated(f.slots[l.offset]);
+  } else if constexpr (l.space == plan::space::server) {
+    return unrelated(f.server + l.offset);
+  } else {
+    return unrelated(f.thread + l.offset);
+  }
+}
+/// The memory that the plan gave entry E beside its operands and results; null where it has none.
+template <class C, int E>
+inline std::byte* scratch(const frame& f) {
+  constexpr plan::location l = C::plan.scratch[E];
+  if constexpr (l.space == plan::space::server) {
+    return f.server + l.offset;
+  } else if constexpr (l.space == plan::space::thread) {
+    return f.thread + l.offset;
+  } else {
+    return nullptr;
+  }
+}
+template <class T, class C, int V>
+inline T* elements(const frame& f) {
+  return reinterpret_cast<T*>(address<C, V>(f));
+}
+template <class C, int V>
+using element_of = element_t<C::tape.values[V].type>;
+
+/// Calls f(integral_constant<int, i>) for i in [0, N).
+template <int N, class F>
+constexpr void unroll(F&& f) {
+  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
+}
+
+/// Calls f(integral_constant<int, e>) for each entry e that is a stage, in regions too.
+template <class C, class F>
+void for_each_stage(F&& f) {
+  static constexpr auto stages = [] {
+    struct {
+      int entry[std::remove_cvref_t<decltype(C::tape)>::sizes.entries + 1] = {};
+      int count = 0;
+    } list;
+    for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
+      if (C::tape.entries[e].prim == &prim::stage) list.entry[list.count++] = e;
+    return list;
+  }();
+  unroll<stages.count>([&]<int I>(std::integral_constant<int, I>) { f(std::integral_constant<int, stages.entry[I]>{}); });
+}
+
+}  // namespace drx::run

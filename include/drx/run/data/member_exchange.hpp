@@ -1,0 +1,95 @@
+// drx/run/data/member_exchange.hpp: messages from members to members: each rank sends to each other one what its members are to get.
+#pragma once
+
+#include <drx/run/data/buffer.hpp>
+#include <drx/run/data/executor.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace drx::run {
+
+/// What moves. `values`: of this rank's members, `pieces` of each, replaced by what they get. route(to, from, get) calls get(member, piece,
+/// source, its piece) for what members of the block `to` get from those of the block `from`, ascending by member and piece. Who gets
+/// nothing gets zeros.
+template <class Route>
+struct member_transfer {
+  std::byte* values;
+  std::int64_t pieces, bytes;
+  Route route;
+};
+template <class Route>
+member_transfer(std::byte*, std::int64_t, std::int64_t, Route) -> member_transfer<Route>;
+
+/// Moves pieces of values between members, which lie on the ranks in blocks.
+class member_exchange {
+ public:
+  struct block {
+    std::int64_t begin, end;
+    [[nodiscard]] bool holds(std::int64_t member) const { return member >= begin && member < end; }
+  };
+
+  /// All transfers at once, in one message to each rank.
+  template <class... Route>
+  void run(communicator& c, const std::int64_t* boundaries, const member_transfer<Route>&... transfers) {
+    const auto ranks = static_cast<std::size_t>(c.size()), own = static_cast<std::size_t>(c.rank());
+    const block mine{boundaries[own], boundaries[own + 1]}, all{0, boundaries[ranks]};
+    for (auto* list : {&send_bytes_, &send_at_, &receive_bytes_, &receive_at_}) list->assign(ranks, 0);
+    const auto owner = [&](std::int64_t member) {
+      return static_cast<std::size_t>(std::upper_bound(boundaries + 1, boundaries + ranks, member) - (boundaries + 1));
+    };
+    const auto count = [&](const auto& x) {
+      x.route(all, mine, [&](std::int64_t m, std::int64_t, std::int64_t, std::int64_t) { send_bytes_[owner(m)] += x.bytes; });
+      x.route(mine, all, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t) { receive_bytes_[owner(from)] += x.bytes; });
+    };
+    (count(transfers), ...);
+    for (std::size_t r = 1; r < ranks; ++r) {
+      send_at_[r] = send_at_[r - 1] + send_bytes_[r - 1];
+      receive_at_[r] = receive_at_[r - 1] + receive_bytes_[r - 1];
+    }
+    out_.grow(static_cast<std::size_t>(send_at_.back() + send_bytes_.back()) + 1);
+    in_.grow(static_cast<std::size_t>(receive_at_.back() + receive_bytes_.back()) + 1);
+    const auto piece = [&](const auto& x, std::int64_t member, std::int64_t k) { return x.values + ((member - mine.begin) * x.pieces + k) * x.bytes; };
+    const auto pack = [&](const auto& x) {
+      x.route(all, mine, [&](std::int64_t m, std::int64_t, std::int64_t from, std::int64_t k) {
+        std::int64_t& at = at_[owner(m)];
+        std::memcpy(out_.data() + at, piece(x, from, k), static_cast<std::size_t>(x.bytes));
+        at += x.bytes;
+      });
+    };
+    at_ = send_at_;
+    (pack(transfers), ...);
+    std::memcpy(in_.data() + receive_at_[own], out_.data() + send_at_[own], static_cast<std::size_t>(send_bytes_[own]));
+    if (ranks > 1) send_and_receive(c, own);
+    const auto unpack = [&](const auto& x) {
+      std::int64_t missing = (mine.end - mine.begin) * x.pieces;
+      x.route(mine, all, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t) { --missing; });
+      if (missing > 0) std::memset(x.values, 0, static_cast<std::size_t>((mine.end - mine.begin) * x.pieces * x.bytes));
+      x.route(mine, all, [&](std::int64_t m, std::int64_t k, std::int64_t from, std::int64_t) {
+        std::int64_t& at = at_[owner(from)];
+        std::memcpy(piece(x, m, k), in_.data() + at, static_cast<std::size_t>(x.bytes));
+        at += x.bytes;
+      });
+    };
+    at_ = receive_at_;
+    (unpack(transfers), ...);
+  }
+
+ private:
+  void send_and_receive(communicator& c, std::size_t own) {
+    sent_.clear();
+    received_.clear();
+    for (std::size_t r = 0; r < send_bytes_.size(); ++r) {
+      if (r == own) continue;
+      if (send_bytes_[r] > 0) sent_.push_back({static_cast<int>(r), out_.data() + send_at_[r], send_bytes_[r]});
+      if (receive_bytes_[r] > 0) received_.push_back({static_cast<int>(r), in_.data() + receive_at_[r], receive_bytes_[r]});
+    }
+    c.exchange(sent_, received_);
+  }
+  std::vector<std::int64_t> send_bytes_, send_at_, receive_bytes_, receive_at_, at_;  // by rank
+  buffer out_, in_;
+  std::vector<message> sent_, received_;
+};
+
+}  // namespace drx::run

@@ -1,0 +1,88 @@
+// drx/run/data/placed_storage.hpp: placed values that are held whole: results of the program, what loops and branches take and give.
+// Their elements lie in the order of this rank's members; inside of a member, of the members nested in it.
+#pragma once
+
+#include <drx/run/data/frame.hpp>
+#include <drx/run/data/runtime.hpp>
+
+#include <cstring>
+
+namespace drx::run {
+
+template <class C>
+constexpr bool is_program_input(int v) {
+  for (int i = 0; i < C::tape.regions[0].inputs.count; ++i)
+    if (C::root(v) == C::input(0, i)) return true;
+  return false;
+}
+/// Whether v is a result of a member: then it is written where the stage's own result lies.
+template <class C>
+constexpr bool leaves_the_member(int v) {
+  for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e) {
+    if (C::tape.entries[e].prim != &prim::stage) continue;
+    const int region = C::tape.entries[e].first_region;
+    for (int i = 0; i < C::tape.regions[region].outputs.count; ++i)
+      if (C::root(C::output(region, i)) == v) return true;
+  }
+  return false;
+}
+
+/// The elements of a placed value that are here. Of an unplaced one: its only one.
+struct element_range {
+  std::int64_t begin = 0, end = 1;
+  [[nodiscard]] std::int64_t count() const { return end - begin; }
+};
+template <class C, int V>
+element_range range_of(const frame& f) {
+  constexpr auto& t = C::tape.values[V];
+  element_range r;
+  if constexpr (t.depth > 0) {
+    constexpr int parent = C::placements.parent[C::placements.index(t.placements[0])];
+    if constexpr (parent >= 0) {
+      r = {f.at[parent], f.at[parent] + 1};
+      for (int d = 0; d < t.depth; ++d) {
+        const std::int64_t* offsets = f.members[C::placements.index(t.placements[d])].offsets;
+        r = {offsets[r.begin], offsets[r.end]};
+      }
+    } else {
+      const membership& m = f.members[C::placements.index(t.placements[t.depth - 1])];
+      r.end = t.depth == 1 ? m.local : m.total;
+    }
+  }
+  return r;
+}
+
+/// Memory for placed value V, as if it began with the first of all elements.
+template <class C, int V>
+std::byte* placed_buffer(const frame& f) {
+  auto& rt = *static_cast<runtime*>(f.runtime);
+  constexpr int parent = C::placements.parent[C::placements.index(C::tape.values[V].placements[0])];
+  buffer& memory = parent < 0 ? rt.collected[V] : rt.threads[static_cast<std::size_t>(f.thread_number)].collected[V];
+  const element_range members = range_of<C, V>(f);
+  memory.grow(static_cast<std::size_t>(members.count() * C::bytes(V)) + 1);
+  return memory.data() - members.begin * C::bytes(V);
+}
+template <class C, int V>
+void provide_placed(const frame& f) {
+  if constexpr (C::tape.values[V].depth > 0 && !leaves_the_member<C>(V)) f.slots[C::plan.where[V].offset] = placed_buffer<C, V>(f);
+}
+
+/// Which side of a copy is one row of a stacked array.
+enum class row_of { neither, source, target };
+
+/// Copies value From, or one row of it, to value To, or to one row of it; member by member where they are placed.
+template <class C, int From, int To, row_of Row = row_of::neither>
+void copy_value(const frame& f, std::int64_t row = 0) {
+  constexpr std::int64_t from_bytes = C::bytes(From), to_bytes = C::bytes(To), bytes = Row == row_of::target ? from_bytes : to_bytes;
+  if constexpr (bytes > 0) {
+    const std::byte* from = address<C, From>(f) + (Row == row_of::source ? row * bytes : 0);
+    std::byte* to = address<C, To>(f) + (Row == row_of::target ? row * bytes : 0);
+    const element_range members = range_of<C, To>(f);
+    const std::int64_t* storage = nullptr;
+    if constexpr (C::tape.values[To].depth == 1 && is_program_input<C>(From)) storage = f.members[C::placements.index(C::tape.values[To].placements[0])].storage;
+    for (std::int64_t m = members.begin; m < members.end; ++m)
+      std::memcpy(to + m * to_bytes, from + (storage ? storage[m] : m) * from_bytes, static_cast<std::size_t>(bytes));
+  }
+}
+
+}  // namespace drx::run

@@ -1,0 +1,47 @@
+// drx/run/data/runtime.hpp: what a compiled program keeps from call to call, beside its workspaces.
+#pragma once
+
+#include <drx/run/data/member_exchange.hpp>
+#include <drx/run/data/shards.hpp>
+
+#include <vector>
+
+namespace drx {
+
+/// How reductions add up: `tree` gives the same bits on any number of ranks and threads; `fast` lets MPI choose.
+enum class reduction_order { tree, fast };
+
+namespace run {
+
+struct thread_state {
+  buffer workspace;
+  std::vector<std::byte*> slots;
+  std::vector<std::int64_t> at;
+  std::vector<buffer> nodes;      // by stage
+  std::vector<buffer> collected;  // by value: placed values that one member needs whole
+  member_exchange exchange;
+};
+
+/// Adds a piece of a node on the left and one on the right.
+struct fold_step {
+  std::byte *to, *left, *right;
+};
+
+/// What a compiled program keeps for its stages.
+struct runtime {
+  drx::executor* executor = nullptr;
+  drx::communicator* communicator = nullptr;
+  reduction_order order = reduction_order::tree;
+  std::vector<thread_state> threads;
+  std::vector<buffer> gathered;          // by stage
+  std::vector<buffer> collected;         // by value: placed values that are held whole
+  std::vector<std::int64_t> bytes, offsets;  // by rank
+  std::vector<std::int64_t> shares;          // by task: its first member
+  shard_groups shards;                       // of members that are split, along either axis of the mesh
+  shard_columns columns;
+  std::vector<message> sent, received;       // of a split reduction, and which of its pieces are folded, in order
+  std::vector<fold_step> folds;
+};
+
+}  // namespace run
+}  // namespace drx

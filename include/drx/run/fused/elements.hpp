@@ -1,0 +1,246 @@
+// drx/run/fused/elements.hpp: numbers of a fused loop one by one: of each, all entries in registers, then what leaves the loop is stored.
+//
+// A long function (prim::row_of<p>::begin and end) runs in two halves, each for many numbers: a processor looks ahead only so
+// many instructions, and finds more independent ones in two short loops than in a long one.
+//
+// Some functions are fast in a range only (prim::row_of<p>::near). A loop with one of them runs in chunks; a chunk in
+// which an operand was out of range runs again with their exact forms.
+#pragma once
+
+#include <drx/run/fused/loop.hpp>
+#include <drx/run/packs/inlining.hpp>
+
+#include <cstring>
+
+namespace drx::run {
+
+template <class Loop>
+struct fused_elements {
+  using C = typename Loop::code;
+  using registers_type = typename Loop::registers_type;
+  using pointers_type = typename Loop::pointers_type;
+
+  /// Operand I of entry M, at column i of row r.
+  template <class T, int M, int I, class Registers, class Pointers>
+  DRX_INLINE static T load(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
+    constexpr detail::source s = Loop::operand(M, I);
+    if constexpr (s.kind == detail::source_kind::register_) {
+      return detail::get<s.index>(registers);
+    } else if constexpr (s.kind == detail::source_kind::literal) {
+      return static_cast<T>(s.number);
+    } else if constexpr (Loop::written_out(s) || s.kind == detail::source_kind::tile) {
+      return detail::get<3 * M + I>(pointers)[i];
+    } else if constexpr (s.kind == detail::source_kind::position) {
+      return position<T, s.axis>(r, i);
+    } else {
+      const T* p = detail::get<3 * M + I>(pointers);
+      if constexpr (s.from.size() == 1 || (!Loop::flat && s.from.last() == 1 && !(s.from == Loop::loop))) {
+        return p[0];
+      } else {
+        return p[i];
+      }
+    }
+  }
+  /// The index along an axis.
+  template <class T, int Axis>
+  DRX_INLINE static T position(std::int64_t r, std::int64_t i) {
+    if constexpr (Axis == Loop::loop.rank - 1) {
+      return static_cast<T>(i);
+    } else {
+      std::int64_t before = r;
+      for (int axis = Loop::loop.rank - 2; axis > Axis; --axis) before /= Loop::loop[axis];
+      return static_cast<T>(before % Loop::loop[Axis]);
+    }
+  }
+
+  template <class Row, class T>
+  [[gnu::noinline]] static T exact(T x) {  // no branches in the loop, so that it is contracted like the fast one
+    return Row::exact(x);
+  }
+  /// Whether entry M of the group is fast in a range only.
+  template <int M>
+  static constexpr bool ranged = requires { &prim::row_of<C::tape.entries[Loop::entry(M)].prim>::template exact<double>; };
+  template <int M, class Registers, class Pointers>
+  DRX_INLINE static bool out_of_range(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
+    using row = prim::row_of<C::tape.entries[Loop::entry(M)].prim>;
+    return !row::near(load<element_of<C, C::operand(Loop::entry(M), 0)>, M, 0>(registers, pointers, r, i));
+  }
+
+  /// The first halves of N elements of row r from `first` on, to `at` in kept.
+  template <std::int64_t N, int... M, class Pointers, class Kept>
+  DRX_INLINE static void begin_row(const Pointers& pointers, std::int64_t r, std::int64_t first, Kept& kept, std::int64_t at) {
+    DRX_INDEPENDENT
+    for (std::int64_t i = 0; i < N; ++i) {
+      registers_type registers;
+      auto compute = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
+        if constexpr (Loop::template when<K> == detail::half::first) detail::get<K>(registers) = value<K>(registers, pointers, r, first + i);
+        if constexpr (Loop::template when<K> == detail::half::ended)
+          detail::get<K>(kept).elements[at + i] =
+              prim::row_of<C::tape.entries[Loop::entry(K)].prim>::begin(load<element_of<C, Loop::result(K)>, K, 0>(registers, pointers, r, first + i));
+      };
+      (compute(std::integral_constant<int, M>{}), ...);
+    }
+  }
+
+  /// Entry M, of operands in registers and memory; in halves, its second half.
+  template <int M, bool Exact = false, bool Halves = false, class Registers, class Pointers>
+  DRX_INLINE static auto value(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
+    constexpr int e = Loop::entry(M);
+    constexpr const primitive* p = C::tape.entries[e].prim;
+    using R = element_of<C, C::result(e, 0)>;
+    if constexpr (p == &prim::constant || p == &prim::iota || p == &prim::broadcast_to || p == &prim::matmul) {
+      return load<R, M, 0>(registers, pointers, r, i);
+    } else if constexpr (p == &prim::cast) {
+      using From = element_of<C, C::operand(e, 0)>;
+      return prim::rules::cast::convert<R>(load<From, M, 0>(registers, pointers, r, i));
+    } else if constexpr (Exact && ranged<M>) {
+      return exact<prim::row_of<p>>(load<R, M, 0>(registers, pointers, r, i));
+    } else if constexpr (Halves && Loop::template when<M> == detail::half::ended) {
+      return prim::row_of<p>::end(detail::get<3 * M + Loop::begun>(pointers)[i - pointers.first], load<R, M, 0>(registers, pointers, r, i));
+    } else {
+      return [&]<int... K>(std::integer_sequence<int, K...>) {
+        return static_cast<R>(prim::row_of<p>::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
+      }(std::make_integer_sequence<int, Loop::arity(M)>{});
+    }
+  }
+
+  /// What the first halves of N elements leave.
+  template <int M, std::int64_t N>
+  struct begun_numbers {
+    alignas(64) element_of<C, Loop::result(M)> elements[Loop::template when<M> == detail::half::ended ? N : 1];
+  };
+  template <int... M, class Kept>
+  DRX_INLINE static void point_to_begun(pointers_type& pointers, const Kept& kept, std::int64_t at) {
+    auto point = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
+      if constexpr (Loop::template when<K> == detail::half::ended) detail::get<3 * K + Loop::begun>(pointers) = detail::get<K>(kept).elements + at;
+    };
+    (point(std::integral_constant<int, M>{}), ...);
+  }
+
+  /// N elements of row r.
+  template <std::int64_t N, int... M>
+  DRX_INLINE static void run_row(std::byte* const* out, const pointers_type& pointers, std::int64_t r) {
+    constexpr bool halved = Loop::in_halves && N >= 64;
+    if constexpr (halved || (ranged<M> || ...)) {
+      constexpr std::int64_t size = 512, rest = N % size;
+      for (std::int64_t first = 0; first < N - rest; first += size) run_chunk<size, halved, M...>(out, pointers, r, first);
+      if constexpr (rest > 0) run_chunk<rest, halved, M...>(out, pointers, r, N - rest);
+    } else {
+      run_elements<N, false, M...>(out, pointers, r, 0);
+    }
+  }
+  /// N elements of row r from `first` on, if in halves then of so many that what the first halves leave stays in the first cache.
+  template <std::int64_t N, bool Halves, int... M>
+  DRX_INLINE static void run_chunk(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
+    if constexpr (!Halves) {
+      run_elements<N, false, M...>(out, pointers, r, first);
+    } else {
+      detail::register_file<std::integer_sequence<int, M...>, begun_numbers<M, N>...> kept;
+      begin_row<N, M...>(pointers, r, first, kept, 0);
+      pointers_type with_begun = pointers;
+      with_begun.first = first;
+      point_to_begun<M...>(with_begun, kept, 0);
+      run_elements<N, true, M...>(out, with_begun, r, first);
+    }
+  }
+  /// N elements of row r from `first` on.
+  template <std::int64_t N, bool Halves, int... M>
+  DRX_INLINE static void run_elements(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
+    if constexpr ((ranged<M> || ...)) {
+      run_ranged<N, Halves, M...>(out, pointers, r, first);
+    } else {
+      DRX_INDEPENDENT
+      for (std::int64_t i = first; i < first + N; ++i) {
+        registers_type registers;
+        ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
+        (store<M>(out[M], registers, r * Loop::columns + i), ...);
+      }
+    }
+  }
+
+  /// Whether the result of entry M lies where the loop reads an operand.
+  template <int M>
+  static constexpr bool in_place = [] {
+    if (!C::plan.stored[Loop::result(M)]) return false;
+    const plan::location to = C::plan.where[Loop::result(M)];
+    for (int m = 0; m < Loop::count; ++m)
+      for (int i = 0; i < Loop::arity(m); ++i) {
+        const detail::source s = Loop::operand(m, i);
+        if (s.kind != detail::source_kind::memory) continue;
+        const plan::location from = C::plan.where[s.value];
+        if (from.space == to.space && from.offset == to.offset) return true;
+      }
+    return false;
+  }();
+  /// What a chunk overwrites of its operands.
+  template <int M, std::int64_t N>
+  struct kept_chunk {
+    element_of<C, Loop::result(M)> elements[in_place<M> ? N : 1];
+  };
+
+  /// N elements of row r from `first`: fast, and again in exact forms if an operand was out of their range.
+  template <std::int64_t N, bool Halves, int... M>
+  DRX_INLINE static void run_ranged(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
+    detail::register_file<std::integer_sequence<int, M...>, kept_chunk<M, N>...> kept;
+    auto keep = [&]<int K>(std::integral_constant<int, K>, bool back) {
+      if constexpr (in_place<K>) {
+        auto* at = reinterpret_cast<element_of<C, Loop::result(K)>*>(out[K]) + r * Loop::columns + first;
+        auto* copy = detail::get<K>(kept).elements;
+        std::memcpy(back ? at : copy, back ? copy : at, sizeof(detail::get<K>(kept).elements));
+      }
+    };
+    (keep(std::integral_constant<int, M>{}, false), ...);
+    std::uint32_t far4 = 0;
+    std::uint64_t far8 = 0;
+    auto note = [&]<int K>(std::integral_constant<int, K>, const registers_type& registers, std::int64_t i) {
+      if constexpr (ranged<K>) {
+        const bool far = out_of_range<K>(registers, pointers, r, i);
+        if constexpr (sizeof(element_of<C, Loop::result(K)>) == 4) {
+          far4 |= static_cast<std::uint32_t>(far);
+        } else {
+          far8 |= static_cast<std::uint64_t>(far);
+        }
+      }
+    };
+    DRX_INDEPENDENT
+    for (std::int64_t i = first; i < first + N; ++i) {
+      registers_type registers;
+      ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
+      (note(std::integral_constant<int, M>{}, registers, i), ...);
+      (store<M>(out[M], registers, r * Loop::columns + i), ...);
+    }
+    if ((far4 | far8) == 0) return;
+    (keep(std::integral_constant<int, M>{}, true), ...);
+    for (std::int64_t i = first; i < first + N; ++i) {
+      registers_type registers;
+      ((detail::get<M>(registers) = value<M, true>(registers, pointers, r, i)), ...);
+      (store<M>(out[M], registers, r * Loop::columns + i), ...);
+    }
+  }
+  template <int M, class Registers>
+  DRX_INLINE static void store(std::byte* out, const Registers& registers, std::int64_t at) {
+    if constexpr (C::plan.stored[Loop::result(M)]) reinterpret_cast<element_of<C, Loop::result(M)>*>(out)[at] = detail::get<M>(registers);
+  }
+
+  /// The whole loop: entries M, operands K.
+  template <int... M, int... K>
+  static void run(frame& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
+    for (std::int64_t r = 0; r < Loop::rows; ++r) {
+      pointers_type pointers{};
+      auto point = [&]<int Q>(std::integral_constant<int, Q>) {
+        constexpr int m = Q / 3, i = Q % 3;
+        if constexpr (i < Loop::arity(m)) {
+          constexpr detail::source s = Loop::operand(m, i);
+          if constexpr (s.kind == detail::source_kind::memory) {
+            detail::get<Q>(pointers) = elements<element_of<C, s.value>, C, s.value>(f) + Loop::row_start(s.from, r);
+          }
+        }
+      };
+      (point(std::integral_constant<int, K>{}), ...);
+      std::byte* const out[] = {(C::plan.stored[Loop::result(M)] ? Loop::template store_address<M>(f) : nullptr)...};
+      run_row<Loop::columns, M...>(out, pointers, r);
+    }
+  }
+};
+
+}  // namespace drx::run

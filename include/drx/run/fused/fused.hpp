@@ -1,0 +1,33 @@
+// drx/run/fused/fused.hpp: a group of elementwise entries as one loop. Each entry's value lives in a register; what leaves
+// the loop is stored at its end, so that a result may take an operand's place.
+//
+// fused_loop: what the tape says of a loop. fused_elements: number by number. fused_short_rows: several short rows at once. fused_packs:
+// packs of numbers, for fused_product, a loop in the tiles of a product of matrices, and fused_sums, a loop that adds up its rows.
+#pragma once
+
+#include <drx/run/fused/product.hpp>
+#include <drx/run/fused/short_rows.hpp>
+#include <drx/run/fused/sums.hpp>
+
+namespace drx::run {
+
+/// Step Step, which is a group.
+template <class C, int Step>
+void run_fused(frame& f) {
+  using loop = fused_loop<C, Step>;
+  [[maybe_unused]] constexpr std::make_integer_sequence<int, loop::count> entries{};
+  [[maybe_unused]] constexpr std::make_integer_sequence<int, 3 * loop::count> operands{};
+  if constexpr (loop::after_product) {
+    fused_product<loop>::run(f);
+  } else if constexpr (loop::now.sums > 0) {
+    fused_sums<loop>::run(f);
+  } else if constexpr (fused_packs<loop>::run_alone) {
+    fused_packs<loop>::run(f);
+  } else if constexpr (loop::short_rows) {
+    fused_short_rows<loop>::run(f, entries, operands);
+  } else {
+    fused_elements<loop>::run(f, entries, operands);
+  }
+}
+
+}  // namespace drx::run

@@ -1,0 +1,225 @@
+// drx/run/fused/loop.hpp: the loop that a group of elementwise entries is: its rows and columns, and where each entry's operands come from.
+#pragma once
+
+#include <drx/run/data/frame.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace drx::run {
+
+namespace detail {
+
+enum class source_kind : std::int8_t { none, register_, literal, position, memory, tile };
+
+/// Where an operand of a fused entry comes from.
+struct source {
+  source_kind kind = source_kind::none;
+  int index = 0;             // of the register
+  double number = 0;         // the literal
+  int value = -1;            // in memory
+  int axis = 0;              // of a position
+  shape from = {};           // the shape in memory, to be broadcast
+};
+
+/// In which of the two loops of a group with long functions an entry is computed.
+enum class half : std::int8_t {
+  first,  // in both: it depends on no long function
+  ended,  // a long function, begun in the first and ended in the second
+  second
+};
+template <int Count>
+struct halves {  // by entry
+  half of[Count] = {};
+};
+
+/// Of an entry whose value is not read from memory: a constant or an iota. Else the source's kind is none.
+template <class C>
+constexpr source generated_source(int e) {
+  source s;
+  const primitive* p = C::tape.entries[e].prim;
+  if (p == &prim::constant) {
+    s.kind = source_kind::literal;
+    s.number = C::tape.entries[e].number;
+  } else if (p == &prim::iota) {
+    s.kind = source_kind::position;
+    s.axis = static_cast<int>(C::attr(e, 0));
+  }
+  return s;
+}
+
+/// A number for each of several entries or operands, of any types: what std::tuple would be, but cheaper to compile.
+template <int I, class T>
+struct register_leaf {
+  T v;
+};
+template <class Seq, class... T>
+struct register_file;
+template <int... I, class... T>
+struct register_file<std::integer_sequence<int, I...>, T...> : register_leaf<I, T>... {};
+template <int I, class T>
+DRX_INLINE T& get(register_leaf<I, T>& r) {
+  return r.v;
+}
+template <int I, class T>
+DRX_INLINE const T& get(const register_leaf<I, T>& r) {
+  return r.v;
+}
+
+}  // namespace detail
+
+/// The loop of step Step of a program.
+template <class C, int Step>
+struct fused_loop {
+  using code = C;
+  static constexpr int step = Step;
+  static constexpr plan::step now = C::plan.steps[Step];
+  // The group's entries, by their place in it, and what each makes.
+  static constexpr int count = now.members;
+  static constexpr int entry(int m) { return C::plan.members[now.first_member + m]; }
+  static constexpr int result(int m) { return C::result(entry(m), 0); }
+  static constexpr shape loop = C::tape.values[result(0)].shape;
+
+  /// Where value v is read from; through broadcasts, which are not stored.
+  static constexpr detail::source read(int v, bool through_broadcast) {
+    detail::source s;
+    s.from = C::tape.values[v].shape;
+    if (C::plan.group_of[v] == 1 + Step && !through_broadcast) {  // (a carry written in place has another root)
+      s.index = C::plan.member_of[v];
+      s.kind = detail::source_kind::register_;
+      return s;
+    }
+    s.value = C::root(v);
+    s.kind = detail::source_kind::memory;
+    const int e = C::plan.stored[s.value] ? -1 : C::definition(s.value);
+    if (e < 0) return s;
+    if (C::tape.entries[e].prim == &prim::broadcast_to) return read(C::operand(e, 0), true);
+    const detail::source generated = detail::generated_source<C>(e);
+    return generated.kind == detail::source_kind::none ? s : generated;
+  }
+  /// Where operand i of entry m comes from; of an entry without operands, its value.
+  static constexpr detail::source operand(int m, int i) {
+    const int e = entry(m);
+    detail::source s = detail::generated_source<C>(e);
+    if (C::tape.entries[e].prim == &prim::matmul) s.kind = detail::source_kind::tile;
+    if (s.kind != detail::source_kind::none) return s;
+    return read(C::operand(e, i), C::tape.entries[e].prim == &prim::broadcast_to);
+  }
+  /// How many operands entry m has; an entry without operands has its value.
+  static constexpr int arity(int m) {
+    const int n = C::tape.entries[entry(m)].operands.count;
+    return n == 0 || C::tape.entries[entry(m)].prim == &prim::matmul ? 1 : n;
+  }
+  /// Whether the group's first entry is a product of matrices.
+  static constexpr bool after_product = C::tape.entries[entry(0)].prim == &prim::matmul;
+
+  /// Whether all memory is read in the order of the loop or is one number: then the loop needs no rows.
+  static constexpr bool flat = [] {
+    if (after_product || now.sums > 0) return false;
+    for (int m = 0; m < count; ++m)
+      for (int i = 0; i < arity(m); ++i) {
+        const detail::source s = operand(m, i);
+        if (s.kind == detail::source_kind::position) return false;
+        if (s.kind == detail::source_kind::memory && !(s.from == loop) && s.from.size() != 1) return false;
+      }
+    return true;
+  }();
+  static constexpr std::int64_t columns = flat ? loop.size() : loop.last();
+  static constexpr std::int64_t rows = columns == 0 ? 0 : loop.size() / columns;
+  /// Whether rows are so short, and no whole packs, that several of them are better one loop.
+  static constexpr bool short_rows = !flat && rows > 1 && columns < 64 && columns % 16 != 0;
+  /// Whether an operand is written out, row by row, before a loop over short rows.
+  static constexpr bool written_out(const detail::source& s) {
+    const bool in_order = s.kind == detail::source_kind::memory && (s.from == loop || s.from.size() == 1);
+    return short_rows && !in_order && (s.kind == detail::source_kind::memory || s.kind == detail::source_kind::position);
+  }
+
+  /// The position in memory at which row r of a source of shape `from` begins.
+  static constexpr std::int64_t row_start(const shape& from, std::int64_t r) {
+    if (flat) return 0;
+    std::int64_t at = 0, stride = from.last();
+    for (int axis = loop.rank - 2; axis >= 0; --axis) {
+      const std::int64_t i = r % loop[axis];
+      r /= loop[axis];
+      const int own = axis - (loop.rank - from.rank);
+      if (own < 0) break;
+      if (from[own] != 1) at += i * stride;
+      stride *= from[own];
+    }
+    return at;
+  }
+
+  /// Whether entry M is a long function.
+  template <int M>
+  static constexpr bool long_function = requires { &prim::row_of<C::tape.entries[entry(M)].prim>::template begin<double>; };
+  static constexpr detail::halves<count> each_half = []<int... M>(std::integer_sequence<int, M...>) {
+    constexpr bool is_long[] = {long_function<M>...};
+    detail::halves<count> h;
+    for (int m = 0; m < count; ++m) {
+      for (int i = 0; i < arity(m); ++i) {
+        const detail::source s = operand(m, i);
+        if (s.kind == detail::source_kind::register_ && h.of[s.index] != detail::half::first) h.of[m] = detail::half::second;
+      }
+      if (h.of[m] == detail::half::first && is_long[m]) h.of[m] = detail::half::ended;
+    }
+    return h;
+  }(std::make_integer_sequence<int, count>{});
+  template <int M>
+  static constexpr detail::half when = each_half.of[M];
+  static constexpr bool in_halves = [] {
+    for (detail::half h : each_half.of)
+      if (h == detail::half::ended) return true;
+    return false;
+  }();
+  static constexpr int begun = 2;  // of an entry's three pointers, the one to what its first half has left
+
+  // One pointer per operand, three to an entry; those that are no memory are null and unused.
+  template <int K>
+  static constexpr auto pointer_type() {
+    constexpr int m = K / 3, i = K % 3;
+    if constexpr (i == begun && when<m> == detail::half::ended) {
+      return static_cast<const element_of<C, result(m)>*>(nullptr);
+    } else if constexpr (i < arity(m)) {
+      constexpr detail::source s = operand(m, i);
+      if constexpr (s.kind == detail::source_kind::memory) {
+        return static_cast<const element_of<C, s.value>*>(nullptr);
+      } else if constexpr (s.kind == detail::source_kind::tile) {
+        return static_cast<const element_of<C, result(m)>*>(nullptr);
+      } else if constexpr (written_out(s)) {
+        constexpr int e = entry(m);
+        constexpr int v = C::tape.entries[e].operands.count == 0 ? C::result(e, 0) : C::operand(e, i);
+        return static_cast<const element_of<C, v>*>(nullptr);
+      } else {
+        return static_cast<const char*>(nullptr);
+      }
+    } else {
+      return static_cast<const char*>(nullptr);
+    }
+  }
+
+  template <class, class>
+  struct files;
+  template <int... M, int... K>
+  struct files<std::integer_sequence<int, M...>, std::integer_sequence<int, K...>> {
+    using registers = detail::register_file<std::integer_sequence<int, M...>, element_of<C, result(M)>...>;
+    using pointers = detail::register_file<std::integer_sequence<int, K...>, decltype(pointer_type<K>())...>;
+  };
+  using files_type = files<std::make_integer_sequence<int, count>, std::make_integer_sequence<int, 3 * count>>;
+  // Structs, since the functions of each entry are named after them.
+  struct registers_type : files_type::registers {};
+  struct pointers_type : files_type::pointers {
+    std::int64_t first = 0;  // the element from which the first halves are there
+  };
+
+  /// Where entry M's result is stored; null where it is not.
+  template <int M>
+  DRX_INLINE static std::byte* store_address(const frame& f) {
+    if constexpr (C::plan.stored[result(M)]) {
+      return address<C, result(M)>(f);
+    } else {
+      return nullptr;
+    }
+  }
+};
+
+}  // namespace drx::run

@@ -1,0 +1,70 @@
+// drx/run/fused/short_rows.hpp: a fused loop over short rows, which would run scalar remainders and restart for each row: what is broadcast
+// along rows or columns is written out first, and several rows are one loop.
+#pragma once
+
+#include <drx/run/fused/elements.hpp>
+
+namespace drx::run {
+
+template <class Loop>
+struct fused_short_rows {
+  using C = typename Loop::code;
+  using pointers_type = typename Loop::pointers_type;
+  using elements_of = fused_elements<Loop>;
+
+  /// N numbers of operand Q, written out.
+  template <int Q, std::int64_t N>
+  struct numbers {
+    static constexpr bool used = [] {
+      if constexpr (Q % 3 < Loop::arity(Q / 3)) {
+        return Loop::written_out(Loop::operand(Q / 3, Q % 3));
+      } else {
+        return false;
+      }
+    }();
+    using type = std::remove_cvref_t<decltype(*Loop::template pointer_type<Q>())>;
+    alignas(64) type elements[used ? N : 1];
+  };
+  /// Band rows from row `first` on as one loop.
+  template <std::int64_t Band, int... M, int... K>
+  static void run_band(frame& f, std::int64_t first, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
+    constexpr std::int64_t size = Band * Loop::columns;
+    detail::register_file<std::integer_sequence<int, K...>, numbers<K, size>...> written;
+    pointers_type pointers{};
+    auto point = [&]<int Q>(std::integral_constant<int, Q>) {
+      constexpr int m = Q / 3, i = Q % 3;
+      if constexpr (i < Loop::arity(m)) {
+        constexpr detail::source s = Loop::operand(m, i);
+        if constexpr (Loop::written_out(s)) {
+          using T = typename numbers<Q, size>::type;
+          T* to = detail::get<Q>(written).elements;
+          for (std::int64_t r = first; r < first + Band; ++r, to += Loop::columns) {
+            if constexpr (s.kind == detail::source_kind::position) {
+              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = elements_of::template position<T, s.axis>(r, c);
+            } else {
+              const T* from = elements<T, C, s.value>(f) + Loop::row_start(s.from, r);
+              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[s.from.last() == 1 ? 0 : c];
+            }
+          }
+          detail::get<Q>(pointers) = reinterpret_cast<const T*>(unrelated(reinterpret_cast<std::byte*>(detail::get<Q>(written).elements)));
+        } else if constexpr (s.kind == detail::source_kind::memory) {
+          detail::get<Q>(pointers) = elements<element_of<C, s.value>, C, s.value>(f) + (s.from.size() == 1 ? 0 : first * Loop::columns);
+        }
+      }
+    };
+    (point(std::integral_constant<int, K>{}), ...);
+    constexpr std::int64_t widths[] = {static_cast<std::int64_t>(sizeof(element_of<C, Loop::result(M)>))...};
+    std::byte* const out[] = {(C::plan.stored[Loop::result(M)] ? Loop::template store_address<M>(f) + first * Loop::columns * widths[M] : nullptr)...};
+    elements_of::template run_row<size, M...>(out, pointers, 0);
+  }
+
+  /// The whole loop: entries M, operands K.
+  template <int... M, int... K>
+  static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
+    constexpr std::int64_t band = Loop::columns < 512 ? 512 / Loop::columns : 1, rest = Loop::rows % band;
+    for (std::int64_t r = 0; r < Loop::rows - rest; r += band) run_band<band>(f, r, entries, operands);
+    if constexpr (rest > 0) run_band<rest>(f, Loop::rows - rest, entries, operands);
+  }
+};
+
+}  // namespace drx::run

@@ -1,0 +1,120 @@
+// drx/run/fused/sums.hpp: a fused loop that adds up its rows: sums over them of what it makes, or of what it reads.
+#pragma once
+
+#include <drx/run/fused/packs.hpp>
+#include <drx/run/packs/long_sums.hpp>
+
+namespace drx::run {
+
+template <class Loop>
+struct fused_sums {
+  using C = typename Loop::code;
+  using packs = fused_packs<Loop>;
+  template <class T>
+  using pack_operands = typename packs::template operands<T>;
+
+  /// The sums over the loop's rows: of a result, or of what lies in memory, perhaps with a weight for each row.
+  static constexpr int sums = Loop::now.sums;
+  static constexpr int sum_entry(int j) { return C::plan.members[Loop::now.first_member + Loop::count + j]; }
+  static constexpr bool weighted(int j) { return C::tape.entries[sum_entry(j)].prim == &prim::matmul; }
+  static constexpr int summed(int j) { return C::operand(sum_entry(j), 0); }
+  template <class T>
+  struct sum_operands {
+    const T* from[sums == 0 ? 1 : sums];
+    const T* weights[sums == 0 ? 1 : sums];
+    T* totals[sums == 0 ? 1 : sums];
+    template <int... J>
+    sum_operands(frame& f, std::integer_sequence<int, J...>)
+        : from{memory_of<J>(f)...}, weights{weights_of<J>(f)...}, totals{elements<T, C, C::result(sum_entry(J), 0)>(f)...} {}
+    template <int J>
+    static const T* memory_of(frame& f) {
+      if constexpr (C::plan.group_of[summed(J)] == 1 + Loop::step) return nullptr;
+      else return elements<const T, C, summed(J)>(f);
+    }
+    template <int J>
+    static const T* weights_of(frame& f) {
+      if constexpr (weighted(J)) return elements<const T, C, C::operand(sum_entry(J), 1)>(f);
+      else return nullptr;
+    }
+  };
+  /// One pack of the loop: its sums are added to `total`, then what leaves the loop is stored.
+  template <class T, int... M, int... J>
+  DRX_HOST static void add_packs(drx::kernel::pack<T>* total, const pack_operands<T>& at, const sum_operands<T>& of, std::int64_t row, std::int64_t col,
+                                 std::integer_sequence<int, M...>, std::integer_sequence<int, J...>) {
+    drx::kernel::pack<T> registers[Loop::count];
+    (packs::template compute_pack<M, T>(registers, at.pointers, row, col), ...);
+    const auto add = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
+      drx::kernel::pack<T> x;
+      if constexpr (C::plan.group_of[summed(K)] == 1 + Loop::step) x = registers[C::plan.member_of[summed(K)]];
+      else x = drx::kernel::load(of.from[K] + row * Loop::columns + col);
+      if constexpr (weighted(K)) total[K] += of.weights[K][row] * x;
+      else total[K] += x;
+    };
+    (add(std::integral_constant<int, J>{}), ...);
+    (packs::template save_pack<M, T>(registers, at.out, row, col), ...);
+  }
+  static constexpr int part = 128;  // rows whose sums begin anew, since long chains of additions lose digits
+  static constexpr std::int64_t width = Loop::columns < 512 ? Loop::columns : 512;
+
+  /// Several rows at a time, so that sums stay in registers for them.
+  static void run(frame& f) {
+    using T = element_of<C, Loop::result(0)>;
+    constexpr int height = static_cast<int>(Loop::rows), parts = height / part, rest = height % part;
+    const pack_operands<T> at(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{});
+    const sum_operands<T> of(f, std::make_integer_sequence<int, sums>{});
+    for (std::int64_t first = 0; first < Loop::columns; first += width) {
+      const std::int64_t end = first + width < Loop::columns ? first + width : Loop::columns;
+      T* totals[sums];
+      for (int j = 0; j < sums; ++j) totals[j] = of.totals[j] + first;
+      if constexpr (parts > 0) add_parts<T, parts>(at, of, 0, first, end, totals);
+      if constexpr (rest > 0) add_part<T, rest>(at, of, parts * part, first, end, totals, parts == 0);
+    }
+  }
+  /// Parts of rows from row `begin` on, columns from `first` on: their sums are stored at `totals`. Of many parts each half is added up apart.
+  template <class T, int Parts>
+  static void add_parts(const pack_operands<T>& at, const sum_operands<T>& of, int begin, std::int64_t first, std::int64_t end, T* const (&totals)[sums]) {
+    if constexpr (Parts <= drx::kernel::longest_chain) {
+      for (int k = 0; k < Parts; ++k) add_part<T, part>(at, of, begin + k * part, first, end, totals, k == 0);
+    } else {
+      constexpr int half = Parts / 2;
+      alignas(64) T sum[sums][width];
+      T* second[sums];
+      for (int j = 0; j < sums; ++j) second[j] = sum[j];
+      add_parts<T, half>(at, of, begin, first, end, totals);
+      add_parts<T, Parts - half>(at, of, begin + half * part, first, end, second);
+      add_sums<T>(totals, sum, end - first, false);
+    }
+  }
+  /// The sums of n columns, stored at `totals` or added to what is there.
+  template <class T>
+  static void add_sums(T* const (&totals)[sums], const T (&sum)[sums][width], std::int64_t n, bool store) {
+    for (int j = 0; j < sums; ++j)
+      for (std::int64_t col = 0; col < n; ++col) totals[j][col] = store ? sum[j][col] : totals[j][col] + sum[j][col];
+  }
+  /// Rows from `begin` on, columns from `first` on; `store`: they are the first ones.
+  template <class T, int Rows>
+  static void add_part(const pack_operands<T>& operands, const sum_operands<T>& all_sums, int begin, std::int64_t first, std::int64_t end,
+                       T* const (&totals)[sums], bool store) {
+    constexpr int band = 8, whole = Rows / band, rest = Rows % band;
+    const pack_operands<T> at = operands;  // of our own, so that no store can change them
+    const sum_operands<T> of = all_sums;
+    alignas(64) T sum[sums][width] = {};
+    for (int k = 0; k < whole; ++k) add_rows<T, band>(sum, at, of, begin + k * band, first, end);
+    if constexpr (rest > 0) add_rows<T, rest>(sum, at, of, begin + whole * band, first, end);
+    add_sums<T>(totals, sum, end - first, store);
+  }
+  template <class T, int Rows>
+  DRX_HOST static void add_rows(T (&sum)[sums][width], const pack_operands<T>& at, const sum_operands<T>& of, int row, std::int64_t first,
+                                std::int64_t end) {
+    for (std::int64_t col = first; col < end; col += drx::kernel::pack_width<T>) {
+      drx::kernel::pack<T> total[sums];
+      for (int j = 0; j < sums; ++j) total[j] = drx::kernel::load(sum[j] + (col - first));
+      DRX_UNROLL
+      for (int r = 0; r < Rows; ++r)
+        add_packs<T>(total, at, of, row + r, col, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, sums>{});
+      for (int j = 0; j < sums; ++j) drx::kernel::save(sum[j] + (col - first), total[j]);
+    }
+  }
+};
+
+}  // namespace drx::run

@@ -1,0 +1,59 @@
+// drx/run/gemm/gemm.hpp: dense product of constant size, row-major and contiguous, fused with what happens to the result.
+#pragma once
+
+#include <drx/run/gemm/epilogues.hpp>
+#include <drx/run/gemm/shapes.hpp>
+
+#include <concepts>
+
+namespace drx::kernel {
+
+/// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be 0.
+#if defined(__CUDACC__)
+#pragma nv_exec_check_disable
+#endif
+template <class T, int M, int N, int K, bool TransA, bool TransB, class Epilogue>
+DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  constexpr bool vectorised = false;  // one thread of a device
+#else
+  constexpr bool vectorised = (std::same_as<T, float> || std::same_as<T, double>) && M > 0 && N > 0 && K > 0;
+#endif
+  if constexpr (!vectorised) {
+    for (int i = 0; i < M; ++i)
+      for (int j = 0; j < N; ++j) {
+        T sum[1][1] = {};
+        detail::add_up<K>(sum, [&](int first, int depth) {
+          for (int k = first; k < first + depth; ++k)
+            sum[0][0] = static_cast<T>(sum[0][0] + a[TransA ? k * M + i : i * K + k] * b[TransB ? j * K + k : k * N + j]);
+        });
+        epilogue(i, j, sum[0][0]);
+      }
+  } else if constexpr ((N == 1 && !TransA) || (M == 1 && TransB)) {
+    constexpr bool column = N == 1 && !TransA;
+    detail::dot_rows<T, column ? M : N, K>(column ? a : b, column ? b : a, [&]<int R>(int first, pack<T> sums, std::integral_constant<int, R>) {
+      if constexpr (std::same_as<Epilogue, detail::store_epilogue<T, N>>) {  // in one store, from which packs can be read at once
+        detail::save_first<R>(epilogue.c + first, sums);
+      } else {
+        for (int r = 0; r < R; ++r) epilogue(column ? first + r : 0, column ? 0 : first + r, sums[r]);
+      }
+    });
+  } else if constexpr (N == 1) {  // as a row, where neighbouring results share a pack
+    const auto turned = [&](int, int first, auto value) {
+      if constexpr (std::same_as<decltype(value), T>) epilogue(first, 0, value);
+      else
+        for (int j = 0; j < pack_width<T>; ++j) epilogue(first + j, 0, value[j]);
+    };
+    detail::product<T, 1, M, K, false, false>::run(b, a, turned);
+  } else if constexpr (TransA && detail::narrow_product<T, M, N, K, TransB>::fits) {
+    detail::narrow_product<T, M, N, K, TransB>::run(a, b, epilogue);
+  } else if constexpr (TransA && detail::wide_product<T, M, N, K, TransB>::fits) {
+    detail::wide_product<T, M, N, K, TransB>::run(a, b, epilogue);
+  } else if constexpr (!TransA && TransB && detail::dotted_product<T, M, N, K>::fits) {
+    detail::dotted_product<T, M, N, K>::run(a, b, epilogue);
+  } else {
+    detail::product<T, M, N, K, TransA, TransB>::run(a, b, epilogue);
+  }
+}
+
+}  // namespace drx::kernel

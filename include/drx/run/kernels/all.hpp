@@ -1,0 +1,42 @@
+// drx/run/kernels/all.hpp: the steps of a region: groups of elementwise entries, and entries with their kernels. (A stage's is in stage.hpp.)
+#pragma once
+
+#include <drx/run/kernels/convolutions.hpp>
+#include <drx/run/kernels/decompositions.hpp>
+#include <drx/run/kernels/folds.hpp>
+#include <drx/run/fused/fused.hpp>
+#include <drx/run/kernels/indexing.hpp>
+#include <drx/run/kernels/lanes.hpp>
+#include <drx/run/kernels/layout.hpp>
+#include <drx/run/kernels/linear_algebra.hpp>
+#include <drx/run/kernels/loops.hpp>
+#include <drx/run/kernels/matmul.hpp>
+#include <drx/run/kernels/pooling.hpp>
+#include <drx/run/kernels/sources.hpp>
+
+namespace drx::run {
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define DRX_STEP [[gnu::noipa]]  // with its interprocedural analyses g++ 12.2 drops calls of steps that store bool
+#else
+#define DRX_STEP [[gnu::noinline]]
+#endif
+
+/// One step, a function of its own: profiles name it, and the compiler's work stays linear in the steps.
+template <class C, int Step>
+DRX_STEP void run_step(frame& f) {
+  constexpr plan::step now = C::plan.steps[Step];
+  if constexpr (now.group) {
+    run_fused<C, Step>(f);
+  } else {
+    kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);
+  }
+}
+
+template <class C, int Region>
+void run_region(frame& f) {
+  unroll<C::plan.step_count[Region]>(
+      [&]<int I>(std::integral_constant<int, I>) { run_step<C, C::plan.first_step[Region] + I>(f); });
+}
+
+}  // namespace drx::run

@@ -1,0 +1,228 @@
+// drx/run/kernels/convolution_loops.hpp: convolutions of one or two spatial axes, of constant extents.
+//
+// A convolution is computed in register tiles, as in gemm_tiles.hpp: R neighbouring positions times P packs of output channels, over all
+// taps and input channels, without a copy of the patches. Its derivative with respect to the input is the same code on the kernel
+// with its channels exchanged, a copy in the entry's scratch. The derivative with respect to the kernel has tiles of R
+// input channels times P packs of output channels, over all positions.
+#pragma once
+
+#include <drx/run/packs/pack.hpp>
+#include <drx/run/packs/inlining.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+
+namespace drx::kernel {
+
+/// One axis of a convolution: output o meets input i at tap k where o stride + k kernel_dilation - low = i input_dilation.
+struct axis {
+  int in = 1, out = 1, taps = 1, stride = 1, low = 0, input_dilation = 1, kernel_dilation = 1;
+
+  constexpr int place(int o, int k) const { return o * stride + k * kernel_dilation - low; }
+  /// The input that output o meets at tap k, or -1.
+  constexpr int input(int o, int k) const {
+    const int p = place(o, k);
+    return p < 0 || p % input_dilation != 0 || p / input_dilation >= in ? -1 : p / input_dilation;
+  }
+  /// Outputs this far apart meet the same taps, at inputs `advance` apart.
+  constexpr int period() const { return input_dilation / std::gcd(stride, input_dilation); }
+  constexpr int advance() const { return period() * stride / input_dilation; }
+  /// The axis of the derivative with respect to the input, for the kernel's taps in reverse.
+  constexpr axis turned() const {
+    return {out, in, taps, input_dilation, (taps - 1) * kernel_dilation - low, stride, kernel_dilation};
+  }
+};
+
+/// W neighbouring channels in one register, or in part of one.
+template <class T, int W>
+struct lanes {
+  typedef T type __attribute__((vector_size(W * sizeof(T))));
+  typedef T anywhere __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T)), may_alias));  // unaligned in memory
+  DRX_HOST static type load(const T* p) { return *reinterpret_cast<const anywhere*>(p); }
+  DRX_HOST static void save(T* p, type v) { *reinterpret_cast<anywhere*>(p) = v; }
+};
+
+/// Two spatial axes, height H and width W (a struct with `static constexpr axis height, width`), channels CI to CO.
+template <class T, class Axes, int CI, int CO>
+struct convolution {
+  static constexpr axis h = Axes::height, w = Axes::width;
+  static constexpr bool vectorised = std::same_as<T, float> || std::same_as<T, double>;
+  static constexpr int width_of_pack = CO >= pack_width<T> ? pack_width<T> : static_cast<int>(std::bit_floor(static_cast<unsigned>(CO)));
+  using part = lanes<T, width_of_pack>;
+  using pack = typename part::type;
+  static constexpr int packs = (CO + width_of_pack - 1) / width_of_pack;
+  static constexpr int most_packs = packs < (vector_registers == 32 ? 4 : 2) ? packs : (vector_registers == 32 ? 4 : 2);
+  static constexpr int rows = (vector_registers - 1 - most_packs) / most_packs < 8 ? (vector_registers - 1 - most_packs) / most_packs : 8;
+
+  struct column_taps {  // those that outputs of one phase meet, and the input that each meets first
+    int count = 0;
+    int tap[w.taps + 1] = {};
+    int first[w.taps + 1] = {};
+  };
+  static column_taps taps_of(int phase) {
+    column_taps t;
+    for (int k = 0; k < w.taps; ++k) {
+      const int p = w.place(phase, k);
+      if (p % w.input_dilation != 0) continue;
+      t.tap[t.count] = k;
+      t.first[t.count++] = p / w.input_dilation;
+    }
+    return t;
+  }
+  /// The column where pack p of a panel begins; the last one is moved back to end at CO.
+  DRX_HOST static int column(int panel, int p) {
+    const int at = (panel * most_packs + p) * width_of_pack;
+    return at < CO - width_of_pack ? at : CO - width_of_pack;
+  }
+
+  template <int R>
+  struct tile {
+    pack sum[R][most_packs];
+    DRX_HOST void clear() {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < most_packs; ++p) sum[r][p] = pack{};
+    }
+    /// sum[r] += x[r step] row, for one row of the kernel
+    DRX_HOST void multiply(const T* x, int step, const T* row, int panel) {
+      pack v[most_packs];
+      DRX_UNROLL
+      for (int p = 0; p < most_packs; ++p) v[p] = part::load(row + column(panel, p));
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < most_packs; ++p) sum[r][p] += x[r * step] * v[p];
+    }
+    DRX_HOST void store(T* y, int step, int panel) const {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r)
+        DRX_UNROLL
+        for (int p = 0; p < most_packs; ++p) part::save(y + r * step + column(panel, p), sum[r][p]);
+    }
+    /// The same, added: columns that two packs cover are added once.
+    DRX_HOST void add(T* y, int step, int panel) const {
+      for (int r = 0; r < R; ++r)
+        for (int p = 0; p < most_packs; ++p) {
+          const int at = (panel * most_packs + p) * width_of_pack, begin = column(panel, p);
+          for (int j = at > begin ? at - begin : 0; j < width_of_pack; ++j) y[r * step + begin + j] += sum[r][p][j];
+        }
+    }
+  };
+  static constexpr int panels = (packs + most_packs - 1) / most_packs;
+
+  /// y = x * kernel for one image. Reversed: the kernel's taps in reverse order.
+  template <bool Reversed>
+  static void forward(const T* x, const T* kernel, T* y) {
+    for (int oh = 0; oh < h.out; ++oh)
+      for (int phase = 0; phase < w.period() && phase < w.out; ++phase) {
+        const column_taps t = taps_of(phase);
+        const int count = (w.out - phase + w.period() - 1) / w.period();
+        T* row = y + (oh * w.out + phase) * CO;
+        for (int at = 0; at < count;) {
+          if constexpr (vectorised) {
+            const auto run = [&]<int R>(std::integral_constant<int, R>) {
+              const bool fits = at + R <= count && (R == 1 || inside<R>(t, at));
+              if (fits) positions<R, Reversed>(x, kernel, row + at * w.period() * CO, oh, t, at), at += R;
+              return fits;
+            };
+            if (run(std::integral_constant<int, rows>{})) continue;
+            if (rows > 3 && run(std::integral_constant<int, (rows + 1) / 2>{})) continue;
+            if (rows > 2 && run(std::integral_constant<int, 2>{})) continue;
+            run(std::integral_constant<int, 1>{});
+          } else {
+            plain_position<Reversed>(x, kernel, row + at * w.period() * CO, oh, t, at);
+            ++at;
+          }
+        }
+      }
+  }
+  template <int R>
+  static bool inside(const column_taps& t, int at) {
+    for (int i = 0; i < t.count; ++i)
+      if (t.first[i] + at * w.advance() < 0 || t.first[i] + (at + R - 1) * w.advance() >= w.in) return false;
+    return true;
+  }
+  /// Calls f(first input element, first kernel element) for each pair of taps that position `at` meets in row oh.
+  template <bool Reversed, class F>
+  DRX_HOST static void for_each_tap(const T* x, const T* kernel, int oh, const column_taps& t, int at, F f) {
+    for (int kh = 0; kh < h.taps; ++kh) {
+      const int ih = h.input(oh, kh);
+      if (ih < 0) continue;
+      for (int i = 0; i < t.count; ++i) {
+        const int iw = t.first[i] + at * w.advance();
+        if (iw < 0 || iw >= w.in) continue;
+        const int tap = kh * w.taps + t.tap[i];
+        f(x + (ih * w.in + iw) * CI, kernel + (Reversed ? h.taps * w.taps - 1 - tap : tap) * CI * CO);
+      }
+    }
+  }
+  template <int R, bool Reversed>
+  static void positions(const T* x, const T* kernel, T* y, int oh, const column_taps& t, int at) {
+    for (int panel = 0; panel < panels; ++panel) {
+      tile<R> sums;
+      sums.clear();
+      for_each_tap<Reversed>(x, kernel, oh, t, at, [&](const T* in, const T* row) __attribute__((always_inline)) {
+        for (int ci = 0; ci < CI; ++ci) sums.multiply(in + ci, w.advance() * CI, row + ci * CO, panel);
+      });
+      sums.store(y, w.period() * CO, panel);
+    }
+  }
+  template <bool Reversed>
+  static void plain_position(const T* x, const T* kernel, T* y, int oh, const column_taps& t, int at) {
+    for (int co = 0; co < CO; ++co) y[co] = 0;
+    for_each_tap<Reversed>(x, kernel, oh, t, at, [&](const T* in, const T* row) {
+      for (int ci = 0; ci < CI; ++ci)
+        for (int co = 0; co < CO; ++co) y[co] = static_cast<T>(y[co] + in[ci] * row[ci * CO + co]);
+    });
+  }
+
+  /// kernel += sum over the positions of `images` images of x times y.
+  static void of_kernel(const T* x, const T* y, T* kernel, std::int64_t images) {
+    for (int kh = 0; kh < h.taps; ++kh)
+      for (int kw = 0; kw < w.taps; ++kw, kernel += CI * CO) {
+        if constexpr (vectorised) {
+          int ci = 0;
+          for (; ci + rows <= CI; ci += rows) channels<rows>(x + ci, y, kernel + ci * CO, images, kh, kw);
+          constexpr int rest = CI % rows;
+          if constexpr (rest > 0) channels<rest>(x + ci, y, kernel + ci * CO, images, kh, kw);
+        } else {
+          for_each_position(x, y, images, kh, kw, [&](const T* in, const T* out) {
+            for (int ci = 0; ci < CI; ++ci)
+              for (int co = 0; co < CO; ++co) kernel[ci * CO + co] = static_cast<T>(kernel[ci * CO + co] + in[ci] * out[co]);
+          });
+        }
+      }
+  }
+  template <int R>
+  static void channels(const T* x, const T* y, T* kernel, std::int64_t images, int kh, int kw) {
+    for (int panel = 0; panel < panels; ++panel) {
+      tile<R> sums;
+      sums.clear();
+      for_each_position(x, y, images, kh, kw, [&](const T* in, const T* out) __attribute__((always_inline)) { sums.multiply(in, 1, out, panel); });
+      sums.add(kernel, CO, panel);
+    }
+  }
+  /// Calls f(input element, output element) for each pair of positions that meet at one tap.
+  template <class F>
+  DRX_HOST static void for_each_position(const T* x, const T* y, std::int64_t images, int kh, int kw, F f) {
+    int first = 0;
+    while (first < w.out && w.input(first, kw) < 0) ++first;
+    if (first == w.out) return;
+    const int begin = w.input(first, kw);
+    int count = (w.out - first + w.period() - 1) / w.period();
+    if (w.advance() > 0) count = std::min(count, (w.in - begin + w.advance() - 1) / w.advance());
+    for (std::int64_t n = 0; n < images; ++n)
+      for (int oh = 0; oh < h.out; ++oh) {
+        const int ih = h.input(oh, kh);
+        if (ih < 0) continue;
+        const T* in = x + ((n * h.in + ih) * w.in + begin) * CI;
+        const T* out = y + ((n * h.out + oh) * w.out + first) * CO;
+        for (int i = 0; i < count; ++i) f(in + i * w.advance() * CI, out + i * w.period() * CO);
+      }
+  }
+};
+
+}  // namespace drx::kernel

@@ -1,0 +1,90 @@
+// drx/run/kernels/convolutions.hpp: the steps that are convolutions, or derivatives of them.
+#pragma once
+
+#include <drx/run/kernels/convolution_loops.hpp>
+#include <drx/run/kernels/kernel.hpp>
+
+#include <cstring>
+
+namespace drx::run {
+namespace detail {
+/// The arrays of a convolution by name, whatever its result is.
+template <class C, int E>
+struct convolved {
+  static constexpr int axes = static_cast<int>(C::attr(E, 0));
+  static constexpr auto result = static_cast<prim::rules::convolution_role>(C::attr(E, 1));
+  using role = prim::rules::convolution_role;
+  static constexpr int x = result == role::x ? C::result(E, 0) : C::operand(E, 0);
+  static constexpr int w = result == role::w ? C::result(E, 0) : C::operand(E, 1);
+  static constexpr int y = result == role::y ? C::result(E, 0) : C::operand(E, result == role::x ? 0 : 1);
+  static constexpr shape xs = C::tape.values[x].shape, ws = C::tape.values[w].shape, ys = C::tape.values[y].shape;
+  static constexpr int batch = xs.rank - axes - 2;
+  static constexpr std::int64_t batches = [] {
+    std::int64_t n = 1;
+    for (int i = 0; i < batch; ++i) n *= xs[i];
+    return n;
+  }();
+  static constexpr std::int64_t examples = xs[batch];
+  static constexpr int ci = static_cast<int>(xs.last()), co = static_cast<int>(ys.last());
+  static constexpr std::int64_t image = xs.size() == 0 ? 0 : xs.size() / (batches * examples);
+  static constexpr std::int64_t response = ys.size() == 0 ? 0 : ys.size() / (batches * examples);
+  static constexpr std::int64_t kernel = ws.size() == 0 ? 0 : ws.size() / batches;
+
+  static constexpr drx::kernel::axis along(int i) {
+    if (i < 0) return {};  // a height of one
+    const auto at = [](int k) { return static_cast<int>(C::attr(E, k)); };
+    return {static_cast<int>(xs[batch + 1 + i]), static_cast<int>(ys[batch + 1 + i]), static_cast<int>(ws[batch + i]), at(2 + i),
+            at(2 + axes + i), at(2 + 2 * axes + i), at(2 + 3 * axes + i)};
+  }
+  struct forward {
+    static constexpr drx::kernel::axis height = along(axes - 2), width = along(axes - 1);
+  };
+  struct backward {
+    static constexpr drx::kernel::axis height = along(axes - 2).turned(), width = along(axes - 1).turned();
+  };
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::convolution> {
+  static void run(frame& f) {
+    if constexpr (C::attr(E, 0) == 1 || C::attr(E, 0) == 2) {
+      spatial(f);
+    } else {
+      plain_kernel<C, E>::run(f);
+    }
+  }
+  static void spatial(frame& f) {
+    using c = detail::convolved<C, E>;
+    using T = element_of<C, c::y>;
+    if constexpr (c::xs.size() == 0 || c::ws.size() == 0 || c::ys.size() == 0) {
+      constexpr int result = C::result(E, 0);
+      std::memset(elements<T, C, result>(f), 0, static_cast<std::size_t>(C::bytes(result)));
+    } else if constexpr (c::result == c::role::y) {
+      using run = drx::kernel::convolution<T, typename c::forward, c::ci, c::co>;
+      for (std::int64_t n = 0; n < c::batches * c::examples; ++n)
+        run::template forward<false>(elements<const T, C, c::x>(f) + n * c::image, elements<const T, C, c::w>(f) + n / c::examples * c::kernel,
+                                     elements<T, C, c::y>(f) + n * c::response);
+    } else if constexpr (c::result == c::role::x) {
+      using run = drx::kernel::convolution<T, typename c::backward, c::co, c::ci>;
+      T* turned = reinterpret_cast<T*>(scratch<C, E>(f));
+      for (std::int64_t b = 0; b < c::batches; ++b) {
+        const T* w = elements<const T, C, c::w>(f) + b * c::kernel;
+        for (std::int64_t k = 0; k < c::kernel; k += c::ci * c::co)
+          for (int i = 0; i < c::ci; ++i)
+            for (int j = 0; j < c::co; ++j) turned[k + j * c::ci + i] = w[k + i * c::co + j];
+        for (std::int64_t n = b * c::examples; n < (b + 1) * c::examples; ++n)
+          run::template forward<true>(elements<const T, C, c::y>(f) + n * c::response, turned, elements<T, C, c::x>(f) + n * c::image);
+      }
+    } else {
+      using run = drx::kernel::convolution<T, typename c::forward, c::ci, c::co>;
+      T* w = elements<T, C, c::w>(f);
+      std::memset(w, 0, static_cast<std::size_t>(C::bytes(c::w)));
+      for (std::int64_t b = 0; b < c::batches; ++b)
+        run::of_kernel(elements<const T, C, c::x>(f) + b * c::examples * c::image, elements<const T, C, c::y>(f) + b * c::examples * c::response,
+                       w + b * c::kernel, c::examples);
+    }
+  }
+};
+
+}  // namespace drx::run

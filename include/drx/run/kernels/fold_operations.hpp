@@ -1,0 +1,25 @@
+// drx/run/kernels/fold_operations.hpp: what sums and extrema fold with.
+#pragma once
+
+#include <drx/config.hpp>
+
+namespace drx::run::detail {
+
+struct add_op {
+  template <class T>
+  DRX_INLINE T operator()(T a, T b) const { return static_cast<T>(a + b); }
+};
+struct max_op {  // of numbers, or lane by lane
+  template <class T>
+  DRX_INLINE T operator()(T a, T b) const {
+    return ((b > a) | (b != b)) ? b : a;
+  }
+};
+struct min_op {
+  template <class T>
+  DRX_INLINE T operator()(T a, T b) const {
+    return ((b < a) | (b != b)) ? b : a;
+  }
+};
+
+}  // namespace drx::run::detail

@@ -1,0 +1,141 @@
+// drx/run/kernels/folds.hpp: sums and extrema over axes of an array.
+#pragma once
+
+#include <drx/run/kernels/fold_operations.hpp>
+#include <drx/run/kernels/kernel.hpp>
+#include <drx/run/packs/pack.hpp>
+
+
+namespace drx::run {
+
+namespace detail {
+// Long rows are halved, again and again, so that the error of a sum grows with the logarithm of their number.
+
+/// n >= 16 numbers in a row: of fewer than 2048, sixteen lanes side by side, then the lanes.
+template <class T, class Op>
+inline T fold_row(const T* row, std::int64_t n, Op op) {
+  constexpr std::int64_t lanes = 16, part = 1024;
+  if (n >= 2 * part) {
+    const std::int64_t half = n / part / 2 * part;
+    return op(fold_row(row, half, op), fold_row(row + half, n - half, op));
+  }
+  alignas(64) T lane[lanes];
+  for (std::int64_t l = 0; l < lanes; ++l) lane[l] = row[l];
+  std::int64_t i = lanes;
+  for (; i + lanes <= n; i += lanes)
+    for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
+  for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
+  for (std::int64_t l = 0; l < 8; ++l) lane[l] = op(lane[l], lane[l + 8]);  // (one loop over widths g++ 12 does not unroll)
+  for (std::int64_t l = 0; l < 4; ++l) lane[l] = op(lane[l], lane[l + 4]);
+  for (std::int64_t l = 0; l < 2; ++l) lane[l] = op(lane[l], lane[l + 2]);
+  return op(lane[0], lane[1]);
+}
+/// Columns of n rows, the next row `stride` further: of fewer than 256 rows, one after the other.
+template <class T, class Op>
+inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t stride, T* __restrict out, std::int64_t columns, T start, Op op) {
+  constexpr std::int64_t part = 128, width = 256;
+  if (n < 2 * part) {
+    for (std::int64_t i = 0; i < columns; ++i) out[i] = start;
+    for (std::int64_t k = 0; k < n; ++k)
+      for (std::int64_t i = 0; i < columns; ++i) out[i] = op(out[i], x[k * stride + i]);
+    return;
+  }
+  const std::int64_t half = n / part / 2 * part;
+  for (std::int64_t at = 0; at < columns; at += width) {
+    const std::int64_t some = columns - at < width ? columns - at : width;
+    T second[width];
+    fold_columns(x + at, half, stride, out + at, some, start, op);
+    fold_columns(x + half * stride + at, n - half, stride, second, some, start, op);
+    for (std::int64_t i = 0; i < some; ++i) out[at + i] = op(out[at + i], second[i]);
+  }
+}
+/// Rows of N < 32 numbers: as many as a pack has lanes side by side.
+template <class T, std::int64_t Rows, std::int64_t N, class Op>
+inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op op) {
+  std::int64_t row = 0;
+#if !defined(__CUDACC__)
+  if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && N > 1) {
+    using drx::kernel::pack;
+    constexpr int lanes = drx::kernel::pack_width<T>;
+    constexpr std::int64_t whole = Rows / lanes * lanes;  // a constant: g++ 12 warns of an overflow in the last loop else
+    for (; row < whole; row += lanes) {
+      alignas(64) T turned[N * lanes];
+      drx::kernel::detail::transpose_rows<static_cast<int>(N)>(x + row * N, turned, lanes);
+      pack<T> total = start - pack<T>{};
+      for (std::int64_t i = 0; i < N; ++i) total = op(total, drx::kernel::load(turned + i * lanes));
+      drx::kernel::save(y + row, total);
+    }
+    if constexpr (Rows % lanes == 0) return;  // (g++ 12 takes the loop below for one that runs out of x)
+  }
+#endif
+  for (; row < Rows; ++row) {
+    T total = start;
+    for (std::int64_t i = 0; i < N; ++i) total = op(total, x[row * N + i]);
+    y[row] = total;
+  }
+}
+/// Folds over one run of axes: x is [outer, middle, inner], the result [outer, inner]. The order is fixed by the shape
+/// alone.
+template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
+inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
+  if constexpr (Inner == 1) {
+    if constexpr (Middle < (Outer == 1 ? 16 : 32)) {
+      fold_short_rows<T, Outer, Middle>(x, y, start, op);
+    } else {
+      for (std::int64_t o = 0; o < Outer; ++o) y[o] = fold_row(x + o * Middle, Middle, op);
+    }
+  } else {
+    for (std::int64_t o = 0; o < Outer; ++o) {
+      T* out = y + o * Inner;
+      if constexpr (Middle >= 256) {
+        fold_columns(x + o * Middle * Inner, Middle, Inner, out, Inner, start, op);
+      } else {
+        for (std::int64_t i = 0; i < Inner; ++i) out[i] = start;
+        for (std::int64_t k = 0; k < Middle; ++k) {
+          const T* row = x + (o * Middle + k) * Inner;
+          for (std::int64_t i = 0; i < Inner; ++i) out[i] = op(out[i], row[i]);
+        }
+      }
+    }
+  }
+}
+
+template <class C, int E, class Op>
+struct fold_kernel {
+  static constexpr int x = C::operand(E, 0), y = C::result(E, 0);
+  using T = element_of<C, y>;
+  static constexpr shape from = C::tape.values[x].shape;
+  static constexpr int axes = C::tape.entries[E].ints.count;
+  static constexpr bool adjacent = [] {
+    for (int i = 1; i < axes; ++i)
+      if (C::attr(E, i) != C::attr(E, i - 1) + 1) return false;
+    return true;
+  }();
+  static constexpr std::int64_t extent(int first, int last) {
+    std::int64_t n = 1;
+    for (int i = first; i < last; ++i) n *= from[i];
+    return n;
+  }
+  static void run(frame& f) {
+    if constexpr (adjacent && from.size() > 0) {
+      constexpr int first = static_cast<int>(C::attr(E, 0));
+      constexpr std::int64_t outer = extent(0, first), middle = extent(first, first + axes), inner = extent(first + axes, from.rank);
+      const T* p = elements<const T, C, x>(f);
+      T start{};
+      if constexpr (!std::is_same_v<Op, add_op>) start = std::is_same_v<Op, max_op> ? least_number<T>() : greatest_number<T>();
+      fold_axis<T, outer, middle, inner>(p, elements<T, C, y>(f), start, Op{});
+    } else {
+      plain_kernel<C, E>::run(f);
+    }
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::sum> : detail::fold_kernel<C, E, detail::add_op> {};
+template <class C, int E>
+struct kernel<C, E, &prim::max_over> : detail::fold_kernel<C, E, detail::max_op> {};
+template <class C, int E>
+struct kernel<C, E, &prim::min_over> : detail::fold_kernel<C, E, detail::min_op> {};
+
+}  // namespace drx::run

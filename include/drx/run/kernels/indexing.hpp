@@ -1,0 +1,305 @@
+// drx/run/kernels/indexing.hpp: the steps that move elements by positions, fold along an axis, or sort.
+#pragma once
+
+#include <drx/run/kernels/folds.hpp>
+#include <drx/run/kernels/layout.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace drx::run {
+
+namespace detail {
+/// The product of the extents of axes [first, last).
+constexpr std::int64_t extents_between(const shape& s, int first, int last) {
+  std::int64_t n = 1;
+  for (int i = first; i < last; ++i) n *= s[i];
+  return n;
+}
+/// Which element of its own batch axes an operand of shape `own` has for element b of the whole batch, row-major.
+constexpr std::int64_t batch_element(const shape& own, const shape& all, int batch, std::int64_t b) {
+  std::int64_t at = 0, stride = 1;
+  for (int axis = batch - 1; axis >= 0; --axis) {
+    if (own[axis] != 1) {
+      at += b % all[axis] * stride;
+      stride *= own[axis];
+    }
+    b /= all[axis];
+  }
+  return at;
+}
+/// Copies the box `part` of a larger array, or into one: rows of `width` elements, which are contiguous from axis Last on.
+template <int Axis, int Last, class T>
+inline void copy_box(const T* from, const shape& from_stride, T* to, const shape& to_stride, const shape& part, std::int64_t width) {
+  if constexpr (Axis >= Last) {
+    std::memcpy(to, from, static_cast<std::size_t>(width) * sizeof(T));
+  } else {
+    for (std::int64_t i = 0; i < part[Axis]; ++i)
+      copy_box<Axis + 1, Last>(from + i * from_stride[Axis], from_stride, to + i * to_stride[Axis], to_stride, part, width);
+  }
+}
+/// A part of an array at positions that are known while running.
+template <class C, int Whole, int Part, int Starts, int Batch>
+struct box {
+  static constexpr shape whole = C::tape.values[Whole].shape, part = C::tape.values[Part].shape, starts = C::tape.values[Starts].shape;
+  static constexpr int rank = whole.rank, sized = static_cast<int>(starts[Batch]);
+  static constexpr shape stride = strides_of(whole), part_stride = strides_of(part);
+  static constexpr int last = [] {  // the last axis that is not whole: from there on the part is contiguous in each row
+    int axis = rank - 1;
+    while (axis > Batch && part[axis] == whole[axis]) --axis;
+    return axis < Batch ? Batch : axis;
+  }();
+  static constexpr std::int64_t width = extents_between(part, last, rank);
+  static std::int64_t start(const element_of<C, Starts>* at) {
+    std::int64_t offset = 0;
+    for (int i = 0; i < sized; ++i)
+      offset += prim::indexing::position(static_cast<std::int64_t>(at[i]), whole[Batch + i], part[Batch + i]) * stride[Batch + i];
+    return offset;
+  }
+  template <class T>
+  static void copy_out(const T* x, T* y) { copy_box<Batch, last>(x, stride, y, part_stride, part, width); }
+  template <class T>
+  static void copy_in(const T* piece, T* y) { copy_box<Batch, last>(piece, part_stride, y, stride, part, width); }
+};
+/// Whether value v is a constant that the plan does not store.
+template <class C>
+constexpr bool is_unstored_constant(int v) {
+  const int r = C::root(v), e = C::plan.stored[r] ? -1 : C::definition(r);
+  return e >= 0 && C::tape.entries[e].prim == &prim::constant;
+}
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::dynamic_slice> {
+  static void run(frame& f) {
+    constexpr int x = C::operand(E, 0), s = C::operand(E, 1), y = C::result(E, 0), batch = static_cast<int>(C::attr(E, 0));
+    using B = detail::box<C, x, y, s, batch>;
+    using T = element_of<C, y>;
+    constexpr std::int64_t n = detail::extents_between(B::part, 0, batch);
+    constexpr std::int64_t from = detail::extents_between(B::whole, batch, B::rank), to = detail::extents_between(B::part, batch, B::rank);
+    if constexpr (n * to > 0)
+      for (std::int64_t b = 0; b < n; ++b) {
+        const T* p = elements<const T, C, x>(f) + detail::batch_element(B::whole, B::part, batch, b) * from;
+        const auto* at = elements<const element_of<C, s>, C, s>(f) + detail::batch_element(B::starts, B::part, batch, b) * B::sized;
+        B::copy_out(p + B::start(at), elements<T, C, y>(f) + b * to);
+      }
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::update_slice> {
+  static void run(frame& f) {
+    constexpr int x = C::operand(E, 0), piece = C::operand(E, 1), s = C::operand(E, 2), y = C::result(E, 0);
+    constexpr int batch = static_cast<int>(C::attr(E, 0));
+    using B = detail::box<C, y, piece, s, batch>;
+    using T = element_of<C, y>;
+    constexpr std::int64_t n = detail::extents_between(B::whole, 0, batch);
+    constexpr std::int64_t each = detail::extents_between(B::whole, batch, B::rank), part = detail::extents_between(B::part, batch, B::rank);
+    T* out = elements<T, C, y>(f);
+    if constexpr (detail::is_unstored_constant<C>(x)) {
+      std::fill_n(out, n * each, static_cast<T>(C::tape.entries[C::definition(C::root(x))].number));
+    } else {
+      constexpr shape from = C::tape.values[x].shape;
+      const T* p = elements<const T, C, x>(f);
+      if constexpr (from == B::whole) {
+        if (p != out) std::memcpy(out, p, static_cast<std::size_t>(C::bytes(y)));
+      } else {
+        for (std::int64_t b = 0; b < n; ++b)
+          std::memcpy(out + b * each, p + detail::batch_element(from, B::whole, batch, b) * each, static_cast<std::size_t>(each) * sizeof(T));
+      }
+    }
+    if constexpr (n * part > 0)
+      for (std::int64_t b = 0; b < n; ++b) {
+        const T* q = elements<const T, C, piece>(f) + detail::batch_element(B::part, B::whole, batch, b) * part;
+        const auto* at = elements<const element_of<C, s>, C, s>(f) + detail::batch_element(B::starts, B::whole, batch, b) * B::sized;
+        B::copy_in(q, out + b * each + B::start(at));
+      }
+  }
+};
+
+namespace detail {
+/// The loops of take and scatter over a whole array [batch, before, n, behind], indices [batch, any] and what is gathered,
+/// [batch, before, any, behind].
+template <class C, int E, int Whole, int Indices, int Gathered>
+struct gathering {
+  static constexpr int axis = static_cast<int>(C::attr(E, 0)), batch = static_cast<int>(C::attr(E, 1));
+  static constexpr shape whole = C::tape.values[Whole].shape, indices = C::tape.values[Indices].shape, gathered = C::tape.values[Gathered].shape;
+  static constexpr std::int64_t n = whole[axis], before = extents_between(whole, batch, axis),
+                                behind = extents_between(whole, axis + 1, whole.rank), any = extents_between(indices, batch, indices.rank);
+  static constexpr shape all = prim::indexing::common_batch(prim::indexing::common_batch(whole, indices, batch), gathered, batch);
+  static constexpr std::int64_t batches = extents_between(all, 0, batch);
+  /// f(element of the whole, gathered element), each the first of `behind` ones.
+  template <class F>
+  static void for_each(const element_of<C, Indices>* index, F f) {
+    if constexpr (batches * before * any * behind > 0)
+      for (std::int64_t b = 0; b < batches; ++b) {
+        const auto* at = index + batch_element(indices, all, batch, b) * any;
+        const std::int64_t w = batch_element(whole, all, batch, b) * before, g = batch_element(gathered, all, batch, b) * before;
+        for (std::int64_t p = 0; p < before; ++p)
+          for (std::int64_t i = 0; i < any; ++i)
+            f(((w + p) * n + prim::indexing::position(static_cast<std::int64_t>(at[i]), n)) * behind, ((g + p) * any + i) * behind);
+      }
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::take> {
+  static void run(frame& f) {
+    constexpr int x = C::operand(E, 0), i = C::operand(E, 1), y = C::result(E, 0);
+    using G = detail::gathering<C, E, x, i, y>;
+    using T = element_of<C, y>;
+    const T* p = elements<const T, C, x>(f);
+    T* q = elements<T, C, y>(f);
+    G::for_each(elements<const element_of<C, i>, C, i>(f), [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t k = 0; k < G::behind; ++k) q[to + k] = p[from + k];
+    });
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::scatter> {
+  static void run(frame& f) {
+    constexpr int i = C::operand(E, 0), u = C::operand(E, 1), y = C::result(E, 0);
+    using G = detail::gathering<C, E, y, i, u>;
+    using T = element_of<C, y>;
+    const T* p = elements<const T, C, u>(f);
+    T* q = elements<T, C, y>(f);
+    std::memset(q, 0, static_cast<std::size_t>(C::bytes(y)));
+    G::for_each(elements<const element_of<C, i>, C, i>(f), [&](std::int64_t to, std::int64_t from) {
+      for (std::int64_t k = 0; k < G::behind; ++k) q[to + k] = static_cast<T>(q[to + k] + p[from + k]);
+    });
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::flip> : detail::moves<C, E> {
+  using m = detail::moves<C, E>;
+  static void run(frame& f) {
+    shape stride = detail::strides_of(m::from);
+    std::int64_t start = 0;
+    for (int i = 0; i < C::tape.entries[E].ints.count; ++i) {
+      const int axis = static_cast<int>(C::attr(E, i));
+      start += (m::from[axis] - 1) * stride[axis];
+      stride[axis] = -stride[axis];
+    }
+    if constexpr (m::to.size() > 0)
+      detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f) + start, stride, elements<typename m::T, C, m::y>(f),
+                                    detail::strides_of(m::to), m::to);
+  }
+};
+
+namespace detail {
+/// Goes along an axis: the first row of a result by `begin(i)`, the others by `next(element before, i)`.
+template <class C, int E>
+struct walk_kernel {
+  static constexpr int x = C::operand(E, 0), y = C::result(E, 0), axis = static_cast<int>(C::attr(E, 0));
+  static constexpr bool backwards = C::attr(E, 1) != 0;
+  using T = element_of<C, y>;
+  static constexpr shape s = C::tape.values[y].shape;
+  static constexpr std::int64_t outer = extents_between(s, 0, axis), n = s[axis], inner = extents_between(s, axis + 1, s.rank);
+  template <class Begin, class Next>
+  static void walk(frame& f, Begin begin, Next next) {
+    T* out = elements<T, C, y>(f);
+    if constexpr (s.size() > 0)
+      for (std::int64_t o = 0; o < outer; ++o)
+        for (std::int64_t k = 0; k < n; ++k) {
+          const std::int64_t row = (o * n + (backwards ? n - 1 - k : k)) * inner, before = row + (backwards ? inner : -inner);
+          if (k == 0) {
+            for (std::int64_t i = 0; i < inner; ++i) out[row + i] = begin(row + i);
+          } else {
+            for (std::int64_t i = 0; i < inner; ++i) out[row + i] = static_cast<T>(next(out[before + i], row + i));
+          }
+        }
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::cumsum> : detail::walk_kernel<C, E> {
+  using w = detail::walk_kernel<C, E>;
+  using T = typename w::T;
+  static void run(frame& f) {
+    const T* p = elements<const T, C, w::x>(f);
+    w::walk(f, [p](std::int64_t i) { return p[i]; }, [p](T before, std::int64_t i) { return before + p[i]; });
+  }
+};
+template <class C, int E>
+struct kernel<C, E, &prim::cumprod> : detail::walk_kernel<C, E> {
+  using w = detail::walk_kernel<C, E>;
+  using T = typename w::T;
+  static void run(frame& f) {
+    const T* p = elements<const T, C, w::x>(f);
+    w::walk(f, [p](std::int64_t i) { return p[i]; }, [p](T before, std::int64_t i) { return before * p[i]; });
+  }
+};
+template <class C, int E>
+struct kernel<C, E, &prim::recurrence> : detail::walk_kernel<C, E> {
+  using w = detail::walk_kernel<C, E>;
+  using T = typename w::T;
+  static void run(frame& f) {
+    const T* a = elements<const T, C, w::x>(f);
+    const T* b = elements<const T, C, C::operand(E, 1)>(f);
+    w::walk(f, [b](std::int64_t i) { return b[i]; }, [a, b](T before, std::int64_t i) { return a[i] * before + b[i]; });
+  }
+};
+
+namespace detail {
+template <class C, int E, bool Max>
+struct best_so_far_kernel : walk_kernel<C, E> {
+  using w = walk_kernel<C, E>;
+  static void run(frame& f) {
+    const auto* p = elements<const element_of<C, w::x>, C, w::x>(f);
+    const auto position = [](std::int64_t i) { return static_cast<std::int32_t>(i / w::inner % w::n); };
+    w::walk(f, position, [=](std::int32_t best, std::int64_t i) {
+      const std::int32_t here = position(i);
+      return prim::beats<Max>(p[i], p[i + (best - here) * w::inner]) ? here : best;
+    });
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::largest_so_far> : detail::best_so_far_kernel<C, E, true> {};
+template <class C, int E>
+struct kernel<C, E, &prim::smallest_so_far> : detail::best_so_far_kernel<C, E, false> {};
+
+namespace detail {
+struct times_op {
+  template <class T>
+  DRX_INLINE T operator()(T a, T b) const { return static_cast<T>(a * b); }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::prod> {
+  static void run(frame& f) {  // the axes are neighbours: its simplify rule sees to that
+    constexpr int x = C::operand(E, 0), y = C::result(E, 0), first = static_cast<int>(C::attr(E, 0));
+    constexpr int behind = first + C::tape.entries[E].ints.count;
+    using T = element_of<C, y>;
+    constexpr shape from = C::tape.values[x].shape;
+    static_assert(C::attr(E, behind - first - 1) == behind - 1);
+    detail::fold_axis<T, detail::extents_between(from, 0, first), detail::extents_between(from, first, behind),
+                      detail::extents_between(from, behind, from.rank)>(elements<const T, C, x>(f), elements<T, C, y>(f), T(1), detail::times_op{});
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::argsort> {
+  static void run(frame& f) {
+    constexpr int x = C::operand(E, 0), y = C::result(E, 0);
+    using T = element_of<C, x>;
+    constexpr shape s = C::tape.values[y].shape;
+    constexpr std::int64_t n = s.last(), rows = n == 0 ? 0 : s.size() / n;
+    const T* p = elements<const T, C, x>(f);
+    std::int32_t* order = elements<std::int32_t, C, y>(f);
+    for (std::int64_t row = 0; row < rows; ++row, p += n, order += n) {
+      for (std::int64_t i = 0; i < n; ++i) order[i] = static_cast<std::int32_t>(i);
+      std::sort(order, order + n, [p](std::int32_t i, std::int32_t j) {  // (std::stable_sort would allocate)
+        return prim::comes_before(p[i], p[j]) || (!prim::comes_before(p[j], p[i]) && i < j);
+      });
+    }
+  }
+};
+
+}  // namespace drx::run

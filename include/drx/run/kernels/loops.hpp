@@ -1,0 +1,126 @@
+// drx/run/kernels/loops.hpp: loops and branches: their regions run with carries and results where the plan has them.
+#pragma once
+
+#include <drx/run/kernels/kernel.hpp>
+#include <drx/run/data/placed_storage.hpp>
+
+#include <cstring>
+
+namespace drx::run {
+
+template <class C, int E>
+struct kernel<C, E, &prim::scan> {
+  static constexpr auto& x = C::tape.entries[E];
+  static constexpr std::int64_t length = C::attr(E, 0);
+  static constexpr bool backwards = C::attr(E, 1) != 0;
+  static constexpr int constants = static_cast<int>(C::attr(E, 2)), carries = static_cast<int>(C::attr(E, 3));
+  static constexpr int guard = static_cast<int>(C::attr(E, 4));
+  static constexpr bool carry_guards = guard > constants && guard <= constants + carries;
+  static constexpr int xs = x.operands.count - constants - carries, ys = x.results.count - carries;
+  static constexpr int body = x.first_region;
+
+  static constexpr bool exchanged(int k) {  // the carry's new value lies in another carry's memory
+    for (int i = 0; i < carries; ++i)
+      if (i != k && C::root(C::output(body, k)) == C::root(C::result(E, i))) return true;
+    return false;
+  }
+
+  static void run(frame& f) {
+    unroll<x.results.count>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::result(E, K)>(f); });
+    unroll<xs>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::input(body, 1 + constants + carries + K)>(f); });
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int from = C::operand(E, constants + K), to = C::result(E, K);
+      if constexpr (C::root(from) != C::root(to)) copy_value<C, from, to>(f);
+    });
+    for (std::int64_t step = 0; length < 0 || step < length; ++step) {
+      const std::int64_t at = backwards ? length - 1 - step : step;
+      std::int32_t index = static_cast<std::int32_t>(at);
+      f.slots[C::plan.where[C::input(body, 0)].offset] = reinterpret_cast<std::byte*>(&index);
+      unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
+        constexpr int from = C::operand(E, constants + carries + K), to = C::input(body, 1 + constants + carries + K);
+        if constexpr (C::tape.values[to].depth > 0) {
+          copy_value<C, from, to, row_of::source>(f, at);
+        } else {
+          f.slots[C::plan.where[to].offset] = address<C, from>(f) + at * C::bytes(to);
+        }
+      });
+      if constexpr (guard > 0) {
+        if (!*elements<const bool, C, C::input(body, guard)>(f)) {
+          clear(f, at, carry_guards ? length - step : 1);
+          if (carry_guards) return;
+          continue;
+        }
+      }
+      run_region<C, body>(f);
+      unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
+        copy_value<C, C::output(body, carries + K), C::result(E, carries + K), row_of::target>(f, at);
+      });
+      carry_over(f);
+    }
+  }
+  /// Zeros in the slices of ys at the next `steps` steps.
+  static void clear(frame& f, std::int64_t at, std::int64_t steps) {
+    const std::int64_t first = backwards ? at - steps + 1 : at;
+    unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int y = C::result(E, carries + K);
+      const element_range members = range_of<C, y>(f);
+      constexpr std::int64_t row = C::bytes(C::output(body, carries + K));
+      for (std::int64_t m = members.begin; m < members.end; ++m)
+        std::memset(address<C, y>(f) + m * C::bytes(y) + first * row, 0, static_cast<std::size_t>(steps * row));
+    });
+  }
+  /// The body's outputs become the carries: those already in place stay, those in another carry's memory go by a copy.
+  static void carry_over(frame& f) {
+    exchange<false>(f);
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      constexpr int from = C::output(body, K), to = C::result(E, K);
+      if constexpr (!exchanged(K) && C::root(from) != C::root(to)) copy_value<C, from, to>(f);
+    });
+    exchange<true>(f);
+  }
+  /// The outputs that lie in other carries' memory to copies, and then back.
+  template <bool Back>
+  static void exchange(frame& f) {
+    [[maybe_unused]] std::byte* copies = scratch<C, E>(f);
+    unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (exchanged(K)) {
+        constexpr int value = Back ? C::result(E, K) : C::output(body, K);
+        std::byte* copy = copies;
+        if constexpr (C::tape.values[value].depth > 0) {
+          copy = placed_buffer<C, C::input(body, 1 + constants + K)>(f);
+        } else {
+          copies += (C::bytes(value) + 63) / 64 * 64;
+        }
+        const element_range members = range_of<C, value>(f);
+        const auto size = static_cast<std::size_t>(members.count() * C::bytes(value));
+        std::byte* lies = address<C, value>(f) + members.begin * C::bytes(value);
+        copy += members.begin * C::bytes(value);
+        std::memcpy(Back ? lies : copy, Back ? copy : lies, size);
+      }
+    });
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::cond> {
+  static constexpr auto& x = C::tape.entries[E];
+
+  static void run(frame& f) {
+    if (*elements<const bool, C, C::operand(E, 0)>(f)) {
+      branch<x.first_region>(f);
+    } else {
+      branch<x.first_region + 1>(f);
+    }
+  }
+  template <int Region>
+  static void branch(frame& f) {
+    unroll<x.results.count>([&]<int I>(std::integral_constant<int, I>) { provide_placed<C, C::result(E, I)>(f); });
+    run_region<C, Region>(f);
+    unroll<x.results.count>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int from = C::output(Region, I), to = C::result(E, I);
+      if constexpr (C::root(from) != C::root(to)) copy_value<C, from, to>(f);
+    });
+  }
+};
+
+}  // namespace drx::run

@@ -1,0 +1,126 @@
+// drx/run/kernels/pooling.hpp: pooling: sums and extrema of windows, and of what lies at chosen positions in them.
+#pragma once
+
+#include <drx/run/kernels/convolution_loops.hpp>
+#include <drx/run/kernels/fold_operations.hpp>
+#include <drx/run/kernels/kernel.hpp>
+
+#include <cstring>
+
+namespace drx::run {
+
+namespace detail {
+/// Pooling over one or two spatial axes: windows meet inputs as the taps of a kernel do, and all channels do alike.
+template <class C, int E>
+struct pooled {
+  static constexpr int axes = static_cast<int>(C::attr(E, 0));
+  static constexpr bool transposed = C::attr(E, 1) != 0;
+  static constexpr int from = C::operand(E, 0), to = C::result(E, 0);
+  static constexpr shape in = C::tape.values[transposed ? to : from].shape, out = C::tape.values[transposed ? from : to].shape;
+  static constexpr int channels = static_cast<int>(in.last());
+  static constexpr std::int64_t images = [] {
+    std::int64_t n = 1;
+    for (int i = 0; i < in.rank - 1 - axes; ++i) n *= in[i];
+    return n;
+  }();
+  static constexpr drx::kernel::axis along(int i) {
+    if (i < 0) return {};
+    const int at = in.rank - 1 - axes + i;
+    return {static_cast<int>(in[at]), static_cast<int>(out[at]), static_cast<int>(C::attr(E, 2 + i)), static_cast<int>(C::attr(E, 2 + axes + i)),
+            static_cast<int>(C::attr(E, 2 + 2 * axes + i)), 1, 1};
+  }
+  /// Calls f(first channel of the input, first channel of the output, position in the window) for each that is inside, window by window.
+  template <class F>
+  static void for_each(F f) {
+    constexpr drx::kernel::axis h = along(axes - 2), w = along(axes - 1);
+    for (std::int64_t n = 0; n < images; ++n)
+      for (int oh = 0; oh < h.out; ++oh)
+        for (int ow = 0; ow < w.out; ++ow)
+          for (int kh = 0; kh < h.taps; ++kh) {
+            const int ih = h.input(oh, kh);
+            for (int kw = 0; kw < w.taps && ih >= 0; ++kw) {
+              const int iw = w.input(ow, kw);
+              if (iw >= 0) f(((n * h.in + ih) * w.in + iw) * channels, ((n * h.out + oh) * w.out + ow) * channels, kh * w.taps + kw);
+            }
+          }
+  }
+};
+
+/// Adds up, window by window; Chosen: only the elements at the positions that operand 1 has.
+template <class C, int E, bool Chosen>
+struct window_adder {
+  static void run(frame& f) {
+    using p = pooled<C, E>;
+    if constexpr (p::axes > 2) {
+      plain_kernel<C, E>::run(f);
+    } else {
+      using T = element_of<C, p::to>;
+      const T* x = elements<const T, C, p::from>(f);
+      T* y = elements<T, C, p::to>(f);
+      std::memset(y, 0, static_cast<std::size_t>(C::bytes(p::to)));
+      p::for_each([&](std::int64_t in, std::int64_t out, [[maybe_unused]] int position) {
+        const T* from = x + (p::transposed ? out : in);
+        T* to = y + (p::transposed ? in : out);
+        if constexpr (Chosen) {
+          const std::int32_t* chosen = elements<const std::int32_t, C, C::operand(E, 1)>(f) + out;
+          for (int c = 0; c < p::channels; ++c) to[c] = static_cast<T>(to[c] + (chosen[c] == position ? from[c] : T(0)));
+        } else {
+          for (int c = 0; c < p::channels; ++c) to[c] = static_cast<T>(to[c] + from[c]);
+        }
+      });
+    }
+  }
+};
+}  // namespace detail
+
+template <class C, int E>
+struct kernel<C, E, &prim::window_sum> : detail::window_adder<C, E, false> {};
+template <class C, int E>
+struct kernel<C, E, &prim::window_select> : detail::window_adder<C, E, true> {};
+
+template <class C, int E>
+struct kernel<C, E, &prim::window_max> {
+  static void run(frame& f) {
+    using p = detail::pooled<C, E>;
+    if constexpr (p::axes > 2) {
+      plain_kernel<C, E>::run(f);
+    } else {
+      using T = element_of<C, p::to>;
+      const T* x = elements<const T, C, p::from>(f);
+      T* y = elements<T, C, p::to>(f);
+      for (std::int64_t i = 0; i < p::out.size(); ++i) y[i] = prim::rules::window_max::least<T>();
+      p::for_each([&](std::int64_t in, std::int64_t out, int) {
+        for (int c = 0; c < p::channels; ++c) y[out + c] = detail::max_op{}(y[out + c], x[in + c]);
+      });
+    }
+  }
+};
+
+template <class C, int E>
+struct kernel<C, E, &prim::window_argmax> {
+  static void run(frame& f) {
+    using p = detail::pooled<C, E>;
+    if constexpr (p::axes > 2) {
+      plain_kernel<C, E>::run(f);
+    } else {
+      using T = element_of<C, p::from>;
+      const T* x = elements<const T, C, p::from>(f);
+      std::int32_t* y = elements<std::int32_t, C, p::to>(f);
+      T* best = reinterpret_cast<T*>(scratch<C, E>(f));
+      std::int64_t window = -1;
+      for (std::int64_t i = 0; i < p::out.size(); ++i) y[i] = -1;
+      p::for_each([&](std::int64_t in, std::int64_t out, int position) {
+        const bool first = out != window;
+        window = out;
+        for (int c = 0; c < p::channels; ++c) {
+          const T now = x[in + c], before = best[c];
+          const bool wins = first || now > before || (now != now && before == before);
+          best[c] = wins ? now : before;
+          y[out + c] = wins ? position : y[out + c];
+        }
+      });
+    }
+  }
+};
+
+}  // namespace drx::run

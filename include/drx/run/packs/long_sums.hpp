@@ -1,0 +1,64 @@
+// drx/run/packs/long_sums.hpp: long sums of products, in parts. The error of a chain of additions grows with its length, so chains are no longer
+// than a few hundred: of terms, then of sums of that many terms, and so on. The order depends on the number of terms alone.
+#pragma once
+
+#include <drx/run/packs/inlining.hpp>
+
+#include <cstdint>
+
+namespace drx::kernel {
+
+/// The most additions in a row. (To save and load the sums of a register tile after so many costs about one percent.)
+inline constexpr int longest_chain = 256;
+
+namespace detail {
+
+/// How many levels of sums `parts` parts need: a sum of level 0 is of up to longest_chain parts, one of level 1 of so many of these.
+DRX_FN constexpr int levels_of(std::int64_t parts) {
+  int levels = 1;
+  for (; parts > longest_chain; parts = (parts + longest_chain - 1) / longest_chain) ++levels;
+  return levels;
+}
+
+/// What happens to the sum of part number `part`: add(level) adds to it what lies at a level, save(level) leaves it there. The last one
+/// takes in all levels and is saved nowhere: it is the whole.
+template <int Levels, class Add, class Save>
+DRX_INLINE void carry_part(std::int64_t part, bool last, Add add, Save save) {
+  for (int level = 0; level < Levels; ++level, part /= longest_chain) {
+    const bool top = level + 1 == Levels;
+    if (top ? part != 0 : part % longest_chain != 0) add(level);
+    if (!last && (top || (part + 1) % longest_chain != 0)) return save(level);
+  }
+}
+
+/// Adds Terms terms to sums that are zero: add(first, count) adds some of them.
+template <int Terms, class V, int A, int B, class Add>
+DRX_INLINE void add_up(V (&sum)[A][B], Add add) {
+  if constexpr (Terms <= longest_chain) {
+    add(0, Terms);
+  } else {
+    constexpr int parts = (Terms + longest_chain - 1) / longest_chain, levels = levels_of(parts);
+    V held[levels][A][B] = {};
+    for (int part = 0; part < parts; ++part) {
+      const int first = part * longest_chain;
+      add(first, Terms - first < longest_chain ? Terms - first : longest_chain);
+      carry_part<levels>(
+          part, part + 1 == parts,
+          [&](int level) __attribute__((always_inline)) {
+            DRX_UNROLL
+            for (int i = 0; i < A; ++i)
+              DRX_UNROLL
+              for (int j = 0; j < B; ++j) sum[i][j] += held[level][i][j];
+          },
+          [&](int level) __attribute__((always_inline)) {
+            DRX_UNROLL
+            for (int i = 0; i < A; ++i)
+              DRX_UNROLL
+              for (int j = 0; j < B; ++j) held[level][i][j] = sum[i][j], sum[i][j] = V{};
+          });
+    }
+  }
+}
+
+}  // namespace detail
+}  // namespace drx::kernel

@@ -1,0 +1,255 @@
+// drx/run/packs/pack.hpp: packs, which are neighbouring numbers in one vector register of the target, and transposing with them.
+#pragma once
+
+#include <drx/run/packs/inlining.hpp>
+
+#include <cstring>
+#include <utility>
+
+namespace drx::kernel {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64, vector_registers = 32;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32, vector_registers = 16;
+#else
+inline constexpr int vector_bytes = 16, vector_registers = 16;
+#endif
+
+template <class T>
+inline constexpr int pack_width = vector_bytes / static_cast<int>(sizeof(T));
+
+namespace detail {
+template <class T>
+struct vector {
+  typedef T type __attribute__((vector_size(vector_bytes)));
+  typedef T anywhere __attribute__((vector_size(vector_bytes), aligned(alignof(T)), may_alias));  // unaligned in memory
+};
+}  // namespace detail
+
+template <class T>
+using pack = typename detail::vector<T>::type;
+
+template <class T>
+DRX_HOST pack<T> load(const T* p) {
+  return *reinterpret_cast<const typename detail::vector<T>::anywhere*>(p);
+}
+template <class T>
+DRX_HOST void save(T* p, pack<T> v) {
+  *reinterpret_cast<typename detail::vector<T>::anywhere*>(p) = v;
+}
+
+namespace detail {
+
+DRX_FN constexpr int least(int a, int b) { return a < b ? a : b; }
+DRX_FN constexpr int most(int a, int b) { return a > b ? a : b; }
+DRX_FN constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+template <int... Lane, class V>
+DRX_HOST V shuffle(V x, V y) {
+#if defined(__CUDACC__)  // nvcc 13 passes the builtin on with its pack unexpanded
+  V z;
+  int i = 0;
+  ((z[i++] = Lane < static_cast<int>(sizeof...(Lane)) ? x[Lane] : y[Lane - static_cast<int>(sizeof...(Lane))]), ...);
+  return z;
+#else
+  return __builtin_shufflevector(x, y, Lane...);
+#endif
+}
+
+/// Interleaves the lower (First = 0) or upper (First = W / 2) halves of x and y.
+template <int First, class V, int... I>
+DRX_HOST V interleave(V x, V y, std::integer_sequence<int, I...>) {
+  return shuffle<(First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...>(x, y);
+}
+
+/// A pack from p on, but nothing from `end` on is read.
+template <class T>
+DRX_HOST pack<T> load_before(const T* p, const T* end) {
+  if (end - p >= pack_width<T>) [[likely]] return load(p);
+  pack<T> x{};
+  std::memcpy(&x, p, static_cast<std::size_t>(end - p) * sizeof(T));
+  return x;
+}
+/// Half of a vector: from lane First on.
+template <int First, class V, int... I>
+DRX_HOST auto lanes_from(V x, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(x, x, (First + I)...);
+}
+/// Calls f(p, part) for the first Count lanes of x: for whole vectors by halves, or number by number.
+template <int Count, class T, class V, class F>
+DRX_HOST void first_lanes(T* p, V x, F f) {
+  constexpr int width = static_cast<int>(sizeof(V) / sizeof(T)), half = width / 2;
+#if defined(__CUDACC__)
+  constexpr bool halves = false;
+#else
+  constexpr bool halves = sizeof(V) > 16;
+#endif
+  if constexpr (Count == width) {
+    f(p, x);
+  } else if constexpr (!halves) {
+    for (int i = 0; i < Count; ++i) f(p + i, static_cast<T>(x[i]));
+  } else {
+    constexpr std::make_integer_sequence<int, half> some{};
+    first_lanes<least(Count, half)>(p, lanes_from<0>(x, some), f);
+    if constexpr (Count > half) first_lanes<Count - half>(p + half, lanes_from<half>(x, some), f);
+  }
+}
+/// The first Count lanes, stored at p, and added to what lies there.
+template <int Count, class T, class V>
+DRX_HOST void save_first(T* p, V x) {
+  first_lanes<Count>(p, x, [](T* to, auto part) __attribute__((always_inline)) { std::memcpy(to, &part, sizeof part); });
+}
+template <int Count, class T, class V>
+DRX_HOST void add_first(T* p, V x) {
+  first_lanes<Count>(p, x, [](T* to, auto part) __attribute__((always_inline)) {
+    decltype(part) sum;
+    std::memcpy(&sum, to, sizeof sum);
+    sum += part;
+    std::memcpy(to, &sum, sizeof sum);
+  });
+}
+/// The last lanes from First on, moved to the front.
+template <int First, class V, int... I>
+DRX_HOST V moved_down(V x, std::integer_sequence<int, I...>) {
+  return shuffle<((First + I) % static_cast<int>(sizeof...(I)))...>(x, x);
+}
+
+/// Lane k of pack j and lane j of pack k change places: log2(W) rounds of perfect shuffles.
+template <class T>
+DRX_HOST void transpose_packs(pack<T>* x) {
+  constexpr int W = pack_width<T>;
+  constexpr std::make_integer_sequence<int, W> lanes{};
+  pack<T> y[W];
+  DRX_UNROLL
+  for (int round = 1; round < W; round *= 2) {
+    DRX_UNROLL
+    for (int j = 0; j < W / 2; ++j) {
+      y[2 * j] = interleave<0>(x[j], x[j + W / 2], lanes);
+      y[2 * j + 1] = interleave<W / 2>(x[j], x[j + W / 2], lanes);
+    }
+    DRX_UNROLL
+    for (int j = 0; j < W; ++j) x[j] = y[j];
+  }
+}
+
+/// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks. Of a block of
+/// fewer Rows the other columns of the result become zero; rows of fewer Cols are read with what follows them up to `end`.
+template <int Rows, int Cols, class T>
+DRX_HOST void transpose_block(const T* from, int from_stride, const T* end, T* to, int to_stride) {
+  constexpr int W = pack_width<T>;
+  pack<T> x[W];
+  DRX_UNROLL
+  for (int j = 0; j < W; ++j)
+    x[j] = j >= Rows ? pack<T>{} : Cols == W ? load(from + j * from_stride) : load_before(from + j * from_stride, end);
+  transpose_packs<T>(x);
+  DRX_UNROLL
+  for (int j = 0; j < Cols; ++j) save(to + j * to_stride, x[j]);
+}
+
+/// The same for rows x cols: the last blocks overlap the ones before.
+template <class T>
+DRX_HOST void transpose(const T* from, int from_stride, T* to, int to_stride, int rows, int cols) {
+  constexpr int W = pack_width<T>;
+  if (rows < W || cols < W) {
+    for (int j = 0; j < rows; ++j)
+      for (int k = 0; k < cols; ++k) to[k * to_stride + j] = from[j * from_stride + k];
+    return;
+  }
+  for (int row = 0; row < rows; row += W)
+    for (int col = 0; col < cols; col += W) {
+      const int j = least(row, rows - W), k = least(col, cols - W);
+      transpose_block<W, W>(from + j * from_stride + k, from_stride, from, to + k * to_stride + j, to_stride);
+    }
+}
+/// W rows of Cols numbers, one behind the other.
+template <int Cols, class T>
+DRX_HOST void transpose_rows(const T* from, T* to, int to_stride) {
+  constexpr int W = pack_width<T>;
+  if constexpr (Cols < W) transpose_block<W, Cols>(from, Cols, from + W * Cols, to, to_stride);
+  else transpose(from, Cols, to, to_stride, W, Cols);
+}
+
+/// x where its last Count lanes are, else 0.
+template <class T, int Count, int... I>
+DRX_HOST pack<T> last_lanes(pack<T> x, std::integer_sequence<int, I...>) {
+  return shuffle<(I < static_cast<int>(sizeof...(I)) - Count ? I : I + static_cast<int>(sizeof...(I)))...>(pack<T>{}, x);
+}
+
+/// Lane r of the result: the sum of x[r]'s lanes, for R packs. Halves of two packs are added into one until one is left.
+template <class T, int R>
+DRX_HOST pack<T> sums_of_lanes(const pack<T>* x) {
+  constexpr int W = pack_width<T>;
+  constexpr std::make_integer_sequence<int, W> lanes{};
+  static_assert(R <= W && (R & (R - 1)) == 0);
+  pack<T> sum[R];
+  DRX_UNROLL
+  for (int r = 0; r < R; ++r) sum[r] = x[r];
+  DRX_UNROLL
+  for (int half = R / 2; half > 0; half /= 2)
+    DRX_UNROLL
+    for (int r = 0; r < half; ++r)
+      sum[r] = interleave<0>(sum[r], sum[r + half], lanes) + interleave<W / 2>(sum[r], sum[r + half], lanes);
+  if constexpr (W / R >= 16) sum[0] += moved_down<8 * R>(sum[0], lanes);
+  if constexpr (W / R >= 8) sum[0] += moved_down<4 * R>(sum[0], lanes);
+  if constexpr (W / R >= 4) sum[0] += moved_down<2 * R>(sum[0], lanes);
+  if constexpr (W / R >= 2) sum[0] += moved_down<R>(sum[0], lanes);
+  return sum[0];
+}
+
+/// Half of the lanes of x, then of y, as their sums are halved: below 16 bytes groups of Group lanes, x's and y's in turns within these
+/// 16 bytes, which processors do fastest; then whole ones, x's before y's, where Chunks of them are of one row.
+template <int Group, int Chunks, bool Upper, int Short, int W>
+constexpr int halved_lane(int i) {
+  if (Group < Short) return i / Short * Short + (Upper ? Short / 2 : 0) + i % Short / (2 * Group) * Group + i % Group + (i / Group % 2 == 1 ? W : 0);
+  const int at = i % (W / 2) / Short, half = Chunks / 2;
+  return (at / half * Chunks + (Upper ? half : 0) + at % half) * Short + i % Short + (i >= W / 2 ? W : 0);
+}
+template <int Group, int Chunks, bool Upper, int Short, class V, int... I>
+DRX_HOST V halved_lanes(V x, V y, std::integer_sequence<int, I...>) {
+  return shuffle<halved_lane<Group, Chunks, Upper, Short, static_cast<int>(sizeof...(I))>(I)...>(x, y);
+}
+/// Lane r: the sum of x[r]'s lanes, for as many packs as lanes.
+template <class T, int Group = 1, int Count = pack_width<T>>
+DRX_HOST pack<T> sums_of_all_lanes(const pack<T>* x) {
+  constexpr int W = pack_width<T>, per_16 = 16 / static_cast<int>(sizeof(T)), chunks = Count;
+  if constexpr (Count == 1) {
+    return x[0];
+  } else {
+    constexpr std::make_integer_sequence<int, W> lanes{};
+    pack<T> sum[Count / 2];
+    DRX_UNROLL
+    for (int r = 0; r < Count / 2; ++r)
+      sum[r] = halved_lanes<Group, chunks, false, per_16>(x[2 * r], x[2 * r + 1], lanes) + halved_lanes<Group, chunks, true, per_16>(x[2 * r], x[2 * r + 1], lanes);
+    return sums_of_all_lanes<T, 2 * Group, Count / 2>(sum);
+  }
+}
+
+}  // namespace detail
+
+/// to, Cols x Rows, is the transpose of from, Rows x Cols, in packs where an extent has any.
+template <int Rows, int Cols, class T>
+DRX_INLINE void transpose(const T* from, T* to) {
+#if !defined(__CUDACC__)
+  constexpr int W = pack_width<T>;
+  if constexpr (Rows == 0 || Cols == 0) {
+    return;
+  } else if constexpr (Rows >= W && Cols >= W) {
+    return detail::transpose(from, Cols, to, Rows, Rows, Cols);
+  } else if constexpr (Rows % W == 0 && Cols > 1) {  // of few columns
+    for (int row = 0; row < Rows; row += W) detail::transpose_block<W, Cols>(from + row * Cols, Cols, from + Rows * Cols, to + row, Rows);
+    return;
+  } else if constexpr (Cols % W == 0 && Rows > 1) {  // of few rows: each pack begins what the next one writes over
+    for (int col = 0; col < Cols - W; col += W) detail::transpose_block<Rows, W>(from + col, Cols, from, to + col * Rows, Rows);
+    alignas(64) T last[W * W];
+    detail::transpose_block<Rows, W>(from + Cols - W, Cols, from, last, W);
+    for (int j = 0; j < W; ++j)
+      for (int i = 0; i < Rows; ++i) to[(Cols - W + j) * Rows + i] = last[j * W + i];
+    return;
+  }
+#endif
+  for (int j = 0; j < Rows; ++j)
+    for (int k = 0; k < Cols; ++k) to[k * Rows + j] = from[j * Cols + k];
+}
+
+}  // namespace drx::kernel

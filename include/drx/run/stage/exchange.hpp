@@ -1,0 +1,118 @@
+// drx/run/stage/exchange.hpp: results of a stage that are not folded, between members on several ranks: gathered, permuted, transposed, or
+// parts of members in shards.
+#pragma once
+
+#include <drx/run/kernels/fold_operations.hpp>
+#include <drx/run/data/placed_storage.hpp>
+#include <drx/run/stage/facts.hpp>
+#include <drx/run/packs/inlining.hpp>
+
+#include <stdexcept>
+#include <string>
+
+namespace drx::run {
+
+/// `Stage`: the facts of a stage.
+template <class Stage>
+struct stage_exchange {
+  using C = typename Stage::code;
+  static constexpr int E = Stage::entry;
+
+  /// As many members as the program gathers; or an exception, on all ranks alike.
+  static void require_gathered(std::int64_t members) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr bool permute = Stage::fold_of(I) == fold::permute;
+      if constexpr (permute || Stage::fold_of(I) == fold::gather || Stage::fold_of(I) == fold::transpose)
+        if (const std::int64_t n = permute ? C::attr(E, Stage::monoid_of(I)) : Stage::monoid_of(I); members != n)
+          throw std::invalid_argument(std::string("drx: ") + (permute ? "ppermute" : Stage::fold_of(I) == fold::gather ? "gather" : "all_to_all") + " of " +
+                                      std::to_string(n) + " members, but " + std::string(Stage::x.placement->name) + " has " + std::to_string(members));
+    });
+  }
+  /// Each rank has written its own members' part.
+  static void gathered(frame& f, runtime& rt, const membership& m) {
+    if (rt.communicator->size() == 1) return;
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (Stage::fold_of(I) == fold::gather) {
+        const auto ranks = static_cast<std::size_t>(rt.communicator->size());
+        rt.bytes.resize(ranks);
+        rt.offsets.resize(ranks);
+        for (std::size_t r = 0; r < ranks; ++r) {
+          rt.offsets[r] = m.boundaries[r] * C::bytes(C::output(Stage::body, I));
+          rt.bytes[r] = m.boundaries[r + 1] * C::bytes(C::output(Stage::body, I)) - rt.offsets[r];
+        }
+        rt.communicator->all_gather(address<C, C::result(E, I)>(f), rt.bytes, rt.offsets);
+      }
+    });
+  }
+
+  /// Each member's value lies where it was made; it goes to those who get it, with one message from rank to rank for all results.
+  static void members(frame& f, communicator& c, const std::int64_t* boundaries, std::int64_t begin) {
+    member_exchange& exchange = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
+    [&]<int... K>(std::integer_sequence<int, K...>) {
+      if constexpr (sizeof...(K) > 0) exchange.run(c, boundaries, transfer<moved.result[K]>(f, begin)...);
+    }(std::make_integer_sequence<int, moved.count>{});
+  }
+  /// The results that go to other members.
+  static constexpr auto moved = [] {
+    struct {
+      int result[Stage::results + 1] = {};
+      int count = 0;
+    } list;
+    for (int i = 0; i < Stage::results; ++i)
+      if (Stage::fold_of(i) == fold::permute || (Stage::fold_of(i) == fold::transpose && Stage::monoid_of(i) > 0)) list.result[list.count++] = i;
+    return list;
+  }();
+  template <int I>
+  static auto transfer(frame& f, std::int64_t begin) {
+    using block = member_exchange::block;
+    constexpr std::int64_t bytes = C::bytes(C::output(Stage::body, I));
+    std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
+    if constexpr (Stage::fold_of(I) == fold::permute) {
+      return member_transfer{values, 1, bytes, [](block to, block from, auto&& get) {
+        for (std::int64_t m = to.begin; m < to.end; ++m)
+          if (const std::int64_t source = sources<I>.of[m]; from.holds(source)) get(m, 0, source, 0);
+      }};
+    } else {
+      constexpr std::int64_t n = Stage::monoid_of(I);
+      return member_transfer{values, n, bytes / n, [](block to, block from, auto&& get) {
+        for (std::int64_t m = to.begin; m < to.end; ++m)
+          for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
+      }};
+    }
+  }
+  /// By member: whose value it gets. (A copy: a program that reads its tape while running holds the rules of all primitives.)
+  template <int I>
+  static constexpr auto sources = [] {
+    constexpr int n = static_cast<int>(C::attr(E, Stage::monoid_of(I)));
+    struct {
+      std::int64_t of[n + 1] = {};
+    } list;
+    for (int m = 0; m < n; ++m) list.of[m] = C::attr(E, Stage::monoid_of(I) + 1 + m);
+    return list;
+  }();
+  /// Each shard has written its own part.
+  static void shards(frame& f, runtime& rt, const membership& m) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int v = C::result(E, I);
+      if constexpr (Stage::fold_of(I) == fold::group) {
+        rt.shards.exchange(address<C, v>(f), m.first, m.first + m.local, C::bytes(C::output(Stage::body, I)));
+      } else if constexpr (Stage::fold_of(I) == fold::shard_sum) {
+        rt.columns.sum(address<C, v>(f), m.first, C::bytes(v), [](std::byte* left, const std::byte* right) {
+          using T = element_of<C, v>;
+          T* a = reinterpret_cast<T*>(left);
+          const T* b = reinterpret_cast<const T*>(right);
+          constexpr std::int64_t n = C::tape.values[v].shape.size();
+          DRX_INDEPENDENT
+          for (std::int64_t i = 0; i < n; ++i) a[i] = detail::add_op{}(a[i], b[i]);
+        });
+      }
+    });
+  }
+  static void nested(frame& f, std::int64_t begin, std::int64_t n) {
+    single_rank here;
+    const std::int64_t boundaries[] = {0, n};
+    members(f, here, boundaries, begin);
+  }
+};
+
+}  // namespace drx::run

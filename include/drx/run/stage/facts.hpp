@@ -1,0 +1,56 @@
+// drx/run/stage/facts.hpp: what the tape says of a stage: its bodies, how its results are folded, and how they lie in a node of the tree.
+#pragma once
+
+#include <drx/run/data/executor.hpp>
+#include <drx/run/stage/overlapped_blocks.hpp>
+
+namespace drx::run {
+
+/// Of the stage that is entry E. Results that are folded lie packed behind each other, in a node.
+template <class C, int E>
+struct stage_facts {
+  using code = C;
+  static constexpr int entry = E;
+  static constexpr auto& x = C::tape.entries[E];
+  static constexpr int body = x.first_region;
+  static constexpr int placed = static_cast<int>(C::attr(E, 0));
+  static constexpr int results = x.results.count;
+  static constexpr int header = prim::rules::stage::header;
+  static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, header + 2 * i)); }
+  /// Whether a result is folded; the others are written member by member where they belong.
+  static constexpr bool folded(int i) { return fold_of(i) != fold::gather && fold_of(i) != fold::group && !collected(i); }
+  static constexpr bool collected(int i) {
+    return fold_of(i) == fold::collect || fold_of(i) == fold::permute || fold_of(i) == fold::transpose || fold_of(i) == fold::shard_sum;
+  }
+  static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
+  static constexpr bool has_blocks = C::attr(E, 1) != 0;
+  static constexpr int block_bodies = (C::attr(E, 1) != 0) + (C::attr(E, 2) != 0);
+  static constexpr std::int64_t block = has_blocks ? prim::rules::stage::leaf : 1;  // members of a leaf of the tree, if in blocks
+  static_assert(members_in_block(std::int64_t{1} << 62) == prim::rules::stage::leaf);  // so are members dealt out to ranks
+  static constexpr int p = C::placements.index(x.placement);
+  static constexpr int parent = C::placements.parent[p];
+  static constexpr int ordinal = [] {
+    int n = 0;
+    for (int e = 0; e < E; ++e) n += C::tape.entries[e].prim == &prim::stage;
+    return n;
+  }();
+
+  // The packed node: all reduced results behind each other.
+  static constexpr std::int64_t packed(int i) { return (C::bytes(C::result(E, i)) + 7) / 8 * 8; }
+  static constexpr std::int64_t offset(int i) {
+    std::int64_t n = 0;
+    for (int k = 0; k < i; ++k) n += folded(k) ? packed(k) : 0;
+    return n;
+  }
+  static constexpr std::int64_t node_bytes = offset(results);
+  static constexpr bool has_monoid = [] {
+    for (int i = 0; i < results; ++i)
+      if (fold_of(i) == fold::monoid) return true;
+    return false;
+  }();
+
+  static constexpr int ahead = steps_ahead<C>(E);
+  static constexpr int turns = ahead == 0 ? 1 : turns_of_block<C>(E);
+};
+
+}  // namespace drx::run

@@ -1,0 +1,127 @@
+// drx/run/stage/leaves.hpp: the leaves of a stage's tree: one member each, or the members of a block, of which two may be at work in turns.
+#pragma once
+
+#include <drx/run/stage/members.hpp>
+#include <drx/run/stage/thread_frames.hpp>
+
+namespace drx::run {
+
+/// `Stage`: the facts of a stage.
+template <class Stage>
+struct stage_leaves {
+  using C = typename Stage::code;
+  static constexpr int E = Stage::entry;
+  using members = stage_members<Stage>;
+  using nodes = stage_nodes<Stage>;
+  using sums = typename members::sums;
+
+  /// Steps First to Last - 1 of the first block body, but for its `sums`.
+  template <int First, int Last>
+  static void run_steps(frame& f) {
+    unroll<Last - First>([&]<int K>(std::integral_constant<int, K>) {
+      if constexpr (sums::template result_of_step<1>(First + K) < 0) run_step<C, C::plan.first_step[Stage::body + 1] + First + K>(f);
+    });
+  }
+  /// One turn of the last of a block's first steps: its part of the dot products, and of what is fetched.
+  template <int Turn>
+  static void run_ahead(frame& f) {
+    constexpr int step = C::plan.first_step[Stage::body + 1] + Stage::ahead - 1;
+    if (members::from_memory(f)) members::template fetch<1, 2 * Turn, 2 * Stage::turns>(f);
+    if constexpr (Stage::turns == 1) {
+      run_step<C, step>(f);
+    } else {
+      using product = kernel<C, C::plan.steps[step].entry, &prim::matmul>;
+      constexpr int rows = static_cast<int>(product::extents.dots()) / Stage::turns;
+      product::template run_dots<rows>(f, Turn * rows);
+    }
+    if (members::from_memory(f)) members::template fetch<1, 2 * Turn + 1, 2 * Stage::turns>(f);
+  }
+  /// The members of a leaf.
+  struct leaf_members {
+    std::int64_t stored, local, number, count;
+    std::int64_t behind = 0;  // of the task, which follow
+  };
+  /// Runs the block that begins `done` members after the leaf's first, and the first steps of the block behind it. Its `sums` are written
+  /// to a node, or added to what is there. Returns its frame.
+  static frame& run_block_and_ahead(two_frames& frames, const leaf_members& m, std::int64_t done, std::byte* to, bool add) {
+    constexpr int steps = C::plan.step_count[Stage::body + 1];
+    constexpr std::int64_t size = C::attr(E, 1);
+    const auto begin = [&](two_frames::place& at, std::int64_t from) {
+      at.number = m.number + from;
+      members::template enter<1>(*at.f, m.stored + from, m.local + from, at.number);
+      run_steps<0, Stage::ahead - 1>(*at.f);
+    };
+    two_frames::place &now = frames.now(), &next = frames.next();
+    if (!frames.begun) {
+      begin(now, done);
+      unroll<Stage::turns>([&]<int Turn>(std::integral_constant<int, Turn>) { run_ahead<Turn>(*now.f); });
+    }
+    run_steps<Stage::ahead, steps>(*now.f);
+    const std::int64_t left = m.count - done - size;
+    const bool follows = left == 0 ? m.behind >= size : left >= size;
+    if (follows) begin(next, done + size);
+    unroll<Stage::turns>([&]<int Turn>(std::integral_constant<int, Turn>) {
+      if (follows) run_ahead<Turn>(*next.f);
+      members::template sum_members<1, Stage::turns>(*now.f, to, add, Turn);
+    });
+    members::template leave<1>(*now.f, m.stored + done, m.local + done, now.number);
+    frames.advance(follows);
+    return *now.f;
+  }
+  /// A leaf of the tree: one member, or up to `block` of them from left to right, in the largest blocks that fit. What is `begun` already
+  /// lies in `to`.
+  static void run_leaf(frame& f, two_frames& frames, const leaf_members& m, std::byte* to, std::byte* scratch, bool begun = false) {
+    for (std::int64_t done = 0; done < m.count;) {
+      const bool add = begun && !Stage::has_monoid;
+      std::byte* const node = begun && Stage::has_monoid ? scratch : to;
+      const auto run = [&]<int Body>(std::integral_constant<int, Body>) {
+        frame* own = &f;
+        std::int64_t number = m.number + done;
+        if constexpr (Body == 1 && Stage::ahead > 0) {
+          own = &run_block_and_ahead(frames, m, done, node, add);
+        } else {
+          members::template run_body<Body>(f, m.stored + done, m.local + done, number);
+          if constexpr (Body > 0 && Stage::parent < 0) members::template sum_members<Body>(f, node, add);
+        }
+        if (add) members::template combine_outputs<Body>(*own, node);
+        else members::template write_node<Body>(*own, node);
+      };
+      std::int64_t size = 1;
+      if constexpr (Stage::has_blocks) {
+        if (m.count - done >= C::attr(E, 1)) {
+          size = C::attr(E, 1);
+          run(std::integral_constant<int, 1>{});
+        } else if (Stage::block_bodies > 1 && m.count - done >= C::attr(E, 2)) {
+          size = C::attr(E, 2);
+          run(std::integral_constant<int, Stage::block_bodies>{});
+        } else {
+          run(std::integral_constant<int, 0>{});
+        }
+      } else {
+        run(std::integral_constant<int, 0>{});
+      }
+      if (begun && Stage::has_monoid) nodes::combine(f, to, scratch);
+      begun = true;
+      done += size;
+    }
+  }
+  /// Runs a leaf and adds it to the list; without writing it first, where it is one step to the node that awaits it. (A block in turns is
+  /// several: node + (a + b) is not (node + a) + b.)
+  static void push_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const leaf_members& m) {
+    if constexpr (!Stage::has_monoid && Stage::node_bytes > 0)
+      if (list.awaits({0, leaf})) {
+        bool one_step = m.count == 1;
+        if constexpr (Stage::has_blocks)
+          one_step = one_step || (Stage::turns == 1 && m.count == C::attr(E, 1)) || (Stage::block_bodies > 1 && m.count == C::attr(E, 2));
+        if (one_step) {
+          run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, true);
+          list.push_joined(nodes::joins(f));
+          return;
+        }
+      }
+    run_leaf(f, frames, m, list.next(), list.next() + Stage::node_bytes);
+    list.push({0, leaf}, nodes::joins(f));
+  }
+};
+
+}  // namespace drx::run

@@ -1,0 +1,141 @@
+// drx/run/stage/members.hpp: one member of a stage, or a block of them: where its inputs lie, the steps of its body, where its results go.
+#pragma once
+
+#include <drx/run/stage/nodes.hpp>
+#include <drx/run/stage/block_sums.hpp>
+
+namespace drx::run {
+
+/// Body 0 computes one member, the others a block of them. What is folded goes to a node, all else where it belongs.
+template <class Stage>
+struct stage_members {
+  using C = typename Stage::code;
+  static constexpr int E = Stage::entry;
+  using nodes = stage_nodes<Stage>;
+  using sums = sums_of_block<Stage>;
+
+  /// Runs body Body (0: of one member; k: of a block) from member `stored` of the leaves on, result number `local`
+  /// here, number `number` of all. A result may be that number, which is read where it lies.
+  template <int Body>
+  static void run_body(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
+    enter<Body>(f, stored, local, number);
+    if constexpr (Body > 0 && Stage::parent < 0) {
+      run_block<Body>(f);
+    } else {
+      run_region<C, Stage::body + Body>(f);
+    }
+    leave<Body>(f, stored, local, number);
+  }
+  /// Points the inputs of body Body at the members from `stored` on.
+  template <int Body>
+  static void enter(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
+    constexpr int region = Stage::body + Body;
+    f.at[Stage::p] = stored;
+    f.slots[C::plan.where[C::input(region, 0)].offset] = reinterpret_cast<std::byte*>(&number);
+    unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int from = C::operand(E, I), to = C::input(region, 1 + I), share = C::input(Stage::body, 1 + I);
+      std::byte* base = address<C, from>(f);
+      const std::int64_t at = is_program_input<C>(from) ? stored : local;  // what was computed lies in the members' order
+      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + at * C::bytes(share);
+    });
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
+      constexpr int out = C::output(region, I), to = C::result(E, I);
+      if constexpr (C::tape.values[out].depth > 0) {
+        constexpr int r = C::root(out);
+        if constexpr (C::definition(r) >= 0) f.slots[C::plan.where[r].offset] = address<C, to>(f);
+      }
+    });
+  }
+  /// Writes what is not folded where it belongs.
+  template <int Body>
+  static void leave(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int out = C::output(Stage::body + Body, I), one = C::output(Stage::body, I), to = C::result(E, I);
+      if constexpr (Stage::fold_of(I) == fold::group) {
+        const std::int64_t shard = number % Stage::monoid_of(I);
+        std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(one)));
+      } else if constexpr (Stage::fold_of(I) == fold::gather) {
+        std::memcpy(address<C, to>(f) + number * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+      } else if constexpr (Stage::collected(I)) {
+        if constexpr (C::tape.values[out].depth == 0) {
+          std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+        } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand handed through
+          const std::int64_t begin = first_element<out>(f, stored), end = first_element<out>(f, stored + 1);
+          std::memcpy(address<C, to>(f) + begin * C::bytes(out), address<C, out>(f) + begin * C::bytes(out),
+                      static_cast<std::size_t>((end - begin) * C::bytes(out)));
+        }
+      }
+    });
+  }
+  /// Of a member's shares of the program's inputs, but those nested in it.
+  static constexpr std::int64_t member_bytes = [] {
+    std::int64_t n = 0;
+    for (int i = 0; i < Stage::placed; ++i)
+      if (is_program_input<C>(C::operand(E, i)) && C::tape.values[C::input(Stage::body, 1 + i)].depth == 0) n += C::bytes(C::input(Stage::body, 1 + i));
+    return n;
+  }();
+  /// Whether all members together are more than a cache holds.
+  static bool from_memory(const frame& f) { return f.members[Stage::p].local * member_bytes >= (1 << 22); }
+  /// Fetches part `Part` of `Parts` of as much as the block's shares are, from where a later block reads it: the next one of a leaf's
+  /// block; behind a smaller one some 9 KB ahead.
+  template <int Body, int Part, int Parts>
+  static void fetch(const frame& f) {
+    unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int share = C::input(Stage::body + Body, 1 + I);
+      constexpr std::int64_t bytes = C::bytes(share), line = 64;
+      if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
+        constexpr std::int64_t turn = bytes / (Body == 1 ? Stage::turns : 1);
+        constexpr std::int64_t distance = C::attr(E, Body) == Stage::block ? bytes : (9000 + turn - 1) / turn * turn;
+        const std::byte* next = address<C, share>(f) + distance;  // (address() has an effect: g++ 12 drops calls that only fetch)
+        constexpr std::int64_t begin = bytes * Part / Parts / line * line, end = bytes * (Part + 1) / Parts;
+        for (std::int64_t at = begin; at < end; at += line) __builtin_prefetch(next + at);
+      }
+    });
+  }
+  /// All steps of a block but its `sums`, while a later block's shares are fetched. Only a block's first step reads memory, which would idle during the
+  /// others. A leaf's block is long enough that each step fetches its part of the next one; of smaller blocks the first step fetches all.
+  template <int Body>
+  static void run_block(frame& f) {
+    constexpr int steps = C::plan.step_count[Stage::body + Body], parts = C::attr(E, Body) == Stage::block && steps > 0 ? steps : 1;
+    unroll<steps>([&]<int Step>(std::integral_constant<int, Step>) {
+      if constexpr (Step < parts)
+        if (from_memory(f)) fetch<Body, Step, parts>(f);
+      if constexpr (sums::template result_of_step<Body>(Step) < 0) run_step<C, C::plan.first_step[Stage::body + Body] + Step>(f);
+    });
+  }
+  /// The number of the first element of a placed share's member.
+  template <int V>
+  static std::int64_t first_element(const frame& f, std::int64_t member) {
+    constexpr auto& t = C::tape.values[V];
+    for (int d = 0; d < t.depth; ++d) member = f.members[C::placements.index(t.placements[d])].offsets[member];
+    return member;
+  }
+  /// What body Body has computed to a node, but for `sums`.
+  template <int Body>
+  static void write_node(const frame& f, std::byte* to) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (Stage::folded(I) && sums::template step_of<Body>(I) < 0) {
+        constexpr int out = C::output(Stage::body + Body, I);
+        std::memcpy(to + Stage::offset(I), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+      }
+    });
+  }
+  /// Adds what body Body has computed to a node, but for `sums`. (A monoid's combine computes in the memory that it lies in.)
+  template <int Body>
+  static void combine_outputs(frame& f, std::byte* left) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (Stage::folded(I) && Stage::fold_of(I) != fold::monoid && sums::template step_of<Body>(I) < 0)
+        nodes::template fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I), address<C, C::output(Stage::body + Body, I)>(f),
+                                         C::tape.values[C::result(E, I)].shape.size());
+    });
+  }
+  /// A block's `sums`, of the members of one turn of so many: added to a node, or in the first turn, without `add`, written there.
+  template <int Body, int Turns = 1>
+  static void sum_members(const frame& f, std::byte* to, bool add, int turn = 0) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (sums::template step_of<Body>(I) >= 0) sums::template run<Body, I, Turns>(f, to + Stage::offset(I), add, turn);
+    });
+  }
+};
+
+}  // namespace drx::run

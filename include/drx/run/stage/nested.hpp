@@ -1,0 +1,96 @@
+// drx/run/stage/nested.hpp: a stage in a member of another one: over the members of that member.
+#pragma once
+
+#include <drx/run/stage/exchange.hpp>
+#include <drx/run/stage/leaves.hpp>
+
+namespace drx::run {
+
+/// `Stage`: the facts of a stage whose placement is nested in another. A rank has all of a member's members.
+template <class Stage>
+struct nested_stage {
+  using C = typename Stage::code;
+  using nodes = stage_nodes<Stage>;
+  using leaves = stage_leaves<Stage>;
+  using exchange = stage_exchange<Stage>;
+
+  static void run(frame& f) {
+    const std::int64_t* at = f.members[Stage::p].offsets + f.at[Stage::parent];
+    job j{&f, at[0], at[1] - at[0]};
+    exchange::require_gathered(j.members);
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      constexpr int v = C::result(Stage::entry, I);
+      provide_placed<C, v>(f);
+    });
+    if (f.alone && !gathers) j.tasks = static_cast<int>(std::min<std::int64_t>(j.leaves() / 4, runtime_of(f).executor->concurrency()));
+    if (j.tasks > 1) {
+      run_tasks(j);
+    } else {
+      buffer& memory = nodes_of_thread(f, f.thread_number, j.members);
+      node_list list(memory.data(), Stage::node_bytes);
+      run_leaves(f, list, j, 0, j.leaves());
+      if constexpr (Stage::node_bytes > 0) {
+        list.finish(nodes::joins(f));
+        if (list.size() == 0) nodes::neutral(f, memory.data());
+        nodes::finish(f, memory.data(), j.members);
+      }
+    }
+    exchange::nested(f, j.begin, j.members);
+  }
+
+ private:
+  /// One member's members, in leaves that are shared out to tasks.
+  struct job {
+    frame* f;
+    std::int64_t begin, members;
+    int tasks = 1;
+    [[nodiscard]] std::int64_t leaves() const { return (members + Stage::block - 1) / Stage::block; }
+    /// The first leaf of a task.
+    [[nodiscard]] std::int64_t begin_of(int task) const { return leaves() * task / tasks; }
+  };
+  static constexpr bool gathers = [] {  // (other threads would write to copies of the workspace)
+    for (int i = 0; i < Stage::results; ++i)
+      if (Stage::fold_of(i) == fold::gather) return true;
+    return false;
+  }();
+  static runtime& runtime_of(const frame& f) { return *static_cast<runtime*>(f.runtime); }
+  /// Memory for a thread's nodes, of so many members.
+  static buffer& nodes_of_thread(const frame& f, int thread, std::int64_t members) {
+    buffer& memory = runtime_of(f).threads[static_cast<std::size_t>(thread)].nodes[Stage::ordinal];
+    memory.grow((node_list::capacity(members) + 1) * Stage::node_bytes + 1);
+    return memory;
+  }
+  static void run_leaves(frame& f, node_list& list, const job& j, std::int64_t first, std::int64_t last) {
+    two_frames none;
+    for (std::int64_t l = first; l < last; ++l) {
+      const std::int64_t m = l * Stage::block;
+      leaves::push_leaf(f, none, list, l, {j.begin + m, j.begin + m, m, std::min(Stage::block, j.members - m)});
+    }
+  }
+  static void run_tasks(job& j) {
+    frame& f = *j.f;
+    for (int t = 0; t < j.tasks; ++t) nodes_of_thread(f, t, j.members);
+    runtime_of(f).executor->run(j.tasks, run_task, &j);
+    if constexpr (Stage::node_bytes > 0) {
+      node_list list(nullptr, Stage::node_bytes);
+      for (int t = 0; t < j.tasks; ++t)
+        nodes::append(f, list, node_list::of_range(j.begin_of(t), j.begin_of(t + 1)), nodes_of_thread(f, t, j.members).data());
+      list.finish(nodes::joins(f));
+      nodes::finish(f, list.data(0), j.members);
+    }
+  }
+  /// A share of the leaves by another thread, on a copy of the owner's workspace: what surrounds the stage lies there.
+  static void run_task(void* context, int task) {
+    const job& j = *static_cast<const job*>(context);
+    frame f = *j.f;
+    if (task != j.f->thread_number) {
+      f = frame_of_thread<C>(*j.f, task);
+      std::memcpy(f.thread, j.f->thread, static_cast<std::size_t>(C::plan.thread_bytes));
+    }
+    f.alone = false;
+    node_list list(nodes_of_thread(f, task, j.members).data(), Stage::node_bytes);
+    run_leaves(f, list, j, j.begin_of(task), j.begin_of(task + 1));
+  }
+};
+
+}  // namespace drx::run

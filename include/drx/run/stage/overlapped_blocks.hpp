@@ -1,0 +1,33 @@
+// drx/run/stage/overlapped_blocks.hpp: blocks of long members in turns, each on one of two frames. A block's elementwise functions are a chain of
+// hundreds of cycles, of which a processor sees only one at a time; meanwhile it computes the next block's dot products, and reads memory.
+#pragma once
+
+#include <drx/run/data/frame.hpp>
+
+namespace drx::run {
+
+/// Of a block of stage E: the steps up to its first product, if elementwise functions of what it makes come next, and members are long.
+/// They run before the last products of the block in front. 0: no step does.
+template <class C>
+constexpr int steps_ahead(int e) {
+  const auto& x = C::tape.entries[e];
+  const std::int64_t size = C::attr(e, 1);
+  const bool nested = C::placements.parent[C::placements.index(x.placement)] >= 0;
+  if (nested || size == 0 || size == prim::rules::stage::leaf) return 0;
+  const int region = x.first_region + 1, first = C::plan.first_step[region], count = C::plan.step_count[region];
+  for (int s = 0; s + 2 < count; ++s)
+    if (const plan::step now = C::plan.steps[first + s]; !now.group && C::tape.entries[now.entry].prim == &prim::matmul)
+      return C::plan.steps[first + s + 1].group ? s + 1 : 0;
+  return 0;
+}
+
+/// In how many turns the last of those steps and the last products of the block in front are computed: two, each of half of the
+/// members, if they can be. Memory is then read in a more even stream than by whole blocks.
+template <class C>
+constexpr int turns_of_block(int e) {
+  const int region = C::tape.entries[e].first_region + 1, step = C::plan.first_step[region] + steps_ahead<C>(e) - 1;
+  const plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[C::plan.steps[step].entry]);
+  return product.dots() > 0 && product.dots() % 2 == 0 ? 2 : 1;
+}
+
+}  // namespace drx::run
