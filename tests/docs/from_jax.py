@@ -38,7 +38,7 @@ template <auto F> void run(const char* separator) {
     for (int k = 0; k < 3; ++k) in[6].members.back().data<double>()[k] = in[4].data<double>()[3 * r + k];
   }
   std::printf("%%s[", separator);
-  harness::print_numbers(drx::oracle::run(t, in));
+  harness::print_numbers(drx::interpreter::run(t, in));
   std::printf(",");
   harness::print_numbers(harness::run_serial<P>(in));
   std::printf("]");

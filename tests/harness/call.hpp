@@ -36,7 +36,7 @@ inline void gather(const tensor& x, std::size_t level, std::vector<std::vector<s
 template <class X>
 struct host {
   static auto make(const drx::communicator&, const std::vector<std::int64_t>*, const tensor* in) {
-    return drx::oracle::from_tensors<X>({in, in + drx::leaf_count<X>});
+    return drx::interpreter::from_tensors<X>({in, in + drx::leaf_count<X>});
   }
 };
 template <class S, class P>

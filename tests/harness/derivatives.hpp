@@ -47,7 +47,7 @@ inline tensor random_tensor(const abstract_value& type, const domain& d, random&
 }
 
 inline void check_derivatives(const tape& t, const domain& d, std::uint64_t seed, const tensors& x) {
-  const auto report = drx::oracle::check_grads(t, x, {.order = d.orders, .tolerance = d.tolerance, .seed = seed});
+  const auto report = drx::interpreter::check_grads(t, x, {.order = d.orders, .tolerance = d.tolerance, .seed = seed});
   CHECK_MESSAGE(report.ok(), report.text());
   CHECK_MESSAGE(report.unclear == 0, report.text());
 }
@@ -74,12 +74,12 @@ inline void check_batch(const tape& t, const drx::vec<bool>& batched, const doma
     inputs.push_back(random_tensor(type, d, r));
   }
   if (!any) return;
-  const tensors all = drx::oracle::run(drx::transform::batch(t, batched, n), inputs);
+  const tensors all = drx::interpreter::run(drx::transform::batch(t, batched, n), inputs);
   for (std::int64_t k = 0; k < n; ++k) {
     tensors one;
     for (std::size_t i = 0; i < inputs.size(); ++i)
       one.push_back(batched[static_cast<int>(i)] ? element(inputs[i], k) : inputs[i]);
-    const tensors expected = drx::oracle::run(t, one);
+    const tensors expected = drx::interpreter::run(t, one);
     for (std::size_t o = 0; o < expected.size(); ++o) CHECK_MESSAGE(close(element(all[o], k), expected[o]), "batch");
   }
 }
@@ -116,7 +116,7 @@ void check_zero(const domain& d = {.low = .5, .high = 1.5}) {
   tensors x;
   for (int i : t.inputs) x.push_back(random_tensor(t.values[i], d, r));
   for (const tape& form : {t, drx::without_transparent_entries(t)}) {
-    for (const tensor& y : drx::oracle::run(form, x)) CHECK(close(y, zeros_like(y)));
+    for (const tensor& y : drx::interpreter::run(form, x)) CHECK(close(y, zeros_like(y)));
   }
 }
 

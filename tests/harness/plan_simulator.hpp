@@ -38,9 +38,9 @@ class plan_simulator {
     thread_.resize(static_cast<std::size_t>(p.thread_bytes), nothing);
   }
   tensors run(const tensors& in) {
-    drx::oracle::detail::scope top;
-    for (std::size_t i = 0; i < in.size(); ++i) drx::oracle::detail::note(top, in[i], static_cast<int>(i));
-    const drx::oracle::member_counts given;
+    drx::interpreter::detail::scope top;
+    for (std::size_t i = 0; i < in.size(); ++i) drx::interpreter::detail::note(top, in[i], static_cast<int>(i));
+    const drx::interpreter::member_counts given;
     for (int i = 0; i < t.regions[0].inputs.count; ++i) point(id(t.regions[0].inputs, i), in[static_cast<std::size_t>(i)]);
     region(0, {&top, nullptr, given}, false);
     tensors out;
@@ -50,7 +50,7 @@ class plan_simulator {
 
  private:
   using planner = drx::plan::workspace_planner<room>;
-  using site = drx::oracle::detail::site;
+  using site = drx::interpreter::detail::site;
   using fold = drx::fold;
   using space = drx::plan::space;
   static constexpr std::byte nothing{0xff};

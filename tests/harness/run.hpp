@@ -52,9 +52,9 @@ tensors random_inputs(const sample& s) {
 
 template <class Program>
 tensors run_plain(const tensors& in, const drx::compile_options& options = {}) {
-  drx::oracle::member_counts counts;
+  drx::interpreter::member_counts counts;
   for (const auto& m : options.members) counts.push_back({m.placement, m.count});
-  return drx::oracle::run(Program::tape().thaw(), in, counts);
+  return drx::interpreter::run(Program::tape().thaw(), in, counts);
 }
 
 // ---- comparing ----

@@ -197,7 +197,8 @@ TEST_CASE("guide: members in shards") {
   CHECK(next.total() == 3);
   CHECK(next.split_axis(0) == 1);
   CHECK(next.split_axis(1) == 0);
-  const auto expected = drx::oracle::call<OwnStep>(std::vector{first_network(0), first_network(1), first_network(2)},
+  const auto expected =
+      drx::interpreter::call<OwnStep>(std::vector{first_network(0), first_network(1), first_network(2)},
                                                    std::vector{batch_of(0), batch_of(1), batch_of(2)});
   const auto* half = reinterpret_cast<const double*>(next.leaf(0));  // 4 x 3 numbers
   for (std::int64_t i = 0; i < next.local(); ++i) {

@@ -159,15 +159,15 @@ void record(const row& r) {
   vec<bool> only_x = moving;
   only_x.push_back(false);
   const tape reverse = drx::transform::pullback(t, moving, vec<bool>{true});
-  const tensors forward = drx::oracle::run(drx::transform::jvp(t, moving), joined(x, v));
-  const tensors second = drx::oracle::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
+  const tensors forward = drx::interpreter::run(drx::transform::jvp(t, moving), joined(x, v));
+  const tensors second = drx::interpreter::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
   std::printf("{\"name\":\"%s\",\"python\":\"%s\",\"slack\":10,\"type\":\"float64\",", r.name, r.python);
   print("x", x, ",");
   print("v", v, ",");
   print("ct", ct, ",");
   print("value", {forward[0]}, ",");
   print("jvp", {forward[1]}, ",");
-  print("vjp", drx::oracle::run(reverse, joined(x, ct)), ",");
+  print("vjp", drx::interpreter::run(reverse, joined(x, ct)), ",");
   print("second", {second.begin() + n, second.end()}, ",\"compiled\":{");
   const tensors also = r.f.compiled(joined(joined(x, ct), v));
   print("value", {also[0]}, ",");

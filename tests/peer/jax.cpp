@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <random>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -76,7 +76,7 @@ template <class Program, class F> void record(const char* name, std::size_t memb
   separator = ",\n";
   print("inputs", inputs);
   std::printf(",");
-  print("outputs", oracle::run(t, inputs));
+  print("outputs", interpreter::run(t, inputs));
   std::printf(",");
   print("compiled", harness::run_serial<Program>(inputs));
   std::printf("}");

@@ -77,8 +77,8 @@ void record(const row& r, dtype type, bool first) {
   const tape reverse = drx::transform::pullback(t, moving, {true});
   vec<bool> only_x(n, true);
   only_x.push_back(false);
-  const tensors forward = drx::oracle::run(drx::transform::jvp(t, moving), joined(x, v));
-  const tensors second = drx::oracle::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
+  const tensors forward = drx::interpreter::run(drx::transform::jvp(t, moving), joined(x, v));
+  const tensors second = drx::interpreter::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
   std::printf("%s{\"name\":\"%s\",\"python\":\"%s\",\"slack\":%g,\"type\":\"%s\",", first ? "[" : ",\n", r.name, r.python, r.slack,
               type == dtype::float64 ? "float64" : "float32");
   print("x", x, ",");
@@ -86,7 +86,7 @@ void record(const row& r, dtype type, bool first) {
   print("ct", ct, ",");
   print("value", {forward[0]}, ",");
   print("jvp", {forward[1]}, ",");
-  print("vjp", drx::oracle::run(reverse, joined(x, ct)), ",");
+  print("vjp", drx::interpreter::run(reverse, joined(x, ct)), ",");
   print("second", {second.begin() + n, second.end()}, "");
   if (r.make.compiled && type == dtype::float64) {
     const tensors also = r.make.compiled(joined(joined(x, ct), v));

@@ -1,4 +1,4 @@
-// drx/core/tensor.hpp: a value at run time in its plainest form; what the oracle computes on and tests compare.
+// drx/core/tensor.hpp: a value at run time in its plainest form; what the interpreter computes on and tests compare.
 #pragma once
 
 #include <drx/core/abstract_value.hpp>

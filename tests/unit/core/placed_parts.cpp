@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -35,7 +35,8 @@ TEST_CASE("a placed tuple falls into placed values") {
   using member = std::pair<std::pair<vec2, vec2>, number>;
   using P = program<f, placed<member, clients>>;
   static_assert(std::is_same_v<P::result, std::tuple<vec2, vec2, number>>);
-  const auto [a, b, c] = oracle::call<P>(std::vector<member>{{{{1., 2.}, {3., 4.}}, 5.}, {{{10., 20.}, {30., 40.}}, 50.}});
+  const auto [a, b, c] =
+      interpreter::call<P>(std::vector<member>{{{{1., 2.}, {3., 4.}}, 5.}, {{{10., 20.}, {30., 40.}}, 50.}});
   CHECK((a[0] == 22 && a[1] == 44 && b[0] == 33 && b[1] == 44 && c == 50));
   harness::check_program<P>();
 }

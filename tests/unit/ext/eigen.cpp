@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -29,14 +29,14 @@ TEST_CASE("Eigen types stand in a program's signature and go in as they are") {
   static_assert(std::is_same_v<P::result, array<double, 3>>);
   static_assert(std::is_same_v<drx::canonical_t<rows3x2>, array<double, 3, 2>>);
   static_assert(std::is_same_v<drx::canonical_t<Eigen::RowVector3f>, array<float, 3>>);
-  const array<double, 3> y = oracle::call<P>(numbers(), Eigen::Vector2d(1, -1));
+  const array<double, 3> y = interpreter::call<P>(numbers(), Eigen::Vector2d(1, -1));
   CHECK(drx::as_eigen(y) == Eigen::Vector3d(-1, -1, -1));
 }
 
 TEST_CASE("Eigen values are taken where arrays are declared") {
   using P = program<product, array<double, 3, 2>, array<double, 2>>;
   const double memory[] = {1, 2, 3, 4, 5, 6};
-  const array<double, 3> y = oracle::call<P>(Eigen::Map<const rows3x2>(memory), Eigen::Vector2d(1, 0));
+  const array<double, 3> y = interpreter::call<P>(Eigen::Map<const rows3x2>(memory), Eigen::Vector2d(1, 0));
   CHECK(y[2] == 5);
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("placed Eigen values, and gradients in their form") {
     return drx::reduce_mean(drx::map([](auto u, auto x) { return drx::sum(u * x); }, drx::broadcast<clients>(w), xs));
   };
   static constexpr auto slope = [](auto w, auto xs) { return drx::grad(loss)(w, xs); };
-  const auto g = oracle::call<program<slope, Eigen::Vector2d, placed<Eigen::Vector2d, clients>>>(
+  const auto g = interpreter::call<program<slope, Eigen::Vector2d, placed<Eigen::Vector2d, clients>>>(
       Eigen::Vector2d(0, 0), std::vector<Eigen::Vector2d>{{1, 2}, {3, 4}});
   CHECK(drx::as_eigen(g) == Eigen::Vector2d(2, 3));
 }

@@ -5,7 +5,7 @@
 #include <drx/transform/grad.hpp>
 #include <drx/transform/program.hpp>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 namespace hana = boost::hana;
 using drx::array;
 using drx::placed;
@@ -61,14 +61,14 @@ TEST_CASE("a struct is its own traced form, and falls into its members' leaves")
   static_assert(std::is_same_v<drx::traced_t<user::model>, drx::value<user::model>>);
   static_assert(drx::leaf_types<user::model>()[2].shape == drx::make_shape(2, 2));
   static_assert(drx::all_floating<user::model>);
-  CHECK(oracle::call<program<loss, user::model, vec2>>(three_layers(), vec2{1., 1.}) == 5 + 5 + 30);
+  CHECK(interpreter::call<program<loss, user::model, vec2>>(three_layers(), vec2{1., 1.}) == 5 + 5 + 30);
 }
 
 TEST_CASE("the gradient in a struct is that struct") {
   static constexpr auto slope = [](auto m, auto x) { return drx::grad(loss)(m, x); };
   using P = program<slope, user::model, vec2>;
   static_assert(std::is_same_v<P::result, user::model>);
-  const user::model g = oracle::call<P>(three_layers(), vec2{1., 2.});
+  const user::model g = interpreter::call<P>(three_layers(), vec2{1., 2.});
   CHECK(g.first.b[0] == 1);
   CHECK(g.first.b[1] == 10);
   CHECK(g.first.w(1, 0) == 10);
@@ -85,7 +85,7 @@ TEST_CASE("structs are broadcast, mapped, placed and reduced whole") {
     return drx::reduce_mean(
         drx::map([](auto l, auto x) { return drx::grad(loss)(l, x); }, drx::broadcast<clients>(m), xs));
   };
-  const auto g = oracle::call<program<round, user::model, placed<vec2, clients>>>(
+  const auto g = interpreter::call<program<round, user::model, placed<vec2, clients>>>(
       three_layers(), std::vector{vec2{1., 2.}, vec2{3., 4.}});
   static_assert(std::is_same_v<decltype(g), const user::model>);
   CHECK(g.first.w(1, 0) == 20);
@@ -95,7 +95,7 @@ TEST_CASE("structs are broadcast, mapped, placed and reduced whole") {
     return drx::map([](auto l) { return user::layer{l.w + l.w, l.b}; }, ls);
   };
   const auto ls =
-      oracle::call<program<layers, placed<user::layer, clients>>>(std::vector{identity(1, 2), identity(3, 4)});
+      interpreter::call<program<layers, placed<user::layer, clients>>>(std::vector{identity(1, 2), identity(3, 4)});
   REQUIRE(ls.size() == 2);
   CHECK(ls[1].w(1, 1) == 2);
   CHECK(ls[1].b[1] == 4);
@@ -108,7 +108,7 @@ TEST_CASE("a struct is carried through a loop") {
       return user::layer{l.w - 0.5 * g.w, l.b - 0.5 * g.b};
     });
   };
-  const user::layer l = oracle::call<program<descend, user::layer, vec2>>(identity(0, 0), vec2{2., 4.});
+  const user::layer l = interpreter::call<program<descend, user::layer, vec2>>(identity(0, 0), vec2{2., 4.});
   CHECK(l.b[0] == -1.5);
   CHECK(l.w(0, 0) == 1 - 3);
   CHECK(l.w(0, 1) == -6);
@@ -117,10 +117,10 @@ TEST_CASE("a struct is carried through a loop") {
 TEST_CASE("the macro's order is the leaves' order; members keep their names") {
   static constexpr auto f = [](auto r) { return user::reordered{r.x + r.y, r.y - r.x}; };
   using P = program<f, user::reordered>;
-  const user::reordered r = oracle::call<P>(user::reordered{{1., 2.}, {10., 20.}});
+  const user::reordered r = interpreter::call<P>(user::reordered{{1., 2.}, {10., 20.}});
   CHECK(r.x[1] == 22);
   CHECK(r.y[1] == 18);
-  const auto leaves = oracle::to_tensors<user::reordered>(user::reordered{{1., 2.}, {10., 20.}});
+  const auto leaves = interpreter::to_tensors<user::reordered>(user::reordered{{1., 2.}, {10., 20.}});
   CHECK(leaves[0].data<double>()[0] == 10);
 }
 
@@ -130,8 +130,8 @@ TEST_CASE("a struct made with BOOST_HANA_DEFINE_STRUCT") {
   user::defined d;
   d.x = {1., 2., 3.};
   d.y = 4.;
-  CHECK(oracle::call<program<f, user::defined>>(d) == 24);
-  const user::defined slope = oracle::call<program<g, user::defined>>(d);
+  CHECK(interpreter::call<program<f, user::defined>>(d) == 24);
+  const user::defined slope = interpreter::call<program<g, user::defined>>(d);
   CHECK(slope.x[2] == 4);
   CHECK(slope.y.item() == 6);
 }
@@ -141,7 +141,7 @@ TEST_CASE("hana::tuple, also with placed parts") {
     return hana::make_tuple(drx::reduce_sum(hana::at_c<0>(t)), hana::at_c<1>(t));
   };
   using P = program<f, hana::tuple<placed<double, clients>, array<double, 2>>>;
-  const auto r = oracle::call<P>(hana::make_tuple(std::vector{1., 2.}, vec2{3., 4.}));
+  const auto r = interpreter::call<P>(hana::make_tuple(std::vector{1., 2.}, vec2{3., 4.}));
   static_assert(std::is_same_v<decltype(r), const hana::tuple<double, vec2>>);
   CHECK(hana::at_c<0>(r) == 3);
   CHECK(hana::at_c<1>(r)[1] == 4);

@@ -42,7 +42,7 @@ void check_same(const tape& a, const tape& b, generator& r) {
   CHECK(drx::plan::multiplications(b) <= drx::plan::multiplications(a));
   tensors x;
   for (int i : a.inputs) x.push_back(harness::random_tensor(a.values[i], {.low = -.3, .high = .3}, r));
-  const tensors y = drx::oracle::run(a, x), z = drx::oracle::run(b, x);
+  const tensors y = drx::interpreter::run(a, x), z = drx::interpreter::run(b, x);
   REQUIRE(y.size() == z.size());
   for (std::size_t i = 0; i < y.size(); ++i) CHECK_MESSAGE(harness::close(y[i], z[i]), drx::show(a) << drx::show(b));
 }

@@ -57,7 +57,7 @@ int loops_of_stages() {
   harness::random r(3);
   tensors x;
   for (int i : t.inputs) x.push_back(harness::random_tensor(t.values[i], {.low = .2, .high = .8, .members = 5}, r));
-  const tensors y = drx::oracle::run(t, x), z = drx::oracle::run(u, x);
+  const tensors y = drx::interpreter::run(t, x), z = drx::interpreter::run(u, x);
   REQUIRE(y.size() == z.size());
   for (std::size_t i = 0; i < y.size(); ++i) CHECK(harness::close(y[i], z[i]));
   return loops(u);

@@ -86,7 +86,7 @@ counts check(std::int64_t members = 3) {
     parts.push_back(shards_of(x, shards.values[shards.inputs[i]], mesh.count));
     in.push_back(std::move(x));
   }
-  const auto expected = drx::oracle::run(t, in), found = drx::oracle::run(shards, parts);
+  const auto expected = drx::interpreter::run(t, in), found = drx::interpreter::run(shards, parts);
   REQUIRE(expected.size() == found.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     c.split_outputs += !(found[i].type.shape == expected[i].type.shape);
@@ -99,7 +99,7 @@ counts check(std::int64_t members = 3) {
     CHECK(!drx::prim::is_collective(e.prim));
     return false;
   });
-  const auto staged = drx::oracle::run(drx::plan::staged(shards), parts);
+  const auto staged = drx::interpreter::run(drx::plan::staged(shards), parts);
   CHECK(largest_difference(staged, found) < 1e-13);
   return c;
 }
@@ -228,7 +228,8 @@ TEST_CASE("two axes are a mesh") {
     CHECK(mesh.members == &drx::placement_of<clients>);
     CHECK(mesh.shards == &drx::placement_of<model>);
     CHECK(mesh.count == 4);
-    const auto found = drx::oracle::run(drx::plan::partitioned(t), {x}), expected = drx::oracle::run(plain, {x});
+    const auto found =
+        drx::interpreter::run(drx::plan::partitioned(t), {x}), expected = drx::interpreter::run(plain, {x});
     CHECK(largest_difference(found, expected) < 1e-12);
   };
   check_mesh(values::tape().thaw(), program<arrays, X>::tape().thaw());

@@ -74,9 +74,9 @@ std::string compared(const tape& t, const tensors& in, const char* what) {
   split += mesh.count > 1;
   tensors parts;
   for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(in_shards(in[i], shards.values[shards.inputs[static_cast<int>(i)]], mesh));
-  const tensors expected = drx::oracle::run(t, in);
+  const tensors expected = drx::interpreter::run(t, in);
   const auto differs = [&](const tape& u, const char* form) {
-    const tensors found = drx::oracle::run(u, parts);
+    const tensors found = drx::interpreter::run(u, parts);
     double most = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) most = harness::larger(most, harness::largest_difference(found[i], in_shards(expected[i], found[i].type, mesh), harness::relative_to::largest));
     return most < 1e-9 ? std::string() : std::string(what) + form + ": results differ by " + std::to_string(most) + "\n";
@@ -97,14 +97,14 @@ std::string fault(unsigned seed) {
   if (!wrong.empty()) return wrong + drx::show(t);
 
   tensors cotangents = x;
-  for (const auto& y : drx::oracle::run(t, x)) cotangents.push_back(drx::oracle::detail::random_like(y, r));
+  for (const auto& y : drx::interpreter::run(t, x)) cotangents.push_back(drx::interpreter::detail::random_like(y, r));
   const vec<bool> all_in(t.inputs.size(), true), all_out(t.outputs.size(), true);
   const tape gradient = drx::transform::vjp(t, all_in, all_out, true);
   wrong = compared(gradient, cotangents, "gradient") + compared(with_layouts(gradient, shards, r), cotangents, "gradient, with more layouts");
   if (!wrong.empty()) return wrong + drx::show(t);
 
   tensors directions = x;
-  for (const tensor& v : x) directions.push_back(drx::oracle::detail::random_like(v, r));
+  for (const tensor& v : x) directions.push_back(drx::interpreter::detail::random_like(v, r));
   wrong = compared(drx::transform::jvp(t, all_in), directions, "directions");
   if (!wrong.empty()) return wrong + drx::show(t);
 

@@ -51,7 +51,7 @@ std::string compared(const tape& t, const tensors& in, const char* what) {
   const tape prepared = drx::plan::prepared(t);
   if (!plan_simulator::has_room(prepared)) return {};
   ++run;
-  const tensors expected = drx::oracle::run(t, in), found = plan_simulator(prepared).run(in);
+  const tensors expected = drx::interpreter::run(t, in), found = plan_simulator(prepared).run(in);
   const double most = harness::largest_difference(found, expected, harness::relative_to::largest);
   return most < 1e-7 ? std::string() : std::string(what) + ": results differ by " + std::to_string(most) + "\n";
 }
@@ -67,8 +67,8 @@ std::string fault(unsigned seed) {
 
   const vec<bool> all_in(t.inputs.size(), true), all_out(t.outputs.size(), true);
   tensors cotangents = x, directions = x;
-  for (const auto& y : drx::oracle::run(t, x)) cotangents.push_back(drx::oracle::detail::random_like(y, r));
-  for (const auto& v : x) directions.push_back(drx::oracle::detail::random_like(v, r));
+  for (const auto& y : drx::interpreter::run(t, x)) cotangents.push_back(drx::interpreter::detail::random_like(y, r));
+  for (const auto& v : x) directions.push_back(drx::interpreter::detail::random_like(v, r));
   if (wrong.empty()) wrong = compared(drx::transform::vjp(t, all_in, all_out, true), cotangents, "gradient");
   if (wrong.empty()) wrong = compared(drx::transform::jvp(t, all_in), directions, "directions");
   return wrong.empty() ? wrong : wrong + drx::show(t);

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -25,7 +25,8 @@ TEST_CASE("argmax and argmin: the first of equal ones") {
   using P = program<f, array<float, 3, 4>>;
   static_assert(std::is_same_v<P::result, std::tuple<array<int, 3>, array<int, 3>, array<int, 4>>>);
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  const auto [largest, smallest, down] = oracle::call<P>(array<float, 3, 4>{1.f, 5.f, 5.f, 0.f, -1.f, -inf, -inf, -1.f, 2.f, nan, 9.f, nan});
+  const auto [largest, smallest, down] =
+      interpreter::call<P>(array<float, 3, 4>{1.f, 5.f, 5.f, 0.f, -1.f, -inf, -inf, -1.f, 2.f, nan, 9.f, nan});
   CHECK(largest[0] == 1);
   CHECK(smallest[0] == 3);
   CHECK(largest[1] == 0);
@@ -39,7 +40,7 @@ TEST_CASE("argmax and argmin: the first of equal ones") {
 TEST_CASE("all_of and any_of") {
   static_assert(has_all_of<array<bool, 2>> && !has_all_of<array<int, 2>> && !has_all_of<drx::placed<array<bool, 2>, clients>>);
   constexpr auto f = [](auto x) { return std::tuple{drx::all_of(x > 0), drx::any_of(x > 0), drx::all_of<1>(x > 0), drx::any_of<0>(x > 0)}; };
-  const auto [all, any, rows, columns] = oracle::call<program<f, array<int, 2, 2>>>(array<int, 2, 2>{1, 1, 0, 1});
+  const auto [all, any, rows, columns] = interpreter::call<program<f, array<int, 2, 2>>>(array<int, 2, 2>{1, 1, 0, 1});
   CHECK(!all);
   CHECK(any);
   CHECK(rows[0]);

@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -36,7 +36,8 @@ TEST_CASE("assignments") {
   };
   using state = std::pair<vec2, double>;
   using P = program<f, state, double, state, placed<double, clients>>;
-  const auto [x, a, sum] = oracle::call<P>(state{{1., 2.}, 3.}, 0.5, state{{2., 4.}, 2.}, std::vector<double>{1, 2});
+  const auto [x, a, sum] =
+      interpreter::call<P>(state{{1., 2.}, 3.}, 0.5, state{{2., 4.}, 2.}, std::vector<double>{1, 2});
   CHECK((x.first[0] == 0 && x.first[1] == 0 && x.second == 2 && a[0] == 2 && a[1] == 2 && sum == 6));
 }
 
@@ -44,7 +45,7 @@ TEST_CASE("a plain number beside arrays that are stacked") {
   constexpr auto f = [](auto x) { return std::pair{drx::stack(drx::index<0>(x), 3, 0.5), drx::stack<1>(2, x)}; };
   using P = program<f, vec2>;
   static_assert(std::is_same_v<P::result, std::pair<array<double, 3>, array<double, 2, 2>>>);
-  const auto [column, rows] = oracle::call<P>(vec2{7., 8.});
+  const auto [column, rows] = interpreter::call<P>(vec2{7., 8.});
   CHECK((column[0] == 7 && column[1] == 3 && column[2] == 0.5));
   CHECK((rows(0, 0) == 2 && rows(0, 1) == 7 && rows(1, 0) == 2 && rows(1, 1) == 8));
 }

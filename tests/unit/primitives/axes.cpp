@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -35,7 +35,7 @@ TEST_CASE("expand_dims and squeeze") {
   };
   using P = program<f, m23>;
   static_assert(std::is_same_v<P::result, std::tuple<array<double, 1, 2, 1, 3, 1>, m23, array<double, 2, 1, 3>, array<double, 1>>>);
-  const auto [wide, narrow, between, one] = oracle::call<P>(m23{1, 2, 3, 4, 5, 6});
+  const auto [wide, narrow, between, one] = interpreter::call<P>(m23{1, 2, 3, 4, 5, 6});
   for (int i = 0; i < 6; ++i) CHECK((wide[i] == i + 1 && narrow[i] == i + 1 && between[i] == i + 1));
   CHECK(one[0] == 21);
 }
@@ -47,7 +47,7 @@ TEST_CASE("copies of arrays, and of elements") {
   using P = program<f, m23>;
   static_assert(std::is_same_v<P::result, std::tuple<array<double, 2, 6>, array<double, 4, 3>, array<double, 2, 2, 6>, array<double, 4, 3>,
                                                      array<double, 2, 6>, array<double, 2, 0>>>);
-  const auto [beside, below, apart, rows, each, none] = oracle::call<P>(m23{1, 2, 3, 4, 5, 6});
+  const auto [beside, below, apart, rows, each, none] = interpreter::call<P>(m23{1, 2, 3, 4, 5, 6});
   for (int i = 0; i < 12; ++i) {
     CHECK(beside[i] == i / 6 * 3 + i % 3 + 1);
     CHECK(below[i] == i % 6 + 1);

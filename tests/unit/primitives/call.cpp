@@ -54,7 +54,7 @@ using v3 = array<double, 3>;
 
 TEST_CASE("values, through the plain interpreter") {
   using P = program<root, double>;
-  CHECK(drx::oracle::call<P>(1.5) == doctest::Approx(1.5 * std::sqrt(3.25)));
+  CHECK(drx::interpreter::call<P>(1.5) == doctest::Approx(1.5 * std::sqrt(3.25)));
   const std::string text = drx::show<P>();
   CHECK(text.find("call[newton]") != std::string::npos);
 }
@@ -65,7 +65,7 @@ TEST_CASE("a tape that is too small says so") {
   std::vector<drx::tensor> in;
   for (int i : backwards.inputs) in.emplace_back(backwards.values[i]);
   in[2].data<std::int32_t>()[0] = 2;
-  CHECK_THROWS_AS(drx::oracle::run(backwards, in), ad::tape_overflow);
+  CHECK_THROWS_AS(drx::interpreter::run(backwards, in), ad::tape_overflow);
 }
 
 TEST_CASE("derivatives of both modes and two orders, batches") {

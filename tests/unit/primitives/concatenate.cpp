@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -30,7 +30,8 @@ TEST_CASE("concatenate and stack") {
   };
   using P = program<f, m23, m43>;
   static_assert(std::is_same_v<P::result, std::tuple<array<int, 6, 3>, array<int, 2, 3, 2>, array<int, 2, 3>>>);
-  const auto [joined, stacked, rows] = oracle::call<P>(m23{0, 1, 2, 3, 4, 5}, m43{6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17});
+  const auto [joined, stacked, rows] =
+      interpreter::call<P>(m23{0, 1, 2, 3, 4, 5}, m43{6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17});
   for (int i = 0; i < 18; ++i) CHECK(joined[i] == i);
   CHECK(stacked(1, 2, 0) == 5);
   CHECK(stacked(1, 2, 1) == 5);

@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::abstract_value;
 using drx::array;
 using drx::builder;
@@ -47,11 +47,11 @@ TEST_CASE("cond") {
     return std::tuple{inner, drx::cond(drx::sum(y) > 0, [&] { return x; }, [&] { return x + y; })};
   };
   using P = program<f, vec2, vec2>;
-  const auto [inner, outer] = oracle::call<P>(vec2{1, 2}, vec2{3, -4});
+  const auto [inner, outer] = interpreter::call<P>(vec2{1, 2}, vec2{3, -4});
   CHECK(std::get<0>(inner)[1] == -8);
   CHECK(std::get<1>(inner) == 3);
   CHECK(outer[0] == 4);
-  const auto [other, taken] = oracle::call<P>(vec2{1, -2}, vec2{3, 4});
+  const auto [other, taken] = interpreter::call<P>(vec2{1, -2}, vec2{3, 4});
   CHECK(std::get<0>(other)[1] == -2);
   CHECK(std::get<1>(other) == -2);
   CHECK(taken[0] == 1);
@@ -108,7 +108,7 @@ TEST_CASE("switch_case takes the nearest case") {
     return drx::switch_case(i, [=] { return x; }, [=] { return x * 10; }, [=] { return x * 100; });
   };
   for (int i = -2; i < 5; ++i) {
-    const vec2 y = oracle::call<program<f, int, vec2>>(i, vec2{1, 2});
+    const vec2 y = interpreter::call<program<f, int, vec2>>(i, vec2{1, 2});
     CHECK(y[1] == (i <= 0 ? 2 : i == 1 ? 20 : 200));
   }
   harness::check_program<program<f, int, vec2>>();

@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -28,7 +28,7 @@ TEST_CASE("elements known at compile time") {
   return %5
 }
 )");
-  const array<float, 3> y = oracle::call<P>(array<float, 3>{4.f, 4.f, 4.f});
+  const array<float, 3> y = interpreter::call<P>(array<float, 3>{4.f, 4.f, 4.f});
   CHECK(y[0] == 1);
   CHECK(y[1] == 2);
   CHECK(y[2] == -1);
@@ -41,7 +41,7 @@ TEST_CASE("elements keep all their bits") {
     return std::pair{n + drx::constant(large), x * drx::constant(small)};
   };
   using P = program<f, std::int64_t, double>;
-  const auto [n, x] = oracle::call<P>(std::int64_t{0}, 1.);
+  const auto [n, x] = interpreter::call<P>(std::int64_t{0}, 1.);
   CHECK(n[1] == 9007199254740993);
   CHECK(x[0] == 1e-320);
   CHECK(std::signbit(x[1]));
@@ -65,7 +65,7 @@ TEST_CASE("what is computed of constants only is written where it is used") {
     return std::tuple{drx::matmul(unit, x), twice, lower};
   };
   harness::check_program<program<f, array<double, 3>>>();
-  const auto [same, twice, lower] = oracle::call<program<f, array<double, 3>>>(array<double, 3>{1., 2., 3.});
+  const auto [same, twice, lower] = interpreter::call<program<f, array<double, 3>>>(array<double, 3>{1., 2., 3.});
   CHECK((same[0] == 1 && same[1] == 2 && same[2] == 3));
   CHECK((lower(0, 0) == doctest::Approx(1 + std::exp(-1)) && lower(0, 1) == 0 && lower(1, 0) == 1));
 }
@@ -78,7 +78,7 @@ TEST_CASE("a program without inputs") {
     const auto rows = drx::vmap([](auto v) { return drx::sum(v); })(drx::ones<array<double, 2, 3>>());
     return std::tuple{steps, slope, drx::uniform<double, 2>(key), rows};
   };
-  const auto [steps, slope, draws, rows] = oracle::call<program<f>>();
+  const auto [steps, slope, draws, rows] = interpreter::call<program<f>>();
   CHECK(steps == .125);
   CHECK((slope[0] == 0 && slope[2] == 4));
   CHECK((draws[0] > 0 && draws[0] < 1 && draws[0] != draws[1]));
@@ -93,7 +93,7 @@ TEST_CASE("a reduction of constants is written around the loops that use it, and
     return steps + drx::reduce_sum(drx::map([=](auto v) { return v * total; }, y));
   };
   using P = program<f, double, drx::placed<double, clients>>;
-  CHECK(oracle::call<P>(2., std::vector<double>{1., 2., 3.}) == doctest::Approx(2 * 3.375 + 9));
+  CHECK(interpreter::call<P>(2., std::vector<double>{1., 2., 3.}) == doctest::Approx(2 * 3.375 + 9));
   const std::string text = drx::show<P>();
   CHECK(text.find("reduce_sum") < text.find("scan"));
 }
@@ -111,7 +111,7 @@ TEST_CASE("a loop over constants is written once, however often it is used") {
   CHECK(text.find("scan[3") == text.rfind("scan[3"));
   double steps = 1;
   for (int i = 0; i < 3; ++i) steps += std::sin(steps);
-  const auto [sum, power, product, difference] = oracle::call<P>(2.);
+  const auto [sum, power, product, difference] = interpreter::call<P>(2.);
   CHECK(sum == doctest::Approx(2 * steps + std::cos(2.) * 2 * steps));
   CHECK(power == doctest::Approx(2 * steps * steps));
   CHECK(product == doctest::Approx((std::exp(2.) + steps) * 2));
@@ -126,7 +126,7 @@ TEST_CASE("maps and loops over constants in each other: which of two values is t
     return pairs + drx::reduce_sum(drx::map([](auto c) { return drx::reduce_sum(c); }, x));
   };
   using P = program<of_pairs, drx::placed<drx::placed<double, rows>, clients>>;
-  CHECK(oracle::call<P>(std::vector<std::vector<double>>{{1., 2.}, {3., 4., 5.}}) == 15 + 2 * 3);
+  CHECK(interpreter::call<P>(std::vector<std::vector<double>>{{1., 2.}, {3., 4., 5.}}) == 15 + 2 * 3);
 
   static constexpr auto loops = [](auto x) {
     const auto number = [](auto i) { return drx::cast<double>(i); };
@@ -150,7 +150,7 @@ TEST_CASE("maps and loops over constants in each other: which of two values is t
       for (int k = 0; k < 2; ++k) expected += i * k + j * k * 2 + i * j + (k + i) * (j + 1), slope += j * k;
     }
   constexpr auto with_slope = [](auto x) { return drx::value_and_grad(loops)(x); };
-  const auto [value, derivative] = oracle::call<program<with_slope, double>>(2.);
+  const auto [value, derivative] = interpreter::call<program<with_slope, double>>(2.);
   CHECK(value == doctest::Approx(expected));
   CHECK(derivative == doctest::Approx(slope));
 }
@@ -166,7 +166,7 @@ TEST_CASE("a loop over constants in a branch and in a loop of another one") {
       return product + drx::cond(i > 0, sum, [=](auto v) { return v * drx::cast<double>(i); }, x);
     });
   };
-  CHECK(oracle::call<program<f, double>>(3.) == 1 + (2 + 2) + (2 + 4) + 3 * 4);
+  CHECK(interpreter::call<program<f, double>>(3.) == 1 + (2 + 2) + (2 + 4) + 3 * 4);
 }
 
 TEST_CASE("arrays with elements are constants") {
@@ -177,7 +177,7 @@ TEST_CASE("arrays with elements are constants") {
     return std::tuple{x * weights, sum, twice, weights};
   };
   using P = program<f, array<float, 3>>;
-  const auto [product, sum, twice, same] = oracle::call<P>(array<float, 3>{4.f, 4.f, 4.f});
+  const auto [product, sum, twice, same] = interpreter::call<P>(array<float, 3>{4.f, 4.f, 4.f});
   CHECK((product[0] == 1 && product[1] == 2 && product[2] == -1));
   CHECK((sum[0] == 4 && sum[1] == 6));
   CHECK((twice[2] == 4 && same[1] == .5f));

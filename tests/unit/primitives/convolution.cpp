@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::padding;
 using drx::program;
@@ -53,7 +53,7 @@ TEST_CASE("a convolution is a sum over taps and channels") {
   using W = array<double, 3, 2, 3, 2>;
   const X x = numbered<X>(1);
   const W w = numbered<W>(2);
-  const array<double, 2, 2, 6, 2> y = oracle::call<program<f, X, W>>(x, w);
+  const array<double, 2, 2, 6, 2> y = interpreter::call<program<f, X, W>>(x, w);
   for (int n = 0; n < 2; ++n)
     for (int oh = 0; oh < 2; ++oh)
       for (int ow = 0; ow < 6; ++ow)
@@ -71,7 +71,8 @@ TEST_CASE("a convolution is a sum over taps and channels") {
 
 TEST_CASE("zeros between the inputs") {
   constexpr auto f = [](auto x, auto w) { return drx::conv1d<drx::input_dilations<2>, padding<1, 2>>(x, w); };
-  const array<double, 5, 1> y = oracle::call<program<f, array<double, 2, 1>, array<double, 2, 1, 1>>>(array<double, 2, 1>{3, 5}, array<double, 2, 1, 1>{1, 10});
+  const array<double, 5, 1> y =
+      interpreter::call<program<f, array<double, 2, 1>, array<double, 2, 1, 1>>>(array<double, 2, 1>{3, 5}, array<double, 2, 1, 1>{1, 10});
   const double expected[] = {30, 3, 50, 5, 0};  // of 0 3 0 5 0 0
   for (int i = 0; i < 5; ++i) CHECK(y[i] == expected[i]);
 }
@@ -82,7 +83,8 @@ TEST_CASE("pooling") {
                       drx::avg_pool<drx::window<3>, strides<2>, padding<1>>(x)};
   };
   using A = array<double, 5, 2>;
-  const auto [largest, mean, same_largest, padded_mean] = oracle::call<program<f, A>>(A{1, 10, 3, -2, 3, 5, -8, 4, 0, 7});
+  const auto [largest, mean, same_largest, padded_mean] =
+      interpreter::call<program<f, A>>(A{1, 10, 3, -2, 3, 5, -8, 4, 0, 7});
   static_assert(std::is_same_v<decltype(largest), const array<double, 2, 2>> && std::is_same_v<decltype(same_largest), const array<double, 3, 2>>);
   const double l[] = {3, 10, 3, 5}, m[] = {2, 4, -2.5, 4.5}, s[] = {3, 10, 3, 5, 0, 7}, p[] = {4. / 3, 8. / 3, -2. / 3, 7. / 3, -8. / 3, 11. / 3};
   for (int i = 0; i < 4; ++i) {
@@ -100,7 +102,7 @@ TEST_CASE("of equal elements of a window the first takes the derivative; a NaN i
     return std::pair{drx::max_pool<drx::window<3>, strides<1>>(x), drx::grad([](auto v) { return drx::sum(drx::max_pool<drx::window<3>, strides<1>>(v)); })(x)};
   };
   using A = array<double, 5, 1>;
-  const auto [y, slope] = oracle::call<program<f, A>>(A{2, 7, 7, 1, NAN});
+  const auto [y, slope] = interpreter::call<program<f, A>>(A{2, 7, 7, 1, NAN});
   const double expected[] = {0, 2, 0, 0, 1};
   for (int i = 0; i < 5; ++i) CHECK(slope[i] == expected[i]);
   CHECK(y[1] == 7);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -30,7 +30,7 @@ TEST_CASE("cumulative sums and products, forward and backward") {
   };
   cube x;
   for (int i = 0; i < 24; ++i) x[i] = i - 8;
-  const auto [sums, sums_back, products, products_back] = oracle::call<program<f, cube>>(x);
+  const auto [sums, sums_back, products, products_back] = interpreter::call<program<f, cube>>(x);
   for (int a = 0; a < 2; ++a)
     for (int c = 0; c < 3; ++c)
       for (int k = 0; k < 4; ++k) {
@@ -65,7 +65,8 @@ TEST_CASE("the largest and smallest so far: the first of equal ones, NaNs count"
   };
   using v6 = array<float, 6>;
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto [largest, smallest, largest_back, smallest_back] = oracle::call<program<f, v6>>(v6{2.f, 1.f, 3.f, 3.f, 0.f, nan});
+  const auto [largest, smallest, largest_back, smallest_back] =
+      interpreter::call<program<f, v6>>(v6{2.f, 1.f, 3.f, 3.f, 0.f, nan});
   const float up[] = {2, 2, 3, 3, 3}, down[] = {2, 1, 1, 1, 0};
   for (int i = 0; i < 5; ++i) {
     CHECK(largest[i] == up[i]);
@@ -76,7 +77,7 @@ TEST_CASE("the largest and smallest so far: the first of equal ones, NaNs count"
   CHECK(std::isnan(largest[5]));
   CHECK(std::isnan(smallest[5]));
   constexpr auto g = drx::grad([](auto x) { return drx::sum(drx::cummax(x)); });
-  const auto slope = oracle::call<program<g, v6>>(v6{2.f, 1.f, 3.f, 3.f, 0.f, 4.f});
+  const auto slope = interpreter::call<program<g, v6>>(v6{2.f, 1.f, 3.f, 3.f, 0.f, 4.f});
   const float winners[] = {2, 0, 3, 0, 0, 1};
   for (int i = 0; i < 6; ++i) CHECK(slope[i] == winners[i]);
 }

@@ -3,7 +3,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -58,7 +58,7 @@ constexpr auto svd = [](auto a) { return drx::svd(a); };
 
 template <std::int64_t M, std::int64_t N>
 void check_qr(const matrix<M, N>& a) {
-  const auto [q, r] = oracle::call<program<qr, matrix<M, N>>>(a);
+  const auto [q, r] = interpreter::call<program<qr, matrix<M, N>>>(a);
   CHECK(residual(q, r, a) < 1e-14 * static_cast<double>(M));
   CHECK(residual<true>(q, q, unit<N>()) < 1e-14 * static_cast<double>(M));
   for (std::int64_t i = 0; i < N; ++i)
@@ -66,7 +66,7 @@ void check_qr(const matrix<M, N>& a) {
 }
 template <std::int64_t N>
 void check_eigh(const matrix<N, N>& a, double scale = 1) {
-  const auto [w, v] = oracle::call<program<eigh, matrix<N, N>>>(a);
+  const auto [w, v] = interpreter::call<program<eigh, matrix<N, N>>>(a);
   matrix<N, N> symmetric;
   for (std::int64_t i = 0; i < N; ++i)
     for (std::int64_t j = 0; j < N; ++j) symmetric(i, j) = a(i, j) / 2 + a(j, i) / 2;
@@ -77,7 +77,7 @@ void check_eigh(const matrix<N, N>& a, double scale = 1) {
 template <std::int64_t M, std::int64_t N>
 void check_svd(const matrix<M, N>& a, double scale = 1) {
   constexpr std::int64_t k = M < N ? M : N;
-  const auto [u, s, vt] = oracle::call<program<svd, matrix<M, N>>>(a);
+  const auto [u, s, vt] = interpreter::call<program<svd, matrix<M, N>>>(a);
   for (std::int64_t i = 1; i < k; ++i) CHECK(s[i] <= s[i - 1]);
   for (double x : s) CHECK(x >= 0);
   CHECK(residual(scaled(u, s), vt, a) < 1e-14 * scale * static_cast<double>(M + N));
@@ -129,20 +129,20 @@ TEST_CASE("special matrices: zero, unit, of lower rank, graded, very large and v
 TEST_CASE("numbers that are not finite give NaN, in their matrix alone") {
   using two = array<double, 2, 2, 2>;
   const two a{1, NAN, 0, 1, 2, 0, 0, 1};
-  const auto [q, r] = oracle::call<program<qr, two>>(a);
-  const auto [w, v] = oracle::call<program<eigh, two>>(a);
-  const auto [u, s, vt] = oracle::call<program<svd, two>>(a);
+  const auto [q, r] = interpreter::call<program<qr, two>>(a);
+  const auto [w, v] = interpreter::call<program<eigh, two>>(a);
+  const auto [u, s, vt] = interpreter::call<program<svd, two>>(a);
   for (int i = 0; i < 4; ++i) CHECK((std::isnan(q[i]) && std::isnan(r[i]) && std::isnan(v[i]) && std::isnan(u[i]) && std::isnan(vt[i])));
   for (int i = 0; i < 2; ++i) CHECK((std::isnan(w[i]) && std::isnan(s[i])));
   CHECK((w(1, 0) == 1 && w(1, 1) == 2 && s(1, 0) == 2 && s(1, 1) == 1 && r(1, 0, 0) == 2));
 }
 
 TEST_CASE("signs: LAPACK's of Q and R, the largest element of an eigenvector or a column of U is positive") {
-  const auto [q, r] = oracle::call<program<qr, matrix<2, 2>>>(matrix<2, 2>{3, 1, 4, 2});
+  const auto [q, r] = interpreter::call<program<qr, matrix<2, 2>>>(matrix<2, 2>{3, 1, 4, 2});
   CHECK((r(0, 0) == doctest::Approx(-5) && q(0, 0) == doctest::Approx(-.6) && r(1, 1) == doctest::Approx(.4)));
-  const auto [w, v] = oracle::call<program<eigh, matrix<2, 2>>>(matrix<2, 2>{0, -3, -3, 8});
+  const auto [w, v] = interpreter::call<program<eigh, matrix<2, 2>>>(matrix<2, 2>{0, -3, -3, 8});
   CHECK((w[0] == doctest::Approx(-1) && w[1] == doctest::Approx(9) && v(0, 0) > 0 && v(1, 1) > 0));
-  const auto [u, s, vt] = oracle::call<program<svd, matrix<2, 2>>>(matrix<2, 2>{0, 2, -3, 0});
+  const auto [u, s, vt] = interpreter::call<program<svd, matrix<2, 2>>>(matrix<2, 2>{0, 2, -3, 0});
   CHECK((s[0] == 3 && s[1] == 2 && u(1, 0) == 1 && vt(0, 0) == -1 && u(0, 1) == 1 && vt(1, 1) == 1));
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("equal eigenvalues and singular values: what does not depend on vector
     return drx::sum(w * w) + drx::sum(s * s * s);
   };
   constexpr auto g = [](auto a) { return std::pair{drx::grad(f)(a), drx::jvp(f, a, a).second}; };
-  const auto [slope, moved] = oracle::call<program<g, m33>>(m33{2, 0, 0, 0, 2, 0, 0, 0, 2});
+  const auto [slope, moved] = interpreter::call<program<g, m33>>(m33{2, 0, 0, 0, 2, 0, 0, 0, 2});
   for (int i = 0; i < 9; ++i) CHECK(slope[i] == (i % 4 == 0 ? 16 : 0));  // 2 w + 3 s^2
   CHECK(moved == doctest::Approx(96));
 }

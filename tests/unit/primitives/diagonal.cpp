@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -32,7 +32,7 @@ TEST_CASE("diagonals of matrices, and matrices of diagonals") {
   array<double, 2, 2, 3> x;
   for (int i = 0; i < 12; ++i) x[i] = i + 1;
   x[4] = HUGE_VAL;
-  const auto [wide, high, square, one] = oracle::call<P>(x);
+  const auto [wide, high, square, one] = interpreter::call<P>(x);
   CHECK((wide(0, 0) == 1 && wide(0, 1) == HUGE_VAL && wide(1, 0) == 7 && wide(1, 1) == 11));
   for (int i = 0; i < 4; ++i) CHECK(high[i] == wide[i]);
   for (int i = 0; i < 8; ++i) CHECK(square[i] == (i % 4 == 0 || i % 4 == 3 ? wide(i / 4, i % 2) : 0));

@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -33,7 +33,8 @@ TEST_CASE("moments and frequencies") {
     return std::tuple{drx::mean(e), drx::var(e), drx::min(e), drx::mean(g), drx::var(g), drx::mean<0>(drx::one_hot<double, 3>(c))};
   };
   using P = program<f, key, array<float, 3>>;
-  const auto [mean, var, least, gumbel, spread, classes] = oracle::call<P>(drx::random_key(3), array<float, 3>{std::log(1.f), std::log(2.f), std::log(5.f)});
+  const auto [mean, var, least, gumbel, spread, classes] =
+      interpreter::call<P>(drx::random_key(3), array<float, 3>{std::log(1.f), std::log(2.f), std::log(5.f)});
   CHECK(mean == doctest::Approx(1).epsilon(0.03));
   CHECK(var == doctest::Approx(1).epsilon(0.06));
   CHECK(least >= 0);
@@ -47,7 +48,8 @@ TEST_CASE("a class number for each row, and for more draws than rows; a class of
   constexpr auto f = [](auto k, auto logits) { return std::pair{drx::categorical(k, logits), drx::categorical<9, 2>(k, logits)}; };
   using P = program<f, key, m23>;
   static_assert(std::is_same_v<P::result, std::pair<array<std::int32_t, 2>, array<std::int32_t, 9, 2>>>);
-  const auto [row, rows] = oracle::call<P>(drx::random_key(3), m23{0, -HUGE_VALF, -HUGE_VALF, -HUGE_VALF, 1, -HUGE_VALF});
+  const auto [row, rows] =
+      interpreter::call<P>(drx::random_key(3), m23{0, -HUGE_VALF, -HUGE_VALF, -HUGE_VALF, 1, -HUGE_VALF});
   for (int i = 0; i < 2; ++i) CHECK(row[i] == i);
   for (int i = 0; i < 18; ++i) CHECK(rows[i] == i % 2);
 }

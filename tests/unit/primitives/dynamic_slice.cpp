@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -49,7 +49,7 @@ TEST_CASE("parts and indices are moved into the array") {
     for (int j = -5; j < 6; ++j) {
       CAPTURE(i);
       CAPTURE(j);
-      const auto [part, row, one, rows] = oracle::call<P>(counted(), i, std::int64_t{j});
+      const auto [part, row, one, rows] = interpreter::call<P>(counted(), i, std::int64_t{j});
       for (int k = 0; k < 2; ++k) {
         for (int l = 0; l < 2; ++l) CHECK(part(k, l) == static_cast<double>((at(i, 4, 2) + k) * 3 + at(j, 3, 2) + l));
         for (int l = 0; l < 3; ++l) CHECK(rows(k, l) == static_cast<double>((at(i, 4, 2) + k) * 3 + l));
@@ -61,7 +61,8 @@ TEST_CASE("parts and indices are moved into the array") {
 
 TEST_CASE("a part replaced") {
   constexpr auto f = [](auto x, auto piece, auto i) { return std::tuple{drx::update_slice(x, piece, i, 1), drx::update_slice(x, drx::zeros<array<double, 4, 3>>(), i)}; };
-  const auto [y, none] = oracle::call<program<f, matrix, array<double, 2, 2>, int>>(counted(), array<double, 2, 2>{50, 51, 52, 53}, 9);
+  const auto [y, none] =
+      interpreter::call<program<f, matrix, array<double, 2, 2>, int>>(counted(), array<double, 2, 2>{50, 51, 52, 53}, 9);
   const double expected[] = {0, 1, 2, 3, 4, 5, 6, 50, 51, 9, 52, 53};
   for (int i = 0; i < 12; ++i) {
     CHECK(y[i] == expected[i]);

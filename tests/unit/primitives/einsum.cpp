@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 using drx::tensor;
@@ -77,7 +77,7 @@ void check(const char* with_arrow = L.text) {
   harness::random r(1);
   harness::tensors x;
   for (int i : t.inputs) x.push_back(harness::random_tensor(t.values[i], {}, r));
-  CHECK(harness::close(oracle::run(t, x)[0], by_hand(with_arrow, x, tensor(t.values[t.outputs[0]]))));
+  CHECK(harness::close(interpreter::run(t, x)[0], by_hand(with_arrow, x, tensor(t.values[t.outputs[0]]))));
   harness::check_program<P>();
 }
 template <std::int64_t... E>
@@ -137,7 +137,7 @@ TEST_CASE("further axes, which broadcast") {
 TEST_CASE("no elements: sums of nothing") {
   static constexpr auto f = [](auto x, auto y) { return std::tuple{drx::einsum<"ij,jk->ik">(x, y), drx::einsum<"ii">(drx::matmul(drx::transpose(x), x))}; };
   using P = program<f, d<2, 0>, d<0, 2>>;
-  const auto [product, trace] = oracle::call<P>(d<2, 0>{}, d<0, 2>{});
+  const auto [product, trace] = interpreter::call<P>(d<2, 0>{}, d<0, 2>{});
   for (double x : product) CHECK(x == 0);
   CHECK(trace == 0);
 }
@@ -168,7 +168,7 @@ TEST_CASE("a product of matrices is one, without a transpose") {
 TEST_CASE("the outer product") {
   constexpr auto f = [](auto x, auto y) { return drx::outer(x, y); };
   using P = program<f, d<2, 2>, d<3>>;
-  const auto z = oracle::call<P>(d<2, 2>{1, 2, 3, 4}, d<3>{1, 10, 100});
+  const auto z = interpreter::call<P>(d<2, 2>{1, 2, 3, 4}, d<3>{1, 10, 100});
   static_assert(std::is_same_v<P::result, d<4, 3>>);
   for (int i = 0; i < 12; ++i) CHECK(z[i] == (i / 3 + 1) * (i % 3 == 0 ? 1 : i % 3 == 1 ? 10 : 100));
   harness::check_program<P>();

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -111,33 +111,33 @@ TEST_CASE("derivatives at the points where a formula has none") {
   using Base = program<base, vec4, vec4>;
   using Exponent = program<exponent, vec4, vec4>;
   const vec4 x{0., 0., 0., 2.}, y{0., 1., 2., 0.};
-  const vec4 dx = oracle::call<Base>(x, y);
+  const vec4 dx = interpreter::call<Base>(x, y);
   CHECK(dx[0] == 0);
   CHECK(dx[1] == 1);
   CHECK(dx[2] == 0);
   CHECK(dx[3] == 0);
-  const vec4 dy = oracle::call<Exponent>(x, y);
+  const vec4 dy = interpreter::call<Exponent>(x, y);
   for (int i = 0; i < 3; ++i) CHECK(dy[i] == 0);
   CHECK(dy[3] == doctest::Approx(std::log(2)));
-  CHECK(oracle::call<Exponent>(x, vec4{-1., .5, -.5, 1.})[0] == 0);
-  CHECK(oracle::call<Base>(vec4{-2., -2., -1., -1.}, vec4{2., 3., 2., 3.})[1] == 12);
+  CHECK(interpreter::call<Exponent>(x, vec4{-1., .5, -.5, 1.})[0] == 0);
+  CHECK(interpreter::call<Base>(vec4{-2., -2., -1., -1.}, vec4{2., 3., 2., 3.})[1] == 12);
 
   constexpr auto at_zero = drx::grad([](auto v) { return drx::relu(v) + 10 * drx::abs(v) + 100 * drx::sign(v) + 1000 * drx::floor(v); });
-  CHECK(oracle::call<program<at_zero, array<double>>>(0.) == 0);
+  CHECK(interpreter::call<program<at_zero, array<double>>>(0.) == 0);
   constexpr auto bounds = drx::grad([](auto v) { return drx::sum(drx::clamp(v, -1, 1)); });
-  const vec4 b = oracle::call<program<bounds, vec4>>(vec4{-2., -1., 1., 2.});
+  const vec4 b = interpreter::call<program<bounds, vec4>>(vec4{-2., -1., 1., 2.});
   CHECK(b[0] == 0);
   CHECK(b[1] == 1);
   CHECK(b[2] == 1);
   CHECK(b[3] == 0);
   constexpr auto root = drx::grad([](auto v) { return drx::sqrt(v); });
-  CHECK(oracle::call<program<root, array<double>>>(0.) == inf);
+  CHECK(interpreter::call<program<root, array<double>>>(0.) == inf);
 }
 
 TEST_CASE("NaN stays") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr auto f = [](auto x) { return std::tuple{drx::relu(x), drx::clamp(x, 0, 1), drx::abs(x)}; };
-  const auto [a, b, c] = oracle::call<program<f, array<double>>>(nan);
+  const auto [a, b, c] = interpreter::call<program<f, array<double>>>(nan);
   CHECK(std::isnan(a));
   CHECK(std::isnan(b));
   CHECK(std::isnan(c));
@@ -154,7 +154,7 @@ TEST_CASE("derivatives of powers and compositions") {
 
 TEST_CASE("integers") {
   constexpr auto f = [](auto n) { return std::tuple{drx::pow(n, 3), drx::abs(n), drx::sign(n), drx::relu(n), drx::square(n), drx::clamp(n, -1, 2)}; };
-  const auto [cube, size, sign, positive, square, clamped] = oracle::call<program<f, array<int>>>(-3);
+  const auto [cube, size, sign, positive, square, clamped] = interpreter::call<program<f, array<int>>>(-3);
   CHECK(cube == -27);
   CHECK(size == 3);
   CHECK(sign == -1);

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -19,7 +19,7 @@ TEST_CASE("flip") {
                 !flips<drx::placed<matrix, clients>>);
   constexpr auto f = [](auto x) { return std::tuple{drx::flip(x), drx::flip<0>(x), drx::flip<-1>(x)}; };
   matrix x{0, 1, 2, 3, 4, 5};
-  const auto [all, rows, columns] = oracle::call<program<f, matrix>>(x);
+  const auto [all, rows, columns] = interpreter::call<program<f, matrix>>(x);
   for (int i = 0; i < 2; ++i)
     for (int k = 0; k < 3; ++k) {
       CHECK(all(i, k) == x(1 - i, 2 - k));

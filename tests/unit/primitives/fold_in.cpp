@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -23,7 +23,8 @@ TEST_CASE("the keys of JAX") {  // jax.random.fold_in, key 5
   constexpr auto f = [](auto key, auto i, auto j) {
     return std::tuple{drx::fold_in(key, 11), drx::fold_in(drx::fold_in(key, i), j)};
   };
-  const auto [a, b] = oracle::call<program<f, drx::prng_key, std::int32_t, std::int64_t>>(drx::random_key(5), 11, std::int64_t{3});
+  const auto [a, b] =
+      interpreter::call<program<f, drx::prng_key, std::int32_t, std::int64_t>>(drx::random_key(5), 11, std::int64_t{3});
   CHECK(static_cast<std::uint32_t>(a[0]) == 2874194768U);
   CHECK(static_cast<std::uint32_t>(a[1]) == 3359952977U);
   CHECK(static_cast<std::uint32_t>(b[0]) == 1914160367U);
@@ -47,7 +48,7 @@ TEST_CASE("a number for each member") {
   const drx::tape t = P::tape().thaw();
   drx::tensor key(t.values[t.inputs[0]]), x(t.values[t.inputs[1]]);
   for (int m = 0; m < 50; ++m) x.members.emplace_back(x.type.of_member());
-  const auto y = oracle::run(t, {key, x})[0];
+  const auto y = interpreter::run(t, {key, x})[0];
   for (std::size_t m = 0; m < 50; ++m)
     for (std::size_t n = 0; n < m; ++n) CHECK(y.members[m].data<double>()[0] != y.members[n].data<double>()[0]);
 }

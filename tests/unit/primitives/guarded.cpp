@@ -52,7 +52,7 @@ void check_no_nan(const tape& t, const std::vector<double>& x) {
         CAPTURE(modes);
         CAPTURE(direction);
         CAPTURE(x[0]);
-        for (const auto& y : drx::oracle::run(d, in)) CHECK(!std::isnan(y.data<double>()[0]));
+        for (const auto& y : drx::interpreter::run(d, in)) CHECK(!std::isnan(y.data<double>()[0]));
       }
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a norm at 0 with a cotangent of 0") {
   b.output(b.add1(prim::sqrt, {emit::sum(b, emit::mul(b, x, x), {0})}));
   const tape pull = derivative(b.result(), true);
   drx::tensor at(pull.values[pull.inputs[0]]), ct(pull.values[pull.inputs[1]]);
-  const auto gradient = drx::oracle::run(pull, {at, ct})[0];
+  const auto gradient = drx::interpreter::run(pull, {at, ct})[0];
   for (int i = 0; i < 3; ++i) CHECK(gradient.data<double>()[i] == 0);
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a derivative that is used stays infinite") {
   const tape pull = derivative(b.result(), true);
   drx::tensor at(pull.values[pull.inputs[0]]), ct(pull.values[pull.inputs[1]]);
   ct.data<double>()[0] = 1;
-  CHECK(drx::oracle::run(pull, {at, ct})[0].data<double>()[0] == inf);
+  CHECK(drx::interpreter::run(pull, {at, ct})[0].data<double>()[0] == inf);
 }
 
 TEST_CASE("guarded products and quotients: values, and what simplifies away") {

@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -16,7 +16,7 @@ TEST_CASE("unit matrices") {
   static_assert(has_identity<array<int, 1, 1>> && !has_identity<array<double, 3>> && !has_identity<array<double, 2, 3>>);
   constexpr auto f = [](auto x) { return std::pair{x + drx::identity<m3>(), drx::identity<array<std::int64_t, 2, 2, 2>>()}; };
   using P = program<f, double>;
-  const auto [sum, batch] = oracle::call<P>(.5);
+  const auto [sum, batch] = interpreter::call<P>(.5);
   for (int i = 0; i < 9; ++i) CHECK(sum[i] == (i % 4 == 0 ? 1.5 : .5));
   for (int i = 0; i < 8; ++i) CHECK(batch[i] == (i % 4 == 0 || i % 4 == 3));
   harness::check_program<program<f, double>>();

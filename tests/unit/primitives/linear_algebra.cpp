@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -34,13 +34,13 @@ TEST_CASE("which matrices are taken") {
 
 TEST_CASE("the Cholesky factor of the symmetric part") {
   constexpr auto f = [](auto x) { return drx::cholesky(x); };
-  const m22 l = oracle::call<program<f, m22>>(m22{4, 1, 3, 10});  // (4 2; 2 10) = (2 0; 1 3) (2 0; 1 3)^T
+  const m22 l = interpreter::call<program<f, m22>>(m22{4, 1, 3, 10});  // (4 2; 2 10) = (2 0; 1 3) (2 0; 1 3)^T
   CHECK(l(0, 0) == 2);
   CHECK(l(0, 1) == 0);
   CHECK(l(1, 0) == 1);
   CHECK(l(1, 1) == 3);
   using two = array<double, 2, 2, 2>;
-  const two some = oracle::call<program<f, two>>(two{1, 2, 2, 1, 4, 2, 2, 10});  // the first is indefinite
+  const two some = interpreter::call<program<f, two>>(two{1, 2, 2, 1, 4, 2, 2, 10});  // the first is indefinite
   CHECK(std::isnan(some(0, 0, 0)));
   CHECK(std::isnan(some(0, 1, 0)));
   CHECK(some(0, 0, 1) == 0);
@@ -53,7 +53,7 @@ TEST_CASE("triangular systems: only the triangle is read") {
                       drx::triangular_solve<drx::unit_diagonal>(a, b), drx::triangular_solve<drx::from_right>(a, b)};
   };
   using v2 = array<double, 2>;
-  const auto [lower, upper, turned, unit, right] = oracle::call<program<f, m22, v2>>(m22{2, 8, 3, 4}, v2{2, 11});
+  const auto [lower, upper, turned, unit, right] = interpreter::call<program<f, m22, v2>>(m22{2, 8, 3, 4}, v2{2, 11});
   CHECK(lower[0] == 1);  // 2 x = 2, 3 x + 4 y = 11
   CHECK(lower[1] == 2);
   CHECK(upper[1] == 2.75);  // 4 y = 11, 2 x + 8 y = 2
@@ -70,7 +70,7 @@ TEST_CASE("solutions, inverse, determinant and its logarithm") {
   constexpr auto f = [](auto a, auto b) { return std::tuple{drx::solve(a, b), drx::inverse(a), drx::determinant(a), drx::logdet(a)}; };
   const m33 a{0, 2, 1, 1, 1, 0, 2, 0, 3};  // needs a pivot; the determinant is -8
   using v3 = array<double, 3>;
-  const auto [x, inverse, det, log_det] = oracle::call<program<f, m33, v3>>(a, v3{7, 3, 11});
+  const auto [x, inverse, det, log_det] = interpreter::call<program<f, m33, v3>>(a, v3{7, 3, 11});
   CHECK(x[0] == doctest::Approx(1));
   CHECK(x[1] == doctest::Approx(2));
   CHECK(x[2] == doctest::Approx(3));
@@ -88,7 +88,7 @@ TEST_CASE("singular matrices: no exception, but numbers that tell") {
   constexpr auto f = [](auto a) {
     return std::tuple{drx::inverse(a), drx::determinant(a), drx::logdet(a), drx::grad([](auto z) { return drx::determinant(z); })(a)};
   };
-  const auto [inverse, det, log_det, slope] = oracle::call<program<f, m22>>(m22{1, 2, 2, 4});
+  const auto [inverse, det, log_det, slope] = interpreter::call<program<f, m22>>(m22{1, 2, 2, 4});
   for (int i = 0; i < 4; ++i) CHECK(!std::isfinite(inverse[i]));
   CHECK(det == 0);
   CHECK(log_det == -HUGE_VAL);
@@ -101,7 +101,8 @@ TEST_CASE("one matrix and a batch of right-hand sides, and the other way round")
   harness::check_program<program<f, m22, array<double, 3, 2, 1>>>({.low = .5, .high = 1, .orders = 1, .tolerance = 1e-3});
   using many = program<f, array<double, 3, 2, 2>, array<double, 2>>;
   static_assert(std::is_same_v<many::result, array<double, 3, 2>>);
-  const auto x = oracle::call<many>(array<double, 3, 2, 2>{1, 0, 0, 1, 2, 0, 0, 4, 0, 1, 1, 0}, array<double, 2>{4, 8});
+  const auto x =
+      interpreter::call<many>(array<double, 3, 2, 2>{1, 0, 0, 1, 2, 0, 0, 4, 0, 1, 1, 0}, array<double, 2>{4, 8});
   const double expected[] = {4, 8, 2, 2, 8, 4};
   for (int i = 0; i < 6; ++i) CHECK(x[i] == expected[i]);
 }

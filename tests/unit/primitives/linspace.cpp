@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -25,7 +25,7 @@ TEST_CASE("numbers at equal distances, in programs and outside, exact at both en
                       drx::linspace<array<double, 0>>(x, 1)};
   };
   using P = program<f, double, double>;
-  const auto [whole, between, one, none] = oracle::call<P>(0.1, 0.7);
+  const auto [whole, between, one, none] = interpreter::call<P>(0.1, 0.7);
   const auto outside = drx::linspace<array<double, 5>>(-1, 3);
   for (int i = 0; i < 5; ++i) {
     CHECK(whole[i] == i - 1);

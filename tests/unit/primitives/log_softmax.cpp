@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -21,7 +21,7 @@ TEST_CASE("log_softmax, softmax and logsumexp do not overflow") {
   constexpr auto f = [](auto x) { return std::tuple{drx::log_softmax(x), drx::softmax(x), drx::logsumexp(x)}; };
   using P = program<f, array<double, 2, 2>>;
   static_assert(std::is_same_v<P::result, std::tuple<array<double, 2, 2>, array<double, 2, 2>, array<double, 2>>>);
-  const auto [logs, shares, total] = oracle::call<P>(array<double, 2, 2>{1e4, 0., -1e4, -1e4});
+  const auto [logs, shares, total] = interpreter::call<P>(array<double, 2, 2>{1e4, 0., -1e4, -1e4});
   CHECK(logs(0, 0) == 0);
   CHECK(logs(0, 1) == -1e4);
   CHECK(shares(1, 0) == .5);
@@ -34,11 +34,11 @@ TEST_CASE("logsumexp of infinities") {
   constexpr auto f = [](auto x) { return drx::logsumexp(x); };
   constexpr auto g = [](auto x) { return drx::grad([](auto y) { return drx::sum(drx::logsumexp(y)); })(x); };
   const array<double, 3, 2> x{-inf, -inf, -inf, 1., inf, 0.};
-  const auto y = oracle::call<program<f, array<double, 3, 2>>>(x);
+  const auto y = interpreter::call<program<f, array<double, 3, 2>>>(x);
   CHECK(y[0] == -inf);
   CHECK(y[1] == 1);
   CHECK(y[2] == inf);
-  const auto slope = oracle::call<program<g, array<double, 3, 2>>>(x);
+  const auto slope = interpreter::call<program<g, array<double, 3, 2>>>(x);
   for (const int i : {0, 1, 2}) CHECK(slope[i] == 0);
   CHECK(slope[3] == 1);
 }

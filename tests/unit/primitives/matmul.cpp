@@ -3,7 +3,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -26,7 +26,7 @@ template <class A, class B, class L, class R>
 void check_product(std::int64_t batches, std::int64_t m, std::int64_t k, std::int64_t n, L left, R right) {
   const A x = numbered<A>(1);
   const B y = numbered<B>(3);
-  const auto result = oracle::call<program<product, A, B>>(x, y);
+  const auto result = interpreter::call<program<product, A, B>>(x, y);
   const auto z = [&](std::int64_t i) {
     if constexpr (drx::Array<decltype(result)>) return result[i];
     else return result;

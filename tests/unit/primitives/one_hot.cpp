@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -19,7 +19,7 @@ TEST_CASE("one_hot") {
   constexpr auto f = [](auto l) { return drx::one_hot<float, 3>(l); };
   using P = program<f, array<int, 4>>;
   static_assert(std::is_same_v<P::result, array<float, 4, 3>>);
-  const auto rows = oracle::call<P>(array<int, 4>{2, 0, 3, -1});
+  const auto rows = interpreter::call<P>(array<int, 4>{2, 0, 3, -1});
   const float expected[] = {0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0};
   for (int i = 0; i < 12; ++i) CHECK(rows[i] == expected[i]);
 }

@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::padding;
 using drx::program;
@@ -22,7 +22,7 @@ TEST_CASE("pad") {
   constexpr auto f = [](auto x) { return std::tuple{drx::pad<1, 2, 1>(x), drx::pad<padding<0>, padding<1>>(x)}; };
   using P = program<f, array<int, 2, 1>>;
   static_assert(std::is_same_v<P::result, std::tuple<array<int, 6, 1>, array<int, 2, 3>>>);
-  const auto [spread, framed] = oracle::call<P>(array<int, 2, 1>{7, 8});
+  const auto [spread, framed] = interpreter::call<P>(array<int, 2, 1>{7, 8});
   const int expected[] = {0, 7, 0, 8, 0, 0};
   for (int i = 0; i < 6; ++i) CHECK(spread[i] == expected[i]);
   CHECK(framed(1, 1) == 8);

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -26,7 +26,7 @@ TEST_CASE("products over axes") {
   static_assert(std::is_same_v<P::result, std::tuple<array<int>, array<int, 2>, array<int, 2, 3>, array<float, 2>>>);
   array<int, 2, 2, 3> x;
   for (int i = 0; i < 12; ++i) x[i] = i % 5 + 1;
-  const auto [all, middle, inner, none] = oracle::call<P>(x, array<float, 0, 2>{});
+  const auto [all, middle, inner, none] = interpreter::call<P>(x, array<float, 0, 2>{});
   int product = 1, middles[] = {1, 1};
   for (int i = 0; i < 12; ++i) {
     product *= x[i];
@@ -41,8 +41,8 @@ TEST_CASE("products over axes") {
 }
 
 TEST_CASE("the gradient is the product of the other factors, with one zero and with two") {
-  auto slope = [](const v3& x) { return oracle::call<program<slope_of_product, v3>>(x); };
-  auto curvature = [](const v3& x, const v3& v) { return oracle::call<program<curvature_of_product, v3, v3>>(x, v); };
+  auto slope = [](const v3& x) { return interpreter::call<program<slope_of_product, v3>>(x); };
+  auto curvature = [](const v3& x, const v3& v) { return interpreter::call<program<curvature_of_product, v3, v3>>(x, v); };
   auto same = [](const v3& a, const v3& b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; };
   CHECK(same(slope({2., 3., 5.}), {15., 10., 6.}));
   CHECK(same(slope({2., 0., 5.}), {0., 10., 0.}));

@@ -3,7 +3,7 @@
 #include "harness/derivatives.hpp"
 
 namespace emit = drx::emit;
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 using bits = drx::prim::rules::random_bits;
@@ -25,14 +25,14 @@ TEST_CASE("a seed's key is its words") {
     return std::tuple{drx::random_key(small), drx::random_key(large), drx::random_key(7) + 0 * drx::random_key(small)};
   };
   using P = program<f, std::int32_t, std::int64_t>;
-  const auto [a, b, c] = oracle::call<P>(-5, (std::int64_t{3} << 32) + 0xfffffff0);
+  const auto [a, b, c] = interpreter::call<P>(-5, (std::int64_t{3} << 32) + 0xfffffff0);
   CHECK(a[0] == 0);
   CHECK(a[1] == -5);
   CHECK(b[0] == 3);
   CHECK(word(b[1]) == 0xfffffff0);
   CHECK(c[0] == 0);
   CHECK(c[1] == 7);
-  const auto [d, e, g] = oracle::call<P>(0, std::int64_t{-1});
+  const auto [d, e, g] = interpreter::call<P>(0, std::int64_t{-1});
   CHECK((e[0] == -1 && e[1] == -1));
   const drx::prng_key outside = drx::random_key(std::int64_t{-1});
   CHECK((outside[0] == -1 && outside[1] == -1));
@@ -44,7 +44,7 @@ TEST_CASE("the numbers of JAX") {  // jax.random, key 5
   };
   using P = program<f, drx::prng_key>;
   static_assert(std::is_same_v<P::result, std::tuple<array<std::int32_t, 2, 2>, array<std::int64_t, 2>, array<std::int32_t, 3, 2>>>);
-  const auto [b, wide, keys] = oracle::call<P>(drx::random_key(5));
+  const auto [b, wide, keys] = interpreter::call<P>(drx::random_key(5));
   CHECK(word(b[0]) == 2003086470U);
   CHECK(word(b[3]) == 408371909U);
   CHECK(static_cast<std::uint64_t>(wide[0]) == 11701519018614622474U);

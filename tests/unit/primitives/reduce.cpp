@@ -3,7 +3,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -25,7 +25,8 @@ tensor numbers(const std::vector<double>& members) {
 }
 template <class Program>
 double tangent(const std::vector<double>& x, const std::vector<double>& v) {
-  const std::vector<tensor> out = oracle::run(drx::transform::jvp(Program::tape().thaw(), {true}), {numbers(x), numbers(v)});
+  const std::vector<tensor> out =
+      interpreter::run(drx::transform::jvp(Program::tape().thaw(), {true}), {numbers(x), numbers(v)});
   return out[1].data<double>()[0];
 }
 
@@ -37,7 +38,7 @@ using Smallest = program<smallest, at_clients<double>>;
 
 TEST_CASE("members that attain an extremum share its derivative, in both modes") {
   constexpr auto slopes = [](auto x) { return drx::grad(largest)(x); };
-  const auto g = oracle::call<program<slopes, at_clients<double>>>(std::vector{3., 1., 3., 3.});
+  const auto g = interpreter::call<program<slopes, at_clients<double>>>(std::vector{3., 1., 3., 3.});
   CHECK(g == std::vector{1. / 3, 0., 1. / 3, 1. / 3});
   CHECK(tangent<Largest>({3., 1., 3., 3.}, {1., 5., 2., 6.}) == 3);
   CHECK(tangent<Smallest>({3., 1., 3., 1.}, {1., 5., 2., 6.}) == 5.5);
@@ -51,7 +52,7 @@ TEST_CASE("an extremum of no members is 0, and so are its derivatives") {
       return drx::reduce_max(drx::map([](auto a, auto b) { return a * b; }, drx::broadcast<clients>(v), y));
     })(w, x);
   };
-  CHECK(oracle::call<program<slope, double, at_clients<double>>>(2., std::vector<double>{}) == 0);
+  CHECK(interpreter::call<program<slope, double, at_clients<double>>>(2., std::vector<double>{}) == 0);
 }
 
 TEST_CASE("derivatives of reductions to third order") {
@@ -71,7 +72,8 @@ TEST_CASE("members that take part: selected by a placed bool") {
   };
   using P = program<f, vec2, at_clients<vec2>, at_clients<bool>>;
   harness::check_program<P>();
-  const auto [sum, mean] = oracle::call<P>(vec2{1., 2.}, std::vector<vec2>{{1., 1.}, {5., 5.}}, std::vector<bool>{true, false});
+  const auto [sum, mean] =
+      interpreter::call<P>(vec2{1., 2.}, std::vector<vec2>{{1., 1.}, {5., 5.}}, std::vector<bool>{true, false});
   CHECK(sum[0] == std::tanh(1.));
   CHECK(mean[1] == std::tanh(2.));
 }

@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -30,12 +30,12 @@ TEST_CASE("which values and weights go together") {
 TEST_CASE("weighted means") {
   using P = program<mean, at_clients<vec2>, at_clients<double>>;
   const std::vector<vec2> x{{1., 2.}, {3., 6.}};
-  const vec2 y = oracle::call<P>(x, std::vector{1., 3.});
+  const vec2 y = interpreter::call<P>(x, std::vector{1., 3.});
   CHECK(y[0] == 2.5);
   CHECK(y[1] == 5);
   using Integers = program<mean, at_clients<int>, at_clients<float>>;
   static_assert(std::is_same_v<Integers::result, array<double>>);
-  CHECK(oracle::call<Integers>(std::vector{1, 4}, std::vector{1.f, 1.f}) == 2.5);
+  CHECK(interpreter::call<Integers>(std::vector{1, 4}, std::vector{1.f, 1.f}) == 2.5);
 }
 
 TEST_CASE("weights that sum to 0 give 0, and derivatives of 0") {
@@ -46,14 +46,14 @@ TEST_CASE("weights that sum to 0 give 0, and derivatives of 0") {
   using Slopes = program<slopes, at_clients<vec2>, at_clients<double>>;
   const std::vector<vec2> x{{1., 2.}, {3., 6.}};
   for (const std::vector<double>& w : {std::vector{0., 0.}, std::vector{1., -1.}}) {
-    CHECK(oracle::call<P>(x, w)[0] == 0);
-    const auto [dx, dw] = oracle::call<Slopes>(x, w);
+    CHECK(interpreter::call<P>(x, w)[0] == 0);
+    const auto [dx, dw] = interpreter::call<Slopes>(x, w);
     CHECK(dx[0][0] == 0);
     CHECK(dx[1][1] == 0);
     CHECK(dw[0] == 0);
     CHECK(dw[1] == 0);
   }
-  CHECK(oracle::call<P>(std::vector<vec2>{}, std::vector<double>{})[1] == 0);
+  CHECK(interpreter::call<P>(std::vector<vec2>{}, std::vector<double>{})[1] == 0);
 }
 
 TEST_CASE("derivatives of weighted means") {

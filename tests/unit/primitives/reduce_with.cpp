@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::monoid;
 using drx::placed;
@@ -67,17 +67,17 @@ TEST_CASE("products of members") {
   return %2, %3
 }
 )");
-  const auto [n, v] = oracle::call<P>(std::vector<std::pair<int, vec2>>{{2, {1., 2.}}, {3, {4., 5.}}});
+  const auto [n, v] = interpreter::call<P>(std::vector<std::pair<int, vec2>>{{2, {1., 2.}}, {3, {4., 5.}}});
   CHECK(n == 6);
   CHECK(v[1] == 10);
-  CHECK(oracle::call<P>(std::vector<std::pair<int, vec2>>{}).first == 1);
+  CHECK(interpreter::call<P>(std::vector<std::pair<int, vec2>>{}).first == 1);
 }
 
 TEST_CASE("members are combined in their order") {
   constexpr auto f = [](auto x) {
     return drx::reduce_with(monoid{[](auto a, auto b) { return drx::matmul(a, b); }, identity_matrix}, x);
   };
-  const auto y = oracle::call<program<f, at_clients<m22>>>(std::vector<m22>{{1., 1., 0., 1.}, {1., 0., 1., 1.}});
+  const auto y = interpreter::call<program<f, at_clients<m22>>>(std::vector<m22>{{1., 1., 0., 1.}, {1., 0., 1., 1.}});
   CHECK(y(0, 0) == 2);
   CHECK(y(1, 1) == 1);
 }
@@ -89,7 +89,7 @@ TEST_CASE("mean and variance as a monoid") {
   };
   using P = program<f, at_clients<double>>;
   static_assert(std::is_same_v<P::result, moments>);
-  const auto [n, mean, m2] = oracle::call<P>(std::vector{1., 2., 3., 10.});
+  const auto [n, mean, m2] = interpreter::call<P>(std::vector{1., 2., 3., 10.});
   CHECK(n == 4);
   CHECK(mean == doctest::Approx(4));
   CHECK(m2 == doctest::Approx(50));
@@ -102,7 +102,7 @@ TEST_CASE("mean and variance as a monoid") {
     x.members.back().data<double>()[0] = e;
     v.members.back().data<double>()[0] = e == 10 ? 1 : 0;
   }
-  const auto out = oracle::run(moved, {x, v});
+  const auto out = interpreter::run(moved, {x, v});
   CHECK(out[4].data<double>()[0] == doctest::Approx(.25));
   CHECK(out[5].data<double>()[0] == doctest::Approx(12));  // d/dx4 of the sum of squared differences: 2 (x4 - mean)
 }

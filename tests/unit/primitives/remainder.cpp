@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -23,8 +23,9 @@ TEST_CASE("which remainders there are") {
 
 TEST_CASE("the sign of the dividend with %, of the divisor with mod") {
   constexpr auto f = [](auto x, auto y) { return std::pair{x % y, drx::mod(x, y)}; };
-  const auto [rem, mod] = oracle::call<program<f, v4, v4>>(v4{7, -7, 7, -7}, v4{3, 3, -3, -3});
-  const auto [whole_rem, whole_mod] = oracle::call<program<f, array<int, 4>, array<int, 4>>>(array<int, 4>{7, -7, 7, -7}, array<int, 4>{3, 3, -3, -3});
+  const auto [rem, mod] = interpreter::call<program<f, v4, v4>>(v4{7, -7, 7, -7}, v4{3, 3, -3, -3});
+  const auto [whole_rem, whole_mod] =
+      interpreter::call<program<f, array<int, 4>, array<int, 4>>>(array<int, 4>{7, -7, 7, -7}, array<int, 4>{3, 3, -3, -3});
   const int expected[] = {1, -1, 1, -1}, of_divisor[] = {1, 2, -2, -1};
   for (int i = 0; i < 4; ++i) {
     CHECK(rem[i] == expected[i]);
@@ -37,7 +38,8 @@ TEST_CASE("the sign of the dividend with %, of the divisor with mod") {
 TEST_CASE("of integers, every pair has a remainder, which goes with the quotient") {
   constexpr auto f = [](auto x, auto y) { return std::tuple{x % y, drx::mod(x, y), x / y * y + x % y - x}; };
   constexpr int least = std::numeric_limits<int>::min();
-  const auto [rem, mod, rest] = oracle::call<program<f, array<int, 3>, array<int, 3>>>(array<int, 3>{5, least, -5}, array<int, 3>{0, -1, 0});
+  const auto [rem, mod, rest] =
+      interpreter::call<program<f, array<int, 3>, array<int, 3>>>(array<int, 3>{5, least, -5}, array<int, 3>{0, -1, 0});
   CHECK((rem[0] == 5 && rem[1] == 0 && rem[2] == -5));
   CHECK((mod[0] == 5 && mod[1] == 0 && mod[2] == -5));
   for (int i = 0; i < 3; ++i) CHECK(rest[i] == 0);
@@ -49,6 +51,6 @@ TEST_CASE("derivatives: between the jumps, of the divisor too, where the quotien
   constexpr auto g = [](auto x, auto y) { return drx::mod(-x, y) * drx::mod(x, -y); };
   harness::check_program<program<g, v4, v4>>({.low = .4, .high = .9});
   constexpr auto slope = [](auto x, auto y) { return drx::grad<1>([](auto a, auto b) { return a % b; })(x, y); };
-  const auto k = oracle::call<program<slope, double, double>>(3.9, 1.3);  // 2 times 1.3 and 1.2999999999999998
+  const auto k = interpreter::call<program<slope, double, double>>(3.9, 1.3);  // 2 times 1.3 and 1.2999999999999998
   CHECK(k == -2);
 }

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -29,7 +29,7 @@ TEST_CASE("select") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<std::tuple<vec2, bool, int>> x{{{nan, nan}, false, 5}, {{1., 2.}, true, 7}, {{3., 4.}, true, 9}};
   for (int i = 0; i < 4; ++i) {
-    const auto [chosen, second] = oracle::call<P>(x, i);
+    const auto [chosen, second] = interpreter::call<P>(x, i);
     CHECK(std::get<0>(second)[1] == 2);
     CHECK(std::get<2>(second) == 7);
     CHECK(std::get<1>(chosen) == (i == 1 || i == 2));

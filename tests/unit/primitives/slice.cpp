@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::all;
 using drx::array;
 using drx::program;
@@ -39,7 +39,7 @@ TEST_CASE("slice and index") {
   using P = program<f, matrix>;
   static_assert(std::is_same_v<P::result, std::tuple<array<double, 2, 3>, array<double, 4, 2>, array<double, 2, 3>,
                                                      array<double, 3>, array<double>, array<double, 0, 3>>>);
-  const auto [rows, columns, ends, last, one, none] = oracle::call<P>(counted());
+  const auto [rows, columns, ends, last, one, none] = interpreter::call<P>(counted());
   CHECK(rows(0, 0) == 3);
   CHECK(rows(1, 2) == 8);
   CHECK(columns(2, 1) == 8);

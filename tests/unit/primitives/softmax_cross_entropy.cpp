@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -28,13 +28,14 @@ TEST_CASE("the loss of a classifier") {
     return std::pair{drx::softmax_cross_entropy(x, classes), drx::softmax_cross_entropy(x, drx::one_hot<double, 3>(classes))};
   };
   using P = program<f, array<double, 2, 3>, array<int, 2>>;
-  const auto [by_class, by_row] = oracle::call<P>(array<double, 2, 3>{0., 0., 0., 1., 2., 3.}, array<int, 2>{1, 2});
+  const auto [by_class, by_row] =
+      interpreter::call<P>(array<double, 2, 3>{0., 0., 0., 1., 2., 3.}, array<int, 2>{1, 2});
   for (const auto& loss : {by_class, by_row}) {
     CHECK(loss[0] == doctest::Approx(std::log(3)));
     CHECK(loss[1] == doctest::Approx(std::log(std::exp(-2) + std::exp(-1) + 1)));
   }
   constexpr double inf = std::numeric_limits<double>::infinity();
-  CHECK(oracle::call<P>(array<double, 2, 3>{0., -inf, 0., 1., 2., 3.}, array<int, 2>{0, 7}).first[0] == doctest::Approx(std::log(2)));
+  CHECK(interpreter::call<P>(array<double, 2, 3>{0., -inf, 0., 1., 2., 3.}, array<int, 2>{0, 7}).first[0] == doctest::Approx(std::log(2)));
 }
 
 TEST_CASE("its derivative") {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -23,7 +23,8 @@ TEST_CASE("sort and argsort: stable, NaNs last") {
   using P = program<f, array<float, 2, 5>>;
   static_assert(std::is_same_v<P::result, std::tuple<array<float, 2, 5>, array<int, 2, 5>, array<float, 2, 5>, array<int, 2, 5>>>);
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-  const auto [rows, row_order, columns, column_order] = oracle::call<P>(array<float, 2, 5>{nan, 2.f, inf, 2.f, -1.f, 0.f, nan, nan, -0.f, -inf});
+  const auto [rows, row_order, columns, column_order] =
+      interpreter::call<P>(array<float, 2, 5>{nan, 2.f, inf, 2.f, -1.f, 0.f, nan, nan, -0.f, -inf});
   const int expected[] = {4, 1, 3, 2, 0, 4, 0, 3, 1, 2};
   const int expected_down[] = {1, 0, 0, 1, 1, 0, 1, 1, 0, 0};
   for (int i = 0; i < 10; ++i) {
@@ -41,7 +42,7 @@ TEST_CASE("the gradient goes with the elements") {
   constexpr auto f = [](auto x, auto w) { return drx::sum(drx::sort(x) * w); };
   constexpr auto g = drx::grad(f);
   using v4 = array<double, 4>;
-  const auto slope = oracle::call<program<g, v4, v4>>(v4{3., 1., 2., 1.}, v4{10., 20., 30., 40.});
+  const auto slope = interpreter::call<program<g, v4, v4>>(v4{3., 1., 2., 1.}, v4{10., 20., 30., 40.});
   const double expected[] = {40, 10, 30, 20};
   for (int i = 0; i < 4; ++i) CHECK(slope[i] == expected[i]);
 }

@@ -105,14 +105,14 @@ TEST_CASE("the tables of special points") {
     CAPTURE(p.at.back());
     const tape t = tape_of(p.function, p.at.size());
     const harness::tensors x = inputs_of(t, p.at);
-    const double value = flat(drx::oracle::run(t, x))[0];
+    const double value = flat(drx::interpreter::run(t, x))[0];
     CAPTURE(value);
     CHECK(harness::agrees_in_sign(value, p.value));
 
     const vec<bool> moving(t.inputs.size(), true);
     harness::tensors with_one = x;
     with_one.push_back(inputs_of(elementwise(prim::exp, 1), {1.})[0]);
-    const auto gradient = flat(drx::oracle::run(drx::transform::pullback(t, moving, {true}), with_one));
+    const auto gradient = flat(drx::interpreter::run(drx::transform::pullback(t, moving, {true}), with_one));
     REQUIRE(gradient.size() == p.derivative.size());
     const tape forward = drx::transform::jvp(t, moving);
     for (std::size_t k = 0; k < p.at.size(); ++k) {
@@ -123,7 +123,7 @@ TEST_CASE("the tables of special points") {
       direction[k] = 1;
       harness::tensors moved = x;
       for (const tensor& d : inputs_of(t, direction)) moved.push_back(d);
-      const double slope = flat(drx::oracle::run(forward, moved))[1];
+      const double slope = flat(drx::interpreter::run(forward, moved))[1];
       CAPTURE(slope);
       CHECK(harness::agrees(slope, p.derivative[k]));
     }

@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -33,7 +33,7 @@ TEST_CASE("norms, variances and standard deviations") {
   };
   using P = program<f, m23>;
   static_assert(std::is_same_v<P::result, std::tuple<array<double>, array<double, 2>, array<double>, array<double, 2>, array<double, 3>, array<double, 2, 1>>>);
-  const auto [norm, rows, var, unbiased, deviation, kept] = oracle::call<P>(m23{1, 2, 2, -2, 3, 6});
+  const auto [norm, rows, var, unbiased, deviation, kept] = interpreter::call<P>(m23{1, 2, 2, -2, 3, 6});
   CHECK(norm == doctest::Approx(std::sqrt(58.)));
   CHECK(rows[0] == 3);
   CHECK(rows[1] == 7);
@@ -49,7 +49,7 @@ TEST_CASE("norms, variances and standard deviations") {
 TEST_CASE("of integers, in double; far from 0 without loss of digits") {
   constexpr auto f = [](auto n, auto x) { return std::pair{drx::var(n), drx::var(x + 1e9)}; };
   using P = program<f, array<int, 4>, array<double, 4>>;
-  const auto [whole, far] = oracle::call<P>(array<int, 4>{1, 2, 3, 4}, array<double, 4>{1, 2, 3, 4});
+  const auto [whole, far] = interpreter::call<P>(array<int, 4>{1, 2, 3, 4}, array<double, 4>{1, 2, 3, 4});
   CHECK(whole == 1.25);
   CHECK(far == 1.25);
 }
@@ -57,7 +57,7 @@ TEST_CASE("of integers, in double; far from 0 without loss of digits") {
 TEST_CASE("at 0 the derivatives of a norm and of a deviation are 0, in both modes") {
   static constexpr auto f = [](auto x) { return drx::norm(x) + drx::stddev(x); };
   constexpr auto g = [](auto x) { return std::pair{drx::grad(f)(x), drx::jvp(f, x, x + 1).second}; };
-  const auto [reverse, forward] = oracle::call<program<g, array<double, 3>>>(array<double, 3>{});
+  const auto [reverse, forward] = interpreter::call<program<g, array<double, 3>>>(array<double, 3>{});
   for (int i = 0; i < 3; ++i) CHECK(reverse[i] == 0);
   CHECK(forward == 0);
 }
@@ -74,7 +74,8 @@ TEST_CASE("reductions that keep their axes") {
   using row = array<double, 1, 3>;
   using one = array<double, 1, 1>;
   static_assert(std::is_same_v<P::result, std::tuple<row, column, one, column, one, column, row, column, column, row, column, one>>);
-  const auto [sum, mean, max, min, prod, norm, lse, deviation, largest, smallest, all, any] = oracle::call<P>(m23{1, 2, 3, 4, 5, 6});
+  const auto [sum, mean, max, min, prod, norm, lse, deviation, largest, smallest, all, any] =
+      interpreter::call<P>(m23{1, 2, 3, 4, 5, 6});
   CHECK((sum[0] == 5 && sum[2] == 9 && mean[0] == 2 && mean[1] == 5 && max[0] == 6 && min[0] == 1 && min[1] == 4 && prod[0] == 720));
   CHECK((norm[0] == std::sqrt(14.) && lse[0] == doctest::Approx(std::log(std::exp(1.) + std::exp(4.)))));
   CHECK(deviation[0] == doctest::Approx(std::sqrt(2. / 3)));

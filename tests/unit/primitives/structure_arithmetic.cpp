@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -52,7 +52,8 @@ TEST_CASE("a step of descent in every leaf") {
   return %12, %13
 }
 )");
-  const auto [v, s] = oracle::call<P>(std::tuple{array<float, 2>{1.f, 2.f}, 3.f}, 2.f, std::tuple{array<float, 2>{10.f, 20.f}, 30.f});
+  const auto [v, s] =
+      interpreter::call<P>(std::tuple{array<float, 2>{1.f, 2.f}, 3.f}, 2.f, std::tuple{array<float, 2>{10.f, 20.f}, 30.f});
   CHECK(v[0] == -9);
   CHECK(v[1] == -18);
   CHECK(s == -27);

@@ -3,7 +3,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::batched;
 using drx::program;
@@ -45,7 +45,7 @@ TEST_CASE("of all elements of all leaves") {
     return std::tuple{drx::sum(x), drx::mean(x), drx::dot(x, y), drx::norm(x), drx::sum(n), drx::mean(n)};
   };
   using P = program<f, layer, layer, counts>;
-  const auto [sum, mean, dot, norm, whole, mean_of_whole] = oracle::call<P>(one, two, counts{{1, 2}, 4});
+  const auto [sum, mean, dot, norm, whole, mean_of_whole] = interpreter::call<P>(one, two, counts{{1, 2}, 4});
   CHECK(sum == 18);
   CHECK(mean == doctest::Approx(18.0 / 8));
   CHECK(dot == 9 - 2 - 2);
@@ -61,14 +61,14 @@ TEST_CASE("derivatives of sums and products of structures") {
 
 TEST_CASE("the norm of zeros has derivative 0") {
   constexpr auto f = drx::grad([](auto x) { return drx::norm(x); });
-  const layer g = oracle::call<program<f, layer>>(layer{});
+  const layer g = interpreter::call<program<f, layer>>(layer{});
   for (double v : g.w) CHECK(v == 0);
   for (double v : g.b) CHECK(v == 0);
 }
 
 TEST_CASE("clipping a gradient in a struct to a norm of 1") {
   constexpr auto f = [](auto g) { return g / drx::max(drx::norm(g), 1.0); };
-  const layer g = oracle::call<program<f, layer>>(one);
+  const layer g = interpreter::call<program<f, layer>>(one);
   double squares = 0;
   for (double v : g.w) squares += v * v;
   for (double v : g.b) squares += v * v;
@@ -88,7 +88,7 @@ TEST_CASE("conjugate gradients on a struct") {  // (3 + x x^T) y = b, where x is
     auto [y, r, p] = drx::fori_loop<2>(std::tuple{0 * b, b, b}, step);
     return std::pair{y, times(y) - b};
   };
-  const auto [y, residual] = oracle::call<program<solved, layer, layer>>(one, two);
+  const auto [y, residual] = interpreter::call<program<solved, layer, layer>>(one, two);
   for (double v : residual.w) CHECK(v == doctest::Approx(0).epsilon(1e-12));
   for (double v : residual.b) CHECK(v == doctest::Approx(0).epsilon(1e-12));
   CHECK(y.w[1] == doctest::Approx(-one.w[1] * 5 / 3 / (3 + 96)));
@@ -105,7 +105,7 @@ TEST_CASE("over the axis of a batch") {
   x.set(1, two);
   batched<counts, 3> n;
   for (int i = 0; i < 3; ++i) n.set(i, {{i, 2 * i}, i * i});
-  const auto [sum, mean, largest, least, total] = oracle::call<P>(x, n);
+  const auto [sum, mean, largest, least, total] = interpreter::call<P>(x, n);
   for (int i = 0; i < 6; ++i) {
     CHECK(sum.w[i] == one.w[i] + two.w[i]);
     CHECK(mean.w[i] == sum.w[i] / 2);
@@ -126,7 +126,7 @@ TEST_CASE("values and members of a batch") {
   static_assert(std::is_same_v<P::result, std::tuple<network, array<double, 2, 3>, array<double, 3>, network>>);
   batched<network, 3> x;
   for (int i = 0; i < 3; ++i) x.set(i, {{one.w, {1. * i, 2. * i}}, 10. * i});
-  const auto [difference, sum, scales, last] = oracle::call<P>(x, 2);
+  const auto [difference, sum, scales, last] = interpreter::call<P>(x, 2);
   CHECK(difference.hidden.b[1] == -2);
   CHECK(difference.scale.item() == -10);
   CHECK(sum[5] == 18);

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -43,7 +43,7 @@ TEST_CASE("take, take_along and scatter_add") {
   array<double, 2, 2, 2, 3> u;
   for (int j = 0; j < 12; ++j) k[j] = (j * 5) % 4;
   for (int j = 0; j < 24; ++j) u[j] = 100 + j;
-  const auto [taken, one, along, added] = oracle::call<P>(x, i, k, u);
+  const auto [taken, one, along, added] = interpreter::call<P>(x, i, k, u);
   cube expected = x;
   for (int a = 0; a < 2; ++a)
     for (int c = 0; c < 3; ++c) {
@@ -78,7 +78,7 @@ TEST_CASE("the sum of a batch in which each array has the same row replaced") {
   drx::tensor x(row), i(at);
   x.data<double>()[0] = 2;
   i.data<std::int32_t>()[0] = 1;
-  const auto y = oracle::run(b.result(), {x, i});
+  const auto y = interpreter::run(b.result(), {x, i});
   CHECK(y[0].data<double>()[2] == 6);
   CHECK(y[0].data<double>()[0] == 0);
 }

@@ -3,7 +3,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::batched;
 using drx::program;
@@ -47,7 +47,8 @@ TEST_CASE("a function that changes shapes") {
     auto [w, b] = drx::tree_map([](auto x, auto y) { return drx::sum(x * y); }, m, n);
     return w - 2 * b;
   };
-  const double y = oracle::call<program<f, layer, layer>>(layer{{1, 2, 3, 4, 5, 6}, {1, 2}}, layer{{1, 1, 1, 1, 1, 1}, {3, 4}});
+  const double y =
+      interpreter::call<program<f, layer, layer>>(layer{{1, 2, 3, 4, 5, 6}, {1, 2}}, layer{{1, 1, 1, 1, 1, 1}, {3, 4}});
   CHECK(y == 21 - 2 * 11);
   harness::check_program<program<f, layer, layer>>();
 }

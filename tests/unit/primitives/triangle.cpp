@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -19,7 +19,7 @@ TEST_CASE("zeros on one side of a diagonal") {
   using A = array<double, 2, 3, 4>;
   A x;
   for (int i = 0; i < 24; ++i) x[i] = i + 1;
-  const auto [l, l_below, l_above, u, u_above, u_below] = oracle::call<program<f, A>>(x);
+  const auto [l, l_below, l_above, u, u_above, u_below] = interpreter::call<program<f, A>>(x);
   for (int i = 0; i < 24; ++i) {
     const int row = i / 4 % 3, column = i % 4;
     CHECK(l[i] == (column <= row ? x[i] : 0));

@@ -3,7 +3,7 @@
 #include "harness/derivatives.hpp"
 
 namespace emit = drx::emit;
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::program;
 
@@ -41,7 +41,7 @@ TEST_CASE("moments") {
                       drx::cast<float>(drx::bernoulli<20000>(drx::index<4>(keys), 0.3))};
   };
   using P = program<f, key>;
-  static auto drawn = oracle::call<P>(drx::random_key(1));  // (too large for the stack)
+  static auto drawn = interpreter::call<P>(drx::random_key(1));  // (too large for the stack)
   const auto& [wide, unit, small, normals, coins] = drawn;
   CHECK(mean(wide, 1) == doctest::Approx(1).epsilon(0.03));
   CHECK(mean(wide, 2, 1) == doctest::Approx(16. / 12).epsilon(0.02));

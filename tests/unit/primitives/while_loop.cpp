@@ -2,7 +2,7 @@
 
 #include "harness/derivatives.hpp"
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::builder;
 using drx::dtype;
@@ -48,8 +48,8 @@ drx::tape guarded(bool keeps_all) {
 TEST_CASE("while_loop") {
   for (double start : {0.1, 1.0, 3.0, 5.0}) {
     const vec2 x{start, 0.5};
-    CHECK(oracle::call<program<grown, vec2>>(x)[0] == doctest::Approx(expected(x, 1000)[0]));
-    CHECK(oracle::call<program<grown_at_most<3>, vec2>>(x)[1] == doctest::Approx(expected(x, 3)[1]));
+    CHECK(interpreter::call<program<grown, vec2>>(x)[0] == doctest::Approx(expected(x, 1000)[0]));
+    CHECK(interpreter::call<program<grown_at_most<3>, vec2>>(x)[1] == doctest::Approx(expected(x, 3)[1]));
   }
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("a body that counts, a carry of several parts, what is around") {
     return drx::while_loop([=](auto c) { return std::get<0>(c) < bound; },
                            [=](auto i, auto c) { return std::tuple{std::get<0>(c) + x, std::get<1>(c) + i}; }, std::tuple{x, 0});
   };
-  const auto [sum, steps] = oracle::call<program<f, double, double>>(2., 9.);
+  const auto [sum, steps] = interpreter::call<program<f, double, double>>(2., 9.);
   CHECK(sum == 10);
   CHECK(steps == 0 + 1 + 2 + 3);
 }
@@ -75,7 +75,7 @@ TEST_CASE("forward mode and batches of a loop without a bound") {
     drx::tensor at(t.values[t.inputs[0]]), direction = at;
     at.data<double>()[0] = at.data<double>()[1] = x;
     direction.data<double>()[0] = 1;
-    const auto out = oracle::run(drx::transform::jvp(t, vec<bool>{true}), {at, direction});
+    const auto out = interpreter::run(drx::transform::jvp(t, vec<bool>{true}), {at, direction});
     double factor = 1;
     for (double v = x; 2 * v * v < 20; v = v * 1.5 + 0.1) factor *= 1.5;
     CHECK(out[1].data<double>()[0] == doctest::Approx(factor));
@@ -87,6 +87,6 @@ TEST_CASE("forward mode and batches of a loop without a bound") {
 
 TEST_CASE("a loop from a constant on") {
   constexpr auto g = [](auto x) { return drx::while_loop<9>([=](auto c) { return c < x; }, [](auto c) { return c + 1; }, 0.0); };
-  CHECK(oracle::call<program<g, double>>(3.5) == 4);
-  CHECK(oracle::call<program<g, double>>(30.) == 9);
+  CHECK(interpreter::call<program<g, double>>(3.5) == 4);
+  CHECK(interpreter::call<program<g, double>>(30.) == 9);
 }

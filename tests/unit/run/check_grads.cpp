@@ -84,7 +84,7 @@ check_grads_report of(const primitive& p, int order = 1) {
   const auto t = tape_of({v3, v3}, [&](builder& b, const vec<int>& x) {
     return emit::sum(b, b.add1(p, {emit::mul(b, emit::sin(b, x[0]), x[1])}), {0});
   });
-  return drx::oracle::check_grads(t, {numbers(v3, 1), numbers(v3, 4)}, {.order = order});
+  return drx::interpreter::check_grads(t, {numbers(v3, 1), numbers(v3, 4)}, {.order = order});
 }
 }  // namespace
 
@@ -165,7 +165,7 @@ TEST_CASE("in maps and loops the innermost entry is named") {
     })[0];
     return emit::reduce_sum(b, y, p);
   });
-  const auto report = drx::oracle::check_grads(t, {numbers(v3_placed, 1)});
+  const auto report = drx::interpreter::check_grads(t, {numbers(v3_placed, 1)});
   REQUIRE(!report.ok());
   CHECK(report.wrong->primitive == "wrong_tanh");
   REQUIRE(report.wrong->path.size() == 3);

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <string_view>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -49,20 +49,20 @@ template <class P> tape forward() { return drx::transform::jvp(P::tape().thaw(),
 template <class P> tape reverse() { return drx::transform::vjp(P::tape().thaw(), {true}, {true}, false); }
 
 /// The directional derivative at x along dx; the cotangent of the input for that of the output.
-template <class P, class X, class DX> auto along(const X& x, const DX& dx, const oracle::member_counts& given = {}) {
+template <class P, class X, class DX> auto along(const X& x, const DX& dx, const interpreter::member_counts& given = {}) {
   using input = std::tuple_element_t<0, typename P::inputs>;
-  std::vector<tensor> in = oracle::to_tensors<input>(x);
-  in.push_back(oracle::to_tensors<input>(dx)[0]);
-  return oracle::from_tensors<typename P::result>({oracle::run(forward<P>(), in, given)[1]});
+  std::vector<tensor> in = interpreter::to_tensors<input>(x);
+  in.push_back(interpreter::to_tensors<input>(dx)[0]);
+  return interpreter::from_tensors<typename P::result>({interpreter::run(forward<P>(), in, given)[1]});
 }
-template <class P, class X, class CT> auto back(const X& x, const CT& ct, const oracle::member_counts& given = {}) {
+template <class P, class X, class CT> auto back(const X& x, const CT& ct, const interpreter::member_counts& given = {}) {
   using input = std::tuple_element_t<0, typename P::inputs>;
-  std::vector<tensor> in = oracle::to_tensors<input>(x);
-  in.push_back(oracle::to_tensors<typename P::result>(ct)[0]);
-  return oracle::from_tensors<drx::canonical_t<input>>(oracle::run(reverse<P>(), in, given));
+  std::vector<tensor> in = interpreter::to_tensors<input>(x);
+  in.push_back(interpreter::to_tensors<typename P::result>(ct)[0]);
+  return interpreter::from_tensors<drx::canonical_t<input>>(interpreter::run(reverse<P>(), in, given));
 }
 
-const oracle::member_counts hundred{oracle::members<clients>(100)};
+const interpreter::member_counts hundred{interpreter::members<clients>(100)};
 constexpr auto to_all = [](auto x) { return drx::broadcast<clients>(x); };
 constexpr auto total = [](auto x) { return drx::reduce_sum(x); };
 constexpr auto average = [](auto x) { return drx::reduce_mean(x); };
@@ -73,7 +73,7 @@ using mean_p = program<average, at_clients<vec1>>;
 
 TEST_CASE("U1: a number broadcast to 100 members; both Jacobians are ones") {
   const std::vector<double> ones(100, 1.);
-  CHECK(oracle::call<broadcast_p>(hundred, 1.) == ones);
+  CHECK(interpreter::call<broadcast_p>(hundred, 1.) == ones);
   CHECK(along<broadcast_p>(1., 1., hundred) == ones);
   for (std::size_t i : {0U, 42U, 99U}) {
     std::vector<double> ct(100, 0.);
@@ -86,8 +86,8 @@ TEST_CASE("U2, U4: the sum and the mean over 100 members, and their Jacobians") 
   vec1 one;
   one[0] = 1;
   const std::vector<vec1> ones(100, one);
-  check(oracle::call<sum_p>(ones), {100});
-  check(oracle::call<mean_p>(ones), {1});
+  check(interpreter::call<sum_p>(ones), {100});
+  check(interpreter::call<mean_p>(ones), {1});
   for (std::size_t i : {0U, 42U, 99U}) {
     std::vector<vec1> unit(100);
     unit[i][0] = 1;
@@ -120,9 +120,9 @@ TEST_CASE("U6: the part of the members above a threshold") {
   std::vector<double> hundred_values(100), twenty(20);
   std::iota(hundred_values.begin(), hundred_values.end(), 0);
   std::iota(twenty.begin(), twenty.end(), 0);
-  CHECK(oracle::call<P>(24., hundred_values) == 0.75);
-  CHECK(oracle::call<P>(3., twenty) == 0.8);
-  CHECK(oracle::call<P>(49.5, hundred_values) == 0.5);  // their median
+  CHECK(interpreter::call<P>(24., hundred_values) == 0.75);
+  CHECK(interpreter::call<P>(3., twenty) == 0.8);
+  CHECK(interpreter::call<P>(49.5, hundred_values) == 0.5);  // their median
 }
 
 TEST_CASE("derivatives are made of the same few operations") {  // U8
@@ -170,41 +170,41 @@ TEST_CASE("N1: a map over three members") {
   static constexpr auto shifted = [](auto x, auto y) {
     return drx::map([](auto a, auto b) { return a + b; }, x, drx::broadcast<clients>(y));
   };
-  check(oracle::call<program<shifted, at_clients<vec2>, vec2>>(std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}},
+  check(interpreter::call<program<shifted, at_clients<vec2>, vec2>>(std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}},
                                                                vec2{1., 2.}),
         {{2., 4.}, {4., 6.}, {6., 8.}});
 }
 
 TEST_CASE("N2, N3: a broadcast to three members, and its sum") {
-  const oracle::member_counts three{oracle::members<clients>(3)};
-  check(oracle::call<program<to_all, vec2>>(three, vec2{-1., 1.}), {{-1., 1.}, {-1., 1.}, {-1., 1.}});
+  const interpreter::member_counts three{interpreter::members<clients>(3)};
+  check(interpreter::call<program<to_all, vec2>>(three, vec2{-1., 1.}), {{-1., 1.}, {-1., 1.}, {-1., 1.}});
   static constexpr auto sum_all = [](auto x) { return drx::reduce_sum(drx::broadcast<clients>(x)); };
   static constexpr auto its_slope = [](auto x) { return drx::grad(sum_all)(x); };
-  CHECK(oracle::call<program<sum_all, double>>(three, 2.) == 6);
-  CHECK(oracle::call<program<its_slope, double>>(three, 2.) == 3);
+  CHECK(interpreter::call<program<sum_all, double>>(three, 2.) == 6);
+  CHECK(interpreter::call<program<its_slope, double>>(three, 2.) == 3);
 }
 
 TEST_CASE("N4, N5: a mean loss, its gradient, and a step down it") {
-  CHECK(oracle::call<mean_loss_p>(x0, ys) == approx(87.1666667));
-  check(oracle::call<slope_p>(x0, ys), {57.6666667, -54.6666667});
+  CHECK(interpreter::call<mean_loss_p>(x0, ys) == approx(87.1666667));
+  check(interpreter::call<slope_p>(x0, ys), {57.6666667, -54.6666667});
   static constexpr auto stepped = [](auto x, auto data) { return x - 0.01 * slope(x, data); };
-  const vec2 x1 = oracle::call<program<stepped, vec2, at_clients<vec2>>>(x0, ys);
+  const vec2 x1 = interpreter::call<program<stepped, vec2, at_clients<vec2>>>(x0, ys);
   check(x1, {1.4233333, -0.4533333});
-  CHECK(oracle::call<mean_loss_p>(x1, ys) == approx(35.55125));
+  CHECK(interpreter::call<mean_loss_p>(x1, ys) == approx(35.55125));
 }
 
 TEST_CASE("R1: its Hessian, by reverse over reverse and by forward over reverse") {
   static constexpr auto slope_along = [](auto x, auto v, auto data) { return drx::sum(slope(x, data) * v); };
   static constexpr auto curvature = [](auto x, auto v, auto data) { return drx::grad(slope_along)(x, v, data); };
   using P = program<curvature, vec2, vec2, at_clients<vec2>>;
-  check(oracle::call<P>(x0, vec2{1., 0.}, ys), {19.6666667, -17.3333333});
-  check(oracle::call<P>(x0, vec2{0., 1.}, ys), {-17.3333333, 18.6666667});
+  check(interpreter::call<P>(x0, vec2{1., 0.}, ys), {19.6666667, -17.3333333});
+  check(interpreter::call<P>(x0, vec2{0., 1.}, ys), {-17.3333333, 18.6666667});
 
   const tape t = drx::transform::jvp(slope_p::tape().thaw(), {true, false});
   const auto run = [&](vec2 v) {
-    return oracle::from_tensors<vec2>(
-        {oracle::run(t, {oracle::to_tensors<vec2>(x0)[0], oracle::to_tensors<at_clients<vec2>>(ys)[0],
-                         oracle::to_tensors<vec2>(v)[0]})[1]});
+    return interpreter::from_tensors<vec2>(
+        {interpreter::run(t, {interpreter::to_tensors<vec2>(x0)[0], interpreter::to_tensors<at_clients<vec2>>(ys)[0],
+                         interpreter::to_tensors<vec2>(v)[0]})[1]});
   };
   check(run({1., 0.}), {19.6666667, -17.3333333});
   check(run({0., 1.}), {-17.3333333, 18.6666667});
@@ -212,11 +212,12 @@ TEST_CASE("R1: its Hessian, by reverse over reverse and by forward over reverse"
 
 TEST_CASE("R2: a directional derivative, and the gradient in the placed argument") {
   const tape t = drx::transform::jvp(mean_loss_p::tape().thaw(), {true, false});
-  const auto out = oracle::run(t, {oracle::to_tensors<vec2>(x0)[0], oracle::to_tensors<at_clients<vec2>>(ys)[0],
-                                   oracle::to_tensors<vec2>(vec2{1., 1.})[0]});
-  CHECK(oracle::from_tensors<double>({out[1]}) == approx(3.0));
+  const auto out =
+      interpreter::run(t, {interpreter::to_tensors<vec2>(x0)[0], interpreter::to_tensors<at_clients<vec2>>(ys)[0],
+                                   interpreter::to_tensors<vec2>(vec2{1., 1.})[0]});
+  CHECK(interpreter::from_tensors<double>({out[1]}) == approx(3.0));
   static constexpr auto in_data = [](auto x, auto data) { return drx::grad<1>(mean_loss)(x, data); };
-  check(oracle::call<program<in_data, vec2, at_clients<vec2>>>(x0, ys),
+  check(interpreter::call<program<in_data, vec2, at_clients<vec2>>>(x0, ys),
         {{-0.6666667, 0.3333333}, {6., -3.}, {-14., 7.}});
 }
 
@@ -225,9 +226,9 @@ TEST_CASE("R3: the sum of doubled broadcasts") {
     return drx::reduce_sum(drx::map([](auto a) { return 2. * a; }, drx::broadcast<clients>(x)));
   };
   static constexpr auto df = [](auto x) { return drx::grad(f)(x); };
-  const oracle::member_counts three{oracle::members<clients>(3)};
-  CHECK(oracle::call<program<f, double>>(three, 2.) == 12);
-  CHECK(oracle::call<program<df, double>>(three, 2.) == 6);
+  const interpreter::member_counts three{interpreter::members<clients>(3)};
+  CHECK(interpreter::call<program<f, double>>(three, 2.) == 12);
+  CHECK(interpreter::call<program<df, double>>(three, 2.) == 6);
 }
 
 TEST_CASE("R4: derivatives to the third order") {
@@ -237,11 +238,11 @@ TEST_CASE("R4: derivatives to the third order") {
   static constexpr auto f1 = [](auto x) { return drx::grad(f)(x); };
   static constexpr auto f2 = [](auto x) { return drx::grad(f1)(x); };
   static constexpr auto f3 = [](auto x) { return drx::grad(f2)(x); };
-  const oracle::member_counts five{oracle::members<clients>(5)};
-  CHECK(oracle::call<program<f, double>>(five, 2.) == approx(8));
-  CHECK(oracle::call<program<f1, double>>(five, 2.) == approx(12));
-  CHECK(oracle::call<program<f2, double>>(five, 2.) == approx(12));
-  CHECK(oracle::call<program<f3, double>>(five, 2.) == approx(6));
+  const interpreter::member_counts five{interpreter::members<clients>(5)};
+  CHECK(interpreter::call<program<f, double>>(five, 2.) == approx(8));
+  CHECK(interpreter::call<program<f1, double>>(five, 2.) == approx(12));
+  CHECK(interpreter::call<program<f2, double>>(five, 2.) == approx(12));
+  CHECK(interpreter::call<program<f3, double>>(five, 2.) == approx(6));
 }
 
 namespace {
@@ -258,34 +259,34 @@ void check(const numbers& got, const numbers& expected) {
 }  // namespace
 
 TEST_CASE("R5: a weighted mean and its derivatives") {
-  CHECK(oracle::call<weighted_p>(values, weights) == 3.75);
+  CHECK(interpreter::call<weighted_p>(values, weights) == 3.75);
   static constexpr auto slopes = [](auto x, auto w) { return drx::grad<0, 1>(weighted)(x, w); };
-  const auto [dx, dw] = oracle::call<program<slopes, at_clients<double>, at_clients<double>>>(values, weights);
+  const auto [dx, dw] = interpreter::call<program<slopes, at_clients<double>, at_clients<double>>>(values, weights);
   check(dx, numbers{.25, .25, .5});
   check(dw, numbers{-.6875, -.4375, .5625});
-  const auto tensor_of = [](const numbers& x) { return oracle::to_tensors<at_clients<double>>(x)[0]; };
-  const auto out = oracle::run(drx::transform::jvp(weighted_p::tape().thaw(), {true, true}),
+  const auto tensor_of = [](const numbers& x) { return interpreter::to_tensors<at_clients<double>>(x)[0]; };
+  const auto out = interpreter::run(drx::transform::jvp(weighted_p::tape().thaw(), {true, true}),
                                {tensor_of(values), tensor_of(weights), tensor_of({1, 0, 0}), tensor_of({0, 1, 0})});
-  CHECK(oracle::from_tensors<double>({out[1]}) == approx(-0.1875));
+  CHECK(interpreter::from_tensors<double>({out[1]}) == approx(-0.1875));
 }
 
 TEST_CASE("R6: its Hessian in the weights") {
   static constexpr auto slope_along = [](auto w, auto v, auto x) { return drx::reduce_sum(in_weights(x, w) * v); };
   static constexpr auto curvature = [](auto w, auto v, auto x) { return drx::grad(slope_along)(w, v, x); };
   using P = program<curvature, at_clients<double>, at_clients<double>, at_clients<double>>;
-  check(oracle::call<P>(weights, numbers{1, 0, 0}, values), numbers{.34375, .28125, .03125});
-  check(oracle::call<P>(weights, numbers{0, 1, 0}, values), numbers{.28125, .21875, -.03125});
-  check(oracle::call<P>(weights, numbers{0, 0, 1}, values), numbers{.03125, -.03125, -.28125});
+  check(interpreter::call<P>(weights, numbers{1, 0, 0}, values), numbers{.34375, .28125, .03125});
+  check(interpreter::call<P>(weights, numbers{0, 1, 0}, values), numbers{.28125, .21875, -.03125});
+  check(interpreter::call<P>(weights, numbers{0, 0, 1}, values), numbers{.03125, -.03125, -.28125});
 }
 
 TEST_CASE("R7, R8: weighted means of arrays and of integers; without any weight 0, where DrJAX has NaN") {
-  check(oracle::call<program<weighted, at_clients<vec2>, at_clients<double>>>(
+  check(interpreter::call<program<weighted, at_clients<vec2>, at_clients<double>>>(
             std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}}, weights),
         {3.5, 4.5});
-  CHECK(oracle::call<program<weighted, at_clients<int>, at_clients<double>>>(std::vector{1, 2, 6}, weights) == 3.75);
+  CHECK(interpreter::call<program<weighted, at_clients<int>, at_clients<double>>>(std::vector{1, 2, 6}, weights) == 3.75);
   const numbers none(3, 0.);
-  CHECK(oracle::call<weighted_p>(values, none) == 0);
-  check(oracle::call<program<in_weights, at_clients<double>, at_clients<double>>>(values, none), none);
+  CHECK(interpreter::call<weighted_p>(values, none) == 0);
+  check(interpreter::call<program<in_weights, at_clients<double>, at_clients<double>>>(values, none), none);
 }
 
 TEST_CASE("a weighted mean of a model needs one reduction per leaf and one for the weights, and its gradient as many") {

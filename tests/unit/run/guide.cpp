@@ -162,14 +162,14 @@ constexpr auto norm = [](auto x) {
 };
 // cut-end norm
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using doctest::Approx;
 [[maybe_unused]] const model zero_model{};
 }  // namespace
 
 TEST_CASE("guide: placements") {
   using vec3 = drx::array<float, 3>;
-  const auto y = oracle::call<AverageOfSquares>(std::vector<vec3>{{1.f, 2.f, 3.f}, {3.f, 4.f, 5.f}});
+  const auto y = interpreter::call<AverageOfSquares>(std::vector<vec3>{{1.f, 2.f, 3.f}, {3.f, 4.f, 5.f}});
   CHECK(y[0] == 5);
   CHECK(y[1] == 10);
   CHECK(y[2] == 17);
@@ -191,50 +191,52 @@ TEST_CASE("guide: a step, and the derivative in its rate") {
   for (int i = 0; i < 4; ++i) std::get<0>(r)[i] = 1;
   for (int i = 0; i < 2; ++i) std::get<1>(r)[i] = 1;
   const std::vector<row> data(5, r);
-  const auto [next, value] = oracle::call<Step>(m, 0.1f, data);
+  const auto [next, value] = interpreter::call<Step>(m, 0.1f, data);
   CHECK(value == Approx(2));
   CHECK(next.b[0] == Approx(0.2));
   CHECK(next.w(3, 1) == Approx(0.2));
   CHECK(next.scale.item() == Approx(1));
   // after a step of rate r the prediction is 10 r, the error 2 (10 r - 1)^2
-  CHECK(oracle::call<SlopeOfRate>(m, 0.05f, data) == Approx(40 * (0.5 - 1)));
+  CHECK(interpreter::call<SlopeOfRate>(m, 0.05f, data) == Approx(40 * (0.5 - 1)));
 }
 
 TEST_CASE("guide: loops") {
-  CHECK(oracle::call<drx::program<root_of, double>>(2.0) == Approx(1.41421356237));
-  CHECK(oracle::call<drx::program<drx::grad(root_of), double>>(4.0) == Approx(0.25));
-  const auto [last, running] = oracle::call<drx::program<discounted, drx::array<double, 3>, double>>(drx::array<double, 3>{1., 2., 3.}, 0.5);
+  CHECK(interpreter::call<drx::program<root_of, double>>(2.0) == Approx(1.41421356237));
+  CHECK(interpreter::call<drx::program<drx::grad(root_of), double>>(4.0) == Approx(0.25));
+  const auto [last, running] =
+      interpreter::call<drx::program<discounted, drx::array<double, 3>, double>>(drx::array<double, 3>{1., 2., 3.}, 0.5);
   CHECK(last == Approx(4.25));
   CHECK(running[1] == Approx(2.5));
-  CHECK(oracle::call<drx::program<root_within, double, double>>(2.0, 1e-12) == Approx(1.41421356237));
+  CHECK(interpreter::call<drx::program<root_within, double, double>>(2.0, 1e-12) == Approx(1.41421356237));
   using square = drx::array<double, 2, 2>;
   const square one{1., 0., 0., 1.}, target{1., 2., 3., 4.};
-  CHECK(oracle::call<drx::program<fitted, square, square, square>>(square{0., 0., 0., 0.}, one, target)[3] == doctest::Approx(4 * (1 - std::pow(.9, 100))));
-  const square slope = oracle::call<drx::program<slope_of_iterated, square, drx::array<double, 2>>>(square{.1, 0., 0., .1}, drx::array<double, 2>{1., 1.});
+  CHECK(interpreter::call<drx::program<fitted, square, square, square>>(square{0., 0., 0., 0.}, one, target)[3] == doctest::Approx(4 * (1 - std::pow(.9, 100))));
+  const square slope =
+      interpreter::call<drx::program<slope_of_iterated, square, drx::array<double, 2>>>(square{.1, 0., 0., .1}, drx::array<double, 2>{1., 1.});
   CHECK(slope[1] == Approx(0).epsilon(1e-6));
 }
 
 TEST_CASE("guide: branches") {
   using vec2 = drx::array<double, 2>;
-  CHECK(oracle::call<drx::program<clipped_step, vec2, vec2>>(vec2{1., 1.}, vec2{3., 4.})[1] == Approx(0.2));
-  CHECK(oracle::call<drx::program<clipped_step, vec2, vec2>>(vec2{1., 1.}, vec2{.3, .4})[1] == Approx(0.6));
-  CHECK(oracle::call<drx::program<activation, int, vec2>>(2, vec2{-1., 2.})[0] == 0);
+  CHECK(interpreter::call<drx::program<clipped_step, vec2, vec2>>(vec2{1., 1.}, vec2{3., 4.})[1] == Approx(0.2));
+  CHECK(interpreter::call<drx::program<clipped_step, vec2, vec2>>(vec2{1., 1.}, vec2{.3, .4})[1] == Approx(0.6));
+  CHECK(interpreter::call<drx::program<activation, int, vec2>>(2, vec2{-1., 2.})[0] == 0);
 }
 
 TEST_CASE("guide: nested placements") {
-  CHECK(oracle::call<Weighted>(std::vector<std::vector<double>>{{1, 2, 3}, {}, {6}}) == Approx(3));
+  CHECK(interpreter::call<Weighted>(std::vector<std::vector<double>>{{1, 2, 3}, {}, {6}}) == Approx(3));
 }
 
 TEST_CASE("sharp bits: numbers of nested members") {
   using P = drx::program<numbers, drx::placed<drx::placed<double, pupils>, schools>>;
-  const auto y = oracle::call<P>(std::vector<std::vector<double>>{{1, 1, 1}, {1, 1}});
+  const auto y = interpreter::call<P>(std::vector<std::vector<double>>{{1, 1, 1}, {1, 1}});
   CHECK(y[0] == 3);
   CHECK(y[1] == 1);
 }
 
 TEST_CASE("guide: other reductions") {
   const auto [most, second, longer, product] =
-      oracle::call<drx::program<of_members, drx::placed<int, clients>, int>>(std::vector<int>{3, 7, 5}, 1);
+      interpreter::call<drx::program<of_members, drx::placed<int, clients>, int>>(std::vector<int>{3, 7, 5}, 1);
   CHECK(most == 7);
   CHECK(second == 7);
   CHECK(longer == 7);
@@ -242,14 +244,14 @@ TEST_CASE("guide: other reductions") {
 }
 
 TEST_CASE("sharp bits: where, structs in structs, roots") {
-  CHECK(oracle::call<drx::program<huber, double>>(3.0) == Approx(2.5));
-  CHECK(oracle::call<drx::program<drx::grad(huber), double>>(0.5) == Approx(0.5));
+  CHECK(interpreter::call<drx::program<huber, double>>(3.0) == Approx(2.5));
+  CHECK(interpreter::call<drx::program<drx::grad(huber), double>>(0.5) == Approx(0.5));
   network m{};
   m.hidden.w[1] = 4;
   m.out[0] = 2;
-  CHECK(oracle::call<drx::program<shrink, network>>(m).out[0] == 1);
-  CHECK(oracle::call<drx::program<shrink_hidden, network>>(m).w[1] == 2);
-  CHECK(oracle::call<drx::program<shrink_by_leaf, network>>(m).w[1] == 2);
-  const auto g = oracle::call<drx::program<drx::grad(norm), drx::array<double, 2>>>(drx::array<double, 2>{0, 0});
+  CHECK(interpreter::call<drx::program<shrink, network>>(m).out[0] == 1);
+  CHECK(interpreter::call<drx::program<shrink_hidden, network>>(m).w[1] == 2);
+  CHECK(interpreter::call<drx::program<shrink_by_leaf, network>>(m).w[1] == 2);
+  const auto g = interpreter::call<drx::program<drx::grad(norm), drx::array<double, 2>>>(drx::array<double, 2>{0, 0});
   CHECK(g[0] == 0);
 }

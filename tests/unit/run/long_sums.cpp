@@ -71,5 +71,5 @@ TEST_CASE("the plain interpreter adds floats in double") {
   std::mt19937 r(1);
   for (int i = 0; i < 1'000'000; ++i) exact += static_cast<double>(x.data<float>()[i] = static_cast<float>(r() >> 8) * 0x1p-24f);
   using P = drx::program<total, drx::array<float, 1'000'000>>;
-  check(drx::oracle::run(P::tape().thaw(), {x})[0].data<float>()[0], exact, 1);
+  check(drx::interpreter::run(P::tape().thaw(), {x})[0].data<float>()[0], exact, 1);
 }

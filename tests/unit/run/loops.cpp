@@ -55,7 +55,7 @@ TEST_CASE("a loop around a stage of many small members") {
     drx::compiled<P> program(executor, rank);
     const drx::array<double, 2> start{0, 0};
     const auto w = program(start, drx::place<samples>(rank, n, load));
-    const auto expected = drx::oracle::call<P>(start, all_samples);
+    const auto expected = drx::interpreter::call<P>(start, all_samples);
     CHECK(w[0] == doctest::Approx(expected[0]).epsilon(1e-12));
     CHECK(w[1] == doctest::Approx(expected[1]).epsilon(1e-12));
   }
@@ -68,7 +68,7 @@ TEST_CASE("carries that are exchanged in a loop inside of a loop") {
   drx::compiled<P> program(executor, rank);
   const drx::array<double, 5> a{1, 2, 3, 4, 5}, b{0.5, -1, 2, 0, 3};
   const auto [x, y, z] = program(a, b);
-  const auto [ex, ey, ez] = drx::oracle::call<P>(a, b);
+  const auto [ex, ey, ez] = drx::interpreter::call<P>(a, b);
   for (int i = 0; i < 5; ++i) {
     CHECK(x[i] == ex[i]);
     CHECK(y[i] == ey[i]);

@@ -40,7 +40,7 @@ std::string fault(unsigned seed, int budget, tally& sums) {
 
   const auto same = [&](const tape& u, const tape& v, const tensors& in, const char* what) {
     drx::check(u);
-    const tensors got = drx::oracle::run(u, in), expected = drx::oracle::run(v, in);
+    const tensors got = drx::interpreter::run(u, in), expected = drx::interpreter::run(v, in);
     const double worst = harness::largest_difference(got, expected, harness::relative_to::largest);
     return worst == 0 ? std::string() : std::string(what) + ": results differ by " + std::to_string(worst) + "\n";
   };
@@ -56,16 +56,18 @@ std::string fault(unsigned seed, int budget, tally& sums) {
   if (!wrong.empty()) return wrong;
 
   tensors with_cotangents = x;
-  for (const auto& y : drx::oracle::run(t, x)) with_cotangents.push_back(drx::oracle::detail::random_like(y, r));
+  for (const auto& y : drx::interpreter::run(t, x)) with_cotangents.push_back(drx::interpreter::detail::random_like(y, r));
   const drx::vec<bool> wanted(t.inputs.size(), true), given(t.outputs.size(), true);
   wrong = unchanged(drx::transform::vjp(t, wanted, given, true), with_cotangents, " (gradient)");
   if (!wrong.empty()) return wrong;
 
-  const auto report = drx::oracle::check_grads(t, x, {.order = seed % 4 == 0 ? 2 : 1, .tolerance = 1e-6, .seed = seed});
+  const auto report =
+      drx::interpreter::check_grads(t, x, {.order = seed % 4 == 0 ? 2 : 1, .tolerance = 1e-6, .seed = seed});
   sums.comparisons += report.checks;
   sums.unclear += report.unclear;
   if (report.ok()) return {};
-  const auto shorter = drx::oracle::check_grads(t, x, {.order = report.wrong->order, .tolerance = 1e-4, .step = 1e-7, .seed = seed});
+  const auto shorter =
+      drx::interpreter::check_grads(t, x, {.order = report.wrong->order, .tolerance = 1e-4, .step = 1e-7, .seed = seed});
   if (shorter.ok()) {  // the function is too steep and bent for differences to be exact, but they tend to the derivative
     ++sums.steep;
     return {};

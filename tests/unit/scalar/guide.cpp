@@ -109,7 +109,7 @@ TEST_CASE("the page's code") {
   CHECK(sum_of_lanes(spread) == doctest::Approx(spread_at(0, 0)));
   for (const std::size_t i : {0u, 7u, 8u, 15u}) CHECK(by_rate[i] == doctest::Approx((spread_at(i, 1e-5) - spread_at(i, -1e-5)) / 2e-5));
 
-  const auto [value, by_length] = drx::oracle::call<Aim>(0.4, 1.3);
+  const auto [value, by_length] = drx::interpreter::call<Aim>(0.4, 1.3);
   const auto at = [](double l) {
     const auto s = pendulum{}(0.4, l);
     return s[0] * s[0] + s[1] * s[1];

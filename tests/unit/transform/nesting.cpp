@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-namespace oracle = drx::oracle;
+namespace interpreter = drx::interpreter;
 using drx::array;
 using drx::placed;
 using drx::program;
@@ -21,7 +21,7 @@ constexpr double x0 = 1.25;
 
 template <auto F>
 double at(double x) {
-  return oracle::call<program<F, double>>(x);
+  return interpreter::call<program<F, double>>(x);
 }
 }  // namespace
 
@@ -46,7 +46,7 @@ TEST_CASE("third derivatives of a loop, and of each step of one") {
 TEST_CASE("third derivatives inside and around maps") {
   const std::vector<double> x{.5, 1., 1.5};
   static constexpr auto within = [](auto v) { return drx::map([](auto m) { return slope(slope(slope(loop)))(m); }, v); };
-  const auto each = oracle::call<program<within, placed<double, clients>>>(x);
+  const auto each = interpreter::call<program<within, placed<double, clients>>>(x);
   for (std::size_t i = 0; i < x.size(); ++i) CHECK(each[i] == doctest::Approx(336 * std::pow(x[i], 5)));
   static constexpr auto around = [](auto w, auto v) {
     const auto sum = [&](auto u) {
@@ -54,7 +54,7 @@ TEST_CASE("third derivatives inside and around maps") {
     };
     return std::pair{slope(slope(slope(sum)))(w), push(slope(push(sum)))(w)};
   };
-  const auto [reverse, mixed] = oracle::call<program<around, double, placed<double, clients>>>(x0, x);
+  const auto [reverse, mixed] = interpreter::call<program<around, double, placed<double, clients>>>(x0, x);
   CHECK(reverse == doctest::Approx(24 * x0 * 3));
   CHECK(mixed == doctest::Approx(24 * x0 * 3));
 }

@@ -147,7 +147,7 @@ std::string fault(unsigned seed) {
           in.back().data<double>()[k] =
               of_x && r() % 3 == 0 ? 0 : (r() % 2 && !of_x ? -1 : 1) * std::uniform_real_distribution<double>(.5, 2)(r);
       }
-      const auto before = drx::oracle::run(t, in), after = drx::oracle::run(settled, in);
+      const auto before = drx::interpreter::run(t, in), after = drx::interpreter::run(settled, in);
       for (std::size_t o = 0; o < after.size(); ++o)
         for (std::int64_t i = 0; i < after[o].size(); ++i) {
           const double y = after[o].data<double>()[i], z = before[o].data<double>()[i];
@@ -220,7 +220,7 @@ TEST_CASE("inner products of two batches, in doubt") {
     in.emplace_back(t.values[i]);
     for (std::int64_t k = 0; k < in.back().size(); ++k) in.back().data<double>()[k] = static_cast<double>(r() % 8);
   }
-  const auto before = drx::oracle::run(t, in), after = drx::oracle::run(settled, in);
+  const auto before = drx::interpreter::run(t, in), after = drx::interpreter::run(settled, in);
   for (std::size_t o = 0; o < after.size(); ++o)
     for (std::int64_t i = 0; i < after[o].size(); ++i) CHECK(after[o].data<double>()[i] == before[o].data<double>()[i]);
 }

@@ -20,7 +20,7 @@ struct check_grads_options {
   double tolerance = 1e-6;   // of differences, relative to the largest number among the tangents of a result
   double step = 1e-4;        // of differences; smaller ones are tried where it is too long or crosses a kink
   std::uint64_t seed = 1;    // of the directions
-  oracle::member_counts members = {};  // of placements that no input has
+  interpreter::member_counts members = {};  // of placements that no input has
 };
 
 /// A derivative that disagrees, and the innermost entry whose own rule does.
@@ -47,7 +47,7 @@ struct check_grads_report {
   [[nodiscard]] std::string text() const;
 };
 
-namespace oracle {
+namespace interpreter {
 namespace detail {
 
 using tensors = std::vector<tensor>;
@@ -353,7 +353,7 @@ inline check_grads_report check_grads(const tape& t, const std::vector<tensor>& 
   return report;
 }
 
-}  // namespace oracle
+}  // namespace interpreter
 
 inline std::string check_grads_report::text() const {
   const auto number = [](double x) {
@@ -385,13 +385,13 @@ template <bool Throws, class Program, class Inputs = typename Program::inputs>
 struct grads_check;
 template <bool Throws, class Program, class... X>
 struct grads_check<Throws, Program, std::tuple<X...>> {
-  check_grads_report operator()(const oracle::held_t<X>&... x, const check_grads_options& options = {}) const {
+  check_grads_report operator()(const interpreter::held_t<X>&... x, const check_grads_options& options = {}) const {
     std::vector<tensor> inputs;
     const auto append = [&](std::vector<tensor> leaves) {
       for (tensor& leaf : leaves) inputs.push_back(std::move(leaf));
     };
-    (append(oracle::to_tensors<X>(x)), ...);
-    check_grads_report report = oracle::check_grads(Program::tape().thaw(), inputs, options);
+    (append(interpreter::to_tensors<X>(x)), ...);
+    check_grads_report report = interpreter::check_grads(Program::tape().thaw(), inputs, options);
     if (Throws && !report) throw std::runtime_error("drx::require_grads: " + report.text());
     return report;
   }

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace drx::oracle {
+namespace drx::interpreter {
 
 /// How many members a placement has, where no input says so.  members<clients>(100)
 struct member_count {
@@ -182,7 +182,7 @@ template <class X> struct held {
       using T = typename canonical_t<X>::value_type;
       T number;
       if constexpr (Array<V>) {
-        static_assert(std::is_same_v<typename V::value_type, T>, "drx::oracle: an argument is of another element type");
+        static_assert(std::is_same_v<typename V::value_type, T>, "drx::interpreter: an argument is of another element type");
         number = x.item();
       } else {
         number = static_cast<T>(x);
@@ -190,10 +190,10 @@ template <class X> struct held {
       *out = tensor(leaf_types<X>()[0]);
       out->data<T>()[0] = number;
     } else {
-      static_assert(Structured<V>, "drx::oracle: an argument is not a value of drx (placed ones are std::vectors)");
+      static_assert(Structured<V>, "drx::interpreter: an argument is not a value of drx (placed ones are std::vectors)");
       constexpr leaf_types<X> types;
       static_assert(leaf_count<V> == leaf_count<X>,
-                    "drx::oracle: an argument is of another structure than the program's input");
+                    "drx::interpreter: an argument is of another structure than the program's input");
       structure<V>::visit(x, [&, i = 0](const auto* data, const shape& s) mutable {
         using T = std::remove_cvref_t<decltype(*data)>;
         const abstract_value& type = types[i];
@@ -299,7 +299,7 @@ template <class X> held_t<X> from_tensors(const std::vector<tensor>& leaves) {
 namespace detail {
 template <class Program, class... X, class... V>
 auto call(std::type_identity<std::tuple<X...>>, const member_counts& given, const V&... x) {
-  static_assert(sizeof...(X) == sizeof...(V), "drx::oracle::call: not as many arguments as the program has inputs");
+  static_assert(sizeof...(X) == sizeof...(V), "drx::interpreter::call: not as many arguments as the program has inputs");
   std::vector<tensor> inputs;
   [[maybe_unused]] const auto append = [&](std::vector<tensor> leaves) {
     for (tensor& leaf : leaves) inputs.push_back(std::move(leaf));
@@ -310,7 +310,7 @@ auto call(std::type_identity<std::tuple<X...>>, const member_counts& given, cons
 }  // namespace detail
 
 /// Runs a program on the user's own values: structures as they are, placed ones as std::vectors of members.
-///     double loss = oracle::call<Loss>(model, std::vector<batch>{...});
+///     double loss = interpreter::call<Loss>(model, std::vector<batch>{...});
 template <class Program, class... V> auto call(const V&... x) {
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, {}, x...);
 }
@@ -319,4 +319,4 @@ template <class Program, class... V> auto call(const member_counts& given, const
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, given, x...);
 }
 
-}  // namespace drx::oracle
+}  // namespace drx::interpreter
