@@ -32,7 +32,7 @@ void measure(benchmark::State& state, Multiply multiply) {
 template <class T, int M, int N, int K, bool TransA, bool TransB>
 void drx_gemm(benchmark::State& state) {
   measure<T, M, N, K>(state, [](const T* a, const T* b, T* c) {
-    drx::kernel::gemm<T, M, N, K, TransA, TransB>(a, b, drx::kernel::store<N>(c));
+    drx::run::gemm<T, M, N, K, TransA, TransB>(a, b, drx::run::store_to<N>(c));
   });
 }
 

@@ -12,8 +12,8 @@
 
 namespace {
 
-using drx::kernel::pack;
-using drx::kernel::pack_width;
+using drx::run::pack;
+using drx::run::pack_width;
 
 template <class T>
 std::vector<T> draw(int n, unsigned seed) {
@@ -28,7 +28,7 @@ template <class T, int M, int N, int K, bool TransA, bool TransB>
 void check() {
   const auto a = draw<T>(M * K, 1), b = draw<T>(K * N, 2);
   std::vector<T> c = draw<T>(M * N + 1, 3), expected = c;  // the one element more guards the end
-  drx::kernel::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), drx::kernel::add_to<N>(c.data()));
+  drx::run::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), drx::run::add_to<N>(c.data()));
   for (int i = 0; i < M; ++i)
     for (int j = 0; j < N; ++j)
       for (int k = 0; k < K; ++k)
@@ -81,7 +81,7 @@ TEST_CASE("transposes of whole packs, of few columns, of few rows, and of others
   const auto turn = []<class T, int Rows, int Cols>(T, std::integral_constant<int, Rows>, std::integral_constant<int, Cols>) {
     const auto x = draw<T>(Rows * Cols, 4);
     std::vector<T> y(x.size() + 1, T(77));
-    drx::kernel::transpose<Rows, Cols>(x.data(), y.data());
+    drx::run::transpose<Rows, Cols>(x.data(), y.data());
     bool same = y.back() == T(77);
     for (std::size_t i = 0; i < x.size(); ++i) same = same && y[i % Cols * Rows + i / Cols] == x[i];
     CAPTURE(Rows);
@@ -117,8 +117,8 @@ TEST_CASE("gemm of long sums, in parts") {
 TEST_CASE("store overwrites") {
   const auto a = draw<float>(9 * 4, 1), b = draw<float>(4 * 10, 2);
   std::vector<float> zero(90), stored(90, 77.0f);
-  drx::kernel::gemm<float, 9, 10, 4, false, false>(a.data(), b.data(), drx::kernel::add_to<10>(zero.data()));
-  drx::kernel::gemm<float, 9, 10, 4, false, false>(a.data(), b.data(), drx::kernel::store<10>(stored.data()));
+  drx::run::gemm<float, 9, 10, 4, false, false>(a.data(), b.data(), drx::run::add_to<10>(zero.data()));
+  drx::run::gemm<float, 9, 10, 4, false, false>(a.data(), b.data(), drx::run::store_to<10>(stored.data()));
   CHECK(stored == zero);
 }
 
@@ -127,7 +127,7 @@ template <class T, int N>
 struct beside {
   using takes_tiles = void;
   using beside_products = void;
-  drx::kernel::detail::add_epilogue<T, N> add;
+  drx::run::detail::add_epilogue<T, N> add;
   void operator()(int row, int col, pack<T> value) const { add(row, col, value); }
   template <int Cols>
   void finish(const T* tile, int row, int rows, int col) const {
@@ -142,8 +142,8 @@ void check_beside() {
   CAPTURE(K);
   const auto a = draw<T>(M * K, 1), b = draw<T>(K * N, 2);
   std::vector<T> c = draw<T>(M * N, 3), expected = c;
-  drx::kernel::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), beside<T, N>{drx::kernel::add_to<N>(c.data())});
-  drx::kernel::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), drx::kernel::add_to<N>(expected.data()));
+  drx::run::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), beside<T, N>{drx::run::add_to<N>(c.data())});
+  drx::run::gemm<T, M, N, K, TransA, TransB>(a.data(), b.data(), drx::run::add_to<N>(expected.data()));
   CHECK(c == expected);
 }
 TEST_CASE("an epilogue beside the next tile's products") {
@@ -176,7 +176,7 @@ TEST_CASE("each result reaches the epilogue once, and its bits do not depend on 
     std::copy(values.begin(), values.end(), moved.begin() + static_cast<std::ptrdiff_t>(shift));
     std::vector<int> count(M * N);
     const float* a = moved.data() + shift;
-    drx::kernel::gemm<float, M, N, K, false, false>(a, a + M * K, [&](int row, int col, auto value) {
+    drx::run::gemm<float, M, N, K, false, false>(a, a + M * K, [&](int row, int col, auto value) {
       constexpr int width = std::is_same_v<decltype(value), float> ? 1 : pack_width<float>;
       for (int j = 0; j < width; ++j) {
         const auto at = static_cast<std::size_t>(row * N + col + j);

@@ -14,12 +14,12 @@
 
 #if defined(__AVX512F__) && !defined(__clang__)
 namespace {
-drx::kernel::pack<float> of(const float* x) { return drx::kernel::tanh(drx::kernel::load(x)); }
+drx::run::pack<float> of(const float* x) { return drx::run::pack_tanh(drx::run::load(x)); }
 float of(float x) {
   float all[16] = {x};
   return of(all)[0];
 }
-drx::kernel::pack<double> of(const double* x) { return drx::kernel::tanh(drx::kernel::load(x)); }
+drx::run::pack<double> of(const double* x) { return drx::run::pack_tanh(drx::run::load(x)); }
 double of(double x) {
   double all[8] = {x};
   return of(all)[0];
@@ -36,7 +36,7 @@ TEST_CASE("tanh of packs: at most 1.2 ulp, odd, never above 1") {
       std::memcpy(x + i, &number, 4);
       minus[i] = -x[i];
     }
-    const drx::kernel::pack<float> y = of(x), z = of(minus);
+    const drx::run::pack<float> y = of(x), z = of(minus);
     for (int i = 0; i < 16; ++i) {
       const double exact = std::tanh(static_cast<double>(x[i]));
       const double ulp = exact < 0x1p-126 ? 0x1p-149 : std::ldexp(1.0, std::ilogb(exact) - 23);
@@ -56,7 +56,7 @@ TEST_CASE("tanh of packs of doubles: at most 2 ulp, odd, never above 1") {
   const auto check = [&](const double* x) {
     double minus[8];
     for (int i = 0; i < 8; ++i) minus[i] = -x[i];
-    const drx::kernel::pack<double> y = of(x), z = of(minus);
+    const drx::run::pack<double> y = of(x), z = of(minus);
     for (int i = 0; i < 8; ++i) {
       const long double exact = std::tanh(static_cast<long double>(x[i]));
       worst = harness::larger(worst, std::fabs(y[i] - exact) / std::ldexp(1.0L, std::max(std::ilogb(exact) - 52, -1074)));

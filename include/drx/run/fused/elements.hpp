@@ -69,7 +69,7 @@ struct fused_elements {
   /// The first halves of N elements of row r from `first` on, to `at` in kept.
   template <std::int64_t N, int... M, class Pointers, class Kept>
   DRX_INLINE static void begin_row(const Pointers& pointers, std::int64_t r, std::int64_t first, Kept& kept, std::int64_t at) {
-    DRX_INDEPENDENT
+    DRX_INDEPENDENT_STEPS
     for (std::int64_t i = 0; i < N; ++i) {
       registers_type registers;
       auto compute = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
@@ -149,7 +149,7 @@ struct fused_elements {
     if constexpr ((ranged<M> || ...)) {
       run_ranged<N, Halves, M...>(out, pointers, r, first);
     } else {
-      DRX_INDEPENDENT
+      DRX_INDEPENDENT_STEPS
       for (std::int64_t i = first; i < first + N; ++i) {
         registers_type registers;
         ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
@@ -202,7 +202,7 @@ struct fused_elements {
         }
       }
     };
-    DRX_INDEPENDENT
+    DRX_INDEPENDENT_STEPS
     for (std::int64_t i = first; i < first + N; ++i) {
       registers_type registers;
       ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);

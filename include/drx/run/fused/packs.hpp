@@ -17,7 +17,7 @@ struct fused_packs {
     for (int m = 0; m < Loop::count; ++m) {
       const primitive* p = C::tape.entries[Loop::entry(m)].prim;
       if (p != &prim::matmul && p != &prim::constant && p != &prim::broadcast_to && p != &prim::add && p != &prim::sub && p != &prim::mul &&
-          p != &prim::neg && !(p == &prim::tanh && drx::kernel::has_pack_tanh<T>)) return false;
+          p != &prim::neg && !(p == &prim::tanh && has_pack_tanh<T>)) return false;
       if (C::tape.values[Loop::result(m)].type != C::tape.values[Loop::result(0)].type) return false;
       for (int i = 0; i < Loop::arity(m); ++i)
         if (Loop::operand(m, i).kind == detail::source_kind::position) return false;
@@ -26,30 +26,31 @@ struct fused_packs {
   }();
   /// Operand I of entry M for the columns from `col` on of a row.
   template <class T, int M, int I>
-  DRX_HOST static drx::kernel::pack<T> load_pack(const drx::kernel::pack<T>* registers, const pointers_type& pointers, std::int64_t row, std::int64_t col) {
-    using pack = drx::kernel::pack<T>;
+  DRX_HOST_INLINE static pack<T> load_pack(const pack<T>* registers, const pointers_type& pointers, std::int64_t row,
+                                           std::int64_t col) {
     constexpr detail::source s = Loop::operand(M, I);
     if constexpr (s.kind == detail::source_kind::register_) {
       return registers[s.index];
     } else if constexpr (s.kind == detail::source_kind::literal) {
-      return static_cast<T>(s.number) - pack{};
+      return static_cast<T>(s.number) - pack<T>{};
     } else if constexpr ((Loop::flat ? s.from.size() : s.from.last()) == 1) {  // a flat loop's columns are all of it
-      return detail::get<3 * M + I>(pointers)[Loop::row_start(s.from, row)] - pack{};
+      return detail::get<3 * M + I>(pointers)[Loop::row_start(s.from, row)] - pack<T>{};
     } else {
-      return drx::kernel::load(detail::get<3 * M + I>(pointers) + Loop::row_start(s.from, row) + col);
+      return load(detail::get<3 * M + I>(pointers) + Loop::row_start(s.from, row) + col);
     }
   }
   template <int M, class T>
-  DRX_HOST static void compute_pack(drx::kernel::pack<T>* registers, const pointers_type& pointers, std::int64_t row, std::int64_t col) {
+  DRX_HOST_INLINE static void compute_pack(pack<T>* registers, const pointers_type& pointers, std::int64_t row,
+                                           std::int64_t col) {
     constexpr const primitive* p = C::tape.entries[Loop::entry(M)].prim;
     if constexpr (p != &prim::matmul) {
-      const drx::kernel::pack<T> x = load_pack<T, M, 0>(registers, pointers, row, col);
+      const pack<T> x = load_pack<T, M, 0>(registers, pointers, row, col);
       if constexpr (Loop::arity(M) == 1) {
         if constexpr (p == &prim::neg) registers[M] = -x;
-        else if constexpr (p == &prim::tanh && drx::kernel::has_pack_tanh<T>) registers[M] = drx::kernel::tanh(x);
+        else if constexpr (p == &prim::tanh && has_pack_tanh<T>) registers[M] = pack_tanh(x);
         else registers[M] = x;
       } else {
-        const drx::kernel::pack<T> y = load_pack<T, M, 1>(registers, pointers, row, col);
+        const pack<T> y = load_pack<T, M, 1>(registers, pointers, row, col);
         if constexpr (p == &prim::add) registers[M] = x + y;
         else if constexpr (p == &prim::sub) registers[M] = x - y;
         else registers[M] = x * y;
@@ -57,14 +58,14 @@ struct fused_packs {
     }
   }
   template <int M, class T>
-  DRX_HOST static void save_pack(const drx::kernel::pack<T>* registers, T* const* out, std::int64_t row, std::int64_t col) {
-    if constexpr (C::plan.stored[Loop::result(M)]) drx::kernel::save(out[M] + row * Loop::columns + col, registers[M]);
+  DRX_HOST_INLINE static void save_pack(const pack<T>* registers, T* const* out, std::int64_t row, std::int64_t col) {
+    if constexpr (C::plan.stored[Loop::result(M)]) save(out[M] + row * Loop::columns + col, registers[M]);
   }
   /// All entries for one pack of the product, then what leaves the loop: it may take an operand's place.
   template <class T, int... M>
-  DRX_HOST static void compute_packs(drx::kernel::pack<T> product, const pointers_type& pointers, T* const* out, std::int64_t row, std::int64_t col,
-                                     std::integer_sequence<int, M...>) {
-    drx::kernel::pack<T> registers[Loop::count];
+  DRX_HOST_INLINE static void compute_packs(pack<T> product, const pointers_type& pointers, T* const* out, std::int64_t row,
+                                            std::int64_t col, std::integer_sequence<int, M...>) {
+    pack<T> registers[Loop::count];
     registers[0] = product;
     (compute_pack<M, T>(registers, pointers, row, col), ...);
     (save_pack<M, T>(registers, out, row, col), ...);
@@ -90,13 +91,13 @@ struct fused_packs {
 
   /// Whether a loop of its own is one of packs: it has a tanh, which no compiler makes of elements.
   static constexpr bool run_alone =
-      in_packs && Loop::in_halves && Loop::columns % drx::kernel::pack_width<element_of<C, Loop::result(0)>> == 0;
+      in_packs && Loop::in_halves && Loop::columns % pack_width<element_of<C, Loop::result(0)>> == 0;
   static void run(frame& f) {
     using T = element_of<C, Loop::result(0)>;
     const operands<T> at(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{});
     for (std::int64_t r = 0; r < Loop::rows; ++r)
-      for (std::int64_t c = 0; c < Loop::columns; c += drx::kernel::pack_width<T>)
-        compute_packs<T>(drx::kernel::pack<T>{}, at.pointers, at.out, r, c, std::make_integer_sequence<int, Loop::count>{});
+      for (std::int64_t c = 0; c < Loop::columns; c += pack_width<T>)
+        compute_packs<T>(pack<T>{}, at.pointers, at.out, r, c, std::make_integer_sequence<int, Loop::count>{});
   }
 };
 

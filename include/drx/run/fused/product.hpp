@@ -21,7 +21,7 @@ struct fused_product {
   template <class T>
   struct pack_epilogue {
     pack_operands<T> operands;
-    DRX_HOST void operator()(int row, int col, drx::kernel::pack<T> value) const {
+    DRX_HOST_INLINE void operator()(int row, int col, pack<T> value) const {
       packs::template compute_packs<T>(value, operands.pointers, operands.out, row, col, std::make_integer_sequence<int, Loop::count>{});
     }
   };
@@ -34,8 +34,8 @@ struct fused_product {
     [[gnu::noinline]] void finish(const T* tile, int row, int height, int col) const {
       const pack_operands<T> at = this->operands;
       for (int r = 0; r < height; ++r)
-        for (int c = 0; c < Cols; c += drx::kernel::pack_width<T>)
-          packs::template compute_packs<T>(drx::kernel::load(tile + r * Cols + c), at.pointers, at.out, row + r, col + c,
+        for (int c = 0; c < Cols; c += pack_width<T>)
+          packs::template compute_packs<T>(load(tile + r * Cols + c), at.pointers, at.out, row + r, col + c,
                                            std::make_integer_sequence<int, Loop::count>{});
     }
   };
@@ -75,7 +75,8 @@ struct fused_product {
       (move(std::integral_constant<int, K>{}), ...);
       return pointers;
     };
-    detail::register_file<std::integer_sequence<int, M...>, typename elements_of::template begun_numbers<M, drx::kernel::most_tile_rows * Cols>...> kept;
+    detail::register_file<std::integer_sequence<int, M...>,
+                          typename elements_of::template begun_numbers<M, most_tile_rows * Cols>...> kept;
     if constexpr (Loop::in_halves)
       for (int r = 0; r < height; ++r) elements_of::template begin_row<Cols, M...>(at_row(r), 0, 0, kept, r * Cols);
     for (int r = 0; r < height; ++r) {
@@ -98,7 +99,7 @@ struct fused_product {
     constexpr plan::product_extents p = plan::extents_of(C::tape, C::tape.entries[e]);
     using T = element_of<C, Loop::result(0)>;
     const auto run_with = [&](const auto& epilogue) {
-      drx::kernel::gemm<T, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.tx, p.ty>(
+      gemm<T, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.tx, p.ty>(
           elements<const T, C, x>(f), elements<const T, C, y>(f), epilogue);
     };
     if constexpr (packs::in_packs) {

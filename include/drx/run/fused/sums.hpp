@@ -39,14 +39,14 @@ struct fused_sums {
   };
   /// One pack of the loop: its sums are added to `total`, then what leaves the loop is stored.
   template <class T, int... M, int... J>
-  DRX_HOST static void add_packs(drx::kernel::pack<T>* total, const pack_operands<T>& at, const sum_operands<T>& of, std::int64_t row, std::int64_t col,
-                                 std::integer_sequence<int, M...>, std::integer_sequence<int, J...>) {
-    drx::kernel::pack<T> registers[Loop::count];
+  DRX_HOST_INLINE static void add_packs(pack<T>* total, const pack_operands<T>& at, const sum_operands<T>& of, std::int64_t row,
+                                        std::int64_t col, std::integer_sequence<int, M...>, std::integer_sequence<int, J...>) {
+    pack<T> registers[Loop::count];
     (packs::template compute_pack<M, T>(registers, at.pointers, row, col), ...);
     const auto add = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      drx::kernel::pack<T> x;
+      pack<T> x;
       if constexpr (C::plan.group_of[summed(K)] == 1 + Loop::step) x = registers[C::plan.member_of[summed(K)]];
-      else x = drx::kernel::load(of.from[K] + row * Loop::columns + col);
+      else x = load(of.from[K] + row * Loop::columns + col);
       if constexpr (weighted(K)) total[K] += of.weights[K][row] * x;
       else total[K] += x;
     };
@@ -73,7 +73,7 @@ struct fused_sums {
   /// Parts of rows from row `begin` on, columns from `first` on: their sums are stored at `totals`. Of many parts each half is added up apart.
   template <class T, int Parts>
   static void add_parts(const pack_operands<T>& at, const sum_operands<T>& of, int begin, std::int64_t first, std::int64_t end, T* const (&totals)[sums]) {
-    if constexpr (Parts <= drx::kernel::longest_chain) {
+    if constexpr (Parts <= longest_chain) {
       for (int k = 0; k < Parts; ++k) add_part<T, part>(at, of, begin + k * part, first, end, totals, k == 0);
     } else {
       constexpr int half = Parts / 2;
@@ -104,15 +104,15 @@ struct fused_sums {
     add_sums<T>(totals, sum, end - first, store);
   }
   template <class T, int Rows>
-  DRX_HOST static void add_rows(T (&sum)[sums][width], const pack_operands<T>& at, const sum_operands<T>& of, int row, std::int64_t first,
-                                std::int64_t end) {
-    for (std::int64_t col = first; col < end; col += drx::kernel::pack_width<T>) {
-      drx::kernel::pack<T> total[sums];
-      for (int j = 0; j < sums; ++j) total[j] = drx::kernel::load(sum[j] + (col - first));
+  DRX_HOST_INLINE static void add_rows(T (&sum)[sums][width], const pack_operands<T>& at, const sum_operands<T>& of, int row,
+                                       std::int64_t first, std::int64_t end) {
+    for (std::int64_t col = first; col < end; col += pack_width<T>) {
+      pack<T> total[sums];
+      for (int j = 0; j < sums; ++j) total[j] = load(sum[j] + (col - first));
       DRX_UNROLL
       for (int r = 0; r < Rows; ++r)
         add_packs<T>(total, at, of, row + r, col, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, sums>{});
-      for (int j = 0; j < sums; ++j) drx::kernel::save(sum[j] + (col - first), total[j]);
+      for (int j = 0; j < sums; ++j) save(sum[j] + (col - first), total[j]);
     }
   }
 };

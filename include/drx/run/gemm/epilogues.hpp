@@ -12,7 +12,7 @@
 
 #include <type_traits>
 
-namespace drx::kernel {
+namespace drx::run {
 
 namespace detail {
 
@@ -20,9 +20,9 @@ template <class T, int N>
 struct store_epilogue {
   T* c;
   DRX_INLINE void operator()(int row, int col, T value) const { c[row * N + col] = value; }
-  DRX_HOST void operator()(int row, int col, pack<T> value) const { save(c + row * N + col, value); }
+  DRX_HOST_INLINE void operator()(int row, int col, pack<T> value) const { save(c + row * N + col, value); }
   template <int Count>
-  DRX_HOST void operator()(int row, int col, pack<T> value, std::integral_constant<int, Count>) const {
+  DRX_HOST_INLINE void operator()(int row, int col, pack<T> value, std::integral_constant<int, Count>) const {
     save_first<Count>(c + row * N + col, value);
   }
 };
@@ -31,12 +31,12 @@ template <class T, int N>
 struct add_epilogue {
   T* c;
   DRX_INLINE void operator()(int row, int col, T value) const { c[row * N + col] += value; }
-  DRX_HOST void operator()(int row, int col, pack<T> value) const {
+  DRX_HOST_INLINE void operator()(int row, int col, pack<T> value) const {
     T* p = c + row * N + col;
     save(p, load(p) + value);
   }
   template <int Count>
-  DRX_HOST void operator()(int row, int col, pack<T> value, std::integral_constant<int, Count>) const {
+  DRX_HOST_INLINE void operator()(int row, int col, pack<T> value, std::integral_constant<int, Count>) const {
     add_first<Count>(c + row * N + col, value);
   }
 };
@@ -45,7 +45,7 @@ struct add_epilogue {
 
 /// Epilogues for a contiguous C of N columns: C = op(A) op(B), and C += op(A) op(B).
 template <int N, class T>
-DRX_INLINE detail::store_epilogue<T, N> store(T* c) {
+DRX_INLINE detail::store_epilogue<T, N> store_to(T* c) {
   return {c};
 }
 template <int N, class T>
@@ -53,4 +53,4 @@ DRX_INLINE detail::add_epilogue<T, N> add_to(T* c) {
   return {c};
 }
 
-}  // namespace drx::kernel
+}  // namespace drx::run

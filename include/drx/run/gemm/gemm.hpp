@@ -6,7 +6,7 @@
 
 #include <concepts>
 
-namespace drx::kernel {
+namespace drx::run {
 
 /// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be 0.
 #if defined(__CUDACC__)
@@ -44,7 +44,7 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
       else
         for (int j = 0; j < pack_width<T>; ++j) epilogue(first + j, 0, value[j]);
     };
-    detail::product<T, 1, M, K, false, false>::run(b, a, turned);
+    detail::tiled_product<T, 1, M, K, false, false>::run(b, a, turned);
   } else if constexpr (TransA && detail::narrow_product<T, M, N, K, TransB>::fits) {
     detail::narrow_product<T, M, N, K, TransB>::run(a, b, epilogue);
   } else if constexpr (TransA && detail::wide_product<T, M, N, K, TransB>::fits) {
@@ -52,8 +52,8 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
   } else if constexpr (!TransA && TransB && detail::dotted_product<T, M, N, K>::fits) {
     detail::dotted_product<T, M, N, K>::run(a, b, epilogue);
   } else {
-    detail::product<T, M, N, K, TransA, TransB>::run(a, b, epilogue);
+    detail::tiled_product<T, M, N, K, TransA, TransB>::run(a, b, epilogue);
   }
 }
 
-}  // namespace drx::kernel
+}  // namespace drx::run

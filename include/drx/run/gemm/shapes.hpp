@@ -4,7 +4,7 @@
 
 #include <drx/run/gemm/tiles.hpp>
 
-namespace drx::kernel::detail {
+namespace drx::run::detail {
 
 /// A^T B of few columns: packs run along the rows of the result, which a tile holds transposed.
 template <class T, int M, int N, int K, bool TransB>
@@ -13,7 +13,7 @@ struct narrow_product {
   static constexpr bool fits = W > 2 && N >= W / 2 && N < W && M % W == 0;
 
   template <class Epilogue>
-  DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
+  DRX_HOST_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
     for (int row = 0; row < M; row += P * W) {
       pack<T> sum[N][P] = {};
       add_up<K>(sum, [&](int first, int depth) __attribute__((always_inline)) {
@@ -36,7 +36,8 @@ struct narrow_product {
         for (int j = 0; j < W; ++j) turned[j] = j < N ? sum[j < N ? j : 0][p] : pack<T>{};
         transpose_packs<T>(turned);
         DRX_UNROLL
-        for (int i = 0; i < W; ++i) product<T, M, N, K, true, TransB>::finish_row(epilogue, row + p * W + i, turned[i]);
+        for (int i = 0; i < W; ++i)
+          tiled_product<T, M, N, K, true, TransB>::finish_row(epilogue, row + p * W + i, turned[i]);
       }
     }
   }
@@ -48,7 +49,7 @@ struct shifted {
   Epilogue& epilogue;
   int first;
   template <class... Values>
-  DRX_HOST void operator()(int row, int col, Values... values) const
+  DRX_HOST_INLINE void operator()(int row, int col, Values... values) const
     requires std::invocable<Epilogue&, int, int, Values...>
   {
     epilogue(first + row, col, values...);
@@ -78,11 +79,11 @@ struct wide_product {
     alignas(64) T copy[Rows * K];
     transpose(a + first, M, copy, K, K, Rows);
     const shifted<Epilogue> from_first{epilogue, first};
-    product<T, Rows, N, K, false, TransB>::run(copy, b, from_first);
+    tiled_product<T, Rows, N, K, false, TransB>::run(copy, b, from_first);
   }
 
   template <class Epilogue>
-  DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
+  DRX_HOST_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
     int first = 0;
     for (; first <= M - rows; first += rows) block<rows>(a, b, first, epilogue);
     if constexpr (M % rows != 0) block<M % rows>(a, b, first, epilogue);
@@ -93,7 +94,7 @@ struct wide_product {
 /// eight or four rows at a time. The last pack ends at K; lanes that it shares with the one before are zeros, in a too,
 /// since an infinity times 0 is none.
 template <class T, int M, int K, class Sink>
-DRX_HOST void dot_rows(const T* a, const T* x, Sink sink) {
+DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
   constexpr int W = pack_width<T>, whole = K / W * W, tail = K % W, most = W >= 8 ? 8 : 4;
   constexpr bool overlaps = tail != 0 && K > W;
   const auto ending = [](const T* p) __attribute__((always_inline)) {  // the last `tail` of K elements, after zeros
@@ -139,7 +140,7 @@ struct dotted_product {
   static constexpr int at_once = W < 8 ? 2 : 1;  // rows of A: enough independent sums
 
   template <int R, class Sink>
-  DRX_HOST static void rows(const T* a, const T* b, Sink sink) {
+  DRX_HOST_INLINE static void rows(const T* a, const T* b, Sink sink) {
     pack<T> sum[R][W] = {};
     add_up<K / W>(sum, [&](int first, int steps) __attribute__((always_inline)) {
       for (int k = first * W; k < (first + steps) * W; k += W) {
@@ -179,4 +180,4 @@ struct dotted_product {
   }
 };
 
-}  // namespace drx::kernel::detail
+}  // namespace drx::run::detail

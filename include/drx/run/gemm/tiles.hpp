@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace drx::kernel {
+namespace drx::run {
 
 /// The most rows of a tile, and of what an epilogue takes at once.
 inline constexpr int most_tile_rows = 14;
@@ -20,7 +20,7 @@ namespace detail {
 
 /// C = op(A) op(B), an M x N matrix of sums of K products.
 template <class T, int M, int N, int K, bool TransA, bool TransB>
-struct product {
+struct tiled_product {
   static constexpr int W = pack_width<T>;
   static constexpr int packs = ceil_div(N, W), tail = N % W;
   static constexpr int back = N < W ? 0 : (W - tail) % W;  // how far the last pack is moved back to end at column N
@@ -42,7 +42,7 @@ struct product {
 
     /// sum += A[R rows, depth] B[depth, P packs]
     template <int Back>
-    DRX_HOST void multiply(const T* a, const T* b, int depth) {
+    DRX_HOST_INLINE void multiply(const T* a, const T* b, int depth) {
       constexpr int stride = packed ? P * W : N;
       for (int k = 0; k < depth; ++k, b += stride) {
         pack<T> row[P];
@@ -58,18 +58,18 @@ struct product {
     }
     /// sum += A[R rows, Depth] B[Depth, P packs], in parts
     template <int Back, int Depth>
-    DRX_HOST void multiply_all(const T* a, const T* b) {
+    DRX_HOST_INLINE void multiply_all(const T* a, const T* b) {
       add_up<Depth>(sum, [&](int first, int depth) __attribute__((always_inline)) {
         multiply<Back>(a + first * (TransA ? M : 1), b + first * (packed ? P * W : N), depth);
       });
     }
-    DRX_HOST void save_to(T* to) const {
+    DRX_HOST_INLINE void save_to(T* to) const {
       DRX_UNROLL
       for (int r = 0; r < R; ++r)
         DRX_UNROLL
         for (int p = 0; p < P; ++p) save(to + (r * P + p) * W, sum[r][p]);
     }
-    DRX_HOST void add(const T* from) {
+    DRX_HOST_INLINE void add(const T* from) {
       DRX_UNROLL
       for (int r = 0; r < R; ++r)
         DRX_UNROLL
@@ -82,7 +82,7 @@ struct product {
   static constexpr int tiles_for(int p) { return ceil_div(M, rows_for(p)); }
   /// Calls f(integral_constant R, row) for tiles `begin` to `end` - 1 of `Tiles`, R rows each; the first are one row taller.
   template <int Tiles, class F>
-  DRX_HOST static void for_each_tile(int begin, int end, F f) {
+  DRX_HOST_INLINE static void for_each_tile(int begin, int end, F f) {
     constexpr int rows = M / Tiles, taller = M % Tiles;
     int index = begin;
     if constexpr (taller != 0)
@@ -133,7 +133,7 @@ struct product {
     }
   }
   template <int R, int P, bool Last, class Epilogue>
-  DRX_HOST static void finish_tile(Epilogue& epilogue, int row, int col, const tile<R, P>& t) {
+  DRX_HOST_INLINE static void finish_tile(Epilogue& epilogue, int row, int col, const tile<R, P>& t) {
     if constexpr (requires { typename Epilogue::takes_tiles; }) {
       alignas(64) T done[R * P * W];
       t.save_to(done);
@@ -188,7 +188,8 @@ struct product {
 
   /// One pack of a row; `last`: it ends at column N.
   template <bool HasTail, class Epilogue>
-  DRX_HOST static void finish_pack(Epilogue& epilogue, int row, int col, [[maybe_unused]] bool last, pack<T> sum) {
+  DRX_HOST_INLINE static void finish_pack(Epilogue& epilogue, int row, int col, [[maybe_unused]] bool last,
+                                          pack<T> sum) {
     if constexpr (HasTail) {
       if (last) return finish_row(epilogue, row, sum);
     }
@@ -196,7 +197,7 @@ struct product {
   }
   /// The last columns of a row.
   template <class Epilogue>
-  DRX_HOST static void finish_row(Epilogue& epilogue, int row, pack<T> sum) {
+  DRX_HOST_INLINE static void finish_row(Epilogue& epilogue, int row, pack<T> sum) {
     constexpr std::integral_constant<int, tail> count{};
     if constexpr (std::invocable<Epilogue&, int, int, pack<T>, std::integral_constant<int, tail>>) {
       epilogue(row, N - tail, moved_down<back>(sum, std::make_integer_sequence<int, W>{}), count);
@@ -208,7 +209,7 @@ struct product {
 
   /// copy[k][p W + lane] = op(B)[first + k][column of the lane]
   template <int P, bool Last>
-  DRX_HOST static void copy_panel(const T* b, T* copy, int col, int first, int depth) {
+  DRX_HOST_INLINE static void copy_panel(const T* b, T* copy, int col, int first, int depth) {
     if constexpr (N < W && !TransB) {
       for (int k = 0; k < depth; ++k) save(copy + k * W, load_before(b + (first + k) * N, b + K * N));
     } else if constexpr (N < W) {
@@ -263,7 +264,7 @@ struct product {
   }
 
   template <class Epilogue>
-  DRX_HOST static void run(const T* a, const T* b, Epilogue& epilogue) {
+  DRX_HOST_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
     if constexpr (streams && !requires { typename Epilogue::takes_tiles; }) return stream(a, b, epilogue);
     if constexpr (can_run_beside && requires { typename Epilogue::beside_products; }) return run_beside(a, b, epilogue);
     constexpr int last = (packs - 1) % panel_packs + 1, first = packs - last;
@@ -274,4 +275,4 @@ struct product {
 };
 
 }  // namespace detail
-}  // namespace drx::kernel
+}  // namespace drx::run

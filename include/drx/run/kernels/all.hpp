@@ -17,14 +17,15 @@
 namespace drx::run {
 
 #if defined(__GNUC__) && !defined(__clang__)
-#define DRX_STEP [[gnu::noipa]]  // with its interprocedural analyses g++ 12.2 drops calls of steps that store bool
+// With its interprocedural analyses g++ 12.2 drops calls of steps that store bool.
+#define DRX_NOT_INLINED [[gnu::noipa]]
 #else
-#define DRX_STEP [[gnu::noinline]]
+#define DRX_NOT_INLINED [[gnu::noinline]]
 #endif
 
 /// One step, a function of its own: profiles name it, and the compiler's work stays linear in the steps.
 template <class C, int Step>
-DRX_STEP void run_step(frame& f) {
+DRX_NOT_INLINED void run_step(frame& f) {
   constexpr plan::step now = C::plan.steps[Step];
   if constexpr (now.group) {
     run_fused<C, Step>(f);

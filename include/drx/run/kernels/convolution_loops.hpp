@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <numeric>
 
-namespace drx::kernel {
+namespace drx::run {
 
 /// One axis of a convolution: output o meets input i at tap k where o stride + k kernel_dilation - low = i input_dilation.
 struct axis {
@@ -37,11 +37,11 @@ struct axis {
 
 /// W neighbouring channels in one register, or in part of one.
 template <class T, int W>
-struct lanes {
+struct short_pack {
   typedef T type __attribute__((vector_size(W * sizeof(T))));
   typedef T anywhere __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T)), may_alias));  // unaligned in memory
-  DRX_HOST static type load(const T* p) { return *reinterpret_cast<const anywhere*>(p); }
-  DRX_HOST static void save(T* p, type v) { *reinterpret_cast<anywhere*>(p) = v; }
+  DRX_HOST_INLINE static type load(const T* p) { return *reinterpret_cast<const anywhere*>(p); }
+  DRX_HOST_INLINE static void save(T* p, type v) { *reinterpret_cast<anywhere*>(p) = v; }
 };
 
 /// Two spatial axes, height H and width W (a struct with `static constexpr axis height, width`), channels CI to CO.
@@ -50,7 +50,7 @@ struct convolution {
   static constexpr axis h = Axes::height, w = Axes::width;
   static constexpr bool vectorised = std::same_as<T, float> || std::same_as<T, double>;
   static constexpr int width_of_pack = CO >= pack_width<T> ? pack_width<T> : static_cast<int>(std::bit_floor(static_cast<unsigned>(CO)));
-  using part = lanes<T, width_of_pack>;
+  using part = short_pack<T, width_of_pack>;
   using pack = typename part::type;
   static constexpr int packs = (CO + width_of_pack - 1) / width_of_pack;
   static constexpr int most_packs = packs < (vector_registers == 32 ? 4 : 2) ? packs : (vector_registers == 32 ? 4 : 2);
@@ -72,7 +72,7 @@ struct convolution {
     return t;
   }
   /// The column where pack p of a panel begins; the last one is moved back to end at CO.
-  DRX_HOST static int column(int panel, int p) {
+  DRX_HOST_INLINE static int column(int panel, int p) {
     const int at = (panel * most_packs + p) * width_of_pack;
     return at < CO - width_of_pack ? at : CO - width_of_pack;
   }
@@ -80,14 +80,14 @@ struct convolution {
   template <int R>
   struct tile {
     pack sum[R][most_packs];
-    DRX_HOST void clear() {
+    DRX_HOST_INLINE void clear() {
       DRX_UNROLL
       for (int r = 0; r < R; ++r)
         DRX_UNROLL
         for (int p = 0; p < most_packs; ++p) sum[r][p] = pack{};
     }
     /// sum[r] += x[r step] row, for one row of the kernel
-    DRX_HOST void multiply(const T* x, int step, const T* row, int panel) {
+    DRX_HOST_INLINE void multiply(const T* x, int step, const T* row, int panel) {
       pack v[most_packs];
       DRX_UNROLL
       for (int p = 0; p < most_packs; ++p) v[p] = part::load(row + column(panel, p));
@@ -96,14 +96,14 @@ struct convolution {
         DRX_UNROLL
         for (int p = 0; p < most_packs; ++p) sum[r][p] += x[r * step] * v[p];
     }
-    DRX_HOST void store(T* y, int step, int panel) const {
+    DRX_HOST_INLINE void store(T* y, int step, int panel) const {
       DRX_UNROLL
       for (int r = 0; r < R; ++r)
         DRX_UNROLL
         for (int p = 0; p < most_packs; ++p) part::save(y + r * step + column(panel, p), sum[r][p]);
     }
     /// The same, added: columns that two packs cover are added once.
-    DRX_HOST void add(T* y, int step, int panel) const {
+    DRX_HOST_INLINE void add(T* y, int step, int panel) const {
       for (int r = 0; r < R; ++r)
         for (int p = 0; p < most_packs; ++p) {
           const int at = (panel * most_packs + p) * width_of_pack, begin = column(panel, p);
@@ -147,7 +147,7 @@ struct convolution {
   }
   /// Calls f(first input element, first kernel element) for each pair of taps that position `at` meets in row oh.
   template <bool Reversed, class F>
-  DRX_HOST static void for_each_tap(const T* x, const T* kernel, int oh, const column_taps& t, int at, F f) {
+  DRX_HOST_INLINE static void for_each_tap(const T* x, const T* kernel, int oh, const column_taps& t, int at, F f) {
     for (int kh = 0; kh < h.taps; ++kh) {
       const int ih = h.input(oh, kh);
       if (ih < 0) continue;
@@ -207,7 +207,7 @@ struct convolution {
   }
   /// Calls f(input element, output element) for each pair of positions that meet at one tap.
   template <class F>
-  DRX_HOST static void for_each_position(const T* x, const T* y, std::int64_t images, int kh, int kw, F f) {
+  DRX_HOST_INLINE static void for_each_position(const T* x, const T* y, std::int64_t images, int kh, int kw, F f) {
     int first = 0;
     while (first < w.out && w.input(first, kw) < 0) ++first;
     if (first == w.out) return;
@@ -225,4 +225,4 @@ struct convolution {
   }
 };
 
-}  // namespace drx::kernel
+}  // namespace drx::run

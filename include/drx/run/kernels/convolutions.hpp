@@ -30,17 +30,17 @@ struct convolved {
   static constexpr std::int64_t response = ys.size() == 0 ? 0 : ys.size() / (batches * examples);
   static constexpr std::int64_t kernel = ws.size() == 0 ? 0 : ws.size() / batches;
 
-  static constexpr drx::kernel::axis along(int i) {
+  static constexpr axis along(int i) {
     if (i < 0) return {};  // a height of one
     const auto at = [](int k) { return static_cast<int>(C::attr(E, k)); };
     return {static_cast<int>(xs[batch + 1 + i]), static_cast<int>(ys[batch + 1 + i]), static_cast<int>(ws[batch + i]), at(2 + i),
             at(2 + axes + i), at(2 + 2 * axes + i), at(2 + 3 * axes + i)};
   }
   struct forward {
-    static constexpr drx::kernel::axis height = along(axes - 2), width = along(axes - 1);
+    static constexpr axis height = along(axes - 2), width = along(axes - 1);
   };
   struct backward {
-    static constexpr drx::kernel::axis height = along(axes - 2).turned(), width = along(axes - 1).turned();
+    static constexpr axis height = along(axes - 2).turned(), width = along(axes - 1).turned();
   };
 };
 }  // namespace detail
@@ -61,12 +61,12 @@ struct kernel<C, E, &prim::convolution> {
       constexpr int result = C::result(E, 0);
       std::memset(elements<T, C, result>(f), 0, static_cast<std::size_t>(C::bytes(result)));
     } else if constexpr (c::result == c::role::y) {
-      using run = drx::kernel::convolution<T, typename c::forward, c::ci, c::co>;
+      using run = convolution<T, typename c::forward, c::ci, c::co>;
       for (std::int64_t n = 0; n < c::batches * c::examples; ++n)
         run::template forward<false>(elements<const T, C, c::x>(f) + n * c::image, elements<const T, C, c::w>(f) + n / c::examples * c::kernel,
                                      elements<T, C, c::y>(f) + n * c::response);
     } else if constexpr (c::result == c::role::x) {
-      using run = drx::kernel::convolution<T, typename c::backward, c::co, c::ci>;
+      using run = convolution<T, typename c::backward, c::co, c::ci>;
       T* turned = reinterpret_cast<T*>(scratch<C, E>(f));
       for (std::int64_t b = 0; b < c::batches; ++b) {
         const T* w = elements<const T, C, c::w>(f) + b * c::kernel;
@@ -77,7 +77,7 @@ struct kernel<C, E, &prim::convolution> {
           run::template forward<true>(elements<const T, C, c::y>(f) + n * c::response, turned, elements<T, C, c::x>(f) + n * c::image);
       }
     } else {
-      using run = drx::kernel::convolution<T, typename c::forward, c::ci, c::co>;
+      using run = convolution<T, typename c::forward, c::ci, c::co>;
       T* w = elements<T, C, c::w>(f);
       std::memset(w, 0, static_cast<std::size_t>(C::bytes(c::w)));
       for (std::int64_t b = 0; b < c::batches; ++b)

@@ -55,15 +55,14 @@ inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op 
   std::int64_t row = 0;
 #if !defined(__CUDACC__)
   if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && N > 1) {
-    using drx::kernel::pack;
-    constexpr int lanes = drx::kernel::pack_width<T>;
+    constexpr int lanes = pack_width<T>;
     constexpr std::int64_t whole = Rows / lanes * lanes;  // a constant: g++ 12 warns of an overflow in the last loop else
     for (; row < whole; row += lanes) {
       alignas(64) T turned[N * lanes];
-      drx::kernel::detail::transpose_rows<static_cast<int>(N)>(x + row * N, turned, lanes);
+      detail::transpose_rows<static_cast<int>(N)>(x + row * N, turned, lanes);
       pack<T> total = start - pack<T>{};
-      for (std::int64_t i = 0; i < N; ++i) total = op(total, drx::kernel::load(turned + i * lanes));
-      drx::kernel::save(y + row, total);
+      for (std::int64_t i = 0; i < N; ++i) total = op(total, load(turned + i * lanes));
+      save(y + row, total);
     }
     if constexpr (Rows % lanes == 0) return;  // (g++ 12 takes the loop below for one that runs out of x)
   }

@@ -6,16 +6,16 @@
 #include <drx/run/kernels/kernel.hpp>
 #include <drx/run/packs/long_sums.hpp>
 
-namespace drx::kernel {
+namespace drx::run {
 
 /// Members side by side: as many as a vector register has lanes, if there are so many.
 template <class T, int L>
-using lane_pack = lanes<T, (L < pack_width<T> ? L : pack_width<T>)>;
+using lane_pack = short_pack<T, (L < pack_width<T> ? L : pack_width<T>)>;
 inline constexpr int lane_tile = vector_registers == 32 ? 4 : 2;  // rows and columns of sums
 
 /// Element i of an operand: a pack of it from lane `from` on, or the same number for all members.
 template <class T, int L, bool InLanes>
-DRX_HOST auto of_lanes(const T* p, int i, int from) {
+DRX_HOST_INLINE auto of_lanes(const T* p, int i, int from) {
   if constexpr (InLanes) return lane_pack<T, L>::load(p + i * L + from);
   else return p[i];
 }
@@ -27,7 +27,7 @@ struct lane_product {
   static constexpr int width = static_cast<int>(sizeof(typename part::type) / sizeof(T));
 
   template <int R, int P>
-  DRX_HOST static void tile(const T* x, const T* y, T* z, int row, int column, int from) {
+  DRX_HOST_INLINE static void tile(const T* x, const T* y, T* z, int row, int column, int from) {
     typename part::type sum[R][P] = {};
     detail::add_up<K>(sum, [&](int first, int depth) __attribute__((always_inline)) {
       for (int k = first; k < first + depth; ++k) {
@@ -45,7 +45,7 @@ struct lane_product {
       for (int p = 0; p < P; ++p) part::save(z + ((row + r) * N + column + p) * L + from, sum[r][p]);
   }
   template <int R>
-  DRX_HOST static void rows(const T* x, const T* y, T* z, int row, int from) {
+  DRX_HOST_INLINE static void rows(const T* x, const T* y, T* z, int row, int from) {
     int column = 0;
     for (; column + lane_tile <= N; column += lane_tile) tile<R, lane_tile>(x, y, z, row, column, from);
     if constexpr (N % lane_tile > 0) tile<R, N % lane_tile>(x, y, z, row, column, from);
@@ -69,12 +69,12 @@ struct lane_convolution {
 
   /// Where the number of the kernel stands that tap k has from input channel ci to output channel co. Turned: the convolution back.
   template <bool Turned>
-  DRX_HOST static int weight(int kh, int kw, int ci, int co) {
+  DRX_HOST_INLINE static int weight(int kh, int kw, int ci, int co) {
     if constexpr (Turned) return (((h.taps - 1 - kh) * w.taps + w.taps - 1 - kw) * CO + co) * CI + ci;
     else return ((kh * w.taps + kw) * CI + ci) * CO + co;
   }
   template <bool Turned, int P>
-  DRX_HOST static void tile(const T* x, const T* kernel, T* y, int oh, int ow, int channel, int from) {
+  DRX_HOST_INLINE static void tile(const T* x, const T* kernel, T* y, int oh, int ow, int channel, int from) {
     typename part::type sum[P][packs] = {};
     for (int kh = 0; kh < h.taps; ++kh) {
       const int ih = h.input(oh, kh);
@@ -109,7 +109,8 @@ struct lane_convolution {
         }
   }
   template <int P>
-  DRX_HOST static void tile_of_kernel(const T* x, const T* y, T* to, int kh, int kw, int ci, int channel, int from, int images) {
+  DRX_HOST_INLINE static void tile_of_kernel(const T* x, const T* y, T* to, int kh, int kw, int ci, int channel, int from,
+                                             int images) {
     typename part::type sum[P][packs] = {};
     for (int n = 0; n < images; ++n)
       for (int oh = 0; oh < h.out; ++oh) {
@@ -144,9 +145,6 @@ struct lane_convolution {
   }
 };
 
-}  // namespace drx::kernel
-
-namespace drx::run {
 
 template <class C, int E>
 struct kernel<C, E, &prim::lane_matmul> {
@@ -155,8 +153,9 @@ struct kernel<C, E, &prim::lane_matmul> {
     constexpr shape to = C::tape.values[z].shape, from = C::tape.values[x].shape;
     constexpr bool tx = C::attr(E, 0) != 0, ty = C::attr(E, 1) != 0, lx = C::attr(E, 2) != 0, ly = C::attr(E, 3) != 0;
     using T = element_of<C, z>;
-    drx::kernel::lane_product<T, static_cast<int>(to[0]), static_cast<int>(to[1]), static_cast<int>(from[tx ? 0 : 1]), static_cast<int>(to[2]), tx,
-                              ty, lx, ly>::run(elements<const T, C, x>(f), elements<const T, C, y>(f), elements<T, C, z>(f));
+    using product = lane_product<T, static_cast<int>(to[0]), static_cast<int>(to[1]), static_cast<int>(from[tx ? 0 : 1]),
+                                 static_cast<int>(to[2]), tx, ty, lx, ly>;
+    product::run(elements<const T, C, x>(f), elements<const T, C, y>(f), elements<T, C, z>(f));
   }
 };
 
@@ -172,17 +171,17 @@ struct kernel<C, E, &prim::lane_convolution> {
   static constexpr int examples = static_cast<int>(xs[0]), lanes = static_cast<int>(xs.last());
   static constexpr int ci = static_cast<int>(xs[axes + 1]), co = static_cast<int>(ys[axes + 1]);
 
-  static constexpr drx::kernel::axis along(int i) {
+  static constexpr axis along(int i) {
     if (i < 0) return {};
     const auto at = [](int k) { return static_cast<int>(C::attr(E, 1 + k)); };
     return {static_cast<int>(xs[1 + i]), static_cast<int>(ys[1 + i]), static_cast<int>(ws[i]), at(2 + i), at(2 + axes + i), at(2 + 2 * axes + i),
             at(2 + 3 * axes + i)};
   }
   struct there {
-    static constexpr drx::kernel::axis height = along(axes - 2), width = along(axes - 1);
+    static constexpr axis height = along(axes - 2), width = along(axes - 1);
   };
   struct back {
-    static constexpr drx::kernel::axis height = along(axes - 2).turned(), width = along(axes - 1).turned();
+    static constexpr axis height = along(axes - 2).turned(), width = along(axes - 1).turned();
   };
   static void run(frame& f) {
     using T = element_of<C, y>;
@@ -192,14 +191,14 @@ struct kernel<C, E, &prim::lane_convolution> {
     } else {
       constexpr std::int64_t image = xs.size() / examples, response = ys.size() / examples;
       if constexpr (result == role::w) {
-        using run = drx::kernel::lane_convolution<T, there, ci, co, lanes, false>;
+        using run = lane_convolution<T, there, ci, co, lanes, false>;
         run::of_kernel(elements<const T, C, x>(f), elements<const T, C, y>(f), elements<T, C, w>(f), examples);
       } else if constexpr (result == role::y) {
-        using run = drx::kernel::lane_convolution<T, there, ci, co, lanes, C::attr(E, 0) != 0>;
+        using run = lane_convolution<T, there, ci, co, lanes, C::attr(E, 0) != 0>;
         for (int n = 0; n < examples; ++n)
           run::template forward<false>(elements<const T, C, x>(f) + n * image, elements<const T, C, w>(f), elements<T, C, y>(f) + n * response);
       } else {
-        using run = drx::kernel::lane_convolution<T, back, co, ci, lanes, C::attr(E, 0) != 0>;
+        using run = lane_convolution<T, back, co, ci, lanes, C::attr(E, 0) != 0>;
         for (int n = 0; n < examples; ++n)
           run::template forward<true>(elements<const T, C, y>(f) + n * response, elements<const T, C, w>(f), elements<T, C, x>(f) + n * image);
       }

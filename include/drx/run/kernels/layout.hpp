@@ -53,7 +53,7 @@ struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
     const auto* x = elements<const typename m::T, C, m::x>(f);
     auto* y = elements<typename m::T, C, m::y>(f);
     if constexpr (of_matrix) {
-      drx::kernel::transpose<static_cast<int>(m::from[0]), static_cast<int>(m::from[1])>(x, y);
+      transpose<static_cast<int>(m::from[0]), static_cast<int>(m::from[1])>(x, y);
     } else {
       detail::copy_strided<m::rank>(x, stride, y, detail::strides_of(m::to), m::to);
     }

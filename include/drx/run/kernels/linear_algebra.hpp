@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-namespace drx::kernel {
+namespace drx::run {
 
 /// The sum of x[i] y[i], in an order that n alone decides: eight lanes side by side, then the lanes.
 template <class T>
@@ -202,9 +202,6 @@ inline void cofactors(const T* a, T* c, T* scratch) {
   }
 }
 
-}  // namespace drx::kernel
-
-namespace drx::run {
 namespace detail {
 /// The square matrices that operand 0 of entry E consists of.
 template <class C, int E>
@@ -223,7 +220,7 @@ struct kernel<C, E, &prim::cholesky> : detail::matrices<C, E> {
   static void run(frame& f) {
     const auto* a = elements<const typename m::T, C, m::a>(f);
     auto* l = elements<typename m::T, C, m::y>(f);
-    for (std::int64_t b = 0; b < m::batches; ++b) drx::kernel::cholesky<m::n>(a + b * m::size, l + b * m::size);
+    for (std::int64_t b = 0; b < m::batches; ++b) cholesky<m::n>(a + b * m::size, l + b * m::size);
   }
 };
 
@@ -238,9 +235,10 @@ struct kernel<C, E, &prim::triangular_solve> : detail::matrices<C, E> {
     std::memcpy(x, elements<const typename m::T, C, C::operand(E, 1)>(f), static_cast<std::size_t>(C::bytes(m::y)));
     for (std::int64_t b = 0; b < m::batches; ++b) {
       if constexpr (right) {
-        for (int i = 0; i < others; ++i) drx::kernel::solve_row<m::n, lower, transposed, unit>(a + b * m::size, x + b * side + i * m::n);
+        for (int i = 0; i < others; ++i)
+          solve_row<m::n, lower, transposed, unit>(a + b * m::size, x + b * side + i * m::n);
       } else if constexpr (others > 0) {
-        drx::kernel::solve_columns<m::n, others, lower, transposed, unit>(a + b * m::size, x + b * side);
+        solve_columns<m::n, others, lower, transposed, unit>(a + b * m::size, x + b * side);
       }
     }
   }
@@ -253,7 +251,7 @@ struct kernel<C, E, &prim::lu_factors> : detail::matrices<C, E> {
     auto* lu = elements<typename m::T, C, m::y>(f);
     auto* exchanged = elements<std::int32_t, C, C::result(E, 1)>(f);
     std::memcpy(lu, elements<const typename m::T, C, m::a>(f), static_cast<std::size_t>(C::bytes(m::y)));
-    for (std::int64_t b = 0; b < m::batches; ++b) drx::kernel::lu_factors<m::n>(lu + b * m::size, exchanged + b * m::n);
+    for (std::int64_t b = 0; b < m::batches; ++b) lu_factors<m::n>(lu + b * m::size, exchanged + b * m::n);
   }
 };
 
@@ -267,7 +265,7 @@ struct kernel<C, E, &prim::lu_solve> : detail::matrices<C, E> {
     auto* x = elements<typename m::T, C, m::y>(f);
     std::memcpy(x, elements<const typename m::T, C, C::operand(E, 3)>(f), static_cast<std::size_t>(C::bytes(m::y)));
     for (std::int64_t b = 0; b < m::batches; ++b)
-      drx::kernel::lu_solve<m::n, columns, C::attr(E, 0) != 0>(lu + b * m::size, exchanged + b * m::n, x + b * side);
+      lu_solve<m::n, columns, C::attr(E, 0) != 0>(lu + b * m::size, exchanged + b * m::n, x + b * side);
   }
 };
 
@@ -293,7 +291,7 @@ struct kernel<C, E, &prim::determinant> : detail::matrices<C, E> {
     const T* a = elements<const T, C, m::a>(f);
     T* y = elements<T, C, m::y>(f);
     T* copy = reinterpret_cast<T*>(scratch<C, E>(f));
-    for (std::int64_t b = 0; b < m::batches; ++b) y[b] = drx::kernel::determinant<m::n>(a + b * m::size, copy);
+    for (std::int64_t b = 0; b < m::batches; ++b) y[b] = determinant<m::n>(a + b * m::size, copy);
   }
 };
 
@@ -305,7 +303,7 @@ struct kernel<C, E, &prim::cofactors> : detail::matrices<C, E> {
     const T* a = elements<const T, C, m::a>(f);
     T* c = elements<T, C, m::y>(f);
     T* space = reinterpret_cast<T*>(scratch<C, E>(f));
-    for (std::int64_t b = 0; b < m::batches; ++b) drx::kernel::cofactors<m::n>(a + b * m::size, c + b * m::size, space);
+    for (std::int64_t b = 0; b < m::batches; ++b) cofactors<m::n>(a + b * m::size, c + b * m::size, space);
   }
 };
 

@@ -25,7 +25,7 @@ struct kernel<C, E, &prim::matmul> {
     const T* p = elements<const T, C, x>(f);
     const T* q = elements<const T, C, y>(f);
     T* r = elements<T, C, z>(f);
-    for (std::int64_t b = 0; b < extents.batches; ++b) product(p + b * m * k, q + b * k * n, r + b * m * n);
+    for (std::int64_t b = 0; b < extents.batches; ++b) multiply(p + b * m * k, q + b * k * n, r + b * m * n);
   }
   /// Rows [first, first + Rows) of a product that is dot products.
   template <int Rows>
@@ -35,10 +35,10 @@ struct kernel<C, E, &prim::matmul> {
     const T* p = elements<const T, C, x>(f);
     const T* q = elements<const T, C, y>(f);
     T* r = elements<T, C, z>(f) + first;
-    if constexpr (n == 1 && !tx) drx::kernel::gemm<T, Rows, 1, depth, false, false>(p + first * depth, q, drx::kernel::store<1>(r));
-    else drx::kernel::gemm<T, 1, Rows, depth, false, true>(p, q + first * depth, drx::kernel::store<Rows>(r));
+    if constexpr (n == 1 && !tx) gemm<T, Rows, 1, depth, false, false>(p + first * depth, q, store_to<1>(r));
+    else gemm<T, 1, Rows, depth, false, true>(p, q + first * depth, store_to<Rows>(r));
   }
-  static void product(const T* p, const T* q, T* r) {
+  static void multiply(const T* p, const T* q, T* r) {
 #if defined(DRX_HAS_EIGEN)
     if constexpr (by_eigen) {
       using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -56,8 +56,8 @@ struct kernel<C, E, &prim::matmul> {
       return;
     }
 #endif
-    drx::kernel::gemm<T, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), tx, ty>(
-        p, q, drx::kernel::store<static_cast<int>(n)>(r));
+    constexpr int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
+    gemm<T, rows, columns, depth, tx, ty>(p, q, store_to<columns>(r));
   }
 };
 

@@ -23,7 +23,7 @@ struct pooled {
     for (int i = 0; i < in.rank - 1 - axes; ++i) n *= in[i];
     return n;
   }();
-  static constexpr drx::kernel::axis along(int i) {
+  static constexpr axis along(int i) {
     if (i < 0) return {};
     const int at = in.rank - 1 - axes + i;
     return {static_cast<int>(in[at]), static_cast<int>(out[at]), static_cast<int>(C::attr(E, 2 + i)), static_cast<int>(C::attr(E, 2 + axes + i)),
@@ -32,7 +32,7 @@ struct pooled {
   /// Calls f(first channel of the input, first channel of the output, position in the window) for each that is inside, window by window.
   template <class F>
   static void for_each(F f) {
-    constexpr drx::kernel::axis h = along(axes - 2), w = along(axes - 1);
+    constexpr axis h = along(axes - 2), w = along(axes - 1);
     for (std::int64_t n = 0; n < images; ++n)
       for (int oh = 0; oh < h.out; ++oh)
         for (int ow = 0; ow < w.out; ++ow)

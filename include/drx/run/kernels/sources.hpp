@@ -41,7 +41,7 @@ struct kernel<C, E, &prim::random_bits> {
     auto* q = elements<element_of<C, y>, C, y>(f);
     for (std::int64_t k = 0; k < keys; ++k, q += each) {
       const word_pair key = prim::rules::random_bits::key_from(p + 2 * k);
-      DRX_INDEPENDENT
+      DRX_INDEPENDENT_STEPS
       for (std::int64_t i = 0; i < numbers; ++i) prim::rules::random_bits::write<what>(key, static_cast<std::uint64_t>(i), q);
     }
   }

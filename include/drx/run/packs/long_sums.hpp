@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace drx::kernel {
+namespace drx::run {
 
 /// The most additions in a row. (To save and load the sums of a register tile after so many costs about one percent.)
 inline constexpr int longest_chain = 256;
@@ -61,4 +61,4 @@ DRX_INLINE void add_up(V (&sum)[A][B], Add add) {
 }
 
 }  // namespace detail
-}  // namespace drx::kernel
+}  // namespace drx::run

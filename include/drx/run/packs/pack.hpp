@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace drx::kernel {
+namespace drx::run {
 
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64, vector_registers = 32;
@@ -31,11 +31,11 @@ template <class T>
 using pack = typename detail::vector<T>::type;
 
 template <class T>
-DRX_HOST pack<T> load(const T* p) {
+DRX_HOST_INLINE pack<T> load(const T* p) {
   return *reinterpret_cast<const typename detail::vector<T>::anywhere*>(p);
 }
 template <class T>
-DRX_HOST void save(T* p, pack<T> v) {
+DRX_HOST_INLINE void save(T* p, pack<T> v) {
   *reinterpret_cast<typename detail::vector<T>::anywhere*>(p) = v;
 }
 
@@ -46,7 +46,7 @@ DRX_FN constexpr int most(int a, int b) { return a > b ? a : b; }
 DRX_FN constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 template <int... Lane, class V>
-DRX_HOST V shuffle(V x, V y) {
+DRX_HOST_INLINE V shuffle(V x, V y) {
 #if defined(__CUDACC__)  // nvcc 13 passes the builtin on with its pack unexpanded
   V z;
   int i = 0;
@@ -59,13 +59,13 @@ DRX_HOST V shuffle(V x, V y) {
 
 /// Interleaves the lower (First = 0) or upper (First = W / 2) halves of x and y.
 template <int First, class V, int... I>
-DRX_HOST V interleave(V x, V y, std::integer_sequence<int, I...>) {
+DRX_HOST_INLINE V interleave(V x, V y, std::integer_sequence<int, I...>) {
   return shuffle<(First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...>(x, y);
 }
 
 /// A pack from p on, but nothing from `end` on is read.
 template <class T>
-DRX_HOST pack<T> load_before(const T* p, const T* end) {
+DRX_HOST_INLINE pack<T> load_before(const T* p, const T* end) {
   if (end - p >= pack_width<T>) [[likely]] return load(p);
   pack<T> x{};
   std::memcpy(&x, p, static_cast<std::size_t>(end - p) * sizeof(T));
@@ -73,12 +73,12 @@ DRX_HOST pack<T> load_before(const T* p, const T* end) {
 }
 /// Half of a vector: from lane First on.
 template <int First, class V, int... I>
-DRX_HOST auto lanes_from(V x, std::integer_sequence<int, I...>) {
+DRX_HOST_INLINE auto lanes_from(V x, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(x, x, (First + I)...);
 }
 /// Calls f(p, part) for the first Count lanes of x: for whole vectors by halves, or number by number.
 template <int Count, class T, class V, class F>
-DRX_HOST void first_lanes(T* p, V x, F f) {
+DRX_HOST_INLINE void first_lanes(T* p, V x, F f) {
   constexpr int width = static_cast<int>(sizeof(V) / sizeof(T)), half = width / 2;
 #if defined(__CUDACC__)
   constexpr bool halves = false;
@@ -97,11 +97,11 @@ DRX_HOST void first_lanes(T* p, V x, F f) {
 }
 /// The first Count lanes, stored at p, and added to what lies there.
 template <int Count, class T, class V>
-DRX_HOST void save_first(T* p, V x) {
+DRX_HOST_INLINE void save_first(T* p, V x) {
   first_lanes<Count>(p, x, [](T* to, auto part) __attribute__((always_inline)) { std::memcpy(to, &part, sizeof part); });
 }
 template <int Count, class T, class V>
-DRX_HOST void add_first(T* p, V x) {
+DRX_HOST_INLINE void add_first(T* p, V x) {
   first_lanes<Count>(p, x, [](T* to, auto part) __attribute__((always_inline)) {
     decltype(part) sum;
     std::memcpy(&sum, to, sizeof sum);
@@ -111,13 +111,13 @@ DRX_HOST void add_first(T* p, V x) {
 }
 /// The last lanes from First on, moved to the front.
 template <int First, class V, int... I>
-DRX_HOST V moved_down(V x, std::integer_sequence<int, I...>) {
+DRX_HOST_INLINE V moved_down(V x, std::integer_sequence<int, I...>) {
   return shuffle<((First + I) % static_cast<int>(sizeof...(I)))...>(x, x);
 }
 
 /// Lane k of pack j and lane j of pack k change places: log2(W) rounds of perfect shuffles.
 template <class T>
-DRX_HOST void transpose_packs(pack<T>* x) {
+DRX_HOST_INLINE void transpose_packs(pack<T>* x) {
   constexpr int W = pack_width<T>;
   constexpr std::make_integer_sequence<int, W> lanes{};
   pack<T> y[W];
@@ -136,7 +136,7 @@ DRX_HOST void transpose_packs(pack<T>* x) {
 /// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks. Of a block of
 /// fewer Rows the other columns of the result become zero; rows of fewer Cols are read with what follows them up to `end`.
 template <int Rows, int Cols, class T>
-DRX_HOST void transpose_block(const T* from, int from_stride, const T* end, T* to, int to_stride) {
+DRX_HOST_INLINE void transpose_block(const T* from, int from_stride, const T* end, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
   pack<T> x[W];
   DRX_UNROLL
@@ -149,7 +149,7 @@ DRX_HOST void transpose_block(const T* from, int from_stride, const T* end, T* t
 
 /// The same for rows x cols: the last blocks overlap the ones before.
 template <class T>
-DRX_HOST void transpose(const T* from, int from_stride, T* to, int to_stride, int rows, int cols) {
+DRX_HOST_INLINE void transpose(const T* from, int from_stride, T* to, int to_stride, int rows, int cols) {
   constexpr int W = pack_width<T>;
   if (rows < W || cols < W) {
     for (int j = 0; j < rows; ++j)
@@ -164,7 +164,7 @@ DRX_HOST void transpose(const T* from, int from_stride, T* to, int to_stride, in
 }
 /// W rows of Cols numbers, one behind the other.
 template <int Cols, class T>
-DRX_HOST void transpose_rows(const T* from, T* to, int to_stride) {
+DRX_HOST_INLINE void transpose_rows(const T* from, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
   if constexpr (Cols < W) transpose_block<W, Cols>(from, Cols, from + W * Cols, to, to_stride);
   else transpose(from, Cols, to, to_stride, W, Cols);
@@ -172,13 +172,13 @@ DRX_HOST void transpose_rows(const T* from, T* to, int to_stride) {
 
 /// x where its last Count lanes are, else 0.
 template <class T, int Count, int... I>
-DRX_HOST pack<T> last_lanes(pack<T> x, std::integer_sequence<int, I...>) {
+DRX_HOST_INLINE pack<T> last_lanes(pack<T> x, std::integer_sequence<int, I...>) {
   return shuffle<(I < static_cast<int>(sizeof...(I)) - Count ? I : I + static_cast<int>(sizeof...(I)))...>(pack<T>{}, x);
 }
 
 /// Lane r of the result: the sum of x[r]'s lanes, for R packs. Halves of two packs are added into one until one is left.
 template <class T, int R>
-DRX_HOST pack<T> sums_of_lanes(const pack<T>* x) {
+DRX_HOST_INLINE pack<T> sums_of_lanes(const pack<T>* x) {
   constexpr int W = pack_width<T>;
   constexpr std::make_integer_sequence<int, W> lanes{};
   static_assert(R <= W && (R & (R - 1)) == 0);
@@ -206,12 +206,12 @@ constexpr int halved_lane(int i) {
   return (at / half * Chunks + (Upper ? half : 0) + at % half) * Short + i % Short + (i >= W / 2 ? W : 0);
 }
 template <int Group, int Chunks, bool Upper, int Short, class V, int... I>
-DRX_HOST V halved_lanes(V x, V y, std::integer_sequence<int, I...>) {
+DRX_HOST_INLINE V halved_lanes(V x, V y, std::integer_sequence<int, I...>) {
   return shuffle<halved_lane<Group, Chunks, Upper, Short, static_cast<int>(sizeof...(I))>(I)...>(x, y);
 }
 /// Lane r: the sum of x[r]'s lanes, for as many packs as lanes.
 template <class T, int Group = 1, int Count = pack_width<T>>
-DRX_HOST pack<T> sums_of_all_lanes(const pack<T>* x) {
+DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
   constexpr int W = pack_width<T>, per_16 = 16 / static_cast<int>(sizeof(T)), chunks = Count;
   if constexpr (Count == 1) {
     return x[0];
@@ -252,4 +252,4 @@ DRX_INLINE void transpose(const T* from, T* to) {
     for (int k = 0; k < Cols; ++k) to[k * Rows + j] = from[j * Cols + k];
 }
 
-}  // namespace drx::kernel
+}  // namespace drx::run

@@ -10,7 +10,7 @@
 
 #include <type_traits>
 
-namespace drx::kernel {
+namespace drx::run {
 
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 template <class T>
@@ -46,13 +46,13 @@ alignas(64) inline constexpr float tanh_c5[16] = {
 
 /// table[number modulo 16] in each lane.
 template <class Numbers>
-DRX_HOST pack<float> looked_up(const float* table, Numbers number) {
+DRX_HOST_INLINE pack<float> looked_up(const float* table, Numbers number) {
   return __builtin_shuffle(load(table), number);
 }
 
 }  // namespace detail
 
-DRX_HOST pack<float> tanh(pack<float> x) {
+DRX_HOST_INLINE pack<float> pack_tanh(pack<float> x) {
   using bits = int __attribute__((vector_size(vector_bytes)));
   const bits all{}, sign = all + static_cast<int>(0x80000000U);
   const pack<float> magnitude = reinterpret_cast<pack<float>>(reinterpret_cast<bits>(x) & ~sign);
@@ -84,11 +84,11 @@ alignas(64) inline constexpr double power_lacks[16] = {
 
 /// table[number modulo 16] in each lane.
 template <class Numbers>
-DRX_HOST pack<double> looked_up(const double* table, Numbers number) {
+DRX_HOST_INLINE pack<double> looked_up(const double* table, Numbers number) {
   return __builtin_shuffle(load(table), load(table + 8), number);
 }
 /// x, as it was rounded: see drx/scalar/math.hpp.
-DRX_HOST pack<double> as_rounded(pack<double> x) {
+DRX_HOST_INLINE pack<double> as_rounded(pack<double> x) {
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
   using bits = long long __attribute__((vector_size(vector_bytes)));
   return reinterpret_cast<pack<double>>(reinterpret_cast<bits>(x) ^ static_cast<long long>(drx::math::detail::no_bits_of_double));
@@ -97,14 +97,14 @@ DRX_HOST pack<double> as_rounded(pack<double> x) {
 #endif
 }
 /// The smaller one; a NaN in x stays.
-DRX_HOST pack<double> smaller(double limit, pack<double> x) {
+DRX_HOST_INLINE pack<double> smaller(double limit, pack<double> x) {
   return __builtin_ia32_minpd512_mask(limit - pack<double>{}, x, x, static_cast<char>(-1), 4);
 }
 
 }  // namespace detail
 
 // h = expm1(2 |x|) / 2, then h / (h + 1), exacter: h - h^2 / (h + 1), or 1 - 1 / (h + 1).
-DRX_HOST pack<double> tanh(pack<double> x) {
+DRX_HOST_INLINE pack<double> pack_tanh(pack<double> x) {
   using bits = long long __attribute__((vector_size(vector_bytes)));
   constexpr double step = 0x1.62e42fefa39efp-6, steps = 0x1.71547652b82fep+5;  // ln 2 / 32
   constexpr double magic = 0x1.8p52;                                           // adding it leaves the integer in the low bits
@@ -129,7 +129,7 @@ DRX_HOST pack<double> tanh(pack<double> x) {
 template <class T>
 inline constexpr bool has_pack_tanh = false;
 template <class Pack>
-Pack tanh(Pack x);  // there is none
+Pack pack_tanh(Pack x);  // there is none
 #endif
 
-}  // namespace drx::kernel
+}  // namespace drx::run

@@ -59,8 +59,8 @@ struct sums_of_block {
     const T* row = elements<const T, C, C::operand(E, column ? 1 : 0)>(f) + first;
     const T* x = elements<const T, C, C::operand(E, column ? 0 : 1)>(f) + first * n;
     T* sum = reinterpret_cast<T*>(to);
-    if constexpr (Add) drx::kernel::gemm<T, 1, n, K, false, false>(row, x, drx::kernel::add_to<n>(sum));
-    else drx::kernel::gemm<T, 1, n, K, false, false>(row, x, drx::kernel::store<n>(sum));
+    if constexpr (Add) gemm<T, 1, n, K, false, false>(row, x, add_to<n>(sum));
+    else gemm<T, 1, n, K, false, false>(row, x, store_to<n>(sum));
   }
 
   static constexpr int result_made_by(int region, int step) {

@@ -102,7 +102,7 @@ struct stage_exchange {
           T* a = reinterpret_cast<T*>(left);
           const T* b = reinterpret_cast<const T*>(right);
           constexpr std::int64_t n = C::tape.values[v].shape.size();
-          DRX_INDEPENDENT
+          DRX_INDEPENDENT_STEPS
           for (std::int64_t i = 0; i < n; ++i) a[i] = detail::add_op{}(a[i], b[i]);
         });
       }

@@ -33,7 +33,7 @@ struct stage_nodes {
     T* y = reinterpret_cast<T*>(to);
     const T* a = reinterpret_cast<const T*>(left);
     const T* b = reinterpret_cast<const T*>(right);
-    DRX_INDEPENDENT
+    DRX_INDEPENDENT_STEPS
     for (std::int64_t i = 0; i < n; ++i) {
       if constexpr (Stage::fold_of(I) == fold::max) {
         y[i] = detail::max_op{}(a[i], b[i]);
