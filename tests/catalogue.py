@@ -3,7 +3,7 @@ records them. A test counts that goes through drx::compiled, and so do the rows 
 import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-FOLDERS = "primitives", "transform"
+FOLDERS = "primitives", "functions", "transform"
 COMPILED = re.compile(r"\b(?:drx::compiled<|run_serial<|check_run<|check_many<|check_on_ranks<|\.compile<|harness::run<)")
 
 

@@ -309,5 +309,21 @@ inline constexpr bool all_floating = [] {
     if (!is_floating(t[i].type)) return false;
   return true;
 }();
+namespace detail {
+template <class X>
+inline constexpr bool all_unplaced = [] {
+  leaf_types<X> t;
+  for (int i = 0; i < leaf_count<X>; ++i)
+    if (t[i].depth > 0) return false;
+  return true;
+}();
+template <class X>
+inline constexpr bool all_numbers = [] {
+  leaf_types<X> t;
+  for (int i = 0; i < leaf_count<X>; ++i)
+    if (t[i].type == dtype::boolean) return false;
+  return true;
+}();
+}  // namespace detail
 
 }  // namespace drx

@@ -1,4 +1,4 @@
-// drx/primitives/collectives.hpp: communication inside of a function of one member: psum, pmean, pmax, ... over a named axis. In
+// drx/primitives/collectives.hpp: communication inside of a function of one member: psum, pmax, ... over a named axis. In
 // a map (or pmap) the body is cut there (member_function.hpp); under vmap an axis of arrays is reduced.
 #ifndef DRX_CATALOGUE
 #include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
@@ -242,12 +242,6 @@ constexpr array<T> axis_size(const X& beside) {
   builder& b = detail::member_in_axis<P>(beside);
   return array<T>(detail::at(b, emit::members(b, &placement_of<P>, dtype_of<T>)));
 }
-/// The mean over all members, at each of them.
-template <class P, class X>
-  requires(Placement<P> && detail::Communicable<X> && all_floating<X>)
-constexpr auto pmean(const X& x) {
-  return tree_map([](const auto& sum) { return sum / axis_size<P, typename std::remove_cvref_t<decltype(sum)>::value_type>(sum); }, psum<P>(x));
-}
 /// Everybody's x as one array, [N, ...], at each member; N is the number of members.
 template <class P, std::int64_t N, class A>
   requires(Placement<P> && Array<A>)
@@ -301,9 +295,6 @@ template <class P, class X, class Why = error::array_operation_on_a_placed_value
 Why pmax(const X&) = delete;  // drx: pmax<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_max
 template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
 Why pmin(const X&) = delete;  // drx: pmin<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_min
-template <class P, class X, class Why = std::conditional_t<detail::Communicable<X>, error::needs_floating_values, error::array_operation_on_a_placed_value>>
-  requires(Structured<X> && !error::Reported<X> && !(detail::Communicable<X> && all_floating<X>))
-Why pmean(const X&) = delete;  // drx: pmean<P>(x) is of one member's floating value, in a map or pmap over P; of a placed value use reduce_mean
 // clang-format on
 
 }  // namespace drx

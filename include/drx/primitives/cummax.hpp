@@ -79,9 +79,9 @@ constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::largest_s
 /// At each element the smallest of those up to it along Axis, or of those from it on; a NaN counts as smallest.
 template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
 constexpr A cummin(const A& x) { return detail::so_far<Axis, To>(prim::smallest_so_far, x); }
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a placed value in a map
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
 // clang-format on
 

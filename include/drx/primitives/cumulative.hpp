@@ -168,6 +168,25 @@ enum class direction : bool { forward, backward };
 
 namespace detail {
 template <class A, int Axis>
+struct axis_of : std::false_type {};
+template <Array A, int Axis>
+struct axis_of<A, Axis> : std::bool_constant<(Axis >= -A::rank && Axis < A::rank)> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+};
+template <class A, int Axis>
+concept HasAxis = axis_of<A, Axis>::value;
+/// Why there is no operation on numbers along an axis of A.
+template <class A, int Axis>
+constexpr auto axis_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!NumberArray<A>) {
+    return error::needs_numbers{};
+  } else {
+    return error::axis_out_of_range{};
+  }
+}
+template <class A, int Axis>
 concept Cumulative = NumberArray<A> && HasAxis<A, Axis>;
 }  // namespace detail
 
@@ -183,9 +202,9 @@ template <int Axis = -1, direction To = direction::forward, class A> requires de
 constexpr A cumprod(const A& x) {
   return detail::unary<A>(x, [](builder& b, int id) { return emit::cumprod(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
 }
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cumsum(const A&) = delete;  // drx: cumsum<axis>(array of numbers); of a placed value in a map
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
 // clang-format on
 

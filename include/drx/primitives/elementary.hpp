@@ -26,6 +26,8 @@ constexpr A elementary(const primitive& p, const A& x) { return elementwise<A, t
 template <class A>
 concept NumberArray = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
 template <class A>
+concept IntegerArray = Array<A> && std::is_integral_v<typename std::remove_cvref_t<A>::value_type> && NumberArray<A>;
+template <class A>
 concept NotFloating = (Array<A> || NoArray<A>) && !FloatingArray<A>;
 template <class A>
 concept NotNumbers = (Array<A> || NoArray<A>) && !NumberArray<A>;

@@ -143,6 +143,14 @@ concept ArrayOrLiteral = Array<X> || Literal<X>;
 template <class L, class T>
 inline constexpr bool literal_fits =
     std::is_floating_point_v<T> || (!std::is_floating_point_v<L> && std::is_same_v<T, bool> == std::is_same_v<L, bool>);
+/// Whether a number of type T goes with each leaf of X: an array's element type must be the leaves', a literal fits.
+template <class X, class T, bool IsLiteral>
+inline constexpr bool number_fits = [] {
+  leaf_types<X> t;
+  for (int i = 0; i < leaf_count<X>; ++i)
+    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; })) return false;
+  return true;
+}();
 
 /// Why A and B do not go together under an elementwise operation; `fine` if they do.
 template <class A, class B>

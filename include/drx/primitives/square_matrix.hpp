@@ -64,6 +64,10 @@ constexpr int subtract_from(builder& b, int from, int x) { return from == zero_t
 }  // namespace emit
 
 namespace detail {
+template <class A, int Rank>
+concept HasAxes = Array<A> && A::rank >= Rank;
+template <class A>
+using not_axes_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>;
 template <class A>
 constexpr auto square_matrix_misuse() {
   if constexpr (Placed<A>) {

@@ -14,6 +14,7 @@
 //   rows with rows leaves the range of numbers where w and its changes stay in it.
 #pragma once
 
+#include <drx/functions/loop_memory.hpp>
 #include <drx/plan/loops/loop_writer.hpp>
 #include <drx/plan/loops/row_scales.hpp>
 

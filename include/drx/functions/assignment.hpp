@@ -1,8 +1,7 @@
-// drx/primitives/assignment.hpp: x += y is x = x + y, and so on, for arrays, structures and placed values.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/assignment.hpp: x += y is x = x + y, and so on, for arrays, structures and placed values.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -45,5 +44,3 @@ constexpr A& operator/=(A& a, const B& b) { return a = a / b; }
 // clang-format on
 
 }  // namespace drx
-
-#endif

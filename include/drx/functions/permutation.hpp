@@ -1,8 +1,7 @@
-// drx/primitives/permutation.hpp: the numbers 0 ... N-1 in a random order: sorted by random bits. A composition.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/permutation.hpp: the numbers 0 ... N-1 in a random order: sorted by random bits. A composition.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -49,5 +48,3 @@ template <std::int64_t N, class K, class Why = detail::not_a_key_t<K>>
 Why permutation(const K&) = delete;  // drx: permutation<n>(key): of a key that random_key(seed), index<i>(split<n>(key)) or fold_in(key, i) gave; of a placed key in a map
 
 }  // namespace drx
-
-#endif

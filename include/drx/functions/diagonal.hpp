@@ -1,8 +1,7 @@
-// drx/primitives/diagonal.hpp: the diagonal of matrices, and matrices of a diagonal. Both are a stride along the elements in a row.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/diagonal.hpp: the diagonal of matrices, and matrices of a diagonal. Both are a stride along the elements in a row.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -16,10 +15,6 @@ struct with_last_axes {
     return s;
   }();
 };
-template <class A, int Rank>
-concept HasAxes = Array<A> && A::rank >= Rank;
-template <class A>
-using not_axes_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>;
 
 template <class A>
 struct matrix_extents {
@@ -64,5 +59,3 @@ template <class A, class Why = detail::not_axes_t<A>>
 Why diagonal_matrix(const A&) = delete;  // drx: of vectors, the last axis; of a placed value in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,8 @@
-// drx/primitives/scan.hpp: a loop over the slices of stacked arrays, which stacks a result of each step.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/scan.hpp: a loop over the slices of stacked arrays, which stacks a result of each step.
 #pragma once
+
+#include <drx/functions/fori_loop.hpp>
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -50,5 +50,3 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_opti
 }
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,10 @@
-// drx/primitives/structure_reductions.hpp: what all leaves of structures are together: sum, mean, dot, norm; and of the values of a
+// drx/functions/structure_reductions.hpp: what all leaves of structures are together: sum, mean, dot, norm; and of the values of a
 // batched<S, n> one S: sum<0>, mean<0>, max<0>, min<0>, index. Composed of the arrays' own operations.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/functions/structure_arithmetic.hpp>
+#include <drx/functions/tree_map.hpp>
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -173,5 +174,3 @@ constexpr traced_t<S> index(const batched<S, N>& x, const I& i) {
 }
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,7 @@
-// drx/primitives/reduce_weighted_mean.hpp: the mean over members, each with its own weight.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/reduce_weighted_mean.hpp: the mean over members, each with its own weight.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -75,5 +74,3 @@ template <class X, class W, class Why = decltype(detail::weighted_mean_misuse<X,
 Why reduce_weighted_mean(const X&, const W&) = delete;  // drx: reduce_weighted_mean(x, w): both placed at one placement, w a float or double per member
 
 }  // namespace drx
-
-#endif

@@ -1,20 +1,11 @@
-// drx/primitives/argmax.hpp: the position of the largest or smallest element along an axis; whether all or any hold.
+// drx/functions/argmax.hpp: the position of the largest or smallest element along an axis; whether all or any hold.
 // Compositions of reductions and comparisons: no derivative passes.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
-template <class A, int Axis>
-struct axis_of : std::false_type {};
-template <Array A, int Axis>
-struct axis_of<A, Axis> : std::bool_constant<(Axis >= -A::rank && Axis < A::rank)> {
-  static constexpr int axis = normal_axis(Axis, A::rank);
-};
-template <class A, int Axis>
-concept HasAxis = axis_of<A, Axis>::value;
 template <class A, int Axis>
 struct kept_axis {  // A's shape with extent 1 at the axis
   static constexpr shape value = [] {
@@ -32,16 +23,6 @@ constexpr auto keep_axis(const Y& y) {
 
 template <class A, int Axis>
 concept Searchable = NumberArray<A> && HasAxis<A, Axis> && (A::size > 0);
-template <class A, int Axis>
-constexpr auto search_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!NumberArray<A>) {
-    return error::needs_numbers{};
-  } else {
-    return error::axis_out_of_range{};
-  }
-}
 template <int Axis, class A, class Best>
 constexpr auto first_best(const A& x, const Best& best) {  // a NaN counts as best, as in NumPy
   using Index = array_of<std::int32_t, shape_of<A>>;
@@ -60,9 +41,9 @@ constexpr auto argmax(const A& x) { return detail::first_best<Axis>(x, max<Axis>
 template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
 constexpr auto argmin(const A& x) { return detail::first_best<Axis>(x, min<Axis>(x)); }
 
-template <int Axis = -1, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
+template <int Axis = -1, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
 Why argmax(const A&) = delete;  // drx: argmax<axis>(array of numbers with elements); of a placed value in a map
-template <int Axis = -1, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
+template <int Axis = -1, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
 Why argmin(const A&) = delete;  // drx: argmin<axis>(array of numbers with elements); of a placed value in a map
 // clang-format on
 
@@ -90,5 +71,3 @@ Why any_of(const A&) = delete;  // drx: of an array of bool: any_of(x > 0); of a
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,9 @@
-// drx/primitives/statistics.hpp: norm, variance and standard deviation over axes; reductions that keep their axes.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/statistics.hpp: norm, variance and standard deviation over axes; reductions that keep their axes.
 #pragma once
+
+#include <drx/functions/argmax.hpp>
+#include <drx/functions/log_softmax.hpp>
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 
@@ -151,14 +152,12 @@ template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(deta
 Why all_of(const A&, keepdims_t) = delete;  // drx: all_of<axes...>(array of bool, keepdims); of a placed value in a map
 template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(detail::NotMask<A> || Placed<A>)
 Why any_of(const A&, keepdims_t) = delete;  // drx: any_of<axes...>(array of bool, keepdims); of a placed value in a map
-template <int Axis = -1, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
+template <int Axis = -1, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
 Why argmax(const A&, keepdims_t) = delete;  // drx: argmax<axis>(array of numbers with elements, keepdims); of a placed value in a map
-template <int Axis = -1, class A, class Why = decltype(detail::search_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
+template <int Axis = -1, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Searchable<A, Axis>)
 Why argmin(const A&, keepdims_t) = delete;  // drx: argmin<axis>(array of numbers with elements, keepdims); of a placed value in a map
 template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
 Why logsumexp(const A&, keepdims_t) = delete;  // drx: logsumexp<axis>(floating array, keepdims); of a placed value in a map
 // clang-format on
 
 }  // namespace drx
-
-#endif

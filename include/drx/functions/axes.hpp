@@ -1,8 +1,7 @@
-// drx/primitives/axes.hpp: axes of extent 1 put in and taken out, arrays repeated along their axes.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/axes.hpp: axes of extent 1 put in and taken out, arrays repeated along their axes.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -161,5 +160,3 @@ Why repeat(const A&) = delete;  // drx: repeat<times, axis>(x): times at least 0
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,8 @@
-// drx/primitives/while_loop.hpp: a loop that goes on as long as a condition holds.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/while_loop.hpp: a loop that goes on as long as a condition holds.
 #pragma once
+
+#include <drx/functions/fori_loop.hpp>
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -68,5 +68,3 @@ template <std::int64_t Max, class Cond, class Body, class Carry, class Why = err
 Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: a bound of at most 2147483647 steps, or none: while_loop(condition, body, carry)
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,9 @@
-// drx/primitives/draws.hpp: random numbers of more distributions, made of uniform ones as JAX makes them.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/draws.hpp: random numbers of more distributions, made of uniform ones as JAX makes them.
 #pragma once
+
+#include <drx/functions/argmax.hpp>
+#include <drx/functions/log_softmax.hpp>
+#include <drx/primitives/emit.hpp>
 
 #include <limits>
 
@@ -73,5 +74,3 @@ template <std::int64_t... E, class K, class A, class Why = decltype(detail::cate
 Why categorical(const K&, const A&) = delete;  // drx: categorical<extents...>(key, logits): of a key that random_key, split or fold_in gave; logits of float or double, classes last, whose other axes broadcast to the extents; of placed values in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,7 @@
-// drx/primitives/linspace.hpp: numbers at equal distances.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/linspace.hpp: numbers at equal distances.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -51,5 +50,3 @@ template <class A, class X, class Y, class Why = decltype(detail::linspace_misus
 Why linspace(const X&, const Y&) = delete;  // drx: linspace<array<float, n>>(start, stop): numbers, or arrays of rank 0 of the element type; of placed values in a map
 
 }  // namespace drx
-
-#endif

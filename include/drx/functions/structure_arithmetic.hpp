@@ -1,35 +1,12 @@
-// drx/primitives/structure_arithmetic.hpp: + - * / of whole structures (a model minus a rate times a gradient), leaf by
+// drx/functions/structure_arithmetic.hpp: + - * / of whole structures (a model minus a rate times a gradient), leaf by
 // leaf. Composed of the arrays' own operations.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
 
-template <class X>
-inline constexpr bool all_unplaced = [] {
-  leaf_types<X> t;
-  for (int i = 0; i < leaf_count<X>; ++i)
-    if (t[i].depth > 0) return false;
-  return true;
-}();
-/// Whether a number of type T goes with each leaf of X: an array's element type must be the leaves', a literal fits.
-template <class X, class T, bool IsLiteral>
-inline constexpr bool number_fits = [] {
-  leaf_types<X> t;
-  for (int i = 0; i < leaf_count<X>; ++i)
-    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; })) return false;
-  return true;
-}();
-template <class X>
-inline constexpr bool all_numbers = [] {
-  leaf_types<X> t;
-  for (int i = 0; i < leaf_count<X>; ++i)
-    if (t[i].type == dtype::boolean) return false;
-  return true;
-}();
 
 /// Why compound X and A, a compound or a number, do not go together; `fine` if they do.
 template <class X, class A>
@@ -119,5 +96,3 @@ Why operator/(const A&, const B&) = delete;  // drx: structures of one type, or 
 // clang-format on
 
 }  // namespace drx
-
-#endif

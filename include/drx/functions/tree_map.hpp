@@ -1,8 +1,7 @@
-// drx/primitives/tree_map.hpp: any function of arrays, leaf by leaf of structures.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/tree_map.hpp: any function of arrays, leaf by leaf of structures.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -150,5 +149,3 @@ template <class F, class X, class... Y, class Why = decltype(detail::tree_map_mi
 error::reported tree_map(const F&, const X&, const Y&...) = delete;  // drx: tree_map(f, structures of one type): f takes the leaves beside each other and returns a value of drx; of placed values in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,7 @@
-// drx/primitives/identity.hpp: unit matrices.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/identity.hpp: unit matrices.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -22,5 +21,3 @@ constexpr A identity() {
 }
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,8 @@
-// drx/primitives/log_softmax.hpp: softmax, its logarithm, and log(sum(exp(x))), none of which overflows.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/log_softmax.hpp: softmax, its logarithm, and log(sum(exp(x))), none of which overflows.
 #pragma once
+
+#include <drx/functions/argmax.hpp>
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -13,7 +13,7 @@ constexpr auto softmax_misuse() {
   if constexpr (Array<A> && !FloatingArray<A>) {
     return error::needs_floating_values{};
   } else {
-    return search_misuse<A, Axis>();
+    return axis_misuse<A, Axis>();
   }
 }
 /// The largest element along the axis, for subtraction: the results do not depend on it, so neither do derivatives.
@@ -54,5 +54,3 @@ Why logsumexp(const A&) = delete;  // drx: logsumexp<axis>(floating array); of a
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,10 +1,9 @@
-// drx/primitives/loop_memory.hpp: the options of a loop: whether it may carry products, and what it keeps of its steps for
+// drx/functions/loop_memory.hpp: the options of a loop: whether it may carry products, and what it keeps of its steps for
 // reverse mode, against what it computes again. Keeping fewer carries is nesting loops: the outer one keeps its own carries
 // only, and runs the inner one again on the way back.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 
@@ -167,5 +166,3 @@ constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& oper
 
 }  // namespace detail
 }  // namespace drx
-
-#endif

@@ -1,8 +1,9 @@
-// drx/primitives/softmax_cross_entropy.hpp: the loss of a classifier, per row of logits.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/softmax_cross_entropy.hpp: the loss of a classifier, per row of logits.
 #pragma once
+
+#include <drx/functions/log_softmax.hpp>
+#include <drx/functions/one_hot.hpp>
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -45,5 +46,3 @@ template <class A, class B, class Why = decltype(detail::labelled_misuse<A, B>()
 Why softmax_cross_entropy(const A&, const B&) = delete;  // drx: (rows, classes) logits with (rows) int labels or (rows, classes) probabilities; of placed values in a map
 
 }  // namespace drx
-
-#endif

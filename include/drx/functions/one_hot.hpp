@@ -1,13 +1,10 @@
-// drx/primitives/one_hot.hpp: class numbers as rows with a single one.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/one_hot.hpp: class numbers as rows with a single one.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
-template <class A>
-concept IntegerArray = Array<A> && std::is_integral_v<typename std::remove_cvref_t<A>::value_type> && NumberArray<A>;
 template <class A, std::int64_t Last>
 struct with_last_axis {
   static constexpr shape value = [] {
@@ -40,5 +37,3 @@ template <Element T, std::int64_t Classes, class A, class Why = detail::not_labe
 Why one_hot(const A&) = delete;  // drx: of int arrays: cast<int>(x) first; of a placed value in a map
 
 }  // namespace drx
-
-#endif

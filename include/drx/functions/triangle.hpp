@@ -1,8 +1,7 @@
-// drx/primitives/triangle.hpp: matrices with zeros on one side of a diagonal.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/triangle.hpp: matrices with zeros on one side of a diagonal.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 // clang-format off
@@ -27,5 +26,3 @@ Why triu(const A&) = delete;  // drx: of matrices, the last two axes; of a place
 // clang-format on
 
 }  // namespace drx
-
-#endif

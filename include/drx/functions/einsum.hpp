@@ -1,9 +1,8 @@
-// drx/primitives/einsum.hpp: sums of products, written by the letters of axes. They become reshapes, transposes, sums,
+// drx/functions/einsum.hpp: sums of products, written by the letters of axes. They become reshapes, transposes, sums,
 // products of matrices and, where no letter is summed that two operands have, elementwise products.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 #include <cstddef>
 
@@ -344,5 +343,3 @@ template <class A, class B,
 Why outer(const A&, const B&) = delete;  // drx: of arrays of numbers of one element type; of placed values in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,8 @@
-// drx/primitives/fori_loop.hpp: a loop of a fixed number of steps.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/fori_loop.hpp: a loop of a fixed number of steps.
 #pragma once
+
+#include <drx/functions/loop_memory.hpp>
+#include <drx/primitives/emit.hpp>
 
 #include <limits>
 
@@ -95,5 +95,3 @@ template <std::int64_t Steps, class Carry, class Body, class Why = error::loop_h
 Why fori_loop(const Carry&, const Body&, const loop_options& = {}) = delete;  // drx: at most 2147483647 steps: put a loop into a loop
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,7 @@
-// drx/primitives/select.hpp: the value of one member.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
+// drx/functions/select.hpp: the value of one member.
 #pragma once
+
+#include <drx/primitives/emit.hpp>
 
 namespace drx {
 namespace detail {
@@ -56,5 +55,3 @@ template <class X, class I, class Why = decltype(detail::select_misuse<X, I>())>
 Why select(const X&, const I&) = delete;  // drx: select(placed, i): i is an int, or a traced int that is not placed
 
 }  // namespace drx
-
-#endif
