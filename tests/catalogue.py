@@ -3,38 +3,18 @@ records them. A test counts that goes through drx::compiled, and so do the rows 
 import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+from declarations import declarations
+
 FOLDERS = "primitives", "functions", "transform"
 COMPILED = re.compile(r"\b(?:drx::compiled<|run_serial<|check_run<|check_many<|check_on_ranks<|\.compile<|harness::run<)")
 
 
-def scopes(text):
-    """The declarations directly in namespace drx, each up to its body or its end."""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/|^\s*#[^\n]*(?:\\\n[^\n]*)*", "", text, flags=re.S | re.M)
-    text = re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', '""', text)
-    stack, start = [], 0
-    for mark in re.finditer(r"[{};]", text):
-        before = text[start:mark.start()]
-        if mark[0] == "{":
-            space = re.search(r"namespace\s+([\w:]*)\s*$", before)
-            if stack == ["drx"] and not space:
-                yield before
-            stack.append(space[1] if space else "{")
-        elif mark[0] == "}":
-            stack.pop()
-        elif stack == ["drx"]:
-            yield before
-        start = mark.end()
-
-
 def functions(text):
-    """The names of functions and function objects, not of what is deleted, nor of operators."""
-    for declaration in scopes(text):
-        if "= delete" in declaration:
-            continue
-        if called := re.search(r"\bconstexpr\s+[\w:<>,&*.\s]*?[\w>&*]\s+(\w+)\s*\(", declaration):
-            yield called[1]
-        elif held := re.search(r"\binline\s+constexpr\s+[\w:<>,\s]*?[\w>]\s+(\w+)\s*(?:=.*)?$", declaration, re.S):
-            yield held[1]
+    """The names of functions and function objects that a tape records, not of what is deleted, nor of operators."""
+    for d in declarations(text):
+        if d.scope == ("drx",) and not d.deleted and "constexpr" in d.text and (d.kind == "variable" or d.kind == "function" and "operator" not in d.name):
+            yield d.name
 
 
 def compiled_text():

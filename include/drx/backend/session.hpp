@@ -28,7 +28,7 @@ namespace drx {
 class session {
  public:
 #if defined(DRX_HAS_MPI)
-  /// Of all ranks.
+  /// Of all ranks of the job.
   session(int& argc, char** argv)
       : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(MPI_COMM_WORLD)) {
     warn();
@@ -49,18 +49,23 @@ class session {
   session& operator=(const session&) = delete;
   ~session() = default;
 
+  /// This process' number among the ranks, from 0.
   [[nodiscard]] int rank() const { return communicator_->rank(); }
+  /// How many processes run the program together.
   [[nodiscard]] int ranks() const { return communicator_->size(); }
+  /// How many threads this rank computes with.
   [[nodiscard]] int threads() const { return executor_.concurrency(); }
   /// Whether this is the rank that prints and writes files.
   [[nodiscard]] bool root() const { return rank() == 0; }
+  /// What drx::place and drx::compiled take as communicator.
   [[nodiscard]] drx::communicator& communicator() { return *communicator_; }
+  /// What drx::compiled takes as executor.
   [[nodiscard]] drx::executor& executor() { return executor_; }
 
   /// See drx::place: members 0 .. n-1, of which load(i) is called for this rank's only.
   template <class P, class Load>
   auto place(std::int64_t n, Load&& load) { return drx::place<P>(*communicator_, n, std::forward<Load>(load)); }
-  /// The same with Q nested in P: load(i) returns a range.
+  /// Members of P with members of their own of Q: load(i) returns a range. See drx::place_nested.
   template <class P, class Q, class Load>
   auto place(std::int64_t n, Load&& load) { return drx::place_nested<P, Q>(*communicator_, n, std::forward<Load>(load)); }
   /// Members in shards, which a program with layouts takes; leaf i is split along axes[i]. See drx::place_sharded.
@@ -76,7 +81,7 @@ class session {
     requires(!Program<P>)
   Why compile(compile_options options = {}) = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
 
-  /// What this runs on: MPI library, Kokkos version and execution space.
+  /// The name and version of the MPI library; "none" without one.
   [[nodiscard]] static std::string mpi_version() {
 #if defined(DRX_HAS_MPI)
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -88,6 +93,7 @@ class session {
     return "none";
 #endif
   }
+  /// Kokkos' version and execution space.
   [[nodiscard]] static std::string kokkos_version() {
     return std::to_string(KOKKOS_VERSION / 10000) + "." + std::to_string(KOKKOS_VERSION / 100 % 100) + "." +
            std::to_string(KOKKOS_VERSION % 100) + " " + kokkos_executor::space::name();

@@ -85,6 +85,7 @@ class array {
 
   /// All elements zero.
   constexpr array() : data_{} {}
+  /// The number of an array of rank 0.
   constexpr array(T value) requires(rank == 0) : data_{value} {}
   /// The elements, row-major; numbers are converted.
   template <class... U>
@@ -107,13 +108,15 @@ class array {
   template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared, int = error::noted<Why>>
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
 
+  /// The element at an index for each axis, which is not checked.
   template <class... I>
   constexpr T& operator()(I... i) requires(sizeof...(I) == rank) { return data()[offset(i...)]; }
   template <class... I>
   constexpr const T& operator()(I... i) const requires(sizeof...(I) == rank) { return data()[offset(i...)]; }
-  /// The element at a flat, row-major position.
+  /// The element at a flat, row-major position, which is not checked.
   constexpr T& operator[](std::int64_t i) { return data()[i]; }
   constexpr const T& operator[](std::int64_t i) const { return data()[i]; }
+  /// The elements in their order, size of them; begin() and end() too.
   constexpr T* data() {
     require_elements();
     return data_;
@@ -169,7 +172,7 @@ class array {
   };
 };
 
-/// A number: an array without axes.
+/// A number: an array without axes, of rank 0.
 template <Element T>
 using scalar = array<T>;
 
@@ -205,8 +208,10 @@ concept Array = detail::is_array<std::remove_cvref_t<X>>;
 /// A placed<S, P>: a value for each member of a placement.
 template <class X>
 concept Placed = detail::is_placed<std::remove_cvref_t<X>>;
+/// An array of rank 0: one number.
 template <class X>
 concept ScalarArray = Array<X> && std::remove_cvref_t<X>::rank == 0;
+/// An array of float or double.
 template <class X>
 concept FloatingArray = Array<X> && std::is_floating_point_v<typename std::remove_cvref_t<X>::value_type>;
 

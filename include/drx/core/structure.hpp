@@ -26,13 +26,17 @@ struct structure;
 template <class X>
 concept Structured = requires { structure<std::remove_cvref_t<X>>::leaves; };
 
-/// How many leaves a value has.
+/// How many arrays a value of X falls into.
 template <Structured X>
 inline constexpr int leaf_count = structure<std::remove_cvref_t<X>>::leaves;
+/// What stands for a value of X inside a traced lambda.
 template <Structured X>
 using traced_t = typename structure<std::remove_cvref_t<X>>::traced;
+/// X with its numbers as arrays of rank 0.
 template <Structured X>
 using canonical_t = typename structure<std::remove_cvref_t<X>>::canonical;
+/// What a program that runs returns for a value of X: arrays of rank 0 are plain numbers, placed values
+/// drx::partitions.
 template <Structured X>
 using host_t = typename structure<std::remove_cvref_t<X>>::host;
 

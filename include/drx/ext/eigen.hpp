@@ -94,7 +94,7 @@ requires(Array<A>&& detail::EigenDense<M>) A to_array(const M& m) {
   Eigen::Map<any>(a.data(), m.rows(), m.cols()) = m;
   return a;
 }
-/// The same for an expression of fixed size; vectors become arrays of rank 1.
+/// A copy of an Eigen expression of fixed size; vectors become arrays of rank 1.
 template <class M>
 requires(detail::EigenDense<M>&& detail::eigen_shape<M>::fixed) auto to_array(const M& m) {
   return drx::to_array<array_of<typename M::Scalar, detail::eigen_shape<M>>>(m);

@@ -33,12 +33,16 @@ concept Divides = Assigned<A, B> && requires(A& a, const B& b) {
 
 // (No deleted twins: a statement has no type that says that the compiler has complained.)
 // clang-format off
+/// a = a + b, for arrays, structures and placed values, where the result is of a's type.
 template <class A, class B> requires detail::Adds<A, B>
 constexpr A& operator+=(A& a, const B& b) { return a = a + b; }
+/// a = a - b, for arrays, structures and placed values, where the result is of a's type.
 template <class A, class B> requires detail::Subtracts<A, B>
 constexpr A& operator-=(A& a, const B& b) { return a = a - b; }
+/// a = a * b, for arrays, structures and placed values, where the result is of a's type.
 template <class A, class B> requires detail::Multiplies<A, B>
 constexpr A& operator*=(A& a, const B& b) { return a = a * b; }
+/// a = a / b, for arrays, structures and placed values, where the result is of a's type.
 template <class A, class B> requires detail::Divides<A, B>
 constexpr A& operator/=(A& a, const B& b) { return a = a / b; }
 // clang-format on

@@ -6,7 +6,7 @@
 
 namespace drx {
 
-/// The mean over all members, at each of them.
+/// The mean over all members of the axis P, at each of them; of floating numbers.
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X> && all_floating<X>)
 constexpr auto pmean(const X& x) {

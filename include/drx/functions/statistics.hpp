@@ -7,11 +7,14 @@
 
 namespace drx {
 
-/// A reduction leaves its axes as axes of extent 1, so that its result broadcasts against x.  x / sum<1>(x, keepdims)
+/// Option of reductions over axes: the axes that were summed stay, with extent 1.  sum<1>(x, keepdims)
 struct keepdims_t {};
+/// Option of reductions over axes: these axes stay, with extent 1, so that the result broadcasts with x.  sum<1>(x,
+/// keepdims)
 inline constexpr keepdims_t keepdims;
 /// var and stddev divide by n - K instead of n.  var(x, ddof<1>)
 template <int K> struct ddof_t { static_assert(K >= 0, "drx::ddof: at least 0"); };
+/// Option of var and stddev: they divide by n - K instead of n.  var(x, ddof<1>)
 template <int K> inline constexpr ddof_t<K> ddof;
 
 namespace detail {

@@ -68,14 +68,22 @@ constexpr auto leaf_by_leaf(const primitive& p, const A& a, const B& b) {
 
 // Leaf by leaf: of two structures of one type, or of a structure and a number. The result is of the structure's type.
 // clang-format off
+/// The sums leaf by leaf, of two structures of one type, or of a structure and a number; a structure of that type.
 template <class A, class B> requires detail::LeafByLeaf<A, B>
 constexpr auto operator+(const A& a, const B& b) { return detail::leaf_by_leaf(prim::add, a, b); }
+/// The differences leaf by leaf, of two structures of one type, or of a structure and a number; a structure of that
+/// type.
 template <class A, class B> requires detail::LeafByLeaf<A, B>
 constexpr auto operator-(const A& a, const B& b) { return detail::leaf_by_leaf(prim::sub, a, b); }
+/// The products leaf by leaf, of two structures of one type, or of a structure and a number; a structure of that
+/// type.
 template <class A, class B> requires detail::LeafByLeaf<A, B>
 constexpr auto operator*(const A& a, const B& b) { return detail::leaf_by_leaf(prim::mul, a, b); }
+/// The quotients leaf by leaf, of two structures of one type, or of a structure and a number; a structure of that
+/// type.
 template <class A, class B> requires detail::LeafByLeaf<A, B>
 constexpr auto operator/(const A& a, const B& b) { return detail::leaf_by_leaf(prim::div, a, b); }
+/// Every leaf with its signs turned round.
 template <class A> requires(detail::Compound<A> && detail::all_unplaced<A> && detail::all_numbers<A>)
 constexpr auto operator-(const A& a) {
   const detail::leaf_refs<A> refs(a);

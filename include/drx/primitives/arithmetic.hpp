@@ -155,14 +155,19 @@ constexpr int neg(builder& b, int x) { return b.add1(prim::neg, {x}); }
 
 // Elementwise; shapes broadcast as in NumPy, element types must be the same, a literal takes the array's.
 // clang-format off
+/// The sums of corresponding elements.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator+(const A& a, const B& b) { return detail::binary(prim::add, a, b); }
+/// The differences of corresponding elements.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator-(const A& a, const B& b) { return detail::binary(prim::sub, a, b); }
+/// The products of corresponding elements; the product of matrices is matmul.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator*(const A& a, const B& b) { return detail::binary(prim::mul, a, b); }
+/// The quotients of corresponding elements. Of integers rounded towards zero, and 0 where the divisor is 0.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator/(const A& a, const B& b) { return detail::binary(prim::div, a, b); }
+/// The elements with their signs turned round.
 template <class A> requires Array<A>
 constexpr A operator-(const A& a) { return detail::elementwise<A, typename A::value_type>(prim::neg, a); }
 /// The larger of two, elementwise. On a tie both get half of the derivative.

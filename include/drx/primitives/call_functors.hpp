@@ -18,10 +18,11 @@
 namespace drx {
 namespace ad {
 
-/// For drx::call: f has no branches on values, so that a batch may run in the lanes of packs.
+/// How drx::call runs a batch: one value after the other, or several in the lanes of packs.
 enum class lanes { one, packs };
+/// Option of drx::call: f has no branches on values, so that a batch may run in the lanes of packs.
 inline constexpr lanes packs = lanes::packs;
-/// For drx::call: derivatives up to this order; each takes compile time.
+/// Option of drx::call: derivatives up to this order are compiled; each takes compile time.  call<orders{3}>(f, x)
 enum class orders : int {};
 
 }  // namespace ad

@@ -218,24 +218,26 @@ constexpr auto communicate_same(const primitive& p, const X& x) {
 // Of structures leaf by leaf. A derivative inside of such a function is that of all members' results together (as in JAX): the
 // transpose of psum is psum.
 // clang-format off
-/// The sum over all members, at each of them.
+/// The sum over all members of the axis P, at each of them; x is an array or a structure.
 template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
 constexpr auto psum(const X& x) { return detail::communicate_same<P>(prim::psum, x); }
-/// The largest. Ties share the derivative.
+/// Of each element the largest over all members of the axis P, at each of them. Ties share the derivative.
 template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
 constexpr auto pmax(const X& x) { return detail::communicate_same<P>(prim::pmax, x); }
+/// Of each element the smallest over all members of the axis P, at each of them. Ties share the derivative.
 template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
 constexpr auto pmin(const X& x) { return detail::communicate_same<P>(prim::pmin, x); }
 // clang-format on
 
-/// The member's number on the axis, an int32 from 0. (It needs a traced value to be written beside: any of the function's.)
+/// The member's number on the axis P, an int32 from 0. `beside` is any traced value of the function, beside which it
+/// is written.
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<std::int32_t> axis_index(const X& beside) {
   builder& b = detail::member_in_axis<P>(beside);
   return array<std::int32_t>(detail::at(b, emit::axis_index(b, &placement_of<P>)));
 }
-/// How many members there are, in x's tape.
+/// How many members the axis P has, as a T. `beside` is any traced value of the function.
 template <class P, class T = double, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<T> axis_size(const X& beside) {
@@ -254,7 +256,7 @@ constexpr auto all_gather(const A& x) {
   });
   return stacked_t<A, N>(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
-/// The product over all N members.
+/// The product over all members of the axis P, at each of them; N is their number.
 template <class P, std::int64_t N, class A>
   requires(Placement<P> && Array<A>)
 constexpr auto pprod(const A& x) {

@@ -84,22 +84,32 @@ concept BooleanPair = Compatible<A, B> && std::is_same_v<common_element<A, B>, b
 
 // Elementwise; the result is an array of bool. Branch on it with drx::where.
 // clang-format off
+/// Whether corresponding elements are equal; a NaN equals nothing. An array of bool: drx::where chooses by it.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator==(const A& a, const B& b) { return detail::comparison(prim::equal, a, b); }
+/// Whether a's elements are less than b's. An array of bool: drx::where chooses by it.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator<(const A& a, const B& b) { return detail::comparison(prim::less, a, b); }
+/// Whether a's elements are less than or equal to b's. An array of bool: drx::where chooses by it.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator<=(const A& a, const B& b) { return detail::comparison(prim::less_equal, a, b); }
+/// Whether a's elements are greater than b's. An array of bool: drx::where chooses by it.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator>(const A& a, const B& b) { return detail::comparison(prim::less, b, a); }
+/// Whether a's elements are greater than or equal to b's. An array of bool: drx::where chooses by it.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator>=(const A& a, const B& b) { return detail::comparison(prim::less_equal, b, a); }
+/// True where an array of bool is false.
 template <class A> requires(Array<A> && std::is_same_v<typename A::value_type, bool>)
 constexpr A operator!(const A& a) { return detail::elementwise<A, bool>(prim::logical_not, a); }
+/// Whether corresponding elements are different; a NaN differs from everything. An array of bool: drx::where chooses
+/// by it.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator!=(const A& a, const B& b) { return !(a == b); }
+/// True where both arrays of bool are true. Both are computed.
 template <class A, class B> requires detail::BooleanPair<A, B>
 constexpr auto operator&&(const A& a, const B& b) { return detail::comparison(prim::logical_and, a, b); }
+/// True where one of two arrays of bool is true. Both are computed.
 template <class A, class B> requires detail::BooleanPair<A, B>
 constexpr auto operator||(const A& a, const B& b) { return detail::comparison(prim::logical_or, a, b); }
 

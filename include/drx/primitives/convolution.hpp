@@ -267,8 +267,8 @@ template <class... Options, class A, class W>
 constexpr auto conv1d(const A& x, const W& w) {
   return detail::convolve<1, Options...>(x, w);
 }
-/// The same of images x, of shape {..., height, width, channels}, with a kernel of shape {rows, columns, channels, outputs}:
-/// ("NHWC", "HWIO", "NHWC"). Options have two numbers; a padding is given for each axis.
+/// Convolution of images x, of shape {..., height, width, channels}, with a kernel of shape {rows, columns, channels,
+/// outputs}, as conv1d: ("NHWC", "HWIO", "NHWC"). Options have two numbers; a padding is given for each axis.
 ///     conv2d<strides<2, 2>, padding<1>, padding<0, 1>>(x, w), conv2d<same>(x, w)
 template <class... Options, class A, class W>
   requires((detail::is_window_option<Options> && ...) && detail::Convolvable<2, A, W, Options...>)

@@ -104,8 +104,10 @@ constexpr int log(builder& b, int x) { return b.add1(prim::log, {x}); }
 }  // namespace emit
 
 // clang-format off
+/// e to the power x.
 template <class A> requires FloatingArray<A>
 constexpr A exp(const A& x) { return detail::elementary(prim::exp, x); }
+/// The natural logarithm: NaN below 0, minus infinity at 0.
 template <class A> requires FloatingArray<A>
 constexpr A log(const A& x) { return detail::elementary(prim::log, x); }
 /// log(1 + x), accurate for small x.

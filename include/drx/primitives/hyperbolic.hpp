@@ -102,18 +102,22 @@ constexpr int cosh(builder& b, int x) { return b.add1(prim::cosh, {x}); }
 }  // namespace emit
 
 // clang-format off
+/// The hyperbolic tangent.
 template <class A> requires FloatingArray<A>
 constexpr A tanh(const A& x) { return detail::elementary(prim::tanh, x); }
+/// The hyperbolic sine.
 template <class A> requires FloatingArray<A>
 constexpr A sinh(const A& x) { return detail::elementary(prim::sinh, x); }
+/// The hyperbolic cosine.
 template <class A> requires FloatingArray<A>
 constexpr A cosh(const A& x) { return detail::elementary(prim::cosh, x); }
+/// The number whose sinh is x.
 template <class A> requires FloatingArray<A>
 constexpr A asinh(const A& x) { return detail::elementary(prim::asinh, x); }
-/// NaN below 1; at 1 the derivative is infinite.
+/// The number of at least 0 whose cosh is x: NaN below 1; at 1 the derivative is infinite.
 template <class A> requires FloatingArray<A>
 constexpr A acosh(const A& x) { return detail::elementary(prim::acosh, x); }
-/// Infinite at -1 and 1, NaN beyond.
+/// The number whose tanh is x: infinite at -1 and 1, NaN beyond.
 template <class A> requires FloatingArray<A>
 constexpr A atanh(const A& x) { return detail::elementary(prim::atanh, x); }
 

@@ -175,7 +175,8 @@ struct transposed {
 };
 }  // namespace detail
 
-/// Axes in another order: axis i of the result is axis P_i of x. Without P: reversed (the matrix transpose).
+/// Axes in another order: axis i of the result is axis P[i] of x. Without P: reversed, the transpose of a matrix.
+/// transpose(x), transpose<2, 0, 1>(x)
 template <int... P, class A>
   requires(Array<A> && (sizeof...(P) == 0 || detail::is_permutation<A::rank, P...>()))
 constexpr auto transpose(const A& x) {

@@ -299,14 +299,19 @@ constexpr auto map_pair(Op op, const A& a, const B& b) {
 }
 }  // namespace detail
 // clang-format off
+/// The sums member by member, of two values placed at one placement, or of a placed value and a number.
 template <class A, class B> requires detail::PlacedTogether<A, B>
 constexpr auto operator+(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x + y; }, a, b); }
+/// The differences member by member, of two values placed at one placement, or of a placed value and a number.
 template <class A, class B> requires detail::PlacedTogether<A, B>
 constexpr auto operator-(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x - y; }, a, b); }
+/// The products member by member, of two values placed at one placement, or of a placed value and a number.
 template <class A, class B> requires detail::PlacedTogether<A, B>
 constexpr auto operator*(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x * y; }, a, b); }
+/// The quotients member by member, of two values placed at one placement, or of a placed value and a number.
 template <class A, class B> requires detail::PlacedTogether<A, B>
 constexpr auto operator/(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x / y; }, a, b); }
+/// Every member's value with its signs turned round.
 template <class A> requires(Placed<A> && !error::Reported<A>)
 constexpr auto operator-(const A& a) { return map([](const auto& x) { return -x; }, a); }
 

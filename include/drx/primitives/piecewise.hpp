@@ -86,17 +86,19 @@ constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
 }  // namespace prim
 
 // clang-format off
+/// The largest whole number that is not above x. Derivative: 0.
 template <class A> requires FloatingArray<A>
 constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
+/// The smallest whole number that is not below x. Derivative: 0.
 template <class A> requires FloatingArray<A>
 constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
-/// -1, 0 or 1; of NaN NaN.
+/// -1, 0 or 1, of numbers of any type; of NaN NaN. Derivative: 0.
 template <class A> requires detail::NumberArray<A>
 constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
-/// Derivative: sign(x), which is 0 at 0.
+/// The magnitude, of numbers of any type. Derivative: sign(x), which is 0 at 0.
 template <class A> requires detail::NumberArray<A>
 constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
-/// max(x, 0), with derivative 0 at 0.
+/// max(x, 0), of numbers of any type, with derivative 0 at 0.
 template <class A> requires detail::NumberArray<A>
 constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
 /// To the nearest whole number, of two equally near to the even one: round(2.5) = 2, as in JAX. Derivative: 0.

@@ -102,11 +102,13 @@ constexpr int integer_pow(builder& b, int x, std::int64_t n) {
 }  // namespace emit
 
 // clang-format off
+/// The square root: NaN below 0; at 0 the derivative is infinite.
 template <class A> requires FloatingArray<A>
 constexpr A sqrt(const A& x) { return detail::elementary(prim::sqrt, x); }
-/// 1 / sqrt(x)
+/// 1 / sqrt(x).
 template <class A> requires FloatingArray<A>
 constexpr A rsqrt(const A& x) { return detail::elementary(prim::rsqrt, x); }
+/// x x, of numbers of any type.
 template <class A> requires detail::NumberArray<A>
 constexpr A square(const A& x) { return x * x; }
 /// The cube root, of negative numbers too.

@@ -184,6 +184,7 @@ constexpr auto reduce(const primitive& p, const X& x) {
 
 // Leaf by leaf over the members of x's placement.
 // clang-format off
+/// The sum over the members of x's placement, leaf by leaf; of no members 0. Derivative: broadcast.
 template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_sum(const X& x) { return detail::reduce(prim::reduce_sum, x); }
 /// The sum divided by the number of members; of integers in double; of no members 0.
@@ -195,8 +196,10 @@ constexpr auto reduce_mean(const X& x) {
     return detail::reduce(prim::reduce_mean, map([](const auto& v) { return cast<double>(v); }, x));
   }
 }
+/// Of each element the largest over the members; of no members 0. On a tie the winners share the derivative.
 template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_max(const X& x) { return detail::reduce(prim::reduce_max, x); }
+/// Of each element the smallest over the members; of no members 0. On a tie the winners share the derivative.
 template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_min(const X& x) { return detail::reduce(prim::reduce_min, x); }
 

@@ -219,14 +219,19 @@ concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
 
 // Over the given axes, or all of them: sum(x), sum<0>(x), sum<-1>(x), sum<0, 2>(x).
 // clang-format off
+/// The sum over the given axes, or over all of them; 0 of no elements.  sum(x), sum<0>(x), sum<-1>(x), sum<0, 2>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
-/// On a tie the winners share the derivative.
+/// The largest element over the given axes, or over all of them, of which none is empty; NaN where one is NaN. On a
+/// tie the winners share the derivative.  max(x), max<0>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
+/// The smallest element over the given axes, or over all of them, of which none is empty; NaN where one is NaN. On a
+/// tie the winners share the derivative.  min(x), min<0>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
-/// The sum divided by the number of elements; of integers, in double.
+/// The mean over the given axes, or over all of them: the sum divided by the number of elements; of integers, in
+/// double.  mean(x), mean<0>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto mean(const A& x) {
   using T = mean_element<typename A::value_type>;

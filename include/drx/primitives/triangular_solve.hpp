@@ -117,11 +117,14 @@ constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower,
 }
 }  // namespace emit
 
-/// How triangular_solve reads its matrix; lower and as it is without these.
-struct upper {};          // the upper triangle
-struct transposed {};     // the transpose of the triangle
-struct unit_diagonal {};  // with ones on the diagonal, which is not read
-struct from_right {};     // x a = b instead of a x = b
+/// Option of triangular_solve: the triangle is the upper one; without it, the lower one.
+struct upper {};
+/// Option of triangular_solve: the matrix is the transpose of the triangle.
+struct transposed {};
+/// Option of triangular_solve: the diagonal is ones, and is not read.
+struct unit_diagonal {};
+/// Option of triangular_solve: the solution of x a = b.
+struct from_right {};
 
 namespace detail {
 template <class O>

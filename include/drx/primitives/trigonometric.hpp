@@ -129,18 +129,22 @@ constexpr int cos(builder& b, int x) { return b.add1(prim::cos, {x}); }
 }  // namespace emit
 
 // clang-format off
+/// The sine of x, in radians; of infinity NaN.
 template <class A> requires FloatingArray<A>
 constexpr A sin(const A& x) { return detail::elementary(prim::sin, x); }
+/// The cosine of x, in radians; of infinity NaN.
 template <class A> requires FloatingArray<A>
 constexpr A cos(const A& x) { return detail::elementary(prim::cos, x); }
+/// The tangent of x, in radians; of infinity NaN.
 template <class A> requires FloatingArray<A>
 constexpr A tan(const A& x) { return detail::elementary(prim::tan, x); }
-/// NaN beyond [-1, 1]; at the ends the derivative is infinite.
+/// The angle in [-pi/2, pi/2] whose sine is x: NaN beyond [-1, 1]; at the ends the derivative is infinite.
 template <class A> requires FloatingArray<A>
 constexpr A asin(const A& x) { return detail::elementary(prim::asin, x); }
-/// NaN beyond [-1, 1]; at the ends the derivative is infinite.
+/// The angle in [0, pi] whose cosine is x: NaN beyond [-1, 1]; at the ends the derivative is infinite.
 template <class A> requires FloatingArray<A>
 constexpr A acos(const A& x) { return detail::elementary(prim::acos, x); }
+/// The angle in [-pi/2, pi/2] whose tangent is x.
 template <class A> requires FloatingArray<A>
 constexpr A atan(const A& x) { return detail::elementary(prim::atan, x); }
 

@@ -52,9 +52,11 @@ constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, st
 
 /// Layouts: each shard has the whole array, or one of equal parts along axis K (negative ones count from the end).
 struct replicated_t {};
+/// Layout of with_layout: each shard has the whole value.
 inline constexpr replicated_t replicated{};
 template <int K>
 struct split_along_t {};
+/// Layout of with_layout: each shard has one of the equal parts along axis K.
 template <int K>
 inline constexpr split_along_t<K> split_along{};
 

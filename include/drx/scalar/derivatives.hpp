@@ -48,6 +48,7 @@ namespace drx::ad {
   DRX_FN constexpr real_t<T> name(T x) {                                           \
     return std::name(static_cast<real_t<T>>(x));                                   \
   }
+/// 1 / (1 + exp(-x)), without overflow; one statement on the tape.
 DRX_STANDARD_TABLE(DRX_PLAIN)
 DRX_STEP_TABLE(DRX_PLAIN)
 #undef DRX_PLAIN

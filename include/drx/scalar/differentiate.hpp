@@ -14,23 +14,28 @@ namespace drx::ad {
 
 /// How a derivative is computed: with duals, or on a local tape. `automatic` chooses by the numbers of inputs and outputs.
 enum class mode { automatic, forward, reverse };
+/// How a derivative is computed: by duals (forward), or on a local tape (reverse).  gradient<reverse>(f, x)
 inline constexpr mode forward = mode::forward, reverse = mode::reverse;
 
 // What the functions below return.
+/// What value_and_gradient returns; auto [y, g] takes its parts.
 template <class V, class G>
 struct value_and_gradient_result {
   V value;
   G gradient;
 };
+/// What value_and_jacobian returns: jacobian[i][j] is d f(x)[i] / d x[j].
 template <class V, class J>
 struct value_and_jacobian_result {
   V value;
   J jacobian;
 };
+/// What directional returns.
 template <class V>
 struct directional_result {
   V value, derivative;
 };
+/// What hessian_vector returns: the gradient, and the Hessian times v.
 template <class G>
 struct hessian_vector_result {
   G gradient, product;
@@ -247,7 +252,7 @@ template <mode Mode = mode::automatic, class F, detail::Numbers X>
 auto value_and_gradient(const F& f, const X& x, std::span<std::byte> memory) {
   return detail::value_and_gradient_of<Mode>(f, x, memory);
 }
-/// The same with the gradient written to g: nothing is allocated, whatever x is.
+/// f(x), with its gradient written to g: nothing is allocated, whatever x is. Otherwise as value_and_gradient.
 template <mode Mode = mode::reverse, class F, detail::Numbers X, class G, class Memory = detail::on_stack>
   requires(detail::Numbers<std::remove_cvref_t<G>> && !std::is_convertible_v<G, std::span<std::byte>>)
 auto value_and_gradient_into(G&& g, const F& f, const X& x, const Memory& memory = {}) {
@@ -382,11 +387,12 @@ auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& mem
   r.value = detail::jacobian_to<Mode, Directions>(r.jacobian, f, x, memory);
   return r;
 }
-/// The same with row i written to j[i], a std::array or a span; returns f(x).
+/// f(x), with row i of the Jacobian written to j[i], a std::array or a span. Otherwise as value_and_jacobian.
 template <mode Mode = mode::automatic, std::size_t Directions = 16, class J, class F, class T, std::size_t N, class Memory = detail::on_stack>
 auto value_and_jacobian_into(J&& j, const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   return detail::jacobian_to<Mode, Directions>(j, f, x, memory);
 }
+/// The Jacobian alone.
 template <mode Mode = mode::automatic, std::size_t Directions = 16, class F, class T, std::size_t N, class... Memory>
 auto jacobian(const F& f, const std::array<T, N>& x, const Memory&... memory) {
   return ad::value_and_jacobian<Mode, Directions>(f, x, memory...).jacobian;

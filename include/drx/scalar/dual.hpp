@@ -123,7 +123,7 @@ DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& a, const dual<T, 
                                          const std::type_identity_t<T>& p, const std::type_identity_t<T>& q) {
   return detail::with_tangents<T, N>(y, detail::strictly_by_two<T>{p, q}, a, b);
 }
-/// The sum of the lanes of x, in all lanes.
+/// The sum of the lanes of x, in all lanes. lane_count<S> tells how many they are.
 template <class T, int N>
 DRX_FN constexpr dual<T, N> sum_of_lanes(const dual<T, N>& x) {
   if constexpr (lane_count<T> == 1) {

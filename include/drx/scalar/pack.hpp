@@ -110,7 +110,7 @@ template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
 pack<T, W> select(const mask<T, W>& m, B a, const pack<T, W>& b) { return select(m, pack<T, W>(a), b); }
 
-/// The sum of the lanes, in a fixed order.
+/// The sum of the lanes of a pack, one number, in a fixed order.
 template <class T, int W>
 T sum_of_lanes(const pack<T, W>& p) {
   T lane[static_cast<std::size_t>(W)];

@@ -185,7 +185,7 @@ constexpr auto jacfwd(const F& f) {
     return detail::jacobian<true, F, I...>{f};
   }
 }
-/// The same in reverse mode, a row for each element of the result: for few outputs.
+/// The Jacobian, as jacfwd gives it, in reverse mode, a row for each element of the result: for few outputs.
 template <int... I, class F>
 constexpr auto jacrev(const F& f) {
   if constexpr (sizeof...(I) == 0) {

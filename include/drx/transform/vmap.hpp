@@ -9,10 +9,12 @@ namespace drx {
 /// Which axis of an argument or result is that of the batch; negative ones count from the end.
 template <int K>
 struct axis_t {};
+/// Axis K of an argument or a result is that of the batch; a negative one counts from the end.
 template <int K>
 inline constexpr axis_t<K> axis{};
 /// No axis: the whole argument goes to each example; the result is the same for all.
 struct no_axis {};
+/// No axis of the batch: the whole argument goes to each example; the result is the same for all.
 inline constexpr no_axis none{};
 
 namespace detail {
@@ -280,7 +282,7 @@ template <class F, class In = axis_t<0>, class Out = axis_t<0>>
 constexpr auto vmap(const F& f, const In& = {}, const Out& = {}) {
   return detail::batched_function<F, In, Out>{f};
 }
-/// The same with a name for the axis, over which psum<Name> and the other collectives in f communicate.
+/// vmap with a name for the axis, over which psum<Name> and the other collectives in f communicate.
 template <class Name, class F, class In = axis_t<0>, class Out = axis_t<0>>
   requires Placement<Name>
 constexpr auto vmap(const F& f, const In& = {}, const Out& = {}) {

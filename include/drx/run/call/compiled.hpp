@@ -64,6 +64,7 @@ class compiled : run::call_results<run::code<Program>> {
   static constexpr std::int64_t server_bytes() { return C::plan.server_bytes; }
   static constexpr std::int64_t thread_bytes() { return run::frames_of_thread<C> * C::plan.thread_bytes; }
 
+  /// Runs the program on host values and returns its results; std::invalid_argument where an argument does not fit.
   template <class... A>
     requires run::CallArguments<inputs, A...>
   result operator()(const A&... arguments) & {

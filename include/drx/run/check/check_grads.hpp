@@ -403,7 +403,7 @@ struct grads_check<Throws, Program, std::tuple<X...>> {
 ///     if (!report) std::cerr << report;      // names the primitive whose rule is wrong
 template <class Program>
 inline constexpr detail::grads_check<false, Program> check_grads{};
-/// The same, which throws std::runtime_error with the report where derivatives disagree.
+/// check_grads, which throws std::runtime_error with the report where derivatives disagree.
 template <class Program>
 inline constexpr detail::grads_check<true, Program> require_grads{};
 

@@ -47,14 +47,17 @@ class partitions {
   [[nodiscard]] std::int64_t shards() const { return shards_; }
   /// Along which axis leaf i is split over the shards; -1: each has it whole.
   [[nodiscard]] int split_axis(int i) const { return axis_[i]; }
-  /// The first member here, and how many are here.
+  /// The number of the first member here.
   [[nodiscard]] std::int64_t first() const { return first_; }
+  /// How many members are here.
   [[nodiscard]] std::int64_t local() const { return local_; }
+  /// Rank r has the members boundaries()[r] to boundaries()[r + 1] - 1.
   [[nodiscard]] const std::vector<std::int64_t>& boundaries() const { return boundaries_; }
   /// Where the members of nested level k begin for each member of the level around it, and the end.
   [[nodiscard]] const std::vector<std::int64_t>& offsets(int k) const { return offsets_[static_cast<std::size_t>(k)]; }
   /// How many elements each leaf holds here.
   [[nodiscard]] std::int64_t elements() const { return levels == 0 ? local_ : offsets_.back().back(); }
+  /// The elements of leaf i of all members here, one member after the other.
   [[nodiscard]] std::byte* leaf(int i) const { return data_[i]; }
 
   /// Element i here (a member; with nested placements a member of the innermost).
@@ -72,7 +75,7 @@ class partitions {
     return x;
   }
 
-  /// The same in memory of its own: of a placed result, which its program's next call overwrites.
+  /// These partitions in memory of their own: of a placed result, which its program's next call overwrites.
   [[nodiscard]] partitions copy() const {
     if (is_subset_) throw std::invalid_argument("drx::partitions::copy: of a subset");
     partitions r = *this;
@@ -214,7 +217,8 @@ auto place(communicator& c, std::int64_t n, Load&& load) {
   c.require_equal(n, "drx::place: the number of members");
   return place<P>(c, even_blocks(n, c.size()), std::forward<Load>(load));
 }
-/// The same with a placement nested in P: load(i) returns a range of member i's own members.
+/// Members 0 .. n-1 of P, as drx::place has them, each with members of its own of placement Q: load(i) returns a
+/// range of those of member i.
 template <class P, class Q, class Load>
 auto place_nested(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
   using range = std::remove_cvref_t<decltype(load(std::int64_t{}))>;
