@@ -34,10 +34,9 @@ template <std::int64_t N, class K>
   requires(detail::Key<K> && N > 0)
 constexpr array<std::int32_t, N> permutation(const K& key) {
   constexpr int rounds = detail::permutation_rounds(static_cast<double>(N));
-  builder& b = detail::tape_of(detail::ref_of(key));
-  const int x = emit::iota(b, {dtype::int32, make_shape(N)}, 0);
   if constexpr (rounds == 0) {
-    return array<std::int32_t, N>(detail::at(b, x));
+    builder& b = detail::tape_of(detail::ref_of(key));
+    return array<std::int32_t, N>(detail::at(b, emit::iota(b, {dtype::int32, make_shape(N)}, 0)));
   } else {  // the first order is that of the sorted bits itself
     const auto keys = split<2>(key);
     return detail::shuffled<rounds - 1, N>(index<0>(keys), argsort(detail::unsigned_bits<N>(index<1>(keys))));

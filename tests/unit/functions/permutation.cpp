@@ -18,3 +18,10 @@ TEST_CASE("every number once; the order of JAX") {
   for (std::int64_t i = 0; i < 2000; ++i) CHECK(many[i] == i);
   CHECK(one[0] == 0);
 }
+
+TEST_CASE("of a key that is known while compiling") {
+  constexpr auto f = [](auto) { return drx::permutation<10>(drx::random_key(5)); };
+  const auto few = drx::interpreter::call<program<f, double>>(0.0);
+  const int expected[] = {9, 0, 2, 4, 8, 1, 3, 5, 7, 6};
+  CHECK(std::equal(few.begin(), few.end(), expected));
+}
