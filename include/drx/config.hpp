@@ -1,4 +1,5 @@
-// drx/config.hpp: version, compiler gate, host/device marker. Every other header includes this one first.
+// drx/config.hpp: the version, the check of the compiler, and markers for host and device. Every other header includes
+// it first.
 #pragma once
 
 #define DRX_VERSION_MAJOR 0

@@ -1,4 +1,4 @@
-// drx/core/abstract_value.hpp: what is known of a value at compile time: element type, shape, placements.
+// drx/core/abstract_value.hpp: the type of a value on a tape: element type, shape, placements.
 #pragma once
 
 #include <drx/core/dtype.hpp>
@@ -7,7 +7,7 @@
 
 namespace drx {
 
-/// The type of one value of a tape. `placements` lists the placements from the outermost in: a value of
+/// The type of one value on a tape. `placements` lists the placements from the outermost in: a value of
 /// `placed<placed<T, examples>, clients>` has {clients, examples}.
 struct abstract_value {
   static constexpr int max_depth = 4;

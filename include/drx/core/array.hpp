@@ -1,4 +1,4 @@
-// drx/core/array.hpp: arrays of static shape, and what stands in them while a program is traced.
+// drx/core/array.hpp: arrays of static shape, and the references that they hold while a program is traced.
 #pragma once
 
 #include <drx/core/abstract_value.hpp>
@@ -14,30 +14,30 @@ namespace drx {
 
 class builder;  // drx/tape/builder.hpp
 
-/// What a value is while a program is traced: an entry's result on the tape being built, or a constant that has
-/// not met a tape yet.
+/// The reference to a value while a program is traced: an entry's result on the tape being built, or a constant that
+/// has not met a tape yet.
 struct traced_ref {
   enum class kind : std::int8_t { none, value, splat, iota, identity, member_index, data, seed };
   union source {
-    builder* tape;                    // of a value
-    double number;                    // of a splat
-    const placement_info* placement;  // of a member_index
-    const bool* booleans;             // of data, by element type
+    builder* tape;                    // for a value
+    double number;                    // for a splat
+    const placement_info* placement;  // for a member_index
+    const bool* booleans;             // for data, by element type
     const std::int32_t* int32s;
     const std::int64_t* int64s;
     const float* floats;
     const double* doubles;
-    std::int64_t seed;  // of a key of random numbers
+    std::int64_t seed;  // for a key of random numbers
   };
   source from = {nullptr};
-  int id = -1;  // the value on that tape; the axis of an iota
+  int id = -1;  // the value's number on that tape; the axis of an iota
   kind what = kind::none;
 };
 
 template <class T, class P>
 struct placed;
 
-/// The reference to elements that are known; they must live until it is resolved.
+/// A reference to known elements, which must live until it is resolved.
 template <class T>
 constexpr traced_ref reference_to(const T* elements) {
   traced_ref r;
@@ -60,7 +60,7 @@ template <Element T, std::int64_t... Extents>
 class array;
 namespace detail {
 template <class T, std::int64_t...>
-struct row_of {  // of an array without two axes: nothing
+struct row_of {  // the type of a row; none without a second axis
   struct type {};
 };
 template <class T, std::int64_t First, std::int64_t Second, std::int64_t... Rest>
@@ -69,9 +69,9 @@ struct row_of<T, First, Second, Rest...> {
 };
 }  // namespace detail
 
-/// An array of static shape, row-major. Everybody may hold one: it is an unplaced value.
-/// While a program is traced it holds a reference to the tape instead of its elements, so that a struct of arrays
-/// is its own traced form: `model.w` is an array inside a traced lambda too.
+/// An array of static shape, row-major. It is an unplaced value. While a program is traced it holds a reference to the
+/// tape instead of its elements, so that a struct of arrays is its own traced form: `model.w` is an array inside a
+/// traced lambda too.
 template <Element T, std::int64_t... Extents>
 class array {
   static_assert(((Extents >= 0) && ...), "drx::array: an extent is negative");
@@ -97,7 +97,8 @@ class array {
     require_extent(element.size(), 1);
     data_[0] = *element.begin();
   }
-  /// The parts along the first axis:  {{1., 2.}, {3., 4.}}. std::invalid_argument where there are more or fewer of them.
+  /// The parts along the first axis: {{1., 2.}, {3., 4.}}. Throws std::invalid_argument if there are more or fewer of
+  /// them than rows.
   constexpr array(std::initializer_list<typename detail::row_of<T, Extents...>::type> rows) requires(rank > 1) : data_{} {
     require_extent(rows.size(), shape[0]);
     T* to = data_;
@@ -133,13 +134,13 @@ class array {
   [[nodiscard]] constexpr T item() const requires(rank == 0) { return data()[0]; }
   template <std::same_as<T> U>
   constexpr explicit operator U() const requires(rank == 0 && !std::same_as<T, bool>) { return data()[0]; }
-  /// For std::sin(x): to long double, so that one of its overloads is left, and one error.
+  /// Makes std::sin(x) fail with one error: a conversion to long double leaves a single overload.
   template <class U, class Why = std::enable_if_t<std::is_same_v<U, long double>, error::function_of_numbers_on_an_array>, int = error::noted<Why>>
   operator U() const = delete;  // drx: drx::sin(x), drx::exp(x), drx::pow(x, y), not std's, of arrays; of one that has elements x[0], or x.item(), is a number
   template <class Why = error::branch_on_a_traced_value, int = error::noted<Why>>
   explicit operator bool() const = delete;  // drx: use drx::where(condition, a, b); outside of a program, .item()
 
-  /// What stands for it under trace; of an array with elements, these as a constant.
+  /// The reference under trace; for an array with elements, these as a constant.
   [[nodiscard]] constexpr traced_ref ref() const { return is_traced() ? ref_ : reference_to(data_); }
 
  private:
@@ -152,7 +153,7 @@ class array {
   [[nodiscard]] static constexpr bool is_traced() { return true; }
   static constexpr void require_elements() {}
 #else
-  /// In constant evaluation: whether it holds a reference. (Reading the member that is not there is no constant.)
+  /// In constant evaluation: whether the array holds a reference. (Reading the union's other member is no constant.)
   [[nodiscard]] constexpr bool is_traced() const { return __builtin_constant_p(ref_.what); }
   constexpr void require_elements() const {
     if (std::is_constant_evaluated())

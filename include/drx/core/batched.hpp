@@ -1,4 +1,4 @@
-// drx/core/batched.hpp: several values of one structure as one: each leaf with one more axis.
+// drx/core/batched.hpp: several values of one structure as one value: each leaf has one more axis.
 #pragma once
 
 #include <drx/core/structure.hpp>
@@ -24,7 +24,7 @@ struct batched_leaves<S, N, std::integer_sequence<int, I...>> {
   using type = std::tuple<typename batched_leaf_shape<S, I, N>::type...>;
 };
 
-/// Calls f(integral_constant of where its leaves begin, member) for each member of a struct.
+/// Calls f(integral_constant of the number of its first leaf, member) for each member of a struct.
 template <class S, class F>
 constexpr void for_each_member(const F& f, const S& s) {
   using members = typename structure<S>::members;
@@ -44,15 +44,16 @@ struct add_axis;
 
 }  // namespace detail
 
-/// N values of a user's struct S, leaf by leaf: leaf I is an array with an axis of extent N in front, get<I>(x.leaf). What vmap
-/// returns for a struct; x[i] is one of them, x[&S::w] a member of all. (Arrays, and tuples of them, take the axis themselves: see stacked_t.)
+/// N values of a user's struct S, leaf by leaf: leaf I is an array with an axis of extent N in front, get<I>(x.leaf).
+/// vmap returns it for a struct. x[i] is one of the values, x[&S::w] the member w of all. (Arrays, and tuples of them,
+/// take the axis themselves: see stacked_t.)
 template <class S, std::int64_t N>
 struct batched {
   using element = S;
   static constexpr std::int64_t size = N;
   typename detail::batched_leaves<S, N>::type leaf;
 
-  /// Value i, an S; std::out_of_range where there is none. In a traced function i may be traced: index(x, i).
+  /// Value i, an S; throws std::out_of_range where there is none. In a traced function i may be traced: index(x, i).
   [[nodiscard]] constexpr traced_t<S> operator[](std::int64_t i) const {
     require_value(i);
     if (std::is_constant_evaluated()) return index(*this, i);
@@ -67,8 +68,8 @@ struct batched {
   template <class I>
     requires Array<I>
   constexpr auto operator[](const I& i) const { return index(*this, i); }
-  /// A member of all n values, by its name:  x[&model::w]  is an array with the batch's axis in front, or where the member is a struct
-  /// M again a batched<M, n>.
+  /// The member of all n values by that name: x[&model::w] is an array with the batch's axis in front, or, if the
+  /// member is a struct M, a batched<M, n>.
   template <class M>
     requires requires { structure<S>::members::count; }
   [[nodiscard]] constexpr auto operator[](M S::*member) const {
@@ -80,7 +81,7 @@ struct batched {
     }, names);
     return all;
   }
-  /// Writes value i, outside of programs; std::out_of_range where there is none.
+  /// Writes value i, outside programs; throws std::out_of_range where there is none.
   void set(std::int64_t i, const S& value) {
     require_value(i);
     const leaf_addresses<void> to(*this);
@@ -96,7 +97,7 @@ struct batched {
     if (std::is_constant_evaluated()) throw "drx: a batch of n has the values 0 to n - 1";
     throw std::out_of_range("drx: value " + std::to_string(i) + " of a batch of " + std::to_string(N));
   }
-  /// Where the elements of each leaf lie.
+  /// The addresses of each leaf's elements.
   template <class Byte>
   struct leaf_addresses {
     Byte* at[leaf_count<S> + 1] = {};
@@ -137,7 +138,7 @@ struct structure<batched<S, N>> {
 
 namespace detail {
 
-/// X, N times, with the new axis at place Axis of each leaf; X without that axis, the reverse.
+/// The type of N values X, with the new axis at place Axis of each leaf; and the reverse, X without that axis.
 template <class X, std::int64_t N, int Axis>
 struct add_axis {
   static_assert(Axis == 0, "drx: the batch axis of a struct is axis 0");
@@ -198,7 +199,7 @@ struct drop_axis<std::array<X, M>, Axis> {
 
 }  // namespace detail
 
-/// N values of X as one: arrays and tuples of them with one more axis, structs as batched<X, N>.
+/// The type of N values X as one value: arrays and tuples of them have one more axis, structs become batched<X, N>.
 template <class X, std::int64_t N, int Axis = 0>
 using stacked_t = typename detail::add_axis<canonical_t<X>, N, Axis>::type;
 

@@ -10,7 +10,7 @@
 
 namespace drx {
 
-/// The element types, as tapes have them.
+/// The element types, as tapes record them.
 enum class dtype : std::int8_t { boolean, int32, int64, float32, float64 };
 
 /// An element type of drx: bool, std::int32_t, std::int64_t, float or double.
@@ -32,7 +32,7 @@ constexpr int byte_size(dtype t) {
 }
 constexpr bool is_floating(dtype t) { return t == dtype::float32 || t == dtype::float64; }
 constexpr bool is_integer(dtype t) { return t == dtype::int32 || t == dtype::int64; }
-/// What `show` prints.
+/// The name that `show` prints.
 constexpr const char* name_of(dtype t) {
   switch (t) {
     case dtype::boolean: return "bool";
@@ -51,7 +51,7 @@ using element_t = std::conditional_t<
                        std::conditional_t<D == dtype::int64, std::int64_t,
                                           std::conditional_t<D == dtype::float32, float, double>>>>;
 
-/// The element type of a mean: itself where it is floating, double for integers and bool.
+/// The element type of a mean: double for integers and bool, else the same.
 template <Element T>
 using mean_element = std::conditional_t<std::is_floating_point_v<T>, T, double>;
 
@@ -67,7 +67,8 @@ constexpr decltype(auto) visit_dtype(dtype t, F&& f) {
   }
 }
 
-/// No number is less: minus infinity, but where T has none or the compiler was told that there is none (-ffinite-math-only).
+/// A value that no number is less than: minus infinity, unless T has none or the compiler was told that there is none
+/// (-ffinite-math-only).
 template <class T>
 constexpr T least_number() {
 #if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
@@ -76,7 +77,7 @@ constexpr T least_number() {
   return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 #endif
 }
-/// No number is greater.
+/// A value that no number is greater than.
 template <class T>
 constexpr T greatest_number() {
   return std::numeric_limits<T>::has_infinity ? -least_number<T>() : std::numeric_limits<T>::max();

@@ -1,7 +1,7 @@
 // drx/core/errors.hpp: every misuse has a type, whose name is the sentence that the compiler prints.
 //
-// A misuse is caught by a deleted overload whose defaulted template parameter `Why` names one of these types:
-// g++ and clang print the deleted line with the fix in its comment, nvcc prints the name.
+// A misuse selects a deleted overload whose defaulted template parameter `Why` names one of these types: g++ and clang
+// print the deleted line with the fix in its comment, nvcc prints the name.
 #pragma once
 
 #include <drx/config.hpp>
@@ -11,13 +11,14 @@
 
 namespace drx::error {
 
-/// Base of all: a value of such a type has been complained about already, so that one mistake gives one error.
+/// The base of all: a value of such a type stands for a misuse that was reported already, so that one mistake gives one
+/// error.
 struct reported {
   template <class... X>
-  constexpr reported operator()(const X&...) const { return {}; }  // as the pullback that it might have been
+  constexpr reported operator()(const X&...) const { return {}; }  // in place of a pullback
 };
 
-/// True of such types, and of structures with one in them (drx/core/structure.hpp).
+/// True for such types, and for structures that contain one (drx/core/structure.hpp).
 template <class T>
 inline constexpr bool is_reported = std::is_base_of_v<reported, T>;
 template <class T>
@@ -86,8 +87,8 @@ struct wrong_number_of_arguments : reported {};
 struct argument_is_not_the_input_of_the_program : reported {};
 struct reduce_the_inner_placement_first : reported {};
 
-/// What a function such as grad(f) says of arguments that it does not take. No compiler has said so yet, as with
-/// function_does_not_take_these_arguments.
+/// The result of a function such as grad(f) for arguments that it does not take. No compiler has reported it yet, as
+/// with function_does_not_take_these_arguments.
 template <class Why>
 struct refused : reported {};
 template <class R>
@@ -95,9 +96,9 @@ inline constexpr bool is_unsaid = std::is_same_v<R, function_does_not_take_these
 template <class Why>
 inline constexpr bool is_unsaid<refused<Why>> = true;
 
-// A mistake in a statement, such as `if (x > y)`, leaves the type of a function as it is, so that no type says that the
-// compiler has complained; what fails after it, fails because of it. The deleted function that was called leaves a note
-// instead: `noted<Why>` as default template argument defines a friend whose presence `Noted` asks for.
+// A mistake in a statement, such as `if (x > y)`, does not change the type of a function, so that no type shows that
+// the compiler has complained; what fails after it, fails because of it. The deleted function that was called leaves a
+// note instead: `noted<Why>` as a default template argument defines a friend, whose presence `Noted` tests.
 #if defined(__CUDACC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1301
@@ -122,22 +123,23 @@ struct leave_note {
 #endif
 template <class Why>
 inline constexpr int noted = sizeof(leave_note<Why>);
-template <class Why, class AskedBy>  // (for each AskedBy it is asked once: the answer changes)
+template <class Why, class AskedBy>  // (each AskedBy asks once: the answer changes)
 concept NotedAs = requires { read(note<std::enable_if_t<!std::is_void_v<AskedBy>, Why>>{}); };
 template <class AskedBy>
 concept Noted = NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_value_where_an_unplaced_one_is_declared, AskedBy>;
 
-/// Whether R, which a traced function F returned for arguments X, is what is left of a std::sin(x) that was complained about.
+/// Whether R, which a traced function F returned for arguments X, comes from a std::sin(x) that was reported.
 template <class R, class F, class... X>
 inline constexpr bool is_number_of_std = false;
 template <class F, class... X>
 inline constexpr bool is_number_of_std<long double, F, X...> = NotedAs<function_of_numbers_on_an_array, note<void(F, X...)>>;
 
-/// Called while recording, where a collective's axis is unknown: compilers name the function that is no constant, and the axis.
+/// Called while recording, where a collective's axis is unknown: compilers name this function, which is no constant
+/// expression, and the axis.
 template <class Axis>
 void no_map_pmap_or_vmap_around_this_has_the_axis() { throw std::logic_error("drx: no map, pmap or vmap around this has the axis"); }
 
-/// Thrown where array code runs outside a program. (Under trace it never runs.)
+/// Thrown when array code runs outside a program. (Under trace it never runs.)
 class not_traced : public std::logic_error {
  public:
   not_traced() : std::logic_error("drx: this operation runs inside a program; compile one and call it (elementwise ones of arrays compute outside too)") {}

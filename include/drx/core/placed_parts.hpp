@@ -1,4 +1,5 @@
-// drx/core/placed_parts.hpp: a placed pair, tuple or std::array falls into placed values, as an unplaced one falls into its parts.
+// drx/core/placed_parts.hpp: a placed pair, tuple or std::array decomposes into placed values, as an unplaced one
+// decomposes into its parts.
 #pragma once
 
 #include <drx/core/structure.hpp>
@@ -12,14 +13,14 @@ namespace detail {
 template <class S>
 concept HasParts = Structured<S> && requires { std::tuple_size<S>::value; };
 
-/// How many leaves of S stand in front of part I.
+/// The number of leaves of S before those of part I.
 template <class S, std::size_t I>
 inline constexpr int leaves_before = []<std::size_t... J>(std::index_sequence<J...>) {
   return (leaf_count<std::tuple_element_t<J, S>> + ... + 0);
 }(std::make_index_sequence<I>{});
 }  // namespace detail
 
-/// Part I of a placed pair, tuple or std::array: what each member has of it. Nothing is computed.
+/// Part I of a placed pair, tuple or std::array: every member's part I. It computes nothing.
 ///     auto [losses, slopes] = drx::map(drx::value_and_grad(loss), models, data);
 template <std::size_t I, class S, class P>
   requires detail::HasParts<S>

@@ -1,4 +1,4 @@
-// drx/core/placement.hpp: a placement is a named group of members, each of which holds its own value.
+// drx/core/placement.hpp: a placement is a named set of members, each of which holds its own value.
 #pragma once
 
 #include <drx/config.hpp>
@@ -9,10 +9,10 @@
 
 namespace drx {
 
-/// Base of a user's placement:
+/// The base of a user's placement:
 ///     struct clients : drx::placement<clients> {};
-/// How many members it has is a run-time number and never part of the type.
-/// (A type, not a value: nvcc 13 mangles template arguments of class type wrongly.)
+/// The number of members is known at run time and never part of the type. (A placement is a type and not a value, since
+/// nvcc 13 mangles template arguments of class type wrongly.)
 template <class Self>
 struct placement {};
 
@@ -20,7 +20,7 @@ struct placement {};
 template <class P>
 concept Placement = std::is_base_of_v<placement<P>, P>;
 
-/// What a tape knows of a placement. Its address is its identity.
+/// A placement as a tape knows it. Its address is its identity.
 struct placement_info {
   std::string_view name;
 };

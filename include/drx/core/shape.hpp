@@ -7,7 +7,7 @@
 
 namespace drx {
 
-/// Up to eight extents. Structural, so that it may be a template argument.
+/// Up to eight extents. The type is structural, so that it may be a template argument.
 struct shape {
   static constexpr int max_rank = 8;
   int rank = 0;
@@ -51,7 +51,7 @@ constexpr bool broadcastable(const shape& a, const shape& b) {
   return true;
 }
 
-/// The common shape of two that broadcast together.
+/// The common shape of two shapes that broadcast together.
 constexpr shape broadcast_shapes(const shape& a, const shape& b) {
   shape s = a.rank >= b.rank ? a : b;
   const shape& small = a.rank >= b.rank ? b : a;
@@ -75,7 +75,7 @@ constexpr shape with_front(const shape& s, std::int64_t n) {
   return r;
 }
 
-/// s with one more axis of extent n behind the others.
+/// s with one more axis of extent n at the end.
 constexpr shape with_last(shape s, std::int64_t n) {
   s.push_back(n);
   return s;

@@ -1,4 +1,4 @@
-// drx/core/structure.hpp: structures (pytrees): how a user's value falls into leaves, which are arrays.
+// drx/core/structure.hpp: structures (pytrees): how a user's value decomposes into leaves, which are arrays.
 #pragma once
 
 #include <drx/core/array.hpp>
@@ -9,12 +9,12 @@
 
 namespace drx {
 
-/// What drx knows of a type X that goes where a value goes. Specialised for elements, arrays, placed values,
-/// std::tuple, std::pair, std::array here, for adapted structs and hana::tuple in drx/ext/hana.hpp. Members:
-///   leaves     how many arrays it falls into
+/// The traits of a type X that may stand wherever a value may. Specialised here for elements, arrays, placed values,
+/// std::tuple, std::pair and std::array, and in drx/ext/hana.hpp for adapted structs and hana::tuple. Members:
+///   leaves     the number of its leaves
 ///   canonical  X with scalars as arrays of rank 0
-///   traced     what stands for it inside a traced lambda
-///   host       what a running program returns for it (scalars as plain numbers)
+///   traced     its type inside a traced lambda
+///   host       its type as a result of a running program (scalars as plain numbers)
 ///   types(out)          the abstract value of each leaf
 ///   refs(x, out)        the leaves' references of a traced x
 ///   bind(in) -> traced  the traced value made of references
@@ -22,11 +22,11 @@ namespace drx {
 template <class X>
 struct structure;
 
-/// A type whose values fall into leaves: an element, an array, a placed value, a tuple or adapted struct of such.
+/// A type whose values decompose into leaves: an element, an array, a placed value, a tuple or adapted struct of these.
 template <class X>
 concept Structured = requires { structure<std::remove_cvref_t<X>>::leaves; };
 
-/// How many arrays a value of X falls into.
+/// The number of leaves of a value of type X.
 template <Structured X>
 inline constexpr int leaf_count = structure<std::remove_cvref_t<X>>::leaves;
 /// What stands for a value of X inside a traced lambda.
@@ -40,7 +40,7 @@ using canonical_t = typename structure<std::remove_cvref_t<X>>::canonical;
 template <Structured X>
 using host_t = typename structure<std::remove_cvref_t<X>>::host;
 
-/// A user's struct under trace. It adds nothing but the namespace, so that `a - rate * b` finds drx's operators.
+/// A user's struct under trace. It adds only the namespace, so that `a - rate * b` finds drx's operators.
 template <class S>
 struct value : S {};
 
@@ -73,8 +73,8 @@ struct structure<array<T, E...>> {
   static constexpr void visit(X& x, F&& f) { f(x.data(), canonical::shape); }
 };
 
-/// One value of S per member of P. While traced it holds one reference per leaf; at run time partitions are held
-/// by drx::partitions (drx/run/data/partitions.hpp).
+/// One value of S per member of P. While traced it holds one reference per leaf; at run time drx::partitions holds the
+/// partitions (drx/run/data/partitions.hpp).
 template <class S, class P>
 struct placed {
   static_assert(Structured<S>, "drx::placed<S, P>: S is not a structure of arrays");
@@ -113,7 +113,7 @@ namespace detail {
 template <template <class...> class Tuple, class Get, class... X>
 struct tuple_structure {
   static constexpr int leaves = (leaf_count<X> + ... + 0);
-  static constexpr std::array<int, sizeof...(X)> offset = [] {  // where each part's leaves begin
+  static constexpr std::array<int, sizeof...(X)> offset = [] {  // the number of each part's first leaf
     std::array<int, sizeof...(X)> at{};
     int next = 0;
     std::size_t i = 0;
@@ -183,7 +183,7 @@ struct structure<std::array<X, N>> {
 template <class S>
 struct structure<value<S>> : structure<S> {};
 
-// What was complained about passes as a structure without leaves, so that it is not complained about again.
+// A reported misuse passes as a structure without leaves, so that it is not reported again.
 template <error::Reported X>
 struct structure<X> {
   static constexpr int leaves = 0;
@@ -209,8 +209,9 @@ inline constexpr bool is_reported<placed<S, P>> = Reported<S>;
 
 namespace detail {
 
-// Beside F's own call operators, whatever they are, one that takes what they do not. The three cases differ: the call
-// is well-formed, it is not (in the function's body, and the compiler has said so), or it ends here.
+// Adds to F's own call operators, whatever they are, one that takes all other arguments. That tells three cases apart:
+// the call is well-formed; it is not (in the function's body, and the compiler has said so); or no operator of F takes
+// it.
 template <class F>
 struct or_no_match : F {
   using F::operator();
@@ -237,17 +238,17 @@ constexpr auto call_result() {
     return std::type_identity<error::function_does_not_take_these_arguments>{};
   }
 }
-/// What f returns for arguments of types X. An error::Reported type where the compiler has complained about f's body;
-/// error::function_does_not_take_these_arguments, or error::refused, where it has not, and should.
+/// The type that f returns for arguments of types X. It is an error::Reported type where the compiler has complained
+/// about f's body, and error::function_does_not_take_these_arguments or error::refused where it has not, and should.
 template <class F, class... X>
 using call_result_type = decltype(call_result<F, X...>());
 template <class F, class... X>
 using call_result_t = typename call_result_type<F, X...>::type;
 
-/// What is no misuse.
+/// Tag: the call is well-formed.
 struct fine {};
 
-/// Of an operation on arrays whose arguments X are not all arrays.
+/// The result type of an array operation some of whose arguments are not arrays (a misuse).
 template <class... X>
 struct not_arrays {
   static constexpr auto misuse() {
@@ -259,15 +260,15 @@ struct not_arrays {
   }
 };
 
-/// A call operator that is no use says why in its constraints: clang 14 complains twice about a deleted one.
+/// A constraint that makes a call operator unusable and says why: clang 14 complains twice about a deleted one.
 template <class Why>
 concept NoMisuse = !error::Reported<Why>;
 
-/// Whether R, which a traced function returned, is a value. True where the compiler has complained already.
+/// Whether R, which a traced function returned, is a value of drx. True where the compiler has complained already.
 template <class R>
 concept TracedResult = Structured<R> && !error::is_unsaid<R>;
 
-/// Why X is no value of drx; its structure may say (that of an adapted struct does).
+/// The reason why X is no value of drx; its structure may name one (an adapted struct's does).
 template <class X>
 struct refusal {
   static constexpr bool sized = requires { std::tuple_size<X>::value; };

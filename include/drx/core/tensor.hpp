@@ -1,4 +1,5 @@
-// drx/core/tensor.hpp: a value at run time in its plainest form; what the interpreter computes on and tests compare.
+// drx/core/tensor.hpp: a value at run time in its plainest form, on which the plain interpreter computes and tests
+// compare.
 #pragma once
 
 #include <drx/core/abstract_value.hpp>
@@ -9,14 +10,14 @@
 
 namespace drx {
 
-/// A value of any abstract type: its elements, row-major, or, where it is placed, one tensor per member.
+/// A value of any abstract type: its elements, row-major, or, for a placed value, one tensor per member.
 struct tensor {
   abstract_value type;
   std::vector<std::byte> bytes;
   std::vector<tensor> members;
 
   tensor() = default;
-  /// Zeros of an unplaced type; no members of a placed one.
+  /// Zeros for an unplaced type; no members for a placed one.
   explicit tensor(const abstract_value& t) : type(t) {
     if (t.depth == 0) bytes.resize(static_cast<std::size_t>(t.shape.size() * byte_size(t.type)));
   }
@@ -27,7 +28,7 @@ struct tensor {
   [[nodiscard]] std::int64_t size() const { return type.shape.size(); }
 };
 
-/// Calls f(index) for each index of s, row-major; index[axis] for axis < s.rank.
+/// Calls f(index) for each index of s, row-major, with index[axis] for axis < s.rank.
 template <class F>
 void for_each_index(const shape& s, F&& f) {
   std::int64_t index[shape::max_rank] = {};

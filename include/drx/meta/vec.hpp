@@ -1,5 +1,5 @@
-// drx/meta/vec.hpp: the growable array of constant evaluation. std::vector would do, but costs several times
-// the evaluation steps (allocator traits, construct_at), and clang counts steps.
+// drx/meta/vec.hpp: the growable array of constant evaluation. std::vector would do, but costs several times the
+// evaluation steps (allocator traits, construct_at), and clang counts steps.
 #pragma once
 
 #include <drx/config.hpp>
@@ -70,7 +70,7 @@ class vec {
     data_ = grown;
     capacity_ = n;
   }
-  [[nodiscard]] constexpr int find(const T& value) const {  // index, or -1
+  [[nodiscard]] constexpr int find(const T& value) const {  // the index, or -1
     for (int i = 0; i < size_; ++i)
       if (data_[i] == value) return i;
     return -1;
