@@ -1,9 +1,10 @@
 // drx/scalar/arithmetic.hpp: operators and functions of numbers that carry derivatives. Each computes the value and the
-// partial derivatives and hands them to `chain`, which dual and var define: the chain rule, forward or recorded.
+// partial derivatives and hands them to `chain`. dual and var define that as the chain rule, applied forward or
+// recorded.
 //
-// Kinks and edges, the same in both modes: max and min share the derivative between equal arguments; abs'(0) = 0; what is
-// piecewise constant has derivative 0. A tangent or cotangent that is zero stays zero where a partial is infinite, so
-// that y * sqrt(x) at x = 0 has a derivative by y.
+// Kinks and edges are the same in both modes: max and min share the derivative between equal arguments; abs'(0) = 0;
+// piecewise constant functions have derivative 0. A tangent or cotangent that is zero stays zero where a partial
+// derivative is infinite, so that y * sqrt(x) at x = 0 has a derivative by y.
 #pragma once
 
 #include <drx/scalar/derivatives.hpp>
@@ -68,7 +69,8 @@ template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_INL
 template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_INLINE constexpr A& operator*=(A& a, const B& b) { return a = a * b; }
 template <Active A, class B> requires(std::same_as<A, B> || Below<B, A>) DRX_FN constexpr A& operator/=(A& a, const B& b) { return a = a / b; }
 
-// Comparisons look at values only. (In parentheses: to g++ 12 `a.value <` begins the arguments of the template drx::value.)
+// Comparisons look at values only. (They are in parentheses, since g++ 12 takes `a.value <` for the start of the
+// template arguments of drx::value.)
 #define DRX_COMPARISON(op) \
   template <Active A> DRX_FN constexpr auto operator op(const A& a, const A& b) { return (a.value)op(b.value); } \
   template <Active A, Below<A> B> DRX_FN constexpr auto operator op(const A& a, const B& b) { return (a.value)op(detail::lowered<A>(b)); } \
@@ -77,7 +79,7 @@ DRX_COMPARISON(<) DRX_COMPARISON(<=) DRX_COMPARISON(>) DRX_COMPARISON(>=) DRX_CO
 #undef DRX_COMPARISON
 
 namespace detail {
-/// Two scalars that carry one derivative each, but not the same: nothing says which of the two is the constant.
+/// Misuse: two scalars that carry one derivative each, but different ones; neither can be the constant.
 template <class A, class B>
 concept Foreign = Active<A> && Active<B> && level<A> == level<B> && !std::same_as<A, B>;
 }  // namespace detail
@@ -88,7 +90,7 @@ DRX_FOREIGN(+) DRX_FOREIGN(-) DRX_FOREIGN(*) DRX_FOREIGN(/)
 #undef DRX_FOREIGN
 // clang-format on
 
-// The table's functions.
+// The functions of the table.
 namespace detail {
 template <class Row, class A>
 DRX_FN constexpr A elementary(const A& x) {
@@ -110,7 +112,7 @@ DRX_ELEMENTARY_TABLE(DRX_ACTIVE)
   }
 DRX_STEP_TABLE(DRX_ACTIVE_STEP)
 #undef DRX_ACTIVE_STEP
-/// abs, by its name in <cmath>.
+/// abs, under its name in <cmath>.
 template <class X>
   requires Number<X>
 DRX_FN constexpr auto fabs(const X& x) {
@@ -147,7 +149,7 @@ struct pow_rule {
   DRX_FN static constexpr auto first(const A& x, const B& y, const Z&) {
     using T = std::remove_cvref_t<decltype(y * pow(x, y - 1))>;
     if constexpr (std::is_arithmetic_v<B>) {
-      if (y == 0) return T(0);  // x^0 is 1, at 0 too, where x^-1 is infinite
+      if (y == 0) return T(0);  // x^0 is 1, also at 0, where x^-1 is infinite
     }
     return T(y * pow(x, y - 1));
   }
@@ -235,9 +237,9 @@ DRX_FN constexpr A select(const Condition& condition, const B& b, const A& a) {
   return select(condition, A(b), a);
 }
 
-// max and min: a NaN wins; on a tie both get half of the derivative.
+// max and min: a NaN wins; on a tie each argument gets half of the derivative.
 namespace detail {
-/// y is the larger or smaller of a and b; first tells where a is.
+/// Chooses the larger or smaller of a and b as y; `first` tells where that is a.
 template <class A, class First>
 DRX_FN constexpr A extremum(const A& a, const A& b, const First& first) {
   if constexpr (std::is_same_v<First, bool>) {
@@ -278,7 +280,7 @@ DRX_FN constexpr A min(const A& a, const A& b) {
   DRX_FN constexpr A name(const B& b, const A& a) { return name(A(b), a); }
 DRX_MIXED(max) DRX_MIXED(min)
 #undef DRX_MIXED
-/// max and min, by their names in <cmath>; a NaN wins here too.
+/// max and min, under their names in <cmath>; a NaN wins here too.
 template <class A, class B>
   requires(Active<A> || Active<B>)
 DRX_FN constexpr auto fmax(const A& a, const B& b) { return max(a, b); }
@@ -286,7 +288,8 @@ template <class A, class B>
   requires(Active<A> || Active<B>)
 DRX_FN constexpr auto fmin(const A& a, const B& b) { return min(a, b); }
 
-/// a * b + c. Plain numbers round once, what carries derivatives twice. Of variables one statement, not two.
+/// a * b + c. Plain numbers are rounded once, numbers with derivatives twice. For variables it is one statement, not
+/// two.
 template <Active A>
 DRX_FN constexpr A fma(const A& a, const A& b, const A& c) {
   using T = std::remove_cvref_t<decltype(a.value)>;
@@ -302,7 +305,7 @@ DRX_FN constexpr auto fma(const A& a, const B& b, const C& c) {
   }
 }
 
-/// Of the value, whatever the derivatives are.
+/// Classification of the value, whatever the derivatives are.
 template <Active A>
 DRX_FN constexpr auto isnan(const A& x) { return x.value != x.value; }
 template <Active A>
@@ -315,6 +318,6 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
 
 }  // namespace drx::ad
 
-/// As those of the type that X is made of.
+/// The limits of the type that X is made of.
 template <drx::ad::Active X>
 struct std::numeric_limits<X> : std::numeric_limits<drx::ad::real_t<X>> {};

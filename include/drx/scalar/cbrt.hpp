@@ -17,7 +17,7 @@ DRX_FORWARD(cbrt)
 
 #else
 
-/// Of negative numbers too.
+/// The cube root, also of negative numbers.
 template <std::floating_point T>
 DRX_INLINE T cbrt(T x) {
   using F = detail::format<T>;

@@ -1,5 +1,6 @@
-// drx/scalar/constants_times_duals.hpp: the product of a matrix of plain numbers and a matrix of duals: what skinning, finite
-// elements and filters end with. A loop over duals loads each of them for each row, and carries directions that are zero.
+// drx/scalar/constants_times_duals.hpp: the product of a matrix of plain numbers and a matrix of duals, the last step
+// of skinning, finite elements and filters. A loop over duals would load each dual for each row, and carry directions
+// that are zero.
 #pragma once
 
 #include <drx/scalar/dual.hpp>
@@ -13,7 +14,7 @@ namespace drx::ad::detail {
 
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
 
-/// Sums that stay in registers.
+/// The number of sums that stay in registers.
 inline constexpr std::size_t sums_in_registers =
 #if defined(__AVX512F__)
     24;
@@ -21,20 +22,21 @@ inline constexpr std::size_t sums_in_registers =
     12;
 #endif
 
-/// c = a b for row-major matrices: a is M x K, b is K x N of duals. V directions at once, several rows of a for each load
-/// of b; rows of b whose V directions are all zero are left out, so that zero tangents stay zero whatever a holds.
+/// c = a b for row-major matrices: a is M x K, b is K x N of duals. It takes V directions at once, and several rows of
+/// a for each load of b. Rows of b whose V directions are all zero are left out, so that zero tangents stay zero
+/// whatever a holds.
 template <std::size_t M, std::size_t K, std::size_t N, class T, int D>
 struct constants_times_duals {
   static constexpr std::size_t J = N < 3 ? N : 3, R = sums_in_registers / J, V = static_cast<std::size_t>(tangent_lanes<T, D>);
   static constexpr std::size_t W = N < static_cast<std::size_t>(native_width<T>) ? std::bit_ceil(N) : static_cast<std::size_t>(native_width<T>);
-  /// Whether it is worth it, and what lies on the stack is at most 32 KiB.
+  /// Whether the method pays, and its stack memory is at most 32 KiB.
   static constexpr bool applies = V > 1 && W > 1 && M >= 2 * R && K * J * V * sizeof(T) <= 32768;
 
   template <std::size_t Lanes>
   struct lanes {
     typedef T native __attribute__((vector_size(sizeof(T) * Lanes)));
   };
-  /// The rows of b that count, one after the other, with their numbers.
+  /// The rows of b that are not left out, one after the other, with their numbers.
   template <std::size_t Lanes, std::size_t Columns>
   struct panel {
     typename lanes<Lanes>::native rows[K][Columns];
@@ -46,7 +48,7 @@ struct constants_times_duals {
     void times(const T* a, Store store) const {
       constexpr std::size_t height = Columns == 1 ? sums_in_registers / 2 : R;
       for (std::size_t row = 0; row < M; row += height) {
-        const std::size_t first = row + height > M ? M - height : row;  // the last ones overlap with those before
+        const std::size_t first = row + height > M ? M - height : row;  // the last rows overlap with those before
         typename lanes<Lanes>::native sum[height][Columns] = {};
         for (std::size_t k = 0; k < count; ++k) {
           const T* const from = a + first * K + number[k];
@@ -71,7 +73,7 @@ struct constants_times_duals {
   static void tangents(const T* a, const dual<T, D>* b, dual<T, D>* c, std::size_t chunk) {
     panel<V, J> p;
     for (std::size_t k = 0; k < K; ++k) {
-      T any = 0;  // not zero where one is: a NaN too
+      T any = 0;  // nonzero if any is, or is NaN
       for (std::size_t j = 0; j < J; ++j) {
         const T* const from = b[k * N + j].tangent + chunk;
         std::memcpy(&p.rows[p.count][j], from, sizeof(p.rows[0][0]));

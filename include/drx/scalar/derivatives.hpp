@@ -1,11 +1,11 @@
-// drx/scalar/derivatives.hpp: the table of elementary functions and their derivatives. All scalar types take theirs here.
+// drx/scalar/derivatives.hpp: the table of elementary functions and their derivatives, which all scalar types use.
 #pragma once
 
 #include <drx/scalar/number.hpp>
 
 #include <cmath>
 
-// row(f, f'): f' in terms of x and y = f(x). R is the real type. First those of the standard library.
+// row(f, f'): f' in terms of x and y = f(x). R is the real type. The functions of the standard library come first.
 // clang-format off
 #define DRX_STANDARD_TABLE(row)                                       \
   row(exp,    y)                                                      \
@@ -41,7 +41,7 @@
 
 namespace drx::ad {
 
-// The functions on plain numbers, so that drx::ad::exp(x) is right for every scalar type.
+// The functions of plain numbers, so that drx::ad::exp(x) is right for every scalar type.
 #define DRX_PLAIN(name, ...)                                                       \
   template <class T>                                                               \
     requires std::is_arithmetic_v<T>                                               \
@@ -67,7 +67,7 @@ DRX_FN constexpr T sign(const T& x) {
   return select(value_of(x) > 0, T(1), select(value_of(x) < 0, T(-1), T(0)));
 }
 
-/// The derivative of lgamma. Ordinary code: its own derivatives come from its operations.
+/// The derivative of lgamma. It is ordinary code: its own derivatives come from its operations.
 template <class T>
 DRX_FN constexpr T digamma(const T& argument) {
   using R = real_t<T>;

@@ -3,7 +3,8 @@
 //     auto [y, g] = drx::ad::value_and_gradient([](const auto& x) { return x[0] * sin(x[1]); }, std::array{1.0, 2.0});
 //
 // The function is ordinary generic code: loops, branches, recursion, calls of other headers. It takes an array of any
-// scalar type, as std::array<S, N> for a std::array and as std::span<const S> for what has its size at run time.
+// scalar type: a std::array<S, N> for a std::array, and a std::span<const S> for inputs whose size is known at run
+// time.
 #pragma once
 
 #include <drx/scalar/prod.hpp>
@@ -43,7 +44,7 @@ struct hessian_vector_result {
 
 namespace detail {
 
-/// Without an arena, a local tape has so much of the stack.
+/// The size of a local tape on the stack, without an arena.
 inline constexpr std::size_t stack_bytes = 128 * 1024;
 struct on_stack {};
 
@@ -69,7 +70,7 @@ inline constexpr std::size_t static_size = std::dynamic_extent;
 template <class T, std::size_t N>
 inline constexpr std::size_t static_size<std::array<T, N>> = N;
 
-// What the function is handed, by what it was called with: X with elements of type S.
+// The type that the function is handed for an argument X: X with elements of type S.
 template <class X, class S>
 struct with_elements {
   using type = std::span<const S>;
@@ -79,11 +80,11 @@ struct with_elements<std::array<T, N>, S> {
   using type = std::array<S, N>;
 };
 
-/// The scalar over which f is differentiated at X.
+/// The scalar type with which f is differentiated at X.
 template <class F, class X>
 using base_over = higher_t<floating_t<element_of<X>>, seen_by<F, typename with_elements<X, element_of<X>>::type>>;
 
-/// A gradient of elements T: as x where its size is static, else a std::vector.
+/// The type of a gradient with elements T: as x where its size is static, else a std::vector.
 template <class T, class X>
 constexpr auto gradient_like(const X& x) {
   if constexpr (static_size<X> != std::dynamic_extent) {
@@ -117,7 +118,7 @@ DRX_FN constexpr auto inputs_of(const X& x, Make make, [[maybe_unused]] Storage 
   }
 }
 
-/// Number i of x as a dual; from `first` on each moves in a direction of its own.
+/// Element i of x as a dual; from `first` on each moves in a direction of its own.
 template <class S, class X>
 constexpr S seeded(const X& x, std::size_t i, std::size_t first) {
   using T = typename S::value_type;
@@ -171,7 +172,7 @@ void make_variables_of(var<T>* to, const X& x, recording<T>& tape, std::uint32_t
     for (std::size_t i = 0; i < count_of(x); ++i) std::construct_at(to + i, T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i));
   }
 }
-/// The variables of x, the first on the tape; those of run-time size lie in its memory.
+/// The variables of x, the first on the tape; those of run-time size lie in the tape's memory.
 template <class T, class X>
 auto record_inputs(recording<T>& tape, const X& x) {
   const std::size_t n = count_of(x);
@@ -236,10 +237,10 @@ auto value_and_gradient_of(const F& f, const X& x, const Memory& memory) {
 
 }  // namespace detail
 
-/// f(x) and its gradient, for f of many numbers to one. x: std::array (the gradient is one too), or anything with size()
-/// and [] (a std::vector). By duals for up to 16 inputs in a std::array, else on a local tape; value_and_gradient<reverse>
-/// and <forward> choose. The tape lies on the stack (128 KiB), or in an arena or a span of bytes; where it does not
-/// fit, tape_overflow says how much is needed.
+/// f(x) and its gradient, for f from many numbers to one. x is a std::array (and then the gradient is one too), or
+/// anything with size() and [] (a std::vector). It uses duals for up to 16 inputs in a std::array, else a local tape;
+/// value_and_gradient<reverse> and <forward> choose. The tape lies on the stack (128 KiB), or in an arena or a span of
+/// bytes; if it does not fit, tape_overflow says how much memory is needed.
 template <mode Mode = mode::automatic, class F, detail::Numbers X>
 auto value_and_gradient(const F& f, const X& x) {
   return detail::value_and_gradient_of<Mode>(f, x, detail::on_stack{});
@@ -284,7 +285,7 @@ constexpr const auto& output(const Y& y, [[maybe_unused]] std::size_t i) {
 }
 template <class Y>
 using output_t = std::remove_cvref_t<decltype(output(std::declval<const Y&>(), 0))>;
-/// std::array<S, M> as std::array<T, M>, one number as T.
+/// std::array<S, M> with elements T; a number S as T.
 template <class T, class Y>
 struct outputs_as {
   using type = T;
@@ -375,10 +376,10 @@ auto jacobian_to(J& j, const F& f, const std::array<T, N>& x, const Memory& memo
 }
 }  // namespace detail
 
-/// f(x) and the Jacobian of f from std::array<T, N> to std::array<T, M>: row i is the gradient of output i. By duals where
-/// there are at most as many inputs as outputs, or at most 16, else on a local tape, swept once for each output. Duals
-/// carry up to Directions directions at a time: more of them compute f less often, but its intermediate results take more
-/// memory. value_and_jacobian<forward, 32> chooses.
+/// f(x) and the Jacobian of f from std::array<T, N> to std::array<T, M>: row i is the gradient of output i. It uses
+/// duals where there are at most as many inputs as outputs, or at most 16, else a local tape, swept once for each
+/// output. Duals carry up to Directions directions at a time: with more of them f is computed less often, but its
+/// intermediate results take more memory. value_and_jacobian<forward, 32> chooses.
 template <mode Mode = mode::automatic, std::size_t Directions = 16, class F, class T, std::size_t N, class Memory = detail::on_stack>
 auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   using B = detail::base_over<F, std::array<T, N>>;
@@ -398,7 +399,7 @@ auto jacobian(const F& f, const std::array<T, N>& x, const Memory&... memory) {
   return ad::value_and_jacobian<Mode, Directions>(f, x, memory...).jacobian;
 }
 
-/// The Hessian of f from std::array<T, N> to one number, eight rows at a time: a local tape of duals.
+/// The Hessian of f from std::array<T, N> to one number, eight rows at a time, by a local tape of duals.
 template <class F, class T, std::size_t N, class Memory = detail::on_stack>
 auto hessian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   using B = detail::base_over<F, std::array<T, N>>;

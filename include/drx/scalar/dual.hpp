@@ -1,4 +1,5 @@
-// drx/scalar/dual.hpp: dual numbers: a value and its derivatives in N directions. Forward differentiation of ordinary code.
+// drx/scalar/dual.hpp: dual numbers, a value and its derivatives in N directions: forward differentiation of ordinary
+// code.
 #pragma once
 
 #include <drx/scalar/arithmetic.hpp>
@@ -11,7 +12,7 @@
 namespace drx::ad {
 
 /// value + sum of tangent[i] * e_i with e_i e_j = 0. T is float, double, a pack, or again a dual or var: derivatives of
-/// higher order nest by type. A T, or what converts to one, converts to a dual without tangent.
+/// higher order nest by type. A T, or a value that converts to one, converts to a dual without tangent.
 template <class T, int N>
 struct dual {
   static_assert(Number<T> && !std::is_integral_v<T>, "drx::ad::dual<T, N>: T is float, double, a pack, a dual or a var");
@@ -26,7 +27,7 @@ struct dual {
   template <class U>
     requires(Number<U> && level<U> <= level<T> && std::is_constructible_v<T, U>)
   DRX_FN constexpr dual(const U& constant) : value(static_cast<T>(constant)) {}
-  /// The first value of a direction: x with tangent 1 in direction i.
+  /// x with tangent 1 in direction i: the input of a derivative in that direction.
   DRX_FN static constexpr dual variable(const T& x, int i = 0) {
     dual r(x);
     detail::unit_tangent<detail::tangent_lanes<T, N>>(r.tangent, i, T(1));
@@ -38,14 +39,14 @@ struct dual {
 };
 
 namespace detail {
-/// value and f of the tangents of x.
+/// A dual of `value`, whose tangents are f of the tangents of x.
 template <class T, int N, class F, class... X>
 DRX_INLINE constexpr dual<T, N> with_tangents(const T& value, F f, const X&... x) {
   dual<T, N> r(value);
   for_lanes<tangent_lanes<T, N>>(r.tangent, f, x.tangent...);
   return r;
 }
-/// As times, of lanes too.
+/// t * p, also for lanes.
 template <class V, class P>
 DRX_INLINE constexpr V strictly_scaled(const V& t, const P& p) {
   if constexpr (Number<V>) {
@@ -54,7 +55,8 @@ DRX_INLINE constexpr V strictly_scaled(const V& t, const P& p) {
     return lanes_times(t, p);
   }
 }
-/// Tangents times partials. (No lambdas: these are inlined by force.)
+/// The chain rule's functors on tangents and partial derivatives. (They are no lambdas, since these are inlined by
+/// force.)
 template <class P>
 struct by_one {
   const P& p;
@@ -113,7 +115,7 @@ template <class T, int N>
 DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y, const T& p, const T& q, const T& r) {
   return detail::with_tangents<T, N>(y, detail::by_three<T>{p, q, r}, a, b, c);
 }
-/// The same, where a partial may be infinite: a tangent that is zero stays zero.
+/// The same for partial derivatives that may be infinite: a zero tangent stays zero.
 template <class T, int N>
 DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const std::type_identity_t<T>& p) {
   return detail::with_tangents<T, N>(y, detail::strictly_by_one<T>{p}, x);
@@ -143,8 +145,8 @@ DRX_FN constexpr dual<T, N> select_lanes(const Mask& mask, const dual<T, N>& a, 
 
 namespace detail {
 
-/// The scalar that a derivative of f at X is taken over: X, or what f's result is made of where that is of a higher
-/// level, since f may have captured it.
+/// The scalar type by which a derivative of f at X is taken: X, or the type of f's result if that is of a higher level,
+/// since f may have captured it.
 template <class R>
 struct element {
   using type = R;
@@ -156,7 +158,7 @@ using seen_by = floating_t<typename element<std::remove_cvref_t<std::invoke_resu
 template <class F, class X>
 using base_of = higher_t<floating_t<X>, seen_by<F, X>>;
 
-/// Tangent i of what a function returned for arguments of type S: zero where it did not depend on them.
+/// Tangent i of a function's result for arguments of type S: zero where the result does not depend on them.
 template <class S, class Y>
 DRX_FN constexpr auto tangent_of(const Y& y, [[maybe_unused]] int i) {
   static_assert(level<Y> <= level<S>, "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
@@ -168,7 +170,7 @@ DRX_FN constexpr auto tangent_of(const Y& y, [[maybe_unused]] int i) {
 }
 }  // namespace detail
 
-/// df/dx at x for a function of one number. It may be taken inside of functions that are differentiated themselves.
+/// df/dx at x for a function of one number. It may be taken inside functions that are differentiated themselves.
 ///     derivative([](auto x) { return x * sin(x); }, 2.0)
 template <class F, class X>
   requires Number<X>

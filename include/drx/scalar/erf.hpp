@@ -34,7 +34,7 @@ DRX_INLINE T erf_series(T z) {
   }
 }
 
-/// (1 + 2 a) exp(a^2) erfc(a) = c + q P(q) for a >= 0, q = (a - k) / (a + k), k = 3 for float, 4 for double: P
+/// P in (1 + 2 a) exp(a^2) erfc(a) = c + q P(q) for a >= 0, q = (a - k) / (a + k), k = 3 for float, 4 for double.
 template <class T>
 DRX_INLINE T erfc_series(T q) {
   if constexpr (std::same_as<T, float>) {
@@ -52,7 +52,7 @@ DRX_INLINE T erfc_series(T q) {
   }
 }
 
-/// erfc(a) for a >= 1/2. What the roundings of the square, of c + q P(q) and of 1 + 2 a lost goes into the exponential's
+/// erfc(a) for a >= 1/2. The rounding errors of the square, of c + q P(q) and of 1 + 2 a go into the exponential's
 /// small part; there a rough factor will do for the quotient of the last two, which is 1 to 1.3.
 template <class T>
 DRX_INLINE T erfc_of_positive(T a) {
@@ -80,7 +80,7 @@ DRX_INLINE T erf(T x) {
   return detail::with_sign_of(detail::select(a < 1, small, large), x);
 }
 
-/// 1 - erf(x), accurate where that is small.
+/// 1 - erf(x), accurate where it is small.
 template <std::floating_point T>
 DRX_INLINE T erfc(T x) {
   const T a = detail::magnitude(x);

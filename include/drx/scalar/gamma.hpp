@@ -10,7 +10,7 @@
 
 namespace drx::math {
 
-/// log |gamma(x)|; infinite at 0 and at the negative integers. libm's, without its global sign.
+/// log |gamma(x)|; infinite at 0 and at the negative integers. It is libm's, without libm's global sign.
 template <std::floating_point T>
 DRX_FN inline T lgamma(T x) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -29,7 +29,7 @@ namespace detail {
 
 inline constexpr double pi = 3.14159265358979323846;
 
-/// Orders above give numbers beyond the range of double.
+/// The largest order: those above give numbers beyond the range of double.
 inline constexpr int most_polygamma = 170;
 
 /// The n-th derivative of cot at pi x: a polynomial in c = cot(pi x), since cot' = -(1 + cot^2).

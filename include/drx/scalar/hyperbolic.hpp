@@ -33,7 +33,7 @@ DRX_INLINE T sinh_series(T z) {
   }
 }
 
-/// exp(a) / 2 for a >= 0, which is finite a little longer than exp(a).
+/// exp(a) / 2 for a >= 0; it overflows a little later than exp(a).
 template <class T>
 DRX_INLINE T half_exp(T a) {
   const auto e = exp_split(select(a > format<T>::exp_max + 1, format<T>::exp_max + 1, a));
@@ -60,12 +60,12 @@ template <std::floating_point T>
 DRX_INLINE T asinh(T x) {
   constexpr T large = T(1) / std::numeric_limits<T>::epsilon();
   const T a = detail::magnitude(x), z = a * a;
-  const bool far = a > large;  // there log(2 a)
+  const bool far = a > large;  // there it is log(2 a)
   const T argument = detail::select(far, a, a + z / (1 + std::sqrt(1 + z)));
   return detail::with_sign_of(drx::math::log1p(argument) + detail::select(far, T(0.69314718055994530942), T(0)), x);
 }
 
-/// NaN below 1.
+/// acosh; NaN below 1.
 template <std::floating_point T>
 DRX_INLINE T acosh(T x) {
   constexpr T large = T(1) / std::numeric_limits<T>::epsilon();
@@ -76,7 +76,7 @@ DRX_INLINE T acosh(T x) {
   return detail::select(x >= 1, result, std::numeric_limits<T>::quiet_NaN());
 }
 
-/// Infinite at -1 and 1, NaN beyond.
+/// atanh; infinite at -1 and 1, NaN beyond.
 template <std::floating_point T>
 DRX_INLINE T atanh(T x) {
   const T a = detail::magnitude(x), twice = a + a;

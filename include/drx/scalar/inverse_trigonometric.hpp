@@ -82,7 +82,7 @@ DRX_INLINE asin_parts<T> asin_split(T a) {
   return {z, select(small, a, root), high, low};
 }
 
-/// atan(a) for a >= 0: a turned by a tabulated angle, so that what is left is at most 7/16.
+/// atan(a) for a >= 0: a is turned by a tabulated angle, so that at most 7/16 is left.
 template <class T>
 DRX_INLINE T atan_of_positive(T a) {
   const bool b1 = a >= T(0.4375), b2 = a >= T(0.6875), b3 = a >= T(1.1875), b4 = a >= T(2.4375);

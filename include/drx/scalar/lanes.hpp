@@ -1,5 +1,6 @@
-// drx/scalar/lanes.hpp: arithmetic on the tangents of a dual number, as many at once as one instruction computes. A plain loop
-// over them is vectorised too late: the compiler then keeps each tangent of each intermediate result in memory.
+// drx/scalar/lanes.hpp: arithmetic on the tangents of a dual number, as many at once as one instruction computes. A
+// plain loop over them is vectorised too late: the compiler then keeps each tangent of each intermediate result in
+// memory.
 #pragma once
 
 #include <drx/scalar/number.hpp>
@@ -25,7 +26,7 @@ inline constexpr int native_width =
 
 namespace detail {
 
-/// How many of N tangents are computed at once, and how many are stored for that.
+/// The number of tangents of N that are computed at once, and the number stored for that.
 template <class T, int N>
 inline constexpr int tangent_lanes = 1;
 template <class T, int N>
@@ -34,8 +35,8 @@ inline constexpr int tangent_lanes<T, N> = N < native_width<T> ? static_cast<int
 template <class T, int N>
 inline constexpr std::size_t stored_tangents = static_cast<std::size_t>((N + tangent_lanes<T, N> - 1) / tangent_lanes<T, N> * tangent_lanes<T, N>);
 
-/// y[i] = f(x[i]...) for all i. f takes a T, or lanes of them: a vector of the compiler. All of it is inlined by force: what
-/// is left to the compiler is not in a large file, and then each result passes through memory.
+/// y[i] = f(x[i]...) for all i. f takes a T, or lanes of them: a vector of the compiler. All of it is inlined by force.
+/// In a large file the compiler would not inline it by itself, and each result would pass through memory.
 template <int Lanes, class T, std::size_t N, class F, class... X>
 DRX_INLINE constexpr void for_lanes(T (&y)[N], F f, const X (&... x)[N]) {
 #if !defined(__CUDACC__) && !defined(__HIPCC__)
@@ -61,7 +62,7 @@ DRX_INLINE constexpr void for_lanes(T (&y)[N], F f, const X (&... x)[N]) {
   for (std::size_t i = 0; i < N; ++i) y[i] = f(x[i]...);
 }
 
-/// y[i] = one, the others zero.
+/// y[i] = one, and zero elsewhere.
 template <int Lanes, class T, std::size_t N>
 DRX_FN constexpr void unit_tangent(T (&y)[N], int i, const T& one) {
 #if defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)  // without AVX g++ 12 stops at this comparison with an internal error
@@ -82,7 +83,7 @@ DRX_FN constexpr void unit_tangent(T (&y)[N], int i, const T& one) {
   y[i] = one;
 }
 
-/// t * p for lanes of tangents; zero in those where t is, whatever p is.
+/// t * p for lanes of tangents; zero in the lanes where t is zero, whatever p is.
 template <class V, class T>
 DRX_INLINE constexpr V lanes_times(const V& t, const T& p) {
   using mask = decltype(t == 0);

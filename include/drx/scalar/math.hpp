@@ -3,12 +3,14 @@
 // Measured against long double: at most 2 ulp for float and double over the whole range, subnormals included; special
 // values as in C (no errno, floating-point flags unspecified; rounding to nearest is assumed).
 //
-// Under -ffast-math finite results are right too, up to 4 ulp or so: what a rounding left is read through as_rounded.
+// Under -ffast-math finite results are right too, to about 4 ulp: rounding errors are read through as_rounded.
 //
 // Two rules keep the code vectorisable and its results independent of where the vectoriser put an element:
-//  - selections are made on bits (select), because under the default -ftrapping-math g++ moves arithmetic into the arm of
+//  - selections are made on bits (select), because under the default -ftrapping-math g++ moves arithmetic into the arm
+//  of
 //    a ?: and then refuses to if-convert it;
-//  - whatever may be contracted into a fused multiply-add is written as fma, so that -ffp-contract has nothing to choose.
+//  - every expression that may be contracted into a fused multiply-add is written as fma, so that -ffp-contract has no
+//    choice.
 #pragma once
 
 #include <drx/config.hpp>
@@ -21,8 +23,8 @@
 
 namespace drx::math {
 
-/// sin, cos and tan are accurate for |x| <= sin_limit and NaN beyond; sin_of_any and the like are right everywhere, with a
-/// branch.
+/// sin, cos and tan are accurate for |x| <= sin_limit and NaN beyond; sin_of_any and its like are right everywhere,
+/// with a branch.
 inline constexpr double sin_limit = 131072;
 template <std::floating_point T>
 DRX_INLINE bool within_sin_limit(T x) {
@@ -108,9 +110,9 @@ DRX_INLINE constexpr To cast(From x) {
   return __builtin_bit_cast(To, x);
 }
 
-/// x, as it was rounded. With -ffast-math compilers add up in another order, (x + magic) - magic is x to them, and what a rounding lost 0.
-/// They do not look through bits that they cannot know. (Loops vectorise: the zero is read once. g++ 12's vectoriser drops
-/// __builtin_assoc_barrier, and clang 14 does not vectorise __arithmetic_fence.)
+/// x as it was rounded. With -ffast-math compilers add up in another order: to them (x + magic) - magic is x, and a
+/// rounding error is 0. They do not look through bits that they cannot know. (Loops vectorise: the zero is read once.
+/// g++ 12's vectoriser drops __builtin_assoc_barrier, and clang 14 does not vectorise __arithmetic_fence.)
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
 [[gnu::used]] inline std::uint32_t no_bits_of_float = 0;
 [[gnu::used]] inline std::uint64_t no_bits_of_double = 0;
@@ -119,7 +121,7 @@ DRX_INLINE T as_rounded(T x) {
   if constexpr (std::same_as<T, float>) return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
   else return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
 }
-#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && defined(__x86_64__)  // for parts of -ffast-math, which clang does not tell of
+#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && defined(__x86_64__)  // for parts of -ffast-math, for which clang has no macro
 template <class T>
 DRX_INLINE T as_rounded(T x) {
   return __arithmetic_fence(x);
@@ -161,7 +163,8 @@ DRX_INLINE constexpr T clamp(T x, T low, T high) {
   return select(x > high, high, x);
 }
 
-/// Fused where the target fuses in one instruction; elsewhere nothing can be contracted and a * b + c rounds twice.
+/// a * b + c, fused where the target fuses in one instruction; elsewhere nothing can be contracted, and it rounds
+/// twice.
 template <class T>
 DRX_INLINE T fma(T a, T b, T c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -192,7 +195,7 @@ DRX_INLINE T exp_series(T r) {
                   2.5109090490605079179e-8, 2.0924515921565005393e-9);
 }
 
-/// x = n ln 2 + r + lost.
+/// The reduction x = n ln 2 + r + lost.
 template <class T>
 struct exp_parts {
   T r, lost;
@@ -252,7 +255,7 @@ DRX_INLINE T half_expm1_twice(T x) {
   return fma(scale, q, as_rounded(fma(scale, T(0.5), T(-0.5))));
 }
 
-/// x = 2^k m, sqrt(1/2) <= m < sqrt(2), for normal x > 0.
+/// The decomposition x = 2^k m, sqrt(1/2) <= m < sqrt(2), for normal x > 0.
 template <class T>
 struct log_parts {
   T k, m;
@@ -283,7 +286,7 @@ DRX_INLINE T log_join(T k, T f, T correction) {
   return fma(k, F::ln2_hi, f - fma(half_f, f, -tail));
 }
 
-/// result where 0 < x < inf; log's special values at x elsewhere.
+/// `result` where 0 < x < inf; log's special values elsewhere.
 template <class T>
 DRX_INLINE T log_special(T result, T x) {
   constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
@@ -320,7 +323,7 @@ DRX_INLINE quadrant<T> reduce_quadrant(T x) {
 /// sin and cos of x >= 0 up to quadrants: of r where x = n pi / 2 + r.
 template <class T>
 struct turned {
-  T s, c, tail;  // tail: of r, what s and c do not know of
+  T s, c, tail;  // tail: the part of r that s and c leave out
   bits_t<T> n;
 };
 
@@ -354,7 +357,7 @@ DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
   return cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
 }
 
-/// NaN beyond sin_limit.
+/// sin; NaN beyond sin_limit.
 template <class T>
 DRX_INLINE T in_sin_limit(T x, T result) {
   return select(magnitude(x) <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
@@ -404,7 +407,7 @@ DRX_INLINE T log1p(T x) {
   return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
 }
 
-// tanh in two halves, for loops that do each for many numbers (run/fused/elements.hpp).
+// tanh in two halves, for fused loops that do each half for many numbers (run/fused/elements.hpp).
 template <std::floating_point T>
 DRX_INLINE T tanh_begin(T x) {
   const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;
@@ -434,7 +437,7 @@ DRX_INLINE T sigmoid(T x) {
   return sigmoid_end(sigmoid_begin(x), x);
 }
 
-// For |x| <= sin_limit; beyond, meaningless.
+// tan for |x| <= sin_limit; meaningless beyond.
 template <std::floating_point T>
 DRX_INLINE T sin_near(T x) {
   using U = detail::bits_t<T>;
@@ -474,7 +477,7 @@ DRX_INLINE T tan(T x) {
 
 #endif
 
-/// 0 where a factor is 0, also beside infinity and NaN.
+/// x y, but 0 where a factor is 0, also beside infinity and NaN.
 template <std::floating_point T>
 DRX_INLINE T azmul(T x, T y) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -483,7 +486,7 @@ DRX_INLINE T azmul(T x, T y) {
   return detail::select((x != 0) & (y != 0), x * y, T(0));
 #endif
 }
-/// 0 where x is 0, also over 0 and NaN; else x / y.
+/// x / y, but 0 where x is 0, also over 0 and NaN.
 template <std::floating_point T>
 DRX_INLINE T azdiv(T x, T y) {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -541,13 +544,13 @@ DRX_INLINE T fma(T x, T y, T z) {
   return detail::fma(x, y, z);
 #endif
 }
-/// To the nearest whole number, of two equally near to the even one.
+/// The nearest whole number; of two equally near, the even one.
 template <std::floating_point T>
 DRX_INLINE T round(T x) {
   return std::nearbyint(x);
 }
 
-// libm's, not vectorised.
+// libm's functions, which are not vectorised.
 template <std::floating_point T>
 DRX_INLINE T pow(T x, T y) {
   return std::pow(x, y);

@@ -1,8 +1,9 @@
-// drx/scalar/number.hpp: what the scalar types have in common: levels, real parts, and the errors of their misuse.
+// drx/scalar/number.hpp: the common parts of the scalar types: levels, real types, and the errors of their misuse.
 //
-// A derivative that is taken inside another one must not mix their perturbations. Each scalar type has a level: 0 for
-// float, double and packs of them, one more than what it is made of for dual and var. Each derivative is taken with a
-// type that is one level above all that its function sees; what is of a lower level is a constant of it.
+// A derivative that is taken inside another one must not mix its perturbation with the outer one's. Each scalar type
+// has a level: 0 for float, double and packs of them; for dual and var, one more than the type that they are made of.
+// Each derivative is taken with a type one level above all that its function sees; values of a lower level are
+// constants to it.
 #pragma once
 
 #include <drx/config.hpp>
@@ -51,10 +52,10 @@ struct traits<pack<T, W>> {
 };
 }  // namespace detail
 
-/// How many derivatives a scalar of type X carries in one another.
+/// The level of X: how many derivatives it carries in one another.
 template <class X>
 inline constexpr int level = detail::traits<std::remove_cvref_t<X>>::level;
-/// How many numbers an X holds: 1, or the lanes of the packs that it is made of.
+/// The number of numbers in an X: 1, or the number of lanes of the packs that it is made of.
 template <class X>
 inline constexpr int lane_count = detail::traits<std::remove_cvref_t<X>>::lanes;
 /// The floating type that X is made of.
@@ -81,10 +82,10 @@ DRX_FN constexpr decltype(auto) lowered(const B& b) {
     return (b);
   }
 }
-/// The one of two scalar types that is of the higher level.
+/// The scalar type of the higher level.
 template <class A, class B>
 using higher_t = std::conditional_t<(level<A> < level<B>), B, A>;
-/// As scalar type: integers count as double.
+/// X as a scalar type: integers count as double.
 template <class X>
 using floating_t = std::conditional_t<std::is_arithmetic_v<X>, real_t<X>, X>;
 }  // namespace detail

@@ -1,5 +1,5 @@
-// drx/scalar/pack.hpp: packs: W numbers that one instruction computes. Code without branches on values runs W elements
-// at once with them; dual<pack> and var<pack> differentiate it so.
+// drx/scalar/pack.hpp: packs of W numbers that one instruction computes. With them, code without branches on values
+// runs W elements at once; dual<pack> and var<pack> differentiate such code.
 #pragma once
 
 #include <drx/scalar/arithmetic.hpp>
@@ -12,7 +12,7 @@
 
 namespace drx::ad {
 
-/// What comparisons of packs give: true or false in each lane.
+/// The result of comparing packs: true or false in each lane.
 template <class T, int W>
 struct mask {
   using lane = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;  // 0 or -1
@@ -62,7 +62,7 @@ struct pack {
     __builtin_memcpy(&p.lanes, from, sizeof(native));
     return p;
   }
-  /// The first n lanes; the others are zero.
+  /// A pack of the first n lanes from memory; the others are zero.
   static pack load(const T* from, int n) {
     T lane[static_cast<std::size_t>(W)]{};
     for (int i = 0; i < n && i < W; ++i) lane[i] = from[i];
@@ -135,7 +135,7 @@ auto pack_rows(const std::array<T, Size>& x) {
   }
   return r;
 }
-/// The numbers of such rows, written to x.
+/// Writes the numbers of such rows to x.
 template <std::size_t N, class T, std::size_t Size, int W, std::size_t Packs>
 void unpack_rows(std::array<T, Size>& x, const std::array<pack<T, W>, Packs>& rows) {
   constexpr std::size_t width = static_cast<std::size_t>(W), packs = (N + width - 1) / width;
@@ -147,7 +147,7 @@ void unpack_rows(std::array<T, Size>& x, const std::array<pack<T, W>, Packs>& ro
 }
 
 namespace detail {
-/// f of each lane. The loop vectorises where f has neither branches nor calls, as the functions of drx/scalar/math.hpp.
+/// f of each lane. The loop vectorises if f has neither branches nor calls, like the functions of drx/scalar/math.hpp.
 template <class T, int W, class F>
 __attribute__((always_inline)) inline pack<T, W> lanewise(const pack<T, W>& x, F f) {
   T lane[static_cast<std::size_t>(W)];
@@ -166,7 +166,7 @@ pack<T, W> lanewise(const pack<T, W>& x, const pack<T, W>& y, F f) {
 }
 }  // namespace detail
 
-// Vectorised ones.
+// The vectorised functions.
 #define DRX_LANEWISE(name)                                                       \
   template <class T, int W>                                                      \
   pack<T, W> name(const pack<T, W>& x) {                                         \
@@ -176,7 +176,8 @@ DRX_LANEWISE(exp) DRX_LANEWISE(exp2) DRX_LANEWISE(expm1) DRX_LANEWISE(log) DRX_L
 DRX_LANEWISE(sigmoid)
 DRX_LANEWISE(abs) DRX_LANEWISE(sqrt) DRX_LANEWISE(floor) DRX_LANEWISE(ceil) DRX_LANEWISE(trunc)
 #undef DRX_LANEWISE
-// libm's, one lane after the other; sin and cos are only then when a lane is too large for those of drx/scalar/math.hpp.
+// libm's functions, one lane after the other; for sin and cos this holds only if a lane is too large for those of
+// drx/scalar/math.hpp.
 #define DRX_LANEWISE(name)                                                       \
   template <class T, int W>                                                      \
   pack<T, W> name(const pack<T, W>& x) {                                         \

@@ -1,4 +1,4 @@
-// drx/scalar/prod.hpp: the product of many numbers; of variables one statement on the tape.
+// drx/scalar/prod.hpp: the product of many numbers; for variables, one statement on the tape.
 #pragma once
 
 #include <drx/scalar/wide.hpp>
@@ -9,9 +9,10 @@ namespace drx::ad {
 
 namespace detail {
 
-/// The product of value(0), ..., value(n - 1), and for each the product of the others, made of the products before and behind
-/// it: right where factors are zero. One chain of products would wait for each, so there are several: factor i is in lane
-/// i % lanes, and products round in another order than that of a loop. P is a T, or where values lie side by side a vector of them.
+/// The product of value(0), ..., value(n - 1), and for each factor the product of the others, made of the products
+/// before and after it: right where factors are zero. In one chain each product would wait for the one before, so there
+/// are several: factor i is in lane i % lanes, and products round in another order than in a loop. P is a T, or, where
+/// values lie side by side, a vector of them.
 template <class P, class T, class Value, std::size_t... Chain>
 DRX_FN constexpr T product_of(std::size_t n, Value value, T* others, std::index_sequence<Chain...>) {
   constexpr std::size_t width = sizeof(P) / sizeof(T), lanes = width * sizeof...(Chain);
@@ -51,7 +52,7 @@ DRX_FN constexpr T product_of(std::size_t n, Value value, T* others, std::index_
     if (others) std::construct_at(others + i, rest);
     rest = rest * value(i);
   }
-  T elsewhere[lanes] = {}, left(one), right(rest);  // the product of what is in other lanes
+  T elsewhere[lanes] = {}, left(one), right(rest);  // the product of the factors in other lanes
   for (std::size_t l = 0; l < lanes; left = left * lane[l++]) elsewhere[l] = left;
   if (!others) return left * rest;
   for (std::size_t l = lanes; l-- > 0; right = right * lane[l]) elsewhere[l] = elsewhere[l] * right;
@@ -69,7 +70,7 @@ template <class T, class Value>
 DRX_FN constexpr T product_of(std::size_t n, Value value, T* others) {
   return product_of<T>(n, value, others, std::make_index_sequence<std::is_floating_point_v<T> ? 8 : 1>{});
 }
-/// The same of values side by side.
+/// The same for values side by side.
 template <class T>
 DRX_FN T product_of_row(std::size_t n, const T* values, T* others) {
   const auto value = [values](std::size_t i) -> const T& { return values[i]; };
@@ -82,7 +83,8 @@ DRX_FN T product_of_row(std::size_t n, const T* values, T* others) {
 #endif
 }
 
-/// The product of plain variables that lie and are numbered one after the other. False, and nothing done, for others.
+/// The product of plain variables that lie and are numbered one after the other. Returns false, having done nothing,
+/// for others.
 template <class X, class S>
 DRX_FN constexpr bool product_in_order([[maybe_unused]] const X& x, [[maybe_unused]] std::size_t n, [[maybe_unused]] S& y) {
   using T = typename S::value_type;
@@ -101,8 +103,8 @@ DRX_FN constexpr bool product_in_order([[maybe_unused]] const X& x, [[maybe_unus
 }
 }  // namespace detail
 
-/// The product of the numbers in x; 1 of none. Its derivative is right where factors are zero. Factors are taken in another
-/// order than a loop takes them: n of them round to at most about n eps, as there, but not to the same bits.
+/// The product of the numbers in x; 1 for none. Its derivative is right where factors are zero. Factors are taken in
+/// another order than in a loop: the error is at most about n eps, as there, but the bits differ.
 template <detail::Numbers X>
 DRX_FN constexpr auto prod(const X& x) {
   using S = detail::element_of<X>;

@@ -1,10 +1,10 @@
-// drx/scalar/recording.hpp: the local tape's memory: what was computed, with partial derivatives, and the sweep back.
+// drx/scalar/recording.hpp: the memory of the local tape, with operations and partial derivatives, and the reverse
+// sweep.
 //
-// A statement is one word: the numbers of two operands, or of one and a mark. Partial derivatives lie on a stack of their
-// own, in the order of the statements, so that the sweep goes through all memory once, backwards; those of sums and
-// differences are 1 or -1 and stand nowhere. A wide statement (a dot
-// product, a product of matrices) keeps its operands there too. All of it lies in memory that the caller gives; nothing
-// is allocated, and no state is global.
+// A statement is one word: the numbers of two operands, or of one and a mark. Partial derivatives lie on a stack of
+// their own, in the order of the statements, so that the sweep goes through all memory once, backwards; those of sums
+// and differences are 1 or -1 and are not stored. A wide statement (a dot product, a matrix product) keeps its operands
+// there too. All of it lies in memory that the caller gives; nothing is allocated, and no state is global.
 #pragma once
 
 #include <drx/scalar/arithmetic.hpp>
@@ -24,7 +24,8 @@
 
 namespace drx::ad {
 
-/// Thrown at the end of a recording that did not fit. Recording goes on without writing, so that it tells how much is needed.
+/// Thrown at the end of a recording that did not fit. Recording goes on without writing, so that the error tells how
+/// much memory is needed.
 class tape_overflow : public std::length_error {
  public:
   tape_overflow(std::size_t capacity, std::size_t needed, std::size_t bytes)
@@ -64,8 +65,8 @@ struct statement {
   static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, ternary = none - 4, same = none - 5,
                                  negated = none - 6, lanes = none - 7, marks = none - 16;
   static constexpr std::uint32_t sum = 1u << 31, difference = sum | 1u << 30, most = 1u << 30;  // flags of a; numbers stay below
-  std::uint32_t a, b;  // b: an operand's number, or a mark; of a wide one, a is its size on the stack;
-                       // of one of three operands, the other two are in the word before
+  std::uint32_t a, b;  // b: an operand's number, or a mark; in a wide statement, a is its size on the stack;
+                       // with three operands, the other two are in the word before
 };
 
 /// One operand of a wide statement: many variables.
@@ -85,7 +86,7 @@ struct wide_header {
   wide_operand a, b;
 };
 
-/// Whether nothing goes on from the cotangent x. Of packs it is not asked: to ask all lanes costs more than to pull zeros.
+/// Whether the cotangent x is zero. For packs it is not tested: to test all lanes costs more than to propagate zeros.
 template <class T>
 DRX_FN constexpr bool all_zero([[maybe_unused]] const T& x) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -104,7 +105,7 @@ DRX_FN constexpr bool all_zero([[maybe_unused]] const T& x) {
 template <class T>
 DRX_FN constexpr T pulled(const T& cotangent, const T& partial) {
   if constexpr (std::is_floating_point_v<T>) {
-    return cotangent * partial;  // zero ones do not come here
+    return cotangent * partial;  // a zero cotangent does not come here
   } else {
     return times(cotangent, partial);
   }
@@ -112,7 +113,8 @@ DRX_FN constexpr T pulled(const T& cotangent, const T& partial) {
 
 }  // namespace detail
 
-/// Statements over variables of type var<T>, in memory given by the caller. Variables are numbered as they come.
+/// Statements over variables of type var<T>, in memory given by the caller. Variables are numbered in the order in
+/// which they are made.
 template <class T>
 class recording {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -122,7 +124,7 @@ class recording {
     std::uint32_t count, limit;
     T* top;
   };
-  /// A word, a cotangent and two partial derivatives for each statement. A wide one takes the place of several.
+  /// The memory of a statement: a word, a cotangent and two partial derivatives. A wide one takes the place of several.
   static constexpr std::size_t bytes_per_statement = sizeof(detail::statement) + 3 * sizeof(T);
   static constexpr std::size_t bytes_for(std::size_t statements) { return statements * bytes_per_statement + alignof(T) + sizeof(T); }
 
@@ -132,7 +134,7 @@ class recording {
     limit_ = capacity_ = static_cast<std::uint32_t>(n);
     const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
     cotangents_ = reinterpret_cast<T*>(memory.data() + (alignof(T) - at % alignof(T)) % alignof(T));
-    if (n > 0) std::construct_at(cotangents_++);  // what the sweep reads before the first one
+    if (n > 0) std::construct_at(cotangents_++);  // the sweep reads this one before the first
     top_ = cotangents_ + n;
     words_ = reinterpret_cast<detail::statement*>(top_ + 2 * n);
   }
@@ -146,7 +148,7 @@ class recording {
     words_[count_] = {0, detail::statement::leaf};
     return count_++;
   }
-  /// n leaves at once: the number of the first.
+  /// Makes n inputs at once; returns the number of the first.
   DRX_FN std::uint32_t leaves(std::size_t n) {
     if (limit_ - count_ < n) return overflow(n);
     for (std::size_t i = 0; i < n; ++i) words_[count_ + i] = {0, detail::statement::leaf};
@@ -196,7 +198,7 @@ class recording {
     count_ += 2;
     return count_ - 1;
   }
-  /// A wide statement of several results and room for `values` and `numbers`; null where there is no room left.
+  /// Room for a wide statement with several results, `values` and `numbers`; null where none is left.
   struct wide_room {
     T* values;
     std::uint32_t* numbers;
@@ -213,11 +215,11 @@ class recording {
     words_[count_++] = {static_cast<std::uint32_t>(slots), detail::statement::wide};
     return room;
   }
-  /// Where the values of such a statement will be, to be written before it is pushed; null where there is no room left.
+  /// Where the values of such a statement will lie, to be written before it is pushed; null where no room is left.
   [[nodiscard]] DRX_FN T* wide_values(std::size_t results, std::size_t values, std::size_t numbers) const {
     return limit_ - count_ < results + (wide_slots(values, numbers) + 1) / 2 ? nullptr : top_ + header_slots;
   }
-  /// Room for n objects of type U, to be made there, below all statements to come; null where there is none.
+  /// Room for n objects of type U, to be made there, below all statements to come; null where none is left.
   template <class U>
   DRX_FN U* reserve(std::size_t n) {
     static_assert(std::is_trivially_copyable_v<U>);
@@ -235,7 +237,7 @@ class recording {
   }
 
   [[nodiscard]] DRX_FN mark now() const { return {count_, limit_, top_}; }
-  /// Forgets what was recorded since.
+  /// Forgets all that was recorded since the mark.
   DRX_FN void rewind(const mark& to) {
     if (lost_ > most_lost_) most_lost_ = lost_;
     lost_ = 0;
@@ -264,7 +266,7 @@ class recording {
   }
   [[nodiscard]] DRX_FN T& cotangent(std::uint32_t i) { return cotangents_[i]; }
 
-  /// From cotangents of results to cotangents of operands, back to the variable numbered `to`.
+  /// Propagates cotangents from results to operands, back to the variable numbered `to`.
   DRX_FN void sweep(std::uint32_t to = 0) {
     using detail::statement;
     if (count_ <= to) return;
@@ -272,8 +274,8 @@ class recording {
     const T* p = top_;
     const statement* word = words_ + count_;
     const statement* const end = words_ + to;
-    // Most often a statement's operand is the result before it. Its cotangent stays in a register then: to load it would wait
-    // for the store.
+    // Most often a statement's operand is the result before it. Its cotangent then stays in a register: a load would
+    // wait for the store.
     T* before = ct + (count_ - 1);
     T g = *before;
     do {
@@ -335,7 +337,7 @@ class recording {
     return 0;
   }
 
-  /// The cotangent's place of variable i of an operand; null for a constant.
+  /// The address of the cotangent of variable i of an operand; null for a constant.
   DRX_FN T* place(const detail::wide_operand& o, const std::uint32_t* list, std::size_t i) const {
     const std::uint32_t at = o.form == detail::wide_operand::contiguous ? o.first + static_cast<std::uint32_t>(i) : list[i];
     return at == detail::statement::none ? nullptr : cotangents_ + at;
@@ -420,7 +422,7 @@ class recording {
     }
   }
 
-  /// Backwards through y = A x, row by row.
+  /// The sweep through y = A x, row by row.
   DRX_FN void sweep_lower(const detail::wide_header& h, const T* p, const T* g) {
     using detail::wide_operand;
     const std::size_t m = h.m, n = m * (m + 1) / 2;
@@ -445,7 +447,7 @@ class recording {
   T* cotangents_ = nullptr;
   T* top_ = nullptr;  // the stack of partial derivatives
   detail::statement* words_ = nullptr;
-  std::uint32_t count_ = 0, limit_ = 0, capacity_ = 0;  // wide statements lower the limit by what they take of the stack
+  std::uint32_t count_ = 0, limit_ = 0, capacity_ = 0;  // wide statements lower the limit by their part of the stack
   std::size_t lost_ = 0, most_lost_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// drx/scalar/reverse.hpp: variables whose operations are recorded on a local tape. Reverse differentiation of ordinary code.
+// drx/scalar/reverse.hpp: variables whose operations are recorded on a local tape: reverse differentiation of ordinary
+// code.
 #pragma once
 
 #include <drx/scalar/dual.hpp>
@@ -31,7 +32,7 @@ struct var {
   operator double() const = delete;  // drx: call exp(x), not std::exp(x); a comparison or x.value gives the plain number
 };
 
-// A partial derivative that is an int is 1 or -1: of a sum, a difference, a change of sign.
+// A partial derivative of type int is 1 or -1: that of a sum, a difference, a change of sign.
 // clang-format off
 template <class T, class P>
 DRX_FN constexpr var<T> chain(const var<T>& x, const std::type_identity_t<T>& y, const P& p) {
@@ -80,17 +81,17 @@ DRX_FN constexpr var<T> select_lanes(const Mask& mask, const var<T>& a, const va
   return chain(a, b, select(mask, a.value, b.value), select(mask, one, zero), select(mask, zero, one));
 }
 
-/// A new variable on a recording, of which nothing is known but its value.
+/// A new variable on a recording: an input, of which only the value is known.
 template <class T>
 DRX_FN var<T> variable(recording<T>& on, const std::type_identity_t<T>& x) {
   return {x, &on, on.leaf()};
 }
-/// The cotangent of x on its recording; 0 of a constant.
+/// The cotangent of x on its recording; 0 for a constant.
 template <class T>
 DRX_FN T cotangent(const var<T>& x) {
   return x.tape ? x.tape->cotangent(x.index) : T{};
 }
-/// Adds g to it; of a constant nothing.
+/// Adds g to the cotangent of x; does nothing for a constant.
 template <class T>
 DRX_FN void add_cotangent(const var<T>& x, const std::type_identity_t<T>& g) {
   if (x.tape) x.tape->cotangent(x.index) += g;
@@ -98,13 +99,14 @@ DRX_FN void add_cotangent(const var<T>& x, const std::type_identity_t<T>& g) {
 
 namespace detail {
 
-// Many variables side by side, written and read word by word: loops over words are vectorised, those over structs are not.
+// Many variables side by side are written and read word by word: loops over words are vectorised, those over structs
+// are not.
 typedef std::uint64_t __attribute__((may_alias)) word;
 template <class T>
 inline constexpr bool of_three_words = std::endian::native == std::endian::little && std::is_same_v<T, double> && sizeof(var<T>) == 3 * sizeof(word) &&
                                        offsetof(var<double>, tape) == sizeof(word) && offsetof(var<double>, index) == 2 * sizeof(word);
 
-/// Makes the variables first, ..., first + n - 1 of a recording, of the values x.
+/// Makes the variables first, ..., first + n - 1 of a recording, with the values x.
 template <class T>
 DRX_FN void make_variables(var<T>* to, const T* x, std::size_t n, recording<T>* tape, std::uint32_t first) {
   if constexpr (of_three_words<T>) {
@@ -119,7 +121,8 @@ DRX_FN void make_variables(var<T>* to, const T* x, std::size_t n, recording<T>* 
     for (std::size_t i = 0; i < n; ++i) std::construct_at(to + i, x[i], tape, first + static_cast<std::uint32_t>(i));
   }
 }
-/// Copies the values of n variables; true where they are numbered one after the other on the recording of the first.
+/// Copies the values of n variables. Returns true if they are numbered one after the other on the recording of the
+/// first.
 template <class T>
 DRX_FN bool values_in_order(T* to, const var<T>* x, std::size_t n) {
   word others = 0;
@@ -129,7 +132,7 @@ DRX_FN bool values_in_order(T* to, const var<T>* x, std::size_t n) {
     const word tape = words[1], first = x->index;
     for (std::size_t i = 0; i < n; ++i) {
       values[i] = words[3 * i];
-      others |= (words[3 * i + 1] ^ tape) | ((words[3 * i + 2] ^ (first + i)) & ~std::uint32_t{0});  // the upper half is no one's
+      others |= (words[3 * i + 1] ^ tape) | ((words[3 * i + 2] ^ (first + i)) & ~std::uint32_t{0});  // the upper half is unused
     }
   } else {
     for (std::size_t i = 0; i < n; ++i) {
@@ -142,7 +145,7 @@ DRX_FN bool values_in_order(T* to, const var<T>* x, std::size_t n) {
 
 }  // namespace detail
 
-/// A recording whose memory is a part of it, on the stack for instance: room for Capacity statements.
+/// A recording with its memory inside, for the stack for instance: room for Capacity statements.
 template <class T, std::size_t Capacity>
 class local_tape : public recording<T> {
  public:

@@ -1,4 +1,5 @@
-// drx/scalar/sum_over.hpp: value and gradient of a sum over samples, several samples at a time: the local tape of packs.
+// drx/scalar/sum_over.hpp: value and gradient of a sum over samples, several samples at a time, by the local tape of
+// packs.
 #pragma once
 
 #include <drx/scalar/differentiate.hpp>
@@ -8,13 +9,13 @@ namespace drx::ad {
 
 namespace detail {
 
-/// The sum over samples [first, first + W) of f(theta, sample), its tape recorded, swept and forgotten.
+/// The sum over samples [first, first + W) of f(theta, sample). Its tape is recorded, swept and forgotten.
 template <class T, int W, class F, std::size_t Size, class Sample>
 struct sum_over {
   using P = std::conditional_t<W == 1, T, pack<T, static_cast<int>(W)>>;
   using V = var<P>;
 
-  /// Samples [first, first + n), one in each lane; the first in those beyond.
+  /// Samples [first, first + n), one in each lane; lanes beyond hold the first.
   static std::array<P, Size> gather(std::size_t first, std::size_t n, const Sample& sample) {
     std::array<P, Size> x;
     if constexpr (W == 1) {
@@ -80,10 +81,10 @@ struct sum_over {
 }  // namespace detail
 
 /// The sum over n samples of f(theta, x), x a std::array of the Size numbers at sample(i), and its gradient by theta,
-/// written to g. W samples are computed at once, in the lanes of packs: f is called with theta as var<pack<T, W>> and x as
-/// pack<T, W>. A branch on values in f is a compile error then; W = 1 takes one sample at a time and any f. The tape
-/// holds what one call of f records, whatever n is. Where f has a member prepare(theta), it is called once, and f is
-/// called with what it returns in theta's place; where it has once(prepared), that is added to the sum.
+/// written to g. W samples are computed at once, in the lanes of packs: f is called with theta as var<pack<T, W>> and x
+/// as pack<T, W>. A branch on values in f is then a compile error; W = 1 takes one sample at a time and any f. The tape
+/// holds the statements of one call of f, whatever n is. If f has a member prepare(theta), it is called once, and f is
+/// called with its result in theta's place; if it has once(prepared), that is added to the sum.
 template <std::size_t Size, int W = 0, class G, class F, detail::Numbers Theta, class Sample, class Memory = detail::on_stack>
 auto sum_over_into(G&& g, const F& f, const Theta& theta, std::size_t n, const Sample& sample, const Memory& memory = {}) {
   using T = detail::element_of<Theta>;

@@ -9,7 +9,7 @@
 
 namespace drx {
 
-/// Two words of 32 bits: a key, a counter, or what they hash to.
+/// Two words of 32 bits: a key, a counter, or their hash.
 struct word_pair {
   std::uint32_t first = 0, second = 0;
   friend constexpr bool operator==(const word_pair&, const word_pair&) = default;

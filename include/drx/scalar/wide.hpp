@@ -1,5 +1,5 @@
-// drx/scalar/wide.hpp: sums, dot products, axpy and products of matrices, of numbers of any kind. Of variables they are
-// one statement on the tape: a product of n x n matrices takes 2 n^2 numbers there, not the 2 n^3 of its multiplications.
+// drx/scalar/wide.hpp: sums, dot products, axpy and matrix products of numbers of any kind. For variables each is one
+// statement on the tape: a product of n x n matrices takes 2 n^2 numbers there, not the 2 n^3 of its multiplications.
 #pragma once
 
 #include <drx/scalar/constants_times_duals.hpp>
@@ -11,14 +11,14 @@ namespace detail {
 
 template <class X>
 using element_of = std::remove_cvref_t<decltype(std::declval<const X&>()[0])>;
-/// What has elements that are numbers: std::array, std::span, std::vector, Eigen's vectors.
+/// A container of numbers: std::array, std::span, std::vector, Eigen's vectors.
 template <class X>
 concept Numbers = !Number<X> && requires(const X& x) { x.size(); x[0]; } && Number<element_of<X>>;
 template <class X>
 inline constexpr bool is_var = false;
 template <class T>
 inline constexpr bool is_var<var<T>> = true;
-/// Both recorded as var<T>, or one of them a constant beside it.
+/// Whether A and B are both recorded as var<T>, or one of them so and the other a constant beside it.
 template <class A, class B>
 concept Recorded = (is_var<A> && (std::same_as<A, B> || Below<B, A>)) || (is_var<B> && Below<A, B>);
 
@@ -79,7 +79,8 @@ DRX_FN constexpr void list_numbers(const wide_operand& o, std::uint32_t*& to, st
 }
 DRX_FN constexpr std::size_t listed(const wide_operand& o, std::size_t n) { return o.form == wide_operand::listed ? n : 0; }
 
-/// The sum of n terms from term(first) on; in eight lanes, since one chain of additions would wait for each.
+/// The sum of n terms from term(first) on, in eight lanes, since in one chain each addition would wait for the one
+/// before.
 template <class T, class Term>
 DRX_FN constexpr T sum_in_lanes(std::size_t first, std::size_t n, const Term& term) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -100,7 +101,7 @@ DRX_FN constexpr T sum_in_lanes(std::size_t first, std::size_t n, const Term& te
     return sum;
   }
 }
-inline constexpr std::size_t longest_sum = 2048;  // in one go
+inline constexpr std::size_t longest_sum = 2048;  // without halving
 /// The same by halves, so that the error grows with the logarithm of n.
 template <class T, class Term>
 DRX_FN constexpr T sum_by_halves(std::size_t first, std::size_t n, const Term& term) {
@@ -108,13 +109,14 @@ DRX_FN constexpr T sum_by_halves(std::size_t first, std::size_t n, const Term& t
   const std::size_t half = n / 16 * 8;
   return sum_by_halves<T>(first, half, term) + sum_by_halves<T>(first + half, n - half, term);
 }
-/// sum of term(i)
+/// The sum of term(i).
 template <class T, class Term>
 DRX_FN constexpr T sum_of(std::size_t n, Term term) {
   return n <= longest_sum ? sum_in_lanes<T>(0, n, term) : sum_by_halves<T>(0, n, term);
 }
 
-/// A dot product of variables that are numbered one after the other, written in one pass. False, and nothing done, for others.
+/// A dot product of variables that are numbered one after the other, written in one pass. Returns false, having done
+/// nothing, for others.
 template <class X, class Y, class S>
 DRX_FN constexpr bool dot_in_order(const X& x, const Y& y, std::size_t n, S& z) {
   using T = typename S::value_type;
@@ -140,7 +142,7 @@ DRX_FN constexpr bool dot_in_order(const X& x, const Y& y, std::size_t n, S& z) 
   return true;
 }
 
-/// The value of a number in an operation that is recorded as an S: of another S, or of a number of lower order.
+/// The value of a number in an operation that is recorded as an S: the number is another S, or of a lower order.
 template <class S, class X>
 DRX_FN constexpr decltype(auto) value_in(const X& x) {
   if constexpr (std::is_same_v<X, S>) {
@@ -249,7 +251,8 @@ DRX_FN constexpr void axpy(const S s, const X& x, Y&& y) {  // s by value: it ma
 }
 
 namespace detail {
-/// c = a b, where a(i) is element i of the row-major m x k matrix, b of k x n, and c(i) a reference to one of m x n.
+/// c = a b, where a(i) is element i of the row-major m x k matrix, b(i) that of the k x n one, and c(i) a reference to
+/// that of the m x n one.
 template <class S, class GetA, class GetB, class GetC>
 DRX_FN constexpr void matmul(std::size_t m, std::size_t k, std::size_t n, GetA a, GetB b, GetC c) {
   using A = std::remove_cvref_t<decltype(a(0))>;
@@ -295,7 +298,7 @@ template <class S>
 inline constexpr bool is_plain_dual = false;
 template <class T, int N>
 inline constexpr bool is_plain_dual<dual<T, N>> = std::is_floating_point_v<T>;
-/// a of plain numbers, b and c of duals of them, each in one piece.
+/// For a of plain numbers, and b and c of duals of them, each in one piece.
 template <class A, class B, class C>
 concept constants_in_memory = is_plain_dual<element_of<B>> && std::same_as<element_of<std::remove_cvref_t<C>>, element_of<B>> &&
                               std::same_as<element_of<A>, real_t<element_of<B>>> && requires(const A& a, const B& b, C&& c) {
@@ -305,8 +308,8 @@ concept constants_in_memory = is_plain_dual<element_of<B>> && std::same_as<eleme
                               };
 }  // namespace detail
 
-/// c = a b for row-major matrices: a is M x K, b is K x N, c is M x N; c is none of the other two. Where a is constant and
-/// has many rows, duals are multiplied in blocks, and directions that are zero are left out.
+/// c = a b for row-major matrices: a is M x K, b is K x N, c is M x N; c must not alias the other two. If a is constant
+/// and has many rows, duals are multiplied in blocks, and directions that are zero are left out.
 template <std::size_t M, std::size_t K, std::size_t N, detail::Numbers A, detail::Numbers B, class C>
 DRX_FN constexpr void matmul(const A& a, const B& b, C&& c) {
   using S = detail::element_of<std::remove_cvref_t<C>>;
@@ -323,7 +326,8 @@ DRX_FN constexpr void matmul(const A& a, const B& b, C&& c) {
                     [&](std::size_t i) -> S& { return const_cast<S&>(detail::at(c, i)); });
 }
 
-/// y = a x for a lower triangular matrix a, N x N, packed by rows: N (N + 1) / 2 numbers. y is none of the other two.
+/// y = a x for a lower triangular matrix a, N x N, packed by rows: N (N + 1) / 2 numbers. y must not alias the other
+/// two.
 template <std::size_t N, detail::Numbers A, detail::Numbers X, class Y>
 DRX_FN constexpr void lower_matmul(const A& a, const X& x, Y&& y) {
   using S = detail::element_of<std::remove_cvref_t<Y>>;
