@@ -1,4 +1,5 @@
-// drx/tape/builder.hpp: writes a tape, entry by entry: types each entry, shares equal ones, simplifies.
+// drx/tape/builder.hpp: writes a tape entry by entry: it computes each entry's types, shares equal entries, and
+// simplifies.
 #pragma once
 
 #include <drx/core/structure.hpp>
@@ -6,13 +7,13 @@
 
 namespace drx {
 
-/// A tape being written. Builders nest: while a region is traced its builder is the innermost, and values of
-/// outer builders that are used in it become captured inputs.
+/// A tape being written. Builders nest: while a region is traced its builder is the innermost, and values of outer
+/// builders that are used in the region become captured inputs.
 class builder {
  public:
   constexpr builder() = default;
-  /// The builder of a region traced while `outer` (any builder of that trace) is open. A region that is handed constants
-  /// only knows no outer builder; it is inner to all from which it captures.
+  /// The builder of a region traced while `outer` (any builder of that trace) is open. A region whose arguments are all
+  /// constants knows no outer builder; it is inner to all builders from which it captures.
   constexpr explicit builder(builder* outer)
       : root_(outer ? outer->root() : nullptr), serial_(outer ? outer->root()->next_serial() : 0), orphan_(!outer) {}
   builder(const builder&) = delete;
@@ -21,8 +22,8 @@ class builder {
     for (builder* b : adopted_) delete b;
   }
 
-  /// b, or where there is none a tape for what is computed of constants that have met no traced value. It has no inputs,
-  /// and is written anew where its values are used (emit::resolve), by a builder that adopts it, which frees it.
+  /// b, or, where b is null, a new tape for values computed from constants that have met no traced value. That tape has
+  /// no inputs; it is written anew where its values are used (emit::resolve), by a builder that adopts it and frees it.
   static constexpr builder* or_of_constants(builder* b) {
     if (b) return b;
     b = new builder(nullptr);  // drx: allocated here: something is computed of constants only and never used. Use or remove it
@@ -30,14 +31,15 @@ class builder {
     return b;
   }
   [[nodiscard]] constexpr bool of_constants() const { return of_constants_; }
-  /// A region in one that is handed constants only lasts as long: a first attempt (is_ambiguous) may refer to it when it is done. Else null.
+  /// A new builder for a region inside one of constants; null elsewhere. It lives as long as the outer one, since a
+  /// finished first attempt (is_ambiguous) may refer to it.
   constexpr builder* kept_region() {
     if (!root()->of_constants_) return nullptr;
     builder* b = new builder(this);  // drx: allocated here: something is computed of constants only and never used. Use or remove it
     root()->adopted_.push_back(b);
     return b;
   }
-  /// Makes a tape of constants, and what it has adopted, last as long as this trace.
+  /// Makes a tape of constants, with all that it has adopted, live as long as this trace.
   constexpr void adopt(builder& constants) {
     builder *mine = last_adopter(), *its = constants.last_adopter();
     if (mine == its) return;
@@ -85,20 +87,20 @@ class builder {
     tape_.entries.push_back(static_cast<entry&&>(e));
     return results;
   }
-  /// The same of an entry of another tape, with these operands. Equal entries are shared even if they have regions.
+  /// Records a copy of another tape's entry, with these operands. Equal entries are shared even if they have regions.
   constexpr vec<int> add_shared(const entry& other, const vec<int>& operands) {
     if (!other.regions.empty())
       for (const entry& e : tape_.entries)
         if (e.operands == operands && same_work(e, other)) return e.results;
     return add(*other.prim, operands, other.attrs, other.regions);
   }
-  /// The same for a primitive of one result.
+  /// As `add`, for a primitive of one result.
   constexpr int add1(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
                      const vec<tape>& regions = {}) {
     return add(prim, operands, attrs, regions)[0];
   }
 
-  // By value: the list of values moves when it grows.
+  // Returned by value, since the list of values moves when it grows.
   [[nodiscard]] constexpr abstract_value type(int id) const { return tape_.values[id]; }
   [[nodiscard]] constexpr drx::shape shape(int id) const { return tape_.values[id].shape; }
   /// The entry that defines a value, or null for an input.
@@ -109,7 +111,7 @@ class builder {
 
   constexpr void output(int id) { tape_.outputs.push_back(id); }
   [[nodiscard]] constexpr const tape& result() const { return tape_; }
-  /// The outer values that were captured, in the order of the inputs made for them (behind the explicit ones).
+  /// The captured values of outer builders, in the order of the inputs made for them (after the explicit ones).
   [[nodiscard]] constexpr const vec<traced_ref>& captures() const { return captures_; }
 
   /// The number on this tape of an outer builder's value.
@@ -122,7 +124,7 @@ class builder {
     return id;
   }
 
-  /// The more recently opened, that is the inner, of two builders.
+  /// The inner one of two builders, that is the one opened later.
   static constexpr builder* inner(builder* a, builder* b) {
     if (!a || (b && a->of_constants_)) return b;
     if (!b || b->of_constants_) return a;
@@ -136,39 +138,42 @@ class builder {
     return !x->is_known() || (y->is_known() && x->depth_ > y->depth_) ? a : b;
   }
 
-  /// A region that is handed constants only does not know which others it is in, until it uses a value of theirs. It is taken to be inner to
-  /// all whose depth is known. Where two meet of which neither's is, what is traced is no good: after the outer one's end it
-  /// is traced again, with a depth of which only the regions around it have a smaller one.
+  /// A region whose arguments are all constants does not know which regions contain it, until it uses a value of
+  /// theirs. It is taken to be inner to all whose depth is known. Where two regions of unknown depth meet, the trace is
+  /// useless: after the end of the outer one it is traced again, with a depth that only the regions around it undercut.
   [[nodiscard]] constexpr bool is_ambiguous() const { return ambiguous_; }
   constexpr void set_depth_by(const builder& first_attempt) { depth_ = first_attempt.around_ + 1; }
 
-  /// The innermost map body being traced, or null. How many members a placement has depends on the member we are in, so
-  /// that a broadcast must not leave the body, wherever its operand comes from.
+  /// The innermost map body being traced, or null. The number of members of a placement depends on the member that the
+  /// code is in, so that a broadcast must not leave the body, wherever its operand comes from.
   constexpr builder* member_body() { return root()->member_body_; }
   constexpr void set_member_body(builder* b) { root()->member_body_ = b; }
 
-  /// The innermost map body being traced, or where there is none the whole function.
+  /// The innermost map body being traced, or the whole function if there is none.
   constexpr builder& around_loops() {
     if (member_body()) return *member_body();
     return root()->function_ ? *root()->function_ : *root();
   }
   constexpr void set_function(builder* b) { root()->function_ = b; }
 
-  /// Where an operation goes whose operands are this builder's: here, or into the branch that is being traced, which may
-  /// not run. (An operation on values from around a loop's body is written around it; from around a branch, in it.)
+  /// The builder that receives an operation whose operands are this builder's: this one, or the branch that is being
+  /// traced, which may not run. (In a loop's body, an operation on values from outside is written before the loop; in a
+  /// branch, it is written there.)
   constexpr builder& at_work() { return *inner(this, root()->branch_); }
   constexpr builder* branch() { return root()->branch_; }
   constexpr void set_branch(builder* b) { root()->branch_ = b; }
 
-  /// Whether a function of one member of a pmap is being traced.
+  /// Whether the function of one member of a pmap is being traced.
   constexpr bool parallel() { return root()->parallel_; }
   constexpr void set_parallel(bool on) { root()->parallel_ = on; }
 
-  /// The axes whose collectives may be used in the region that is being traced: the names of the maps around it.
+  /// Opens an axis: its collectives may be used in the region that is being traced. Axes are the names of the maps
+  /// around it.
   constexpr void open_axis(const placement_info* name) { root()->axes_.push_back({name, this}); }
   constexpr void close_axis() { root()->axes_.pop_back(); }
   constexpr bool knows_axis(const placement_info* name) { return root()->orphan_ || member_of_axis(name); }
-  /// The function of one of the axis's members, whatever loop or branch of it is being traced; null where there is none.
+  /// The function of one of the axis's members, whatever loop or branch of it is being traced; null where there is
+  /// none.
   constexpr builder* member_of_axis(const placement_info* name) {
     const auto& axes = root()->axes_;
     for (int i = axes.size() - 1; i >= 0; --i)
@@ -207,7 +212,7 @@ class builder {
     }
     return -1;
   }
-  /// The entry that is about to be the last one.
+  /// Enters the next entry into the hash table.
   constexpr void remember(const entry& e) {
     const int next = tape_.entries.size();
     same_bucket_.push_back(-1);
@@ -234,20 +239,20 @@ class builder {
   int serial_ = 0;
   bool orphan_ = false;
   bool of_constants_ = false;
-  bool ambiguous_ = false;       // of the root of a region of constants, as the next ones
-  int depth_ = 0, around_ = 0;   // its depth among such regions, once it is known; until then the largest one that it has met
-  builder* adopter_ = nullptr;  // of one of constants
-  vec<builder*> adopted_;       // of the root
-  int last_serial_ = 0;  // of the root: builders opened so far
-  builder* member_body_ = nullptr;  // of the root
-  builder* branch_ = nullptr;       // of the root
-  builder* function_ = nullptr;     // of the root
-  bool parallel_ = false;           // of the root
+  bool ambiguous_ = false;       // in the root of a region of constants, as are the next ones
+  int depth_ = 0, around_ = 0;   // its depth among such regions, once known; until then the largest one that it has met
+  builder* adopter_ = nullptr;  // of a tape of constants
+  vec<builder*> adopted_;       // in the root
+  int last_serial_ = 0;  // in the root: builders opened so far
+  builder* member_body_ = nullptr;  // in the root
+  builder* branch_ = nullptr;       // in the root
+  builder* function_ = nullptr;     // in the root
+  bool parallel_ = false;           // in the root
   struct named_axis {
     const placement_info* name = nullptr;
     builder* member = nullptr;
   };
-  vec<named_axis> axes_;  // of the root
+  vec<named_axis> axes_;  // in the root
 };
 
 }  // namespace drx

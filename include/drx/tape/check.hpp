@@ -5,7 +5,8 @@
 
 namespace drx {
 
-/// Types each entry of t again and compares. Returns true, or fails the constant evaluation with a sentence.
+/// Computes the types of each entry of t again and compares. Returns true, or fails the constant evaluation with a
+/// sentence.
 constexpr bool check(const tape& t) {
   vec<bool> defined(t.values.size(), false);
   for (int i : t.inputs) {

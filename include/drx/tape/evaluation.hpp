@@ -1,4 +1,4 @@
-// drx/tape/evaluation.hpp: one entry under plain evaluation, as a primitive's `evaluate` rule sees it.
+// drx/tape/evaluation.hpp: one entry under plain evaluation, as the `evaluate` rule of a primitive receives it.
 #pragma once
 
 #include <drx/core/tensor.hpp>
@@ -9,15 +9,15 @@ namespace drx {
 struct evaluation {
   const entry& e;
   std::vector<const tensor*> in;
-  std::vector<tensor> out;  // of the right types; unplaced ones sized and zero
+  std::vector<tensor> out;  // of the right types; unplaced ones have their size and are zero
 
   virtual ~evaluation() = default;
   evaluation(const entry& of) : e(of) {}
   /// Evaluates a region.
   virtual std::vector<tensor> run(const tape& region, std::vector<tensor> inputs) = 0;
-  /// The same for one member of placement p, of which the region sees the nested counts.
+  /// Evaluates a region for one member of placement p; the region sees that member's counts of nested placements.
   virtual std::vector<tensor> run_member(const tape& region, std::vector<tensor> inputs, std::int64_t index) = 0;
-  /// How many members a placement has here.
+  /// The number of members of a placement here.
   virtual std::int64_t members(const placement_info* p) = 0;
 };
 

@@ -1,5 +1,5 @@
-// drx/tape/frozen.hpp: a tape as a static constant. Lists that grow cannot outlive constant evaluation, so that a
-// finished tape is copied into arrays of just its size.
+// drx/tape/frozen.hpp: a tape as a static constant. Growing lists cannot outlive constant evaluation, so a finished
+// tape is copied into arrays of just its size.
 #pragma once
 
 #include <drx/tape/builder.hpp>
@@ -22,14 +22,14 @@ struct frozen_entry {
   int regions = 0;
 };
 
-/// A region: its entries follow each other.
+/// A region: its entries are consecutive.
 struct frozen_region {
   span_of_pool inputs, outputs;
   int first_entry = 0;
   int entries = 0;
 };
 
-/// How long a frozen tape's arrays are.
+/// The lengths of a frozen tape's arrays.
 struct frozen_sizes {
   int regions = 0, entries = 0, values = 0, pool = 0;
 };
@@ -46,7 +46,7 @@ constexpr void measure(const tape& t, frozen_sizes& s) {
 }
 
 namespace detail {
-/// The arrays of a frozen tape of any size: thawing is compiled once, not for each size.
+/// The arrays of a frozen tape of any size, so that `thaw` is compiled once, not for each size.
 struct frozen_arrays {
   const frozen_region* regions;
   const frozen_entry* entries;
@@ -99,7 +99,7 @@ struct frozen_tape {
 
   constexpr frozen_tape() = default;
   constexpr explicit frozen_tape(const tape& t) { write(t); }
-  /// A copy of one that has room for more.
+  /// A copy of a frozen tape that has room for more.
   template <int R, int E, int V, int P>
   constexpr explicit frozen_tape(const frozen_tape<R, E, V, P>& t) {
     for (int i = 0; i < Regions; ++i) regions[i] = t.regions[i];
@@ -112,7 +112,7 @@ struct frozen_tape {
     at.regions = 1;
     store(t, 0, at);
   }
-  /// The growable form again, for another transformation.
+  /// The growable form of a region, for another transformation.
   [[nodiscard]] constexpr tape thaw(int region = 0) const { return detail::thaw({regions, entries, values, pool, Values}, region); }
 
  private:
@@ -159,7 +159,7 @@ constexpr bool makes_a_tape() {  // (a function: clang 14 does not destroy the t
 }
 template <class Maker>
 concept ConstantTape = requires { typename std::bool_constant<makes_a_tape<Maker>()>; };
-/// A tape with room for most: those are made once. The draft is copied into arrays of just its size.
+/// A tape with room for most programs: these are traced once. The draft is then copied into arrays of just its size.
 struct draft {
   using room = frozen_tape<256, 4096, 4096, 32768>;
   frozen_sizes sizes;
@@ -176,14 +176,14 @@ struct draft {
 };
 using no_tape = frozen_tape<1, 0, 0, 0>;
 template <class Maker>
-constexpr bool is_error() {  // the compiler has complained about what the tape is made from
+constexpr bool is_error() {  // the compiler has complained about the function behind the tape
   if constexpr (error::Noted<Maker>) {
     return !ConstantTape<Maker>;
   } else {
     return false;
   }
 }
-#if defined(__clang__)  // complains five times of a local constant, once of a member
+#if defined(__clang__)  // clang complains five times about a local constant, once about a member
 #define DRX_DRAFT(Maker) constexpr const draft& d = drafted<Maker>::value
 template <class Maker>
 struct drafted {
@@ -191,7 +191,7 @@ struct drafted {
 };
 template <class Maker>
 concept Freezable = !is_error<Maker>() && requires { typename std::bool_constant<(drafted<Maker>::value.sizes.regions > 0)>; };
-#else  // writes static members into the object, without -O
+#else  // g++ writes static members into the object, without -O
 #define DRX_DRAFT(Maker) constexpr draft d(Maker::make())
 template <class Maker>
 concept Freezable = !is_error<Maker>();
@@ -210,7 +210,8 @@ consteval auto freeze() {
 #undef DRX_DRAFT
 }  // namespace detail
 
-/// The tape that Maker::make() returns, as a static constant. Empty where that is an error, which has been said by then.
+/// The tape that Maker::make() returns, as a static constant. It is empty where that is an error, which has then been
+/// reported.
 template <class Maker>
 struct frozen {
   static constexpr detail::no_tape value{};

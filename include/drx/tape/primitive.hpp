@@ -1,4 +1,4 @@
-// drx/tape/primitive.hpp: what a primitive is: a name and its rules.
+// drx/tape/primitive.hpp: a primitive: a name and its rules.
 #pragma once
 
 #include <drx/tape/tape.hpp>
@@ -10,20 +10,20 @@ namespace drx {
 class builder;
 struct evaluation;  // drx/tape/evaluation.hpp: one entry being evaluated by the plain interpreter
 
-/// What the typing rule sees of an entry.
+/// An entry as its typing rule sees it.
 struct typing {
   const vec<abstract_value>& operands;
   const attributes& attrs;
   const vec<tape>& regions;
 
-  /// Fails with a sentence. Users do not meet it: the typed front end catches misuse before.
+  /// Fails with a sentence. Users do not meet it: the typed front end refuses misuse before.
   static constexpr void require(bool ok, const char* sentence) {
     if (!ok) throw sentence;
   }
 };
 
-/// The transformations of whole tapes, for the rules of primitives that have regions. (Handed to the rules, since
-/// drx/transform/ stands above drx/primitives/.)
+/// The transformations of whole tapes, for the rules of primitives that have regions. (They are passed to the rules,
+/// since drx/transform/ may include drx/primitives/, but not the other way.)
 struct region_drivers {
   /// inputs [t's..., tangents of those moving...] -> outputs [t's..., tangents of the floating ones...]
   tape (*jvp)(const tape& t, const vec<bool>& moving);
@@ -37,17 +37,17 @@ struct region_drivers {
   [[nodiscard]] constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n) const;
 };
 
-/// What a derivative rule or a batching rule sees: the entry, with operands and results already on `b`.
+/// An entry as its derivative or batching rule sees it, with operands and results already on `b`.
 struct rule_site {
   builder& b;
   const entry& e;
   const vec<int>& operands;
   const vec<int>& results;  // empty for a batching rule
   const region_drivers& drivers;
-  const vec<int>& residuals = {};  // in vjp: what `augmented` left
+  const vec<int>& residuals = {};  // in vjp: the residuals that `augmented` returned
 };
 
-/// -1 stands for a tangent or cotangent that is zero: it never becomes work.
+/// Stands for a tangent or cotangent that is zero: it never becomes work.
 inline constexpr int zero_tangent = -1;
 
 /// A primitive owns its rules. An object of this type, with static storage, is its identity.
@@ -55,30 +55,32 @@ struct primitive {
   const char* name;
   /// Result types from operand types.
   vec<abstract_value> (*type)(const typing&);
-  /// Tangents of the results from tangents of the operands; behind them, where it has computed them again along the way,
-  /// the results, which then take the place of the first ones.
+  /// Tangents of the results from tangents of the operands. A rule that computes the results again along the way
+  /// returns them after the tangents, and they take the place of the first ones.
   vec<int> (*jvp)(const rule_site&, const vec<int>& tangents) = nullptr;
   /// Cotangents of the operands (those with wanted[i]) from cotangents of the results. For a primitive that is
   /// linear in an operand this is its transpose.
   vec<int> (*vjp)(const rule_site&, const vec<int>& cotangents, const vec<bool>& wanted) = nullptr;
-  /// Writes the entry for a reverse sweep to come, which will want the same operands' cotangents: returns its results, then
-  /// residuals for vjp. Without this rule the entry is written as it is and vjp gets along with operands and results.
+  /// Writes the entry for a reverse sweep that will want the same operands' cotangents. Returns its results, then the
+  /// residuals for vjp. Without this rule the entry is written as it is, and vjp needs only operands and results.
   vec<int> (*augmented)(const rule_site&, const vec<bool>& wanted) = nullptr;
-  /// The entry on a batch of n: operands with batched[i] carry a new axis 0; so do all results.
+  /// The entry on a batch of n: operands with batched[i] have a new axis 0, and so do all results.
   vec<int> (*batch)(const rule_site&, const vec<bool>& batched, std::int64_t n) = nullptr;
   /// A value that is already on the tape and equal to this entry's one result, or -1.
   int (*simplify)(builder&, const vec<int>& operands, const attributes&) = nullptr;
-  /// The results of an entry with regions where they are simpler than it: of a branch on a constant. Empty where not.
+  /// The results of an entry with regions, if they can be had without it, as those of a branch on a constant; else
+  /// empty.
   vec<int> (*unfold)(builder&, const vec<int>& operands, const vec<tape>& regions) = nullptr;
-  /// Drops from an entry with regions the results that are not wanted, and what only they needed.
+  /// Removes from an entry with regions the results that are not wanted, and all that only they needed.
   void (*prune)(entry&, const vec<bool>& wanted) = nullptr;
-  /// What stands behind the name when printed, from the attributes.
+  /// The text that is printed after the name, from the attributes.
   std::string (*print)(const attributes&) = nullptr;
-  /// The plain interpreter's evaluation of it.
+  /// Computes the entry in the plain interpreter.
   void (*evaluate)(evaluation&) = nullptr;
-  /// The same on addresses: attrs.ints, the operands' elements, the results'. What has it needs no kernel: it allocates nothing.
+  /// Computes the entry on addresses: attrs.ints, the operands' elements, the results'. A primitive that has it needs
+  /// no kernel: it allocates nothing.
   void (*native)(const std::int64_t* ints, const void* const* in, void* const* out) = nullptr;
-  bool transparent = false;  // region 0, on the operands, is what the entry computes: it takes its place when executed
+  bool transparent = false;  // region 0, applied to the operands, computes the entry and takes its place when executed
   bool elementwise = false;  // result[i] depends on operand[i] only, all of one shape
   bool singular = false;     // may give infinity or NaN for finite operands
 };

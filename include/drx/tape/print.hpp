@@ -1,4 +1,4 @@
-// drx/tape/print.hpp: a tape as text, one entry a line, stable: the golden format.
+// drx/tape/print.hpp: a tape as text, one entry per line, in a stable format that tests compare.
 #pragma once
 
 #include <drx/tape/primitive.hpp>

@@ -1,11 +1,11 @@
-// drx/tape/rewrite.hpp: what all transformations are made of: copying a tape onto another, dropping dead entries.
+// drx/tape/rewrite.hpp: the parts of all transformations: copying a tape onto another, dropping dead entries.
 #pragma once
 
 #include <drx/tape/builder.hpp>
 
 namespace drx {
 
-/// ids as they are called in `names`; -1 stays -1.
+/// ids under their new names in `names`; -1 stays -1.
 constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
   vec<int> r;
   r.reserve(ids.size());
@@ -13,7 +13,7 @@ constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
   return r;
 }
 
-/// Writes t's entries to b with t's inputs standing for `inputs`. Returns b's name of each value of t.
+/// Writes t's entries to b, with `inputs` in place of t's inputs. Returns the id on b of each value of t.
 constexpr vec<int> write_entries(builder& b, const tape& t, const vec<int>& inputs) {
   vec<int> names(t.values.size(), -1);
   for (int i = 0; i < t.inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
@@ -36,8 +36,9 @@ constexpr vec<int> inputs_like(builder& b, const tape& t) {
   return r;
 }
 
-/// Whether outputs depend on all results of t's entries, and on all inputs if `inputs_too` (but for an index, the first): then there
-/// is nothing to drop, which is much quicker to see than to do. In regions too; of branches it may say no.
+/// Whether the outputs depend on all results of t's entries, and on all inputs if `inputs_too` (except a leading
+/// index), in regions too: then there is nothing to drop, which is much quicker to see than to do. For branches it may
+/// say no wrongly.
 constexpr bool is_all_used(const tape& t, bool inputs_too, bool has_index) {
   vec<bool> used(t.values.size(), false);
   for (int o : t.outputs) used[o] = true;
@@ -54,7 +55,8 @@ constexpr bool is_all_used(const tape& t, bool inputs_too, bool has_index) {
   return true;
 }
 
-/// t without the entries on which no output depends; regions too lose what nobody uses (each primitive's `prune`).
+/// t without the entries on which no output depends; unused parts of regions are dropped too (by each primitive's
+/// `prune`).
 constexpr tape without_dead_entries(const tape& t) {
   if (is_all_used(t, false, false)) return t;
   vec<bool> used(t.values.size(), false);
@@ -92,7 +94,7 @@ constexpr tape without_dead_entries(const tape& t) {
   return r;
 }
 
-/// Whether `holds` holds of an entry of t, or of one in its regions.
+/// Whether `holds` is true for an entry of t, or for one in its regions.
 template <class F>
 constexpr bool any_entry(const tape& t, F holds) {
   for (const entry& e : t.entries) {
@@ -103,7 +105,7 @@ constexpr bool any_entry(const tape& t, F holds) {
   return false;
 }
 
-/// t with the first region of each transparent entry in its place, in regions too.
+/// t with each transparent entry replaced by its first region, in regions too.
 constexpr tape without_transparent_entries(const tape& t) {
   builder b;
   vec<int> names(t.values.size(), -1);
@@ -127,8 +129,7 @@ constexpr bool has_transparent_entries(const tape& t) {
   return any_entry(t, [](const entry& e) { return e.prim->transparent; });
 }
 
-/// A region without the outputs that are not wanted; then without the inputs that it does not use, of which
-/// used_inputs tells.
+/// A region without the outputs that are not wanted; then without its unused inputs, which used_inputs reports.
 constexpr tape pruned_region(tape region, const vec<bool>& wanted_outputs, const vec<bool>& keep_inputs,
                              vec<bool>& used_inputs) {
   vec<int> outputs;

@@ -1,4 +1,4 @@
-// drx/tape/tape.hpp: the tape, a flat list of entries (JAX calls it a jaxpr, AD calls it a Wengert list).
+// drx/tape/tape.hpp: the tape, a flat list of entries (a jaxpr in JAX, a Wengert list in the literature on AD).
 #pragma once
 
 #include <drx/core/abstract_value.hpp>
@@ -9,7 +9,7 @@ namespace drx {
 struct primitive;
 using meta::vec;
 
-/// What an entry says beside its operands: axes, extents, constants, a placement.
+/// The parameters of an entry beside its operands: axes, extents, constants, a placement.
 struct attributes {
   vec<std::int64_t> ints;
   double number = 0;
@@ -22,8 +22,8 @@ struct attributes {
 
 struct entry;
 
-/// Values are numbered; each is an input or the result of one entry. Entries stand in an order in which each
-/// operand comes before its use. Regions (bodies of maps and loops) are tapes of their own, held by their entry.
+/// Values are numbered; each is an input or the result of one entry. Entries are in an order in which each operand
+/// comes before its use. Regions (bodies of maps and loops) are tapes of their own, held by their entry.
 struct tape {
   vec<abstract_value> values;
   vec<entry> entries;
@@ -49,7 +49,7 @@ struct entry {
 
 constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b);
 
-/// Whether two entries compute the same of their operands.
+/// Whether two entries compute the same function of their operands.
 constexpr bool same_work(const entry& a, const entry& b) {
   return a.prim == b.prim && a.attrs == b.attrs && same_regions(a.regions, b.regions);
 }

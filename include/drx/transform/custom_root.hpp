@@ -21,7 +21,8 @@ struct custom_root : custom {
     for (int i = 0; i < captured(s.e.attrs); ++i) r[i] = moving[i];
     return r;
   }
-  /// dx = -f'(x)^-1 df, where df is what the captured values' tangents move f at the root. The guess does not count.
+  /// dx = -f'(x)^-1 df, where df is the change of f at the root along the captured values' tangents. The guess does not
+  /// count.
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
     vec<int> inputs = at_root(s);
     vec<bool> moving;
@@ -86,12 +87,13 @@ constexpr auto root_misuse() {
 }
 }  // namespace detail
 
-/// The root x of f, f(x) = 0, that solve(guess) finds. f maps x to a residual of x's own type, and what both capture are the
-/// parameters. The derivative in them is that of the root, whatever the steps that found it (implicit function theorem):
+/// The root x of f, f(x) = 0, that solve(guess) finds. f maps x to a residual of x's own type; the parameters are the
+/// values that f and solve capture. The derivative by them is that of the root, whatever the steps that found it
+/// (implicit function theorem):
 ///     f'(x) dx = -df.
-/// solve_linear(g, r) returns v with g(v) = r, where g is the linear function f'(x), or its transpose: conjugate gradients,
-/// GMRES, or for few unknowns drx::solve of g's Jacobian. A minimiser of h is the root of drx::grad(h), a fixed point of h that
-/// of h(x) - x. The guess has no influence on the derivative.
+/// solve_linear(g, r) returns v with g(v) = r, where g is the linear function f'(x), or its transpose: by conjugate
+/// gradients, GMRES, or for few unknowns drx::solve of g's Jacobian. A minimiser of h is the root of drx::grad(h), a
+/// fixed point of h that of h(x) - x. The guess has no influence on the derivative.
 ///     auto x = drx::custom_root([=](auto x) { return drx::grad(loss)(x, rate); }, guess,
 ///                               [=](auto x) { return newton(x, rate); }, [](auto g, auto r) { return drx::solve(drx::jacfwd(g)(r), r); });
 template <class F, class X, class Solve, class SolveLinear, class Why = decltype(detail::root_misuse<F, Solve, X>())>

@@ -47,12 +47,12 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving) {
   return r;
 }
 
-/// Reverse mode. Inputs: t's, then a cotangent for each output given. Outputs: t's where `keep`, then the cotangents of
+/// Reverse mode. Inputs: t's, then a cotangent for each output given. Outputs: t's if `keep`, then the cotangents of
 /// the inputs wanted.
 constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& given, bool keep) {
   builder b;
   vec<int> names(t.values.size(), -1);
-  vec<bool> active(t.values.size(), false);  // depends on an input wanted
+  vec<bool> active(t.values.size(), false);  // depends on a wanted input
   for (int i = 0; i < t.inputs.size(); ++i) {
     names[t.inputs[i]] = b.input(t.values[t.inputs[i]]);
     active[t.inputs[i]] = wanted[i] && is_floating(t.values[t.inputs[i]].type);
@@ -123,7 +123,7 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
   return vjp(t, wanted, given, true);
 }
 
-/// Rows of x in another order; -1 stands for zeros.
+/// Rows of x in another order; -1 stands for a row of zeros.
 constexpr int rows_of(builder& b, int x, const vec<std::int64_t>& numbers) {
   if (numbers.size() != b.shape(x)[0]) throw "drx: ppermute of another number of members than the axis has";
   vec<int> rows;
@@ -134,7 +134,7 @@ constexpr int rows_of(builder& b, int x, const vec<std::int64_t>& numbers) {
   return emit::concatenate(b, rows, 0);
 }
 
-/// Of each element the number, an int64, of the first row along axis 0 that attains the maximum or minimum.
+/// For each element the number, an int64, of the first row along axis 0 that attains the maximum or minimum.
 constexpr int first_row_to_attain(builder& b, int x, bool largest) {
   attributes rows;
   rows.ints = {0};
@@ -145,7 +145,8 @@ constexpr int first_row_to_attain(builder& b, int x, bool largest) {
   return b.add1(prim::min_over, {emit::where(b, attains, number, none)}, rows);
 }
 
-/// A collective over the batch's own axis: of arrays with that axis in front, or of what all elements have in common.
+/// A collective over the batch's own axis, applied to arrays with that axis in front, or to values that all elements
+/// share.
 constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, vec<int>& names,
                           vec<bool>& has_axis) {
   int y = -1;
@@ -185,8 +186,8 @@ constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, 
   return true;
 }
 
-/// t on a batch of n: the inputs batched, and outputs, carry a new axis 0. `has_axis`: which outputs do; the others do not
-/// depend on the batch.
+/// t on a batch of n: the batched inputs, and those outputs that depend on the batch, have a new axis 0. `has_axis`
+/// tells which outputs do.
 constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::int64_t n, vec<bool>& outputs_with_axis,
                                   const placement_info* axis = nullptr) {
   region_drivers along = drivers;
@@ -229,7 +230,7 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
   check(r);
   return r;
 }
-/// The same with the axis on all outputs.
+/// As batch_where_needed, with the axis on all outputs.
 constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, const placement_info* axis) {
   vec<bool> has_axis;
   tape r = batch_where_needed(t, batched, n, has_axis, axis);

@@ -6,7 +6,7 @@
 namespace drx {
 namespace detail {
 
-/// What a function that can have a gradient returns: one floating number, or a pair of it and anything.
+/// The type of result that a function with a gradient returns: one floating number, or a pair of it and any value.
 template <class R>
 struct loss_of {
   using type = R;
@@ -21,7 +21,8 @@ struct loss_of<std::pair<L, A>> {
 template <class L>
 concept Loss = FloatingArray<L> && ScalarArray<L>;
 
-/// Why there is no gradient of F at X... in the arguments I...; `fine` where there is, or where the compiler has said why.
+/// Why F has no gradient at X... with respect to the arguments I...; `fine` where it has, or where the compiler has
+/// said why.
 template <class F, int... I, class... X>
 constexpr auto gradient_misuse(std::type_identity<X>... x) {
   using Why = decltype(derivative_misuse<F, I...>(x...));
@@ -85,9 +86,9 @@ struct gradient {
 
 }  // namespace detail
 
-/// The derivative of a function of structures that returns one floating number, in its argument 0, or in arguments I...
-/// of the type of that argument (a tuple of several). grad<0, 2>(f)(x, y, z)
-/// Of a function that returns a pair of the number and something else: a pair of the derivative and that.
+/// The derivative of a function of structures that returns one floating number, with respect to its argument 0, or to
+/// arguments I..., with the type of that argument (a tuple of several). grad<0, 2>(f)(x, y, z)
+/// If the function returns a pair of the number and another value: a pair of the derivative and that value.
 template <int... I, class F>
 constexpr auto grad(const F& f) {
   if constexpr (sizeof...(I) == 0) {

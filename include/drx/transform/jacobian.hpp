@@ -7,9 +7,9 @@
 namespace drx {
 namespace detail {
 
-/// The derivative of a result R in an argument A: for each array of the result one value of A, whose arrays have the result's
-/// axes in front.
-template <class R, class A>  // a struct: in one number itself; else its arrays have another shape, and it is the tuple of its members'
+/// The type of the derivative of a result R with respect to an argument A: for each array of the result one value of A,
+/// whose arrays have the result's axes in front.
+template <class R, class A>  // a struct R: by one number, R itself; else a tuple of its members' derivatives
 struct jacobian_of : std::conditional_t<ScalarArray<A>, std::type_identity<R>, jacobian_of<typename structure<R>::parts, A>> {};
 template <class T, class A>
 struct jacobian_of<array<T>, A> {
@@ -79,7 +79,7 @@ constexpr auto jacobian_misuse(std::type_identity<X>... x) {
   }
 }
 
-/// The rows of the unit matrix, cut to leaves of the given types: [rows, shape...] of each.
+/// The rows of the unit matrix, cut to leaves of the given types: [rows, shape...] for each.
 constexpr vec<int> unit_vectors(builder& b, const vec<abstract_value>& leaves) {
   std::int64_t n = 0, first = 0;
   for (const auto& l : leaves) n += l.shape.size();
@@ -141,7 +141,7 @@ struct jacobian {
         order.push_back(0);
         o = emit::transpose(b, o, order);
       }
-    const auto rank_among = [&](int input) {  // which of the leaves with tangents or cotangents it is
+    const auto rank_among = [&](int input) {  // its place among the leaves with tangents or cotangents
       int n = 0;
       for (int i = 0; i < input; ++i) n += in[i];
       return n;
@@ -172,11 +172,11 @@ struct jacobian {
 
 }  // namespace detail
 
-/// The Jacobian of a function of arrays or structures of them that returns such, in its argument 0, or in arguments I... (a tuple
-/// of several): the derivative of result[i...] in x[j...] is at [i..., j...]. Of a structure in a structure, for each array of the
-/// result a value of the argument's structure, with the result's axes in front of its own (stacked_t: a struct gets a
-/// drx::batched for each). A struct that is returned becomes a tuple of its members' derivatives.
-/// Forward mode, a column for each element of x: for few inputs.
+/// The Jacobian of a function from arrays or structures of them to such, with respect to its argument 0, or to
+/// arguments I... (a tuple of several): the derivative of result[i...] by x[j...] is at [i..., j...]. For structures,
+/// each array of the result gets a value of the argument's structure, with the result's axes in front of its own
+/// (stacked_t: a struct becomes a drx::batched). A returned struct becomes a tuple of its members' derivatives.
+/// It uses forward mode, a column for each element of x: for few inputs.
 template <int... I, class F>
 constexpr auto jacfwd(const F& f) {
   if constexpr (sizeof...(I) == 0) {
@@ -185,7 +185,7 @@ constexpr auto jacfwd(const F& f) {
     return detail::jacobian<true, F, I...>{f};
   }
 }
-/// The Jacobian, as jacfwd gives it, in reverse mode, a row for each element of the result: for few outputs.
+/// The Jacobian, as jacfwd gives it, by reverse mode, a row for each element of the result: for few outputs.
 template <int... I, class F>
 constexpr auto jacrev(const F& f) {
   if constexpr (sizeof...(I) == 0) {
@@ -194,8 +194,9 @@ constexpr auto jacrev(const F& f) {
     return detail::jacobian<false, F, I...>{f};
   }
 }
-/// The second derivatives of a function that returns one floating number, in its argument 0, or in arguments I...: the Jacobian
-/// of the gradient, forward over reverse mode.  hessian(f)(x) of an array is of shape [x..., x...]
+/// The second derivatives of a function that returns one floating number, with respect to its argument 0, or to
+/// arguments I...: the Jacobian of the gradient, forward over reverse mode.  hessian(f)(x) of an array has the shape
+/// [x..., x...].
 template <int... I, class F>
 constexpr auto hessian(const F& f) {
   return jacfwd<I...>(grad<I...>(f));
@@ -203,7 +204,7 @@ constexpr auto hessian(const F& f) {
 
 namespace detail {
 template <class F>
-struct full_gradient {  // in all arguments
+struct full_gradient {  // with respect to all arguments
   const F& f;
   template <class... X>
   constexpr auto operator()(const X&... x) const {
@@ -213,8 +214,9 @@ struct full_gradient {  // in all arguments
 };
 }  // namespace detail
 
-/// The Hessian of f, which returns one floating number, at x... times v..., without forming it: forward over reverse
-/// mode, the cost of a few gradients. v... are of the types of x..., and so is the result (a tuple of several).
+/// The Hessian of f, which returns one floating number, at x... times v..., without forming the Hessian: forward over
+/// reverse mode, at the cost of a few gradients. v... have the types of x..., and so has the result (a tuple of
+/// several).
 ///     auto product = drx::hvp(f, x, v);
 template <class F, class... X>
   requires(!error::AnyReported<X...>)

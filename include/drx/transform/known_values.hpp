@@ -1,18 +1,18 @@
-// drx/transform/known_values.hpp: what is known of a program's values whatever its inputs are, as long as these are
-// finite: whether they are finite too, and their signs. Of a primitive that is not named here nothing is known.
+// drx/transform/known_values.hpp: facts about a program's values that hold for all finite inputs: whether they are
+// finite too, and their signs. Nothing is known of the results of a primitive that is not named here.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
 
 namespace drx::transform {
 
-/// What is known of all elements of a value. Of what may be NaN the signs say what it is not: `not_negative` is "never
+/// Facts about all elements of a value. If it may be NaN, the signs say what it is not: `not_negative` means "never
 /// less than 0". Sums and products of finite numbers count as finite: infinity comes from singular points, and from
 /// functions that grow as exp does.
 struct known_value {
   bool finite = false;
   bool not_negative = false, not_positive = false;
-  bool not_zero = false;  // nor near to it: it is no product of others, which may have become 0
+  bool not_zero = false;  // nor near it: it is no product of others, which may have become 0
 
   [[nodiscard]] constexpr bool positive() const { return not_negative && not_zero; }
   [[nodiscard]] constexpr bool negative() const { return not_positive && not_zero; }
@@ -23,7 +23,7 @@ struct known_value {
   }
   friend constexpr bool operator==(const known_value&, const known_value&) = default;
 };
-/// What holds of either.
+/// The facts that hold for both.
 constexpr known_value either(const known_value& x, const known_value& y) {
   return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive,
           x.not_zero && y.not_zero};
@@ -71,7 +71,7 @@ constexpr known_value larger_of(const known_value& x, const known_value& y) {
   return {x.finite && y.finite, x.not_negative || y.not_negative, x.not_positive && y.not_positive,
           x.positive() || y.positive() || (x.negative() && y.negative())};
 }
-/// The result has the elements of operand 0 and no others.
+/// Whether the result has the elements of operand 0 and no others.
 constexpr bool hands_on(const primitive* p) {
   return p == &prim::broadcast_to || p == &prim::reshape || p == &prim::transpose || p == &prim::flip ||
          p == &prim::slice || p == &prim::dynamic_slice || p == &prim::take || p == &prim::stop_gradient ||
@@ -79,14 +79,14 @@ constexpr bool hands_on(const primitive* p) {
          p == &prim::all_gather || p == &prim::all_to_all || p == &prim::pmax || p == &prim::pmin ||
          p == &prim::max_over || p == &prim::min_over || p == &prim::member_transpose;
 }
-/// The result's elements are sums of some of operand 0, or 0.
+/// Whether the result's elements are sums of elements of operand 0, or 0.
 constexpr bool adds_up(const primitive* p) {
   return p == &prim::cumsum || p == &prim::window_sum || p == &prim::window_select || p == &prim::reduce_sum ||
          p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min || p == &prim::psum ||
          p == &prim::ppermute || p == &prim::member_permute || p == &prim::pad || p == &prim::shard_sum ||
          p == &prim::group_gather;
 }
-/// The result's elements are sums of products of both operands' elements.
+/// Whether the result's elements are sums of products of both operands' elements.
 constexpr bool multiplies(const primitive* p) {
   return p == &prim::matmul || p == &prim::matmul_in_doubt || p == &prim::convolution || p == &prim::recurrence;
 }
@@ -103,7 +103,7 @@ struct definitions {
       for (int r : t.entries[i].results) at[r] = i;
   }
   [[nodiscard]] constexpr const entry* of(int v) const { return at[v] < 0 ? nullptr : &t.entries[at[v]]; }
-  /// Where v comes from, through entries of this primitive and stop_gradient.
+  /// The value behind v, through entries of this primitive and stop_gradient.
   [[nodiscard]] constexpr int behind(int v, const primitive& p) const {
     for (const entry* e = of(v); e && (e->prim == &p || e->prim == &prim::stop_gradient); e = of(v)) v = e->operands[0];
     return v;
@@ -111,9 +111,9 @@ struct definitions {
   [[nodiscard]] constexpr bool same(int v, int w) const {
     return behind(v, prim::stop_gradient) == behind(w, prim::stop_gradient);
   }
-  /// Whether v is the largest (or smallest) of x along some axes, repeated along these, as x - max(x) has it: the entry
-  /// that finds it, or null. (Instead of the largest there may be one that is asked first whether it is finite:
-  /// log(sum(exp(x))) does.)
+  /// The entry that finds the largest (or smallest) of x along some axes, if v is that value, repeated along these
+  /// axes, as in x - max(x); else null. (The largest value may first be tested for being finite: log(sum(exp(x))) does
+  /// so.)
   [[nodiscard]] constexpr const entry* extremum_of(int v, int x) const {
     v = behind(v, prim::stop_gradient);
     const entry* repeated = of(v);
@@ -133,7 +133,7 @@ struct definitions {
     const entry* y = c && c->prim == &prim::less_equal ? of(c->operands[0]) : nullptr;
     return y && y->prim == &prim::abs && same(y->operands[0], e.operands[1]);
   }
-  /// The axes along which e is x minus the largest x, so that it is 0 somewhere along them and never more; or null.
+  /// The axes along which e is x minus the largest x, so that it is 0 somewhere along them and never more; else null.
   [[nodiscard]] constexpr const vec<std::int64_t>* below_maximum(const entry& e) const {
     const entry* m = e.prim == &prim::sub ? extremum_of(e.operands[1], e.operands[0]) : nullptr;
     return m && m->prim == &prim::max_over ? &m->attrs.ints : nullptr;
@@ -146,7 +146,7 @@ struct definitions {
     const auto* axes = shifted ? below_maximum(*shifted) : nullptr;
     return axes && *axes == e.attrs.ints;
   }
-  /// Whether e divides ones, where x is its own maximum, and zeros by their number.
+  /// Whether e divides ones, where x is its own maximum, and zeros elsewhere, by the number of ones.
   [[nodiscard]] constexpr bool is_share(const entry& e) const {
     const entry *hit = of(e.operands[0]), *n = of(e.operands[1]);
     if (!hit || hit->prim != &prim::cast || !n || n->prim != &prim::broadcast_to) return false;
@@ -158,7 +158,7 @@ struct definitions {
     const entry* e = of(behind(v, prim::broadcast_to));
     return e && e->prim == &prim::constant ? e->attrs.number : otherwise;
   }
-  /// Whether e is erfinv of uniform numbers between -1 and 1, of which none is an end: what normal ones are made of.
+  /// Whether e is erfinv of uniform numbers strictly between -1 and 1, as in drawing normal numbers.
   [[nodiscard]] constexpr bool is_of_uniform(const entry& e) const {
     const entry* sum = of(e.operands[0]);
     const entry* wide = sum && sum->prim == &prim::add ? of(sum->operands[0]) : nullptr;
@@ -167,7 +167,7 @@ struct definitions {
     const double low = number(sum->operands[1], -1), width = number(wide->operands[1], 2);
     return low > -1 && width >= 0 && low + width <= 1;
   }
-  /// Whether e multiplies what is the same on both sides: a square, or the inner product of a vector with itself.
+  /// Whether e multiplies a value with itself: a square, or the inner product of a vector with itself.
   [[nodiscard]] constexpr bool is_square(const entry& e) const {
     if (is_product(e.prim)) return e.operands[0] == e.operands[1];
     if (e.prim != &prim::matmul && e.prim != &prim::matmul_in_doubt) return false;
@@ -179,7 +179,7 @@ struct definitions {
 
 constexpr known_values known_outputs(const tape& t, const known_values& inputs);
 
-/// Of the inputs of a loop's region: what holds of the carries at the beginning and after any number of steps.
+/// Facts about the inputs of a loop's region: they hold for the carries at the beginning and after any number of steps.
 constexpr known_values known_in_loop(const entry& e, const known_values& operands) {
   const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
   known_values inputs{a_count()};
@@ -196,7 +196,7 @@ constexpr known_values known_in_loop(const entry& e, const known_values& operand
   }
   return inputs;
 }
-/// Of the inputs of a monoid's `combine`: of members and of what has been combined so far.
+/// Facts about the inputs of a monoid's `combine`: members, and what has been combined so far.
 constexpr known_values known_in_fold(const entry& e, const known_values& operands) {
   known_values one = known_outputs(e.regions[1], {});
   for (int i = 0; i < one.size(); ++i) one[i] = either(one[i], operands[i]);
@@ -214,7 +214,7 @@ constexpr known_values known_in_fold(const entry& e, const known_values& operand
   }
   return inputs;
 }
-/// Of the inputs of an entry's region number i. Of regions that hold a derivative to come nothing is known.
+/// Facts about the inputs of region i of an entry. Nothing is known in regions that hold a derivative to come.
 constexpr known_values known_in_region(const entry& e, int i, const known_values& operands) {
   if (e.prim == &prim::map || (e.prim->transparent && i == 0)) return operands;
   if (e.prim == &prim::scan) return known_in_loop(e, operands);
@@ -225,7 +225,7 @@ constexpr known_values known_in_region(const entry& e, int i, const known_values
   return r;
 }
 
-/// Of the result of an elementwise entry.
+/// Facts about the result of an elementwise entry.
 constexpr known_value known_element(const definitions& of, const entry& e, const known_values& in) {
   const primitive* p = e.prim;
   if (p == &prim::unit_interval) return a_count();
@@ -258,7 +258,7 @@ constexpr known_value known_element(const definitions& of, const entry& e, const
   for (const known_value& x : in) r.finite = r.finite && x.finite;
   return r;
 }
-/// Of the results of an entry without regions: of all the same.
+/// Facts about the results of an entry without regions: the same for all of them.
 constexpr known_value known_result(const definitions& of, const entry& e, const known_values& in) {
   const primitive* p = e.prim;
   if (p->elementwise) return known_element(of, e, in);
@@ -298,7 +298,7 @@ constexpr known_value known_result(const definitions& of, const entry& e, const 
     return {in[0].finite, false, false, false};
   return {};
 }
-/// Of the results of an entry.
+/// Facts about the results of an entry.
 constexpr known_values known_results(const definitions& of, const entry& e, const known_values& operands) {
   known_values r;
   const bool has_regions = e.prim == &prim::map || e.prim == &prim::scan || e.prim == &prim::reduce_with ||
@@ -310,9 +310,9 @@ constexpr known_values known_results(const definitions& of, const entry& e, cons
       const known_values other = known_outputs(e.regions[1], known_in_region(e, 1, operands));
       for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], other[i]);
     }
-    if (e.prim == &prim::reduce_with)  // nothing may have been combined
+    if (e.prim == &prim::reduce_with)  // no member may have been combined
       for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], in[i]);
-    if (e.prim == &prim::scan) {  // no step may have been done; of those that a guard leaves out the slices are zeros
+    if (e.prim == &prim::scan) {  // no step may have been done; slices of steps that a guard leaves out are zeros
       const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
       for (int i = 0; i < r.size(); ++i)
         if (i < n.carries) r[i] = in[1 + n.constants + i];
@@ -324,7 +324,7 @@ constexpr known_values known_results(const definitions& of, const entry& e, cons
   for (int i = 0; i < r.size(); ++i) r[i].finite = r[i].finite || !is_floating(of.t.values[e.results[i]].type);
   return r;
 }
-/// Of all values of a tape.
+/// Facts about all values of a tape.
 constexpr known_values known_in_tape(const tape& t, const known_values& inputs) {
   const definitions of(t);
   known_values all(t.values.size());

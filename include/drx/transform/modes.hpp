@@ -6,11 +6,12 @@
 
 namespace drx {
 
-/// A linear function on a tape: what linearize and vjp return. Called on values of the types In..., it writes itself
-/// where they meet. Returns Out. What is known of it (the point of linearization) was computed where it was made.
+/// A linear function on a tape, as linearize and vjp return it. Called on values of the types In..., it writes itself
+/// where they meet and returns Out. Residuals, which depend on the point of linearization, were computed where it was
+/// made.
 template <class Out, class... In>
 struct linear_function {
-  tape body;  // known values, then the leaves of In...
+  tape body;  // residuals, then the leaves of In...
   vec<traced_ref> known;
 
   template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::fine, error::structures_differ>>
@@ -29,7 +30,7 @@ struct linear_function {
 
 namespace detail {
 
-/// The function that t is of its inputs marked late, the others given by ids on b.
+/// The function of t's inputs marked late; the others are given by ids on b.
 template <class Out, class... In>
 constexpr linear_function<Out, In...> partially_applied(builder& b, const tape& t, const vec<bool>& late, const vec<int>& ids) {
   const transform::split_tape parts = transform::split(t, late);
@@ -37,7 +38,8 @@ constexpr linear_function<Out, In...> partially_applied(builder& b, const tape& 
   for (int id : inline_tape(b, parts.known, ids)) r.known.push_back(at(b, id));
   return r;
 }
-/// The forward derivative of a call: inputs as jvp's, outputs one tangent per output, zeros for those not floating.
+/// The forward derivative of a call, with inputs as jvp's; the outputs are one tangent per output, with zeros for those
+/// not floating.
 constexpr tape tangents_only(const tape& body, const vec<bool>& moving) {
   const tape all = transform::jvp(body, moving);
   builder b;
@@ -80,7 +82,7 @@ constexpr auto vjp(const F& f, const X&... x) {
   const traced_call call = trace_call(meeting_builder(x...), f, x...);
   const vec<bool> given = floating_outputs(call.body);
   tape back = transform::pullback(call.body, first(leaf_offsets<X...>::total, call.inputs.size()), given);
-  vec<int> inputs;  // a cotangent for each leaf of the result; what is not floating has none
+  vec<int> inputs;  // a cotangent for each leaf of the result that is floating
   int next = call.inputs.size();
   for (int i = 0; i < call.inputs.size(); ++i) inputs.push_back(back.inputs[i]);
   for (int i = 0; i < given.size(); ++i) {
@@ -150,7 +152,7 @@ template <class Why, class... X>
 concept Undifferentiable = !std::is_same_v<Why, fine>;
 }  // namespace detail
 
-/// Forward mode: the pair of f(x...) and its derivative along the tangents t..., which are of the types of x....
+/// Forward mode: the pair of f(x...) and its derivative along the tangents t..., which have the types of x...:
 ///     auto [y, dy] = drx::jvp(f, x, w, tx, tw);
 template <class F, class... X>
   requires detail::Differentiable<decltype(detail::jvp_misuse<F, X...>()), X...>
@@ -158,15 +160,15 @@ constexpr auto jvp(const F& f, const X&... x_then_t) {
   return detail::jvp(std::make_index_sequence<sizeof...(X) / 2>{}, f, x_then_t...);
 }
 /// Reverse mode: the pair of f(x...) and its pullback, a function from a cotangent of the result to those of x... (a
-/// tuple of several).
+/// tuple of several):
 ///     auto [y, pullback] = drx::vjp(f, x, w);   auto [cx, cw] = pullback(cy);
 template <class F, class... X>
   requires detail::Differentiable<decltype(detail::vjp_misuse<F, X...>()), X...>
 constexpr auto vjp(const F& f, const X&... x) {
   return detail::vjp(f, x...);
 }
-/// The pair of f(x...) and its derivative there, a linear function of the tangents of x.... What does not depend on the
-/// tangents is computed once, however often that function is called.
+/// The pair of f(x...) and its derivative there, a linear function of the tangents of x.... Residuals, which do not
+/// depend on the tangents, are computed once, however often that function is called.
 ///     auto [y, push] = drx::linearize(f, x);   auto dy = push(dx);
 template <class F, class... X>
   requires detail::Differentiable<decltype(detail::vjp_misuse<F, X...>()), X...>
@@ -184,8 +186,8 @@ template <class F, class... X, class Why = decltype(detail::vjp_misuse<F, X...>(
   requires detail::Undifferentiable<Why, X...>
 std::pair<Why, Why> linearize(const F&, const X&...) = delete;  // drx: linearize(f, x...): f must take x..., which must be float or double throughout: capture the others
 
-/// The transpose of a linear function f of values of types X...: from a cotangent of f's result to those of its arguments
-/// (a tuple of several). A function that is not linear is refused while compiling.
+/// The transpose of a linear function f of values of types X...: it maps a cotangent of f's result to those of its
+/// arguments (a tuple of several). A function that is not linear is refused while compiling.
 ///     auto back = drx::linear_transpose<drx::array<double, 3>>(f);   auto cx = back(cy);
 template <class... X, class F>
   requires detail::Differentiable<decltype(detail::vjp_misuse<F, X...>()), X...>

@@ -25,7 +25,7 @@ constexpr auto first_refusal() {
     return typename refusal<X>::type{};
   }
 }
-/// What is wrong with a program that returns R; `fine` where nothing is, or where the compiler has said it already.
+/// The misuse in a program that returns R; `fine` where there is none, or where the compiler has reported it already.
 template <class R, class... Inputs>
 constexpr auto program_misuse() {
   if constexpr (!(Structured<Inputs> && ...)) {
@@ -39,7 +39,7 @@ inline constexpr auto nothing = [](const auto&...) { return error::reported{}; }
 
 /// F, a lambda or function object without captures, traced and checked on inputs of the given types:
 ///     using Step = drx::program<step, model, float, drx::placed<batch, clients>>;
-/// A program is itself a function object: called on traced values it writes its tape there, so programs compose.
+/// A program is itself a function object: called on traced values it writes its tape there, so that programs compose.
 template <auto F, class... Inputs>
 struct program {
   using function = std::remove_const_t<decltype(F)>;
@@ -90,7 +90,7 @@ template <class P>
 struct program_refusal<P> {
   using type = typename P::misuse;
 };
-/// Why P is no program; `fine` where it is.
+/// Why P is no program; `fine` where it is one.
 template <class P>
 using no_program_t = typename program_refusal<P>::type;
 }  // namespace detail

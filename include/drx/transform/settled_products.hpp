@@ -1,6 +1,6 @@
-// drx/transform/settled_products.hpp: decides of which products in derivatives a zero must win. Rules write products in
-// doubt (primitives/guarded.hpp): where a region is differentiated it is not known what its inputs will be. The whole
-// program tells.
+// drx/transform/settled_products.hpp: decides in which products of derivatives a zero must win. Rules write undecided
+// products (primitives/guarded.hpp): where a region is differentiated, its inputs are not known yet. The whole program
+// shows which products need the guard.
 #pragma once
 
 #include <drx/transform/known_values.hpp>
@@ -11,7 +11,7 @@ namespace detail {
 constexpr bool has_doubts(const tape& t) {
   return any_entry(t, [](const entry& e) { return e.prim == &prim::mul_in_doubt || e.prim == &prim::matmul_in_doubt; });
 }
-/// x y of matrices by products of elements, in which a zero wins; one of rows, columns and inner elements is one.
+/// A matrix product by products of elements, in which a zero wins: it has one row, one column or one inner element.
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
   const int x = e.attrs.ints[0] != 0 ? emit::swap_last_two(b, operands[0]) : operands[0];
   const int y =
@@ -66,8 +66,8 @@ constexpr tape settled(const tape& t, const known_values& inputs) {
 }
 }  // namespace detail
 
-/// t, the whole of a program, without products in doubt: each is a plain one where both sides are finite for finite
-/// inputs, and else one in which a zero wins.
+/// t, the whole of a program, without undecided products: each becomes a plain one if both sides are finite for finite
+/// inputs, and else a guarded one, in which a zero wins.
 constexpr tape settled_products(const tape& t) {
   if (!detail::has_doubts(t)) return t;
   return detail::settled(t, known_values(t.inputs.size(), detail::any_finite()));

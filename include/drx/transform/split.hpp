@@ -1,4 +1,4 @@
-// drx/transform/split.hpp: a tape in two parts: what is known before some inputs are, and the rest.
+// drx/transform/split.hpp: a tape in two parts: the values known before some inputs are, and the rest.
 #pragma once
 
 #include <drx/tape/check.hpp>
@@ -11,7 +11,8 @@ struct split_tape {
   tape rest;   // residuals, the inputs marked -> the outputs
 };
 
-/// What does not depend on the inputs marked `late`, and the rest. Entries with regions stay whole. Constants are in both.
+/// The part that does not depend on the inputs marked `late`, and the rest. Entries with regions stay whole. Constants
+/// are in both.
 constexpr split_tape split(const tape& t, const vec<bool>& late) {
   vec<bool> is_late(t.values.size(), false), is_free(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) is_late[t.inputs[i]] = late[i];
@@ -23,7 +24,7 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
     const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
     for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
   };
-  for (const entry& e : t.entries) {  // what is early; of the rest, which it is
+  for (const entry& e : t.entries) {  // the early entries
     bool any = false;
     for (int o : e.operands) any = any || is_late[o];
     for (int r : e.results) {

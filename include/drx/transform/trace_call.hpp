@@ -6,7 +6,7 @@
 namespace drx::detail {
 
 template <class... X>
-struct leaf_offsets {  // where the leaves of argument I begin among those of all arguments
+struct leaf_offsets {  // the first leaf of argument I among those of all arguments
   static constexpr int total = (leaf_count<X> + ... + 0);
   static constexpr int first(int argument) {
     const int counts[] = {leaf_count<X>..., 0};
@@ -21,18 +21,19 @@ using argument_t = std::tuple_element_t<static_cast<std::size_t>(I), std::tuple<
 template <class F, class... X>
 using traced_result = call_result_t<F, traced_t<X>...>;
 
-/// Whether the compiler has complained already, of an argument or of what F returns for them.
+/// Whether the compiler has complained already about an argument, or about F's result for them.
 template <class F, class... X>
 concept AlreadyReported = error::AnyReported<X...> || error::Reported<traced_result<F, X...>>;
 
-/// f's own tape, of the leaves of x... and then of what f captured; and these inputs on the builder of the call.
+/// f's own tape, with inputs for the leaves of x... and then for the values that f captured; and these inputs on the
+/// builder of the call.
 struct traced_call {
   tape body;
   vec<int> inputs;
   builder* b;
 };
 template <class F, class... X>
-constexpr traced_call trace_call(builder* b, const F& f, const X&... x) {  // b: where the values of the call meet
+constexpr traced_call trace_call(builder* b, const F& f, const X&... x) {  // b: where the call's values meet
   const auto region = trace_region(b, f, std::type_identity<X>{}...);
   b = with_captures(b, region.captures);
   vec<int> inputs = leaves_on(*b, x...);
@@ -50,7 +51,8 @@ constexpr vec<bool> leaves_of_arguments(int inputs, std::type_identity<X>...) {
   return wanted;
 }
 
-/// Why F cannot be differentiated at X... in the arguments I...; `fine` where it can, or where the compiler has said why.
+/// Why F cannot be differentiated at X... with respect to the arguments I...; `fine` where it can, or where the
+/// compiler has said why.
 template <class F, int... I, class... X>
 constexpr auto derivative_misuse(std::type_identity<X>...) {
   if constexpr (error::AnyReported<X...>) {

@@ -1,4 +1,4 @@
-// drx/transform/vmap.hpp: a function of one example, for a batch of them.
+// drx/transform/vmap.hpp: a function of one example, applied to a batch of them.
 #pragma once
 
 #include <drx/core/batched.hpp>
@@ -6,7 +6,7 @@
 
 namespace drx {
 
-/// Which axis of an argument or result is that of the batch; negative ones count from the end.
+/// Names the batch's axis in an argument or result; negative axes count from the end.
 template <int K>
 struct axis_t {};
 /// Axis K of an argument or a result is that of the batch; a negative one counts from the end.
@@ -19,8 +19,9 @@ inline constexpr no_axis none{};
 
 namespace detail {
 
-/// What vmap's axes make of arguments X and results: the leaves' axes (-1: none), X for one example, and a result for all.
-/// Axes are those of one value (axis<K>, none) or a tuple of them for the parts of a tuple.
+/// The effect of vmap's axes on arguments X and results: the leaves' axes (-1: none), the type X of one example, and
+/// the type of a result for all. Axes are those of one value (axis<K>, none) or a tuple of them for the parts of a
+/// tuple.
 template <class X, class Axes>
 struct batch_axes {
   static constexpr bool fits = false;
@@ -36,7 +37,7 @@ struct batch_axes<X, no_axis> {
   using all = X;
 };
 template <class X, int K>
-constexpr bool axis_is_there(int more) {  // `more` axes than X has
+constexpr bool axis_is_there(int more) {  // in X with `more` axes added
   leaf_types<X> t;
   for (int i = 0; i < leaf_count<X>; ++i) {
     const int rank = t[i].shape.rank + more;
@@ -213,7 +214,7 @@ struct batched_function {
     for (int i = 0, next = 0; i < t.shape.rank; ++i) p.push_back(i == to ? from : order[next++]);
     return emit::transpose(b, x, p);
   }
-  /// The batch dealt out to the members of a placement, which has that name.
+  /// Deals the batch out to the members of the placement with that name.
   static constexpr vec<int> in_parallel(builder& b, const tape& body, vec<int> inputs, const vec<bool>& on, std::int64_t n, vec<bool>& has_axis) {
     constexpr const placement_info* p = axis_named<Name>();
     for (int i = 0; i < inputs.size(); ++i)
@@ -271,13 +272,13 @@ struct batched_function {
 
 }  // namespace detail
 
-/// f, a function of one example, as a function of a batch. `in` says which axis of each argument is the batch's, `out` where it
-/// is in the result: axis<k> or none (the whole argument for each example; a result that is the same for all), one for all
-/// arguments or a tuple with one for each; for an argument that is a tuple, a tuple again.
+/// f, a function of one example, as a function of a batch. `in` tells which axis of each argument is the batch's, `out`
+/// where that is in the result: axis<k> or none (the whole argument for each example; a result that is the same for
+/// all), one for all arguments or a tuple with one for each; for an argument that is a tuple, a tuple again.
 ///     drx::vmap(f)(x, y)                                                        axis 0 of both, and of the result
 ///     drx::vmap(drx::grad(loss), std::tuple{drx::none, drx::axis<0>})(w, rows)  one gradient for each row
 ///     drx::vmap(f, drx::axis<-1>, drx::axis<1>)(x)
-/// A struct with an axis is a drx::batched<S, n>. f may capture; what it captures has no axis.
+/// A struct with an axis is a drx::batched<S, n>. f may capture; captured values have no axis.
 template <class F, class In = axis_t<0>, class Out = axis_t<0>>
 constexpr auto vmap(const F& f, const In& = {}, const Out& = {}) {
   return detail::batched_function<F, In, Out>{f};
@@ -288,9 +289,9 @@ template <class Name, class F, class In = axis_t<0>, class Out = axis_t<0>>
 constexpr auto vmap(const F& f, const In& = {}, const Out& = {}) {
   return detail::batched_function<F, In, Out, Name>{f};
 }
-/// vmap whose examples are dealt out to ranks and threads: each is a member of the placement Name, which has as many members as
-/// the axis is long, whatever the number of ranks. Collectives over Name in f are messages. What has no axis in the result (`none`)
-/// must be the same for all: it went through a collective.
+/// vmap whose examples are dealt out to ranks and threads: each is a member of the placement Name, which has as many
+/// members as the axis is long, whatever the number of ranks. Collectives over Name in f are messages. A result without
+/// an axis (`none`) must be the same for all members, so it must have gone through a collective.
 ///     struct devices : drx::placement<devices> {};
 ///     drx::pmap<devices>(step, std::tuple{drx::none, drx::axis<0>}, drx::none)(w, rows)
 template <class Name, class F, class In = axis_t<0>, class Out = axis_t<0>>

@@ -1,4 +1,4 @@
-// drx/transform/without_carried_products.hpp: a program that is compiled as it is written where its loops could carry
+// drx/transform/without_carried_products.hpp: a program compiled as it is written, even where its loops could carry
 // products.
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace drx {
 namespace detail {
 
-/// t with loops that say no where they left the choice to the program, in regions too.
+/// t with its loops set not to carry products where they left the choice to the program, in regions too.
 constexpr tape with_products_computed(tape t) {
   for (entry& e : t.entries) {
     if (e.prim == &prim::scan) {
@@ -23,8 +23,8 @@ constexpr tape with_products_computed(tape t) {
 
 }  // namespace detail
 
-/// P, of which no loop carries products in place of matrices, but those with the option carry_products; to be compiled
-/// or shown:
+/// P without loops that carry products in place of matrices, except those with the option carry_products; to be
+/// compiled or shown:
 ///     auto run = session.compile<drx::without_carried_products<Step>>();
 template <Program P> struct without_carried_products : P {
   static constexpr drx::tape make() { return detail::with_products_computed(P::tape().thaw()); }
