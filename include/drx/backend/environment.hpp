@@ -1,4 +1,4 @@
-// drx/backend/environment.hpp: the environment variables that drx reads.
+// drx/backend/environment.hpp: the environment variables of drx.
 #pragma once
 
 #include <cstdlib>
@@ -8,13 +8,13 @@
 
 namespace drx {
 
-/// What DRX_CHECK and DRX_STALL_WARN_S say.
+/// The settings from DRX_CHECK and DRX_STALL_WARN_S.
 struct environment {
-  bool compares_calls = true;      // DRX_CHECK=0: not
-  bool compares_messages = false;  // DRX_CHECK=1
+  bool compares_calls = true;      // DRX_CHECK=0: false
+  bool compares_messages = false;  // DRX_CHECK=1: true
   double warn_after = 60;          // seconds of waiting
 
-  /// Throws std::invalid_argument where a variable says nothing that makes sense.
+  /// Throws std::invalid_argument for a variable with a meaningless value.
   static environment read() {
     environment e;
     if (const std::string_view check = text_of("DRX_CHECK"); !check.empty()) {

@@ -1,4 +1,4 @@
-// drx/backend/kokkos.hpp: tasks on the threads of Kokkos' host execution space.
+// drx/backend/kokkos.hpp: runs tasks on the threads of Kokkos' host execution space.
 #pragma once
 
 #include <drx/run/data/executor.hpp>
@@ -12,8 +12,8 @@
 
 namespace drx {
 
-/// Tasks on the threads of Kokkos' default host execution space. Several threads may call it: they take turns, since an
-/// execution space runs one loop at a time.
+/// Runs tasks on the threads of Kokkos' default host execution space. Several threads may call it: they take turns,
+/// since an execution space runs one loop at a time.
 class kokkos_executor final : public executor {
  public:
   using space = Kokkos::DefaultHostExecutionSpace;

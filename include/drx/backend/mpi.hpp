@@ -1,5 +1,5 @@
-// drx/backend/mpi.hpp: the collectives on MPI. Waiting ranks look out for ranks that have left, and say when they wait
-// for long, so that ranks that disagree end in a message and not in silence.
+// drx/backend/mpi.hpp: the collectives on MPI. Waiting ranks look for ranks that have left, and report long waits, so
+// that ranks that disagree end with a message and not in silence.
 #pragma once
 
 #include <drx/backend/environment.hpp>
@@ -22,12 +22,13 @@
 
 namespace drx {
 
-/// The collectives by MPI. Waiting is by polling, so that a rank that has left is noticed, and a long wait reported. It ends
-/// when the other ranks' does; an exception that goes by does not wait for them, but tells them.
+/// The collectives by MPI. Ranks wait by polling, so that a rank that has left is noticed and a long wait is reported.
+/// The communicator ends when those of the other ranks do; when an exception unwinds it, it does not wait for them, but
+/// tells them.
 class mpi_communicator final : public communicator {
  public:
-  /// Talks on duplicates of `parent`, so that its messages never meet the application's. All ranks of `parent` make one,
-  /// on the thread that started MPI.
+  /// Uses duplicates of `parent`, so that its messages never meet the application's. All ranks of `parent` make one, on
+  /// the thread that started MPI.
   explicit mpi_communicator(MPI_Comm parent) {
     if (parent == MPI_COMM_NULL) throw std::invalid_argument("drx::session: this rank is not in the communicator");
     int main = 0, level = MPI_THREAD_SINGLE;
@@ -41,7 +42,8 @@ class mpi_communicator final : public communicator {
     read_environment();
     departures_->warn_after(environment_.warn_after);
   }
-  /// Those of `parent`'s ranks that give the same color. Their messages count as the parent's, whose ranks leave it.
+  /// A communicator of those of `parent`'s ranks that give the same color. Its messages count as the parent's, and its
+  /// ranks leave with the parent.
   mpi_communicator(mpi_communicator& parent, int color)
       : departures_(parent.departures_), parent_(&parent), environment_(parent.environment_), chunk_(parent.chunk_) {
     take(MPI_Comm_split(parent.data_, color, parent.rank_, &data_), "MPI_Comm_split");
@@ -71,7 +73,7 @@ class mpi_communicator final : public communicator {
     count(bytes[static_cast<std::size_t>(rank_)]);
     counts_.resize(static_cast<std::size_t>(size_));
     starts_.resize(static_cast<std::size_t>(size_));
-    // In the largest units in which all blocks are whole, since a count is an int.
+    // Counts are in the largest unit that divides all blocks, since a count is an int.
     std::int64_t odd = 0;
     for (std::size_t r = 0; r < bytes.size(); ++r) odd |= bytes[r] | offset[r];
     const std::int64_t unit = odd % 8 == 0 ? 8 : odd % 4 == 0 ? 4 : 1;
@@ -86,7 +88,7 @@ class mpi_communicator final : public communicator {
       wait(request, "all_gather", total);
       return;
     }
-    for (int r = 0; r < size_; ++r) {  // more than an int counts: block by block, piece by piece
+    for (int r = 0; r < size_; ++r) {  // too large for an int: block by block, piece by piece
       const std::int64_t units = bytes[static_cast<std::size_t>(r)] / unit;
       for (std::int64_t at = 0; at < units; at += chunk_) {
         MPI_Request request;
@@ -145,7 +147,7 @@ class mpi_communicator final : public communicator {
   void set_chunk(std::int64_t elements) { chunk_ = elements; }
 
  private:
-  /// One thread at a time talks to other ranks; and no other than the one that started MPI, unless MPI allows that.
+  /// One thread at a time talks to other ranks, and only the one that started MPI, unless MPI allows others.
   class turn {
    public:
     explicit turn(mpi_communicator& c) : busy_(c.root().busy_) {
@@ -189,14 +191,14 @@ class mpi_communicator final : public communicator {
     if (parent_) parent_->count(bytes);
   }
   [[nodiscard]] mpi_communicator& root() { return parent_ ? parent_->root() : *this; }
-  /// data_ has come into being.
+  /// Sets up data_, which was just made by a call that returned `code`.
   void take(int code, const char* call) {
     check_mpi(code, call);
     MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(data_, &rank_);
     MPI_Comm_size(data_, &size_);
   }
-  /// Where the variables make no sense on one rank, or are not the same on all, all ranks throw.
+  /// If the variables make no sense on one rank, or differ between ranks, all ranks throw.
   void read_environment() {
     std::string text;
     bool refused = false;
@@ -212,17 +214,17 @@ class mpi_communicator final : public communicator {
     if (refused) throw std::invalid_argument(text);
   }
 
-  /// Whether `value` is the same on all ranks. Throws on all where they do not compare the same thing.
+  /// Whether `value` is the same on all ranks. Throws on all ranks if they do not compare the same thing.
   bool compare(std::int64_t value, const char* what) {
     const auto id = static_cast<std::int64_t>(meta::hash(what));
-    std::int64_t most[4] = {value, ~value, id, ~id};  // (the least is the complement of the most of complements)
+    std::int64_t most[4] = {value, ~value, id, ~id};  // (the minimum is the complement of the maximum of complements)
     MPI_Request request;
     check_mpi(MPI_Iallreduce(MPI_IN_PLACE, most, 4, MPI_INT64_T, MPI_MAX, data_, &request), "MPI_Iallreduce");
     wait(request, what, sizeof(most));
     if (most[2] != ~most[3]) disagree(std::string(what) + " (" + std::to_string(value) + ")");
     return most[0] == ~most[1];
   }
-  /// All ranks throw a sentence with each one's text.
+  /// All ranks throw a sentence with each rank's text.
   [[noreturn]] void disagree(std::string_view text) {
     const auto ranks = static_cast<std::size_t>(size_);
     int mine = static_cast<int>(text.size());
@@ -239,7 +241,7 @@ class mpi_communicator final : public communicator {
     throw std::runtime_error(message);
   }
 
-  /// With DRX_CHECK=1 the ranks compare what they are about to do before each collective: its number, and each rank's bytes.
+  /// With DRX_CHECK=1 the ranks compare each collective before it begins: its number, and each rank's bytes.
   void announce(const char* what, std::span<const std::int64_t> bytes) {
     ++sequence_;
     if (!environment_.compares_messages) return;
@@ -251,7 +253,7 @@ class mpi_communicator final : public communicator {
     for (auto b : bytes) text += (&b == bytes.data() ? " " : " + ") + std::to_string(b);
     disagree(text + " bytes");
   }
-  /// Whether each rank is about to get what the others send it.
+  /// Whether each rank is about to receive what the others send to it.
   void compare_messages(std::span<const message> sent, std::span<const message> received) {
     const auto sums = [&](std::span<const message> messages) {
       std::vector<std::int64_t> bytes(static_cast<std::size_t>(size_));
@@ -279,7 +281,7 @@ class mpi_communicator final : public communicator {
                 "MPI_Testall");
       if (done) return;
       const double waited = p.pause();
-      if (waited < 1) continue;  // who has left may have sent all before
+      if (waited < 1) continue;  // a rank that has left may have sent everything before
       if (const int r = departures_->gone(); r >= 0) {
         departures_->give_up("rank " + std::to_string(r) + " has ended while rank " + std::to_string(rank_) +
                              " waits for it in " + what + " of " + std::to_string(bytes) + " bytes");

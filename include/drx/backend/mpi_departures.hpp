@@ -1,4 +1,5 @@
-// drx/backend/mpi_departures.hpp: the ranks of a communicator tell each other when they take part in nothing any more.
+// drx/backend/mpi_departures.hpp: the ranks of a communicator tell each other when they leave, that is, take part in no
+// more messages.
 #pragma once
 
 #include <drx/backend/patience.hpp>
@@ -27,7 +28,7 @@ inline void check_mpi(int code, const char* call) {
   MPI_Error_string(code, text, &n);
   throw std::runtime_error(std::string(call) + ": " + std::string(text, static_cast<std::size_t>(n)));
 }
-/// Whether MPI is there: started, and not finalized.
+/// Whether MPI is running: started, and not finalized.
 inline bool mpi_runs() {
   int running = 0, ended = 0;
   MPI_Initialized(&running);
@@ -35,8 +36,8 @@ inline bool mpi_runs() {
   return running && !ended;
 }
 
-/// Each rank says once that it leaves. Who leaves in good order waits for the others to do so too. Who leaves because of an
-/// exception does not: it waits in MPI_Finalize, after its exception has been caught and told.
+/// Each rank says once that it leaves. A rank that leaves in good order waits for the others to do so too. A rank that
+/// leaves because of an exception does not: it waits in MPI_Finalize, after its exception has been caught and reported.
 class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
  public:
   /// All ranks of `parent` call this.
@@ -70,7 +71,7 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
     MPI_Iprobe(MPI_ANY_SOURCE, 0, comm_, &there, &status);
     return there ? status.MPI_SOURCE : -1;
   }
-  /// This rank will wait no more for a message that it was in the middle of: MPI cannot be finalized.
+  /// Records that this rank abandons a message that it was in the middle of: MPI cannot be finalized.
   void give_up(std::string why) { given_up_ = std::move(why); }
   [[nodiscard]] const std::string& given_up() const { return given_up_; }
   /// Whether MPI was finalized before this rank left.
@@ -82,7 +83,7 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
     wait_for_all();
     left_ = true;
   }
-  /// Tells the others, and leaves the waiting for MPI_Finalize.
+  /// Tells the others, and leaves the waiting to MPI_Finalize.
   void leave_now() {
     say();
     patience p;
@@ -91,7 +92,7 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
     ++open_ends();
     self_ = shared_from_this();
   }
-  /// How many communicators were left without waiting: MPI_Finalize will.
+  /// The number of communicators that were left without waiting, which MPI_Finalize will do.
   static int& open_ends() {
     static int count = 0;
     return count;
@@ -123,7 +124,7 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
       }
     }
   }
-  /// MPI calls this where MPI_Finalize begins, and where the destructor takes the attribute away.
+  /// MPI calls this where MPI_Finalize begins, and where the destructor removes the attribute.
   static int at_end_of_mpi(MPI_Comm, int, void* departures, void*) {
     auto& d = *static_cast<mpi_departures*>(departures);
     if (!d.ended_) d.end();
@@ -137,7 +138,7 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
       std::fflush(nullptr);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    if (!self_) {  // what talks through this is there still
+    if (!self_) {  // a communicator still uses this object
       std::fprintf(stderr, "drx: rank %d: MPI_Finalize is called while a drx::session, or drx::mpi_communicator, is "
                    "there: end that before\n", rank_);
       too_late_ = true;
@@ -154,7 +155,7 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
   std::vector<MPI_Request> byes_;
   bool left_ = false, too_late_ = false, ended_ = false;
   std::string given_up_;
-  std::shared_ptr<mpi_departures> self_;  // of one that was left without waiting
+  std::shared_ptr<mpi_departures> self_;  // of an object that was left without waiting
 };
 
 }  // namespace drx

@@ -10,7 +10,7 @@
 
 namespace drx {
 
-/// Starts MPI where the application has not, and finalizes it if so.
+/// Starts MPI if the application has not, and finalizes it in that case.
 class mpi_library {
  public:
   mpi_library(int& argc, char** argv) {
@@ -25,8 +25,8 @@ class mpi_library {
   }
   mpi_library(const mpi_library&) = delete;
   mpi_library& operator=(const mpi_library&) = delete;
-  /// Where an exception goes by, MPI_Finalize, which waits for other ranks, comes after main: first the exception is caught
-  /// and told.
+  /// When an exception unwinds it, MPI_Finalize, which waits for other ranks, comes after main, so that the exception
+  /// is caught and reported first.
   ~mpi_library() {
     if (!owns_ || !mpi_runs()) return;
     int ranks = 1;

@@ -6,11 +6,11 @@
 
 namespace drx {
 
-/// Between looks for what is to come a rank does nothing at first, so that short messages are fast; then it offers its core
-/// to others, which may be what it waits for; and after long it sleeps.
+/// Between polls a waiting rank does nothing at first, so that short messages are fast; then it yields its core to
+/// others, which may be those that it waits for; and after a long time it sleeps.
 class patience {
  public:
-  /// To be called after each look in vain. Returns for how many seconds that has gone on.
+  /// Call it after each poll in vain. Returns for how many seconds the wait has lasted.
   double pause() {
     if (looks_ < looks_at_once) {
       ++looks_;
@@ -33,7 +33,8 @@ class patience {
  private:
   using clock = std::chrono::steady_clock;
   static constexpr int looks_at_once = 100;  // some 20 microseconds
-  // With the 50 microseconds that Linux adds to a nap, it makes a wait that is so long already longer by a twentieth at most.
+  // With the 50 microseconds that Linux adds to a nap, it lengthens a wait that is so long already by a twentieth at
+  // most.
   static constexpr auto yields_for = std::chrono::milliseconds(2);
   static constexpr auto nap = std::chrono::microseconds(50);
   int looks_ = 0;

@@ -21,19 +21,19 @@
 
 namespace drx {
 
-/// Starts MPI and Kokkos where the application has not, and ends, in the right order, what it started. Make one in main
+/// Starts MPI and Kokkos if the application has not, and ends, in the right order, what it started. Make one in main
 /// and keep it until all compiled programs are gone. An exception that nobody catches ends the whole job with this
-/// rank's message and a non-zero code; one that is caught outside of the session tells the other ranks, which then throw
-/// where they wait for this one.
+/// rank's message and a non-zero code. An exception that is caught outside the session tells the other ranks, which
+/// then throw where they wait for this one.
 class session {
  public:
 #if defined(DRX_HAS_MPI)
-  /// Of all ranks of the job.
+  /// A session of all ranks of the job.
   session(int& argc, char** argv)
       : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(MPI_COMM_WORLD)) {
     warn();
   }
-  /// Of the ranks of `ranks`, all of which make one. The application has started MPI, and finalizes it.
+  /// A session of the ranks of `ranks`, all of which make one. The application has started MPI, and finalizes it.
   session(int& argc, char** argv, MPI_Comm ranks)
       : mpi_(argc, argv), kokkos_(argc, argv), communicator_(std::make_unique<mpi_communicator>(ranks)) {
     warn();
@@ -49,26 +49,26 @@ class session {
   session& operator=(const session&) = delete;
   ~session() = default;
 
-  /// This process' number among the ranks, from 0.
+  /// This process's number among the ranks, from 0.
   [[nodiscard]] int rank() const { return communicator_->rank(); }
-  /// How many processes run the program together.
+  /// The number of processes that run the program together.
   [[nodiscard]] int ranks() const { return communicator_->size(); }
-  /// How many threads this rank computes with.
+  /// The number of threads of this rank.
   [[nodiscard]] int threads() const { return executor_.concurrency(); }
   /// Whether this is the rank that prints and writes files.
   [[nodiscard]] bool root() const { return rank() == 0; }
-  /// What drx::place and drx::compiled take as communicator.
+  /// The communicator that drx::place and drx::compiled take.
   [[nodiscard]] drx::communicator& communicator() { return *communicator_; }
-  /// What drx::compiled takes as executor.
+  /// The executor that drx::compiled takes.
   [[nodiscard]] drx::executor& executor() { return executor_; }
 
-  /// See drx::place: members 0 .. n-1, of which load(i) is called for this rank's only.
+  /// Places members 0 .. n-1 of P; load(i) is called for this rank's members only. See drx::place.
   template <class P, class Load>
   auto place(std::int64_t n, Load&& load) { return drx::place<P>(*communicator_, n, std::forward<Load>(load)); }
-  /// Members of P with members of their own of Q: load(i) returns a range. See drx::place_nested.
+  /// Places members of P that have members of Q of their own: load(i) returns a range. See drx::place_nested.
   template <class P, class Q, class Load>
   auto place(std::int64_t n, Load&& load) { return drx::place_nested<P, Q>(*communicator_, n, std::forward<Load>(load)); }
-  /// Members in shards, which a program with layouts takes; leaf i is split along axes[i]. See drx::place_sharded.
+  /// Places members in shards, for a program with layouts; leaf i is split along axes[i]. See drx::place_sharded.
   template <class P, class Load>
   auto place_sharded(std::int64_t n, std::int64_t shards, Load&& load, std::vector<int> axes = {}) {
     return drx::place_sharded<P>(*communicator_, n, shards, std::forward<Load>(load), std::move(axes));
@@ -100,7 +100,7 @@ class session {
   }
 
  private:
-  /// Kokkos, started where the application has not, and then finalized.
+  /// Kokkos, started if the application has not, and finalized in that case.
   struct kokkos_library {
     kokkos_library(int& argc, char** argv) {
       if (Kokkos::is_finalized()) throw std::logic_error("drx::session: Kokkos has been finalized already");
@@ -115,7 +115,8 @@ class session {
     }
     bool owned = false;
   };
-  /// What happens to an exception that nobody catches. After one that went by it stays, since other ranks may wait for this one.
+  /// Handles an exception that nobody catches. It stays installed after an exception has unwound the session, since
+  /// other ranks may wait for this one.
   struct terminate_handler {
     terminate_handler() = default;
     terminate_handler(const terminate_handler&) = delete;
@@ -127,7 +128,7 @@ class session {
     int exceptions = std::uncaught_exceptions();
   };
 #if !defined(DRX_HAS_MPI)
-  /// A launcher started several processes, and each takes itself for the only one.
+  /// Warns if a launcher started several processes and each takes itself for the only one.
   static void warn_of_other_ranks() {
     constexpr const char* of_launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"},
                                                {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
@@ -157,14 +158,15 @@ class session {
     warn_of_spinning(cores);
 #endif
   }
-  /// Open MPI binds a rank to one core even where it runs several threads, which then share it.
+  /// Warns if Open MPI has bound the rank to one core although it runs several threads, which then share that core.
   void warn_of_binding(const cpu_set_t& cores) {
     if (CPU_COUNT(&cores) < threads() && root())
       std::fprintf(stderr, "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n", threads(),
                    CPU_COUNT(&cores), threads());
   }
 #if defined(DRX_HAS_MPI)
-  /// OpenMP's threads spin while they wait. Where a node's are more than its cores, they take these from those that work.
+  /// Warns if a node has more threads than cores: OpenMP's threads spin while they wait, and take cores from working
+  /// threads.
   void warn_of_spinning(cpu_set_t cores) {
     if (ranks() == 1) return;
     const MPI_Comm everybody = static_cast<mpi_communicator&>(*communicator_).comm();
@@ -212,7 +214,7 @@ class session {
     std::_Exit(1);
   }
 
-  // In this order they are made; they end in the other one.
+  // Members are made in this order and end in the reverse one.
   terminate_handler terminate_;
 #if defined(DRX_HAS_MPI)
   mpi_library mpi_;

@@ -1,5 +1,5 @@
-// drx/ext/eigen.hpp: Eigen's matrices and vectors of fixed size as inputs of programs, and drx's arrays as Eigen's
-// maps. Nothing is copied where the layouts agree: row-major, as drx's arrays are, or a vector.
+// drx/ext/eigen.hpp: Eigen's matrices and vectors of fixed size as inputs of programs, and drx's arrays as Eigen maps.
+// Nothing is copied where the layouts agree: row-major, as in drx's arrays, or a vector.
 #pragma once
 
 #include <drx/core/structure.hpp>
@@ -12,7 +12,7 @@
 namespace drx {
 namespace detail {
 
-/// The array that a dense Eigen type of fixed size stands for: of rank 1 for a vector, row or column.
+/// The array type that stands for a dense Eigen type of fixed size: of rank 1 for a vector, row or column.
 template <class M> struct eigen_shape {
   static constexpr bool fixed = M::RowsAtCompileTime != Eigen::Dynamic && M::ColsAtCompileTime != Eigen::Dynamic;
   static constexpr shape value = M::ColsAtCompileTime == 1   ? make_shape(M::RowsAtCompileTime)
@@ -46,7 +46,7 @@ template <class M> struct eigen_structure {
 template <Element T, int R, int C, int Options>
 struct structure<Eigen::Matrix<T, R, C, Options, R, C>>
     : detail::eigen_structure<Eigen::Matrix<T, R, C, Options, R, C>> {};
-/// Memory held elsewhere, without gaps (no strides).
+/// Memory held elsewhere, without strides.
 template <class M, int Options>
 struct structure<Eigen::Map<M, Options>> : detail::eigen_structure<Eigen::Map<M, Options>> {};
 

@@ -1,4 +1,5 @@
-// drx/ext/eigen_scalar.hpp: Eigen's matrices of duals and of variables on a tape, and derivatives of functions of Eigen's vectors.
+// drx/ext/eigen_scalar.hpp: Eigen matrices of duals and of variables on a tape, and derivatives of functions of Eigen
+// vectors.
 #pragma once
 
 #include <drx/scalar/differentiate.hpp>
@@ -31,7 +32,7 @@ struct NumTraits<X> : GenericNumTraits<X> {
   static int digits10() { return NumTraits<Literal>::digits10(); }
 };
 
-// Constants beside them: plain numbers, and scalars of lower levels.
+// Constants beside such scalars: plain numbers, and scalars of lower levels.
 template <drx::ad::Active A, class B, class Op>
   requires drx::ad::Below<B, A>
 struct ScalarBinaryOpTraits<A, B, Op> {
@@ -69,8 +70,8 @@ auto value_and_gradient_of_vector(const F& f, const X& x, const Memory&... memor
 }
 }  // namespace detail
 
-/// f(x) and its gradient, for an Eigen vector x, which the gradient is too; f is handed an Eigen map of scalars. As for
-/// std::array: by duals where there are at most 16 inputs, known while compiling, else on a local tape.
+/// f(x) and its gradient, for an Eigen vector x; the gradient is one too. f receives an Eigen map of scalars. As for
+/// std::array, it uses duals for at most 16 inputs, if their number is known while compiling, else a local tape.
 template <mode Mode = mode::automatic, class F, detail::EigenVector X>
 auto value_and_gradient(const F& f, const X& x) {
   return detail::value_and_gradient_of_vector<Mode>(f, x);
@@ -80,7 +81,7 @@ auto value_and_gradient(const F& f, const X& x, const arena& memory) {
   return detail::value_and_gradient_of_vector<Mode>(f, x, memory);
 }
 
-/// a * b, of variables one statement on the tape; Eigen's own product records each multiplication.
+/// a * b; for variables it is one statement on the tape, where Eigen's own product records each multiplication.
 template <class A, class B, int M, int K, int L, int N, int OA, int MA, int NA, int OB, int MB, int NB>
 auto matmul(const Eigen::Matrix<A, M, K, OA, MA, NA>& a, const Eigen::Matrix<B, L, N, OB, MB, NB>& b) {
   using S = detail::higher_t<A, B>;

@@ -1,8 +1,8 @@
-// drx/ext/hana.hpp: structs adapted by Boost.Hana, and hana::tuple, go everywhere a value goes:
+// drx/ext/hana.hpp: structs adapted by Boost.Hana, and hana::tuple, may stand wherever a value may:
 //     struct model { drx::array<float, 64, 10> w; drx::array<float, 10> b; };
 //     BOOST_HANA_ADAPT_STRUCT(model, w, b);
 // Members are arrays (drx::scalar<float> for one number), other adapted structs, or tuples and std::arrays of these;
-// their leaves come in the order in which the macro names them. A gradient in a model is a model.
+// their leaves have the order in which the macro names them. The gradient with respect to a model is a model.
 #pragma once
 
 #include <drx/core/structure.hpp>
@@ -21,7 +21,7 @@ namespace detail {
 
 template <class X> inline constexpr bool is_traced_struct = false;
 template <class S>
-inline constexpr bool is_traced_struct<value<S>> = true;  // has BOOST_HANA_DEFINE_STRUCT's members too, by inheritance
+inline constexpr bool is_traced_struct<value<S>> = true;  // it inherits the members of BOOST_HANA_DEFINE_STRUCT too
 
 template <class S>
 concept AdaptedStruct = std::is_class_v<S> && !is_traced_struct<S> && boost::hana::Struct<S>::value;
@@ -35,7 +35,7 @@ template <class S> struct members_of {
   template <int I> using type = std::remove_cvref_t<decltype(at<I>(std::declval<S&>()))>;
 };
 
-// Whether a traced M can stand where an M is declared: it must hold references, which only arrays can.
+// Whether a traced M can be held by a member of type M: that must hold references, which only arrays can.
 template <class M> constexpr bool holds_references() {
   if constexpr (Structured<M>) {
     if constexpr (std::is_same_v<canonical_t<M>, M>) {
@@ -99,7 +99,7 @@ requires detail::all_hold_references<S>
 struct structure<S> : detail::struct_structure<S> {
 };
 template <detail::AdaptedStruct S>
-requires(!detail::all_hold_references<S>) struct structure<S> {  // no structure: a member is a plain number, say
+requires(!detail::all_hold_references<S>) struct structure<S> {  // a member is a plain number, for example
   using why = error::structure_members_must_be_arrays;
 };
 

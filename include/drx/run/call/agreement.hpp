@@ -1,4 +1,5 @@
-// drx/run/call/agreement.hpp: what ranks compare at a call: its members, and at some calls the unplaced arguments.
+// drx/run/call/agreement.hpp: the ranks' comparison at a call: of the members, and at some calls of the unplaced
+// arguments.
 #pragma once
 
 #include <drx/core/dtype.hpp>
@@ -21,18 +22,18 @@
 
 namespace drx::run {
 
-/// A placement of a program that is in no other.
+/// A placement of a program that is nested in no other.
 struct top_placement {
   int number = 0;
   std::string_view name;
 };
-/// A leaf of an unplaced argument, which the program has as the input in `slot`.
+/// A leaf of an unplaced argument, which is the program's input in `slot`.
 struct unplaced_leaf {
   int slot = 0, argument = 0, leaf = 0;
   dtype type{};
   std::int64_t bytes = 0;
 };
-/// What all ranks must give a call alike.
+/// The inputs of a call that must be the same on all ranks.
 template <class Program>
 struct given_to_all_ranks {
   using C = code<Program>;
@@ -64,10 +65,10 @@ struct given_to_all_ranks {
   }();
 };
 
-/// The first of n things that is not the same on all ranks; n: none. digest_of(k) is a hash of the first k.
+/// The first of n things that differs between ranks; n if none does. digest_of(k) is a hash of the first k.
 template <class Digest>
 std::int64_t first_difference(communicator& c, std::int64_t n, Digest&& digest_of) {
-  std::int64_t same = 0, other = n + 1;  // the first `same` are the same everywhere; of the first `other`, some are not
+  std::int64_t same = 0, other = n + 1;  // the first `same` agree everywhere; among the first `other`, some differ
   while (other - same > 1) {
     const std::int64_t middle = same + (other - same) / 2;
     (c.all_equal(digest_of(middle), "which of several differ") ? same : other) = middle;
@@ -75,7 +76,7 @@ std::int64_t first_difference(communicator& c, std::int64_t n, Digest&& digest_o
   return same;
 }
 
-/// A number with as many digits as tell it from others, and its bits, which tell it from another NaN or zero.
+/// A number with as many digits as tell it apart, and its bits, which tell one NaN or zero from another.
 inline std::string show_element(dtype type, std::span<const std::byte> element) {
   std::string text;
   visit_dtype(type, [&]<class T>(T x) {
@@ -94,13 +95,13 @@ inline std::string show_element(dtype type, std::span<const std::byte> element) 
   return text + " (0x" + bits + ")";
 }
 
-/// The calls of a program compare in one message of one number what they are given, so that ranks that disagree do not meet
-/// in a collective. Where that differs they find out what does, and throw a sentence that names it, on all ranks.
+/// The calls of a program compare their inputs in one message of one number, so that ranks that disagree do not meet in
+/// a collective. If it differs, the ranks find out why, and throw a sentence that names the difference, on all ranks.
 class call_agreement {
  public:
   explicit call_agreement(std::int64_t fingerprint) : call_("a call of program " + std::to_string(fingerprint % 100000)) {}
 
-  /// Which call a message is about.
+  /// The name of the call, for messages.
   [[nodiscard]] const std::string& name() const { return call_; }
 
   /// `members`: by placement; `inputs`: by slot. (DRX_CHECK=0 leaves this out.)
@@ -108,7 +109,7 @@ class call_agreement {
                std::span<const unplaced_leaf> leaves, const std::vector<std::byte*>& inputs) {
     if (placements.empty() || c.size() == 1 || !c.checks_calls()) return;
     ++calls_;
-    // At calls 1, 2, 4, 8, ... the part of the time that it takes goes to 0.
+    // At calls 1, 2, 4, 8, ... its part of the time goes to 0.
     if (!c.checks_arguments() && !std::has_single_bit(calls_)) leaves = {};
     meta::digest d;
     for (const top_placement& p : placements) {
@@ -159,7 +160,7 @@ class call_agreement {
   }
 
   std::string call_;
-  std::uint64_t calls_ = 0;  // that were compared: as many on all ranks, since all take part
+  std::uint64_t calls_ = 0;  // the number that were compared, which is the same on all ranks, since all take part
 };
 
 }  // namespace drx::run

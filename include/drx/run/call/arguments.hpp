@@ -1,4 +1,5 @@
-// drx/run/call/arguments.hpp: a call's arguments: checked, and bound to the slots of the program's inputs.
+// drx/run/call/arguments.hpp: the arguments of a call: they are checked, and bound to the slots of the program's
+// inputs.
 #pragma once
 
 #include <drx/run/call/members.hpp>
@@ -15,7 +16,7 @@
 
 namespace drx::run {
 
-/// Whether A holds the members of an input I: is a partitions<S, P> of its S and P.
+/// Whether A holds the members of an input of type I: it is a partitions<S, P> with the S and P of I.
 template <class I, class A>
 inline constexpr bool holds_members = requires(const A& a) {
   []<class S, class P>(const partitions<S, P>&) requires(std::is_same_v<canonical_t<I>, placed<S, P>>) {}(a);
@@ -25,8 +26,8 @@ concept MemoryOf = requires(const A& a) {
   { *a.data() } -> std::convertible_to<const T&>;
   a.size();
 } && std::is_same_v<std::remove_cvref_t<decltype(*std::declval<const A&>().data())>, T>;
-/// Whether A can be the argument for an input I: its members, a structure of as many leaves, or contiguous memory of its element type.
-/// (Shapes of structures are compared when it is called.)
+/// Whether A can be the argument for an input I: its members, a structure with as many leaves, or contiguous memory of
+/// its element type. (Shapes of structures are compared at the call.)
 template <class I, class A>
 constexpr bool goes_for_input() {
   if constexpr (Placed<I>) {
@@ -40,7 +41,7 @@ constexpr bool goes_for_input() {
     return false;
   }
 }
-/// Why a program with the given inputs cannot be called with A...; `fine` where it can.
+/// The misuse in calling a program of the given inputs with A...; `fine` where there is none.
 template <class... I, class... A>
 constexpr auto call_misuse(std::type_identity<std::tuple<I...>>, std::type_identity<A>...) {
   if constexpr (sizeof...(I) != sizeof...(A)) {
@@ -59,7 +60,7 @@ class call_arguments : protected call_members<C> {
  protected:
   using base = call_members<C>;
 
-  /// By output: the slot of one that a stage writes where the caller wants it, else -1.
+  /// By output: its slot, if a stage writes it where the caller wants it; else -1.
   static constexpr auto direct_slots = [] {
     struct {
       std::int64_t slot[C::tape.regions[0].outputs.count + 1] = {};
@@ -81,7 +82,7 @@ class call_arguments : protected call_members<C> {
     for (int i = 0; i < C::tape.regions[0].inputs.count; ++i) r.of[i] = C::bytes(C::input(0, i));
     return r;
   }();
-  /// Argument `number`, of which the program has an I. The inputs that it is begin at `slot`, which moves on.
+  /// Binds argument `number`, for which the program has an input I, to the slots from `slot` on, which advances.
   template <class I, class A>
   void bind(const A& a, int& slot, int number) {
     if constexpr (Placed<I>) {
@@ -135,7 +136,7 @@ class call_arguments : protected call_members<C> {
   static bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
     return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());
   }
-  /// What lies in `data`; a copy of it, where the program has given that as a result and will write over it.
+  /// `data` itself, or a copy of it if the program has returned it as a result and will write over it.
   std::byte* not_written(std::byte* data, std::int64_t bytes, int slot) {
     const auto size = static_cast<std::size_t>(bytes);
     for (const std::span<const std::byte> result : placed_results_)
@@ -148,12 +149,12 @@ class call_arguments : protected call_members<C> {
       }
     return data;
   }
-  /// The next input is what lies in `data`.
+  /// Binds the next input to `data`.
   void take(int& slot, std::byte* data, std::int64_t bytes) {
     slots_[static_cast<std::size_t>(slot++)] = data;
     if constexpr (direct_slots.any) arguments_.push_back({data, static_cast<std::size_t>(bytes)});
   }
-  /// Members come in as many shards, and split, as the program takes them.
+  /// Checks that members come in as many shards, and split along the same axes, as the program takes them.
   template <class I, class S, class P>
   static void check_layout(const partitions<S, P>& a, int slot, const std::string& name) {
     constexpr std::int64_t shards = base::shards_of(&placement_of<P>);
@@ -185,7 +186,7 @@ class call_arguments : protected call_members<C> {
   std::vector<std::byte*> slots_;
   std::vector<std::span<const std::byte>> placed_results_;  // by output: those of the last call, in memory of the program
   std::vector<buffer> copies_;                              // by input: of arguments that are such results
-  std::vector<std::span<const std::byte>> arguments_;  // where a result may be written over one
+  std::vector<std::span<const std::byte>> arguments_;  // arguments that a result may be written over
 };
 
 }  // namespace drx::run

@@ -1,4 +1,4 @@
-// drx/run/call/compile_options.hpp: what a program is compiled with, beside itself.
+// drx/run/call/compile_options.hpp: the options with which a program is compiled.
 #pragma once
 
 #include <drx/core/placement.hpp>
@@ -9,7 +9,7 @@
 
 namespace drx {
 
-/// The number of members of a placement that no argument of the program tells.
+/// The number of members of a placement that no argument of the program has.
 struct member_count {
   const placement_info* placement;
   std::int64_t count;
@@ -24,7 +24,7 @@ constexpr member_count members(std::int64_t n) {
 /// Options of session::compile and drx::compiled.
 struct compile_options {
   reduction_order order = reduction_order::tree;
-  std::vector<member_count> members = {};  // of placements that no argument has; of a nested one: at each member of the outer
+  std::vector<member_count> members = {};  // for placements that no argument has; for a nested one: at each member of the outer
 };
 inline std::string show(const compile_options& options) {
   std::string text = options.order == reduction_order::tree ? "reduction_order::tree" : "reduction_order::fast";

@@ -1,4 +1,4 @@
-// drx/run/call/compiled.hpp: a program made ready to run: its workspaces are laid out, calls allocate nothing.
+// drx/run/call/compiled.hpp: a program made ready to run: its workspaces are laid out, and calls allocate nothing.
 #pragma once
 
 #include <drx/core/errors.hpp>
@@ -16,9 +16,10 @@
 
 namespace drx {
 
-/// A program on an executor and a communicator. Call it as the function that it was written as, with host values:
+/// A program on an executor and a communicator. Call it like the function that it was made from, with host values:
 /// numbers, arrays, structures, drx::partitions. Unplaced arguments must be the same on every rank. Placed results lie
-/// in this object and are valid until the next call. One call at a time: another thread's meanwhile throws std::logic_error.
+/// in this object and are valid until the next call. Calls exclude each other: a call from another thread while one is
+/// under way throws std::logic_error.
 template <class Program>
 class compiled : run::call_results<run::code<Program>> {
   using C = run::code<Program>;
@@ -83,7 +84,7 @@ class compiled : run::call_results<run::code<Program>> {
   template <class... A, class Why = error::placed_results_would_outlive_their_program>
     requires(run::CallArguments<inputs, A...> && detail::is_view<result>)
   result operator()(const A&... arguments) && = delete;  // drx: placed results are views of the program's memory: auto p = session.compile<P>(); auto r = p(x);
-  /// The same into a result that the caller holds. Arguments may lie in it.
+  /// Runs the program and writes its results into `result`, which the caller holds. Arguments may lie in it.
   template <class... A, class Why = run::call_misuse_t<inputs, A...>>
     requires(!run::CallArguments<inputs, A...>)
   void call(result& r, const A&... arguments) const& = delete;  // drx: one argument for each input of the program: placed members of its own type (session.place), a value of its own structure, or contiguous memory of its element type
@@ -128,7 +129,8 @@ class compiled : run::call_results<run::code<Program>> {
   }
 
  private:
-  /// Memory for placed values that are held whole: of every stage over a placement at the top, in loops too.
+  /// Provides memory for placed values that are held whole: those of every stage over a placement at the top, in loops
+  /// too.
   static void provide_collected(const run::frame& f) {
     run::for_each_stage<C>([&]<int E>(std::integral_constant<int, E>) {
       if constexpr (C::placements.parent[C::placements.index(C::tape.entries[E].placement)] < 0)

@@ -7,7 +7,7 @@
 
 namespace drx::run {
 
-/// Refuses a call while another is under way, and of a program that was moved from. It moves with its program.
+/// Refuses a call while another is under way, and calls of a program that was moved from. It moves with its program.
 class call_gate {
  public:
   call_gate() = default;
@@ -18,7 +18,7 @@ class call_gate {
   }
   ~call_gate() = default;
 
-  /// The call is under way as long as what this returns. `call` is for the message.
+  /// Opens a call, which lasts as long as the returned object. `call` is its name, for the message.
   [[nodiscard]] auto enter(const std::string& call) {
     state before = state::open;
     if (state_.compare_exchange_strong(before, state::taken, std::memory_order_acquire)) return passage(&state_);

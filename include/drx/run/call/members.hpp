@@ -1,4 +1,5 @@
-// drx/run/call/members.hpp: how many members each placement has in a call: as arguments, the program and its options say, which must agree.
+// drx/run/call/members.hpp: the number of members of each placement in a call. Arguments, the program and its options
+// give such numbers, which must agree.
 #pragma once
 
 #include <drx/run/call/compile_options.hpp>
@@ -12,13 +13,13 @@
 
 namespace drx::run {
 
-/// `name` is what told a number, for messages.
+/// The numbers of members in a call. `name` is always the origin of a number, for messages.
 template <class C>
 class call_members {
  protected:
-  /// In how many shards a member of a placement is.
+  /// The number of shards of a placement's member.
   static constexpr std::int64_t shards_of(const placement_info* p) { return C::mesh.count > 0 && C::mesh.members == p ? C::mesh.count : 1; }
-  /// The axis along which `part` is shorter; -1: none.
+  /// The axis along which `part` is shorter; -1 if there is none.
   static constexpr int split_axis(const shape& whole, const shape& part) {
     for (int k = 0; k < whole.rank; ++k)
       if (whole[k] != part[k]) return k;
@@ -28,7 +29,7 @@ class call_members {
   void agree(int p, const membership& m, std::string_view name) {
     if (p < 0) return;  // the program does not use it
     membership& known = members_[static_cast<std::size_t>(p)];
-    const auto placement = [p] { return std::string(C::placements.placement[p]->name); };  // (a call that is right allocates nothing)
+    const auto placement = [p] { return std::string(C::placements.placement[p]->name); };  // (a correct call allocates nothing)
     if (known.total < 0) {
       known = m;
       return;
@@ -39,7 +40,7 @@ class call_members {
     const auto other_subset = [&] {
       return std::invalid_argument("drx: " + std::string(name) + " is another subset of " + placement() + " than an earlier argument");
     };
-    if (m.chosen && known.chosen && m.choice != known.choice) throw other_subset();  // on all ranks, those with none of them too
+    if (m.chosen && known.chosen && m.choice != known.choice) throw other_subset();  // thrown on all ranks, also on those with no member of it
     if ((m.storage || known.storage) && m.local == known.local)
       for (std::int64_t i = 0; i < m.local; ++i)
         if ((m.storage ? m.storage[i] : i) != (known.storage ? known.storage[i] : i))
@@ -53,7 +54,7 @@ class call_members {
         if (m.offsets[i] != known.offsets[i])
           throw std::invalid_argument("drx: " + std::string(name) + " has other numbers of " + placement() + " per member than an earlier argument");
   }
-  /// How many members a placement has (at each member of its parent), by what the program or its options say.
+  /// Sets the number of members of a placement (at each member of its parent), as the program or its options give it.
   void has_members(int p, std::int64_t count, std::string_view name) {
     const auto at = static_cast<std::size_t>(p);
     if (boundaries_.empty()) boundaries_.resize(members_.size());
@@ -82,7 +83,7 @@ class call_members {
     }
     agree(p, m, name);
   }
-  /// What the program and its options say. In the end all numbers are known.
+  /// Takes the numbers that the program and its options give. After it all numbers are known.
   void known_counts() {
     for (const auto& c : options_.members) {
       const int p = C::placements.index(c.placement);
@@ -101,7 +102,7 @@ class call_members {
                                     " has; compile with {.members = {drx::members<" + std::string(C::placements.placement[p]->name) + ">(n)}}");
   }
 
-  /// Of a placement in another: how many each member of that has.
+  /// For a nested placement: the number of members at each member of the outer one.
   void known_nested_counts() {
     for (int depth = 1; depth < C::placements.count; ++depth)  // parents are known before
       for (const auto& c : options_.members) {
@@ -119,7 +120,7 @@ class call_members {
   void prepare_shards() {
     if constexpr (C::mesh.count > 0) {
       const auto& m = members_[static_cast<std::size_t>(C::placements.index(C::mesh.members))];
-      if (m.total == 0)  // what loops carry in parts would be lost
+      if (m.total == 0)  // (loops could not carry parts)
         throw std::invalid_argument("drx: a program with layouts needs members of " + std::string(C::mesh.members->name) + ", and there are none");
       runtime_.shards.prepare(*runtime_.communicator, m.boundaries, C::mesh.count);
       runtime_.columns.prepare(*runtime_.communicator, m.boundaries, C::mesh.count);
@@ -129,7 +130,7 @@ class call_members {
   compile_options options_;
   runtime runtime_;
   std::vector<membership> members_;  // by placement
-  std::vector<std::vector<std::int64_t>> boundaries_;  // by placement: of members whose number is not an argument's
+  std::vector<std::vector<std::int64_t>> boundaries_;  // by placement: for members whose number no argument gives
 };
 
 }  // namespace drx::run

@@ -1,4 +1,4 @@
-// drx/run/call/results.hpp: a call's results: written where the caller wants them, or copied there.
+// drx/run/call/results.hpp: the results of a call: written where the caller wants them, or copied there.
 #pragma once
 
 #include <drx/run/call/arguments.hpp>
@@ -39,7 +39,8 @@ class call_results : protected call_arguments<C> {
  protected:
   using base = call_arguments<C>;
 
-  /// Before the program runs: has stages write results where they are wanted. The outputs that r is begin at `out`, which moves on.
+  /// Before the program runs: makes stages write their results where they are wanted. r is the outputs from `out` on,
+  /// which advances.
   template <class R>
   void bind_results(R& r, int& out) {
     if constexpr (detail::is_partitions<R>) {
@@ -60,7 +61,7 @@ class call_results : protected call_arguments<C> {
       });
     }
   }
-  /// The caller's memory; where an argument lies there too, memory of our own.
+  /// The caller's memory, or memory of our own where an argument lies there too.
   void bind_result(int out, std::byte* data, std::int64_t bytes) {
     for (const auto& a : this->arguments_)
       if (base::overlap(a, {data, static_cast<std::size_t>(bytes)})) {
@@ -89,7 +90,7 @@ class call_results : protected call_arguments<C> {
     }
     return r;
   }();
-  /// Copies inputs that are outputs, where another result is about to be written over them.
+  /// Copies inputs that are outputs, if another result is about to be written over them.
   void keep_inputs() {
     unroll<C::tape.regions[0].outputs.count>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (passed_on.of[I]) {
@@ -104,7 +105,7 @@ class call_results : protected call_arguments<C> {
       }
     });
   }
-  /// After it has run: copies the results that are not there yet.
+  /// After the program has run: copies the results that are not in place yet.
   template <class R>
   void extract(R& r, const frame& f, int& out) {
     if constexpr (detail::is_partitions<R>) {
@@ -156,7 +157,7 @@ class call_results : protected call_arguments<C> {
     }
     return r;
   }();
-  /// Along which axis output `out` is split, of which each member has an array of that shape.
+  /// The axis along which output `out` is split, if each member has an array of shape s.
   static int output_axis(const shape& s, int out) {
     int axis = -1;
     unroll<C::tape.regions[0].outputs.count>([&]<int V>(std::integral_constant<int, V>) {
@@ -182,8 +183,8 @@ class call_results : protected call_arguments<C> {
   }
 
   std::vector<buffer> own_results_;  // by output
-  std::vector<std::shared_ptr<void>> replaced_;  // what results were before the call: its arguments may be the same objects
-  std::vector<std::span<const std::byte>> results_;  // by output, where an output is an input
+  std::vector<std::shared_ptr<void>> replaced_;  // results from before the call, which may be the call's arguments as well
+  std::vector<std::span<const std::byte>> results_;  // by output, if an output is an input
 };
 
 }  // namespace run

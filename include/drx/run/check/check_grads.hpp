@@ -1,4 +1,5 @@
-// drx/run/check/check_grads.hpp: compares a program's derivatives with differences, and finds the primitive whose rule is wrong.
+// drx/run/check/check_grads.hpp: compares a program's derivatives with differences, and finds the primitive whose rule
+// is wrong.
 #pragma once
 
 #include <drx/run/check/interpreter.hpp>
@@ -16,31 +17,31 @@ namespace drx {
 
 /// Options of check_grads.
 struct check_grads_options {
-  int order = 1;             // of derivatives
-  double tolerance = 1e-6;   // of differences, relative to the largest number among the tangents of a result
-  double step = 1e-4;        // of differences; smaller ones are tried where it is too long or crosses a kink
-  std::uint64_t seed = 1;    // of the directions
-  interpreter::member_counts members = {};  // of placements that no input has
+  int order = 1;             // of the derivatives
+  double tolerance = 1e-6;   // for differences, relative to the largest number among the tangents of a result
+  double step = 1e-4;        // for differences; smaller ones are tried where it is too long or crosses a kink
+  std::uint64_t seed = 1;    // for the random directions
+  interpreter::member_counts members = {};  // for placements that no input has
 };
 
 /// A derivative that disagrees, and the innermost entry whose own rule does.
 struct grads_disagreement {
   int order = 1;         // of the derivative
-  std::string tape;      // which tape was differentiated: "the program", "its reverse derivative", ...
-  std::string what;      // "forward mode and differences", "reverse and forward mode", or what a rule threw
+  std::string tape;      // the tape that was differentiated: "the program", "its reverse derivative", ...
+  std::string what;      // "forward mode and differences", "reverse and forward mode", or the text that a rule threw
   double got = 0, expected = 0;
-  std::string primitive;              // empty where each entry by itself agrees
+  std::string primitive;              // empty if each entry by itself agrees
   int entry = -1;                     // the number of its first result on its tape, as `show` prints it
   std::vector<abstract_value> operands;
   std::vector<std::string> path;      // the entry's line, and those of the maps and loops around it, from outside in
 };
 
-/// What check_grads found. Printable; true if all derivatives agree.
+/// The result of check_grads. Printable; true if all derivatives agree.
 struct check_grads_report {
   std::optional<grads_disagreement> wrong;
   int checks = 0;      // comparisons made
-  int unclear = 0;     // of them: differences did not settle at any step (a kink, a jump, numbers that are not finite)
-  double error = 0;    // the largest difference of those that agree, relative
+  int unclear = 0;     // those in which differences did not settle at any step (a kink, a jump, infinity)
+  double error = 0;    // the largest relative difference among those that agree
 
   [[nodiscard]] bool ok() const { return !wrong; }
   explicit operator bool() const { return ok(); }
@@ -72,7 +73,7 @@ inline tensor in_double(const tensor& x) {
   for (std::int64_t i = 0; i < x.size(); ++i) y.data<double>()[i] = static_cast<double>(x.data<float>()[i]);
   return y;
 }
-/// t computed in double where it computes in float, with the same numbers of values: differences of floats have two
+/// t computed in double where it computes in float, with the same number of values: differences of floats have two
 /// digits, and a rule is the same for both.
 inline tape in_double(const tape& t) {
   tape r = t;
@@ -85,7 +86,7 @@ inline tape in_double(const tape& t) {
       e.attrs.ints[0] = static_cast<std::int64_t>(dtype::float64);
     const vec<abstract_value> operands = r.types_of(e.operands);
     const vec<abstract_value> types = e.prim->type({operands, e.attrs, e.regions});
-    vec<entry> casts;  // of what is float by its attributes, such as a constant
+    vec<entry> casts;  // for entries that are float by their attributes, such as constants
     for (int i = 0; i < types.size(); ++i) {
       if (types[i] == r.values[e.results[i]]) continue;
       entry cast;
@@ -152,7 +153,7 @@ class grads_checker {
     return without_dead_entries(r);
   }
 
-  /// First derivatives of t at x along a random direction.
+  /// Compares the first derivatives of t at x along a random direction.
   outcome compare(const tape& t, const tensors& x, const site& at) {
     try {
       return compare_or_throw(t, x, at);
@@ -179,7 +180,7 @@ class grads_checker {
 
     outcome forward;
     double step = options_.step;
-    for (int attempt = 0; attempt < 4; ++attempt, step /= 16) {  // a derivative is a limit: one step that agrees will do
+    for (int attempt = 0; attempt < 4; ++attempt, step /= 16) {  // a derivative is a limit: one step that agrees is enough
       const outcome o = compare_slopes(t, x, directions, moving, given, at, tangents, step);
       if (attempt == 0 || forward.is == verdict::unclear || o.is == verdict::agrees) forward = o;
       if (forward.is == verdict::agrees) break;
@@ -219,8 +220,9 @@ class grads_checker {
     }
     return r;
   }
-  /// The tangents against differences. Where a function is smooth, slopes settle as the step halves and the difference of
-  /// the one-sided slopes halves with it; where it has a kink that difference stays, and differences decide nothing.
+  /// Compares the tangents with differences. Where a function is smooth, slopes settle as the step halves, and the
+  /// difference of the one-sided slopes halves with it; at a kink that difference stays, and differences decide
+  /// nothing.
   outcome compare_slopes(const tape& t, const tensors& x, const tensors& directions, const vec<bool>& moving,
                          const vec<bool>& given, const site& at, const tensors& tangents, double h) {
     const auto there = [&](double by) { return moved(t, x, directions, moving, given, at, by); };
@@ -254,7 +256,7 @@ class grads_checker {
     return worst;
   }
 
-  // ---- which entry it is ----
+  // ---- finding the entry ----
 
   /// Goes through t at x, each entry as a tape of its own at the operands that occur, up to the first that disagrees.
   bool locate(const tape& t, tensors x, const site& at) {
@@ -292,7 +294,7 @@ class grads_checker {
     }
     return false;
   }
-  /// Evaluates an entry, and goes through its regions each time that they are run.
+  /// Evaluates an entry, and goes through its regions each time they run.
   struct descent final : evaluation {
     grads_checker& checker;
     const site& at;
@@ -330,10 +332,11 @@ class grads_checker {
 
 }  // namespace detail
 
-/// The derivatives of a tape's floating outputs in its floating inputs, along random directions, at `inputs`: forward
-/// mode against central differences, reverse mode against forward mode (<w, J v> = <J^T w, v>), then the same of both
-/// derivatives up to options.order. On the plain interpreter, and in double where the tape has float. Where they disagree,
-/// each entry is checked by itself, in maps and loops too, and the first and innermost whose rule is wrong is named.
+/// Checks the derivatives of a tape's floating outputs with respect to its floating inputs, along random directions, at
+/// `inputs`: forward mode against central differences, reverse mode against forward mode (<w, J v> = <J^T w, v>), then
+/// both derivatives in the same way, up to options.order. It uses the plain interpreter, and double where the tape has
+/// float. Where derivatives disagree, each entry is checked by itself, in maps and loops too, and the first and
+/// innermost whose rule is wrong is named.
 inline check_grads_report check_grads(const tape& t, const std::vector<tensor>& inputs, const check_grads_options& options = {}) {
   run(t, inputs, options.members);  // refuses inputs that are not the tape's
   detail::scope top;
@@ -398,7 +401,8 @@ struct grads_check<Throws, Program, std::tuple<X...>> {
 };
 }  // namespace detail
 
-/// A program's derivatives against differences at the given inputs: structures as they are, placed ones as std::vectors.
+/// Checks a program's derivatives against differences at the given inputs: structures as they are, placed ones as
+/// std::vectors.
 ///     auto report = drx::check_grads<Loss>(model, batches, {.order = 2});
 ///     if (!report) std::cerr << report;      // names the primitive whose rule is wrong
 template <class Program>

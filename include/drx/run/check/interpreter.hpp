@@ -1,5 +1,5 @@
-// drx/run/check/interpreter.hpp: the plain interpreter: serial, unfused, entry by entry. What every other way of running a
-// program is compared with. Reductions fold in the order of the members.
+// drx/run/check/interpreter.hpp: the plain interpreter: serial, unfused, entry by entry. All other ways of running a
+// program are compared with it. Reductions fold in the order of the members.
 #pragma once
 
 #include <drx/tape/evaluation.hpp>
@@ -13,7 +13,7 @@
 
 namespace drx::interpreter {
 
-/// How many members a placement has, where no input says so.  members<clients>(100)
+/// The number of members of a placement that no input has.  members<clients>(100)
 struct member_count {
   const placement_info* placement;
   std::int64_t count;
@@ -24,8 +24,9 @@ using member_counts = std::vector<member_count>;
 
 namespace detail {
 
-/// What the program's inputs say of the placements: the counts at one level, and for each member those inside of it.
-/// (Asked of the inputs and not of a region's operands, since a transformation drops operands that no value needs.)
+/// The counts of placements that the program's inputs give: those at one level, and for each member those inside it.
+/// (They come from the inputs and not from a region's operands, since a transformation drops operands that no value
+/// needs.)
 struct scope {
   struct group {
     const placement_info* placement;
@@ -72,9 +73,9 @@ inline bool is_of_type(const tensor& x, const abstract_value& type) {
   return true;
 }
 
-/// Where a region is evaluated: in which member, of which member, ... of the whole.
+/// The position at which a region is evaluated: in which member, of which member, ... of the whole.
 struct site {
-  const scope* here;  // null where no input says anything
+  const scope* here;  // null where no input gives counts
   const site* outer;
   const member_counts& given;
 
@@ -123,7 +124,7 @@ inline std::vector<tensor> evaluate(const tape& t, std::vector<tensor> inputs, c
   return outputs;
 }
 
-/// How many members a placement has where the program itself says so: an array is distributed to them, or gathered.
+/// Adds the numbers of members that the program itself gives: an array is distributed to them, or gathered.
 inline void add_static_counts(const tape& t, member_counts& counts) {
   for (const entry& e : t.entries) {
     const std::int64_t n = plan::members_said_by(t, e);
@@ -139,7 +140,7 @@ inline void add_static_counts(const tape& t, member_counts& counts) {
 }  // namespace detail
 
 /// The outputs of t. Counts of placements come from the placed inputs; `given` has those of placements that no input
-/// has. Throws std::invalid_argument where inputs are not of t's types or disagree on a count.
+/// has. Throws std::invalid_argument where inputs do not have t's types, or disagree on a count.
 inline std::vector<tensor> run(const tape& t, std::vector<tensor> inputs, const member_counts& given = {}) {
   if (inputs.size() != static_cast<std::size_t>(t.inputs.size()))
     throw std::invalid_argument("drx: the tape has " + std::to_string(t.inputs.size()) + " inputs, given are " +
@@ -171,10 +172,11 @@ inline std::vector<tensor> run(const tape& t, std::vector<tensor> inputs, const 
 
 namespace detail {
 
-/// How a value of structure X is held: numbers for scalars, std::vector for placed values, the structure otherwise.
-///   type                 what is returned for it
-///   read(x, out)         the leaves of x to out[0..]
-///   write(in) -> type    and back
+/// The form in which a value of structure X is held: numbers for scalars, std::vector for placed values, the structure
+/// otherwise.
+///   type                 the form of results
+///   read(x, out)         writes the leaves of x to out[0..]
+///   write(in) -> type    the reverse
 template <class X> struct held {
   using type = typename structure<X>::host;
   template <class V> static void read(const V& x, tensor* out) {
@@ -243,7 +245,7 @@ template <class S, class P> struct held<placed<S, P>> {
   }
 };
 
-// Tuples of any kind, part by part, as any part may be placed.
+// Tuples of any kind, part by part, since any part may be placed.
 template <template <class...> class Tuple, class Get, class... X> struct held_tuple {
   using type = Tuple<typename held<X>::type...>;
   using structure_type = drx::detail::tuple_structure<Tuple, Get, X...>;
@@ -280,10 +282,10 @@ template <class X, std::size_t N> struct held<std::array<X, N>> {
 
 }  // namespace detail
 
-/// What `call` takes and returns for a value of structure X.
+/// The type that `call` takes and returns for a value of structure X.
 template <class X> using held_t = typename detail::held<X>::type;
 
-/// The leaves of x, which stands for a value of structure X: itself, or a std::vector of members where X is placed.
+/// The leaves of x, which represents a value of structure X: itself, or a std::vector of members where X is placed.
 template <class X, class V> std::vector<tensor> to_tensors(const V& x) {
   std::vector<tensor> leaves(static_cast<std::size_t>(leaf_count<X>));
   detail::held<X>::read(x, leaves.data());
@@ -314,7 +316,7 @@ auto call(std::type_identity<std::tuple<X...>>, const member_counts& given, cons
 template <class Program, class... V> auto call(const V&... x) {
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, {}, x...);
 }
-/// The same with counts of placements that no input has.  call<P>(member_counts{members<clients>(100)}, 1.0)
+/// `call` with counts of placements that no input has.  call<P>(member_counts{members<clients>(100)}, 1.0)
 template <class Program, class... V> auto call(const member_counts& given, const V&... x) {
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, given, x...);
 }
