@@ -14,7 +14,7 @@
 
 namespace drx {
 
-/// Bytes aligned to 64; many of them on huge pages, where the system has those to give: reading a placed value of hundreds of
+/// Bytes aligned to 64; large buffers lie on huge pages, if the system has any: reading a placed value of hundreds of
 /// megabytes once took 14.0 ms instead of 15.6 ms. Growing loses the contents.
 class buffer {
  public:
@@ -37,7 +37,7 @@ class buffer {
     data_ = static_cast<std::byte*>(::operator new(bytes, alignment(bytes)));
     size_ = bytes;
 #if defined(__linux__)
-    if (bytes >= many) madvise(data_, bytes, MADV_HUGEPAGE);  // (a wish: what it returns does not matter)
+    if (bytes >= many) madvise(data_, bytes, MADV_HUGEPAGE);  // (a hint: its result does not matter)
 #endif
   }
 

@@ -1,5 +1,5 @@
-// drx/run/data/executor.hpp: where the work of a rank runs, and how ranks talk. Both are small on purpose; drx/backend/
-// has them on Kokkos and MPI.
+// drx/run/data/executor.hpp: the interfaces to the threads of a rank and to other ranks. Both are small on purpose;
+// drx/backend/ has them on Kokkos and MPI.
 #pragma once
 
 #include <drx/config.hpp>
@@ -15,11 +15,11 @@
 
 namespace drx {
 
-/// How many of so many members, if they are small, are computed at once: a block, which does not straddle ranks. Of few members
-/// blocks would leave ranks with more of them than others.
+/// How many of `members` members are computed at once, if they are small: a block, which does not straddle ranks. With
+/// few members, blocks would give some ranks more members than others.
 constexpr std::int64_t members_in_block(std::int64_t members) { return members >= 256 ? 32 : 1; }
 
-/// Which members each rank has: rank r those in [boundaries[r], boundaries[r+1]).
+/// The boundaries of the ranks' ranges: rank r has the members in [boundaries[r], boundaries[r+1]).
 inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {
   std::vector<std::int64_t> b(static_cast<std::size_t>(ranks) + 1);
   const std::int64_t unit = members_in_block(members);
@@ -32,13 +32,13 @@ inline std::vector<std::int64_t> even_blocks(std::int64_t members, int ranks) {
 class executor {
  public:
   virtual ~executor() = default;
-  /// How many tasks run at once.
+  /// The number of tasks that run at once.
   [[nodiscard]] virtual int concurrency() const = 0;
   /// Calls task(context, i) for i in [0, tasks), in any order, and returns when all are done.
   virtual void run(int tasks, void (*task)(void* context, int i), void* context) = 0;
 };
 
-/// Tasks one after the other, on the caller's thread.
+/// Runs tasks one after the other, on the caller's thread.
 class serial_executor final : public executor {
  public:
   [[nodiscard]] int concurrency() const override { return 1; }
@@ -62,35 +62,37 @@ class communicator {
   [[nodiscard]] virtual int size() const = 0;
   /// Gathers blocks of bytes in place: block r lies at offset[r] and is filled by rank r.
   virtual void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) = 0;
-  /// Sums n numbers over ranks in place, in whatever order.
+  /// Sums n numbers over ranks in place, in any order.
   virtual void all_sum(float* data, std::int64_t n) = 0;
   virtual void all_sum(double* data, std::int64_t n) = 0;
-  /// Sends messages to other ranks and receives theirs; those between two ranks meet in the order of the lists, of equal sizes.
+  /// Sends messages to other ranks and receives theirs; those between two ranks are matched in the order of the lists,
+  /// and have equal sizes.
   virtual void exchange(std::span<const message> sent, std::span<const message> received) = 0;
-  /// Fails on all ranks, with a sentence naming them, where `value` is not the same everywhere.
+  /// Fails on all ranks, with a sentence that names them, if `value` differs between them.
   virtual void require_equal(std::int64_t value, const char* what) = 0;
-  /// The same of a text.
+  /// The same for a text.
   virtual void require_same(std::string_view text) {
     require_equal(static_cast<std::int64_t>(meta::hash(text)), "a hash of what the ranks do");
   }
-  /// Whether `value` is the same everywhere. May fail on all ranks instead, as require_equal does; it does where `what` is not the same.
+  /// Whether `value` is the same everywhere. May fail on all ranks instead, as require_equal does; it does if `what`
+  /// differs.
   [[nodiscard]] virtual bool all_equal(std::int64_t value, const char* what) {
     require_equal(value, what);
     return true;
   }
-  /// The ranks that give the same color, in their order here. All ranks call this.
+  /// A communicator of the ranks that give the same color, in their order here. All ranks call this.
   [[nodiscard]] virtual std::unique_ptr<communicator> split(int color) = 0;
   /// Whether ranks compare the members at each call of a program.
   [[nodiscard]] virtual bool checks_calls() const { return true; }
-  /// Whether they compare the unplaced arguments at each call too, and not at a few calls only.
+  /// Whether ranks compare the unplaced arguments at each call, and not only at a few calls.
   [[nodiscard]] virtual bool checks_arguments() const { return false; }
-  /// Bytes that this rank has sent so far.
+  /// The bytes that this rank has sent so far.
   [[nodiscard]] virtual std::int64_t bytes_sent() const = 0;
-  /// Collectives, and exchanges, that this rank has taken part in so far.
+  /// The number of collectives and exchanges that this rank has taken part in so far.
   [[nodiscard]] virtual std::int64_t collectives() const = 0;
 };
 
-/// The collectives of a process alone.
+/// The communicator of a process alone.
 class single_rank final : public communicator {
  public:
   [[nodiscard]] int rank() const override { return 0; }

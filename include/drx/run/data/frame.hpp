@@ -1,4 +1,4 @@
-// drx/run/data/frame.hpp: what running code holds: the workspaces, the slots, and which member it is at.
+// drx/run/data/frame.hpp: the state of running code: the workspaces, the slots, and the member that it is at.
 #pragma once
 
 #include <drx/plan/memory/workspace.hpp>
@@ -8,7 +8,7 @@
 
 namespace drx::run {
 
-/// The placements of a tape, numbered, each with the one that it is nested in (-1 at the top).
+/// The placements of a tape, numbered, each with the one that contains it (-1 at the top).
 template <int Max>
 struct placement_table {
   const placement_info* placement[Max + 1] = {};
@@ -40,9 +40,9 @@ constexpr auto placements_of(const Frozen& t) {
       outer = inner;
     }
   }
-  // A stage in the body of another is over members of its members, whether or not a value says so.
+  // A stage in the body of another stage runs over members of that one's members, whether or not a value says so.
   int owner[Frozen::sizes.regions] = {-1};
-  for (int region = 0; region < Frozen::sizes.regions; ++region)  // (a region comes after the one that it is in)
+  for (int region = 0; region < Frozen::sizes.regions; ++region)  // (a region comes after the one that contains it)
     for (int i = 0; i < t.regions[region].entries; ++i) {
       const auto& e = t.entries[t.regions[region].first_entry + i];
       const bool stage = e.prim == &prim::stage;
@@ -53,16 +53,17 @@ constexpr auto placements_of(const Frozen& t) {
   return r;
 }
 
-/// How many members a placement has on this rank and where they begin; for a nested one, where each parent's begin.
+/// The number of members of a placement on this rank, and the number of the first; for a nested placement, for each
+/// parent.
 struct membership {
-  std::int64_t total = -1;                // over all ranks; -1: not known
+  std::int64_t total = -1;                // over all ranks; -1: unknown
   std::int64_t first = 0;                 // the number of the first one here
-  std::int64_t local = 0;                 // how many are here
-  const std::int64_t* offsets = nullptr;  // of a nested placement: member m of the parent has [offsets[m], offsets[m+1])
-  const std::int64_t* storage = nullptr;  // of a subset: where in the leaves each local member lies
-  const std::int64_t* boundaries = nullptr;  // of a placement at the top: rank r has [boundaries[r], boundaries[r+1])
-  const std::int64_t* chosen = nullptr;      // of a subset: which members of the whole these are, on all ranks
-  std::int64_t choice = 0;                   // and a hash of that
+  std::int64_t local = 0;                 // the number here
+  const std::int64_t* offsets = nullptr;  // for a nested placement: member m of the parent has [offsets[m], offsets[m+1])
+  const std::int64_t* storage = nullptr;  // for a subset: the position of each local member in the leaves
+  const std::int64_t* boundaries = nullptr;  // for a placement at the top: rank r has [boundaries[r], boundaries[r+1])
+  const std::int64_t* chosen = nullptr;      // for a subset: the members' numbers in the whole, on all ranks
+  std::int64_t choice = 0;                   // a hash of these
 };
 
 /// The state of one thread.
@@ -74,7 +75,7 @@ struct frame {
   std::int64_t* at = nullptr;  // by placement: the local number of the member that this thread is at
   void* runtime = nullptr;     // of the stage runner: arenas, executor, communicator
   int thread_number = 0;
-  bool alone = false;  // the members are fewer than the threads: what is nested in them may use all threads
+  bool alone = false;  // there are fewer members than threads: placements nested in them may use all threads
 };
 
 /// The compile-time side of a running program, by type.
@@ -99,8 +100,8 @@ struct code {
   static constexpr int definition(int v) { return plan.definition[v]; }
 };
 
-/// p, of which g++ no longer knows where it points. Otherwise, in a loop over numbers of several sizes, g++ 12 may count in
-/// addresses of the one array (ivopts), write those of the others as differences from null, and take stores there for dead.
+/// p, hidden from g++'s analysis. Otherwise, in a loop over numbers of several sizes, g++ 12 may count in addresses of
+/// one array (ivopts), write those of the others as differences from null, and take stores there for dead.
 inline std::byte* unrelated(std::byte* p) {
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
   asm volatile("" : "+r"(p) : : "memory");
@@ -119,7 +120,7 @@ inline std::byte* address(const frame& f) {
     return unrelated(f.thread + l.offset);
   }
 }
-/// The memory that the plan gave entry E beside its operands and results; null where it has none.
+/// The scratch memory that the plan gave entry E beside its operands and results; null where it has none.
 template <class C, int E>
 inline std::byte* scratch(const frame& f) {
   constexpr plan::location l = C::plan.scratch[E];

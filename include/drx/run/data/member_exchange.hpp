@@ -1,4 +1,5 @@
-// drx/run/data/member_exchange.hpp: messages from members to members: each rank sends to each other one what its members are to get.
+// drx/run/data/member_exchange.hpp: messages between members: each rank sends one to each other rank, with the values
+// for that rank's members.
 #pragma once
 
 #include <drx/run/data/buffer.hpp>
@@ -10,9 +11,9 @@
 
 namespace drx::run {
 
-/// What moves. `values`: of this rank's members, `pieces` of each, replaced by what they get. route(to, from, get) calls get(member, piece,
-/// source, its piece) for what members of the block `to` get from those of the block `from`, ascending by member and piece. Who gets
-/// nothing gets zeros.
+/// One transfer. `values` has `pieces` values of each of this rank's members; received values replace them. route(to,
+/// from, get) calls get(member, piece, source, its piece) for each value that a member in the range `to` receives from
+/// a member in the range `from`, ascending by member and piece. A member that receives nothing gets zeros.
 template <class Route>
 struct member_transfer {
   std::byte* values;
@@ -22,7 +23,7 @@ struct member_transfer {
 template <class Route>
 member_transfer(std::byte*, std::int64_t, std::int64_t, Route) -> member_transfer<Route>;
 
-/// Moves pieces of values between members, which lie on the ranks in blocks.
+/// Moves pieces of values between members; each rank has a contiguous range of members.
 class member_exchange {
  public:
   struct block {
@@ -30,7 +31,7 @@ class member_exchange {
     [[nodiscard]] bool holds(std::int64_t member) const { return member >= begin && member < end; }
   };
 
-  /// All transfers at once, in one message to each rank.
+  /// Makes all transfers at once, with one message to each rank.
   template <class... Route>
   void run(communicator& c, const std::int64_t* boundaries, const member_transfer<Route>&... transfers) {
     const auto ranks = static_cast<std::size_t>(c.size()), own = static_cast<std::size_t>(c.rank());

@@ -1,4 +1,5 @@
-// drx/run/data/node_list.hpp: subtrees of the tree that a reduction is: node (level, k) covers members [k 2^level, (k + 1) 2^level).
+// drx/run/data/node_list.hpp: lists of subtrees of a reduction tree: node (level, k) covers members [k 2^level, (k + 1)
+// 2^level).
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,8 @@ struct node {
   std::int64_t position = 0;
 };
 
-/// A list of subtrees from left to right, in memory of its own or of others. Neighbours that make up a larger subtree
-/// are joined, in the memory of the left one.
+/// A list of subtrees from left to right, in memory of its own or of the caller. Neighbours that make up a larger
+/// subtree are joined, in the memory of the left one.
 class node_list {
  public:
   static std::size_t capacity(std::int64_t members) {
@@ -28,7 +29,7 @@ class node_list {
   [[nodiscard]] std::byte* next() const { return memory_ + count_ * bytes_; }
   template <class Combine>
   void push(node n, Combine&& combine) { push(n, next(), combine); }
-  /// The same of a node that lies in `data`.
+  /// Adds a node that lies in `data`.
   template <class Combine>
   void push(node n, std::byte* data, Combine&& combine) {
     data_[static_cast<std::size_t>(count_)] = data;
@@ -39,7 +40,7 @@ class node_list {
       raise();
     }
   }
-  /// Whether n would be joined with the last node at once; push_joined is for those that are part of it already.
+  /// Whether n would be joined with the last node at once; push_joined adds a node that is part of that one already.
   [[nodiscard]] bool awaits(node n) const { return count_ > 0 && joins(nodes_[static_cast<std::size_t>(count_ - 1)], n); }
   template <class Combine>
   void push_joined(Combine&& combine) {
@@ -59,7 +60,7 @@ class node_list {
     }
     return l;
   }
-  /// How many those are.
+  /// The number of these nodes.
   static std::int64_t count_of_range(std::int64_t begin, std::int64_t end) {
     std::int64_t n = 0;
     for (std::int64_t i = begin; i < end; ++n) {
@@ -68,7 +69,7 @@ class node_list {
     }
     return n;
   }
-  /// Folds all into the first: the right end of a tree that is not full.
+  /// Folds all nodes into the first: the right end of a tree that is not full.
   template <class Combine>
   void finish(Combine&& combine) {
     for (; count_ > 1; --count_) combine(data(count_ - 2), data(count_ - 1));
@@ -78,7 +79,7 @@ class node_list {
   static bool joins(node left, node right) {
     return left.level == right.level && left.position % 2 == 0 && right.position == left.position + 1;
   }
-  void raise() {  // the last node to the one above it
+  void raise() {  // the last node becomes the one above it
     node& last = nodes_[static_cast<std::size_t>(count_ - 1)];
     last = {last.level + 1, last.position / 2};
   }

@@ -1,5 +1,5 @@
-// drx/run/data/partitions.hpp: placed values at run time: each rank holds a contiguous block of the members, one array per
-// leaf: [member][elements]; of a nested placement [member][member of it][elements], with offsets.
+// drx/run/data/partitions.hpp: placed values at run time: each rank holds a contiguous range of the members, in one
+// array per leaf: [member][elements]; for a nested placement [member][member of it][elements], with offsets.
 #pragma once
 
 #include <drx/core/structure.hpp>
@@ -16,7 +16,7 @@
 namespace drx {
 
 namespace detail {
-/// S below all nested placements, and those placements.
+/// S without its nested placements, and those placements.
 template <class S>
 struct innermost {
   using type = S;
@@ -29,7 +29,7 @@ struct innermost<placed<S, P>> {
 };
 }  // namespace detail
 
-/// The values of this rank's members of P.
+/// A placed value at run time: the values of this rank's members of P.
 template <class S, class P>
 class partitions {
  public:
@@ -41,26 +41,27 @@ class partitions {
 
   partitions() = default;
 
-  /// How many members there are on all ranks.
+  /// The number of members on all ranks.
   [[nodiscard]] std::int64_t total() const { return boundaries_.empty() ? 0 : boundaries_.back() / shards_; }
-  /// How many shards each member has (see place_sharded). With more than one, what is said of members below is of shards.
+  /// The number of shards of each member (see place_sharded). If it is more than one, the functions below count shards
+  /// instead of members.
   [[nodiscard]] std::int64_t shards() const { return shards_; }
-  /// Along which axis leaf i is split over the shards; -1: each has it whole.
+  /// The axis along which leaf i is split over the shards; -1: each shard has it whole.
   [[nodiscard]] int split_axis(int i) const { return axis_[i]; }
   /// The number of the first member here.
   [[nodiscard]] std::int64_t first() const { return first_; }
-  /// How many members are here.
+  /// The number of members here.
   [[nodiscard]] std::int64_t local() const { return local_; }
   /// Rank r has the members boundaries()[r] to boundaries()[r + 1] - 1.
   [[nodiscard]] const std::vector<std::int64_t>& boundaries() const { return boundaries_; }
-  /// Where the members of nested level k begin for each member of the level around it, and the end.
+  /// For each member of the level around nested level k, the position of its first member, and the end.
   [[nodiscard]] const std::vector<std::int64_t>& offsets(int k) const { return offsets_[static_cast<std::size_t>(k)]; }
-  /// How many elements each leaf holds here.
+  /// The number of elements that each leaf has here.
   [[nodiscard]] std::int64_t elements() const { return levels == 0 ? local_ : offsets_.back().back(); }
   /// The elements of leaf i of all members here, one member after the other.
   [[nodiscard]] std::byte* leaf(int i) const { return data_[i]; }
 
-  /// Element i here (a member; with nested placements a member of the innermost).
+  /// Element i here (a member; with nested placements, a member of the innermost one).
   [[nodiscard]] host_t<element> operator[](std::int64_t i) const {
     if (i < 0 || i >= elements())
       throw std::out_of_range("drx::partitions: element " + std::to_string(i) + " of " + std::to_string(elements()));
@@ -75,7 +76,7 @@ class partitions {
     return x;
   }
 
-  /// These partitions in memory of their own: of a placed result, which its program's next call overwrites.
+  /// These partitions in memory of their own, for a placed result, which the next call of its program overwrites.
   [[nodiscard]] partitions copy() const {
     if (is_subset_) throw std::invalid_argument("drx::partitions::copy: of a subset");
     partitions r = *this;
@@ -91,8 +92,8 @@ class partitions {
     return r;
   }
 
-  /// The given members only (numbers among all, ascending; the same list on every rank), renumbered from 0. No data
-  /// moves: each stays on the rank that it is on. Valid as long as these partitions.
+  /// The given members only (numbers among all members, ascending; the same list on every rank), renumbered from 0. No
+  /// data moves between ranks. Valid as long as these partitions.
   [[nodiscard]] partitions subset(const std::vector<std::int64_t>& members, int rank) const {
     if (shards_ > 1) throw std::invalid_argument("drx::partitions::subset: of members in shards");
     if (rank < 0 || static_cast<std::size_t>(rank) + 1 >= boundaries_.size() || boundaries_[static_cast<std::size_t>(rank)] != first_ ||
@@ -125,13 +126,14 @@ class partitions {
     r.choice_ = choice.value();
     return r;
   }
-  /// Where in the leaves each member lies; null where they lie in order.
+  /// The position of each member in the leaves; null if they are in order.
   [[nodiscard]] const std::int64_t* storage() const { return is_subset_ ? storage_.data() : nullptr; }
-  /// Of a subset: which members of the whole these are, on all ranks, ascending; null where it is none. And a hash of them.
+  /// For a subset, the numbers of its members in the whole, on all ranks, ascending, and a hash of them; null for
+  /// others.
   [[nodiscard]] const std::int64_t* chosen() const { return chosen_ ? chosen_->data() : nullptr; }
   [[nodiscard]] std::int64_t choice() const { return choice_; }
 
-  /// Members [boundaries[rank], boundaries[rank + 1]) are here; their memory is held by `owner`.
+  /// Members [boundaries[rank], boundaries[rank + 1]) are here; `owner` holds their memory.
   partitions(std::vector<std::int64_t> boundaries, int rank, std::vector<std::vector<std::int64_t>> offsets,
              const std::vector<std::byte*>& data, std::shared_ptr<void> owner, std::int64_t shards = 1, const std::vector<int>& axes = {})
       : boundaries_(std::move(boundaries)), offsets_(std::move(offsets)), owner_(std::move(owner)), shards_(shards) {
@@ -174,7 +176,7 @@ struct leaf_arrays {
 struct owned_leaves {
   std::vector<buffer> leaf;
 };
-/// Blocks of members must be one per rank, in order, and the same on every rank.
+/// Checks that there is one range of members per rank, in order, the same on every rank.
 inline void check_blocks(communicator& c, const std::vector<std::int64_t>& boundaries) {
   if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1)
     throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries of blocks; ranks: " + std::to_string(c.size()) +
@@ -199,8 +201,8 @@ std::pair<std::vector<std::byte*>, std::shared_ptr<void>> aligned(const leaf_arr
 }
 }  // namespace detail
 
-/// Members 0 .. n-1 of P, in even blocks over the ranks; load(i) is called for this rank's own only. Every rank gives
-/// the same n. The second form takes the blocks' boundaries.
+/// Places members 0 .. n-1 of P, in even ranges over the ranks; load(i) is called for this rank's own members only.
+/// Every rank gives the same n. The second form takes the ranges' boundaries.
 template <class P, class Load>
 auto place(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
   using S = canonical_t<std::remove_cvref_t<decltype(load(std::int64_t{}))>>;
@@ -217,8 +219,8 @@ auto place(communicator& c, std::int64_t n, Load&& load) {
   c.require_equal(n, "drx::place: the number of members");
   return place<P>(c, even_blocks(n, c.size()), std::forward<Load>(load));
 }
-/// Members 0 .. n-1 of P, as drx::place has them, each with members of its own of placement Q: load(i) returns a
-/// range of those of member i.
+/// Places members 0 .. n-1 of P, as drx::place does, each with members of its own of placement Q: load(i) returns a
+/// range of the members of member i.
 template <class P, class Q, class Load>
 auto place_nested(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
   using range = std::remove_cvref_t<decltype(load(std::int64_t{}))>;
@@ -247,9 +249,9 @@ auto place_nested(communicator& c, std::int64_t n, Load&& load) {
 }
 
 namespace detail {
-/// Part `shard` of `count` of an array along an axis (all of it where that is -1), behind what is there.
+/// Appends part `shard` of `count` of an array along an axis (all of it if that is -1).
 inline void append_part(std::vector<std::byte>& to, const std::byte* from, const shape& s, int axis, std::int64_t width, std::int64_t shard, std::int64_t count) {
-  std::int64_t runs = 1, bytes = width;  // a run of bytes for each index in front of the axis
+  std::int64_t runs = 1, bytes = width;  // a run of bytes for each index before the axis
   for (int i = 0; i < s.rank; ++i) (i < axis ? runs : bytes) *= s[i];
   const std::int64_t part = axis < 0 ? bytes : bytes / count;
   for (std::int64_t i = 0; i < runs; ++i, from += bytes) {
@@ -259,9 +261,10 @@ inline void append_part(std::vector<std::byte>& to, const std::byte* from, const
 }
 }  // namespace detail
 
-/// Members of P that a program splits over `shards` shards of a mesh (with_layout): a member may then lie on several ranks.
-/// Leaf i of a member is split in as many parts along axes[i], or whole at each shard where that is -1; no axes: all are whole.
-/// load(i) returns member i, on each rank that has a shard of it, which keeps its parts only.
+/// Places members of P that a program splits over `shards` shards of a mesh (with_layout): a member may then lie on
+/// several ranks. Leaf i of a member is split into that many parts along axes[i], or is whole at each shard if that is
+/// -1; without axes all leaves are whole. load(i) returns member i, on each rank that has a shard of it, which keeps
+/// only its own parts.
 template <class P, class Load>
 auto place_sharded(communicator& c, std::int64_t n, std::int64_t shards, Load&& load, std::vector<int> axes = {}) {
   using S = canonical_t<std::remove_cvref_t<decltype(load(std::int64_t{}))>>;
@@ -296,9 +299,9 @@ auto place_sharded(communicator& c, std::int64_t n, std::int64_t shards, Load&& 
   return partitions<S, P>(std::move(boundaries), c.rank(), {}, data, owner, shards, axes);
 }
 
-/// Members of P whose values already lie in memory, one array per leaf of S, [member][elements]: anything with data()
-/// and size() (std::span, std::vector, Eigen and Kokkos containers in row-major order). Nothing is copied: the memory
-/// must outlive the partitions. Each rank gives its own block; all give the same boundaries.
+/// Places members of P whose values already lie in memory, one array per leaf of S, [member][elements]: anything with
+/// data() and size() (std::span, std::vector, Eigen and Kokkos containers in row-major order). Nothing is copied: the
+/// memory must outlive the partitions. Each rank gives its own range of members; all give the same boundaries.
 template <class P, class S, class... Leaf>
 partitions<canonical_t<S>, P> place_memory(communicator& c, std::vector<std::int64_t> boundaries, Leaf&... leaf) {
   static_assert(sizeof...(Leaf) == leaf_count<S>, "drx::place_memory: one array for each leaf of S");

@@ -1,5 +1,6 @@
-// drx/run/data/placed_storage.hpp: placed values that are held whole: results of the program, what loops and branches take and give.
-// Their elements lie in the order of this rank's members; inside of a member, of the members nested in it.
+// drx/run/data/placed_storage.hpp: placed values that are held whole: results of the program, operands and results of
+// loops and branches. Their elements have the order of this rank's members and, inside a member, of the members nested
+// in it.
 #pragma once
 
 #include <drx/run/data/frame.hpp>
@@ -15,7 +16,7 @@ constexpr bool is_program_input(int v) {
     if (C::root(v) == C::input(0, i)) return true;
   return false;
 }
-/// Whether v is a result of a member: then it is written where the stage's own result lies.
+/// Whether v is a result of a member, which is written where the stage's own result lies.
 template <class C>
 constexpr bool leaves_the_member(int v) {
   for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e) {
@@ -27,7 +28,7 @@ constexpr bool leaves_the_member(int v) {
   return false;
 }
 
-/// The elements of a placed value that are here. Of an unplaced one: its only one.
+/// The elements of a placed value that are here; for an unplaced value, its single one.
 struct element_range {
   std::int64_t begin = 0, end = 1;
   [[nodiscard]] std::int64_t count() const { return end - begin; }
@@ -52,7 +53,7 @@ element_range range_of(const frame& f) {
   return r;
 }
 
-/// Memory for placed value V, as if it began with the first of all elements.
+/// The memory of placed value V, addressed as if it began with the first element of all ranks.
 template <class C, int V>
 std::byte* placed_buffer(const frame& f) {
   auto& rt = *static_cast<runtime*>(f.runtime);
@@ -67,10 +68,10 @@ void provide_placed(const frame& f) {
   if constexpr (C::tape.values[V].depth > 0 && !leaves_the_member<C>(V)) f.slots[C::plan.where[V].offset] = placed_buffer<C, V>(f);
 }
 
-/// Which side of a copy is one row of a stacked array.
+/// The side of a copy that is one row of a stacked array.
 enum class row_of { neither, source, target };
 
-/// Copies value From, or one row of it, to value To, or to one row of it; member by member where they are placed.
+/// Copies value From, or one row of it, to value To, or to one row of it; member by member if they are placed.
 template <class C, int From, int To, row_of Row = row_of::neither>
 void copy_value(const frame& f, std::int64_t row = 0) {
   constexpr std::int64_t from_bytes = C::bytes(From), to_bytes = C::bytes(To), bytes = Row == row_of::target ? from_bytes : to_bytes;

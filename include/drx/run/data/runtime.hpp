@@ -1,4 +1,4 @@
-// drx/run/data/runtime.hpp: what a compiled program keeps from call to call, beside its workspaces.
+// drx/run/data/runtime.hpp: the state that a compiled program keeps from call to call, beside its workspaces.
 #pragma once
 
 #include <drx/run/data/member_exchange.hpp>
@@ -22,12 +22,12 @@ struct thread_state {
   member_exchange exchange;
 };
 
-/// Adds a piece of a node on the left and one on the right.
+/// One step of folding pieces of nodes: left + right, written to `to`.
 struct fold_step {
   std::byte *to, *left, *right;
 };
 
-/// What a compiled program keeps for its stages.
+/// The state that a compiled program keeps for its stages.
 struct runtime {
   drx::executor* executor = nullptr;
   drx::communicator* communicator = nullptr;
@@ -37,9 +37,9 @@ struct runtime {
   std::vector<buffer> collected;         // by value: placed values that are held whole
   std::vector<std::int64_t> bytes, offsets;  // by rank
   std::vector<std::int64_t> shares;          // by task: its first member
-  shard_groups shards;                       // of members that are split, along either axis of the mesh
+  shard_groups shards;                       // for members that are split, along either axis of the mesh
   shard_columns columns;
-  std::vector<message> sent, received;       // of a split reduction, and which of its pieces are folded, in order
+  std::vector<message> sent, received;       // for a split reduction, and which of its pieces are folded, in order
   std::vector<fold_step> folds;
 };
 

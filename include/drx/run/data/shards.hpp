@@ -1,5 +1,5 @@
-// drx/run/data/shards.hpp: members that are split in shards, which lie on several ranks: who shares a member with whom, and the
-// exchange among them.
+// drx/run/data/shards.hpp: members that are split into shards, which lie on several ranks: which ranks share a member,
+// and the communication between them.
 #pragma once
 
 #include <drx/run/data/buffer.hpp>
@@ -14,8 +14,8 @@
 
 namespace drx {
 
-/// Blocks of shards, `count` for each member: whole members where there are as many as ranks, else shares of a member. Many shards
-/// come in the same units as many members.
+/// The boundaries of the ranks' ranges of shards, `count` for each member: whole members if there are as many as ranks,
+/// else parts of a member. Many shards come in the same units as many members.
 inline std::vector<std::int64_t> blocks_of_shards(std::int64_t members, std::int64_t count, int ranks) {
   if (members < ranks || members_in_block(members) < members_in_block(members * count)) return even_blocks(members * count, ranks);
   std::vector<std::int64_t> b = even_blocks(members, ranks);
@@ -25,7 +25,7 @@ inline std::vector<std::int64_t> blocks_of_shards(std::int64_t members, std::int
 
 namespace run {
 
-/// Ranks numbered by the set that they belong to, where some meet in sets of which each knows its own members.
+/// Disjoint sets of ranks: join merges the sets of two ranks, and [rank] is the number of a rank's set.
 class rank_sets {
  public:
   explicit rank_sets(int ranks) : of_(static_cast<std::size_t>(ranks)) {
@@ -41,11 +41,11 @@ class rank_sets {
   std::vector<int> of_;
 };
 
-/// The ranks that this one meets along one axis of the mesh, through a communicator of their own.
+/// The ranks that this one meets along one axis of the mesh, with a communicator of their own.
 class mesh_axis {
  protected:
-  /// `boundaries`: rank r has the shards [boundaries[r], boundaries[r+1]). join(sets) says which ranks meet. All ranks call this
-  /// alike; returns whether anything is new.
+  /// `boundaries`: rank r has the shards [boundaries[r], boundaries[r+1]). join(sets) says which ranks meet. All ranks
+  /// call this alike; returns whether anything has changed.
   template <class Join>
   bool meet(communicator& all, const std::int64_t* boundaries, std::int64_t count, Join&& join) {
     const auto ranks = static_cast<std::size_t>(all.size());
@@ -68,18 +68,18 @@ class mesh_axis {
   std::int64_t count_ = 0;  // shards of a member
   std::vector<std::int64_t> boundaries_;
   std::unique_ptr<communicator> among_;
-  std::vector<std::size_t> ranks_;            // those of `among_`, by their numbers among all
+  std::vector<std::size_t> ranks_;            // the numbers of those of `among_` among all ranks
   std::vector<std::int64_t> bytes_, offsets_;  // by rank of `among_`
 };
 
-/// Along the axis of the shards: the ranks that share members with this one, directly or through others, and what each has of
-/// those that are shared.
+/// Along the axis of the shards: the ranks that share members with this one, directly or through others, and the shards
+/// of shared members that each has.
 class shard_groups : mesh_axis {
  public:
   void prepare(communicator& all, const std::int64_t* boundaries, std::int64_t count) {
     const auto ranks = static_cast<std::size_t>(all.size());
     const bool moved = meet(all, boundaries, count, [&](rank_sets& sets) {
-      std::size_t before = ranks;  // the last rank before that has any shard
+      std::size_t before = ranks;  // the last earlier rank with any shard
       for (std::size_t r = 0; r < ranks; ++r) {
         if (is_empty(r)) continue;
         if (before < ranks && boundaries_[r] % count != 0) sets.join(before, r);
@@ -90,7 +90,8 @@ class shard_groups : mesh_axis {
     parts_.clear();
     for (std::size_t r : ranks_) parts_.push_back(shared_part(boundaries_[r], boundaries_[r + 1]));
   }
-  /// `result`: of each shard here, from number `first` on, the values of its member's shards, of which it has written its own.
+  /// `result` has, for each shard here from number `first` on, the values of all its member's shards, of which the
+  /// shard has written its own; fills in the others.
   void exchange(std::byte* result, std::int64_t first, std::int64_t end, std::int64_t bytes) {
     const auto row = [&](std::int64_t shard, std::int64_t of) { return result + ((shard - first) * count_ + of % count_) * bytes; };
     for (std::int64_t shard = first; shard < end; ++shard) {
@@ -126,7 +127,7 @@ class shard_groups : mesh_axis {
   }
 
  private:
-  /// The shards of a rank whose member it has not whole: of its first member, and of its last.
+  /// The shards of a rank whose members lie on other ranks too: those of its first member, and of its last.
   struct part {
     std::int64_t begin = 0, head_end = 0, tail_begin = 0, end = 0;
     [[nodiscard]] std::int64_t shards() const { return head_end - begin + end - tail_begin; }
@@ -163,8 +164,8 @@ class shard_columns : mesh_axis {
       }
     });
   }
-  /// `values`: of each shard here, from number `first` on; in their place the sum of this shard's of all members, folded in the
-  /// tree over the members' numbers. add(a, b) adds b to a.
+  /// `values` has the value of each shard here, from number `first` on. Replaces it by the sum over all members of that
+  /// shard, folded in the tree over the members' numbers. add(a, b) adds b to a.
   template <class Add>
   void sum(std::byte* values, std::int64_t first, std::int64_t bytes, Add&& add) {
     if (bytes == 0) return;
@@ -209,7 +210,7 @@ class shard_columns : mesh_axis {
     std::int64_t begin, end;
     [[nodiscard]] bool empty() const { return begin >= end; }
   };
-  /// Of which members a rank has this shard.
+  /// The members of which a rank has this shard.
   [[nodiscard]] range members_of(std::size_t rank, std::int64_t shard) const {
     const auto from = [&](std::int64_t number) { return (number - shard + count_ - 1) / count_; };
     return {from(boundaries_[rank]), std::max(from(boundaries_[rank]), from(boundaries_[rank + 1]))};

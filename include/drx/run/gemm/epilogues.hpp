@@ -1,11 +1,13 @@
-// drx/run/gemm/epilogues.hpp: what happens to a product's result. Each of its elements is handed to the epilogue exactly once, finished:
+// drx/run/gemm/epilogues.hpp: epilogues, which receive each element of a product's result exactly once, finished:
 //   epilogue(row, col, pack<T> values)  columns col .. col + W - 1 of a row, or
-//   epilogue(row, col, pack<T> values, std::integral_constant<int, Count>)   only the first Count of them (the last N % W), or
-//   epilogue(row, col, T value)         a single element (where it takes no Count; all of them in the plain loop).
-// An epilogue with a type `takes_tiles`, for an N that is a multiple of W, gets whole tiles instead:
-//   epilogue.template finish<Cols>(const T* tile, row, rows, col)   rows x Cols finished elements, one row behind the other.
-// A long one of packs (tanh) has a type `beside_products` besides: a tile's packs go through it one by one between the steps of the next
-// tile's products, which fill the time that its chain of operations leaves.
+//   epilogue(row, col, pack<T> values, std::integral_constant<int, Count>)   only the first Count of them (the last N %
+//   W), or
+//   epilogue(row, col, T value)         a single element (if it takes no Count; all elements in the plain loop).
+// If N is a multiple of W, an epilogue with a type `takes_tiles` receives whole tiles instead:
+//   epilogue.template finish<Cols>(const T* tile, row, rows, col)   rows x Cols finished elements, one row after the
+//   other.
+// A long epilogue over packs (tanh) also has a type `beside_products`: a tile's packs go through it one by one between
+// the steps of the next tile's products, which fill the time that its chain of operations leaves.
 #pragma once
 
 #include <drx/run/packs/pack.hpp>
@@ -43,7 +45,7 @@ struct add_epilogue {
 
 }  // namespace detail
 
-/// Epilogues for a contiguous C of N columns: C = op(A) op(B), and C += op(A) op(B).
+/// Epilogues for a contiguous C with N columns: C = op(A) op(B), and C += op(A) op(B).
 template <int N, class T>
 DRX_INLINE detail::store_epilogue<T, N> store_to(T* c) {
   return {c};

@@ -1,4 +1,4 @@
-// drx/run/gemm/gemm.hpp: dense product of constant size, row-major and contiguous, fused with what happens to the result.
+// drx/run/gemm/gemm.hpp: dense matrix product of constant size, row-major and contiguous, with an epilogue.
 #pragma once
 
 #include <drx/run/gemm/epilogues.hpp>
@@ -32,13 +32,13 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
   } else if constexpr ((N == 1 && !TransA) || (M == 1 && TransB)) {
     constexpr bool column = N == 1 && !TransA;
     detail::dot_rows<T, column ? M : N, K>(column ? a : b, column ? b : a, [&]<int R>(int first, pack<T> sums, std::integral_constant<int, R>) {
-      if constexpr (std::same_as<Epilogue, detail::store_epilogue<T, N>>) {  // in one store, from which packs can be read at once
+      if constexpr (std::same_as<Epilogue, detail::store_epilogue<T, N>>) {  // in one store, so that packs can be read at once
         detail::save_first<R>(epilogue.c + first, sums);
       } else {
         for (int r = 0; r < R; ++r) epilogue(column ? first + r : 0, column ? 0 : first + r, sums[r]);
       }
     });
-  } else if constexpr (N == 1) {  // as a row, where neighbouring results share a pack
+  } else if constexpr (N == 1) {  // as a row: neighbouring results then share a pack
     const auto turned = [&](int, int first, auto value) {
       if constexpr (std::same_as<decltype(value), T>) epilogue(first, 0, value);
       else

@@ -1,12 +1,12 @@
-// drx/run/gemm/shapes.hpp: products of matrices of shapes that a register tile does not suit: with few columns or rows, wide rows that are
-// transposed, matrices times vectors.
+// drx/run/gemm/shapes.hpp: matrix products of shapes that do not suit register tiles: with few columns or rows, with
+// wide rows that are transposed, and matrices times vectors.
 #pragma once
 
 #include <drx/run/gemm/tiles.hpp>
 
 namespace drx::run::detail {
 
-/// A^T B of few columns: packs run along the rows of the result, which a tile holds transposed.
+/// A^T B with few columns: packs run along the rows of the result, which a tile holds transposed.
 template <class T, int M, int N, int K, bool TransB>
 struct narrow_product {
   static constexpr int W = pack_width<T>, P = M / W % 2 == 0 ? 2 : 1;
@@ -43,7 +43,7 @@ struct narrow_product {
   }
 };
 
-/// An epilogue for the rows from `first` on.
+/// An epilogue that counts rows from `first` on.
 template <class Epilogue>
 struct shifted {
   Epilogue& epilogue;
@@ -67,7 +67,7 @@ struct shifted<Epilogue> {
   }
 };
 
-/// A^T B for an A of wide rows, where a tile would use little of each cache line: blocks of A are transposed first.
+/// A^T B for an A with wide rows, where a tile would use little of each cache line: blocks of A are transposed first.
 template <class T, int M, int N, int K, bool TransB>
 struct wide_product {
   static constexpr int most_rows = least(192, 262144 / static_cast<int>(sizeof(T)) / most(K, 1));
@@ -90,9 +90,9 @@ struct wide_product {
   }
 };
 
-/// sink(row, sums, integral_constant R): lane r of sums is the sum over k of a[row + r][k] x[k], r < R. Packs run along k,
-/// eight or four rows at a time. The last pack ends at K; lanes that it shares with the one before are zeros, in a too,
-/// since an infinity times 0 is none.
+/// sink(row, sums, integral_constant R): lane r of sums is the sum over k of a[row + r][k] x[k], r < R. Packs run along
+/// k, eight or four rows at a time. The last pack ends at K; lanes that it shares with the one before are zeros, also
+/// in a, since an infinity times 0 is not 0.
 template <class T, int M, int K, class Sink>
 DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
   constexpr int W = pack_width<T>, whole = K / W * W, tail = K % W, most = W >= 8 ? 8 : 4;
@@ -131,13 +131,13 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
   if constexpr ((rest & 1) != 0) rows(std::integral_constant<int, 1>{}, row);
 }
 
-/// A B^T of few rows of A, both read along their rows: W results are W sums over lanes, which are added up together. For long
-/// rows this costs less than to transpose B.
+/// A B^T with few rows of A; both are read along their rows. W results are W sums over lanes, which are added up
+/// together. For long rows this costs less than transposing B.
 template <class T, int M, int N, int K>
 struct dotted_product {
   static constexpr int W = pack_width<T>;
   static constexpr bool fits = W > 2 && M > 1 && M < 16 && N % W == 0 && K % W == 0 && K > 8 * M;
-  static constexpr int at_once = W < 8 ? 2 : 1;  // rows of A: enough independent sums
+  static constexpr int at_once = W < 8 ? 2 : 1;  // rows of A, enough for independent sums
 
   template <int R, class Sink>
   DRX_HOST_INLINE static void rows(const T* a, const T* b, Sink sink) {

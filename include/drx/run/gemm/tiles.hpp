@@ -1,7 +1,9 @@
-// drx/run/gemm/tiles.hpp: products of matrices in register tiles of R rows and P packs; a pack is W neighbouring columns in one vector register.
+// drx/run/gemm/tiles.hpp: matrix products in register tiles of R rows and P packs; a pack is W neighbouring columns in
+// one vector register.
 //
-// Where N is no multiple of W, the last pack starts at column N - W: it computes some columns twice, but needs neither a mask
-// nor padding. Summation order depends on the sizes alone, so equal inputs give equal bits wherever they lie in memory.
+// Where N is no multiple of W, the last pack starts at column N - W: it computes some columns twice, but needs neither
+// a mask nor padding. The order of summation depends on the sizes alone, so that equal inputs give equal bits wherever
+// they lie in memory.
 #pragma once
 
 #include <drx/run/packs/long_sums.hpp>
@@ -13,7 +15,7 @@
 
 namespace drx::run {
 
-/// The most rows of a tile, and of what an epilogue takes at once.
+/// The largest number of rows in a tile, and in a call of an epilogue.
 inline constexpr int most_tile_rows = 14;
 
 namespace detail {
@@ -25,14 +27,14 @@ struct tiled_product {
   static constexpr int packs = ceil_div(N, W), tail = N % W;
   static constexpr int back = N < W ? 0 : (W - tail) % W;  // how far the last pack is moved back to end at column N
 
-  // Registers: R P accumulators, P packs of B, one element of A. P packs suit few rows, R rows follow from P.
+  // Registers hold R P accumulators, P packs of B and one element of A. P packs suit few rows; R follows from P.
   static constexpr int likely_rows = least(M, vector_registers == 32 ? most_tile_rows : 6);
   static constexpr int most_packs = M == 1 ? 8 : least(8, (vector_registers - 1) / (likely_rows + 1));
   static constexpr int panel_packs = ceil_div(packs, ceil_div(packs, most_packs));
   static constexpr int rows_for(int p) { return least(M, most(1, least(most_tile_rows, (vector_registers - 1 - p) / p))); }
 
-  // B is copied into a contiguous panel where it is transposed or narrow, and, while many rows of A share the cost, where its rows are too
-  // far apart for the first cache or all of it is too large for the second.
+  // B is copied into a contiguous panel if it is transposed or narrow, and also, while many rows of A share the cost,
+  // if its rows are too far apart for the first cache or all of it is too large for the second.
   static constexpr int bytes_of_row = N * static_cast<int>(sizeof(T));
   static constexpr bool packed = TransB || N < W || (M >= 48 && (bytes_of_row >= 1024 || std::int64_t{K} * bytes_of_row > (1 << 20)));
 
@@ -40,7 +42,7 @@ struct tiled_product {
   struct tile {
     pack<T> sum[R][P];
 
-    /// sum += A[R rows, depth] B[depth, P packs]
+    /// sum += A[R rows, depth] B[depth, P packs].
     template <int Back>
     DRX_HOST_INLINE void multiply(const T* a, const T* b, int depth) {
       constexpr int stride = packed ? P * W : N;
@@ -56,7 +58,7 @@ struct tiled_product {
         }
       }
     }
-    /// sum += A[R rows, Depth] B[Depth, P packs], in parts
+    /// sum += A[R rows, Depth] B[Depth, P packs], in parts.
     template <int Back, int Depth>
     DRX_HOST_INLINE void multiply_all(const T* a, const T* b) {
       add_up<Depth>(sum, [&](int first, int depth) __attribute__((always_inline)) {
@@ -77,7 +79,7 @@ struct tiled_product {
     }
   };
 
-  /// The most rows of a copied panel of p packs: it lies on the stack and stays in the second cache.
+  /// The largest number of rows in a copied panel of p packs: it lies on the stack and stays in the second cache.
   static constexpr int depth_of_panel(int p) { return 65536 / (p * vector_bytes); }
   static constexpr int tiles_for(int p) { return ceil_div(M, rows_for(p)); }
   /// Calls f(integral_constant R, row) for tiles `begin` to `end` - 1 of `Tiles`, R rows each; the first are one row taller.
@@ -90,9 +92,9 @@ struct tiled_product {
     for (; index < end; ++index) f(std::integral_constant<int, rows>{}, index * rows + taller);
   }
 
-  /// P packs of columns from col on; Last: they end at column N.
+  /// P packs of columns from col on; if Last, they end at column N.
   template <int P, bool Last, class Epilogue>
-  static void panel(const T* a, const T* b, int col, Epilogue epilogue) {  // its own: not reloaded after each store
+  static void panel(const T* a, const T* b, int col, Epilogue epilogue) {  // a copy: not reloaded after each store
     if constexpr (packed && K > depth_of_panel(P)) {
       deep_panel<P, Last>(a, b, col, epilogue);
     } else {
@@ -106,11 +108,11 @@ struct tiled_product {
       });
     }
   }
-  /// The same in passes over k, each a part of the sums.
+  /// The same in passes over k, each of which adds a part of the sums.
   template <int P, bool Last, class Epilogue>
   static void deep_panel(const T* a, const T* b, int col, Epilogue& epilogue) {
     constexpr int depth = least(depth_of_panel(P), longest_chain), most_rows = M / tiles_for(P) + 1;
-    constexpr int tiles_at_once = least(tiles_for(P), 32);  // whose partial sums are kept
+    constexpr int tiles_at_once = least(tiles_for(P), 32);  // the tiles whose partial sums are kept
     constexpr int levels = levels_of(ceil_div(K, depth)), kept = tiles_at_once * most_rows * P * W;
     alignas(64) T copy[depth * P * W];
     alignas(64) T partial[levels * kept];
@@ -148,7 +150,7 @@ struct tiled_product {
 
   static constexpr bool can_run_beside = vector_registers == 32 && tail == 0 && packs % panel_packs == 0 && K <= longest_chain &&
                                          (!packed || K <= depth_of_panel(panel_packs));
-  /// Each tile's packs go through the epilogue between the steps of the next one's products.
+  /// Each tile's packs go through the epilogue between the steps of the next tile's products.
   template <class Epilogue>
   static void run_beside(const T* a, const T* b, Epilogue epilogue) {
     constexpr int P = panel_packs, all = ceil_div(M, most(1, 16 / P)), most_rows = ceil_div(M, all);  // registers are left for the epilogue
@@ -186,7 +188,7 @@ struct tiled_product {
     for (int i = 0; i < before.packs; ++i) finish(i);
   }
 
-  /// One pack of a row; `last`: it ends at column N.
+  /// One pack of a row; if `last`, it ends at column N.
   template <bool HasTail, class Epilogue>
   DRX_HOST_INLINE static void finish_pack(Epilogue& epilogue, int row, int col, [[maybe_unused]] bool last,
                                           pack<T> sum) {
@@ -228,7 +230,8 @@ struct tiled_product {
     }
   }
 
-  /// One long row of A, and more than a panel's columns: some rows of B at a time as wide as they are, which reads memory once and in order.
+  /// Whether A is one long row, with more columns than a panel has: some rows of B are then taken at a time, in full
+  /// width, which reads memory once and in order.
   static constexpr bool streams = M == 1 && !packed && packs > most_packs && K > longest_chain;
   template <class Epilogue>
   static void stream(const T* a, const T* b, Epilogue epilogue) {

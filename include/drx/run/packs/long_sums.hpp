@@ -1,5 +1,6 @@
-// drx/run/packs/long_sums.hpp: long sums of products, in parts. The error of a chain of additions grows with its length, so chains are no longer
-// than a few hundred: of terms, then of sums of that many terms, and so on. The order depends on the number of terms alone.
+// drx/run/packs/long_sums.hpp: long sums of products, in parts. The error of a chain of additions grows with its
+// length, so no chain is longer than a few hundred: of terms, then of sums of that many terms, and so on. The order
+// depends on the number of terms alone.
 #pragma once
 
 #include <drx/run/packs/inlining.hpp>
@@ -8,20 +9,22 @@
 
 namespace drx::run {
 
-/// The most additions in a row. (To save and load the sums of a register tile after so many costs about one percent.)
+/// The longest chain of additions. (Saving and loading the sums of a register tile after that many costs about one
+/// percent.)
 inline constexpr int longest_chain = 256;
 
 namespace detail {
 
-/// How many levels of sums `parts` parts need: a sum of level 0 is of up to longest_chain parts, one of level 1 of so many of these.
+/// The number of levels of sums that `parts` parts need: a sum of level 0 adds up to longest_chain parts, one of level
+/// 1 as many of these.
 DRX_FN constexpr int levels_of(std::int64_t parts) {
   int levels = 1;
   for (; parts > longest_chain; parts = (parts + longest_chain - 1) / longest_chain) ++levels;
   return levels;
 }
 
-/// What happens to the sum of part number `part`: add(level) adds to it what lies at a level, save(level) leaves it there. The last one
-/// takes in all levels and is saved nowhere: it is the whole.
+/// Combines the sum of part number `part` with earlier ones: add(level) adds the sum saved at a level, save(level)
+/// saves it there. The last part takes in all levels and is saved nowhere: it is the whole sum.
 template <int Levels, class Add, class Save>
 DRX_INLINE void carry_part(std::int64_t part, bool last, Add add, Save save) {
   for (int level = 0; level < Levels; ++level, part /= longest_chain) {
@@ -31,7 +34,7 @@ DRX_INLINE void carry_part(std::int64_t part, bool last, Add add, Save save) {
   }
 }
 
-/// Adds Terms terms to sums that are zero: add(first, count) adds some of them.
+/// Adds Terms terms to sums that are zero; add(first, count) adds some of them.
 template <int Terms, class V, int A, int B, class Add>
 DRX_INLINE void add_up(V (&sum)[A][B], Add add) {
   if constexpr (Terms <= longest_chain) {

@@ -1,4 +1,5 @@
-// drx/run/packs/pack.hpp: packs, which are neighbouring numbers in one vector register of the target, and transposing with them.
+// drx/run/packs/pack.hpp: packs, that is neighbouring numbers in one vector register of the target, and transposition
+// with them.
 #pragma once
 
 #include <drx/run/packs/inlining.hpp>
@@ -63,7 +64,7 @@ DRX_HOST_INLINE V interleave(V x, V y, std::integer_sequence<int, I...>) {
   return shuffle<(First + I / 2 + I % 2 * static_cast<int>(sizeof...(I)))...>(x, y);
 }
 
-/// A pack from p on, but nothing from `end` on is read.
+/// A pack from p on; nothing at or after `end` is read.
 template <class T>
 DRX_HOST_INLINE pack<T> load_before(const T* p, const T* end) {
   if (end - p >= pack_width<T>) [[likely]] return load(p);
@@ -71,12 +72,12 @@ DRX_HOST_INLINE pack<T> load_before(const T* p, const T* end) {
   std::memcpy(&x, p, static_cast<std::size_t>(end - p) * sizeof(T));
   return x;
 }
-/// Half of a vector: from lane First on.
+/// Half of a vector, from lane First on.
 template <int First, class V, int... I>
 DRX_HOST_INLINE auto lanes_from(V x, std::integer_sequence<int, I...>) {
   return __builtin_shufflevector(x, x, (First + I)...);
 }
-/// Calls f(p, part) for the first Count lanes of x: for whole vectors by halves, or number by number.
+/// Calls f(p, part) for the first Count lanes of x, by halves, as whole vectors or number by number.
 template <int Count, class T, class V, class F>
 DRX_HOST_INLINE void first_lanes(T* p, V x, F f) {
   constexpr int width = static_cast<int>(sizeof(V) / sizeof(T)), half = width / 2;
@@ -95,7 +96,7 @@ DRX_HOST_INLINE void first_lanes(T* p, V x, F f) {
     if constexpr (Count > half) first_lanes<Count - half>(p + half, lanes_from<half>(x, some), f);
   }
 }
-/// The first Count lanes, stored at p, and added to what lies there.
+/// Store the first Count lanes at p, or add them to the numbers there.
 template <int Count, class T, class V>
 DRX_HOST_INLINE void save_first(T* p, V x) {
   first_lanes<Count>(p, x, [](T* to, auto part) __attribute__((always_inline)) { std::memcpy(to, &part, sizeof part); });
@@ -109,13 +110,13 @@ DRX_HOST_INLINE void add_first(T* p, V x) {
     std::memcpy(to, &sum, sizeof sum);
   });
 }
-/// The last lanes from First on, moved to the front.
+/// The lanes from First on, moved to the front.
 template <int First, class V, int... I>
 DRX_HOST_INLINE V moved_down(V x, std::integer_sequence<int, I...>) {
   return shuffle<((First + I) % static_cast<int>(sizeof...(I)))...>(x, x);
 }
 
-/// Lane k of pack j and lane j of pack k change places: log2(W) rounds of perfect shuffles.
+/// Exchanges lane k of pack j and lane j of pack k: log2(W) rounds of perfect shuffles.
 template <class T>
 DRX_HOST_INLINE void transpose_packs(pack<T>* x) {
   constexpr int W = pack_width<T>;
@@ -133,8 +134,8 @@ DRX_HOST_INLINE void transpose_packs(pack<T>* x) {
   }
 }
 
-/// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks. Of a block of
-/// fewer Rows the other columns of the result become zero; rows of fewer Cols are read with what follows them up to `end`.
+/// to[k * to_stride + j] = from[j * from_stride + k] for W x W blocks. With fewer Rows the other columns of the result
+/// become zero; rows with fewer Cols are read past their end, up to `end`.
 template <int Rows, int Cols, class T>
 DRX_HOST_INLINE void transpose_block(const T* from, int from_stride, const T* end, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
@@ -147,7 +148,7 @@ DRX_HOST_INLINE void transpose_block(const T* from, int from_stride, const T* en
   for (int j = 0; j < Cols; ++j) save(to + j * to_stride, x[j]);
 }
 
-/// The same for rows x cols: the last blocks overlap the ones before.
+/// The same for rows x cols numbers: the last blocks overlap the ones before.
 template <class T>
 DRX_HOST_INLINE void transpose(const T* from, int from_stride, T* to, int to_stride, int rows, int cols) {
   constexpr int W = pack_width<T>;
@@ -162,7 +163,7 @@ DRX_HOST_INLINE void transpose(const T* from, int from_stride, T* to, int to_str
       transpose_block<W, W>(from + j * from_stride + k, from_stride, from, to + k * to_stride + j, to_stride);
     }
 }
-/// W rows of Cols numbers, one behind the other.
+/// W rows of Cols numbers, one after the other.
 template <int Cols, class T>
 DRX_HOST_INLINE void transpose_rows(const T* from, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
@@ -170,13 +171,14 @@ DRX_HOST_INLINE void transpose_rows(const T* from, T* to, int to_stride) {
   else transpose(from, Cols, to, to_stride, W, Cols);
 }
 
-/// x where its last Count lanes are, else 0.
+/// x in its last Count lanes, and 0 in the others.
 template <class T, int Count, int... I>
 DRX_HOST_INLINE pack<T> last_lanes(pack<T> x, std::integer_sequence<int, I...>) {
   return shuffle<(I < static_cast<int>(sizeof...(I)) - Count ? I : I + static_cast<int>(sizeof...(I)))...>(pack<T>{}, x);
 }
 
-/// Lane r of the result: the sum of x[r]'s lanes, for R packs. Halves of two packs are added into one until one is left.
+/// The sums of the lanes of R packs: lane r of the result is the sum of x[r]'s lanes. Halves of two packs are added
+/// into one until one pack is left.
 template <class T, int R>
 DRX_HOST_INLINE pack<T> sums_of_lanes(const pack<T>* x) {
   constexpr int W = pack_width<T>;
@@ -197,8 +199,9 @@ DRX_HOST_INLINE pack<T> sums_of_lanes(const pack<T>* x) {
   return sum[0];
 }
 
-/// Half of the lanes of x, then of y, as their sums are halved: below 16 bytes groups of Group lanes, x's and y's in turns within these
-/// 16 bytes, which processors do fastest; then whole ones, x's before y's, where Chunks of them are of one row.
+/// Half of the lanes of x, then of y, in the order in which their sums are halved. Below 16 bytes these are groups of
+/// Group lanes, x's and y's in turn within the 16 bytes, which processors do fastest; then whole chunks of 16 bytes,
+/// x's before y's, where Chunks of them belong to one row.
 template <int Group, int Chunks, bool Upper, int Short, int W>
 constexpr int halved_lane(int i) {
   if (Group < Short) return i / Short * Short + (Upper ? Short / 2 : 0) + i % Short / (2 * Group) * Group + i % Group + (i / Group % 2 == 1 ? W : 0);
@@ -209,7 +212,7 @@ template <int Group, int Chunks, bool Upper, int Short, class V, int... I>
 DRX_HOST_INLINE V halved_lanes(V x, V y, std::integer_sequence<int, I...>) {
   return shuffle<halved_lane<Group, Chunks, Upper, Short, static_cast<int>(sizeof...(I))>(I)...>(x, y);
 }
-/// Lane r: the sum of x[r]'s lanes, for as many packs as lanes.
+/// The same for as many packs as lanes.
 template <class T, int Group = 1, int Count = pack_width<T>>
 DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
   constexpr int W = pack_width<T>, per_16 = 16 / static_cast<int>(sizeof(T)), chunks = Count;
@@ -227,7 +230,7 @@ DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
 
 }  // namespace detail
 
-/// to, Cols x Rows, is the transpose of from, Rows x Cols, in packs where an extent has any.
+/// Writes the transpose of `from`, Rows x Cols, to `to`, in packs where an extent has any.
 template <int Rows, int Cols, class T>
 DRX_INLINE void transpose(const T* from, T* to) {
 #if !defined(__CUDACC__)
@@ -236,10 +239,10 @@ DRX_INLINE void transpose(const T* from, T* to) {
     return;
   } else if constexpr (Rows >= W && Cols >= W) {
     return detail::transpose(from, Cols, to, Rows, Rows, Cols);
-  } else if constexpr (Rows % W == 0 && Cols > 1) {  // of few columns
+  } else if constexpr (Rows % W == 0 && Cols > 1) {  // few columns
     for (int row = 0; row < Rows; row += W) detail::transpose_block<W, Cols>(from + row * Cols, Cols, from + Rows * Cols, to + row, Rows);
     return;
-  } else if constexpr (Cols % W == 0 && Rows > 1) {  // of few rows: each pack begins what the next one writes over
+  } else if constexpr (Cols % W == 0 && Rows > 1) {  // few rows: the next pack overwrites the end of each
     for (int col = 0; col < Cols - W; col += W) detail::transpose_block<Rows, W>(from + col, Cols, from, to + col * Rows, Rows);
     alignas(64) T last[W * W];
     detail::transpose_block<Rows, W>(from + Cols - W, Cols, from, last, W);

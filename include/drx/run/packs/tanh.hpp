@@ -1,8 +1,10 @@
-// drx/run/packs/tanh.hpp: tanh of a pack of 16 floats or 8 doubles, where the target has such packs and permutes them by number.
+// drx/run/packs/tanh.hpp: tanh of a pack of 16 floats or 8 doubles, on targets that have such packs and permute them by
+// number.
 //
-// Of floats the range is cut into 16 pieces, and each coefficient of their polynomials is one register. No division, no exponential:
-// less than 1.2 ulp. Doubles would need polynomials of degree 13 there. They take e^2x from a table of 2^(j / 16) in two registers,
-// which leaves a short polynomial, and one division: less than 2 ulp.
+// For floats the range is cut into 16 pieces, and each coefficient of their polynomials is one register. There is no
+// division and no exponential; the error is below 1.2 ulp. Doubles would need polynomials of degree 13 there. They take
+// e^2x from a table of 2^(j / 16) in two registers, which leaves a short polynomial, and one division; the error is
+// below 2 ulp.
 #pragma once
 
 #include <drx/run/packs/pack.hpp>
@@ -18,9 +20,10 @@ inline constexpr bool has_pack_tanh = std::is_same_v<T, float> || std::is_same_v
 
 namespace detail {
 
-// Pieces are those of 1 + 1.65625 |x| by its exponent and two bits of its mantissa, four to an octave, 1 to 16; the first is number 12.
-// tanh x = c0 + c1 t + ... + c5 t^5, t = x - center: least squares of the relative error, weighted until it is even. The center is where c0 is
-// exact, or nearly; of the first piece both are 0, so that small x keep their relative precision. At the limit the value is 1.
+// The pieces divide 1 + 1.65625 |x|, from 1 to 16, by its exponent and two bits of its mantissa, four to an octave; the
+// first is number 12. tanh x = c0 + c1 t + ... + c5 t^5, t = x - center, by least squares of the relative error,
+// weighted until it is even. The center is where c0 is exact, or nearly; in the first piece both are 0, so that small x
+// keep their relative precision. At the limit the value is 1.
 inline constexpr float tanh_limit = 9.05f, tanh_scale = 1.65625f;
 alignas(64) inline constexpr float tanh_center[16] = {
     0x1.826c8p-1f, 0x1.0e7d5cp+0f, 0x1.5bc8bcp+0f, 0x1.a91094p+0f, 0x1.0e7c8cp+1f, 0x1.5bc504p+1f, 0x1.a9119ep+1f, 0x1.f6572p+1f,
@@ -71,8 +74,8 @@ DRX_HOST_INLINE pack<float> pack_tanh(pack<float> x) {
 
 namespace detail {
 
-// 2^(j / 16) / 2, from whose bits j 2^48 is taken: adding n 2^48, n modulo 16 = j, then makes it 2^(n / 16) / 2. And what it lacks, relative to
-// it, less 2 j times what `step` lacks.
+// 2^(j / 16) / 2, with j 2^48 subtracted from its bits: adding n 2^48, where n modulo 16 = j, then makes it 2^(n / 16)
+// / 2. And its rounding error, relative to it, less 2 j times the rounding error of `step`.
 alignas(64) inline constexpr double half_power[16] = {
     0x1p-1, 0x1.fb5586cf9890fp-2, 0x1.f72b83c7d517bp-2, 0x1.f387a6e756238p-2, 0x1.f06fe0a31b715p-2, 0x1.edea64c123422p-2,
     0x1.ebfdad5362a27p-2, 0x1.eab07dd485429p-2, 0x1.ea09e667f3bcdp-2, 0x1.ea11473eb0187p-2, 0x1.eace5422aa0dbp-2,
@@ -87,7 +90,7 @@ template <class Numbers>
 DRX_HOST_INLINE pack<double> looked_up(const double* table, Numbers number) {
   return __builtin_shuffle(load(table), load(table + 8), number);
 }
-/// x, as it was rounded: see drx/scalar/math.hpp.
+/// x as it was rounded: see drx/scalar/math.hpp.
 DRX_HOST_INLINE pack<double> as_rounded(pack<double> x) {
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
   using bits = long long __attribute__((vector_size(vector_bytes)));
@@ -96,21 +99,21 @@ DRX_HOST_INLINE pack<double> as_rounded(pack<double> x) {
   return x;
 #endif
 }
-/// The smaller one; a NaN in x stays.
+/// The smaller number; a NaN in x stays.
 DRX_HOST_INLINE pack<double> smaller(double limit, pack<double> x) {
   return __builtin_ia32_minpd512_mask(limit - pack<double>{}, x, x, static_cast<char>(-1), 4);
 }
 
 }  // namespace detail
 
-// h = expm1(2 |x|) / 2, then h / (h + 1), exacter: h - h^2 / (h + 1), or 1 - 1 / (h + 1).
+// h = expm1(2 |x|) / 2, then h / (h + 1), more exactly: h - h^2 / (h + 1), or 1 - 1 / (h + 1).
 DRX_HOST_INLINE pack<double> pack_tanh(pack<double> x) {
   using bits = long long __attribute__((vector_size(vector_bytes)));
   constexpr double step = 0x1.62e42fefa39efp-6, steps = 0x1.71547652b82fep+5;  // ln 2 / 32
   constexpr double magic = 0x1.8p52;                                           // adding it leaves the integer in the low bits
   const bits all{}, sign = all + static_cast<long long>(1ULL << 63);
   const pack<double> a = detail::smaller(20, reinterpret_cast<pack<double>>(reinterpret_cast<bits>(x) & ~sign));
-  // a = n step + r, r >= 0 (rounding is towards zero): all that is added has one sign, and nothing cancels.
+  // a = n step + r with r >= 0 (rounding is towards zero): all terms have one sign, and nothing cancels.
   const pack<double> rounded = __builtin_ia32_vfmaddpd512_mask(a, steps - pack<double>{}, magic - pack<double>{}, static_cast<char>(-1), 11);
   const bits number = reinterpret_cast<bits>(detail::as_rounded(rounded));
   const pack<double> n = detail::as_rounded(detail::as_rounded(rounded) - magic), r = detail::as_rounded(a - n * step), r2 = r * r;
@@ -129,7 +132,7 @@ DRX_HOST_INLINE pack<double> pack_tanh(pack<double> x) {
 template <class T>
 inline constexpr bool has_pack_tanh = false;
 template <class Pack>
-Pack pack_tanh(Pack x);  // there is none
+Pack pack_tanh(Pack x);  // never defined
 #endif
 
 }  // namespace drx::run
