@@ -1,10 +1,11 @@
-// drx/run/fused/elements.hpp: numbers of a fused loop one by one: of each, all entries in registers, then what leaves the loop is stored.
+// drx/run/fused/elements.hpp: a fused loop number by number: for each number all entries are computed in registers,
+// then the results that leave the loop are stored.
 //
-// A long function (prim::row_of<p>::begin and end) runs in two halves, each for many numbers: a processor looks ahead only so
-// many instructions, and finds more independent ones in two short loops than in a long one.
+// A long function (prim::row_of<p>::begin and end) runs in two halves, each for many numbers: a processor looks ahead
+// only so many instructions, and finds more independent ones in two short loops than in a long one.
 //
-// Some functions are fast in a range only (prim::row_of<p>::near). A loop with one of them runs in chunks; a chunk in
-// which an operand was out of range runs again with their exact forms.
+// Some functions are fast in a range only (prim::row_of<p>::near). A loop with one of them runs in chunks; a chunk with
+// an operand out of range runs again with the exact forms.
 #pragma once
 
 #include <drx/run/fused/loop.hpp>
@@ -57,7 +58,7 @@ struct fused_elements {
   [[gnu::noinline]] static T exact(T x) {  // no branches in the loop, so that it is contracted like the fast one
     return Row::exact(x);
   }
-  /// Whether entry M of the group is fast in a range only.
+  /// Whether entry M of the loop is fast in a range only.
   template <int M>
   static constexpr bool ranged = requires { &prim::row_of<C::tape.entries[Loop::entry(M)].prim>::template exact<double>; };
   template <int M, class Registers, class Pointers>
@@ -66,7 +67,7 @@ struct fused_elements {
     return !row::near(load<element_of<C, C::operand(Loop::entry(M), 0)>, M, 0>(registers, pointers, r, i));
   }
 
-  /// The first halves of N elements of row r from `first` on, to `at` in kept.
+  /// Computes the first halves of N elements of row r, from `first` on, and stores them in `kept` at `at`.
   template <std::int64_t N, int... M, class Pointers, class Kept>
   DRX_INLINE static void begin_row(const Pointers& pointers, std::int64_t r, std::int64_t first, Kept& kept, std::int64_t at) {
     DRX_INDEPENDENT_STEPS
@@ -82,7 +83,7 @@ struct fused_elements {
     }
   }
 
-  /// Entry M, of operands in registers and memory; in halves, its second half.
+  /// Entry M, with operands in registers and memory; with Halves, its second half.
   template <int M, bool Exact = false, bool Halves = false, class Registers, class Pointers>
   DRX_INLINE static auto value(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
     constexpr int e = Loop::entry(M);
@@ -104,7 +105,7 @@ struct fused_elements {
     }
   }
 
-  /// What the first halves of N elements leave.
+  /// The results of the first halves of N elements.
   template <int M, std::int64_t N>
   struct begun_numbers {
     alignas(64) element_of<C, Loop::result(M)> elements[Loop::template when<M> == detail::half::ended ? N : 1];
@@ -129,7 +130,7 @@ struct fused_elements {
       run_elements<N, false, M...>(out, pointers, r, 0);
     }
   }
-  /// N elements of row r from `first` on, if in halves then of so many that what the first halves leave stays in the first cache.
+  /// N elements of row r from `first` on; in halves, in chunks whose first halves' results stay in the first cache.
   template <std::int64_t N, bool Halves, int... M>
   DRX_INLINE static void run_chunk(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
     if constexpr (!Halves) {
@@ -172,13 +173,13 @@ struct fused_elements {
       }
     return false;
   }();
-  /// What a chunk overwrites of its operands.
+  /// The operands that a chunk overwrites.
   template <int M, std::int64_t N>
   struct kept_chunk {
     element_of<C, Loop::result(M)> elements[in_place<M> ? N : 1];
   };
 
-  /// N elements of row r from `first`: fast, and again in exact forms if an operand was out of their range.
+  /// N elements of row r from `first` on: fast, and again in exact forms if an operand was out of range.
   template <std::int64_t N, bool Halves, int... M>
   DRX_INLINE static void run_ranged(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
     detail::register_file<std::integer_sequence<int, M...>, kept_chunk<M, N>...> kept;

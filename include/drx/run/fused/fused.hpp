@@ -1,8 +1,9 @@
-// drx/run/fused/fused.hpp: a group of elementwise entries as one loop. Each entry's value lives in a register; what leaves
-// the loop is stored at its end, so that a result may take an operand's place.
+// drx/run/fused/fused.hpp: a fused loop: elementwise entries of one shape as one loop. Each entry's value lives in a
+// register; results that leave the loop are stored at its end, so that a result may take an operand's place.
 //
-// fused_loop: what the tape says of a loop. fused_elements: number by number. fused_short_rows: several short rows at once. fused_packs:
-// packs of numbers, for fused_product, a loop in the tiles of a product of matrices, and fused_sums, a loop that adds up its rows.
+// fused_loop: the loop's facts from the tape. fused_elements: number by number. fused_short_rows: several short rows at
+// once. fused_packs: packs of numbers, for fused_product, a loop in the tiles of a matrix product, and fused_sums, a
+// loop that adds up its rows.
 #pragma once
 
 #include <drx/run/fused/product.hpp>
@@ -11,7 +12,7 @@
 
 namespace drx::run {
 
-/// Step Step, which is a group.
+/// Step Step, which is a fused loop.
 template <class C, int Step>
 void run_fused(frame& f) {
   using loop = fused_loop<C, Step>;

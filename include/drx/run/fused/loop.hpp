@@ -1,4 +1,4 @@
-// drx/run/fused/loop.hpp: the loop that a group of elementwise entries is: its rows and columns, and where each entry's operands come from.
+// drx/run/fused/loop.hpp: the facts about a fused loop: its rows and columns, and the source of each entry's operands.
 #pragma once
 
 #include <drx/run/data/frame.hpp>
@@ -12,17 +12,17 @@ namespace detail {
 
 enum class source_kind : std::int8_t { none, register_, literal, position, memory, tile };
 
-/// Where an operand of a fused entry comes from.
+/// The source of a fused entry's operand.
 struct source {
   source_kind kind = source_kind::none;
-  int index = 0;             // of the register
-  double number = 0;         // the literal
-  int value = -1;            // in memory
-  int axis = 0;              // of a position
+  int index = 0;             // for a register
+  double number = 0;         // for a literal
+  int value = -1;            // for memory
+  int axis = 0;              // for a position
   shape from = {};           // the shape in memory, to be broadcast
 };
 
-/// In which of the two loops of a group with long functions an entry is computed.
+/// The loop, of the two that a fused loop with long functions becomes, in which an entry is computed.
 enum class half : std::int8_t {
   first,  // in both: it depends on no long function
   ended,  // a long function, begun in the first and ended in the second
@@ -33,7 +33,7 @@ struct halves {  // by entry
   half of[Count] = {};
 };
 
-/// Of an entry whose value is not read from memory: a constant or an iota. Else the source's kind is none.
+/// The source of a value that is not read from memory: a constant or an iota. For others its kind is none.
 template <class C>
 constexpr source generated_source(int e) {
   source s;
@@ -48,7 +48,7 @@ constexpr source generated_source(int e) {
   return s;
 }
 
-/// A number for each of several entries or operands, of any types: what std::tuple would be, but cheaper to compile.
+/// A number for each of several entries or operands, of any types: like a std::tuple, but cheaper to compile.
 template <int I, class T>
 struct register_leaf {
   T v;
@@ -68,19 +68,19 @@ DRX_INLINE const T& get(const register_leaf<I, T>& r) {
 
 }  // namespace detail
 
-/// The loop of step Step of a program.
+/// The fused loop of step Step of a program.
 template <class C, int Step>
 struct fused_loop {
   using code = C;
   static constexpr int step = Step;
   static constexpr plan::step now = C::plan.steps[Step];
-  // The group's entries, by their place in it, and what each makes.
+  // The loop's entries, by their place in it, and their results.
   static constexpr int count = now.members;
   static constexpr int entry(int m) { return C::plan.members[now.first_member + m]; }
   static constexpr int result(int m) { return C::result(entry(m), 0); }
   static constexpr shape loop = C::tape.values[result(0)].shape;
 
-  /// Where value v is read from; through broadcasts, which are not stored.
+  /// The source of value v, seen through broadcasts, which are not stored.
   static constexpr detail::source read(int v, bool through_broadcast) {
     detail::source s;
     s.from = C::tape.values[v].shape;
@@ -97,7 +97,7 @@ struct fused_loop {
     const detail::source generated = detail::generated_source<C>(e);
     return generated.kind == detail::source_kind::none ? s : generated;
   }
-  /// Where operand i of entry m comes from; of an entry without operands, its value.
+  /// The source of operand i of entry m; for an entry without operands, its value.
   static constexpr detail::source operand(int m, int i) {
     const int e = entry(m);
     detail::source s = detail::generated_source<C>(e);
@@ -105,15 +105,15 @@ struct fused_loop {
     if (s.kind != detail::source_kind::none) return s;
     return read(C::operand(e, i), C::tape.entries[e].prim == &prim::broadcast_to);
   }
-  /// How many operands entry m has; an entry without operands has its value.
+  /// The number of operands of entry m; an entry without operands has its value.
   static constexpr int arity(int m) {
     const int n = C::tape.entries[entry(m)].operands.count;
     return n == 0 || C::tape.entries[entry(m)].prim == &prim::matmul ? 1 : n;
   }
-  /// Whether the group's first entry is a product of matrices.
+  /// Whether the loop's first entry is a matrix product.
   static constexpr bool after_product = C::tape.entries[entry(0)].prim == &prim::matmul;
 
-  /// Whether all memory is read in the order of the loop or is one number: then the loop needs no rows.
+  /// Whether each operand in memory is read in the order of the loop or is one number: then the loop needs no rows.
   static constexpr bool flat = [] {
     if (after_product || now.sums > 0) return false;
     for (int m = 0; m < count; ++m)
@@ -126,7 +126,7 @@ struct fused_loop {
   }();
   static constexpr std::int64_t columns = flat ? loop.size() : loop.last();
   static constexpr std::int64_t rows = columns == 0 ? 0 : loop.size() / columns;
-  /// Whether rows are so short, and no whole packs, that several of them are better one loop.
+  /// Whether rows are so short, and not whole packs, that several of them are better one loop.
   static constexpr bool short_rows = !flat && rows > 1 && columns < 64 && columns % 16 != 0;
   /// Whether an operand is written out, row by row, before a loop over short rows.
   static constexpr bool written_out(const detail::source& s) {
@@ -171,9 +171,9 @@ struct fused_loop {
       if (h == detail::half::ended) return true;
     return false;
   }();
-  static constexpr int begun = 2;  // of an entry's three pointers, the one to what its first half has left
+  static constexpr int begun = 2;  // among an entry's three pointers, the one to its first half's result
 
-  // One pointer per operand, three to an entry; those that are no memory are null and unused.
+  // One pointer per operand, three to an entry; those of operands not in memory are null and unused.
   template <int K>
   static constexpr auto pointer_type() {
     constexpr int m = K / 3, i = K % 3;
@@ -205,13 +205,13 @@ struct fused_loop {
     using pointers = detail::register_file<std::integer_sequence<int, K...>, decltype(pointer_type<K>())...>;
   };
   using files_type = files<std::make_integer_sequence<int, count>, std::make_integer_sequence<int, 3 * count>>;
-  // Structs, since the functions of each entry are named after them.
+  // Named structs, since the functions of each entry are named after these types.
   struct registers_type : files_type::registers {};
   struct pointers_type : files_type::pointers {
-    std::int64_t first = 0;  // the element from which the first halves are there
+    std::int64_t first = 0;  // the first halves are there from this element on
   };
 
-  /// Where entry M's result is stored; null where it is not.
+  /// The address of entry M's stored result; null if it is not stored.
   template <int M>
   DRX_INLINE static std::byte* store_address(const frame& f) {
     if constexpr (C::plan.stored[result(M)]) {

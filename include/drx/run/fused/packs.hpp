@@ -1,4 +1,4 @@
-// drx/run/fused/packs.hpp: a fused loop of plain arithmetic, and tanh, in packs, as products and sums over rows take part in it.
+// drx/run/fused/packs.hpp: a fused loop of plain arithmetic, and tanh, in packs, which products and sums over rows use.
 #pragma once
 
 #include <drx/run/fused/loop.hpp>
@@ -11,7 +11,8 @@ struct fused_packs {
   using C = typename Loop::code;
   using pointers_type = typename Loop::pointers_type;
 
-  /// Whether a loop can be computed in packs: arithmetic, and tanh where packs have it, of one floating type, and of no positions.
+  /// Whether a loop can be computed in packs: arithmetic, and tanh where packs have it, of one floating type and
+  /// without positions.
   static constexpr bool in_packs = [] {
     using T = element_of<C, Loop::result(0)>;
     for (int m = 0; m < Loop::count; ++m) {
@@ -33,7 +34,7 @@ struct fused_packs {
       return registers[s.index];
     } else if constexpr (s.kind == detail::source_kind::literal) {
       return static_cast<T>(s.number) - pack<T>{};
-    } else if constexpr ((Loop::flat ? s.from.size() : s.from.last()) == 1) {  // a flat loop's columns are all of it
+    } else if constexpr ((Loop::flat ? s.from.size() : s.from.last()) == 1) {  // a flat loop has one row
       return detail::get<3 * M + I>(pointers)[Loop::row_start(s.from, row)] - pack<T>{};
     } else {
       return load(detail::get<3 * M + I>(pointers) + Loop::row_start(s.from, row) + col);
@@ -61,7 +62,8 @@ struct fused_packs {
   DRX_HOST_INLINE static void save_pack(const pack<T>* registers, T* const* out, std::int64_t row, std::int64_t col) {
     if constexpr (C::plan.stored[Loop::result(M)]) save(out[M] + row * Loop::columns + col, registers[M]);
   }
-  /// All entries for one pack of the product, then what leaves the loop: it may take an operand's place.
+  /// Computes all entries for one pack of the product, then stores the results that leave the loop, which may take an
+  /// operand's place.
   template <class T, int... M>
   DRX_HOST_INLINE static void compute_packs(pack<T> product, const pointers_type& pointers, T* const* out, std::int64_t row,
                                             std::int64_t col, std::integer_sequence<int, M...>) {
@@ -70,7 +72,7 @@ struct fused_packs {
     (compute_pack<M, T>(registers, pointers, row, col), ...);
     (save_pack<M, T>(registers, out, row, col), ...);
   }
-  /// Where operands in memory and results begin.
+  /// The addresses of operands in memory and of results.
   template <class T>
   struct operands {
     pointers_type pointers{};
@@ -89,7 +91,7 @@ struct fused_packs {
     }
   };
 
-  /// Whether a loop of its own is one of packs: it has a tanh, which no compiler makes of elements.
+  /// Whether a loop without a product runs in packs: it has a tanh, which no compiler vectorises like that.
   static constexpr bool run_alone =
       in_packs && Loop::in_halves && Loop::columns % pack_width<element_of<C, Loop::result(0)>> == 0;
   static void run(frame& f) {

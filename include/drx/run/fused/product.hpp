@@ -1,5 +1,5 @@
-// drx/run/fused/product.hpp: a product of matrices, and the fused loop that reads it: over each tile as soon as that is finished. Where all
-// entries are plain arithmetic, the loop takes the packs from the product's registers.
+// drx/run/fused/product.hpp: a matrix product and the fused loop that reads it, which runs over each tile as soon as
+// that is finished. If all entries are plain arithmetic, the loop takes the packs from the product's registers.
 #pragma once
 
 #include <drx/run/fused/elements.hpp>
@@ -17,7 +17,7 @@ struct fused_product {
   template <class T>
   using pack_operands = typename packs::template operands<T>;
 
-  /// Takes the product's packs from its registers.
+  /// An epilogue that takes the product's packs from its registers.
   template <class T>
   struct pack_epilogue {
     pack_operands<T> operands;
@@ -25,7 +25,8 @@ struct fused_product {
       packs::template compute_packs<T>(value, operands.pointers, operands.out, row, col, std::make_integer_sequence<int, Loop::count>{});
     }
   };
-  /// The same for functions whose tables would push the product out of its registers: beside the next tile's products, or whole tiles.
+  /// The same for functions whose tables would push the product out of its registers: it runs beside the next tile's
+  /// products, or on whole tiles.
   template <class T>
   struct packs_of_tile_epilogue : pack_epilogue<T> {
     using takes_tiles = void;

@@ -1,5 +1,5 @@
-// drx/run/fused/short_rows.hpp: a fused loop over short rows, which would run scalar remainders and restart for each row: what is broadcast
-// along rows or columns is written out first, and several rows are one loop.
+// drx/run/fused/short_rows.hpp: a fused loop over short rows. Row by row it would have scalar remainders and restart
+// each time; instead, operands broadcast along rows or columns are written out first, and several rows are one loop.
 #pragma once
 
 #include <drx/run/fused/elements.hpp>

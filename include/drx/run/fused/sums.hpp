@@ -1,4 +1,4 @@
-// drx/run/fused/sums.hpp: a fused loop that adds up its rows: sums over them of what it makes, or of what it reads.
+// drx/run/fused/sums.hpp: a fused loop that adds up its rows: it sums its results, or its operands, over the rows.
 #pragma once
 
 #include <drx/run/fused/packs.hpp>
@@ -13,7 +13,7 @@ struct fused_sums {
   template <class T>
   using pack_operands = typename packs::template operands<T>;
 
-  /// The sums over the loop's rows: of a result, or of what lies in memory, perhaps with a weight for each row.
+  /// The sums over the loop's rows: of a result or of an operand in memory, possibly with a weight for each row.
   static constexpr int sums = Loop::now.sums;
   static constexpr int sum_entry(int j) { return C::plan.members[Loop::now.first_member + Loop::count + j]; }
   static constexpr bool weighted(int j) { return C::tape.entries[sum_entry(j)].prim == &prim::matmul; }
@@ -37,7 +37,7 @@ struct fused_sums {
       else return nullptr;
     }
   };
-  /// One pack of the loop: its sums are added to `total`, then what leaves the loop is stored.
+  /// Computes one pack of the loop: adds its sums to `total`, then stores the results that leave the loop.
   template <class T, int... M, int... J>
   DRX_HOST_INLINE static void add_packs(pack<T>* total, const pack_operands<T>& at, const sum_operands<T>& of, std::int64_t row,
                                         std::int64_t col, std::integer_sequence<int, M...>, std::integer_sequence<int, J...>) {
@@ -56,7 +56,7 @@ struct fused_sums {
   static constexpr int part = 128;  // rows whose sums begin anew, since long chains of additions lose digits
   static constexpr std::int64_t width = Loop::columns < 512 ? Loop::columns : 512;
 
-  /// Several rows at a time, so that sums stay in registers for them.
+  /// Runs several rows at a time, so that their sums stay in registers.
   static void run(frame& f) {
     using T = element_of<C, Loop::result(0)>;
     constexpr int height = static_cast<int>(Loop::rows), parts = height / part, rest = height % part;
@@ -70,7 +70,8 @@ struct fused_sums {
       if constexpr (rest > 0) add_part<T, rest>(at, of, parts * part, first, end, totals, parts == 0);
     }
   }
-  /// Parts of rows from row `begin` on, columns from `first` on: their sums are stored at `totals`. Of many parts each half is added up apart.
+  /// Stores at `totals` the sums of Parts parts of rows, from row `begin` and column `first` on. With many parts, each
+  /// half is added up separately.
   template <class T, int Parts>
   static void add_parts(const pack_operands<T>& at, const sum_operands<T>& of, int begin, std::int64_t first, std::int64_t end, T* const (&totals)[sums]) {
     if constexpr (Parts <= longest_chain) {
@@ -85,18 +86,18 @@ struct fused_sums {
       add_sums<T>(totals, sum, end - first, false);
     }
   }
-  /// The sums of n columns, stored at `totals` or added to what is there.
+  /// Sums n columns, and stores the sums at `totals` or adds them to the numbers there.
   template <class T>
   static void add_sums(T* const (&totals)[sums], const T (&sum)[sums][width], std::int64_t n, bool store) {
     for (int j = 0; j < sums; ++j)
       for (std::int64_t col = 0; col < n; ++col) totals[j][col] = store ? sum[j][col] : totals[j][col] + sum[j][col];
   }
-  /// Rows from `begin` on, columns from `first` on; `store`: they are the first ones.
+  /// Rows from `begin` on, columns from `first` on; `store`: these are the first rows.
   template <class T, int Rows>
   static void add_part(const pack_operands<T>& operands, const sum_operands<T>& all_sums, int begin, std::int64_t first, std::int64_t end,
                        T* const (&totals)[sums], bool store) {
     constexpr int band = 8, whole = Rows / band, rest = Rows % band;
-    const pack_operands<T> at = operands;  // of our own, so that no store can change them
+    const pack_operands<T> at = operands;  // a local copy, which no store can change
     const sum_operands<T> of = all_sums;
     alignas(64) T sum[sums][width] = {};
     for (int k = 0; k < whole; ++k) add_rows<T, band>(sum, at, of, begin + k * band, first, end);

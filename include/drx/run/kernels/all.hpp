@@ -1,4 +1,5 @@
-// drx/run/kernels/all.hpp: the steps of a region: groups of elementwise entries, and entries with their kernels. (A stage's is in stage.hpp.)
+// drx/run/kernels/all.hpp: runs the steps of a region: fused loops, and entries with their kernels. (A stage's kernel
+// is in stage.hpp.)
 #pragma once
 
 #include <drx/run/kernels/convolutions.hpp>
@@ -23,7 +24,8 @@ namespace drx::run {
 #define DRX_NOT_INLINED [[gnu::noinline]]
 #endif
 
-/// One step, a function of its own: profiles name it, and the compiler's work stays linear in the steps.
+/// Runs one step, as a function of its own: profiles name it, and the compiler's work stays linear in the number of
+/// steps.
 template <class C, int Step>
 DRX_NOT_INLINED void run_step(frame& f) {
   constexpr plan::step now = C::plan.steps[Step];

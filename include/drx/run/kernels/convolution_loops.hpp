@@ -1,9 +1,10 @@
 // drx/run/kernels/convolution_loops.hpp: convolutions of one or two spatial axes, of constant extents.
 //
-// A convolution is computed in register tiles, as in gemm_tiles.hpp: R neighbouring positions times P packs of output channels, over all
-// taps and input channels, without a copy of the patches. Its derivative with respect to the input is the same code on the kernel
-// with its channels exchanged, a copy in the entry's scratch. The derivative with respect to the kernel has tiles of R
-// input channels times P packs of output channels, over all positions.
+// A convolution is computed in register tiles, as in run/gemm/tiles.hpp: R neighbouring positions times P packs of
+// output channels, over all taps and input channels, without a copy of the patches. Its derivative with respect to the
+// input is the same code on the kernel with its channels exchanged, a copy in the entry's scratch memory. The
+// derivative with respect to the kernel has tiles of R input channels times P packs of output channels, over all
+// positions.
 #pragma once
 
 #include <drx/run/packs/pack.hpp>
@@ -44,7 +45,8 @@ struct short_pack {
   DRX_HOST_INLINE static void save(T* p, type v) { *reinterpret_cast<anywhere*>(p) = v; }
 };
 
-/// Two spatial axes, height H and width W (a struct with `static constexpr axis height, width`), channels CI to CO.
+/// A convolution from CI to CO channels over two spatial axes, height H and width W (a struct with `static constexpr
+/// axis height, width`).
 template <class T, class Axes, int CI, int CO>
 struct convolution {
   static constexpr axis h = Axes::height, w = Axes::width;
@@ -56,7 +58,7 @@ struct convolution {
   static constexpr int most_packs = packs < (vector_registers == 32 ? 4 : 2) ? packs : (vector_registers == 32 ? 4 : 2);
   static constexpr int rows = (vector_registers - 1 - most_packs) / most_packs < 8 ? (vector_registers - 1 - most_packs) / most_packs : 8;
 
-  struct column_taps {  // those that outputs of one phase meet, and the input that each meets first
+  struct column_taps {  // the taps that outputs of one phase meet, and the first input of each
     int count = 0;
     int tap[w.taps + 1] = {};
     int first[w.taps + 1] = {};
@@ -86,7 +88,7 @@ struct convolution {
         DRX_UNROLL
         for (int p = 0; p < most_packs; ++p) sum[r][p] = pack{};
     }
-    /// sum[r] += x[r step] row, for one row of the kernel
+    /// sum[r] += x[r step] row, for one row of the kernel.
     DRX_HOST_INLINE void multiply(const T* x, int step, const T* row, int panel) {
       pack v[most_packs];
       DRX_UNROLL
@@ -102,7 +104,7 @@ struct convolution {
         DRX_UNROLL
         for (int p = 0; p < most_packs; ++p) part::save(y + r * step + column(panel, p), sum[r][p]);
     }
-    /// The same, added: columns that two packs cover are added once.
+    /// Adds the sums to y: columns that two packs cover are added once.
     DRX_HOST_INLINE void add(T* y, int step, int panel) const {
       for (int r = 0; r < R; ++r)
         for (int p = 0; p < most_packs; ++p) {

@@ -1,4 +1,4 @@
-// drx/run/kernels/convolutions.hpp: the steps that are convolutions, or derivatives of them.
+// drx/run/kernels/convolutions.hpp: the kernels of convolutions and of their derivatives.
 #pragma once
 
 #include <drx/run/kernels/convolution_loops.hpp>
@@ -8,7 +8,7 @@
 
 namespace drx::run {
 namespace detail {
-/// The arrays of a convolution by name, whatever its result is.
+/// The arrays of a convolution by name, whichever of them is the result.
 template <class C, int E>
 struct convolved {
   static constexpr int axes = static_cast<int>(C::attr(E, 0));

@@ -1,5 +1,5 @@
-// drx/run/kernels/decompositions.hpp: QR, symmetric eigenvalues and singular values in compiled programs: the loops of
-// plain evaluation, in the workspace.
+// drx/run/kernels/decompositions.hpp: the kernels of QR, symmetric eigenvalues and singular values: the loops of plain
+// evaluation, in the workspace.
 #pragma once
 
 #include <drx/primitives/decompositions.hpp>
@@ -7,7 +7,7 @@
 
 namespace drx::run {
 namespace detail {
-/// The matrices that operand 0 of entry E consists of.
+/// The batch of matrices in operand 0 of entry E.
 template <class C, int E> struct decomposed {
   static constexpr int a = C::operand(E, 0);
   using T = element_of<C, a>;

@@ -1,4 +1,4 @@
-// drx/run/kernels/fold_operations.hpp: what sums and extrema fold with.
+// drx/run/kernels/fold_operations.hpp: the operations of sums and extrema.
 #pragma once
 
 #include <drx/config.hpp>

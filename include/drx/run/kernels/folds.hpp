@@ -1,4 +1,4 @@
-// drx/run/kernels/folds.hpp: sums and extrema over axes of an array.
+// drx/run/kernels/folds.hpp: the kernels of sums and extrema over axes of an array.
 #pragma once
 
 #include <drx/run/kernels/fold_operations.hpp>
@@ -9,9 +9,9 @@
 namespace drx::run {
 
 namespace detail {
-// Long rows are halved, again and again, so that the error of a sum grows with the logarithm of their number.
+// Long rows are halved, again and again, so that the error of a sum grows with the logarithm of its length.
 
-/// n >= 16 numbers in a row: of fewer than 2048, sixteen lanes side by side, then the lanes.
+/// Folds n >= 16 numbers in a row: fewer than 2048 in sixteen lanes side by side, then the lanes.
 template <class T, class Op>
 inline T fold_row(const T* row, std::int64_t n, Op op) {
   constexpr std::int64_t lanes = 16, part = 1024;
@@ -25,12 +25,12 @@ inline T fold_row(const T* row, std::int64_t n, Op op) {
   for (; i + lanes <= n; i += lanes)
     for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
   for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
-  for (std::int64_t l = 0; l < 8; ++l) lane[l] = op(lane[l], lane[l + 8]);  // (one loop over widths g++ 12 does not unroll)
+  for (std::int64_t l = 0; l < 8; ++l) lane[l] = op(lane[l], lane[l + 8]);  // (g++ 12 does not unroll one loop over widths)
   for (std::int64_t l = 0; l < 4; ++l) lane[l] = op(lane[l], lane[l + 4]);
   for (std::int64_t l = 0; l < 2; ++l) lane[l] = op(lane[l], lane[l + 2]);
   return op(lane[0], lane[1]);
 }
-/// Columns of n rows, the next row `stride` further: of fewer than 256 rows, one after the other.
+/// Folds columns of n rows, with the next row `stride` further: fewer than 256 rows one after the other.
 template <class T, class Op>
 inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t stride, T* __restrict out, std::int64_t columns, T start, Op op) {
   constexpr std::int64_t part = 128, width = 256;
@@ -49,14 +49,14 @@ inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t str
     for (std::int64_t i = 0; i < some; ++i) out[at + i] = op(out[at + i], second[i]);
   }
 }
-/// Rows of N < 32 numbers: as many as a pack has lanes side by side.
+/// Folds rows of N < 32 numbers: as many side by side as a pack has lanes.
 template <class T, std::int64_t Rows, std::int64_t N, class Op>
 inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op op) {
   std::int64_t row = 0;
 #if !defined(__CUDACC__)
   if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && N > 1) {
     constexpr int lanes = pack_width<T>;
-    constexpr std::int64_t whole = Rows / lanes * lanes;  // a constant: g++ 12 warns of an overflow in the last loop else
+    constexpr std::int64_t whole = Rows / lanes * lanes;  // a constant: else g++ 12 warns of an overflow in the last loop
     for (; row < whole; row += lanes) {
       alignas(64) T turned[N * lanes];
       detail::transpose_rows<static_cast<int>(N)>(x + row * N, turned, lanes);
@@ -64,7 +64,7 @@ inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op 
       for (std::int64_t i = 0; i < N; ++i) total = op(total, load(turned + i * lanes));
       save(y + row, total);
     }
-    if constexpr (Rows % lanes == 0) return;  // (g++ 12 takes the loop below for one that runs out of x)
+    if constexpr (Rows % lanes == 0) return;  // (g++ 12 believes that the loop below reads past the end of x)
   }
 #endif
   for (; row < Rows; ++row) {

@@ -1,4 +1,4 @@
-// drx/run/kernels/indexing.hpp: the steps that move elements by positions, fold along an axis, or sort.
+// drx/run/kernels/indexing.hpp: the kernels that move elements by positions, fold along an axis, or sort.
 #pragma once
 
 #include <drx/run/kernels/folds.hpp>
@@ -16,7 +16,7 @@ constexpr std::int64_t extents_between(const shape& s, int first, int last) {
   for (int i = first; i < last; ++i) n *= s[i];
   return n;
 }
-/// Which element of its own batch axes an operand of shape `own` has for element b of the whole batch, row-major.
+/// The element of its own batch axes that an operand of shape `own` has for element b of the whole batch, row-major.
 constexpr std::int64_t batch_element(const shape& own, const shape& all, int batch, std::int64_t b) {
   std::int64_t at = 0, stride = 1;
   for (int axis = batch - 1; axis >= 0; --axis) {
@@ -28,7 +28,8 @@ constexpr std::int64_t batch_element(const shape& own, const shape& all, int bat
   }
   return at;
 }
-/// Copies the box `part` of a larger array, or into one: rows of `width` elements, which are contiguous from axis Last on.
+/// Copies the box `part` out of a larger array, or into one: rows of `width` elements, which are contiguous from axis
+/// Last on.
 template <int Axis, int Last, class T>
 inline void copy_box(const T* from, const shape& from_stride, T* to, const shape& to_stride, const shape& part, std::int64_t width) {
   if constexpr (Axis >= Last) {
@@ -38,7 +39,7 @@ inline void copy_box(const T* from, const shape& from_stride, T* to, const shape
       copy_box<Axis + 1, Last>(from + i * from_stride[Axis], from_stride, to + i * to_stride[Axis], to_stride, part, width);
   }
 }
-/// A part of an array at positions that are known while running.
+/// A part of an array at positions that are known at run time.
 template <class C, int Whole, int Part, int Starts, int Batch>
 struct box {
   static constexpr shape whole = C::tape.values[Whole].shape, part = C::tape.values[Part].shape, starts = C::tape.values[Starts].shape;
@@ -118,8 +119,8 @@ struct kernel<C, E, &prim::update_slice> {
 };
 
 namespace detail {
-/// The loops of take and scatter over a whole array [batch, before, n, behind], indices [batch, any] and what is gathered,
-/// [batch, before, any, behind].
+/// The loops of take and scatter over a whole array [batch, before, n, behind], indices [batch, any] and gathered
+/// elements [batch, before, any, behind].
 template <class C, int E, int Whole, int Indices, int Gathered>
 struct gathering {
   static constexpr int axis = static_cast<int>(C::attr(E, 0)), batch = static_cast<int>(C::attr(E, 1));
@@ -128,7 +129,7 @@ struct gathering {
                                 behind = extents_between(whole, axis + 1, whole.rank), any = extents_between(indices, batch, indices.rank);
   static constexpr shape all = prim::indexing::common_batch(prim::indexing::common_batch(whole, indices, batch), gathered, batch);
   static constexpr std::int64_t batches = extents_between(all, 0, batch);
-  /// f(element of the whole, gathered element), each the first of `behind` ones.
+  /// Calls f(element of the whole, gathered element), each the first of `behind` ones.
   template <class F>
   static void for_each(const element_of<C, Indices>* index, F f) {
     if constexpr (batches * before * any * behind > 0)
@@ -190,7 +191,7 @@ struct kernel<C, E, &prim::flip> : detail::moves<C, E> {
 };
 
 namespace detail {
-/// Goes along an axis: the first row of a result by `begin(i)`, the others by `next(element before, i)`.
+/// Goes along an axis: the first row of a result is begin(i), the others are next(element before, i).
 template <class C, int E>
 struct walk_kernel {
   static constexpr int x = C::operand(E, 0), y = C::result(E, 0), axis = static_cast<int>(C::attr(E, 0));

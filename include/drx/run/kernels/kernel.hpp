@@ -1,5 +1,5 @@
-// drx/run/kernels/kernel.hpp: how a step that is one entry is computed: by a specialisation of `kernel`. An entry without one is computed by its
-// primitive's plain evaluation: right, but neither fast nor free of allocation.
+// drx/run/kernels/kernel.hpp: kernels: the code of a step that is one entry is a specialisation of `kernel`. Without
+// one, the entry is computed by its primitive's plain evaluation: right, but neither fast nor free of allocation.
 #pragma once
 
 #include <drx/run/data/frame.hpp>
@@ -12,11 +12,11 @@
 
 namespace drx::run {
 
-/// All steps of a region (run/kernels/all.hpp).
+/// Runs all steps of a region (run/kernels/all.hpp).
 template <class C, int Region>
 void run_region(frame& f);
 
-/// Entry E by its primitive's plain evaluation.
+/// Computes entry E by its primitive's plain evaluation.
 template <class C, int E>
 struct plain_kernel {
   struct plain final : evaluation {
@@ -50,7 +50,7 @@ struct plain_kernel {
   }
 };
 
-/// Entry E by its primitive's `native` function, a constant that the compiler may inline.
+/// Computes entry E by its primitive's `native` function, a constant that the compiler may inline.
 template <class C, int E>
 struct native_kernel {
   static constexpr auto& x = C::tape.entries[E];
@@ -73,7 +73,7 @@ struct native_kernel {
   }
 };
 
-/// How entry E, of primitive P, is computed.
+/// The kernel of entry E, of primitive P.
 template <class C, int E, const primitive* P>
 struct kernel : std::conditional_t<P->native != nullptr, native_kernel<C, E>, plain_kernel<C, E>> {};
 

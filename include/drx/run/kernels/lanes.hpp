@@ -1,5 +1,5 @@
-// drx/run/kernels/lanes.hpp: products of small matrices, and convolutions, of several members at once, one in each lane (see
-// plan/staging/lanes.hpp). Register tiles are R times P sums of a pack of members each.
+// drx/run/kernels/lanes.hpp: products of small matrices, and convolutions, of several members at once, one in each lane
+// (see plan/staging/lanes.hpp). Register tiles are R times P sums, each a pack over members.
 #pragma once
 
 #include <drx/run/kernels/convolution_loops.hpp>
@@ -8,7 +8,7 @@
 
 namespace drx::run {
 
-/// Members side by side: as many as a vector register has lanes, if there are so many.
+/// The number of members side by side: as many as a vector register has lanes, if there are so many.
 template <class T, int L>
 using lane_pack = short_pack<T, (L < pack_width<T> ? L : pack_width<T>)>;
 inline constexpr int lane_tile = vector_registers == 32 ? 4 : 2;  // rows and columns of sums
@@ -65,9 +65,10 @@ struct lane_convolution {
   static constexpr axis h = Axes::height, w = Axes::width;
   using part = lane_pack<T, L>;
   static constexpr int width = static_cast<int>(sizeof(typename part::type) / sizeof(T)), most = vector_registers == 32 ? 8 : 4;
-  static constexpr int packs = L / width > 1 ? 2 : 1;  // of members, which share what is the same for all
+  static constexpr int packs = L / width > 1 ? 2 : 1;  // of members, which share the values that are the same for all
 
-  /// Where the number of the kernel stands that tap k has from input channel ci to output channel co. Turned: the convolution back.
+  /// The position of the kernel's number for tap k from input channel ci to output channel co; if Turned, in the
+  /// transposed convolution.
   template <bool Turned>
   DRX_HOST_INLINE static int weight(int kh, int kw, int ci, int co) {
     if constexpr (Turned) return (((h.taps - 1 - kh) * w.taps + w.taps - 1 - kw) * CO + co) * CI + ci;
@@ -132,7 +133,7 @@ struct lane_convolution {
       DRX_UNROLL
       for (int i = 0; i < packs; ++i) part::save(to + (((kh * w.taps + kw) * CI + ci) * CO + channel + p) * L + from + i * width, sum[p][i]);
   }
-  /// The kernel's slope: sums over all positions of `images` images in each lane.
+  /// The kernel's derivative: sums over all positions of `images` images in each lane.
   static void of_kernel(const T* x, const T* y, T* to, int images) {
     for (int kh = 0; kh < h.taps; ++kh)
       for (int kw = 0; kw < w.taps; ++kw)

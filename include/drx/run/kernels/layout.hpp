@@ -1,4 +1,4 @@
-// drx/run/kernels/layout.hpp: kernels that move elements: transpose, slice, pad, concatenate.
+// drx/run/kernels/layout.hpp: the kernels that move elements: transpose, slice, pad, concatenate.
 #pragma once
 
 #include <drx/run/kernels/kernel.hpp>
@@ -9,7 +9,7 @@
 namespace drx::run {
 
 namespace detail {
-/// The steps in memory along the axes of a row-major array.
+/// The distances in memory between neighbours along the axes of a row-major array.
 constexpr shape strides_of(const shape& s) {
   shape r;
   r.rank = s.rank;
@@ -96,7 +96,7 @@ struct kernel<C, E, &prim::pad> : detail::moves<C, E> {
 
 template <class C, int E>
 struct kernel<C, E, &prim::concatenate> {
-  static void run(frame& f) {  // in front of the axis: one after the other; from the axis on: contiguous
+  static void run(frame& f) {  // one after the other before the axis; contiguous from the axis on
     constexpr int y = C::result(E, 0), axis = static_cast<int>(C::attr(E, 0));
     using T = element_of<C, y>;
     constexpr shape to = C::tape.values[y].shape;

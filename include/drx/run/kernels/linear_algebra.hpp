@@ -1,7 +1,7 @@
-// drx/run/kernels/linear_algebra.hpp: factorisations and solutions of systems, of constant size, row-major and in place.
-// Inner loops run along rows, where the compiler can use vectors. Eigen's decompositions are not used: measured with AVX-512 and
-// doubles, Cholesky takes half of Eigen's time here at 32 and 64 rows, LU as long or less from 8 rows on. Only its blocked
-// Cholesky is faster, from 128 rows on (by 1.4; at 256 by 2).
+// drx/run/kernels/linear_algebra.hpp: factorisations and solutions of linear systems, of constant size, row-major and
+// in place. Inner loops run along rows, where the compiler can use vectors. Eigen's decompositions are not used:
+// measured with AVX-512 and doubles, Cholesky takes half of Eigen's time here at 32 and 64 rows, LU as long or less
+// from 8 rows on. Only Eigen's blocked Cholesky is faster, from 128 rows on (by 1.4; at 256 by 2).
 #pragma once
 
 #include <drx/run/kernels/kernel.hpp>
@@ -26,13 +26,13 @@ inline T dot(const T* x, const T* y, int n) {
     for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
   return lane[0];
 }
-/// y -= factor x
+/// y -= factor x.
 template <class T>
 inline void subtract(T* __restrict y, const T* __restrict x, T factor, int n) {
   for (int i = 0; i < n; ++i) y[i] -= factor * x[i];
 }
 
-/// x op(A) = y for one row, which holds y before and x after; A is N x N, its lower or upper triangle.
+/// Solves x op(A) = y for one row, which holds y before and x after; A is N x N, its lower or upper triangle.
 template <int N, bool Lower, bool Transposed, bool Unit, class T>
 inline void solve_row(const T* a, T* x) {
   constexpr bool forward = Lower == Transposed;
@@ -47,7 +47,7 @@ inline void solve_row(const T* a, T* x) {
     }
   }
 }
-/// op(A) X = Y for M columns.
+/// Solves op(A) X = Y for M columns.
 template <int N, int M, bool Lower, bool Transposed, bool Unit, class T>
 inline void solve_columns(const T* a, T* x) {
   if constexpr (M == 1) {
@@ -141,7 +141,7 @@ inline T determinant(const T* a, T* copy) {
   }
 }
 
-/// The matrix of cofactors, of singular matrices too. Scratch: 2 N N elements.
+/// The matrix of cofactors, also for singular matrices. Scratch: 2 N N elements.
 template <int N, class T>
 inline void cofactors(const T* a, T* c, T* scratch) {
   if constexpr (N == 1) {
@@ -156,8 +156,8 @@ inline void cofactors(const T* a, T* c, T* scratch) {
         c[i * 3 + j] = p[k] * q[l] - p[l] * q[k];
       }
   } else if constexpr (N > 3) {
-    // Cofactors of a product are the product of the cofactors. With complete pivoting, P A Q = L U, a matrix of rank N - 1
-    // has its zero in the last diagonal element of U, and nothing below divides by that.
+    // Cofactors of a product are the product of the cofactors. With complete pivoting, P A Q = L U, a matrix of rank N
+    // - 1 has its zero in the last diagonal element of U, and no division below uses that element.
     T *lu = scratch, *adjugate = scratch + N * N;
     int row[N], column[N];
     T sign = 1;
@@ -175,7 +175,7 @@ inline void cofactors(const T* a, T* c, T* scratch) {
       std::swap(column[k], column[s]);
       if ((r != k) != (s != k)) sign = -sign;
       if (lu[k * N + k] == 0) {
-        zero = k < N - 1;  // of rank N - 2 or less
+        zero = k < N - 1;  // rank N - 2 or less
         break;
       }
       for (int i = k + 1; i < N; ++i) {
@@ -203,7 +203,7 @@ inline void cofactors(const T* a, T* c, T* scratch) {
 }
 
 namespace detail {
-/// The square matrices that operand 0 of entry E consists of.
+/// The batch of square matrices in operand 0 of entry E.
 template <class C, int E>
 struct matrices {
   static constexpr int a = C::operand(E, 0), y = C::result(E, 0);

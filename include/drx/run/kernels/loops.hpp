@@ -1,4 +1,5 @@
-// drx/run/kernels/loops.hpp: loops and branches: their regions run with carries and results where the plan has them.
+// drx/run/kernels/loops.hpp: the kernels of loops and branches: their regions run with carries and results where the
+// plan put them.
 #pragma once
 
 #include <drx/run/kernels/kernel.hpp>
@@ -58,7 +59,7 @@ struct kernel<C, E, &prim::scan> {
       carry_over(f);
     }
   }
-  /// Zeros in the slices of ys at the next `steps` steps.
+  /// Zeroes the slices of ys at the next `steps` steps.
   static void clear(frame& f, std::int64_t at, std::int64_t steps) {
     const std::int64_t first = backwards ? at - steps + 1 : at;
     unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
@@ -69,7 +70,8 @@ struct kernel<C, E, &prim::scan> {
         std::memset(address<C, y>(f) + m * C::bytes(y) + first * row, 0, static_cast<std::size_t>(steps * row));
     });
   }
-  /// The body's outputs become the carries: those already in place stay, those in another carry's memory go by a copy.
+  /// The body's outputs become the carries: those already in place stay, those in another carry's memory go through a
+  /// copy.
   static void carry_over(frame& f) {
     exchange<false>(f);
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
@@ -78,7 +80,7 @@ struct kernel<C, E, &prim::scan> {
     });
     exchange<true>(f);
   }
-  /// The outputs that lie in other carries' memory to copies, and then back.
+  /// Copies the outputs that lie in other carries' memory; with Back, copies them back.
   template <bool Back>
   static void exchange(frame& f) {
     [[maybe_unused]] std::byte* copies = scratch<C, E>(f);

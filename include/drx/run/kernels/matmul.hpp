@@ -1,5 +1,6 @@
-// drx/run/kernels/matmul.hpp: products of matrices that are steps of their own: small ones in register tiles, large ones by Eigen, but for
-// vectors and for sums so long that Eigen's chain of additions, one for each few hundred terms, would lose digits.
+// drx/run/kernels/matmul.hpp: the kernel of matrix products: small ones run in register tiles, large ones in Eigen.
+// Exceptions are products with vectors, and sums so long that Eigen's chain of additions, one for each few hundred
+// terms, would lose digits.
 #pragma once
 
 #include <drx/run/gemm/gemm.hpp>
@@ -27,7 +28,7 @@ struct kernel<C, E, &prim::matmul> {
     T* r = elements<T, C, z>(f);
     for (std::int64_t b = 0; b < extents.batches; ++b) multiply(p + b * m * k, q + b * k * n, r + b * m * n);
   }
-  /// Rows [first, first + Rows) of a product that is dot products.
+  /// Rows [first, first + Rows) of a product whose elements are dot products.
   template <int Rows>
   static void run_dots(frame& f, int first) {
     static_assert(extents.dots() > 0);

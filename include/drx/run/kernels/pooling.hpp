@@ -1,4 +1,5 @@
-// drx/run/kernels/pooling.hpp: pooling: sums and extrema of windows, and of what lies at chosen positions in them.
+// drx/run/kernels/pooling.hpp: the kernels of pooling: sums and extrema of windows, and of elements at chosen positions
+// in them.
 #pragma once
 
 #include <drx/run/kernels/convolution_loops.hpp>
@@ -10,7 +11,7 @@
 namespace drx::run {
 
 namespace detail {
-/// Pooling over one or two spatial axes: windows meet inputs as the taps of a kernel do, and all channels do alike.
+/// Pooling over one or two spatial axes: windows meet inputs as a kernel's taps do, in all channels alike.
 template <class C, int E>
 struct pooled {
   static constexpr int axes = static_cast<int>(C::attr(E, 0));
@@ -29,7 +30,8 @@ struct pooled {
     return {static_cast<int>(in[at]), static_cast<int>(out[at]), static_cast<int>(C::attr(E, 2 + i)), static_cast<int>(C::attr(E, 2 + axes + i)),
             static_cast<int>(C::attr(E, 2 + 2 * axes + i)), 1, 1};
   }
-  /// Calls f(first channel of the input, first channel of the output, position in the window) for each that is inside, window by window.
+  /// Calls f(first channel of the input, first channel of the output, position in the window) for each position inside,
+  /// window by window.
   template <class F>
   static void for_each(F f) {
     constexpr axis h = along(axes - 2), w = along(axes - 1);
@@ -46,7 +48,7 @@ struct pooled {
   }
 };
 
-/// Adds up, window by window; Chosen: only the elements at the positions that operand 1 has.
+/// Adds up, window by window; if Chosen, only the elements at the positions in operand 1.
 template <class C, int E, bool Chosen>
 struct window_adder {
   static void run(frame& f) {

@@ -1,4 +1,5 @@
-// drx/run/kernels/sources.hpp: kernels of what is made of no array: numbers of members, elements that the program holds, random numbers.
+// drx/run/kernels/sources.hpp: the kernels of entries without array operands: members' numbers, stored constants,
+// random numbers.
 #pragma once
 
 #include <drx/run/kernels/kernel.hpp>

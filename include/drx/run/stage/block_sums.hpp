@@ -1,18 +1,19 @@
-// drx/run/stage/block_sums.hpp: a block's last products, x^T r over its members, are added to the sums where those lie.
+// drx/run/stage/block_sums.hpp: a block's last products, x^T r over its members, are added directly to the sums in the
+// node.
 #pragma once
 
 #include <drx/run/kernels/all.hpp>
 
 namespace drx::run {
 
-/// `Stage`: the facts of a stage. A result that is the sum of a product of matrices with a vector, which nothing else reads, is not
-/// stored and then added, but goes from registers to the sums. Such products are the last steps of a block, so that nothing takes the
-/// place of what they read.
+/// `Stage`: the facts of a stage. If a result is the sum of a matrix-vector product that nothing else reads, the
+/// product is not stored and then added, but goes from registers to the sums. Such products are the last steps of a
+/// block, so that nothing takes the place of their operands.
 template <class Stage>
 struct sums_of_block {
   using C = typename Stage::code;
 
-  /// The result that step `step` of body Body makes in this way, or -1.
+  /// The result that step `step` of body Body computes in this way, or -1.
   template <int Body>
   static constexpr int result_of_step(int step) {
     if constexpr (Body > 0 && Stage::parent < 0)
@@ -20,7 +21,7 @@ struct sums_of_block {
         if (step_of<Body>(i) == step) return i;
     return -1;
   }
-  /// The step of body Body that makes result i in this way, or -1.
+  /// The step of body Body that computes result i in this way, or -1.
   template <int Body>
   static constexpr int step_of(int i) {
     if constexpr (Body > 0 && Stage::parent < 0) {
@@ -33,8 +34,8 @@ struct sums_of_block {
     }
     return -1;
   }
-  /// Result I, of which body Body has run all else: written to `to`, or added to what is there. `turn` of several: its part of the sum's
-  /// members.
+  /// Computes result I, after body Body has run all its other steps, and writes it to `to` or adds it to the numbers
+  /// there. Of several turns, `turn` covers its part of the sum's members.
   template <int Body, int I, int Turns>
   static void run(const frame& f, std::byte* to, bool add, int turn) {
     constexpr int e = C::plan.steps[C::plan.first_step[Stage::body + Body] + step_of<Body>(I)].entry;

@@ -1,5 +1,5 @@
-// drx/run/stage/exchange.hpp: results of a stage that are not folded, between members on several ranks: gathered, permuted, transposed, or
-// parts of members in shards.
+// drx/run/stage/exchange.hpp: results of a stage that are not folded, sent between members on several ranks: gathered,
+// permuted, transposed, or parts of members in shards.
 #pragma once
 
 #include <drx/run/kernels/fold_operations.hpp>
@@ -18,7 +18,7 @@ struct stage_exchange {
   using C = typename Stage::code;
   static constexpr int E = Stage::entry;
 
-  /// As many members as the program gathers; or an exception, on all ranks alike.
+  /// Requires as many members as the program gathers; else throws on all ranks alike.
   static void require_gathered(std::int64_t members) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr bool permute = Stage::fold_of(I) == fold::permute;
@@ -28,7 +28,7 @@ struct stage_exchange {
                                       std::to_string(n) + " members, but " + std::string(Stage::x.placement->name) + " has " + std::to_string(members));
     });
   }
-  /// Each rank has written its own members' part.
+  /// Gathers a result of which each rank has written its own members' part.
   static void gathered(frame& f, runtime& rt, const membership& m) {
     if (rt.communicator->size() == 1) return;
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
@@ -45,7 +45,8 @@ struct stage_exchange {
     });
   }
 
-  /// Each member's value lies where it was made; it goes to those who get it, with one message from rank to rank for all results.
+  /// Sends members' values, each of which lies where it was made, to the members that receive them, with one message
+  /// from rank to rank for all results.
   static void members(frame& f, communicator& c, const std::int64_t* boundaries, std::int64_t begin) {
     member_exchange& exchange = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
     [&]<int... K>(std::integer_sequence<int, K...>) {
@@ -80,7 +81,8 @@ struct stage_exchange {
       }};
     }
   }
-  /// By member: whose value it gets. (A copy: a program that reads its tape while running holds the rules of all primitives.)
+  /// By member: the member whose value it receives. (A copy: a program that reads its tape while running contains the
+  /// rules of all primitives.)
   template <int I>
   static constexpr auto sources = [] {
     constexpr int n = static_cast<int>(C::attr(E, Stage::monoid_of(I)));
@@ -90,7 +92,7 @@ struct stage_exchange {
     for (int m = 0; m < n; ++m) list.of[m] = C::attr(E, Stage::monoid_of(I) + 1 + m);
     return list;
   }();
-  /// Each shard has written its own part.
+  /// Gathers results of which each shard has written its own part.
   static void shards(frame& f, runtime& rt, const membership& m) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int v = C::result(E, I);

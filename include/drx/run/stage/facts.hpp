@@ -1,4 +1,5 @@
-// drx/run/stage/facts.hpp: what the tape says of a stage: its bodies, how its results are folded, and how they lie in a node of the tree.
+// drx/run/stage/facts.hpp: the facts about a stage: its bodies, how its results are folded, and their places in a node
+// of the tree.
 #pragma once
 
 #include <drx/run/data/executor.hpp>
@@ -6,7 +7,7 @@
 
 namespace drx::run {
 
-/// Of the stage that is entry E. Results that are folded lie packed behind each other, in a node.
+/// The facts about the stage that is entry E. Folded results are packed one after the other in a node.
 template <class C, int E>
 struct stage_facts {
   using code = C;
@@ -25,8 +26,8 @@ struct stage_facts {
   static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
   static constexpr bool has_blocks = C::attr(E, 1) != 0;
   static constexpr int block_bodies = (C::attr(E, 1) != 0) + (C::attr(E, 2) != 0);
-  static constexpr std::int64_t block = has_blocks ? prim::rules::stage::leaf : 1;  // members of a leaf of the tree, if in blocks
-  static_assert(members_in_block(std::int64_t{1} << 62) == prim::rules::stage::leaf);  // so are members dealt out to ranks
+  static constexpr std::int64_t block = has_blocks ? prim::rules::stage::leaf : 1;  // members of a tree leaf, if in blocks
+  static_assert(members_in_block(std::int64_t{1} << 62) == prim::rules::stage::leaf);  // members are dealt out to ranks in such leaves, too
   static constexpr int p = C::placements.index(x.placement);
   static constexpr int parent = C::placements.parent[p];
   static constexpr int ordinal = [] {
@@ -35,7 +36,7 @@ struct stage_facts {
     return n;
   }();
 
-  // The packed node: all reduced results behind each other.
+  // The packed node: all folded results one after the other.
   static constexpr std::int64_t packed(int i) { return (C::bytes(C::result(E, i)) + 7) / 8 * 8; }
   static constexpr std::int64_t offset(int i) {
     std::int64_t n = 0;

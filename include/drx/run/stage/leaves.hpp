@@ -1,4 +1,5 @@
-// drx/run/stage/leaves.hpp: the leaves of a stage's tree: one member each, or the members of a block, of which two may be at work in turns.
+// drx/run/stage/leaves.hpp: the leaves of a stage's tree: one member each, or the members of a block; two blocks may be
+// at work in turns.
 #pragma once
 
 #include <drx/run/stage/members.hpp>
@@ -15,14 +16,14 @@ struct stage_leaves {
   using nodes = stage_nodes<Stage>;
   using sums = typename members::sums;
 
-  /// Steps First to Last - 1 of the first block body, but for its `sums`.
+  /// Runs steps First to Last - 1 of the first block body, except its `sums`.
   template <int First, int Last>
   static void run_steps(frame& f) {
     unroll<Last - First>([&]<int K>(std::integral_constant<int, K>) {
       if constexpr (sums::template result_of_step<1>(First + K) < 0) run_step<C, C::plan.first_step[Stage::body + 1] + First + K>(f);
     });
   }
-  /// One turn of the last of a block's first steps: its part of the dot products, and of what is fetched.
+  /// One turn of the last of a block's first steps: its part of the dot products, and of the fetches.
   template <int Turn>
   static void run_ahead(frame& f) {
     constexpr int step = C::plan.first_step[Stage::body + 1] + Stage::ahead - 1;
@@ -36,13 +37,13 @@ struct stage_leaves {
     }
     if (members::from_memory(f)) members::template fetch<1, 2 * Turn + 1, 2 * Stage::turns>(f);
   }
-  /// The members of a leaf.
+  /// The members of a tree leaf.
   struct leaf_members {
     std::int64_t stored, local, number, count;
-    std::int64_t behind = 0;  // of the task, which follow
+    std::int64_t behind = 0;  // of the task, after this leaf
   };
-  /// Runs the block that begins `done` members after the leaf's first, and the first steps of the block behind it. Its `sums` are written
-  /// to a node, or added to what is there. Returns its frame.
+  /// Runs the block that begins `done` members after the leaf's first, and the first steps of the next block. Its
+  /// `sums` are written to a node, or added to the numbers there. Returns its frame.
   static frame& run_block_and_ahead(two_frames& frames, const leaf_members& m, std::int64_t done, std::byte* to, bool add) {
     constexpr int steps = C::plan.step_count[Stage::body + 1];
     constexpr std::int64_t size = C::attr(E, 1);
@@ -68,8 +69,8 @@ struct stage_leaves {
     frames.advance(follows);
     return *now.f;
   }
-  /// A leaf of the tree: one member, or up to `block` of them from left to right, in the largest blocks that fit. What is `begun` already
-  /// lies in `to`.
+  /// A tree leaf: one member, or up to `block` of them from left to right, in the largest blocks that fit. If `begun`,
+  /// `to` has a node already, to which the leaf is added.
   static void run_leaf(frame& f, two_frames& frames, const leaf_members& m, std::byte* to, std::byte* scratch, bool begun = false) {
     for (std::int64_t done = 0; done < m.count;) {
       const bool add = begun && !Stage::has_monoid;
@@ -105,8 +106,8 @@ struct stage_leaves {
       done += size;
     }
   }
-  /// Runs a leaf and adds it to the list; without writing it first, where it is one step to the node that awaits it. (A block in turns is
-  /// several: node + (a + b) is not (node + a) + b.)
+  /// Runs a tree leaf and adds it to the list. If a node awaits the leaf and one addition does it, the leaf is added
+  /// without being written first. (A block in turns takes several: node + (a + b) is not (node + a) + b.)
   static void push_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const leaf_members& m) {
     if constexpr (!Stage::has_monoid && Stage::node_bytes > 0)
       if (list.awaits({0, leaf})) {

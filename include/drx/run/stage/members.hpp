@@ -1,4 +1,5 @@
-// drx/run/stage/members.hpp: one member of a stage, or a block of them: where its inputs lie, the steps of its body, where its results go.
+// drx/run/stage/members.hpp: one member of a stage, or a block of them: the addresses of its inputs, the steps of its
+// body, the places of its results.
 #pragma once
 
 #include <drx/run/stage/nodes.hpp>
@@ -6,7 +7,7 @@
 
 namespace drx::run {
 
-/// Body 0 computes one member, the others a block of them. What is folded goes to a node, all else where it belongs.
+/// Body 0 computes one member, the others a block of them. Folded results go to a node, all others where they belong.
 template <class Stage>
 struct stage_members {
   using C = typename Stage::code;
@@ -14,8 +15,8 @@ struct stage_members {
   using nodes = stage_nodes<Stage>;
   using sums = sums_of_block<Stage>;
 
-  /// Runs body Body (0: of one member; k: of a block) from member `stored` of the leaves on, result number `local`
-  /// here, number `number` of all. A result may be that number, which is read where it lies.
+  /// Runs body Body (0: for one member; k: for a block) from member `stored` of the placed leaves on, which is result
+  /// number `local` here and member `number` of all. A result may be that number, which is read where it lies.
   template <int Body>
   static void run_body(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
     enter<Body>(f, stored, local, number);
@@ -35,7 +36,7 @@ struct stage_members {
     unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int from = C::operand(E, I), to = C::input(region, 1 + I), share = C::input(Stage::body, 1 + I);
       std::byte* base = address<C, from>(f);
-      const std::int64_t at = is_program_input<C>(from) ? stored : local;  // what was computed lies in the members' order
+      const std::int64_t at = is_program_input<C>(from) ? stored : local;  // computed values lie in the members' order
       f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + at * C::bytes(share);
     });
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
@@ -46,7 +47,7 @@ struct stage_members {
       }
     });
   }
-  /// Writes what is not folded where it belongs.
+  /// Writes the results that are not folded where they belong.
   template <int Body>
   static void leave(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
@@ -59,7 +60,7 @@ struct stage_members {
       } else if constexpr (Stage::collected(I)) {
         if constexpr (C::tape.values[out].depth == 0) {
           std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
-        } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand handed through
+        } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand that is a result
           const std::int64_t begin = first_element<out>(f, stored), end = first_element<out>(f, stored + 1);
           std::memcpy(address<C, to>(f) + begin * C::bytes(out), address<C, out>(f) + begin * C::bytes(out),
                       static_cast<std::size_t>((end - begin) * C::bytes(out)));
@@ -67,7 +68,7 @@ struct stage_members {
       }
     });
   }
-  /// Of a member's shares of the program's inputs, but those nested in it.
+  /// The bytes of a member's shares of the program's inputs, except those nested in it.
   static constexpr std::int64_t member_bytes = [] {
     std::int64_t n = 0;
     for (int i = 0; i < Stage::placed; ++i)
@@ -76,8 +77,8 @@ struct stage_members {
   }();
   /// Whether all members together are more than a cache holds.
   static bool from_memory(const frame& f) { return f.members[Stage::p].local * member_bytes >= (1 << 22); }
-  /// Fetches part `Part` of `Parts` of as much as the block's shares are, from where a later block reads it: the next one of a leaf's
-  /// block; behind a smaller one some 9 KB ahead.
+  /// Fetches part `Part` of `Parts` of a later block's shares, as many bytes as this block's: after a leaf's full block
+  /// those of the next one, after a smaller block those some 9 KB ahead.
   template <int Body, int Part, int Parts>
   static void fetch(const frame& f) {
     unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
@@ -92,8 +93,9 @@ struct stage_members {
       }
     });
   }
-  /// All steps of a block but its `sums`, while a later block's shares are fetched. Only a block's first step reads memory, which would idle during the
-  /// others. A leaf's block is long enough that each step fetches its part of the next one; of smaller blocks the first step fetches all.
+  /// Runs all steps of a block except its `sums`, while a later block's shares are fetched. Otherwise only a block's
+  /// first step would read memory, which would be idle during the others. A leaf's full block is long enough that each
+  /// step fetches its part of the next one; in smaller blocks the first step fetches all.
   template <int Body>
   static void run_block(frame& f) {
     constexpr int steps = C::plan.step_count[Stage::body + Body], parts = C::attr(E, Body) == Stage::block && steps > 0 ? steps : 1;
@@ -110,7 +112,7 @@ struct stage_members {
     for (int d = 0; d < t.depth; ++d) member = f.members[C::placements.index(t.placements[d])].offsets[member];
     return member;
   }
-  /// What body Body has computed to a node, but for `sums`.
+  /// Writes the folded results of body Body to a node, except `sums`.
   template <int Body>
   static void write_node(const frame& f, std::byte* to) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
@@ -120,7 +122,8 @@ struct stage_members {
       }
     });
   }
-  /// Adds what body Body has computed to a node, but for `sums`. (A monoid's combine computes in the memory that it lies in.)
+  /// Adds the folded results of body Body to a node, except `sums`. (A monoid's combine computes in the memory that it
+  /// lies in.)
   template <int Body>
   static void combine_outputs(frame& f, std::byte* left) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
@@ -129,7 +132,8 @@ struct stage_members {
                                          C::tape.values[C::result(E, I)].shape.size());
     });
   }
-  /// A block's `sums`, of the members of one turn of so many: added to a node, or in the first turn, without `add`, written there.
+  /// Computes a block's `sums` for the members of one turn: adds them to a node or, in the first turn and without
+  /// `add`, writes them there.
   template <int Body, int Turns = 1>
   static void sum_members(const frame& f, std::byte* to, bool add, int turn = 0) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {

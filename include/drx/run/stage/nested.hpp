@@ -1,4 +1,4 @@
-// drx/run/stage/nested.hpp: a stage in a member of another one: over the members of that member.
+// drx/run/stage/nested.hpp: a stage inside a member of another stage, over the members of that member.
 #pragma once
 
 #include <drx/run/stage/exchange.hpp>
@@ -6,7 +6,7 @@
 
 namespace drx::run {
 
-/// `Stage`: the facts of a stage whose placement is nested in another. A rank has all of a member's members.
+/// `Stage`: the facts of a stage whose placement is nested in another. A rank has all members of each of its members.
 template <class Stage>
 struct nested_stage {
   using C = typename Stage::code;
@@ -39,7 +39,7 @@ struct nested_stage {
   }
 
  private:
-  /// One member's members, in leaves that are shared out to tasks.
+  /// One member's members, in tree leaves that are dealt out to tasks.
   struct job {
     frame* f;
     std::int64_t begin, members;
@@ -54,7 +54,7 @@ struct nested_stage {
     return false;
   }();
   static runtime& runtime_of(const frame& f) { return *static_cast<runtime*>(f.runtime); }
-  /// Memory for a thread's nodes, of so many members.
+  /// Memory for a thread's nodes, for that many members.
   static buffer& nodes_of_thread(const frame& f, int thread, std::int64_t members) {
     buffer& memory = runtime_of(f).threads[static_cast<std::size_t>(thread)].nodes[Stage::ordinal];
     memory.grow((node_list::capacity(members) + 1) * Stage::node_bytes + 1);
@@ -79,7 +79,8 @@ struct nested_stage {
       nodes::finish(f, list.data(0), j.members);
     }
   }
-  /// A share of the leaves by another thread, on a copy of the owner's workspace: what surrounds the stage lies there.
+  /// Runs a task's leaves on another thread, on a copy of the owner's workspace, which has the values from around the
+  /// stage.
   static void run_task(void* context, int task) {
     const job& j = *static_cast<const job*>(context);
     frame f = *j.f;

@@ -1,4 +1,5 @@
-// drx/run/stage/nodes.hpp: arithmetic of the nodes of a stage's tree: two neighbours become one, the root becomes the stage's results.
+// drx/run/stage/nodes.hpp: arithmetic on the nodes of a stage's tree: two neighbours become one, the root becomes the
+// stage's results.
 #pragma once
 
 #include <drx/run/kernels/fold_operations.hpp>
@@ -10,7 +11,7 @@
 
 namespace drx::run {
 
-/// `Stage`: the facts of a stage (stage_facts.hpp). A node has the folded results of some members, packed.
+/// `Stage`: the facts of a stage (facts.hpp). A node has the folded results of some members, packed.
 template <class Stage>
 struct stage_nodes {
   using C = typename Stage::code;
@@ -26,7 +27,7 @@ struct stage_nodes {
       }
     });
   }
-  /// n elements of result I; `to` may be `left`.
+  /// Adds n elements of result I; `to` may be `left`.
   template <int I>
   static void fold_elements(std::byte* to, const std::byte* left, const std::byte* right, std::int64_t n) {
     using T = element_of<C, C::result(E, I)>;
@@ -61,16 +62,16 @@ struct stage_nodes {
     });
   }
 
-  /// combine, as lists of nodes take it.
+  /// Combines node `right` into node `left`; the signature that node_list expects.
   static auto joins(frame& f) {
     return [&f](std::byte* left, const std::byte* right) { combine(f, left, right); };
   }
-  /// The nodes of `part`, which lie behind each other in `data`, become the last ones of a list.
+  /// Appends the nodes of `part`, which lie one after the other in `data`, to a list.
   static void append(frame& f, node_list& list, const node_list& part, std::byte* data) {
     for (int i = 0; i < part.size(); ++i) list.push(part.at(i), data + i * Stage::node_bytes, joins(f));
   }
 
-  /// The results of no members: zeros, a monoid's identity.
+  /// Writes the results of no members: zeros, a monoid's identity.
   static void neutral(frame& f, std::byte* to) {
     std::memset(to, 0, Stage::node_bytes);
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
@@ -86,7 +87,7 @@ struct stage_nodes {
       }
     });
   }
-  /// The root of the tree to the results' places; means are divided.
+  /// Writes the root of the tree to the results' places; means are divided.
   static void finish(frame& f, const std::byte* from, std::int64_t n) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int v = C::result(E, I);
@@ -96,7 +97,7 @@ struct stage_nodes {
       }
     });
   }
-  /// Elements of result I, where it is a mean of n.
+  /// Writes elements of result I, divided by n if it is a mean.
   template <int I>
   static void divide(std::byte* at, std::int64_t elements, std::int64_t n) {
     if constexpr (Stage::fold_of(I) == fold::mean) {

@@ -1,13 +1,14 @@
-// drx/run/stage/overlapped_blocks.hpp: blocks of long members in turns, each on one of two frames. A block's elementwise functions are a chain of
-// hundreds of cycles, of which a processor sees only one at a time; meanwhile it computes the next block's dot products, and reads memory.
+// drx/run/stage/overlapped_blocks.hpp: blocks of long members in turns, each on one of two frames. A block's
+// elementwise functions are a chain of hundreds of cycles, of which a processor sees only one at a time; meanwhile it
+// computes the next block's dot products, and reads memory.
 #pragma once
 
 #include <drx/run/data/frame.hpp>
 
 namespace drx::run {
 
-/// Of a block of stage E: the steps up to its first product, if elementwise functions of what it makes come next, and members are long.
-/// They run before the last products of the block in front. 0: no step does.
+/// The number of a block's first steps in stage E that run before the last products of the previous block: those up to
+/// its first product, if members are long and elementwise functions of its result come next; else 0.
 template <class C>
 constexpr int steps_ahead(int e) {
   const auto& x = C::tape.entries[e];
@@ -21,8 +22,8 @@ constexpr int steps_ahead(int e) {
   return 0;
 }
 
-/// In how many turns the last of those steps and the last products of the block in front are computed: two, each of half of the
-/// members, if they can be. Memory is then read in a more even stream than by whole blocks.
+/// The number of turns in which the last of those steps and the last products of the previous block are computed: two,
+/// each of half of the members, if that is possible. Memory is then read in a more even stream than by whole blocks.
 template <class C>
 constexpr int turns_of_block(int e) {
   const int region = C::tape.entries[e].first_region + 1, step = C::plan.first_step[region] + steps_ahead<C>(e) - 1;

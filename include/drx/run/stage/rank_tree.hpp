@@ -1,5 +1,6 @@
-// drx/run/stage/rank_tree.hpp: nodes of many ranks, too small to be split and too many to be gathered by everyone: lists of subtrees go up
-// a binary tree of ranks, where each is joined with the one to its right, and the sum comes down it.
+// drx/run/stage/rank_tree.hpp: reduction over many ranks of nodes too small to be split and too many for every rank to
+// gather: lists of subtrees go up a binary tree of ranks, where each is joined with the one to its right, and the sum
+// comes down it.
 #pragma once
 
 #include <drx/run/data/node_list.hpp>
@@ -9,8 +10,9 @@
 
 namespace drx::run {
 
-/// Folds the ranks' lists; `spare`: memory for a node. nodes_of(a, b): the nodes that ranks a to b - 1 have together;
-/// joined(left, right) adds two nodes, merged(list) is called whenever a list has grown. Returns the root, on every rank.
+/// Folds the ranks' lists and returns the root, on every rank. `spare` is memory for a node. nodes_of(a, b) are the
+/// nodes that ranks a to b - 1 have together; joined(left, right) adds two nodes; merged(list) is called whenever a
+/// list has grown.
 template <class NodesOf, class Joined, class Merged>
 std::byte* fold_over_ranks(runtime& rt, buffer& memory, node_list& list, std::byte* spare, std::int64_t node_bytes, NodesOf&& nodes_of, Joined&& joined,
                            Merged&& merged) {

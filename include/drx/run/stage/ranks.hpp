@@ -1,5 +1,5 @@
-// drx/run/stage/ranks.hpp: the ranks' nodes become one, in the way that suits their number and size: every rank gathers all, each folds a
-// piece of them, they go up a tree of ranks, or MPI adds them.
+// drx/run/stage/ranks.hpp: the ranks' nodes become one, in the way that suits their number and size: every rank gathers
+// all, each folds a piece of them, they go up a tree of ranks, or MPI adds them.
 #pragma once
 
 #include <drx/run/stage/rank_tree.hpp>
@@ -15,8 +15,8 @@ struct stage_ranks {
   using nodes = stage_nodes<Stage>;
   using split = split_reduction<Stage>;
 
-  /// The nodes of all ranks, of which `list` is this one's, become the stage's results. Leaves have `unit` members. There is room for a node
-  /// in `spare`; the node `lent` is not written to.
+  /// Turns the nodes of all ranks, of which `list` has this one's, into the stage's results. Tree leaves have `unit`
+  /// members. `spare` has room for a node; the node `lent` is not written to.
   static void fold(frame& f, const membership& m, std::int64_t unit, node_list& list, std::byte* spare, const std::byte* lent) {
     runtime& rt = *static_cast<runtime*>(f.runtime);
     if (rt.communicator->size() > 1) {
@@ -48,29 +48,30 @@ struct stage_ranks {
     if (list.size() == 0) nodes::neutral(f, root);
     nodes::finish(f, root, m.total);
   }
-  /// The only result of a member, if nodes are just that: a rank with one member need not copy it.
+  /// The only result of a member, if a node is just that: a rank with one member need not copy it.
   static constexpr int lendable = [] {
     int found = -1;
     for (int i = 0; i < Stage::results; ++i)
       if (Stage::folded(i)) found = found < 0 ? i : Stage::results;
     return found >= 0 && found < Stage::results && split::possible && C::bytes(C::result(E, found)) == Stage::node_bytes ? found : -1;
   }();
-  /// Whether the ranks share out the folding: a question of sizes, which all ranks know.
+  /// Whether the ranks share the folding; that depends on sizes that all ranks know.
   static bool splits(const runtime& rt, const membership& m, std::int64_t unit) {
     return Stage::node_bytes >= split::piece_bytes * rt.communicator->size() && bytes_of_all(rt, m, unit) >= many_bytes;
   }
-  /// The leaf that begins with a member, or behind the one that it is in.
+  /// The leaf that begins with a member, or the one after the leaf that contains it.
   static std::int64_t leaf_at(std::int64_t member, std::int64_t unit) { return (member + unit - 1) / unit; }
 
  private:
-  /// Monoids have their order.
+  /// Whether MPI may choose the order; monoids have their own.
   static bool is_fast(const runtime& rt) { return !Stage::has_monoid && rt.order == reduction_order::fast; }
-  /// The nodes that ranks a to b - 1 have for the others: the largest subtrees of their members; in the fast order one of them all.
+  /// The nodes that ranks a to b - 1 have for the others: the largest subtrees of their members; in the fast order one
+  /// node for all.
   static node_list nodes_of(const runtime& rt, const membership& m, int a, int b, std::int64_t unit) {
     const std::int64_t begin = leaf_at(m.boundaries[a], unit), end = leaf_at(m.boundaries[b], unit);
     return is_fast(rt) ? node_list::of_range(0, begin < end ? 1 : 0) : node_list::of_range(begin, end);
   }
-  /// What every rank would receive, were nodes gathered.
+  /// The bytes that every rank would receive if nodes were gathered.
   static std::int64_t bytes_of_all(const runtime& rt, const membership& m, std::int64_t unit) {
     std::int64_t nodes = 0;
     for (int r = 0; r < rt.communicator->size(); ++r)
@@ -78,7 +79,7 @@ struct stage_ranks {
       else nodes += node_list::count_of_range(leaf_at(m.boundaries[r], unit), leaf_at(m.boundaries[r + 1], unit));
     return nodes * Stage::node_bytes;
   }
-  /// From so many bytes on, not everybody gathers them all.
+  /// From this many bytes on, not every rank gathers all nodes.
   static constexpr std::int64_t many_bytes = 1 << 17;
   /// Every rank's nodes, on every rank, joined.
   static node_list gathered(frame& f, const membership& m, std::int64_t unit, const node_list& own, std::byte* spare) {

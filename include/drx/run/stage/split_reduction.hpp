@@ -1,6 +1,6 @@
-// drx/run/stage/split_reduction.hpp: large results over ranks. Each rank gets its piece of all ranks' subtrees, folds them by
-// the tree and gives the folded piece to the others. That is the same sum, to the last bit, as where every rank folds
-// everything, for a fraction of the bytes: a result's size twice, however many ranks there are.
+// drx/run/stage/split_reduction.hpp: reduction of large results over ranks. Each rank receives its piece of all ranks'
+// subtrees, folds them by the tree and gives the folded piece to the others. The sum is the same, to the last bit, as
+// if every rank folded everything, for a fraction of the bytes: twice a result's size, however many ranks there are.
 #pragma once
 
 #include <drx/run/stage/nodes.hpp>
@@ -27,14 +27,15 @@ struct split_reduction {
     return {cut(r), cut(r + 1)};
   }
 
-  /// Nodes of all ranks from left to right, own ones from `list`, to the results' places. The node `lent` is not written to.
+  /// Folds the nodes of all ranks from left to right, with own ones from `list`, and writes the results' places. The
+  /// node `lent` is not written to.
   template <class NodesOf>
   static void run(frame& f, runtime& rt, const node_list& list, const std::byte* lent, std::int64_t members, NodesOf&& nodes_of) {
     const int ranks = rt.communicator->size(), rank = rt.communicator->rank();
     const range own = piece(rank, ranks);
     const std::int64_t own_bytes = own.end - own.begin;
 
-    // Everyone's nodes of the own piece.
+    // All ranks' nodes of the own piece.
     std::int64_t others = 0;
     for (int r = 0; r < ranks; ++r)
       if (r != rank) others += nodes_of(r).size();
@@ -45,7 +46,7 @@ struct split_reduction {
     rt.folds.clear();
     node_list all(nullptr, 0);
     const std::byte* const kept = lent ? lent + own.begin : nullptr;
-    std::byte* moved = nullptr;  // where what was added to the lent node lies
+    std::byte* moved = nullptr;  // where the sum with the lent node lies
     const auto now = [&](std::byte* p) { return p == kept && moved ? moved : p; };
     const auto planned = [&](std::byte* left, std::byte* right) {
       left = now(left), right = now(right);
@@ -89,7 +90,7 @@ struct split_reduction {
   }
 
  private:
-  /// What of result I lies in these bytes of a node.
+  /// The part of result I in these bytes of a node.
   template <int I>
   static range inside(range r) {
     return {std::max(r.begin, Stage::offset(I)), std::min(r.end, Stage::offset(I) + C::bytes(C::result(Stage::entry, I)))};
@@ -103,7 +104,7 @@ struct split_reduction {
       }
     });
   }
-  /// Does what was planned for these bytes; the last fold writes the results. `base`: where in a node the pieces begin.
+  /// Folds these bytes as planned; the last fold writes the results. `base`: where in a node the pieces begin.
   static void fold(const frame& f, const runtime& rt, range r, std::int64_t base, const std::byte* only, std::int64_t members) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::folded(I)) {

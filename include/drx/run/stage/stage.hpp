@@ -1,12 +1,12 @@
-// drx/run/stage/stage.hpp: running a stage: each member once, its results folded at once into a fixed binary tree.
+// drx/run/stage/stage.hpp: runs a stage: each member once, with its results folded at once into a fixed binary tree.
 //
 // The tree stands over the members' numbers: node (level, k) covers [k 2^level, (k + 1) 2^level). Threads and ranks
-// compute maximal whole subtrees of their blocks and hand those on, so that every sum is the same sum, to the last
-// bit, on any number of ranks and threads. A rank sends O(log n) nodes in one collective.
+// compute maximal whole subtrees of their ranges and hand those on, so that every sum is the same sum, to the last bit,
+// on any number of ranks and threads. A rank sends O(log n) nodes in one collective.
 //
-// stage_facts: what the tape says of a stage. stage_members: one member, or a block of them. stage_leaves: those as leaves of the tree.
-// stage_nodes: two nodes become one. stage_top: members over threads and ranks. stage_ranks: the ranks' nodes. stage_exchange: what members
-// give each other. stage_nested: members of a member.
+// stage_facts: the facts from the tape. stage_members: one member, or a block of them. stage_leaves: those as leaves of
+// the tree. stage_nodes: two nodes become one. stage_top: members over threads and ranks. stage_ranks: the ranks'
+// nodes. stage_exchange: messages between members. stage_nested: members of a member.
 #pragma once
 
 #include <drx/run/stage/nested.hpp>

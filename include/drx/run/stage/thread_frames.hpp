@@ -1,5 +1,5 @@
-// drx/run/stage/thread_frames.hpp: the frames of a thread: one with slots, numbers and a workspace of its own, and another one behind it where
-// blocks go in turns.
+// drx/run/stage/thread_frames.hpp: the frames of a thread: one with slots, numbers and a workspace of its own, and a
+// second one after it if blocks take turns.
 #pragma once
 
 #include <drx/run/data/runtime.hpp>
@@ -9,7 +9,7 @@
 
 namespace drx::run {
 
-/// `f`, for thread number `thread`.
+/// A copy of `f` for thread number `thread`.
 template <class C>
 frame frame_of_thread(const frame& f, int thread) {
   thread_state& mine = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(thread)];
@@ -23,7 +23,7 @@ frame frame_of_thread(const frame& f, int thread) {
   return own;
 }
 
-/// How many frames a thread has: two where steps run ahead.
+/// The number of frames of a thread: two if steps run ahead.
 template <class C>
 inline constexpr int frames_of_thread = [] {
   for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
@@ -31,7 +31,7 @@ inline constexpr int frames_of_thread = [] {
   return 1;
 }();
 
-/// The second frame of a thread whose first one is `own`, made of the same `f`.
+/// The second frame of a thread whose first one is `own`, made from the same `f`.
 template <class C>
 frame second_frame(const frame& f, const frame& own) {
   frame other = own;
@@ -41,7 +41,7 @@ frame second_frame(const frame& f, const frame& own) {
   return other;
 }
 
-/// The frames of the block that is computed now and of the one behind it.
+/// The frames of the current block and of the next one.
 struct two_frames {
   struct place {
     frame* f = nullptr;
@@ -49,7 +49,7 @@ struct two_frames {
   };
   place places[2];
   int at = 0;
-  bool begun = false;  // whether the first steps of the block that is computed now are done
+  bool begun = false;  // whether the first steps of the current block are done
 
   place& now() { return places[at]; }
   place& next() { return places[1 - at]; }

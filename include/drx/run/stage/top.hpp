@@ -1,5 +1,5 @@
-// drx/run/stage/top.hpp: a stage over members that are dealt out to ranks: each thread goes through its share of them, then the ranks
-// exchange what they have.
+// drx/run/stage/top.hpp: a stage over members that are dealt out to ranks: each thread goes through its share of them,
+// then the ranks exchange their nodes and results.
 #pragma once
 
 #include <drx/run/stage/exchange.hpp>
@@ -26,7 +26,7 @@ struct top_stage {
     runtime& rt = *static_cast<runtime*>(f.runtime);
     const membership& m = f.members[Stage::p];
     exchange::require_gathered(m.total);
-    f.thread = rt.threads[0].workspace.data();  // for what the combining needs
+    f.thread = rt.threads[0].workspace.data();  // workspace for combining
     job j{&f, &rt, &m, unit_of(rt, m)};
     run_tasks(j);
     exchange::gathered(f, rt, m);
@@ -41,19 +41,19 @@ struct top_stage {
   }
 
  private:
-  /// The rank's members, in leaves that are shared out to tasks.
+  /// The rank's members, in tree leaves that are dealt out to tasks.
   struct job {
     frame* f;
     runtime* rt;
     const membership* members;
-    std::int64_t unit;  // members of a leaf
+    std::int64_t unit;  // members of a tree leaf
     int tasks = 0;
     bool lends = false;         // whether the only member's result stays where it was computed
     std::byte* lent = nullptr;  // and where that is
     [[nodiscard]] std::int64_t leaves() const { return (members->local + unit - 1) / unit; }
     [[nodiscard]] std::int64_t first_leaf() const { return members->first / unit; }
   };
-  /// Members at the top go in blocks where there are many of them in whole blocks on each rank: a rule that looks at
+  /// The number of members in a tree leaf. Members at the top go in blocks if there are many of them. This depends on
   /// the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
   static std::int64_t unit_of(const runtime& rt, const membership& m) {
     if (!Stage::has_blocks || m.storage) return 1;
@@ -110,9 +110,9 @@ struct top_stage {
       leaves::push_leaf(f, frames, list, j.first_leaf() + l, {stored(member), member, m.first + member, count, last - member - count});
     }
   }
-  /// Where a task writes its nodes.
+  /// The memory for a task's nodes.
   static buffer& nodes_of_task(const job& j, int task) { return j.rt->threads[static_cast<std::size_t>(task)].nodes[Stage::ordinal]; }
-  /// The nodes of all tasks, joined. There is room for one in `spare`.
+  /// The nodes of all tasks, joined. `spare` has room for one.
   static node_list nodes_of_tasks(const job& j, buffer& spare) {
     node_list list(spare.data(), Stage::node_bytes);
     for (int t = 0; t < j.tasks; ++t) {
@@ -128,8 +128,8 @@ struct top_stage {
       if (C::placements.parent[q] == Stage::p) return q;
     return -1;
   }();
-  /// The first leaf of a task: even shares of the members or, where another placement is nested in theirs, of the
-  /// nested members.
+  /// The first leaf of a task: tasks have even shares of the members or, if another placement is nested in theirs, of
+  /// the nested members.
   static std::int64_t begin_of(const job& j, int task) {
     if constexpr (child < 0) {
       return j.leaves() * task / j.tasks;
