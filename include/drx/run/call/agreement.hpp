@@ -3,8 +3,7 @@
 #pragma once
 
 #include <drx/core/dtype.hpp>
-#include <drx/run/data/executor.hpp>
-#include <drx/run/data/frame.hpp>
+#include <drx/run/call/state.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -33,9 +32,13 @@ struct unplaced_leaf {
   dtype type{};
   std::int64_t bytes = 0;
 };
-/// The inputs of a call that must be the same on all ranks.
+/// The inputs of a call that must be the same on all ranks: members of these placements, and these leaves.
+struct compared_by_ranks {
+  std::span<const top_placement> placements;
+  std::span<const unplaced_leaf> leaves;
+};
 template <class Program>
-struct given_to_all_ranks {
+struct compared_in_calls {
   using C = code<Program>;
   static constexpr auto placements = [] {
     struct {
@@ -63,6 +66,7 @@ struct given_to_all_ranks {
     }(std::type_identity<typename Program::inputs>{});
     return list;
   }();
+  static compared_by_ranks all() { return {{placements.of, placements.count}, {leaves.of, leaves.count}}; }
 };
 
 /// The first of n things that differs between ranks; n if none does. digest_of(k) is a hash of the first k.
@@ -104,31 +108,33 @@ class call_agreement {
   /// The name of the call, for messages.
   [[nodiscard]] const std::string& name() const { return call_; }
 
-  /// `members`: by placement; `inputs`: by slot. (DRX_CHECK=0 leaves this out.)
-  void require(communicator& c, std::span<const top_placement> placements, const std::vector<membership>& members,
-               std::span<const unplaced_leaf> leaves, const std::vector<std::byte*>& inputs) {
+  /// Throws on all ranks if they differ in `what`. (DRX_CHECK=0 leaves this out.)
+  void require(const call_state& s, const compared_by_ranks& what) {
+    communicator& c = *s.runtime.communicator;
+    const auto [placements, all_leaves] = what;
     if (placements.empty() || c.size() == 1 || !c.checks_calls()) return;
     ++calls_;
     // At calls 1, 2, 4, 8, ... its part of the time goes to 0.
-    if (!c.checks_arguments() && !std::has_single_bit(calls_)) leaves = {};
+    const bool with_leaves = c.checks_arguments() || std::has_single_bit(calls_);
+    const std::span<const unplaced_leaf> leaves = with_leaves ? all_leaves : std::span<const unplaced_leaf>{};
     meta::digest d;
     for (const top_placement& p : placements) {
-      const membership& m = members[static_cast<std::size_t>(p.number)];
+      const membership& m = s.members[static_cast<std::size_t>(p.number)];
       d.add(m.total);
       d.add(m.choice);
       for (int r = 1; r <= c.size(); ++r) d.add(m.boundaries[r]);
     }
-    for (const unplaced_leaf& x : leaves) d.add(bytes_of(x, inputs));
+    for (const unplaced_leaf& x : leaves) d.add(bytes_of(x, s.slots));
     if (c.all_equal(d.value(), call_.c_str())) return;
     for (const top_placement& p : placements)
-      name_difference(c, members[static_cast<std::size_t>(p.number)], std::string(p.name));
-    for (const unplaced_leaf& x : leaves) name_difference(c, x, bytes_of(x, inputs));
+      name_difference(c, s.members[static_cast<std::size_t>(p.number)], std::string(p.name));
+    for (const unplaced_leaf& x : leaves) name_difference(c, x, bytes_of(x, s.slots));
     throw std::runtime_error("the ranks disagree in " + call_);  // (one of the above has thrown)
   }
 
  private:
-  static std::span<const std::byte> bytes_of(const unplaced_leaf& x, const std::vector<std::byte*>& inputs) {
-    return {inputs[static_cast<std::size_t>(x.slot)], static_cast<std::size_t>(x.bytes)};
+  static std::span<const std::byte> bytes_of(const unplaced_leaf& x, const std::vector<std::byte*>& slots) {
+    return {slots[static_cast<std::size_t>(x.slot)], static_cast<std::size_t>(x.bytes)};
   }
   void name_difference(communicator& c, const membership& m, const std::string& placement) const {
     c.require_equal(m.total, ("the number of " + placement + " in " + call_).c_str());

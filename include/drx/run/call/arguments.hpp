@@ -3,6 +3,7 @@
 #pragma once
 
 #include <drx/run/call/members.hpp>
+#include <drx/run/data/partitions.hpp>
 
 #include <algorithm>
 #include <concepts>
@@ -11,8 +12,9 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 namespace drx::run {
 
@@ -55,48 +57,42 @@ using call_misuse_t = decltype(call_misuse(std::type_identity<Inputs>{}, std::ty
 template <class Inputs, class... A>
 concept CallArguments = std::is_same_v<call_misuse_t<Inputs, A...>, drx::detail::fine>;
 
-template <class C>
-class call_arguments : protected call_members<C> {
- protected:
-  using base = call_members<C>;
+inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());
+}
 
-  /// By output: its slot, if a stage writes it where the caller wants it; else -1.
-  static constexpr auto direct_slots = [] {
-    struct {
-      std::int64_t slot[C::tape.regions[0].outputs.count + 1] = {};
-      bool any = false;
-    } r;
-    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i) {
-      const int v = C::root(C::output(0, i));
-      const bool direct = C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
-      r.slot[i] = direct ? C::plan.where[C::output(0, i)].offset : -1;
-      r.any = r.any || direct;
-    }
-    return r;
-  }();
-  /// By input: the bytes of one member.
-  static constexpr auto input_bytes = [] {
-    struct {
-      std::int64_t of[C::tape.regions[0].inputs.count + 1] = {};
-    } r;
-    for (int i = 0; i < C::tape.regions[0].inputs.count; ++i) r.of[i] = C::bytes(C::input(0, i));
-    return r;
-  }();
+template <class C>
+struct call_arguments {
+  using facts = call_facts<C>;
+  using members = call_members<C>;
+
+  /// Binds all arguments of a program that has Inputs, and notes the members that they tell.
+  template <class Inputs, class... A>
+  static void bind_all(call_state& s, const A&... arguments) {
+    std::fill(s.members.begin(), s.members.end(), membership{});
+    s.arguments.clear();
+    int slot = 0;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (bind<std::tuple_element_t<I, Inputs>>(s, arguments, slot, static_cast<int>(I)), ...);
+    }(std::make_index_sequence<sizeof...(A)>{});
+  }
+
+ private:
   /// Binds argument `number`, for which the program has an input I, to the slots from `slot` on, which advances.
   template <class I, class A>
-  void bind(const A& a, int& slot, int number) {
+  static void bind(call_state& s, const A& a, int& slot, int number) {
     if constexpr (Placed<I>) {
-      bind_placed<I>(a, slot, number);
+      bind_placed<I>(s, a, slot, number);
     } else if constexpr (Structured<A>) {
       constexpr leaf_types<I> types;
       int k = 0;
-      structure<A>::visit(a, [&](const auto* p, const shape& s) {
+      structure<A>::visit(a, [&](const auto* p, const shape& of) {
         using T = std::remove_cvref_t<decltype(*p)>;
-        if (dtype_of<T> != types[k].type || s.size() != types[k].shape.size())
+        if (dtype_of<T> != types[k].type || of.size() != types[k].shape.size())
           throw std::invalid_argument("drx: argument " + std::to_string(number) + ", leaf " + std::to_string(k) + " is " +
-                                      show(abstract_value(dtype_of<T>, s)) + "; the program takes " + show(types[k]));
+                                      show(abstract_value(dtype_of<T>, of)) + "; the program takes " + show(types[k]));
         ++k;
-        take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)), s.size() * static_cast<std::int64_t>(sizeof(T)));
+        take(s, slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)), of.size() * static_cast<std::int64_t>(sizeof(T)));
       });
     } else {  // contiguous memory: std::span, std::vector, Kokkos::View
       constexpr leaf_types<I> types;
@@ -104,13 +100,13 @@ class call_arguments : protected call_members<C> {
       if (static_cast<std::int64_t>(a.size()) != types[0].shape.size())
         throw std::invalid_argument("drx: argument " + std::to_string(number) + " has " + std::to_string(a.size()) +
                                     " elements; the program takes " + show(types[0]));
-      take(slot, reinterpret_cast<std::byte*>(const_cast<T*>(a.data())), types[0].shape.size() * static_cast<std::int64_t>(sizeof(T)));
+      take(s, slot, reinterpret_cast<std::byte*>(const_cast<T*>(a.data())), types[0].shape.size() * static_cast<std::int64_t>(sizeof(T)));
     }
   }
   template <class I, class S, class P>
-  void bind_placed(const partitions<S, P>& a, int& slot, int number) {
+  static void bind_placed(call_state& s, const partitions<S, P>& a, int& slot, int number) {
     const std::string name = "argument " + std::to_string(number);
-    const auto ranks = static_cast<std::size_t>(this->runtime_.communicator->size());
+    const auto ranks = static_cast<std::size_t>(s.runtime.communicator->size());
     if (a.boundaries().size() != ranks + 1)
       throw std::invalid_argument("drx: " + name + (a.boundaries().empty() ? " was never placed" : " was placed on " +
                                   std::to_string(a.boundaries().size() - 1) + " ranks") + "; the program runs on " +
@@ -124,25 +120,51 @@ class call_arguments : protected call_members<C> {
     m.storage = a.storage();
     m.chosen = a.chosen();
     m.choice = a.choice();
-    this->agree(C::placements.index(&placement_of<P>), m, name);
-    bind_nested<S>(a, 0, name);
+    members::agree(s, C::placements.index(&placement_of<P>), m, name);
+    bind_nested<S>(s, a, 0, name);
     std::int64_t elements = a.elements();
     for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
     for (int i = 0; i < leaf_count<I>; ++i) {
-      const std::int64_t bytes = elements * input_bytes.of[slot];
-      take(slot, not_written(a.leaf(i), bytes, slot), bytes);
+      const std::int64_t bytes = elements * facts::input_bytes.of[slot];
+      take(s, slot, not_written(s, a.leaf(i), bytes, slot), bytes);
     }
   }
-  static bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
-    return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());
+  /// The members of what is nested in S.
+  template <class S, class A>
+  static void bind_nested(call_state& s, const A& a, int level, const std::string& name) {
+    if constexpr (Placed<S>) {
+      membership m;
+      m.offsets = a.offsets(level).data();
+      m.local = static_cast<std::int64_t>(a.offsets(level).size()) - 1;
+      m.total = a.offsets(level).back();
+      members::agree(s, C::placements.index(&placement_of<typename S::placement>), m, name);
+      bind_nested<typename S::member>(s, a, level + 1, name);
+    }
+  }
+  /// Checks that members come in as many shards, and split along the same axes, as the program takes them.
+  template <class I, class S, class P>
+  static void check_layout(const partitions<S, P>& a, int slot, const std::string& name) {
+    constexpr std::int64_t shards = facts::shards_of(&placement_of<P>);
+    if (a.shards() != shards)
+      throw std::invalid_argument("drx: " + name + " has its " + std::string(placement_of<P>.name) + " in " + std::to_string(a.shards()) +
+                                  " shards; the program takes them in " + std::to_string(shards) + (shards > 1 ? " (drx::place_sharded)" : ""));
+    constexpr leaf_types<I> types;
+    unroll<facts::inputs>([&]<int V>(std::integral_constant<int, V>) {
+      if (V < slot || V >= slot + leaf_count<I>) return;
+      constexpr shape part = C::tape.values[C::input(0, V)].shape;  // (a copy: see plan/fingerprint.hpp)
+      const int axis = facts::split_axis(types[V - slot].shape, part);
+      if (axis != a.split_axis(V - slot))
+        throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " +
+                                    std::to_string(a.split_axis(V - slot)) + " (-1: whole); the program takes it along " + std::to_string(axis));
+    });
   }
   /// `data` itself, or a copy of it if the program has returned it as a result and will write over it.
-  std::byte* not_written(std::byte* data, std::int64_t bytes, int slot) {
+  static std::byte* not_written(call_state& s, std::byte* data, std::int64_t bytes, int slot) {
     const auto size = static_cast<std::size_t>(bytes);
-    for (const std::span<const std::byte> result : placed_results_)
+    for (const std::span<const std::byte> result : s.placed_results)
       if (overlap(result, {data, size})) {
-        copies_.resize(static_cast<std::size_t>(C::tape.regions[0].inputs.count));
-        buffer& copy = copies_[static_cast<std::size_t>(slot)];
+        s.copies.resize(static_cast<std::size_t>(facts::inputs));
+        buffer& copy = s.copies[static_cast<std::size_t>(slot)];
         copy.grow(size);
         std::memcpy(copy.data(), data, size);
         return copy.data();
@@ -150,43 +172,10 @@ class call_arguments : protected call_members<C> {
     return data;
   }
   /// Binds the next input to `data`.
-  void take(int& slot, std::byte* data, std::int64_t bytes) {
-    slots_[static_cast<std::size_t>(slot++)] = data;
-    if constexpr (direct_slots.any) arguments_.push_back({data, static_cast<std::size_t>(bytes)});
+  static void take(call_state& s, int& slot, std::byte* data, std::int64_t bytes) {
+    s.slots[static_cast<std::size_t>(slot++)] = data;
+    if constexpr (facts::direct_slots.any) s.arguments.push_back({data, static_cast<std::size_t>(bytes)});
   }
-  /// Checks that members come in as many shards, and split along the same axes, as the program takes them.
-  template <class I, class S, class P>
-  static void check_layout(const partitions<S, P>& a, int slot, const std::string& name) {
-    constexpr std::int64_t shards = base::shards_of(&placement_of<P>);
-    if (a.shards() != shards)
-      throw std::invalid_argument("drx: " + name + " has its " + std::string(placement_of<P>.name) + " in " + std::to_string(a.shards()) +
-                                  " shards; the program takes them in " + std::to_string(shards) + (shards > 1 ? " (drx::place_sharded)" : ""));
-    constexpr leaf_types<I> types;
-    unroll<C::tape.regions[0].inputs.count>([&]<int V>(std::integral_constant<int, V>) {
-      if (V < slot || V >= slot + leaf_count<I>) return;
-      constexpr shape part = C::tape.values[C::input(0, V)].shape;  // (a copy: see plan/fingerprint.hpp)
-      const int axis = base::split_axis(types[V - slot].shape, part);
-      if (axis != a.split_axis(V - slot))
-        throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " + std::to_string(a.split_axis(V - slot)) +
-                                    " (-1: whole); the program takes it along " + std::to_string(axis));
-    });
-  }
-  template <class S, class A>
-  void bind_nested(const A& a, int level, const std::string& name) {
-    if constexpr (Placed<S>) {
-      membership m;
-      m.offsets = a.offsets(level).data();
-      m.local = static_cast<std::int64_t>(a.offsets(level).size()) - 1;
-      m.total = a.offsets(level).back();
-      this->agree(C::placements.index(&placement_of<typename S::placement>), m, name);
-      bind_nested<typename S::member>(a, level + 1, name);
-    }
-  }
-
-  std::vector<std::byte*> slots_;
-  std::vector<std::span<const std::byte>> placed_results_;  // by output: those of the last call, in memory of the program
-  std::vector<buffer> copies_;                              // by input: of arguments that are such results
-  std::vector<std::span<const std::byte>> arguments_;  // arguments that a result may be written over
 };
 
 }  // namespace drx::run

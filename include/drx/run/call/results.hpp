@@ -35,100 +35,100 @@ inline constexpr bool is_view<std::pair<X, Y>> = is_view<X> || is_view<Y>;
 namespace run {
 
 template <class C>
-class call_results : protected call_arguments<C> {
- protected:
-  using base = call_arguments<C>;
+struct call_results {
+  using facts = call_facts<C>;
 
-  /// Before the program runs: makes stages write their results where they are wanted. r is the outputs from `out` on,
-  /// which advances.
+  /// Before the program runs: makes stages write their results where the caller wants them.
   template <class R>
-  void bind_results(R& r, int& out) {
+  static void bind_all(call_state& s, R& r) {
+    int out = 0;
+    if constexpr (facts::direct_slots.any || facts::passed_on.any) bind(s, r, out);
+  }
+  /// After the program has run: copies the results that are not in place yet.
+  template <class R>
+  static void give(call_state& s, const frame& f, R& r) {
+    if constexpr (facts::passed_on.any) keep_inputs(s);
+    int out = 0;
+    extract(s, r, f, out);
+    s.replaced.clear();
+  }
+
+ private:
+  /// r is the outputs from `out` on, which advances.
+  template <class R>
+  static void bind(call_state& s, R& r, int& out) {
     if constexpr (detail::is_partitions<R>) {
       out += leaf_count<typename R::member>;
     } else if constexpr (detail::is_tuple<R>) {
-      std::apply([&](auto&... part) { (bind_results(part, out), ...); }, r);
+      std::apply([&](auto&... part) { (bind(s, part, out), ...); }, r);
     } else if constexpr (requires { r.first; r.second; }) {
-      bind_results(r.first, out);
-      bind_results(r.second, out);
+      bind(s, r.first, out);
+      bind(s, r.second, out);
     } else {
-      structure<R>::visit(r, [&](auto* p, const shape& s) {
-        if constexpr (passed_on.any) {
-          results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
-          results_[static_cast<std::size_t>(out)] = {reinterpret_cast<std::byte*>(p), static_cast<std::size_t>(s.size()) * sizeof(*p)};
+      structure<R>::visit(r, [&](auto* p, const shape& of) {
+        const std::span<std::byte> data{reinterpret_cast<std::byte*>(p), static_cast<std::size_t>(of.size()) * sizeof(*p)};
+        if constexpr (facts::passed_on.any) {
+          s.results.resize(static_cast<std::size_t>(facts::outputs));
+          s.results[static_cast<std::size_t>(out)] = data;
         }
-        if (base::direct_slots.slot[out] >= 0) bind_result(out, reinterpret_cast<std::byte*>(p), s.size() * static_cast<std::int64_t>(sizeof(*p)));
+        if (facts::direct_slots.slot[out] >= 0) bind_result(s, out, data);
         ++out;
       });
     }
   }
   /// The caller's memory, or memory of our own where an argument lies there too.
-  void bind_result(int out, std::byte* data, std::int64_t bytes) {
-    for (const auto& a : this->arguments_)
-      if (base::overlap(a, {data, static_cast<std::size_t>(bytes)})) {
-        data = own_result(out, bytes);
+  static void bind_result(call_state& s, int out, std::span<std::byte> data) {
+    std::byte* to = data.data();
+    for (const auto& a : s.arguments)
+      if (overlap(a, data)) {
+        to = own_result(s, out, data.size());
         break;
       }
-    this->slots_[static_cast<std::size_t>(base::direct_slots.slot[out])] = data;
+    s.slots[static_cast<std::size_t>(facts::direct_slots.slot[out])] = to;
   }
-  std::byte* own_result(int out, std::int64_t bytes) {
-    own_results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
-    buffer& own = own_results_[static_cast<std::size_t>(out)];
-    own.grow(static_cast<std::size_t>(bytes));
+  static std::byte* own_result(call_state& s, int out, std::size_t bytes) {
+    s.own_results.resize(static_cast<std::size_t>(facts::outputs));
+    buffer& own = s.own_results[static_cast<std::size_t>(out)];
+    own.grow(bytes);
     return own.data();
   }
-  /// By output: whether it is an input.
-  static constexpr auto passed_on = [] {
-    struct {
-      bool of[C::tape.regions[0].outputs.count + 1] = {};
-      bool any = false;
-    } r;
-    if (C::tape.regions[0].outputs.count < 2) return r;
-    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i) {
-      const int v = C::root(C::output(0, i));
-      r.of[i] = C::tape.values[v].depth == 0 && C::definition(v) < 0;
-      r.any = r.any || r.of[i];
-    }
-    return r;
-  }();
   /// Copies inputs that are outputs, if another result is about to be written over them.
-  void keep_inputs() {
-    unroll<C::tape.regions[0].outputs.count>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (passed_on.of[I]) {
-        std::byte*& input = this->slots_[static_cast<std::size_t>(C::plan.where[C::output(0, I)].offset)];
-        constexpr std::int64_t bytes = C::bytes(C::output(0, I));
-        const std::span<const std::byte> in{input, static_cast<std::size_t>(bytes)};
+  static void keep_inputs(call_state& s) {
+    unroll<facts::outputs>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (facts::passed_on.of[I]) {
+        std::byte*& input = s.slots[static_cast<std::size_t>(C::plan.where[C::output(0, I)].offset)];
+        constexpr auto bytes = static_cast<std::size_t>(C::bytes(C::output(0, I)));
+        const std::span<const std::byte> in{input, bytes};
         bool overwritten = false;
-        for (std::size_t k = 0; k < results_.size(); ++k) overwritten = overwritten || (k != static_cast<std::size_t>(I) && base::overlap(in, results_[k]));
+        for (std::size_t k = 0; k < s.results.size(); ++k)
+          overwritten = overwritten || (k != static_cast<std::size_t>(I) && overlap(in, s.results[k]));
         if (!overwritten) return;
-        input = own_result(I, bytes);
+        input = own_result(s, I, bytes);
         std::copy(in.begin(), in.end(), input);
       }
     });
   }
-  /// After the program has run: copies the results that are not in place yet.
   template <class R>
-  void extract(R& r, const frame& f, int& out) {
+  static void extract(call_state& s, R& r, const frame& f, int& out) {
     if constexpr (detail::is_partitions<R>) {
-      extract_placed(r, out);
+      extract_placed(s, r, f, out);
     } else if constexpr (detail::is_tuple<R>) {
-      std::apply([&](auto&... part) { (extract(part, f, out), ...); }, r);
+      std::apply([&](auto&... part) { (extract(s, part, f, out), ...); }, r);
     } else if constexpr (requires { r.first; r.second; }) {
-      extract(r.first, f, out);
-      extract(r.second, f, out);
+      extract(s, r.first, f, out);
+      extract(s, r.second, f, out);
     } else {
-      structure<R>::visit(r, [&](auto* p, const shape& s) {
+      structure<R>::visit(r, [&](auto* p, const shape& of) {
         const std::byte* from = output_address(f, out++);
-        if (from != reinterpret_cast<const std::byte*>(p)) std::memcpy(p, from, static_cast<std::size_t>(s.size()) * sizeof(*p));
+        if (from != reinterpret_cast<const std::byte*>(p)) std::memcpy(p, from, static_cast<std::size_t>(of.size()) * sizeof(*p));
       });
     }
   }
   template <class S, class P>
-  void extract_placed(partitions<S, P>& r, int& out) {
-    const auto& m = this->members_[static_cast<std::size_t>(C::placements.index(&placement_of<P>))];
+  static void extract_placed(call_state& s, partitions<S, P>& r, const frame& f, int& out) {
+    const membership& m = s.members[static_cast<std::size_t>(C::placements.index(&placement_of<P>))];
     if (m.storage && Placed<S>) throw std::invalid_argument("drx: a result nested in a subset of " + std::string(placement_of<P>.name));
     std::vector<std::byte*> data;
-    frame f;
-    f.slots = this->slots_.data();
     std::vector<int> axes;
     constexpr leaf_types<S> types;
     for (int i = 0; i < leaf_count<S>; ++i) {
@@ -136,55 +136,40 @@ class call_results : protected call_arguments<C> {
       data.push_back(const_cast<std::byte*>(output_address(f, out++)));
     }
     std::vector<std::vector<std::int64_t>> offsets;
-    nested_offsets<S>(offsets, m.local);
-    if (!r.boundaries().empty()) replaced_.push_back(std::make_shared<partitions<S, P>>(std::move(r)));
-    r = partitions<S, P>({m.boundaries, m.boundaries + this->runtime_.communicator->size() + 1}, this->runtime_.communicator->rank(),
-                         std::move(offsets), data, nullptr, base::shards_of(&placement_of<P>), axes);
-    this->placed_results_.resize(static_cast<std::size_t>(C::tape.regions[0].outputs.count));
+    nested_offsets<S>(s, offsets, m.local);
+    if (!r.boundaries().empty()) s.replaced.push_back(std::make_shared<partitions<S, P>>(std::move(r)));
+    r = partitions<S, P>({m.boundaries, m.boundaries + s.runtime.communicator->size() + 1}, s.runtime.communicator->rank(), std::move(offsets),
+                         data, nullptr, facts::shards_of(&placement_of<P>), axes);
+    s.placed_results.resize(static_cast<std::size_t>(facts::outputs));
     for (int i = out - leaf_count<S>; i < out; ++i)
-      if (own_outputs.of[i])
-        this->placed_results_[static_cast<std::size_t>(i)] = {output_address(f, i), static_cast<std::size_t>(r.elements() * own_outputs.bytes[i])};
+      if (facts::own_outputs.of[i])
+        s.placed_results[static_cast<std::size_t>(i)] = {output_address(f, i),
+                                                         static_cast<std::size_t>(r.elements() * facts::own_outputs.bytes[i])};
   }
-  /// By output: the bytes of one member, and whether it is none of the inputs.
-  static constexpr auto own_outputs = [] {
-    struct {
-      std::int64_t bytes[C::tape.regions[0].outputs.count + 1] = {};
-      bool of[C::tape.regions[0].outputs.count + 1] = {};
-    } r;
-    for (int i = 0; i < C::tape.regions[0].outputs.count; ++i) {
-      r.bytes[i] = C::bytes(C::output(0, i));
-      r.of[i] = C::definition(C::root(C::output(0, i))) >= 0;
-    }
-    return r;
-  }();
-  /// The axis along which output `out` is split, if each member has an array of shape s.
-  static int output_axis(const shape& s, int out) {
+  /// The axis along which output `out` is split, if each member has an array of shape `whole`.
+  static int output_axis(const shape& whole, int out) {
     int axis = -1;
-    unroll<C::tape.regions[0].outputs.count>([&]<int V>(std::integral_constant<int, V>) {
+    unroll<facts::outputs>([&]<int V>(std::integral_constant<int, V>) {
       constexpr shape part = C::tape.values[C::output(0, V)].shape;
-      if (V == out) axis = base::split_axis(s, part);
+      if (V == out) axis = facts::split_axis(whole, part);
     });
     return axis;
   }
   template <class S>
-  void nested_offsets(std::vector<std::vector<std::int64_t>>& lists, std::int64_t n) {
+  static void nested_offsets(const call_state& s, std::vector<std::vector<std::int64_t>>& lists, std::int64_t n) {
     if constexpr (Placed<S>) {
-      const auto& m = this->members_[static_cast<std::size_t>(C::placements.index(&placement_of<typename S::placement>))];
+      const membership& m = s.members[static_cast<std::size_t>(C::placements.index(&placement_of<typename S::placement>))];
       lists.emplace_back(m.offsets, m.offsets + n + 1);
-      nested_offsets<typename S::member>(lists, lists.back().back());
+      nested_offsets<typename S::member>(s, lists, lists.back().back());
     }
   }
   static const std::byte* output_address(const frame& f, int out) {
     const std::byte* at = nullptr;
-    unroll<C::tape.regions[0].outputs.count>([&]<int I>(std::integral_constant<int, I>) {
+    unroll<facts::outputs>([&]<int I>(std::integral_constant<int, I>) {
       if (I == out) at = address<C, C::output(0, I)>(f);
     });
     return at;
   }
-
-  std::vector<buffer> own_results_;  // by output
-  std::vector<std::shared_ptr<void>> replaced_;  // results from before the call, which may be the call's arguments as well
-  std::vector<std::span<const std::byte>> results_;  // by output, if an output is an input
 };
 
 }  // namespace run
