@@ -1575,6 +1575,8 @@ class builder {
 
 namespace drx {
 
+constexpr tape without_dead_entries(const tape& t);
+
 constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
   vec<int> r;
   r.reserve(ids.size());
@@ -1582,24 +1584,52 @@ constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
   return r;
 }
 
-constexpr vec<int> write_entries(builder& b, const tape& t, const vec<int>& inputs) {
-  vec<int> names(t.values.size(), -1);
-  for (int i = 0; i < t.inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
-  for (const entry& e : t.entries) {
-    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  return names;
-}
-
-constexpr vec<int> inline_tape(builder& b, const tape& t, const vec<int>& inputs) {
-  return renamed(t.outputs, write_entries(b, t, inputs));
-}
-
 constexpr vec<int> inputs_like(builder& b, const tape& t) {
   vec<int> r;
   for (int i : t.inputs) r.push_back(b.input(t.values[i]));
   return r;
+}
+
+struct rewriter {
+  builder& b;
+  const tape& t;
+  vec<int> names;
+
+  constexpr rewriter(builder& on, const tape& source, const vec<int>& inputs) : b(on), t(source), names(t.values.size(), -1) {
+    for (int i = 0; i < inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
+  }
+  [[nodiscard]] constexpr vec<int> operands(const entry& e) const { return renamed(e.operands, names); }
+  [[nodiscard]] constexpr vec<int> outputs() const { return renamed(t.outputs, names); }
+
+  constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
+  constexpr vec<int> copied(const entry& e, const vec<tape>& regions) { return b.add(*e.prim, operands(e), e.attrs, regions); }
+  constexpr vec<int> copied_with(tape (*pass)(const tape&), const entry& e) {
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(pass(r));
+    return copied(e, regions);
+  }
+  constexpr void name(const entry& e, const vec<int>& results) {
+    for (int i = 0; i < e.results.size() && i < results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  template <class Written>
+  constexpr void write(const Written& written) {
+    for (const entry& e : t.entries) name(e, written(e));
+  }
+};
+
+template <class Pass>
+constexpr tape rewritten(const tape& t, const Pass& pass) {
+  builder b;
+  rewriter w(b, t, inputs_like(b, t));
+  for (const entry& e : t.entries) w.name(e, pass(w, e));
+  for (int o : w.outputs()) b.output(o);
+  return without_dead_entries(b.result());
+}
+
+constexpr vec<int> inline_tape(builder& b, const tape& t, const vec<int>& inputs) {
+  rewriter w(b, t, inputs);
+  for (const entry& e : t.entries) w.name(e, w.copied(e));
+  return w.outputs();
 }
 
 constexpr bool is_all_used(const tape& t, bool inputs_too, bool has_index) {
@@ -1666,22 +1696,10 @@ constexpr bool any_entry(const tape& t, F holds) {
 }
 
 constexpr tape without_transparent_entries(const tape& t) {
-  builder b;
-  vec<int> names(t.values.size(), -1);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
-  for (const entry& e : t.entries) {
-    vec<tape> regions;
-    for (const tape& r : e.regions) regions.push_back(without_transparent_entries(r));
-    vec<int> results;
-    if (e.prim->transparent) {
-      results = inline_tape(b, regions[0], renamed(e.operands, names));
-    } else {
-      results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
-    }
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  for (int o : t.outputs) b.output(names[o]);
-  return without_dead_entries(b.result());
+  return rewritten(t, [](rewriter& w, const entry& e) {
+    if (e.prim->transparent) return inline_tape(w.b, without_transparent_entries(e.regions[0]), w.operands(e));
+    return w.copied_with(without_transparent_entries, e);
+  });
 }
 constexpr bool has_transparent_entries(const tape& t) {
   return any_entry(t, [](const entry& e) { return e.prim->transparent; });
@@ -2013,13 +2031,12 @@ constexpr int written_on(builder& b, const traced_ref& r) {
   builder* const to = has_regions ? &b.around_loops() : &b;
   int id = r.id;
   if (to != r.from.tape) {
-    vec<int> names(t.values.size(), -1);
-    for (const entry& e : t.entries) {
-      if (!needed[e.results[0]]) continue;
-      const vec<int> results = to->add_shared(e, renamed(e.operands, names));
-      for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-    }
-    id = names[r.id];
+    rewriter w(*to, t, {});
+    w.write([&](const entry& e) {
+      if (!needed[e.results[0]]) return vec<int>();
+      return to->add_shared(e, w.operands(e));
+    });
+    id = w.names[r.id];
   }
   return to == &b ? id : b.capture({{to}, id, traced_ref::kind::value});
 }
@@ -17769,32 +17786,31 @@ inline constexpr region_drivers drivers{jvp, pullback, value_and_pullback, batch
 
 constexpr tape jvp(const tape& t, const vec<bool>& moving) {
   builder b;
-  vec<int> names(t.values.size(), -1);
+  rewriter w(b, t, inputs_like(b, t));
   vec<int> tangent(t.values.size(), zero_tangent);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
   for (int i = 0; i < t.inputs.size(); ++i)
     if (moving[i]) tangent[t.inputs[i]] = b.input(t.values[t.inputs[i]]);
-  for (const entry& e : t.entries) {
-    const vec<int> operands = renamed(e.operands, names);
-    const vec<int> results = b.add(*e.prim, operands, e.attrs, e.regions);
+  w.write([&](const entry& e) {
+    vec<int> results = w.copied(e);
     vec<int> tangents;
     bool any = false;
     for (int o : e.operands) {
       tangents.push_back(tangent[o]);
       any = any || tangent[o] != zero_tangent;
     }
-    for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
-    if (!any) continue;
+    if (!any) return results;
     if (!e.prim->jvp) throw "drx: this primitive has no forward derivative";
-    const vec<int> moved = e.prim->jvp({b, e, operands, results, drivers}, tangents);
+    const vec<int> moved = e.prim->jvp({b, e, w.operands(e), results, drivers}, tangents);
+    const bool again = moved.size() > results.size();
     for (int i = 0; i < results.size(); ++i) {
       tangent[e.results[i]] = moved[i];
-      if (moved.size() > results.size()) names[e.results[i]] = moved[results.size() + i];
+      if (again) results[i] = moved[results.size() + i];
     }
-  }
-  for (int o : t.outputs) b.output(names[o]);
+    return results;
+  });
+  for (int o : w.outputs()) b.output(o);
   for (int o : t.outputs)
-    if (is_floating(t.values[o].type)) b.output(emit::instantiate_zeros(b, tangent[o], names[o]));
+    if (is_floating(t.values[o].type)) b.output(emit::instantiate_zeros(b, tangent[o], w.names[o]));
   tape r = without_dead_entries(b.result());
   check(r);
   return r;
@@ -17802,39 +17818,26 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving) {
 
 constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& given, bool keep) {
   builder b;
-  vec<int> names(t.values.size(), -1);
+  rewriter w(b, t, inputs_like(b, t));
   vec<bool> active(t.values.size(), false);
-  for (int i = 0; i < t.inputs.size(); ++i) {
-    names[t.inputs[i]] = b.input(t.values[t.inputs[i]]);
-    active[t.inputs[i]] = wanted[i] && is_floating(t.values[t.inputs[i]].type);
-  }
+  for (int i = 0; i < t.inputs.size(); ++i) active[t.inputs[i]] = wanted[i] && is_floating(t.values[t.inputs[i]].type);
   vec<int> cotangent(t.values.size(), zero_tangent);
   vec<int> cotangent_inputs;
   for (int i = 0; i < t.outputs.size(); ++i)
     cotangent_inputs.push_back(given[i] ? b.input(t.values[t.outputs[i]]) : zero_tangent);
 
-  vec<vec<int>> residuals(t.entries.size());
-  for (int i = 0; i < t.entries.size(); ++i) {
-    const entry& e = t.entries[i];
-    bool any = false;
+  vec<vec<int>> residuals;
+  w.write([&](const entry& e) {
     vec<bool> operands_wanted;
-    for (int o : e.operands) {
-      operands_wanted.push_back(active[o]);
-      any = any || active[o];
-    }
-    const vec<int> operands = renamed(e.operands, names);
-    vec<int> results;
-    if (any && e.prim->augmented) {
-      const vec<int> all = e.prim->augmented({b, e, operands, {}, drivers}, operands_wanted);
-      for (int k = 0; k < all.size(); ++k) (k < e.results.size() ? results : residuals[i]).push_back(all[k]);
-    } else {
-      results = b.add(*e.prim, operands, e.attrs, e.regions);
-    }
-    for (int k = 0; k < results.size(); ++k) {
-      names[e.results[k]] = results[k];
-      active[e.results[k]] = any && is_floating(t.values[e.results[k]].type);
-    }
-  }
+    for (int o : e.operands) operands_wanted.push_back(active[o]);
+    const bool any = operands_wanted.find(true) >= 0;
+    for (int r : e.results) active[r] = any && is_floating(t.values[r].type);
+    residuals.push_back({});
+    if (!any || !e.prim->augmented) return w.copied(e);
+    const vec<int> all = e.prim->augmented({b, e, w.operands(e), {}, drivers}, operands_wanted);
+    for (int k = e.results.size(); k < all.size(); ++k) residuals.back().push_back(all[k]);
+    return all;
+  });
 
   for (int i = 0; i < t.outputs.size(); ++i)
     cotangent[t.outputs[i]] = emit::accumulate(b, cotangent[t.outputs[i]], cotangent_inputs[i]);
@@ -17850,18 +17853,18 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
     if (!e.prim->vjp) throw "drx: this primitive has no reverse derivative; put stop_gradient around it or give it a rule";
     vec<bool> operands_wanted;
     for (int o : e.operands) operands_wanted.push_back(active[o]);
-    const vec<int> operands = renamed(e.operands, names);
-    const vec<int> results = renamed(e.results, names);
+    const vec<int> operands = w.operands(e);
+    const vec<int> results = renamed(e.results, w.names);
     const vec<int> back = e.prim->vjp({b, e, operands, results, drivers, residuals[i]}, ct, operands_wanted);
     for (int k = 0; k < back.size(); ++k)
       if (operands_wanted[k]) cotangent[e.operands[k]] = emit::accumulate(b, cotangent[e.operands[k]], back[k]);
   }
   if (keep)
-    for (int o : t.outputs) b.output(names[o]);
+    for (int o : w.outputs()) b.output(o);
   for (int i = 0; i < t.inputs.size(); ++i)
     if (wanted[i]) {
       const int ct = cotangent[t.inputs[i]];
-      b.output(emit::instantiate_zeros(b, ct, names[t.inputs[i]]));
+      b.output(emit::instantiate_zeros(b, ct, w.names[t.inputs[i]]));
     }
   tape r = without_dead_entries(b.result());
   check(r);
@@ -17894,10 +17897,9 @@ constexpr int first_row_to_attain(builder& b, int x, bool largest) {
   return b.add1(prim::min_over, {emit::where(b, attains, number, none)}, rows);
 }
 
-constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, vec<int>& names,
-                          vec<bool>& has_axis) {
+constexpr int named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, bool& axis) {
   int y = -1;
-  bool axis = false;
+  axis = false;
   attributes first;
   first.ints = {0};
   if (e.prim == &prim::axis_index) {
@@ -17925,12 +17927,8 @@ constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, 
     const int x = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
     y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, e.attrs.ints);
     axis = true;
-  } else {
-    return false;
   }
-  names[e.results[0]] = y;
-  has_axis[e.results[0]] = axis;
-  return true;
+  return y;
 }
 
 constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::int64_t n, vec<bool>& outputs_with_axis,
@@ -17938,37 +17936,34 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
   region_drivers along = drivers;
   along.axis = axis;
   builder b;
-  vec<int> names(t.values.size(), -1);
+  vec<int> inputs;
   vec<bool> has_axis(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) {
     const abstract_value& v = t.values[t.inputs[i]];
-    names[t.inputs[i]] = b.input(batched[i] ? v.with_shape(with_front(v.shape, n)) : v);
+    inputs.push_back(b.input(batched[i] ? v.with_shape(with_front(v.shape, n)) : v));
     has_axis[t.inputs[i]] = batched[i];
   }
-  for (const entry& e : t.entries) {
-    const vec<int> operands = renamed(e.operands, names);
+  rewriter w(b, t, inputs);
+  w.write([&](const entry& e) {
     vec<bool> on;
-    bool any = false;
-    for (int o : e.operands) {
-      on.push_back(has_axis[o]);
-      any = any || has_axis[o];
-    }
+    for (int o : e.operands) on.push_back(has_axis[o]);
+    bool any = on.find(true) >= 0;
     if (any && !e.prim->batch) throw "drx: this primitive has no batching rule";
-    if (axis && e.attrs.placement == axis && named_axis(b, e, operands, any, n, names, has_axis)) continue;
+    if (axis && e.attrs.placement == axis) {
+      bool is_batched = false;
+      const int y = named_axis(b, e, w.operands(e), any, n, is_batched);
+      if (y >= 0) {
+        has_axis[e.results[0]] = is_batched;
+        return vec<int>{y};
+      }
+    }
     for (const tape& r : e.regions) any = any || (axis && detail::uses_axis(r, axis));
-    vec<int> results;
-    if (any) {
-      results = e.prim->batch({b, e, operands, {}, along}, on, n);
-    } else {
-      results = b.add(*e.prim, operands, e.attrs, e.regions);
-    }
-    for (int k = 0; k < results.size(); ++k) {
-      names[e.results[k]] = results[k];
-      has_axis[e.results[k]] = any;
-    }
-  }
+    for (int r : e.results) has_axis[r] = any;
+    if (!any) return w.copied(e);
+    return e.prim->batch({b, e, w.operands(e), {}, along}, on, n);
+  });
   for (int o : t.outputs) {
-    b.output(names[o]);
+    b.output(w.names[o]);
     outputs_with_axis.push_back(has_axis[o]);
   }
   tape r = without_dead_entries(b.result());
@@ -18172,13 +18167,9 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
   vec<bool> is_late(t.values.size(), false), is_free(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) is_late[t.inputs[i]] = late[i];
   builder known, rest;
-  vec<int> early_name(t.values.size(), -1), late_name(t.values.size(), -1);
+  rewriter in_known(known, t, {}), in_rest(rest, t, {});
   for (int i = 0; i < t.inputs.size(); ++i)
-    if (!late[i]) early_name[t.inputs[i]] = known.input(t.values[t.inputs[i]]);
-  auto write = [](builder& b, const entry& e, vec<int>& names) {
-    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
-    for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
-  };
+    if (!late[i]) in_known.names[t.inputs[i]] = known.input(t.values[t.inputs[i]]);
   for (const entry& e : t.entries) {
     bool any = false;
     for (int o : e.operands) any = any || is_late[o];
@@ -18186,12 +18177,12 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
       is_late[r] = any;
       is_free[r] = e.operands.empty();
     }
-    if (!any) write(known, e, early_name);
+    if (!any) in_known.name(e, in_known.copied(e));
   }
   auto need = [&](int v) {
-    if (is_late[v] || is_free[v] || late_name[v] >= 0) return;
-    known.output(early_name[v]);
-    late_name[v] = rest.input(t.values[v]);
+    if (is_late[v] || is_free[v] || in_rest.names[v] >= 0) return;
+    known.output(in_known.names[v]);
+    in_rest.names[v] = rest.input(t.values[v]);
   };
   for (const entry& e : t.entries) {
     bool any = false;
@@ -18201,10 +18192,12 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
   }
   for (int o : t.outputs) need(o);
   for (int i = 0; i < t.inputs.size(); ++i)
-    if (late[i]) late_name[t.inputs[i]] = rest.input(t.values[t.inputs[i]]);
-  for (const entry& e : t.entries)
-    if (e.results.size() > 0 && (is_late[e.results[0]] || is_free[e.results[0]])) write(rest, e, late_name);
-  for (int o : t.outputs) rest.output(late_name[o]);
+    if (late[i]) in_rest.names[t.inputs[i]] = rest.input(t.values[t.inputs[i]]);
+  in_rest.write([&](const entry& e) {
+    if (e.results.size() > 0 && (is_late[e.results[0]] || is_free[e.results[0]])) return in_rest.copied(e);
+    return vec<int>();
+  });
+  for (int o : in_rest.outputs()) rest.output(o);
   split_tape r{without_dead_entries(known.result()), without_dead_entries(rest.result())};
   check(r.known);
   check(r.rest);
@@ -19269,7 +19262,9 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
 }
 constexpr tape settled(const tape& t, const known_values& inputs);
 
-constexpr vec<int> settled_entry(builder& b, const entry& e, const vec<int>& operands, const known_values& in) {
+constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values& in) {
+  builder& b = w.b;
+  const vec<int> operands = w.operands(e);
   const bool finite = e.operands.size() == 2 && in[0].finite && in[1].finite;
   if (e.prim == &prim::mul_in_doubt)
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
@@ -19286,21 +19281,15 @@ constexpr vec<int> settled_entry(builder& b, const entry& e, const vec<int>& ope
       regions.push_back(e.regions[i]);
     }
   }
-  return b.add(*e.prim, operands, e.attrs, regions);
+  return w.copied(e, regions);
 }
 constexpr tape settled(const tape& t, const known_values& inputs) {
   const known_values known = known_in_tape(t, inputs);
-  builder b;
-  vec<int> names(t.values.size(), -1);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
-  for (const entry& e : t.entries) {
+  return rewritten(t, [&](rewriter& w, const entry& e) {
     known_values in;
     for (int o : e.operands) in.push_back(known[o]);
-    const vec<int> results = settled_entry(b, e, renamed(e.operands, names), in);
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  for (int o : t.outputs) b.output(names[o]);
-  return without_dead_entries(b.result());
+    return settled_entry(w, e, in);
+  });
 }
 }
 

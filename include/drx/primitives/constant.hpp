@@ -215,13 +215,12 @@ constexpr int written_on(builder& b, const traced_ref& r) {
   builder* const to = has_regions ? &b.around_loops() : &b;
   int id = r.id;
   if (to != r.from.tape) {
-    vec<int> names(t.values.size(), -1);
-    for (const entry& e : t.entries) {
-      if (!needed[e.results[0]]) continue;
-      const vec<int> results = to->add_shared(e, renamed(e.operands, names));
-      for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-    }
-    id = names[r.id];
+    rewriter w(*to, t, {});
+    w.write([&](const entry& e) {
+      if (!needed[e.results[0]]) return vec<int>();
+      return to->add_shared(e, w.operands(e));
+    });
+    id = w.names[r.id];
   }
   return to == &b ? id : b.capture({{to}, id, traced_ref::kind::value});
 }

@@ -5,6 +5,8 @@
 
 namespace drx {
 
+constexpr tape without_dead_entries(const tape& t);
+
 /// ids under their new names in `names`; -1 stays -1.
 constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
   vec<int> r;
@@ -13,27 +15,61 @@ constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
   return r;
 }
 
-/// Writes t's entries to b, with `inputs` in place of t's inputs. Returns the id on b of each value of t.
-constexpr vec<int> write_entries(builder& b, const tape& t, const vec<int>& inputs) {
-  vec<int> names(t.values.size(), -1);
-  for (int i = 0; i < t.inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
-  for (const entry& e : t.entries) {
-    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  return names;
-}
-
-/// Writes t to b and returns its outputs there.
-constexpr vec<int> inline_tape(builder& b, const tape& t, const vec<int>& inputs) {
-  return renamed(t.outputs, write_entries(b, t, inputs));
-}
-
 /// New inputs in b of the types of t's inputs.
 constexpr vec<int> inputs_like(builder& b, const tape& t) {
   vec<int> r;
   for (int i : t.inputs) r.push_back(b.input(t.values[i]));
   return r;
+}
+
+/// Writes the entries of a tape on a builder, and keeps how its values are called there. What stands there for an entry
+/// is said by a pass, for which an entry as it is, under these names, is `copied`.
+struct rewriter {
+  builder& b;
+  const tape& t;
+  vec<int> names;  // by value of t: its name on b; -1: it has none
+
+  constexpr rewriter(builder& on, const tape& source, const vec<int>& inputs) : b(on), t(source), names(t.values.size(), -1) {
+    for (int i = 0; i < inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
+  }
+  [[nodiscard]] constexpr vec<int> operands(const entry& e) const { return renamed(e.operands, names); }
+  [[nodiscard]] constexpr vec<int> outputs() const { return renamed(t.outputs, names); }
+
+  /// The results of e as it is, with its own regions or these.
+  constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
+  constexpr vec<int> copied(const entry& e, const vec<tape>& regions) { return b.add(*e.prim, operands(e), e.attrs, regions); }
+  /// The same with its regions as the function `pass` has them.
+  constexpr vec<int> copied_with(tape (*pass)(const tape&), const entry& e) {
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(pass(r));
+    return copied(e, regions);
+  }
+  /// Gives e's results names: the first of `results`, which may be more; where it is none e has no names.
+  constexpr void name(const entry& e, const vec<int>& results) {
+    for (int i = 0; i < e.results.size() && i < results.size(); ++i) names[e.results[i]] = results[i];
+  }
+  /// Goes through t's entries; written(e) writes what stands for e, and returns its results.
+  template <class Written>
+  constexpr void write(const Written& written) {
+    for (const entry& e : t.entries) name(e, written(e));
+  }
+};
+
+/// t with each entry as pass(rewriter, entry) writes it, without what is dead then. The pass returns the entry's results.
+template <class Pass>
+constexpr tape rewritten(const tape& t, const Pass& pass) {
+  builder b;
+  rewriter w(b, t, inputs_like(b, t));
+  for (const entry& e : t.entries) w.name(e, pass(w, e));
+  for (int o : w.outputs()) b.output(o);
+  return without_dead_entries(b.result());
+}
+
+/// Writes t to b with t's inputs standing for `inputs`. Returns its outputs there.
+constexpr vec<int> inline_tape(builder& b, const tape& t, const vec<int>& inputs) {
+  rewriter w(b, t, inputs);
+  for (const entry& e : t.entries) w.name(e, w.copied(e));
+  return w.outputs();
 }
 
 /// Whether the outputs depend on all results of t's entries, and on all inputs if `inputs_too` (except a leading
@@ -107,22 +143,10 @@ constexpr bool any_entry(const tape& t, F holds) {
 
 /// t with each transparent entry replaced by its first region, in regions too.
 constexpr tape without_transparent_entries(const tape& t) {
-  builder b;
-  vec<int> names(t.values.size(), -1);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
-  for (const entry& e : t.entries) {
-    vec<tape> regions;
-    for (const tape& r : e.regions) regions.push_back(without_transparent_entries(r));
-    vec<int> results;
-    if (e.prim->transparent) {
-      results = inline_tape(b, regions[0], renamed(e.operands, names));
-    } else {
-      results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
-    }
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  for (int o : t.outputs) b.output(names[o]);
-  return without_dead_entries(b.result());
+  return rewritten(t, [](rewriter& w, const entry& e) {
+    if (e.prim->transparent) return inline_tape(w.b, without_transparent_entries(e.regions[0]), w.operands(e));
+    return w.copied_with(without_transparent_entries, e);
+  });
 }
 /// Whether t has transparent entries, in regions too.
 constexpr bool has_transparent_entries(const tape& t) {

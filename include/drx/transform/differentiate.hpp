@@ -16,32 +16,31 @@ inline constexpr region_drivers drivers{jvp, pullback, value_and_pullback, batch
 /// Forward mode. Inputs: t's, then a tangent for each that moves. Outputs: t's, then the tangents of the floating ones.
 constexpr tape jvp(const tape& t, const vec<bool>& moving) {
   builder b;
-  vec<int> names(t.values.size(), -1);
+  rewriter w(b, t, inputs_like(b, t));
   vec<int> tangent(t.values.size(), zero_tangent);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
   for (int i = 0; i < t.inputs.size(); ++i)
     if (moving[i]) tangent[t.inputs[i]] = b.input(t.values[t.inputs[i]]);
-  for (const entry& e : t.entries) {
-    const vec<int> operands = renamed(e.operands, names);
-    const vec<int> results = b.add(*e.prim, operands, e.attrs, e.regions);
+  w.write([&](const entry& e) {
+    vec<int> results = w.copied(e);
     vec<int> tangents;
     bool any = false;
     for (int o : e.operands) {
       tangents.push_back(tangent[o]);
       any = any || tangent[o] != zero_tangent;
     }
-    for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
-    if (!any) continue;
+    if (!any) return results;
     if (!e.prim->jvp) throw "drx: this primitive has no forward derivative";
-    const vec<int> moved = e.prim->jvp({b, e, operands, results, drivers}, tangents);
+    const vec<int> moved = e.prim->jvp({b, e, w.operands(e), results, drivers}, tangents);
+    const bool again = moved.size() > results.size();
     for (int i = 0; i < results.size(); ++i) {
       tangent[e.results[i]] = moved[i];
-      if (moved.size() > results.size()) names[e.results[i]] = moved[results.size() + i];
+      if (again) results[i] = moved[results.size() + i];
     }
-  }
-  for (int o : t.outputs) b.output(names[o]);
+    return results;
+  });
+  for (int o : w.outputs()) b.output(o);
   for (int o : t.outputs)
-    if (is_floating(t.values[o].type)) b.output(emit::instantiate_zeros(b, tangent[o], names[o]));
+    if (is_floating(t.values[o].type)) b.output(emit::instantiate_zeros(b, tangent[o], w.names[o]));
   tape r = without_dead_entries(b.result());
   check(r);
   return r;
@@ -51,39 +50,26 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving) {
 /// the inputs wanted.
 constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& given, bool keep) {
   builder b;
-  vec<int> names(t.values.size(), -1);
+  rewriter w(b, t, inputs_like(b, t));
   vec<bool> active(t.values.size(), false);  // depends on a wanted input
-  for (int i = 0; i < t.inputs.size(); ++i) {
-    names[t.inputs[i]] = b.input(t.values[t.inputs[i]]);
-    active[t.inputs[i]] = wanted[i] && is_floating(t.values[t.inputs[i]].type);
-  }
+  for (int i = 0; i < t.inputs.size(); ++i) active[t.inputs[i]] = wanted[i] && is_floating(t.values[t.inputs[i]].type);
   vec<int> cotangent(t.values.size(), zero_tangent);
   vec<int> cotangent_inputs;
   for (int i = 0; i < t.outputs.size(); ++i)
     cotangent_inputs.push_back(given[i] ? b.input(t.values[t.outputs[i]]) : zero_tangent);
 
-  vec<vec<int>> residuals(t.entries.size());
-  for (int i = 0; i < t.entries.size(); ++i) {
-    const entry& e = t.entries[i];
-    bool any = false;
+  vec<vec<int>> residuals;  // by entry
+  w.write([&](const entry& e) {
     vec<bool> operands_wanted;
-    for (int o : e.operands) {
-      operands_wanted.push_back(active[o]);
-      any = any || active[o];
-    }
-    const vec<int> operands = renamed(e.operands, names);
-    vec<int> results;
-    if (any && e.prim->augmented) {
-      const vec<int> all = e.prim->augmented({b, e, operands, {}, drivers}, operands_wanted);
-      for (int k = 0; k < all.size(); ++k) (k < e.results.size() ? results : residuals[i]).push_back(all[k]);
-    } else {
-      results = b.add(*e.prim, operands, e.attrs, e.regions);
-    }
-    for (int k = 0; k < results.size(); ++k) {
-      names[e.results[k]] = results[k];
-      active[e.results[k]] = any && is_floating(t.values[e.results[k]].type);
-    }
-  }
+    for (int o : e.operands) operands_wanted.push_back(active[o]);
+    const bool any = operands_wanted.find(true) >= 0;
+    for (int r : e.results) active[r] = any && is_floating(t.values[r].type);
+    residuals.push_back({});
+    if (!any || !e.prim->augmented) return w.copied(e);
+    const vec<int> all = e.prim->augmented({b, e, w.operands(e), {}, drivers}, operands_wanted);
+    for (int k = e.results.size(); k < all.size(); ++k) residuals.back().push_back(all[k]);
+    return all;
+  });
 
   for (int i = 0; i < t.outputs.size(); ++i)
     cotangent[t.outputs[i]] = emit::accumulate(b, cotangent[t.outputs[i]], cotangent_inputs[i]);
@@ -99,18 +85,18 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
     if (!e.prim->vjp) throw "drx: this primitive has no reverse derivative; put stop_gradient around it or give it a rule";
     vec<bool> operands_wanted;
     for (int o : e.operands) operands_wanted.push_back(active[o]);
-    const vec<int> operands = renamed(e.operands, names);
-    const vec<int> results = renamed(e.results, names);
+    const vec<int> operands = w.operands(e);
+    const vec<int> results = renamed(e.results, w.names);
     const vec<int> back = e.prim->vjp({b, e, operands, results, drivers, residuals[i]}, ct, operands_wanted);
     for (int k = 0; k < back.size(); ++k)
       if (operands_wanted[k]) cotangent[e.operands[k]] = emit::accumulate(b, cotangent[e.operands[k]], back[k]);
   }
   if (keep)
-    for (int o : t.outputs) b.output(names[o]);
+    for (int o : w.outputs()) b.output(o);
   for (int i = 0; i < t.inputs.size(); ++i)
     if (wanted[i]) {
       const int ct = cotangent[t.inputs[i]];
-      b.output(emit::instantiate_zeros(b, ct, names[t.inputs[i]]));
+      b.output(emit::instantiate_zeros(b, ct, w.names[t.inputs[i]]));
     }
   tape r = without_dead_entries(b.result());
   check(r);
@@ -146,11 +132,11 @@ constexpr int first_row_to_attain(builder& b, int x, bool largest) {
 }
 
 /// A collective over the batch's own axis, applied to arrays with that axis in front, or to values that all elements
-/// share.
-constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, vec<int>& names,
-                          vec<bool>& has_axis) {
+/// share. Returns its result and, in `axis`,
+/// whether that has the axis; -1 for an entry that is no collective.
+constexpr int named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, bool& axis) {
   int y = -1;
-  bool axis = false;
+  axis = false;
   attributes first;
   first.ints = {0};
   if (e.prim == &prim::axis_index) {
@@ -178,12 +164,8 @@ constexpr bool named_axis(builder& b, const entry& e, const vec<int>& operands, 
     const int x = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
     y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, e.attrs.ints);
     axis = true;
-  } else {
-    return false;
   }
-  names[e.results[0]] = y;
-  has_axis[e.results[0]] = axis;
-  return true;
+  return y;
 }
 
 /// t on a batch of n: the batched inputs, and those outputs that depend on the batch, have a new axis 0. `has_axis`
@@ -193,37 +175,34 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
   region_drivers along = drivers;
   along.axis = axis;
   builder b;
-  vec<int> names(t.values.size(), -1);
+  vec<int> inputs;
   vec<bool> has_axis(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) {
     const abstract_value& v = t.values[t.inputs[i]];
-    names[t.inputs[i]] = b.input(batched[i] ? v.with_shape(with_front(v.shape, n)) : v);
+    inputs.push_back(b.input(batched[i] ? v.with_shape(with_front(v.shape, n)) : v));
     has_axis[t.inputs[i]] = batched[i];
   }
-  for (const entry& e : t.entries) {
-    const vec<int> operands = renamed(e.operands, names);
+  rewriter w(b, t, inputs);
+  w.write([&](const entry& e) {
     vec<bool> on;
-    bool any = false;
-    for (int o : e.operands) {
-      on.push_back(has_axis[o]);
-      any = any || has_axis[o];
-    }
+    for (int o : e.operands) on.push_back(has_axis[o]);
+    bool any = on.find(true) >= 0;
     if (any && !e.prim->batch) throw "drx: this primitive has no batching rule";
-    if (axis && e.attrs.placement == axis && named_axis(b, e, operands, any, n, names, has_axis)) continue;
+    if (axis && e.attrs.placement == axis) {
+      bool is_batched = false;
+      const int y = named_axis(b, e, w.operands(e), any, n, is_batched);
+      if (y >= 0) {
+        has_axis[e.results[0]] = is_batched;
+        return vec<int>{y};
+      }
+    }
     for (const tape& r : e.regions) any = any || (axis && detail::uses_axis(r, axis));
-    vec<int> results;  // (no conditional operator: g++ 12 destroys its temporaries twice in constant evaluation)
-    if (any) {
-      results = e.prim->batch({b, e, operands, {}, along}, on, n);
-    } else {
-      results = b.add(*e.prim, operands, e.attrs, e.regions);
-    }
-    for (int k = 0; k < results.size(); ++k) {
-      names[e.results[k]] = results[k];
-      has_axis[e.results[k]] = any;
-    }
-  }
+    for (int r : e.results) has_axis[r] = any;
+    if (!any) return w.copied(e);
+    return e.prim->batch({b, e, w.operands(e), {}, along}, on, n);
+  });
   for (int o : t.outputs) {
-    b.output(names[o]);
+    b.output(w.names[o]);
     outputs_with_axis.push_back(has_axis[o]);
   }
   tape r = without_dead_entries(b.result());

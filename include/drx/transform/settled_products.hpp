@@ -31,7 +31,9 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
 }
 constexpr tape settled(const tape& t, const known_values& inputs);
 
-constexpr vec<int> settled_entry(builder& b, const entry& e, const vec<int>& operands, const known_values& in) {
+constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values& in) {
+  builder& b = w.b;
+  const vec<int> operands = w.operands(e);
   const bool finite = e.operands.size() == 2 && in[0].finite && in[1].finite;
   if (e.prim == &prim::mul_in_doubt)
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
@@ -48,21 +50,15 @@ constexpr vec<int> settled_entry(builder& b, const entry& e, const vec<int>& ope
       regions.push_back(e.regions[i]);
     }
   }
-  return b.add(*e.prim, operands, e.attrs, regions);
+  return w.copied(e, regions);
 }
 constexpr tape settled(const tape& t, const known_values& inputs) {
   const known_values known = known_in_tape(t, inputs);
-  builder b;
-  vec<int> names(t.values.size(), -1);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
-  for (const entry& e : t.entries) {
+  return rewritten(t, [&](rewriter& w, const entry& e) {
     known_values in;
     for (int o : e.operands) in.push_back(known[o]);
-    const vec<int> results = settled_entry(b, e, renamed(e.operands, names), in);
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  for (int o : t.outputs) b.output(names[o]);
-  return without_dead_entries(b.result());
+    return settled_entry(w, e, in);
+  });
 }
 }  // namespace detail
 

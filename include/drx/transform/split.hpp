@@ -17,13 +17,9 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
   vec<bool> is_late(t.values.size(), false), is_free(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) is_late[t.inputs[i]] = late[i];
   builder known, rest;
-  vec<int> early_name(t.values.size(), -1), late_name(t.values.size(), -1);
+  rewriter in_known(known, t, {}), in_rest(rest, t, {});
   for (int i = 0; i < t.inputs.size(); ++i)
-    if (!late[i]) early_name[t.inputs[i]] = known.input(t.values[t.inputs[i]]);
-  auto write = [](builder& b, const entry& e, vec<int>& names) {
-    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
-    for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
-  };
+    if (!late[i]) in_known.names[t.inputs[i]] = known.input(t.values[t.inputs[i]]);
   for (const entry& e : t.entries) {  // the early entries
     bool any = false;
     for (int o : e.operands) any = any || is_late[o];
@@ -31,12 +27,12 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
       is_late[r] = any;
       is_free[r] = e.operands.empty();
     }
-    if (!any) write(known, e, early_name);
+    if (!any) in_known.name(e, in_known.copied(e));
   }
   auto need = [&](int v) {  // as an input of the rest
-    if (is_late[v] || is_free[v] || late_name[v] >= 0) return;
-    known.output(early_name[v]);
-    late_name[v] = rest.input(t.values[v]);
+    if (is_late[v] || is_free[v] || in_rest.names[v] >= 0) return;
+    known.output(in_known.names[v]);
+    in_rest.names[v] = rest.input(t.values[v]);
   };
   for (const entry& e : t.entries) {
     bool any = false;
@@ -46,10 +42,12 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
   }
   for (int o : t.outputs) need(o);
   for (int i = 0; i < t.inputs.size(); ++i)
-    if (late[i]) late_name[t.inputs[i]] = rest.input(t.values[t.inputs[i]]);
-  for (const entry& e : t.entries)
-    if (e.results.size() > 0 && (is_late[e.results[0]] || is_free[e.results[0]])) write(rest, e, late_name);
-  for (int o : t.outputs) rest.output(late_name[o]);
+    if (late[i]) in_rest.names[t.inputs[i]] = rest.input(t.values[t.inputs[i]]);
+  in_rest.write([&](const entry& e) {
+    if (e.results.size() > 0 && (is_late[e.results[0]] || is_free[e.results[0]])) return in_rest.copied(e);
+    return vec<int>();
+  });
+  for (int o : in_rest.outputs()) rest.output(o);
   split_tape r{without_dead_entries(known.result()), without_dead_entries(rest.result())};
   check(r.known);
   check(r.rest);

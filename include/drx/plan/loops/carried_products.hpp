@@ -47,7 +47,6 @@ struct carried_products : loop_writer {
   vec<int> defining, made_of;  // by value of the body: its entry; the carry that it is a linear image of, as w - r x^T d is; or -1
   vec<bool> held;              // by carry: its products are carried
   vec<int> axis;               // by carry: its axis that the constants are multiplied with, -1: not known yet
-  vec<int> names;              // by value of the body: its name inside
   vec<int> linear;             // by value: whether it is linear in the carry that is looked at; -1: not known yet
   vec<bool> for_change;        // by value: whether nothing but this carry's change is made of it
   vec<multiple> multiples;     // by value: how often this carry is in it
@@ -251,7 +250,7 @@ struct carried_products : loop_writer {
   constexpr int spread(int v, const abstract_value& type) {
     const entry& e = *definition(v);
     if (e.prim == &prim::constant) return emit::constant(inside, type, e.attrs.number);
-    return emit::broadcast_to(inside, emit::reshape(inside, names[e.operands[0]], {}), type.shape);
+    return emit::broadcast_to(inside, emit::reshape(inside, inner.names[e.operands[0]], {}), type.shape);
   }
   constexpr int image_of(int v, int i) {
     if (images[i].known.empty()) images[i].known = vec<int>(body.values.size(), -2);
@@ -293,7 +292,7 @@ struct carried_products : loop_writer {
   }
   /// Of a product x d or d x that changes the carry.
   constexpr int image_of_change(const entry& e, const image& i) {
-    const int c = axis[i.carry], x = e.operands[c], d = names[e.operands[1 - c]];
+    const int c = axis[i.carry], x = e.operands[c], d = inner.names[e.operands[1 - c]];
     const bool tx = e.attrs.ints[c] != 0, td = e.attrs.ints[1 - c] != 0;
     if (i.at < 0) return x == i.constant && tx == i.tx && td == i.ty ? d : -1;
     // (p x) d; where p is on the other side of the matrix, or the matrix is transposed in the product, x and d change sides, or d x is transposed.
@@ -316,7 +315,6 @@ struct carried_products : loop_writer {
   /// The results, on `outside`; none where the loop stays as it is.
   constexpr vec<int> run() {
     if (!carries_any()) return {};
-    names = vec<int>(body.values.size(), -1);
     vec<int> inputs, outputs, first_result(n.carries, 0), at_begin;
     for (int i = 0; i < body.inputs.size(); ++i) {
       const int k = i - 1 - n.constants;
@@ -328,14 +326,14 @@ struct carried_products : loop_writer {
           }
         continue;
       }
-      inputs.push_back(names[body.inputs[i]] = inside.input(body.values[body.inputs[i]]));
+      inputs.push_back(inner.names[body.inputs[i]] = inside.input(body.values[body.inputs[i]]));
       if (i > 0) at_begin.push_back(operands[i - 1]);
       if (i == n.guard) attrs.ints[4] = at_begin.size();
     }
-    for (const entry& e : body.entries) write_entry(e);
+    inner.write([this](const entry& e) { return written(e); });
     for (int k = 0; k < body.outputs.size(); ++k) {
       if (k < n.carries) first_result[k] = outputs.size();
-      if (k >= n.carries || !held[k]) outputs.push_back(names[body.outputs[k]]);
+      if (k >= n.carries || !held[k]) outputs.push_back(inner.names[body.outputs[k]]);
       else
         for (int i = 0; i < images.size(); ++i)
           if (images[i].carry == k) outputs.push_back(whole_image_of(body.outputs[k], i));
@@ -343,14 +341,15 @@ struct carried_products : loop_writer {
     attrs.ints[3] = outputs.size() - n.ys;
     const vec<int> before = operands;
     operands = at_begin;
-    const vec<int> written = write(inputs, outputs);
+    const vec<int> all = write(inputs, outputs);
     operands = before;
     vec<int> results;
-    for (int k = 0; k < n.carries; ++k) results.push_back(held[k] ? end_of(k, written, first_result[k]) : written[first_result[k]]);
-    for (int i = 0; i < n.ys; ++i) results.push_back(written[written.size() - n.ys + i]);
+    for (int k = 0; k < n.carries; ++k) results.push_back(held[k] ? end_of(k, all, first_result[k]) : all[first_result[k]]);
+    for (int i = 0; i < n.ys; ++i) results.push_back(all[all.size() - n.ys + i]);
     return results;
   }
-  constexpr void write_entry(const entry& e) {
+  /// The results of an entry of the body inside; none where it is made of a matrix that is not carried.
+  constexpr vec<int> written(const entry& e) {
     for (int o : e.operands) {
       const int k = made_of[o];
       if (k < 0 || !held[k]) continue;
@@ -358,11 +357,10 @@ struct carried_products : loop_writer {
         for (int i = 0; i < images.size(); ++i)
           if (images[i].at >= 0 && images[i].carry == k && images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
               images[i].tx == (e.attrs.ints[0] != 0) && images[i].ty == (e.attrs.ints[1] != 0))
-            names[e.results[0]] = image_of(o, i);
-      return;
+            return {image_of(o, i)};
+      return {};
     }
-    const vec<int> results = inside.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
-    for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+    return inner.copied(e);
   }
   constexpr int begin_of(const image& m) {
     if (m.at < 0) return emit::constant(outside, m.type, m.at == share ? 1 : 0);

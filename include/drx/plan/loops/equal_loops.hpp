@@ -48,23 +48,12 @@ struct joined_loops {
 
 /// t with loop j in loop i.
 constexpr tape with_joined(const tape& t, int i, int j, const joined_loops& loop) {
-  builder b;
-  vec<int> names(t.values.size(), -1), joined;
-  for (int v : t.inputs) names[v] = b.input(t.values[v]);
-  for (int k = 0; k < t.entries.size(); ++k) {
-    const entry& e = t.entries[k];
-    if (k == j) {
-      for (int r = 0; r < e.results.size(); ++r) names[e.results[r]] = joined[loop.extra[r]];
-      continue;
-    }
-    vec<tape> regions = e.regions;
-    if (k == i) regions[0] = loop.body;
-    const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
-    if (k == i) joined = results;
-    for (int r = 0; r < e.results.size(); ++r) names[e.results[r]] = results[r];
-  }
-  for (int o : t.outputs) b.output(names[o]);
-  return without_dead_entries(b.result());
+  vec<int> joined;  // the results of the one loop
+  return rewritten(t, [&](rewriter& w, const entry& e) {
+    if (&e == &t.entries[i]) return joined = w.copied(e, vec<tape>{loop.body});
+    if (&e == &t.entries[j]) return renamed(loop.extra, joined);
+    return w.copied(e);
+  });
 }
 
 /// t with equal loops joined, and those in the bodies of joined ones.

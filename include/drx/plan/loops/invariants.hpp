@@ -7,7 +7,7 @@ namespace drx::plan {
 
 /// Moves what depends on constants only in front of the loop, where it is not larger than what it is made of.
 struct invariants : loop_writer {
-  vec<int> outer, inner;  // by value of the body: its name in front of the loop, and in the loop; -1 where it has none
+  vec<int> outer;             // by value of the body: its name in front of the loop; -1 where it has none
   vec<std::int64_t> made_of;  // by value: elements in memory behind it
 
   using loop_writer::loop_writer;
@@ -51,29 +51,28 @@ struct invariants : loop_writer {
     if (!is_free(e)) made_of[r] = body.values[r].shape.size();
   }
   constexpr int in_loop(int v) {
-    if (inner[v] < 0) inner[v] = constant(outer[v]);
-    return inner[v];
+    int& name = inner.names[v];
+    if (name < 0) name = constant(outer[v]);
+    return name;
   }
   constexpr vec<int> run() {
-    outer = inner = vec<int>(body.values.size(), -1);
+    outer = vec<int>(body.values.size(), -1);
     made_of = vec<std::int64_t>(body.values.size(), 0);
     vec<int> inputs;
     for (int i = 0; i < body.inputs.size(); ++i) {
       const int v = body.inputs[i];
-      inputs.push_back(inner[v] = inside.input(body.values[v]));
+      inputs.push_back(inner.names[v] = inside.input(body.values[v]));
       if (is_constant(i)) begin_with(v, operands[i - 1]);
     }
-    for (const entry& e : body.entries) {
+    inner.write([&](const entry& e) {
       const bool free = is_free(e);
       if (free ? all_outside(e) : moves(e)) {
         follow(e, outside.add1(*e.prim, renamed(e.operands, outer), e.attrs));
-        if (!free) continue;
+        if (!free) return vec<int>();
       }
-      vec<int> from;
-      for (int o : e.operands) from.push_back(in_loop(o));
-      const vec<int> results = inside.add(*e.prim, from, e.attrs, e.regions);
-      for (int i = 0; i < results.size(); ++i) inner[e.results[i]] = results[i];
-    }
+      for (int o : e.operands) in_loop(o);
+      return inner.copied(e);
+    });
     vec<int> outputs;
     for (int o : body.outputs) outputs.push_back(in_loop(o));
     return write(inputs, outputs);

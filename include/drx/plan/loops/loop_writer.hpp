@@ -16,6 +16,7 @@ struct loop_writer {
   parts n;
   attributes attrs;  // of the new loop, but for constants that are added
   builder inside;
+  rewriter inner{inside, body, {}};  // writes what stays in the body
   vec<int> added, added_inputs;  // constants: their values on `outside`, their inputs of the body
 
   constexpr loop_writer(builder& b, const entry& e, const tape& region, const vec<int>& of)
@@ -56,20 +57,14 @@ template <class Suits, class Write>
 constexpr tape with_loops(const tape& t, const Suits& suits, const Write& write) {
   const auto is_one = [&](const entry& e) { return e.prim == &prim::scan && suits(e); };
   if (!any_entry(t, is_one)) return t;
-  builder b;
-  vec<int> names(t.values.size(), -1);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
-  for (const entry& e : t.entries) {
-    const vec<int> operands = renamed(e.operands, names);
+  return rewritten(t, [&](rewriter& w, const entry& e) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(with_loops(r, suits, write));
     vec<int> results;
-    if (is_one(e)) results = write(b, e, regions[0], operands);
-    if (results.empty()) results = b.add(*e.prim, operands, e.attrs, regions);
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  for (int o : t.outputs) b.output(names[o]);
-  return without_dead_entries(b.result());
+    if (is_one(e)) results = write(w.b, e, regions[0], w.operands(e));
+    if (results.empty()) results = w.copied(e, regions);
+    return results;
+  });
 }
 
 }  // namespace drx::plan

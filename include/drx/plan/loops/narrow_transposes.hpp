@@ -8,7 +8,8 @@ namespace drx::plan {
 
 /// Writes a loop whose body holds its narrow matrices transposed.
 struct turned_loop : loop_writer {
-  vec<int> plain, turned;  // by value of the body: its names; -1 where it has none
+  vec<int>& plain = inner.names;
+  vec<int> turned = vec<int>(body.values.size(), -1);  // by value of the body: its name transposed; -1 where it has none
   bool useful = false;     // a product of matrices is of narrow ones
   bool possible = true;    // nothing is transposed at each step
 
@@ -101,7 +102,6 @@ struct turned_loop : loop_writer {
 
   /// The results, on `outside`; none where the loop stays as it is.
   constexpr vec<int> run() {
-    plain = turned = vec<int>(body.values.size(), -1);
     vec<int> inputs, outputs;
     for (int i = 0; i < body.inputs.size(); ++i) {
       const int v = body.inputs[i];
@@ -110,18 +110,17 @@ struct turned_loop : loop_writer {
       inputs.push_back(turns ? turned[v] : plain[v]);
       if (turns) operands[i - 1] = exchanged(operands[i - 1]);
     }
-    for (const entry& e : body.entries) {
+    inner.write([this](const entry& e) {
       const bool to_narrow = e.results.size() == 1 && narrow(e.results[0]);
       const int r = to_narrow ? narrow_result(e) : from_narrow(e);
-      if (r >= 0) {
-        (to_narrow ? turned : plain)[e.results[0]] = r;
-        continue;
+      if (r < 0) {
+        for (int o : e.operands) as_plain(o);
+        return inner.copied(e);
       }
-      vec<int> from;
-      for (int o : e.operands) from.push_back(as_plain(o));
-      const vec<int> results = inside.add(*e.prim, from, e.attrs, e.regions);
-      for (int i = 0; i < results.size(); ++i) plain[e.results[i]] = results[i];
-    }
+      if (!to_narrow) return vec<int>{r};
+      turned[e.results[0]] = r;
+      return vec<int>();
+    });
     for (int o : body.outputs) outputs.push_back(narrow(o) ? as_turned(o) : as_plain(o));
     if (!useful || !possible) return {};
     vec<int> r = write(inputs, outputs);

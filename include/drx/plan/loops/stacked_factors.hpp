@@ -21,8 +21,6 @@ struct stacked_factors {
   };
   const tape& source;
   vec<product> products;
-  builder b;
-  vec<int> names;
 
   constexpr explicit stacked_factors(const tape& t) : source(t) {}
 
@@ -101,10 +99,10 @@ struct stacked_factors {
   /// Writes a loop over replaced stacks.
   struct reader : loop_writer {
     const stacked_factors& all;
-    vec<int> names;
+    const rewriter& around;
 
-    constexpr reader(const stacked_factors& whole, builder& b, const entry& e, const tape& region, const vec<int>& of)
-        : loop_writer(b, e, region, of), all(whole) {}
+    constexpr reader(const stacked_factors& whole, rewriter& w, const entry& e, const tape& region)
+        : loop_writer(w.b, e, region, w.operands(e)), all(whole), around(w) {}
 
     [[nodiscard]] constexpr const product* product_of_input(int v) const {
       const int input = body.inputs.find(v);
@@ -121,58 +119,44 @@ struct stacked_factors {
     }
     constexpr int named_constant(int outer) {
       for (int i = 0; i < n.constants; ++i)
-        if (operands[i] == outer) return names[body.inputs[i + 1]];
+        if (operands[i] == outer) return inner.names[body.inputs[i + 1]];
       return constant(outer);
     }
     /// The product of v with the constant, turned, by which the sum of v * (x d) is that of the product * d.
     constexpr int image_of(int v, const product& p) {
-      const int x = named_constant(all.names[p.x]);
+      const int x = named_constant(around.names[p.x]);
       const bool first = p.at == 0;
       if (first != p.td) return emit::matmul(inside, x, v, first != p.tx, !first);
       return emit::matmul(inside, v, x, first, first == p.tx);
     }
     constexpr vec<int> run() {
-      names = vec<int>(body.values.size(), -1);
       vec<int> inputs;
       for (int i = 0; i < body.inputs.size(); ++i) {
         const int v = body.inputs[i];
         abstract_value type = body.values[v];
         if (product_of_input(v)) type = prim::rules::scan::slice(outside.type(operands[i - 1]));
-        inputs.push_back(names[v] = inside.input(type));
+        inputs.push_back(inner.names[v] = inside.input(type));
       }
-      for (const entry& e : body.entries) {
+      inner.write([&](const entry& e) {
         int slice = -1, other = -1;
-        if (const product* p = replaced(e, slice, other)) {
-          names[e.results[0]] = p->is_factor ? emit::mul(inside, image_of(names[other], *p), names[slice]) : names[slice];
-          continue;
-        }
-        const vec<int> results = inside.add(*e.prim, renamed(e.operands, names), e.attrs, e.regions);
-        for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
-      }
-      return write(inputs, renamed(body.outputs, names));
+        const product* p = replaced(e, slice, other);
+        if (!p) return inner.copied(e);
+        slice = inner.names[slice], other = inner.names[other];
+        return vec<int>{p->is_factor ? emit::mul(inside, image_of(other, *p), slice) : slice};
+      });
+      return write(inputs, inner.outputs());
     }
   };
 
-  constexpr tape run() {
-    names = vec<int>(source.values.size(), -1);
-    for (int i : source.inputs) names[i] = b.input(source.values[i]);
-    for (const entry& e : source.entries) {
-      const vec<int> operands = renamed(e.operands, names);
+  [[nodiscard]] constexpr tape run() const {
+    return rewritten(source, [this](rewriter& w, const entry& e) {
       vec<tape> regions = e.regions;
-      bool reads = false;
       for (int i = 0; i < e.results.size(); ++i)
         if (const product* p = product_of(e.results[i])) regions[0].outputs[i] = p->instead;
-      for (int o : e.operands) reads = reads || product_of(o);
-      vec<int> results;
-      if (reads) {
-        results = reader(*this, b, e, regions[0], operands).run();
-      } else {
-        results = b.add(*e.prim, operands, e.attrs, regions);
-      }
-      for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
-    }
-    for (int o : source.outputs) b.output(names[o]);
-    return without_dead_entries(b.result());
+      for (int o : e.operands)
+        if (product_of(o)) return reader(*this, w, e, regions[0]).run();
+      return w.copied(e, regions);
+    });
   }
 };
 

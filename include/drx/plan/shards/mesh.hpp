@@ -41,18 +41,10 @@ constexpr mesh_axes mesh_of(const tape& t) {
 
 /// t without its layouts, in regions too.
 constexpr tape without_layouts(const tape& t) {
-  builder b;
-  vec<int> names(t.values.size(), -1);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
-  for (const entry& e : t.entries) {
-    vec<tape> regions;
-    for (const tape& r : e.regions) regions.push_back(without_layouts(r));
-    vec<int> results = renamed(e.operands, names);
-    if (e.prim != &prim::with_layout) results = b.add(*e.prim, results, e.attrs, regions);
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  for (int o : t.outputs) b.output(names[o]);
-  return b.result();
+  return rewritten(t, [](rewriter& w, const entry& e) {
+    if (e.prim == &prim::with_layout) return w.operands(e);
+    return w.copied_with(without_layouts, e);
+  });
 }
 
 }  // namespace drx::plan

@@ -74,35 +74,21 @@ class lane_writer {
 
   /// t's entries, on inputs of which some are in lanes. Returns the outputs, and in `lanes` which of them are.
   constexpr vec<int> write(const tape& t, const vec<int>& inputs, vec<bool>& lanes) {
-    vec<int> names(t.values.size(), -1);
     vec<bool> in(t.values.size(), false);
-    for (int i = 0; i < inputs.size(); ++i) {
-      names[t.inputs[i]] = inputs[i];
-      in[t.inputs[i]] = lanes[i];
-    }
-    for (const entry& e : t.entries) {
+    for (int i = 0; i < inputs.size(); ++i) in[t.inputs[i]] = lanes[i];
+    rewriter w(b, t, inputs);
+    w.write([&](const entry& e) {
       vec<bool> on;
-      bool any = false;
-      for (int o : e.operands) {
-        on.push_back(in[o]);
-        any = any || in[o];
-      }
-      const vec<int> operands = renamed(e.operands, names);
-      vec<bool> out(e.results.size(), any);
-      vec<int> results;
-      if (any) {
-        results = written(e, operands, on, out);
-      } else {
-        results = b.add(*e.prim, operands, e.attrs, e.regions);
-      }
-      for (int i = 0; i < results.size(); ++i) {
-        names[e.results[i]] = results[i];
-        in[e.results[i]] = out[i];
-      }
-    }
+      for (int o : e.operands) on.push_back(in[o]);
+      if (on.find(true) < 0) return w.copied(e);
+      vec<bool> out(e.results.size(), true);
+      const vec<int> results = written(e, w.operands(e), on, out);
+      for (int i = 0; i < results.size(); ++i) in[e.results[i]] = out[i];
+      return results;
+    });
     lanes = vec<bool>{};
     for (int o : t.outputs) lanes.push_back(in[o]);
-    return renamed(t.outputs, names);
+    return w.outputs();
   }
   /// x in lanes: the same in each.
   constexpr int spread(int x) {

@@ -26,26 +26,20 @@ constexpr bool has_outer_products(const tape& t) {
 /// t with its outer products as products of elements, in regions too.
 constexpr tape outer_products_as_elements(const tape& t) {
   builder b;
-  vec<int> names(t.values.size(), -1);
-  for (int i : t.inputs) names[i] = b.input(t.values[i]);
-  for (const entry& e : t.entries) {
-    const vec<int> operands = renamed(e.operands, names);
-    if (is_outer_product(t, e)) {
-      const shape to = t.values[e.results[0]].shape;
-      auto spread = [&](int operand, bool column) {  // a column of numbers, or a row
-        shape s = to;
-        s[column ? to.rank - 1 : to.rank - 2] = 1;
-        return emit::broadcast_to(b, emit::reshape(b, operand, s), to);
-      };
-      names[e.results[0]] = emit::mul(b, spread(operands[0], true), spread(operands[1], false));
-      continue;
-    }
-    vec<tape> regions;
-    for (const tape& r : e.regions) regions.push_back(outer_products_as_elements(r));
-    const vec<int> results = b.add(*e.prim, operands, e.attrs, regions);
-    for (int i = 0; i < e.results.size(); ++i) names[e.results[i]] = results[i];
-  }
-  for (int o : t.outputs) b.output(names[o]);
+  rewriter w(b, t, inputs_like(b, t));
+  w.write([&](const entry& e) {
+    if (!is_outer_product(t, e)) return w.copied_with(outer_products_as_elements, e);
+    const vec<int> operands = w.operands(e);
+    const shape to = t.values[e.results[0]].shape;
+    const auto spread = [&](int operand, bool column) {  // a column of numbers, or a row
+      shape s = to;
+      s[column ? to.rank - 1 : to.rank - 2] = 1;
+      return emit::broadcast_to(b, emit::reshape(b, operand, s), to);
+    };
+    const int rows = spread(operands[0], true), columns = spread(operands[1], false);
+    return vec<int>{emit::mul(b, rows, columns)};
+  });
+  for (int o : w.outputs()) b.output(o);
   return b.result();
 }
 
