@@ -1,4 +1,4 @@
-// The constant-size product beside Eigen's, fixed-size and through Map<dynamic>; items are multiply-adds.
+// The product of constant size beside Eigen's, fixed-size and through Map<dynamic>; items are multiply-adds.
 #include <drx/run/gemm/gemm.hpp>
 
 #include <Eigen/Dense>

@@ -1,5 +1,5 @@
-// bench/harness.hpp: what the C++ sides of every workload share: their numbers are written first and compared by
-// bench/run, then Google Benchmark times them in turns. bench/twin.py is the same for sides in Python.
+// bench/harness.hpp: the common part of the C++ sides of every workload. Each side first writes its numbers, which
+// bench/run compares, then Google Benchmark times them in turns. bench/twin.py is the same for sides in Python.
 //
 //   bench::suite suite(argc, argv);
 //   suite.add({.row = "64 clients", .name = "drx", .call = [&] { f(in, out); }, .result = [&] { return bench::numbers(out); },
@@ -26,7 +26,8 @@
 
 namespace bench {
 
-/// Hash of a counter (lowbias32): needs no state, so numpy makes the same numbers in one vector expression (twin.py).
+/// A hash of a counter (lowbias32). It needs no state, so that numpy makes the same numbers in one vector expression
+/// (twin.py).
 constexpr std::uint32_t hash(std::uint32_t stream, std::uint32_t i) {
   std::uint32_t h = i + stream * 0x9e3779b9u;
   h = (h ^ (h >> 16)) * 0x7feb352du;
@@ -34,7 +35,7 @@ constexpr std::uint32_t hash(std::uint32_t stream, std::uint32_t i) {
   return h ^ (h >> 16);
 }
 
-/// In [-1, 1), exact in float: 24 bits of the hash.
+/// A number in [-1, 1), exact in float: 24 bits of the hash.
 constexpr float uniform(std::uint32_t stream, std::uint32_t i) {
   return static_cast<float>(hash(stream, i) >> 8) * 0x1p-23f - 1.0f;
 }
@@ -45,7 +46,7 @@ void fill(T* to, std::size_t n, std::uint32_t stream, T scale) {
   for (std::size_t i = 0; i < n; ++i) to[i] = scale * static_cast<T>(uniform(stream, static_cast<std::uint32_t>(i)));
 }
 
-/// Bytes of the heap in use: what a side takes is the difference after its first call.
+/// The bytes of the heap in use: a side takes the difference after its first call.
 inline std::size_t heap_bytes() {
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
@@ -62,7 +63,8 @@ std::vector<double> numbers(const T& of) {
   }
 }
 
-/// One way to compute a row. Sides of one row must agree; a side without a result must stand among "bounds" in workload.json.
+/// One way to compute a row. Sides of one row must agree; a side without a result must be among "bounds" in
+/// workload.json.
 struct side {
   std::string row;   ///< what is computed, such as "64 clients"; no '/'
   std::string name;  ///< who computes it; no '/'
@@ -74,7 +76,8 @@ struct side {
 
 class suite {
  public:
-  /// Takes --check (write the results, time nothing) and --data DIR out of the arguments; the rest is Google Benchmark's.
+  /// Removes --check (write the results, time nothing) and --data DIR from the arguments; the rest is Google
+  /// Benchmark's.
   suite(int& argc, char** argv) {
     int kept = 1;
     for (int i = 1; i < argc; ++i) {
@@ -89,13 +92,13 @@ class suite {
 
   void add(side s) { sides_.push_back(std::move(s)); }
 
-  /// The right numbers of a row, from plain slow code: every side is compared with them; without, with "drx".
+  /// The right numbers of a row, from plain slow code: every side is compared with them, or, without them, with "drx".
   void reference(const std::string& row, const std::vector<double>& values) const {
     if (check_) write(row, "reference", values);
   }
-  /// Whether results are wanted, not times: for references that take long.
+  /// Whether results are wanted and not times, for references that take long.
   bool checking() const { return check_; }
-  /// The folder shared with the Python twins, for inputs that no formula makes.
+  /// The folder shared with the Python twins, for inputs that no formula gives.
   const std::filesystem::path& data() const { return data_; }
 
   int run() {

@@ -1,4 +1,4 @@
-// bench/vectors.hpp: what the sides by hand share that compute in vectors of the compiler's.
+// bench/vectors.hpp: common parts of the sides by hand that use the compiler's vectors.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ BENCH_INLINE auto sum(V v) {
   return s;
 }
 
-/// Of a vector of floats: the rational approximation of Eigen's packet tanh, within a few ulp.
+/// tanh of a vector of floats: the rational approximation of Eigen's packet tanh, within a few ulp.
 template <class V>
 BENCH_INLINE V tanh(V x) {
   const V top = 7.90531110763549805f - V{};
@@ -57,7 +57,7 @@ BENCH_INLINE V tanh(V x) {
   return x * p / q;
 }
 
-/// Of a vector of floats up to 0, as a softmax needs it that subtracts the largest first.
+/// exp of a vector of floats up to 0, for a softmax that subtracts the largest number first.
 template <class V>
 BENCH_INLINE V exp(V x) {
   typedef std::int32_t whole __attribute__((vector_size(sizeof(V))));  // (g++ 12 takes `using` for a plain int)

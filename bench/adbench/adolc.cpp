@@ -1,4 +1,5 @@
-// ADOL-C: the tape made anew for each call, and one that is replayed (it holds for the branches that were taken).
+// ADOL-C: with the tape made anew for each call, and with one that is replayed (valid for the branches that were
+// taken).
 #include "rows.hpp"
 
 #include <adolc/adolc.h>

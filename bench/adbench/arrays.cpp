@@ -1,4 +1,4 @@
-// The library's programs over arrays: of the mixture of Gaussians, and of the long short-term memory.
+// The library's programs of arrays: the Gaussian mixture, and the long short-term memory.
 #include <drx/drx.hpp>
 #include <drx/run/call/compiled.hpp>
 

@@ -1,4 +1,4 @@
-// Bundle adjustment (ADBench): the weighted error of one observation, of a point by a camera with radial distortion. As
+// Bundle adjustment (ADBench): the weighted error of one observation of a point by a camera with radial distortion, as
 // ordinary C++, and its Jacobian by hand.
 #pragma once
 
@@ -38,7 +38,7 @@ struct bundle {
   std::array<S, 2> operator()(const std::array<S, inputs>& in) const {
     return error<true>(in);
   }
-  /// The same for rotations that are not zero: without branches, so that packs run it.
+  /// The same for rotations that are not zero, without branches, so that packs can run it.
   template <class S>
   std::array<S, 2> lanes(const std::array<S, inputs>& in) const {
     return error<false>(in);
@@ -67,7 +67,7 @@ struct bundle {
     for (std::size_t i = 0; i < 3; ++i) y[i] = rot[i][0] * x[0] + rot[i][1] * x[1] + rot[i][2] * x[2];
     const double p[2] = {y[0] / y[2], y[1] / y[2]}, square = p[0] * p[0] + p[1] * p[1], w = in[weight], f = in[focal];
     const double bend = 1 + in[distortion] * square + in[distortion + 1] * square * square;
-    const double slope = 2 * (in[distortion] + 2 * in[distortion + 1] * square);  // of bend by p is slope * p
+    const double slope = 2 * (in[distortion] + 2 * in[distortion + 1] * square);  // the derivative of bend by p is slope * p
     // d y / d rotation = -R [x] (r r^T + (R^T - 1) [r]) / |r|^2
     const double n = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
     const double skew_x[3][3] = {{0, -x[2], x[1]}, {x[2], 0, -x[0]}, {-x[1], x[0], 0}};

@@ -9,7 +9,7 @@
 namespace adbench {
 
 struct observations : drx::placement<observations> {};
-/// Which camera saw which point, the weight, and where in the picture.
+/// The camera and the point of an observation, its weight, and its place in the picture.
 using observation = std::tuple<std::int32_t, std::int32_t, double, drx::array<double, 2>>;
 
 /// The weighted error of one observation; `in` is a camera, a point and the weight, as in bundle.
@@ -33,7 +33,7 @@ inline constexpr auto reprojection_called = [](auto in, auto feature) {
   return drx::call<drx::ad::forward>(bundle_of_feature{}, in, feature);
 };
 
-/// For each observation its error and the Jacobian, 2 x 15, in its camera, its point and its weight.
+/// For each observation its error and the Jacobian, 2 x 15, with respect to its camera, its point and its weight.
 template <auto Error>
 inline constexpr auto bundle_jacobians = [](auto cameras, auto positions, auto seen) {
   return drx::map([=](auto o) {

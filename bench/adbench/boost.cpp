@@ -1,4 +1,4 @@
-// Boost's fvar of first order: a dual of one direction, so that each input takes a pass.
+// Boost's fvar of first order: a dual with one direction, so that each input takes a pass.
 #include "rows.hpp"
 
 #include <boost/math/differentiation/autodiff.hpp>

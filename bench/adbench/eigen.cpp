@@ -1,4 +1,4 @@
-// Eigen's AutoDiffScalar (unsupported): duals, as many directions as there are inputs.
+// Eigen's AutoDiffScalar (unsupported): duals with as many directions as there are inputs.
 #include "rows.hpp"
 
 #include <Eigen/Core>

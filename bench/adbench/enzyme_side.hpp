@@ -1,4 +1,5 @@
-// ADBench's functions differentiated by Enzyme, for enzyme_twin.py: the compiler inside of the Python package compiles this.
+// ADBench's functions for Enzyme and enzyme_twin.py: the compiler inside the Python package compiles and differentiates
+// this.
 #pragma once
 
 #include "ba.hpp"
@@ -15,14 +16,14 @@ Result __enzyme_autodiff(void*, Inputs...);
 template <class Result, class... Inputs>
 Result __enzyme_fwddiff(void*, Inputs...);
 
-// The package links no C++ library.
+// The package does not link the C++ library.
 void* operator new(std::size_t bytes) { return __builtin_malloc(bytes); }
 void operator delete(void* at) noexcept { __builtin_free(at); }
 void operator delete(void* at, std::size_t) noexcept { __builtin_free(at); }
 
 namespace adbench::enzyme_side {
 
-/// What the package passes, seen as what the functions take.
+/// An argument of the package, seen as the type that the functions take.
 template <class To, class Tensor>
 const To& as(const Tensor& x) {
   return reinterpret_cast<const To&>(x);
@@ -79,7 +80,7 @@ template <class Track>
 void errors(const typename Track::input* x, const Track* hand, std::array<double, Track::outputs>* e) {
   *e = (*hand)(*x);
 }
-/// Forward mode, a pass for each input.
+/// Forward mode, with a pass for each input.
 template <bool Complicated, class J, class X, class H>
 void hand_jacobian(J& jacobian, const X& at, const H& hand) {
   using track = tracking<5, 100, Complicated>;

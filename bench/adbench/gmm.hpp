@@ -1,5 +1,6 @@
-// Gaussian mixture model (ADBench; Srajer, Kukelova, Fitzgibbon 2018): the log posterior of n points in D dimensions by the
-// K means, weights and inverse covariances of a mixture, with a Wishart prior. As ordinary C++, and its gradient by hand.
+// Gaussian mixture model (ADBench; Srajer, Kukelova, Fitzgibbon 2018): the log posterior of n points in D dimensions by
+// the K means, weights and inverse covariances of a mixture, with a Wishart prior, as ordinary C++, and its gradient by
+// hand.
 #pragma once
 
 #include <drx/scalar/sum_over.hpp>
@@ -86,7 +87,7 @@ struct gmm {
       return sum;
     }
   }
-  /// What does not depend on points.
+  /// The terms that do not depend on points.
   template <class T>
   T once(const shared<T>& s) const {
     std::array<T, K> weights;
@@ -112,7 +113,7 @@ struct gmm {
     return log(sum) + most;
   }
 
-  /// The whole.
+  /// The whole log posterior.
   template <class T>
   [[nodiscard]] T value(const std::array<T, parameters>& t, const std::vector<point>& x) const {
     const auto s = prepare(t);

@@ -18,7 +18,7 @@ struct points : drx::placement<points> {};
 template <std::int64_t D, std::int64_t K>
 using mixture = std::tuple<drx::array<double, K>, drx::array<double, K, D>, drx::array<double, K, D>, drx::array<double, K, D * (D - 1) / 2>>;
 
-/// Where each element of a root is in the list of its diagonal, its lower triangle and a zero.
+/// The position of each element of a root in the list of its diagonal, its lower triangle and a zero.
 template <std::int64_t D>
 inline constexpr auto places_in_root = []<std::int64_t... At>(std::integer_sequence<std::int64_t, At...>) {
   const auto place = [](std::int64_t i, std::int64_t j) { return j < i ? D + i * (i - 1) / 2 + j : j == i ? i : D * (D + 1) / 2; };

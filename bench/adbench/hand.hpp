@@ -1,5 +1,5 @@
-// Hand tracking (ADBench; Taylor et al. 2014), on a hand of any number of fingers: how far a measured point is from one on the
-// skin of a posed hand. As ordinary C++.
+// Hand tracking (ADBench; Taylor et al. 2014), with a hand of any number of fingers: the distance of a measured point
+// from a point on the skin of a posed hand, as ordinary C++.
 #pragma once
 
 #include "ba.hpp"
@@ -11,7 +11,8 @@
 
 namespace adbench {
 
-/// A forearm, a palm, then joint by joint one bone of each finger; four joints, the last of which does not bend.
+/// The bones: a forearm, a palm, then joint by joint one bone of each finger; there are four joints, the last of which
+/// does not bend.
 template <std::size_t Fingers>
 struct hand {
   static constexpr std::size_t joints = 4, bones = 2 + joints * Fingers;
@@ -27,7 +28,7 @@ struct hand {
   std::array<std::array<double, bones>, 3> weights;  ///< of the bones at each corner
   std::array<double, 3> measured;
 
-  /// c = a b, which is neither of the two: a copy of a result would be read before it is written.
+  /// c = a b; c must not alias a or b, since elements would be overwritten before they are read.
   template <class A, class B, class C>
   static void multiply(const pose<A>& a, const pose<B>& b, pose<C>& c) {
     for (std::size_t i = 0; i < 3; ++i) {
@@ -47,7 +48,7 @@ struct hand {
     const S cx = cos(bend), sx = sin(bend), cz = cos(spread), sz = sin(spread), o = 0;
     return {{{cz, -sz * cx, sz * sx, o}, {sz, cz * cx, -cz * sx, o}, {o, sx, cx, o}}};
   }
-  /// Calls each(b, what brings bone b of the hand at rest to where it is in the bent hand, moved as a whole).
+  /// Calls each(b, the map that brings bone b from the hand at rest to the bent hand, moved as a whole).
   template <class S, class Each>
   void each_bone(const S* in, const pose<S>& whole, Each each) const {
     pose<S> forearm, palm, chain[2], own, moved;

@@ -11,14 +11,15 @@ namespace adbench {
 
 struct measurements : drx::placement<measurements> {};
 
-/// Base poses of the bones seen from their parents, and inverse poses of the hand at rest, 4 x 4 each.
+/// Base poses of the bones relative to their parents, and inverse poses of the hand at rest, 4 x 4 each.
 template <std::int64_t Fingers>
 using skeleton = std::tuple<drx::array<double, 2 + 4 * Fingers, 4, 4>, drx::array<double, 2 + 4 * Fingers, 4, 4>>;
 /// A measured point, its place in a triangle of the skin, the triangle's corners and the bones' weights there.
 template <std::int64_t Fingers>
 using measurement = std::tuple<drx::array<double, 3>, drx::array<double, 2>, drx::array<double, 3, 3>, drx::array<double, 3, 2 + 4 * Fingers>>;
 
-/// What brings the hand at rest to each bone of the posed hand, 3 x 4; theta as in `hand`, without the place in a triangle.
+/// The maps from the hand at rest to each bone of the posed hand, 3 x 4; theta as in `hand`, without the place in a
+/// triangle.
 template <std::int64_t F>
 inline constexpr auto posed = [](auto theta, auto bones) {
   auto [base, inverse] = bones;
@@ -40,7 +41,7 @@ inline constexpr auto posed = [](auto theta, auto bones) {
   return drx::matmul(whole, drx::matmul(absolute, inverse));
 };
 
-/// How far the measured point is from the skin. (The weights of each corner add up to 1.)
+/// The distance of the measured point from the skin. (The weights of each corner add up to 1.)
 inline constexpr auto distance_from_skin = [](auto poses, auto u, auto m) {
   auto [point, start, corners, weights] = m;
   auto shares = drx::concatenate(u, drx::reshape<1>(1 - drx::sum(u)));
@@ -50,8 +51,8 @@ inline constexpr auto distance_from_skin = [](auto poses, auto u, auto m) {
   return point - drx::sum<0, 2>(poses * drx::reshape<bones, 1, 4>(of_bones));
 };
 
-/// For each measurement its distance and the Jacobians in theta, 3 x (6 + 4 F), and in its place in the triangle, 3 x 2.
-/// The hand's own Jacobian is taken once; each measurement pushes its columns on.
+/// For each measurement its distance and the Jacobians with respect to theta, 3 x (6 + 4 F), and to its place in the
+/// triangle, 3 x 2. The hand's own Jacobian is taken once; each measurement pushes its columns on.
 template <std::int64_t F>
 inline constexpr auto hand_jacobians = [](auto theta, auto bones, auto measured) {
   auto poses = posed<F>(theta, bones);

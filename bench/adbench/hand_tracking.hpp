@@ -1,6 +1,6 @@
-// Hand tracking (hand.hpp) with all measured points at once, as ADBench has it: the pose is computed once. "Simple": a point
-// corresponds to a vertex of the skin; "complicated": to a place in a triangle, whose two coordinates are unknown too.
-// Other than in ADBench only those vertices are computed that are asked for.
+// Hand tracking (hand.hpp) with all measured points at once, as in ADBench: the pose is computed once. "Simple": a
+// point corresponds to a vertex of the skin; "complicated": to a place in a triangle, whose two coordinates are unknown
+// too. Other than in ADBench, only vertices that points use are computed.
 #pragma once
 
 #include "hand.hpp"
@@ -19,8 +19,8 @@ struct tracking {
   using skeleton = hand<Fingers>;
   static constexpr std::size_t bones = skeleton::bones, parameters = skeleton::parameters, inputs = parameters + (Complicated ? 2 : 0), outputs = 3 * Points;
   static constexpr std::size_t corners = Complicated ? 3 : 1;
-  /// Parameters of the hand; for the complicated kind then a displacement of all places in triangles: each error depends
-  /// on its own place only, so that two columns hold the derivatives by all of them.
+  /// The inputs: the parameters of the hand; for the complicated kind then a displacement of all places in triangles.
+  /// Each error depends on its own place only, so that two columns hold the derivatives by all of them.
   using input = std::array<double, inputs>;
   using jacobian = std::array<input, outputs>;
   template <class S>
@@ -32,7 +32,7 @@ struct tracking {
   };
   skeleton model;  ///< of it base and inverse only
   std::array<measurement, Points> points;
-  /// Of each point each corner, homogeneous, times each bone's weight; these add up to 1.
+  /// For each point each corner, homogeneous, times each bone's weight; the weights add up to 1.
   std::array<std::array<std::array<std::array<double, 4>, bones>, corners>, Points> weighted;
 
   template <class S>
@@ -90,7 +90,7 @@ struct tracking {
     const double* r = &in[skeleton::rotation];
     const auto whole = rotation(r);
     const auto seen = model.poses(in.data(), whole);
-    // of each angle, the derivatives of the bones that it moves
+    // For each angle, the derivatives of the bones that it moves.
     pose<double> moved[Fingers][4][skeleton::joints];
     const auto palm = skeleton::product(skeleton::product(whole, model.base[0]), model.base[1]);
     for (std::size_t f = 0; f < Fingers; ++f) {

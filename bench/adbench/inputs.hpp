@@ -53,7 +53,7 @@ struct inputs {
     for (std::size_t t = 0; t < characters; ++t) text.sequence[t][bench::hash(5, static_cast<std::uint32_t>(t)) % 14] = 1;
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = drawn(6, i);
 
-    // A hand of matrices near the identity: no rotations, which nothing here depends on.
+    // The hand's matrices are near the identity: they are no rotations, but nothing here needs them to be.
     using hand = track<true>::skeleton;
     std::size_t at = 0;
     for (std::size_t b = 0; b < hand::bones; ++b)
@@ -85,7 +85,7 @@ struct inputs {
   static double drawn(std::uint32_t stream, std::size_t i) { return 0.5 * static_cast<double>(bench::uniform(stream, static_cast<std::uint32_t>(i))); }
 };
 
-/// A gradient or Jacobian that a side fills again and again, and how it is compared: flat.
+/// A gradient or Jacobian that a side fills again and again, and its numbers as a flat list for comparison.
 template <class Result, class Call>
 void add(bench::suite& suite, const char* row, const char* name, Call call) {
   auto out = std::make_shared<Result>();

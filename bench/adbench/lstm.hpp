@@ -1,5 +1,5 @@
-// Long short-term memory (ADBench): the loss of a character model of L layers of B units over a sequence. As ordinary C++, and
-// its gradient by hand (backpropagation through time).
+// Long short-term memory (ADBench): the loss of a character model of L layers of B units over a sequence, as ordinary
+// C++, and its gradient by hand (backpropagation through time).
 #pragma once
 
 #include <drx/scalar/pack.hpp>
@@ -12,8 +12,8 @@
 
 namespace adbench {
 
-/// Diagonal gates, as in ADBench: forget, input, output and change, each a weight and a bias for each unit. A number X is one
-/// unit's (double), or that of several units, side by side in the lanes of a pack.
+/// Diagonal gates, as in ADBench: forget, input, output and change, each with a weight and a bias for each unit. A
+/// number X belongs to one unit (double), or to several units, side by side in the lanes of a pack.
 template <std::size_t L, std::size_t B, class X = double>
 struct lstm {
   static constexpr std::size_t units = B, lanes = drx::ad::lane_count<X>, groups = (B + lanes - 1) / lanes, idle = groups * lanes - B;
@@ -25,7 +25,7 @@ struct lstm {
   state start{};
   std::vector<character> sequence;
 
-  /// The same of units in packs, which are zero in idle lanes.
+  /// The same with units in packs, which are zero in idle lanes.
   template <int W>
   [[nodiscard]] lstm<L, B, drx::ad::pack<X, W>> in_lanes() const {
     lstm<L, B, drx::ad::pack<X, W>> r{drx::ad::pack_rows<W, B>(start), {}};
@@ -50,7 +50,7 @@ struct lstm {
     if constexpr (lanes > 1) sum = sum_of_lanes(sum);
     return sum;
   }
-  /// The prediction for the character after x; the state goes on.
+  /// The prediction for the character after x; advances the state.
   template <class S>
   static std::array<S, groups> predict(const std::array<S, parameters>& w, std::array<S, 2 * L * groups>& s, const character& x) {
     using std::tanh;
@@ -72,7 +72,7 @@ struct lstm {
     for (std::size_t i = 0; i < G; ++i) in[i] = in[i] * w[extra + G + i] + w[extra + 2 * G + i];
     return in;
   }
-  /// Minus the mean log probability; of packs, the sum of the result's lanes is.
+  /// Minus the mean log probability; with packs, it is the sum of the result's lanes.
   template <class S>
   S operator()(const std::array<S, parameters>& w) const {
     using std::exp, std::log;
@@ -138,7 +138,7 @@ struct lstm {
     state back{};  // cotangents of the state after the step
     for (std::size_t t = steps.size(); t-- > 0;) {
       const step& k = steps[t];
-      std::array<double, B> in;  // cotangents of what goes up from a layer
+      std::array<double, B> in;  // cotangents of a layer's output
       for (std::size_t i = 0; i < B; ++i) {
         const double y = scale * (sequence[t + 1][i] - k.target * k.weight[i]);
         g[extra + B + i] += y * k.last[i];

@@ -9,11 +9,12 @@
 
 namespace adbench {
 
-/// For each layer the weights and biases of four gates; then weights of what comes in, weights and biases of what goes out.
+/// For each layer the weights and biases of four gates; then the weights of the input, and the weights and biases of
+/// the output.
 template <std::int64_t L, std::int64_t B>
 using lstm_weights = std::tuple<drx::array<double, L, 4, 2, B>, drx::array<double, 3, B>>;
 
-/// One layer of B units: what goes up, and its next state {hidden, cell}.
+/// One layer of B units: its output, and its next state {hidden, cell}.
 template <std::int64_t B>
 inline constexpr auto lstm_layer = [](auto in, auto layer) {
   auto [gates, state] = layer;
@@ -27,7 +28,7 @@ inline constexpr auto lstm_layer = [](auto in, auto layer) {
   return std::pair{out, drx::stack(out, next)};
 };
 
-/// Minus the mean log probability of each character after those before it; `sequence` is of T characters of B numbers.
+/// Minus the mean log probability of each character after those before it; `sequence` has T characters of B numbers.
 template <std::int64_t B, std::int64_t T>
 inline constexpr auto lstm_loss = [](auto weights, auto start, auto sequence) {
   auto step = [layers = std::get<0>(weights), extra = std::get<1>(weights)](auto state, auto characters) {

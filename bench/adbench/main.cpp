@@ -1,4 +1,5 @@
-// ADBench's functions: gradients and Jacobians by hand, and by the library from ordinary C++; other sides in files of their own.
+// ADBench's functions: gradients and Jacobians by hand, and by the library from ordinary C++; other sides are in files
+// of their own.
 #include "rows.hpp"
 
 namespace ad = drx::ad;

@@ -1,4 +1,4 @@
-// How a side's rows are added: its gradients, its Jacobians of many observations and of hands.
+// Adds a side's rows: its gradients, and its Jacobians of many observations and of hands.
 #pragma once
 
 #include "inputs.hpp"
@@ -22,7 +22,7 @@ void add_bundles(bench::suite& suite, const inputs& in, const char* name, Jacobi
     for (std::size_t i = 0; i < j.size(); ++i) jacobian(in.view, in.observations[i], j[i]);
   });
 }
-/// Where a hand's Jacobian is taken: the angles, and for the complicated kind two numbers more.
+/// The point at which a hand's Jacobian is taken: the angles, and for the complicated kind two numbers more.
 template <class Track>
 typename Track::input place_of(const inputs& in) {
   typename Track::input x;

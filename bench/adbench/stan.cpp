@@ -1,4 +1,4 @@
-// Stan Math: var on the scalar code, a sweep for each output. The tape's memory is kept from call to call.
+// Stan Math: var on the scalar code, with a sweep for each output. The tape's memory is kept from call to call.
 #include <stan/math/rev/core.hpp>
 #include <stan/math/rev/scal.hpp>
 

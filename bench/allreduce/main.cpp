@@ -1,4 +1,5 @@
-// bench/allreduce/main.cpp: the sum of one large member a rank, beside MPI_Allreduce of the same buffers in the same processes.
+// bench/allreduce/main.cpp: the sum of one large member per rank, beside MPI_Allreduce of the same buffers in the same
+// processes.
 #include <cstdio>
 
 #if defined(DRX_BENCH_DRX) && defined(DRX_HAS_MPI)
@@ -16,7 +17,7 @@ namespace {
 struct workers : drx::placement<workers> {};
 constexpr auto sum = [](auto x) { return drx::reduce_sum(x); };
 
-/// Some of the numbers: all would be files of 200 MB.
+/// Some of the numbers: with all of them, files would have 200 MB.
 std::vector<double> some(const float* of, std::int64_t n) {
   std::vector<double> found;
   for (std::int64_t i = 0; i < n; i += 997) found.push_back(static_cast<double>(of[i]));
@@ -61,7 +62,7 @@ struct member_of {
 int main(int argc, char** argv) {
   drx::session s(argc, argv);
   std::vector<std::string> words(argv, argv + argc);
-  if (!s.root()) {  // the root alone reports; ranks do the same, so that the number of calls is theirs too
+  if (!s.root()) {  // the root alone reports; other ranks do the same, so that they make as many calls
     for (std::size_t i = 1; i < words.size(); ++i)
       if (words[i].starts_with("--benchmark_out=")) words[i] = "--benchmark_out=/dev/null";
       else if (words[i - 1] == "--data") words[i] += "-of-rank-" + std::to_string(s.rank());

@@ -1,4 +1,5 @@
-// bench/cnn_clipped/drx_side.hpp: the mean of clipped gradients in drx, as a user writes it: a member for each example, and vmap.
+// bench/cnn_clipped/drx_side.hpp: the mean of clipped gradients in drx, as a user writes it: with a member for each
+// example, and by vmap.
 #pragma once
 
 #include "inputs.hpp"

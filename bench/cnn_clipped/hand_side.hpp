@@ -1,5 +1,5 @@
-// bench/cnn_clipped/hand_side.hpp: by hand: sixteen examples at a time, one in each lane; channels and classes are unrolled into
-// registers. The dense layer's gradient is one product over all examples, clipped before.
+// bench/cnn_clipped/hand_side.hpp: the program by hand: sixteen examples at a time, one in each lane, with channels and
+// classes unrolled into registers. The dense layer's gradient is one product over all examples, clipped before it.
 #pragma once
 
 #include <vectors.hpp>
@@ -55,7 +55,7 @@ class hand_side {
     softmax_slope(in, b, p, d);
     for (const pack& v : d) squares += v * v;
     for (const pack& v : p) of_p += v * v;
-    squares += squares * of_p;  // w's gradient is an outer product: so is its norm
+    squares += squares * of_p;  // w's gradient is an outer product, and so its norm is a product
     for (int j = 0; j < pooled; ++j) {
       pack s{};
 #pragma GCC unroll 10
@@ -71,7 +71,7 @@ class hand_side {
     for (pack& v : d) v *= scale;
   }
 
-  /// A window of four pixels and four channels at a time: 16 sums.
+  /// The forward pass, a window of four pixels and four channels at a time: 16 sums.
   static void forward(const params& m, const pack* x, pack (*h)[channels], pack* p) {
     for (int i = 0; i < half; ++i)
       for (int j = 0; j < half; ++j)
@@ -106,7 +106,7 @@ class hand_side {
     for (int k = 0; k < classes; ++k) d[k] = y[k] / all;
     for (int l = 0; l < lanes; ++l) d[in.y[static_cast<std::size_t>(b * lanes + l)]][l] -= 1;
   }
-  /// Two channels' slopes of kernel and shift.
+  /// The derivatives of two channels' kernels and shifts.
   static void backward(const pack* x, const pack (*h)[channels], const pack* back, int c, pack* slope) {
     pack by_tap[9][2] = {}, by_shift[2] = {};
     for (int row = 0; row < side; ++row)
@@ -125,7 +125,7 @@ class hand_side {
       slope[9 * channels + c + e] = by_shift[e];
     }
   }
-  /// Two rows of w's gradient, of all examples.
+  /// Two rows of w's gradient, over all examples.
   void dense_slope(int j, float* to) const {
     pack s[2][classes] = {};
     for (int b = 0; b < blocks; ++b)
@@ -134,7 +134,7 @@ class hand_side {
     for (int k = 0; k < classes; ++k) to[k] = hand::sum(s[0][k]) / batch, to[classes + k] = hand::sum(s[1][k]) / batch;
   }
 
-  pack p_[blocks][pooled], d_[blocks][classes];  // pooled; the logits' cotangents
+  pack p_[blocks][pooled], d_[blocks][classes];  // pooled values; the logits' cotangents
 };
 
 #undef BENCH_INLINE

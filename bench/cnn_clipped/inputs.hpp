@@ -13,9 +13,9 @@ namespace cnn {
 
 inline constexpr int batch = 256, side = 8, channels = 8, classes = 10;
 inline constexpr int pixels = side * side, half = side / 2, pooled = half * half * channels;
-inline constexpr float bound = 1.0f;  // of an example's norm
+inline constexpr float bound = 1.0f;  // on an example's norm
 
-/// Members lie one behind the other: a params is also one array of `size` floats.
+/// The parameters. Members lie one after the other: a params is also one array of `size` floats.
 struct params {
   float kernel[3 * 3 * channels], shift[channels];
   float w[pooled * classes], b[classes];
@@ -42,7 +42,7 @@ inline inputs make_inputs() {
   return in;
 }
 
-/// In plain double loops: kernel, shift, w, b.
+/// The result in plain double loops: kernel, shift, w, b.
 inline std::vector<double> reference(const inputs& in) {
   std::vector<double> mean(params::size);
   const auto at = [](const float* image, int row, int column) {

@@ -1,13 +1,14 @@
-// bench/fedavg_round/carried_twin.hpp: the round fused by hand, for steps that are all on one batch: the algebra that drx finds by
-// itself (plan/loops/carried_products.hpp), written down by an expert.
+// bench/fedavg_round/carried_twin.hpp: the round fused by hand, for steps that are all on one batch, with the algebra
+// that drx finds by itself (plan/loops/carried_products.hpp), written down by an expert.
 //
-// w1 and b1 are needed at the end only. Each step carries what they are read for, z = x w1 + b1, in place of them:
+// w1 and b1 are needed at the end only. Each step carries the value that they are read for, z = x w1 + b1, in their
+// place:
 //
 //     w1' = w1 - r x^T d,   b1' = b1 - r 1^T d      becomes      z' = z - r (x x^T + 1 1^T) d,   s' = s + d,
 //
-// and behind the steps w1 - r x^T s and b1 - r 1^T s. Panels of z, s and d do not depend on each other: a panel's activations, their
-// gradient, z and s (2 or 4 kB each), its weights of the second layer and the matrix of the batch (4 kB) stay in L1 through one
-// backward sweep and the next forward sweep.
+// and after the steps w1 - r x^T s and b1 - r 1^T s. Panels of z, s and d are independent: a panel's activations, their
+// gradient, z and s (2 or 4 kB each), its weights of the second layer and the matrix of the batch (4 kB) stay in L1
+// through one backward sweep and the next forward sweep.
 #pragma once
 
 #include "hand_twin.hpp"
@@ -17,14 +18,14 @@ namespace fedavg {
 namespace hand {
 
 struct alignas(64) carrying_workspace : workspace {
-  static constexpr int blocks = batch / width;  // the batch cut as the hidden layer is
+  static constexpr int blocks = batch / width;  // the batch, cut as the hidden layer is
   float z[panels][batch][width];                // x w1 + b1
   float s[panels][batch][width];                // sum of the steps' d
   float xt[blocks][features][width];            // x^T
   float square[batch][batch];                   // -r (x x^T + 1 1^T)
 };
 
-/// What does not change from step to step: x^T, and from it `square`.
+/// Computes the constants of the steps: x^T, and from it `square`.
 inline void square_of(const float* x, carrying_workspace& w) {
   for (int c = 0; c < w.blocks; ++c) {
     for (int i = 0; i < width; ++i)
@@ -43,7 +44,7 @@ inline void square_of(const float* x, carrying_workspace& w) {
   }
 }
 
-/// A block of a panel's z, and tanh of it.
+/// A block of a panel's z, and its tanh.
 template <int R>
 BENCH_INLINE void store_units(const vec (&acc)[R][2], float (*z)[width], float (*a)[width]) {
 #pragma GCC unroll 8
@@ -67,7 +68,7 @@ inline void first_forward(const packed& start, int p, const float* x, carrying_w
   });
 }
 
-/// A panel's z by one step, of which w.d is the gradient.
+/// Advances a panel's z by one step, of which w.d is the gradient.
 inline void next_forward(int p, carrying_workspace& w) {
   by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {
     vec acc[R][2];
@@ -78,7 +79,7 @@ inline void next_forward(int p, carrying_workspace& w) {
   });
 }
 
-/// A client's steps, to w.s and the model's second layer; behind each head then(step, what the step starts from).
+/// Runs a client's steps, into w.s and the model's second layer; after each head it calls then(step, the step's start).
 template <class Then>
 inline void carried_steps(const packed& start, const float* x, carrying_workspace& w, Then then) {
   square_of(x, w);
@@ -99,7 +100,7 @@ inline void carried_steps(const packed& start, const float* x, carrying_workspac
   }
 }
 
-/// Adds what w1 and b1 have become to their sums.
+/// Adds the new w1 and b1 to their sums.
 inline void add_first_layer(const packed& start, int p, const float* x, carrying_workspace& w) {
   const auto add = [](const float* old, float* sum, vec gradient) __attribute__((always_inline)) {
     store(sum, load(sum) + (load(old) + splat(-rate) * gradient));
@@ -119,7 +120,7 @@ inline void add_first_layer(const packed& start, int p, const float* x, carrying
   add(start.b1[p] + lanes, w.sum.b1[p] + lanes, s1);
 }
 
-/// Adds the model behind the steps to the sum.
+/// Adds the model after the steps to the sum.
 inline void add_model(const packed& start, const float* x, carrying_workspace& w) {
   for (int p = 0; p < panels; ++p) {
     add_first_layer(start, p, x, w);

@@ -45,7 +45,7 @@ inline constexpr auto round = [](auto m, auto r, auto data) {
 };
 using Round = drx::program<round, model, float, drx::placed<rows, clients>>;
 
-/// A batch for each step.
+/// One batch for each step.
 using batches = drx::batched<rows, steps>;
 inline constexpr auto sgd_over_batches = [](auto m, auto r, auto d) {
   return drx::scan([=](auto now, auto b) { return std::pair{now - r * drx::grad(loss)(now, b), std::tuple{}}; }, m, d).first;

@@ -1,9 +1,10 @@
 // bench/fedavg_round/eigen_twin.hpp: the round as an expert writes it with Eigen and OpenMP.
 //
-// Fixed sizes, so that nothing is allocated and small products unroll. w2 is kept transposed during the local steps: its
-// two products then run along the 128 units as plain loops (lazyProduct), twice as fast as Eigen's blocked product at ten
-// columns. The logits are column-major, so that the softmax runs over the batch. The bias is the product's initial value
-// and tanh has a statement of its own: tanh of (a.rowwise() + b1) is not vectorised, and ten times slower.
+// Sizes are fixed, so that nothing is allocated and small products unroll. w2 is kept transposed during the local
+// steps: its two products then run along the 128 units as plain loops (lazyProduct), twice as fast as Eigen's blocked
+// product at ten columns. The logits are column-major, so that the softmax runs over the batch. The bias is the
+// product's initial value, and tanh has a statement of its own: tanh of (a.rowwise() + b1) is not vectorised, and ten
+// times slower.
 #pragma once
 
 #include <omp.h>

@@ -1,11 +1,12 @@
-// bench/fedavg_round/hand_twin.hpp: the round fused by hand: what an expert with a week would ship.
+// bench/fedavg_round/hand_twin.hpp: the round fused by hand, as an expert with a week would ship it.
 //
-// The hidden layer is cut into panels of two vectors (16 or 32 units). A panel's weights (4 or 8 kB), activations and their
-// gradients (2 or 4 kB each) and the client's batch (8 kB) stay in L1 through one backward sweep and the next forward sweep;
-// products are register blocks of six or eight rows by two vectors with the bias, tanh, its derivative and the SGD update in their epilogues. The ten
-// logits are kept transposed, [10, 32], so that the softmax runs over the batch in vectors.
+// The hidden layer is cut into panels of two vectors (16 or 32 units). A panel's weights (4 or 8 kB), activations and
+// their gradients (2 or 4 kB each) and the client's batch (8 kB) stay in L1 through one backward sweep and the next
+// forward sweep. Products are register blocks of six or eight rows by two vectors, with the bias, tanh, its derivative
+// and the SGD update in their epilogues. The ten logits are kept transposed, [10, 32], so that the softmax runs over
+// the batch in vectors.
 //
-// Where all steps are on one batch, products of w1 can be carried in its place: carried_twin.hpp.
+// If all steps are on one batch, products of w1 can be carried in its place: see carried_twin.hpp.
 #pragma once
 
 #include <omp.h>
@@ -27,7 +28,7 @@ inline constexpr int lanes = sizeof(vec) / sizeof(float);
 inline constexpr int width = 2 * lanes;  // units in a panel
 inline constexpr int panels = hidden / width;
 
-/// The parameters by panels, w2 and what belongs to it transposed.
+/// The parameters by panels; w2 and its companions are transposed.
 struct alignas(64) packed {
   float w1[panels][features][width];
   float b1[panels][width];
@@ -58,8 +59,8 @@ BENCH_INLINE void product(vec (&acc)[R][2], const float* a, int row, int step, c
   }
 }
 
-/// Calls f.operator()<R>(first row) over N rows in blocks of six, or eight where there are 32 registers, the rest in fives,
-/// fours and twos.
+/// Calls f.operator()<R>(first row) over N rows in blocks of six, or eight if there are 32 registers; the rest in
+/// fives, fours and twos.
 template <int N, class F>
 BENCH_INLINE void by_rows(F f) {
   if constexpr (lanes == 16) {
@@ -95,7 +96,7 @@ inline constexpr auto descend = [](const float* old, float* fresh, vec gradient)
   store(fresh, load(old) + splat(-rate) * gradient);
 };
 
-/// d = (g w2^T) (1 - a^2) of a panel; then(row, vector of it, d) besides.
+/// d = (g w2^T) (1 - a^2) for a panel; also calls then(row, vector of it, d).
 template <class Then>
 inline void gradient_of_units(const packed& from, int p, workspace& w, Then then) {
   by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {
@@ -112,7 +113,7 @@ inline void gradient_of_units(const packed& from, int p, workspace& w, Then then
   });
 }
 
-/// A panel's step of w2: update(weights, what becomes of them, gradient) for each vector.
+/// A panel's step of w2: calls update(weights, new weights, gradient) for each vector.
 template <class Update>
 inline void step_of_w2(const packed& from, packed& to, int p, workspace& w, Update update) {
   by_rows<classes>([&]<int R>(int i) __attribute__((always_inline)) {  // g^T a
@@ -126,7 +127,7 @@ inline void step_of_w2(const packed& from, packed& to, int p, workspace& w, Upda
   });
 }
 
-/// One panel backwards: update(weights, what becomes of them, gradient) for each vector of `from` and `to`.
+/// One panel backwards: calls update(weights, new weights, gradient) for each vector of `from` and `to`.
 template <class Update>
 inline void backward(const packed& from, packed& to, int p, const float* x, workspace& w, Update update) {
   gradient_of_units(from, p, w, [](int, int, vec) __attribute__((always_inline)) {});
@@ -149,7 +150,7 @@ inline void backward(const packed& from, packed& to, int p, const float* x, work
 using octet = float __attribute__((vector_size(32)));
 using eight = int __attribute__((vector_size(32)));
 
-/// The halves' sum; all of it where a vector is eight floats.
+/// The sum of the halves; the vector itself where it is eight floats.
 BENCH_INLINE octet folded(vec v) {
   octet half[lanes / 8];
   std::memcpy(half, &v, sizeof v);
@@ -212,7 +213,7 @@ inline void head(const packed& from, packed& to, workspace& w) {
   }
 }
 
-/// The labels of a batch.
+/// Transposes the labels of a batch.
 inline void transpose(const float* y, float (*to)[batch]) {
   for (int i = 0; i < batch; ++i)
     for (int o = 0; o < classes; ++o) to[o][i] = y[i * classes + o];
@@ -233,7 +234,7 @@ void zip(Params& a, Packed& b, F f) {
 
 }  // namespace hand
 
-/// The round's clients over threads: steps_of(x, y, workspace) adds a client's new model to the workspace's sum.
+/// Runs the round's clients on threads: steps_of(x, y, workspace) adds a client's new model to the workspace's sum.
 template <class Workspace>
 class clients_by_hand {
  public:

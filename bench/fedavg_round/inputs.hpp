@@ -18,7 +18,8 @@ inline constexpr int hidden = 128;
 inline constexpr int classes = 10;
 inline constexpr float rate = 0.1f;
 
-/// All matrices row-major. Members lie one behind the other: a params is also one array of `size` floats.
+/// The parameters. All matrices are row-major. Members lie one after the other: a params is also one array of `size`
+/// floats.
 struct params {
   float w1[features * hidden];
   float b1[hidden];
@@ -35,7 +36,8 @@ struct inputs {
   std::vector<float> y;  // the same with classes, one-hot
 };
 
-/// The inputs for n clients with one batch each, or n / steps with one for each step: the first of more are those of fewer.
+/// The inputs for n clients with one batch each, or n / steps clients with one for each step; fewer clients have the
+/// first of these.
 inline inputs make_inputs(std::size_t n = clients) {
   inputs in{};
   bench::fill(in.model.w1, features * hidden, 1, 0.125f);

@@ -5,7 +5,7 @@
 
 namespace fedavg::program {
 
-/// The round's steps, kept for the way back: eight of them are not much.
+/// The round's steps, with their residuals kept for the backward pass: eight steps need little memory.
 inline constexpr auto kept_sgd = [](auto m, auto r, auto d) {
   return drx::fori_loop<steps>(m, [=](auto now) { return now - r * drx::grad(loss)(now, d); }, drx::keep_all);
 };
@@ -16,7 +16,7 @@ inline constexpr auto loss_after = [](auto r, auto m, auto data) {
 inline constexpr auto slope = [](auto r, auto m, auto data) { return drx::value_and_grad(loss_after)(r, m, data); };
 using Slope = drx::program<slope, float, model, drx::placed<rows, clients>>;
 
-/// In forward mode, which is cheaper for the derivative by one number.
+/// The same in forward mode, which is cheaper for the derivative by one number.
 inline constexpr auto forward_slope = [](auto r, auto m, auto data) {
   return drx::jvp([=](auto at) { return loss_after(at, m, data); }, r, 0 * r + 1);
 };

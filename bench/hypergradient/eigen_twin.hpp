@@ -1,10 +1,10 @@
-// bench/hypergradient/eigen_twin.hpp: the reverse sweep by hand, with Eigen and OpenMP, in memory that does not grow with
-// the clients.
+// bench/hypergradient/eigen_twin.hpp: the reverse sweep by hand, with Eigen and OpenMP, in memory that does not grow
+// with the clients.
 //
-// Three passes over them: the round; the loss at the new model and its gradient v; and for each client the steps again,
-// keeping what each leaves of its batch, then backwards. A step back is v -= rate * H v, a product of the loss's Hessian
-// with v by forward over reverse, whose forward sweep also gives the slope's part, -<gradient, v>. Layouts are those of
-// fedavg_round/eigen_twin.hpp.
+// It takes three passes over the clients: the round; the loss at the new model and its gradient v; and for each client
+// the steps again, keeping the residuals of its batch, then backwards. A backward step is v -= rate * H v, a product of
+// the loss's Hessian with v by forward over reverse, whose forward sweep also gives the slope's part, -<gradient, v>.
+// Layouts are those of fedavg_round/eigen_twin.hpp.
 #pragma once
 
 #include "../fedavg_round/inputs.hpp"
@@ -36,7 +36,7 @@ class eigen_twin {
   using logits = matrix<batch, classes, Eigen::ColMajor>;
   using units = matrix<batch, hidden>;
 
-  /// What one step computes of its batch, at weights of which the way back needs w2 only.
+  /// The residuals of one step on its batch; of the weights the backward pass needs w2 only.
   struct trace {
     units a;   // tanh
     units u;   // gradient at tanh
@@ -150,7 +150,7 @@ class eigen_twin {
     m.b2 -= rate * t.g.colwise().sum();
   }
 
-  /// w.v -= rate * H w.v where it is needed still; returns <gradient, v>.
+  /// v -= rate * H v for w.v, if it is still needed; returns <gradient, v>.
   template <class X>
   static float step_back(const X& x, const trace& t, workspace& w, bool needed) {
     auto& [w1, b1, w2, b2] = w.v;

@@ -1,8 +1,8 @@
-// bench/hypergradient/hand_twin.hpp: the same reverse sweep as eigen_twin.hpp, fused by hand from the parts of
+// bench/hypergradient/hand_twin.hpp: the same reverse sweep as in eigen_twin.hpp, fused by hand from the parts of
 // fedavg_round/hand_twin.hpp: panels of the hidden layer, register blocks with their epilogues.
 //
-// by_hand<true> has the algebra of fedavg_round/carried_twin.hpp on the way back too: of v's first layer only u = x v1 + c1 is read,
-// and v1' = v1 - r x^T s, c1' = c1 - r 1^T s becomes u' = u - r (x x^T + 1 1^T) s.
+// by_hand<true> has the algebra of fedavg_round/carried_twin.hpp on the backward pass too: of v's first layer only u =
+// x v1 + c1 is read, and v1' = v1 - r x^T s, c1' = c1 - r 1^T s becomes u' = u - r (x x^T + 1 1^T) s.
 #pragma once
 
 #include "../fedavg_round/carried_twin.hpp"
@@ -17,14 +17,14 @@ using namespace fedavg::hand;
 
 template <bool Carried>
 class by_hand {
-  /// What the way back needs of one step.
+  /// The residuals of one step for the backward pass.
   struct alignas(64) trace {
     float a[panels][batch][width];     // tanh
     float w2[panels][classes][width];  // before the step
     float g[classes][batch];           // gradient at the logits
   };
   struct alignas(64) workspace_of_thread {
-    std::conditional_t<Carried, carrying_workspace, workspace> w;  // w.model is v on the way back; w.z is u, carried
+    std::conditional_t<Carried, carrying_workspace, workspace> w;  // w.model is v on the backward pass; w.z is u, carried
     trace kept[steps];
     float da[panels][batch][width];            // tangent of tanh, along v
     float dz[classes][batch], more[classes][batch];
@@ -90,7 +90,7 @@ class by_hand {
     for (std::size_t i = 0; i < sizeof(packed) / sizeof(float); ++i) flat(to)[i] *= share;
   }
 
-  /// The local steps, to t.w.model; what they leave in t.kept.
+  /// The local steps, into t.w.model; their residuals go to t.kept.
   void steps_of(const float* x, workspace_of_thread& t) {
     auto& w = t.w;
     const auto keep = [&](int step, const packed& from) {
@@ -112,7 +112,7 @@ class by_hand {
     }
   }
 
-  /// The loss at the mean, and its gradient into t.w.sum.
+  /// Adds the loss at the mean to t.loss, and its gradient to t.w.sum.
   void loss_of(const float* x, workspace_of_thread& t) {
     workspace& w = t.w;
     for (int p = 0; p < panels; ++p) forward(mean_, p, x, w.a[p]);
@@ -155,7 +155,7 @@ class by_hand {
       });
   }
 
-  /// v -= rate * H v where it is needed still, v = t.w.model; returns <gradient, v>.
+  /// v -= rate * H v for v = t.w.model, if it is still needed; returns <gradient, v>.
   static float step_back(const float* x, const trace& kept, workspace_of_thread& t, bool needed) {
     auto& w = t.w;
     packed& v = w.model;
@@ -212,7 +212,8 @@ class by_hand {
     descend(v + lanes, v + lanes, gradient[1]);
   }
 
-  /// The tangent of the logits becomes that of their gradient; c2's step; returns the loss's derivative along v.
+  /// Turns the tangent of the logits into that of their gradient, makes c2's step, and returns the loss's derivative
+  /// along v.
   static float logits_back(const trace& kept, workspace_of_thread& t, packed& v) {
     vec along{}, step[classes] = {};
     for (int i = 0; i < batch; i += lanes) {

@@ -1,4 +1,5 @@
-// bench/logistic_regression/drx_side.hpp: the mean over rows in drx, a member for each row, and for each block of rows.
+// bench/logistic_regression/drx_side.hpp: the mean over rows in drx, with a member for each row, and for each block of
+// rows.
 #pragma once
 
 #include "inputs.hpp"

@@ -1,5 +1,5 @@
-// bench/logistic_regression/eigen_side.hpp: as an expert writes it with Eigen and OpenMP: rows in blocks that stay in the
-// first cache, whose products are Eigen's; sums in double, a block each.
+// bench/logistic_regression/eigen_side.hpp: an expert's version with Eigen and OpenMP: rows in blocks that stay in the
+// first cache, whose products are Eigen's; one sum in double for each block.
 #pragma once
 
 #include "inputs.hpp"

@@ -1,7 +1,7 @@
-// bench/logistic_regression/hand_side.hpp: fused by hand: sixteen rows at a time, whose logits go through exp and log1p in one vector, in
-// double in two; the sums of the sixteen before are added up between their dot products, eight rows of the one and eight of the other; the
-// weights and the sums stay in registers as far as there are any, and rows further on are fetched ahead. exp and log1p in the range that
-// they are needed for, to about 2 ulp.
+// bench/logistic_regression/hand_side.hpp: fused by hand, sixteen rows at a time. Their logits go through exp and log1p
+// in one vector, in double in two. The sums of the previous sixteen rows are added up between their dot products, eight
+// rows of the one and eight of the other. The weights and the sums stay in registers as far as there are any, and rows
+// further on are fetched ahead. exp and log1p are computed in the range that they are needed for, to about 2 ulp.
 #pragma once
 
 #include "inputs.hpp"
@@ -12,7 +12,7 @@
 
 namespace logistic::hand {
 
-/// Packs of 64 bytes; the compiler cuts them where registers are narrower.
+/// Packs of 64 bytes; the compiler splits them where registers are narrower.
 template <class T>
 struct vectors {
   static constexpr int width = 64 / sizeof(T);
@@ -26,7 +26,7 @@ using pack = typename vectors<T>::pack;
 
 inline constexpr int block = 16;           // rows
 inline constexpr int group = 8;            // rows of a turn
-inline constexpr std::size_t part = 4000;  // rows whose sums are T
+inline constexpr std::size_t part = 4000;  // rows whose sums are of type T
 
 template <class V, class T>
 inline __attribute__((always_inline)) V load(const T* p) {
@@ -42,7 +42,7 @@ inline __attribute__((always_inline)) pack<float> fold(pack<float> a, pack<float
 inline __attribute__((always_inline)) pack<double> fold(pack<double> a, pack<double> b) {
   return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
 }
-/// Writes eight sums: those in eight lanes, or in two lanes each.
+/// Writes eight sums, which lie in eight lanes, or in two lanes each.
 inline __attribute__((always_inline)) void store_eight(pack<double> sums, double* to) { std::memcpy(to, &sums, sizeof sums); }
 inline __attribute__((always_inline)) void store_eight(pack<float> sums, float* to) {
   const auto eight = __builtin_shufflevector(sums, sums, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(sums, sums, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -73,14 +73,14 @@ inline __attribute__((always_inline)) pack<T> log1p(pack<T> e) {
   for (int k = terms - 1; k >= 0; --k) p = T(1) / T(2 * k + 1) + q * p;
   return 2 * s * p;
 }
-/// Fetches one half of as much as a group of rows has. (Unrolled, it would come in too short a burst.)
+/// Fetches half as many bytes as a group of rows has. (Unrolled, the fetches would come in too short a burst.)
 template <class T>
 inline __attribute__((always_inline)) void fetch(const T* x, int which) {
   constexpr int half = group * features / 2;
 #pragma GCC unroll 1
   for (int at = which * half; at < (which + 1) * half; at += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(x + at);
 }
-/// Where pack k of a row begins: the last one ends with the row.
+/// The element at which pack k of a row begins: the last pack ends with the row.
 template <class T>
 constexpr int begin_of(int k) {
   return k < vectors<T>::packs ? k * vectors<T>::width : vectors<T>::last;
@@ -114,7 +114,7 @@ void add_rows(const inputs<T>& in, std::size_t begin, std::size_t end, double& l
   for (int j = 0; j < width - tail; ++j) w[packs][j] = 0;
   pack<T> lost = {};
   alignas(64) T z[block], slopes[block] = {};
-  const T* before = &in.x[begin * features];  // the block in front; of the first there is none, and its slopes are zeros
+  const T* before = &in.x[begin * features];  // the previous block; the first has none, and its slopes are zeros
   for (std::size_t i = begin; i < end; i += block) {
     const T* x = &in.x[i * features];
 #pragma GCC unroll 1
@@ -144,7 +144,7 @@ void add_rows(const inputs<T>& in, std::size_t begin, std::size_t end, double& l
 
 namespace logistic {
 
-/// The rows are a multiple of a block's.
+/// The number of rows is a multiple of a block's.
 template <class T>
 void hand_side(const inputs<T>& in, answer<T>& out) {
   static_assert(hand::part % hand::block == 0);

@@ -1,5 +1,5 @@
-// bench/logistic_regression/inputs.hpp: the rows that every side reads, 404 MB of each type, where they lie: nobody copies them.
-// jax_twin.py makes the same numbers.
+// bench/logistic_regression/inputs.hpp: the rows that every side reads, 404 MB of each type, in place: nobody copies
+// them. jax_twin.py makes the same numbers.
 #pragma once
 
 #include <harness.hpp>
@@ -56,7 +56,7 @@ inputs<T> make_inputs(std::size_t rows) {
   return in;
 }
 
-/// In plain double loops.
+/// The result in plain double loops.
 template <class T>
 std::vector<double> reference(const inputs<T>& in) {
   std::vector<double> total(1 + features);

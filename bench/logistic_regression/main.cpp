@@ -1,4 +1,5 @@
-// bench/logistic_regression/main.cpp: the sides of a logistic regression's loss and gradient, and how fast memory is.
+// bench/logistic_regression/main.cpp: the sides of a logistic regression's loss and gradient, and the memory's
+// bandwidth.
 #include <harness.hpp>
 
 #include <algorithm>

@@ -1,7 +1,8 @@
-// bench/mlp/hand_side.hpp: value and gradient fused by hand: what an expert with a week would ship.
+// bench/mlp/hand_side.hpp: value and gradient fused by hand, as an expert with a week would ship them.
 //
 // The batch goes through in blocks of rows, whose hidden layer stays in L1. w1 and its gradient lie in panels of two
-// vectors; products are register blocks with bias and tanh in the epilogue. tanh becomes its own gradient in place.
+// vectors; products are register blocks with bias and tanh in the epilogue. tanh is replaced by its own gradient in
+// place.
 #pragma once
 
 #include <vectors.hpp>
@@ -27,14 +28,14 @@ inline constexpr int most = lanes == 8 ? 8 : 4;     // rows in a register block
 static_assert(tall % most == 0 && features % most == 0);
 
 #ifdef __AVX512F__
-/// (e^2x - 1) / (e^2x + 1) with e^2x - 1 = 2^(n/16) (e^2r - 1) + (2^(n/16) - 1). 16 powers are two registers, which are permuted by n; n 2^48 is
-/// added to their bits, from which that of n modulo 16 is taken before.
+/// (e^2x - 1) / (e^2x + 1) with e^2x - 1 = 2^(n/16) (e^2r - 1) + (2^(n/16) - 1). The 16 powers are two registers, which
+/// are permuted by n; n 2^48 is added to their bits, from which that of n modulo 16 was subtracted before.
 BENCH_INLINE vec tanh(vec x) {
   alignas(64) static constexpr double power[16] = {
       0x1p+0, 0x1.fb5586cf9890fp-1, 0x1.f72b83c7d517bp-1, 0x1.f387a6e756238p-1, 0x1.f06fe0a31b715p-1, 0x1.edea64c123422p-1,
       0x1.ebfdad5362a27p-1, 0x1.eab07dd485429p-1, 0x1.ea09e667f3bcdp-1, 0x1.ea11473eb0187p-1, 0x1.eace5422aa0dbp-1,
       0x1.ec49182a3f09p-1, 0x1.ee89f995ad3adp-1, 0x1.f199bdd85529cp-1, 0x1.f5818dcfba487p-1, 0x1.fa4afa2a490dap-1};
-  alignas(64) static constexpr double rest[16] = {  // what these lack, relative to them
+  alignas(64) static constexpr double rest[16] = {  // their rounding errors, relative to them
       0, 0x1.79aa65d837b6dp-54, -0x1.01b15eaa59348p-55, 0x1.68efde3a8a894p-54, 0x1.34d754db0abb6p-55, 0x1.59f48a72a4c6dp-55,
       0x1.690cebb7aafbp-56, 0x1.063e1e21c5409p-54, -0x1.3b3efbf5e2228p-54, -0x1.b32dcb94da51dp-56, 0x1.db72fc1f0eab4p-55,
       0x1.1affc2b91ce27p-56, 0x1.c1a7792cb3387p-55, 0x1.36eae30af0cb3p-56, 0x1.4a385a63d07a7p-56, -0x1.ff7128fd391f0p-55};

@@ -1,5 +1,6 @@
-// bench/mlp/inputs.hpp: the network, its data and what every side answers: the mean squared error of an MLP 64-128-1 with
-// tanh over a batch of 256, and its gradient, in double. jax_twin.py and casadi_twin.py hold the same sizes and streams.
+// bench/mlp/inputs.hpp: the network, its data and the result of every side: the mean squared error of an MLP 64-128-1
+// with tanh over a batch of 256, and its gradient, in double. jax_twin.py and casadi_twin.py have the same sizes and
+// streams.
 #pragma once
 
 #include <harness.hpp>
@@ -14,7 +15,7 @@ inline constexpr int batch = 256;
 inline constexpr int features = 64;
 inline constexpr int hidden = 128;
 
-/// Matrices row-major. Members lie one behind the other.
+/// The parameters. Matrices are row-major. Members lie one after the other.
 struct params {
   double w1[features * hidden];
   double b1[hidden];

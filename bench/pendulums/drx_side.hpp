@@ -1,4 +1,5 @@
-// bench/pendulums/drx_side.hpp: the simulations in drx, as a user writes them: a member for each, with a loop of its own.
+// bench/pendulums/drx_side.hpp: the simulations in drx, as a user writes them: one member for each, with a loop of its
+// own.
 #pragma once
 
 #include "inputs.hpp"

@@ -1,5 +1,5 @@
-// bench/pendulums/hand_side.hpp: by hand: a simulation in each lane of a vector, with the tangents by pull and damping beside it, so that
-// nothing is stored between steps.
+// bench/pendulums/hand_side.hpp: the program by hand: a simulation in each lane of a vector, with the tangents by pull
+// and damping beside it, so that nothing is stored between steps.
 #pragma once
 
 #include "inputs.hpp"
@@ -50,7 +50,7 @@ class hand_side {
     const state k1 = slope(s), k2 = slope(moved(s, step / 2, k1)), k3 = slope(moved(s, step / 2, k2)), k4 = slope(moved(s, step, k3));
     return moved(moved(moved(moved(s, step / 6, k1), step / 3, k2), step / 3, k3), step / 6, k4);
   }
-  /// Of angles up to a few thousand: to the nearest multiple of a right angle, then Cephes' polynomials.
+  /// For angles up to a few thousand: reduction to the nearest multiple of a right angle, then Cephes' polynomials.
   BENCH_INLINE static void sine_and_cosine(vector x, vector& sine, vector& cosine) {
     typedef std::int32_t whole __attribute__((vector_size(sizeof(vector))));
     const vector magic = bench::splat(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer, in the lowest bits

@@ -1,4 +1,4 @@
-// bench/pendulums/inputs.hpp: where the pendulums begin and which angles are seen at the end. A damped pendulum,
+// bench/pendulums/inputs.hpp: the pendulums' initial states and the angles observed at the end. A damped pendulum,
 //   q' = p,  p' = -pull sin q - damping p,
 // by the classical Runge-Kutta method; the error is the mean of (q - seen)^2. jax_twin.py makes the same numbers.
 #pragma once
@@ -26,7 +26,7 @@ inline inputs make_inputs() {
   return in;
 }
 
-/// The slopes by pull and damping, of tangents in double.
+/// The derivatives by pull and damping, from tangents in double.
 inline std::vector<double> reference(const inputs& in) {
   std::vector<double> slope(2);
   const double h = static_cast<double>(step), a = static_cast<double>(pull), b = static_cast<double>(damping);

@@ -1,5 +1,6 @@
-// bench/scaling/main.cpp: what a FedAvg round costs each of several ranks, and what messages cost; bench/scale runs it by mpirun and
-// reads its lines of JSON. Ranks may share cores: CPU time is counted outside of the communicator, where nobody waits.
+// bench/scaling/main.cpp: the cost of a FedAvg round on each of several ranks, and of messages; bench/scale runs it by
+// mpirun and reads its lines of JSON. Ranks may share cores: CPU time is counted outside the communicator, where nobody
+// waits.
 #include <cstdio>
 
 #if defined(DRX_BENCH_DRX) && defined(DRX_HAS_MPI)
@@ -19,7 +20,7 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Passes everything on, and adds up the CPU time that is spent inside, the messages' and the bytes.
+/// A communicator that passes everything on, and adds up its CPU time, messages and bytes.
 class timed final : public drx::communicator {
  public:
   explicit timed(drx::communicator& to) : to_(to) {}
@@ -57,7 +58,8 @@ double largest(double x) {
   return x;
 }
 
-/// What a call costs: the least CPU milliseconds of the busiest rank outside of the communicator, wall milliseconds, and counts.
+/// The cost of a call: the least CPU milliseconds of the busiest rank outside the communicator, wall milliseconds, and
+/// counts.
 template <class F>
 void report(drx::session& s, timed& c, const std::string& what, std::int64_t each, int reps, F&& call, std::int64_t temporaries = 0) {
   call();
@@ -89,7 +91,7 @@ struct sum_of {
 constexpr auto locally = [](auto m, auto r, auto data) { return drx::map(program::local_sgd, drx::broadcast<clients>(m), drx::broadcast<clients>(r), data); };
 using Locally = drx::program<locally, model, float, drx::placed<program::rows, clients>>;
 
-/// The round, streamed; with all members' models held and then reduced; and these leaf by leaf.
+/// Times the round: streamed; with all members' models held and then reduced; and the latter leaf by leaf.
 void rounds(drx::session& s, std::int64_t each, int reps, bool baselines) {
   timed c(s.communicator());
   const std::int64_t n = each * s.ranks();
@@ -120,7 +122,7 @@ void rounds(drx::session& s, std::int64_t each, int reps, bool baselines) {
   }, local.server_bytes() + local.thread_bytes() + held);
 }
 
-/// Microseconds until a message is there: half the way forth and back.
+/// Measures the microseconds until a message arrives: half of a round trip.
 void latency(drx::session& s) {
   std::byte byte{};
   const drx::message m{1 - s.rank(), &byte, 1};
@@ -137,7 +139,7 @@ void latency(drx::session& s) {
   }
   if (s.root()) std::printf("{\"what\": \"latency\", \"us\": %.3f}\n", 1e6 * least);
 }
-/// What adding numbers costs, for each byte, where they lie in the cache.
+/// Measures the time of adding numbers in the cache, per byte.
 void additions(drx::session& s) {
   std::vector<float> a(4096), b(4096, 1.f);
   double least = 1e30;
@@ -151,7 +153,7 @@ void additions(drx::session& s) {
   }
   if (s.root()) std::printf("{\"what\": \"addition\", \"us_per_byte\": %.4g}\n", 1e6 * least / (4 * 4096));
 }
-/// One way of each of `count` messages of so many bytes between two ranks, in microseconds.
+/// Measures one way of each of `count` messages of that many bytes between two ranks, in microseconds.
 void messages(drx::session& s, std::int64_t bytes, int count) {
   std::vector<std::byte> out(static_cast<std::size_t>(bytes * count)), in(out.size());
   std::vector<drx::message> sent, received;
@@ -169,7 +171,7 @@ void messages(drx::session& s, std::int64_t bytes, int count) {
   if (s.root()) std::printf("{\"what\": \"message\", \"bytes\": %lld, \"count\": %d, \"us\": %.3f}\n", static_cast<long long>(bytes), count, 1e6 * least);
 }
 
-/// A sum of one member a rank of N floats.
+/// Times a sum of one member of N floats per rank.
 template <std::int64_t N>
 void sums(drx::session& s) {
   using X = drx::array<float, N>;

@@ -1,4 +1,4 @@
-// ADOL-C: the tape made anew for each call, and replayed.
+// ADOL-C: with the tape made anew for each call, and with one that is replayed.
 #include "inputs.hpp"
 
 #include <adolc/adolc.h>

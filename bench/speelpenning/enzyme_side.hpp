@@ -1,4 +1,4 @@
-// The product differentiated by Enzyme, for enzyme_twin.py: the compiler inside of the Python package compiles this.
+// The product for Enzyme and enzyme_twin.py: the compiler inside the Python package compiles and differentiates this.
 #pragma once
 
 extern int enzyme_dup;

@@ -1,4 +1,4 @@
-// The factors, from a formula (harness.hpp, twin.py), and how a side is added.
+// The factors, from a formula (harness.hpp, twin.py), and the function that adds a side.
 #pragma once
 
 #include <harness.hpp>

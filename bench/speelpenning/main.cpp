@@ -16,7 +16,7 @@ using speelpenning::count, speelpenning::vector;
 
 namespace {
 
-/// Products before and behind each factor: two multiplications for each.
+/// By the products before and after each factor: two multiplications for each.
 double by_hand(const vector& x, vector& g) {
   double before = 1, behind = 1;
   for (std::size_t i = 0; i < count; ++i) {
@@ -29,7 +29,7 @@ double by_hand(const vector& x, vector& g) {
   }
   return before;
 }
-/// The same 40 factors at a time, in five vectors: no product waits for the one before it.
+/// The same for 40 factors at a time, in five vectors: no product waits for the one before it.
 double in_lanes(const vector& x, vector& g) {
   typedef double eight __attribute__((vector_size(64), aligned(8), may_alias));
   constexpr std::size_t chains = 5, rows = count / (8 * chains);
@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
   const ad::arena memory(1 << 18);
   speelpenning::add(suite, "by hand", [&](vector& g) { benchmark::DoNotOptimize(by_hand(x, g)); });
   speelpenning::add(suite, "by hand, in lanes", [&](vector& g) { benchmark::DoNotOptimize(in_lanes(x, g)); });
-  // The loop is what the scalar peers differentiate; ad::prod is one statement, whose derivative the library knows.
+  // The loop is differentiated as the scalar peers do it; ad::prod is one statement, whose derivative the library
+  // knows.
   speelpenning::add(suite, "drx", [&](vector& g) { benchmark::DoNotOptimize(ad::value_and_gradient_into(g, loop, x, memory)); });
   speelpenning::add(suite, "drx, ad::prod", [&](vector& g) {
     benchmark::DoNotOptimize(ad::value_and_gradient_into(g, [](const auto& v) { return ad::prod(v); }, x, memory));

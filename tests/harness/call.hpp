@@ -119,13 +119,13 @@ struct reader<std::pair<X, Y>> {
 };
 }  // namespace detail
 
-/// Calls a compiled program; of placed inputs and results each rank has its block.
+/// Calls a compiled program; each rank has its own range of placed inputs and results.
 template <class Program>
 tensors call(drx::compiled<Program>& p, const drx::communicator& c, const tensors& in, const std::vector<std::int64_t>* blocks = nullptr) {
   return [&]<class... X>(std::type_identity<std::tuple<X...>>) {
     std::size_t at = 0;
     const auto next = [&](int leaves) { return in.data() + (at += static_cast<std::size_t>(leaves)) - leaves; };
-    // (std::tuple{pair} would be a tuple of the pair's parts)
+    // (std::tuple{pair} would be a tuple of the pair's parts.)
     const std::tuple<decltype(detail::host<X>::make(c, blocks, in.data()))...> arguments{detail::host<X>::make(c, blocks, next(drx::leaf_count<X>))...};
     tensors out;
     detail::reader<typename Program::result>::read(std::apply([&](const auto&... x) { return p(x...); }, arguments), out);

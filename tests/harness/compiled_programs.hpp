@@ -5,7 +5,7 @@
 
 namespace harness {
 
-/// The number that random_program(Seed, Budget) computes, and its gradient in each input.
+/// The number that random_program(Seed, Budget) computes, and its gradient with respect to each input.
 template <unsigned Seed, int Budget>
 struct compiled_random {
   using matrix = drx::array<double, 3, 5>;

@@ -21,9 +21,9 @@ using tensors = std::vector<tensor>;
 using random = std::mt19937_64;
 
 struct domain {
-  double low = -1, high = 1;     // of floating inputs
+  double low = -1, high = 1;     // for floating inputs
   std::int64_t integers = 3;     // integer inputs are below
-  std::size_t members = 3;       // of each placement
+  std::size_t members = 3;       // for each placement
   int orders = 2;                // of derivatives
   double tolerance = 1e-6;
 };
@@ -52,7 +52,7 @@ inline void check_derivatives(const tape& t, const domain& d, std::uint64_t seed
   CHECK_MESSAGE(report.unclear == 0, report.text());
 }
 
-/// The tensors of one element of a batch: axis 0 dropped, of members too.
+/// The tensors of one element of a batch: axis 0 is dropped, also from members.
 inline tensor element(const tensor& batch, std::int64_t i) {
   abstract_value type = batch.type;
   type.shape = drx::without_axis(type.shape, 0);
@@ -84,7 +84,7 @@ inline void check_batch(const tape& t, const drx::vec<bool>& batched, const doma
   }
 }
 
-/// All of it. Floating values must be double.
+/// Makes all of these checks. Floating values must be double.
 inline void check_rules(const tape& t, const domain& d = {}, std::uint64_t seed = 1) {
   random r(seed);
   tensors x;
@@ -108,7 +108,7 @@ inline tensor zeros_like(const tensor& x) {
   for (const tensor& m : x.members) zeros.members.push_back(zeros_like(m));
   return zeros;
 }
-/// Runs a program whose results are differences of things that are equal, as it is and as it is executed.
+/// Runs a program whose results are differences of equal values, both as it is and as it is executed.
 template <class Program>
 void check_zero(const domain& d = {.low = .5, .high = 1.5}) {
   random r(1);

@@ -1,4 +1,5 @@
-// How far numbers are apart: the one comparison of all tests. A NaN is infinitely far from everything, so that no tolerance holds it.
+// The difference of numbers, the one comparison of all tests. A NaN is infinitely far from everything, so that no
+// tolerance lets it pass.
 #pragma once
 
 #include <drx/core/tensor.hpp>
@@ -14,10 +15,10 @@ namespace harness {
 
 /// Whether a NaN agrees with a NaN.
 enum class nans { differ, agree };
-/// What a difference is divided by: 1 + |expected number|, or the largest finite number expected, at least 1.
+/// The divisor of a difference: 1 + |expected number|, or the largest finite number expected, at least 1.
 enum class relative_to { each, largest };
 
-/// The larger of two differences; infinite where one is NaN. (std::max(most, NaN) is `most`.)
+/// The larger of two differences; infinite if one is NaN. (std::max(most, NaN) is `most`.)
 template <class T>
 T larger(T most, T difference) {
   constexpr T infinite = std::numeric_limits<T>::infinity();
@@ -30,7 +31,7 @@ inline double difference(double found, double expected, double scale = 1, nans n
   return larger(0., std::abs(found - expected) / scale);
 }
 
-/// The largest difference of numbers in turn; infinite where one range is longer.
+/// The largest difference between corresponding numbers; infinite if one range is longer.
 template <class A, class B>
 double largest_difference(const A& found, const B& expected, relative_to r = relative_to::each, nans n = nans::differ) {
   double largest = 1, most = 0;
@@ -45,7 +46,7 @@ double largest_difference(const A& found, const B& expected, relative_to r = rel
   return x == std::end(found) && y == std::end(expected) ? most : HUGE_VAL;
 }
 
-/// Whether types, numbers of members and all bits are the same.
+/// Whether types, numbers of members and all bits are equal.
 inline bool same_bits(const drx::tensor& a, const drx::tensor& b) {
   if (!(a.type == b.type) || a.members.size() != b.members.size() || a.bytes != b.bytes) return false;
   for (std::size_t m = 0; m < a.members.size(); ++m)
@@ -59,7 +60,7 @@ inline bool same_bits(const std::vector<drx::tensor>& a, const std::vector<drx::
   return true;
 }
 
-/// The largest difference of elements; infinite where types, numbers of members, or elements that are not floating differ.
+/// The largest difference of elements; infinite if types, numbers of members, or elements that are not floating differ.
 inline double largest_difference(const drx::tensor& found, const drx::tensor& expected, relative_to r = relative_to::each,
                                  nans n = nans::differ) {
   if (!(found.type == expected.type) || found.members.size() != expected.members.size()) return HUGE_VAL;
@@ -77,7 +78,7 @@ inline double largest_difference(const drx::tensor& found, const drx::tensor& ex
   });
   return most;
 }
-/// The same of several tensors; infinite where one list is longer.
+/// The same for several tensors; infinite if one list is longer.
 inline double largest_difference(const std::vector<drx::tensor>& found, const std::vector<drx::tensor>& expected,
                                  relative_to r = relative_to::each, nans n = nans::differ) {
   double most = found.size() == expected.size() ? 0 : HUGE_VAL;

@@ -1,4 +1,4 @@
-// Checks of functions of one number: accuracy over the whole range and at the ends of it, and the bits of loops.
+// Checks of functions of one number: accuracy over the whole range and at its ends, and the bits of loops.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ namespace harness {
 template <class T>
 using limits = std::numeric_limits<T>;
 
-// A function of drx::math beside its value in long double, and the units in the last place that it may be wrong by.
+// A function of drx::math beside its value in long double, and its largest error in units in the last place.
 #define DRX_FUNCTION(name, reference, most)                                 \
   struct name##_function {                                                  \
     static constexpr const char* label = #name;                             \
@@ -36,7 +36,7 @@ using limits = std::numeric_limits<T>;
     }                                                                       \
   };
 
-/// |y - exact| in units of the last place of exact as a T; 0 or infinity where nothing can be measured, never NaN.
+/// |y - exact| in units in the last place of exact as a T; 0 or infinity where nothing can be measured, never NaN.
 template <class T>
 double ulps(T y, long double exact) {
   constexpr double wrong = limits<double>::infinity();
@@ -60,7 +60,7 @@ T from_bits(std::uint64_t random) {
   return x;
 }
 
-/// Every exponent, and more densely the ranges in which something happens.
+/// Numbers of every exponent, and more densely from the critical ranges.
 template <class T>
 std::vector<T> samples(int n) {
   std::mt19937_64 random(42);
@@ -111,7 +111,7 @@ void check_ends(F f) {
     }
 }
 
-/// A loop gives the bits of element by element calls, wherever the vectoriser put an element.
+/// Checks that a loop gives the bits of single calls, wherever the vectoriser put an element.
 template <class T, class F>
 void check_loops(F f) {
   constexpr int most = 40;

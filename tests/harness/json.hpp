@@ -9,7 +9,7 @@
 
 namespace harness {
 
-/// As Python's json reads it: with NaN and Infinity.
+/// Prints a number as Python's json reads it, with NaN and Infinity.
 inline void print_number(double x) {
   if (std::isnan(x)) {
     std::printf("NaN");
@@ -19,7 +19,7 @@ inline void print_number(double x) {
     std::printf("%.17g", x);
   }
 }
-/// The elements of all tensors in one list. (Of placed ones nothing.)
+/// Prints the elements of all tensors in one list; placed tensors are skipped.
 inline void print_numbers(const std::vector<drx::tensor>& all) {
   const char* separator = "[";
   for (const drx::tensor& x : all)

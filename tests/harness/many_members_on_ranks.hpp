@@ -1,5 +1,5 @@
-// Random programs of products, folds and functions of rows over numbers of members around those at which blocks begin: one thread
-// of one rank against the plain interpreter, all ranks and threads against that, bit for bit.
+// Random programs of products, folds and functions of rows, with numbers of members around those at which blocks begin.
+// One thread of one rank is compared with the plain interpreter, and all ranks and threads with that, bit for bit.
 #pragma once
 
 #include <drx/backend/session.hpp>

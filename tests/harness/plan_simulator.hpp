@@ -1,5 +1,5 @@
-// Runs programs by the plan of their steps and memory, at run time: what the executor does, but entry by entry, so that no program has to be
-// compiled. Memory that nothing was written to holds NaN.
+// Runs programs by the plan of their steps and memory, at run time. It does what the executor does, but entry by entry,
+// so that no program has to be compiled. Memory that was never written holds NaN.
 #pragma once
 
 #include <drx/plan/memory/workspace.hpp>
@@ -15,7 +15,7 @@
 
 namespace harness {
 
-/// What a plan does that a program cannot mean.
+/// A fault in a plan: it does something that no program can mean.
 struct plan_fault : std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -31,7 +31,7 @@ class plan_simulator {
     drx::measure(t, s);
     return s.regions <= room::sizes.regions && s.entries <= room::sizes.entries && s.values <= room::sizes.values && s.pool <= room::sizes.pool;
   }
-  /// Of a staged tape.
+  /// Simulates the plan of a staged tape.
   explicit plan_simulator(const drx::tape& staged)
       : tape_(new room(staged)), planned_(new planner(*tape_)), t(*tape_), p(planned_->p), slots_(static_cast<std::size_t>(p.slots) + 1), input_(slots_.size(), false) {
     server_.resize(static_cast<std::size_t>(p.server_bytes), nothing);
@@ -63,7 +63,7 @@ class plan_simulator {
   tensors slots_;
   std::vector<bool> input_;  // by slot: nothing may be written there
 
-  // ---- values and where they lie ----
+  // ---- values and their places ----
 
   int id(const drx::span_of_pool& s, int i) const { return static_cast<int>(t.pool[s.first + i]); }
   int root(int v) const {
@@ -193,7 +193,7 @@ class plan_simulator {
       }
     }
   }
-  /// Whether v is a constant that its reader writes.
+  /// Whether v is a constant that its reader writes out.
   bool is_unwritten_constant(int v) const {
     const int e = p.definition[root(v)];
     return e >= 0 && t.entries[e].prim == &drx::prim::constant && !p.stored[root(v)];
@@ -214,7 +214,7 @@ class plan_simulator {
     for (int i = 0; i < x.results.count; ++i) write(id(x.results, i), out[static_cast<std::size_t>(i)]);
   }
 
-  /// A loop over elements: what it reads is read in whole, so that what it may write over is checked.
+  /// A loop over elements. It reads its operands as a whole, so that writing over them is checked.
   struct loop {
     int step;
     drx::shape extents;
@@ -325,14 +325,14 @@ class plan_simulator {
 
   // ---- stages ----
 
-  /// All members, in the largest blocks that fit, whatever their number; results are folded from left to right.
+  /// Runs all members, in the largest blocks that fit, whatever their number; results are folded from left to right.
   void stage(int e, const site& here, bool in_stage) {
     using rules = drx::prim::rules::stage;
     const drx::frozen_entry& x = t.entries[e];
     const drx::attributes a = entry_of(e).attrs;
     const std::int64_t n = here.members(a.placement);
     const int placed = rules::placed(a), bodies = rules::block_bodies(a);
-    std::vector<tensors> made(static_cast<std::size_t>(x.results.count));  // by result: of each member or block; of each member, if collected
+    std::vector<tensors> made(static_cast<std::size_t>(x.results.count));  // by result: for each member or block; for each member, if collected
     tensors shares;
     for (int i = 0; i < placed; ++i) shares.push_back(read(id(x.operands, i)));
     const auto clear = [&] {
@@ -388,7 +388,8 @@ class plan_simulator {
     }
     for (int i = 0; i < x.results.count; ++i) write(id(x.results, i), results[static_cast<std::size_t>(i)]);
   }
-  /// By a monoid, whose combine is region `combine` and its identity the next one; of each of its values those of all members.
+  /// Folds by a monoid, whose combine is region `combine` and whose identity is the next one, from each value's results
+  /// at all members.
   tensors by_monoid(int combine, const std::vector<tensors>& members, const site& here) {
     const int parts = static_cast<int>(members.size());
     const auto results = [&](int r) {

@@ -16,16 +16,16 @@ struct clients : drx::placement<clients> {};
 struct rows : drx::placement<rows> {};
 struct schools : drx::placement<schools> {};
 
-/// A region being written: its unplaced values, all of them f64 of four shapes, and its placed ones.
+/// A region being written: its unplaced values, all f64 of four shapes, and its placed ones.
 struct program_region {
   builder& b;
   vec<int> pool, data;
-  int depth;  // how many regions may still be opened within
+  int depth;  // the number of regions that may still be nested in it
 };
 
 class program_writer {
  public:
-  /// A program of at most `budget` operations; a wide one has cumulative and reversed arrays too.
+  /// Writes a program of at most `budget` operations; a wide one has cumulative and reversed arrays too.
   constexpr program_writer(unsigned seed, int budget, bool wide) : state_(seed * 2654435761U + 977U), budget_(budget), wide_(wide) { below(2); }
 
   constexpr int below(int n) {
@@ -40,13 +40,13 @@ class program_writer {
   }
   static constexpr abstract_value type_of(int k) { return {dtype::float64, shape_of(k)}; }
 
-  /// n operations; those that open a region twice as likely where there is placed data.
+  /// Writes n operations; those that open a region are twice as likely where there are placed values.
   constexpr void operations(program_region& r, int n) {
     for (int i = 0; i < n; ++i) operation(r);
   }
-  /// Any of the pool, brought to shape k.
+  /// Any value of the pool, brought to shape k.
   constexpr int operand(builder& b, const vec<int>& pool, int k) {
-    const int from = below(pool.size() + 2);  // the latest most likely
+    const int from = below(pool.size() + 2);  // the latest are the most likely
     return brought(b, pool[from < pool.size() ? from : pool.size() - 1], k);
   }
   /// A number that depends on the latest values of the region.
@@ -105,7 +105,7 @@ class program_writer {
         const int a = x();
         return b.add1(below(2) ? prim::maximum : prim::minimum, {a, x()});
       }
-      case 7: {  // a branch on a comparison, but not of two that differ in rounding only
+      case 7: {  // a branch on a comparison, but not of two numbers that differ in rounding only
         const int a = x(), c = emit::add(b, x(), constant(.125)), d = x();
         return emit::where(b, emit::less(b, a, c), d, x());
       }
@@ -169,7 +169,7 @@ class program_writer {
     const int x = b.add1(drx::prim::tanh, {operand(b, pool, 2)});
     return drx::emit::less(b, x, drx::emit::constant_like(b, x, .375));
   }
-  /// Two functions of the same values, some of them placed, of which one runs.
+  /// Two functions of the same values, some of them placed; one of them runs.
   constexpr void branch(program_region& r) {
     builder& b = r.b;
     vec<int> operands{holds(b, r.pool), operand(b, r.pool, below(4)), operand(b, r.pool, below(4))};
@@ -190,8 +190,8 @@ class program_writer {
     r.pool.append(b.add(drx::prim::cond, operands, {}, branches));
   }
 
-  /// A loop of three values over the rows of a matrix; its constants are of the pool and, at times, placed; at times it stops
-  /// early, or keeps all of its steps.
+  /// A loop of three values over the rows of a matrix. Its constants come from the pool and are sometimes placed;
+  /// sometimes it stops early, or keeps all its steps.
   constexpr void loop(program_region& r) {
     namespace emit = drx::emit;
     builder& b = r.b;
@@ -228,7 +228,8 @@ class program_writer {
     if (stacks) r.pool.push_back(emit::broadcast_to(b, out[3 + stops], shape_of(0)));
   }
 
-  /// A map over all that is placed where some data is, with broadcast values; its results reduced, or kept for a later map.
+  /// A map over all placed values at one placement, with broadcast values; its results are reduced, or kept for a later
+  /// map.
   constexpr void round(program_region& r) {
     namespace emit = drx::emit;
     builder& b = r.b;
@@ -287,7 +288,7 @@ class program_writer {
       default: return b.add1(prim::tanh, {b.add1(prim::reduce_sum, {x}, a)});
     }
   }
-  /// With weights that depend on the values.
+  /// A mean with weights that depend on the values.
   constexpr int weighted_mean(builder& b, int x, const drx::placement_info* p) {
     namespace emit = drx::emit;
     const vec<int> terms = emit::map(b, p, {x}, [](builder& r, const vec<int>& in) {
@@ -295,10 +296,10 @@ class program_writer {
       return vec<int>{emit::mul(r, w, in[0]), w};
     });
     const int total = emit::reduce_sum(b, terms[1], p);
-    const int some = b.add1(drx::prim::maximum, {total, emit::constant_like(b, total, .01)});  // of no members: 0
+    const int some = b.add1(drx::prim::maximum, {total, emit::constant_like(b, total, .01)});  // 0 without members
     return emit::div(b, emit::reduce_sum(b, terms[0], p), some);
   }
-  /// By a monoid with a pull, of factors near 1.
+  /// A fold by a monoid with a pull, of factors near 1.
   constexpr int product(builder& b, int x, const drx::placement_info* p) {
     namespace emit = drx::emit;
     const abstract_value t = b.type(x).of_member();
@@ -323,8 +324,8 @@ class program_writer {
   bool wide_;
 };
 
-/// Of clients, each with a matrix, a number and rows; of schools; of a row and a number. Results: a number, and the latest
-/// unplaced and placed values.
+/// A program of clients, each with a matrix, a number and rows; of schools; and of a row and a number. Its results are
+/// a number, and the latest unplaced and placed values.
 constexpr drx::tape random_program(unsigned seed, int budget, bool wide = false) {
   builder b;
   const auto placed = [](const abstract_value& t, const drx::placement_info* p) { return t.placed_at(p); };

@@ -1,4 +1,4 @@
-// Random programs by seed: how many, or one again, as environment variables say; and what is wrong with one, as a sentence.
+// Random programs by seed: a number of them, or one again, as environment variables say; a failure becomes a sentence.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ inline int number_from(const char* variable, int otherwise) {
   return text ? std::atoi(text) : otherwise;
 }
 
-/// What fault() returns, or what it throws.
+/// The result of fault(), or the text that it throws.
 template <class F>
 std::string fault_or_what_is_thrown(const F& fault) {
   try {
@@ -24,7 +24,7 @@ std::string fault_or_what_is_thrown(const F& fault) {
   }
 }
 
-/// f(seed) for DRX_RANDOM_PROGRAMS seeds, of which there are `programs` where nobody says; for DRX_RANDOM_SEED alone, where it is given.
+/// Calls f(seed) for DRX_RANDOM_PROGRAMS seeds (by default `programs`), or only for DRX_RANDOM_SEED if that is set.
 template <class F>
 void for_random_seeds(int programs, const F& f) {
   const int only = number_from("DRX_RANDOM_SEED", -1), n = only >= 0 ? 1 : number_from("DRX_RANDOM_PROGRAMS", programs);

@@ -1,4 +1,4 @@
-// For tests under mpirun: doctest, and who this rank is. Every rank must reach every collective call of a case.
+// For tests under mpirun: doctest, and the number of this rank. Every rank must reach every collective call of a case.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Problems of regression on a few rows, with matrices of many spectra, for tests of how exact steps on them are.
+// Regression problems on a few rows, with matrices of many spectra, for tests of the accuracy of gradient steps.
 #pragma once
 
 #include <drx/drx.hpp>
@@ -29,7 +29,7 @@ struct problem {
 };
 
 inline double normal(generator& r) { return std::normal_distribution<double>()(r); }
-/// Rows of which each is orthogonal to those before, of length 1.
+/// Makes each row orthogonal to those before it, with length 1.
 inline void orthogonalise(std::vector<double>& m, int n, int length) {
   const auto at = [&](int i, int k) -> double& { return m[static_cast<std::size_t>(i * length + k)]; };
   for (int i = 0; i < n; ++i)
@@ -91,7 +91,7 @@ inline std::vector<double> matrix_of(const std::string& spectrum, generator& r) 
   }
   return x;
 }
-inline double largest_eigenvalue(const std::vector<double>& x) {  // of x^T x, about
+inline double largest_eigenvalue(const std::vector<double>& x) {  // of x^T x, approximately
   std::vector<double> v(columns, 1.0);
   v[0] = 2;
   double length = 1;
@@ -105,7 +105,7 @@ inline double largest_eigenvalue(const std::vector<double>& x) {  // of x^T x, a
   }
   return length;
 }
-/// `speed`: the rate times the largest eigenvalue; least squares diverge from 2 on.
+/// A problem whose rate times the largest eigenvalue is `speed`; least squares diverge from 2 on.
 inline problem make(const std::string& spectrum, loss of, double speed, generator& r) {
   problem p;
   p.name = spectrum + ", loss " + std::to_string(of) + ", speed " + std::to_string(speed);
@@ -127,7 +127,7 @@ inline problem make(const std::string& spectrum, loss of, double speed, generato
   return p;
 }
 
-/// By how much a product x w is to change: the chosen loss has weight 1, the others 0.
+/// The update of a product x w: the chosen loss has weight 1, the others 0.
 inline constexpr auto change = [](auto z, auto y, auto chosen) {
   const auto h = drx::tanh(z);
   return drx::index(chosen, 0) * (z - y) + drx::index(chosen, 1) * (drx::softmax(z) - y) +
@@ -139,7 +139,7 @@ template <class Array, class T> Array filled(const std::vector<T>& v) {
   std::copy(v.begin(), v.end(), a.data());
   return a;
 }
-/// The largest difference, in parts of the largest number; of anything that is not finite, infinity.
+/// The largest difference, relative to the largest number; infinity if anything is not finite.
 inline double error_of(const std::vector<double>& got, const std::vector<double>& expected) {
   double most = 0, scale = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -151,6 +151,6 @@ inline double error_of(const std::vector<double>& got, const std::vector<double>
 }
 template <class T>
 constexpr double floor_of_errors =
-    4 * std::numeric_limits<T>::epsilon();  // what either way may be off by after a single step
+    4 * std::numeric_limits<T>::epsilon();  // the error that either way may have after a single step
 
 }  // namespace regression

@@ -13,7 +13,7 @@
 
 namespace harness {
 
-/// What inputs hold. The numbers of nested members differ from parent to parent, and some have none.
+/// The values of inputs. The numbers of nested members differ from parent to parent, and some parents have none.
 struct sample {
   std::int64_t members = 5;    // of placements at the top
   double low = -1, high = 1;   // of floating inputs
@@ -59,7 +59,7 @@ tensors run_plain(const tensors& in, const drx::compile_options& options = {}) {
 
 // ---- comparing ----
 
-/// Block `rank` of the members of each placed tensor.
+/// Range `rank` of the members of each placed tensor.
 inline tensors own_block(tensors all, const std::vector<std::int64_t>& blocks, int rank) {
   const auto r = static_cast<std::size_t>(rank);
   for (tensor& x : all)
@@ -72,13 +72,14 @@ inline void check_near(const tensors& got, const tensors& expected, double slack
   for (std::size_t i = 0; i < got.size(); ++i) {
     CAPTURE(i);
     CHECK(got[i].type == expected[i].type);
-    // (what comes of infinities and of NaNs is tested, too)
+    // (The results of infinities and NaNs are compared, too.)
     const double most = largest_difference(got[i], expected[i], relative_to::largest, nans::agree);
     CHECK(most <= slack * tolerance(got[i].type.type));
   }
 }
 
-/// The program on one thread against the plain interpreter, twice in the same workspace, for several numbers of members.
+/// Compares the program on one thread with the plain interpreter, twice in the same workspace, for several numbers of
+/// members.
 template <class Program>
 void check_run(sample s = {}, std::vector<std::int64_t> members = {5, 0, 1, 2, 37}, const drx::compile_options& options = {}) {
   drx::serial_executor e;

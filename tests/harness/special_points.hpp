@@ -22,14 +22,14 @@ struct special_point {
   std::vector<double> derivative;
 };
 
-/// The numbers between commas: inf, -inf and NaN among them.
+/// The numbers between commas, inf, -inf and NaN included.
 inline std::vector<double> numbers_in(const std::string& text) {
   std::vector<double> r;
   std::istringstream in(text);
   for (std::string number; std::getline(in, number, ',');) r.push_back(std::stod(number));
   return r;
 }
-/// Each row of four columns whose first one is a name in backquotes.
+/// Each table row of four columns whose first one is a name in backquotes.
 inline std::vector<special_point> special_points() {
   const char* const root = std::getenv("DRX_SOURCE_DIR");  // set by ctest: compilers may be given relative paths
   const auto path = (root ? std::filesystem::path(root) : std::filesystem::path(__FILE__).parent_path() / "../..") / "docs/special_points.md";
@@ -50,7 +50,7 @@ inline std::vector<special_point> special_points() {
 inline bool agrees(double x, double y) {
   return difference(x, y, std::abs(y), nans::agree) <= 1e-13;
 }
-/// The same with the sign of a zero.
+/// The same, with the sign of a zero.
 inline bool agrees_in_sign(double x, double y) { return agrees(x, y) && (y != 0 || std::signbit(x) == std::signbit(y)); }
 
 }  // namespace harness
