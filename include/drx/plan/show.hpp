@@ -1,4 +1,5 @@
 // drx/plan/show.hpp: what will run, as text: the stages and what is between them, and what their workspaces cost.
+// Tested by tests/unit/plan/loop_memory.cpp.
 #pragma once
 
 #include <drx/plan/memory/workspace.hpp>

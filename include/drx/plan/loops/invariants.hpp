@@ -1,4 +1,5 @@
 // drx/plan/loops/invariants.hpp: what depends on a loop's constants alone is computed in front of the loop, not at each step.
+// Tested by tests/unit/plan/loops.cpp.
 #pragma once
 
 #include <drx/plan/loops/loop_writer.hpp>

@@ -1,4 +1,5 @@
 // drx/plan/loops/loop_writer.hpp: loops that are written anew, with other constants and another body.
+// Tested by tests/unit/plan/loops.cpp and tests/unit/plan/equal_loops.cpp.
 #pragma once
 
 #include <drx/primitives/emit.hpp>

@@ -1,5 +1,6 @@
 // drx/plan/loops/narrow_transposes.hpp: matrices of a few columns (ten classes) lie transposed in a loop's body where all that touches them can take
 // them so: their rows are then whole packs, and sums over the columns run along them.
+// Tested by tests/unit/plan/loops.cpp.
 #pragma once
 
 #include <drx/plan/loops/loop_writer.hpp>

@@ -3,6 +3,7 @@
 // - Of a matrix w that is only multiplied with a constant x later, x w is stacked, which the first loop has computed.
 // - Of a product with a constant, x d, of which only the sum of v * (x d) is wanted, with a matrix v, d is stacked: it is the sum of
 //   (x^T v) * d. That is done where the later loop then carries x^T v instead of v, and less is multiplied in all.
+// Tested by tests/unit/plan/carried_products.cpp.
 #pragma once
 
 #include <drx/plan/loops/carried_products.hpp>

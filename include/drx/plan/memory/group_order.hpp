@@ -1,5 +1,6 @@
 // drx/plan/memory/group_order.hpp: groups in better places: entries go to the group that reads them, products of matrices become the first members
 // of groups, and groups wait until their results can lie where they read.
+// Tested by tests/unit/plan/workspace.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
 #include <drx/plan/memory/groups.hpp>

@@ -1,4 +1,5 @@
 // drx/plan/memory/group_sums.hpp: sums over rows become parts of the loops that make what is summed, or read it.
+// Tested by tests/unit/run/sums_of_loops.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
 #include <drx/plan/memory/group_order.hpp>

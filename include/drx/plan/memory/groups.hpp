@@ -1,5 +1,6 @@
 // drx/plan/memory/groups.hpp: a region's entries become steps. Elementwise entries of one shape gather into groups, each one loop; what is used
 // inside of its loop only is never stored.
+// Tested by tests/unit/plan/random_plans.cpp.
 #pragma once
 
 #include <drx/plan/memory/workspace_plan.hpp>

@@ -1,5 +1,6 @@
 // drx/plan/memory/products.hpp: which products of matrices may run as the head of a group. Each tile of such a product goes through
 // the group's loop while it is in the first cache, and is never stored.
+// Tested by tests/unit/run/products.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
 #include <drx/plan/staging/stages.hpp>

@@ -1,4 +1,5 @@
 // drx/plan/memory/steps.hpp: the steps of a region, in the order in which they run.
+// Tested by tests/unit/plan/random_plans.cpp.
 #pragma once
 
 #include <drx/plan/memory/group_sums.hpp>

@@ -1,4 +1,5 @@
 // drx/plan/memory/workspace_plan.hpp: what is known of a program's steps and memory, and how it is read while it is made.
+// Tested by tests/unit/plan/random_plans.cpp and tests/unit/plan/loop_memory.cpp.
 #pragma once
 
 #include <drx/plan/memory/products.hpp>

@@ -1,4 +1,5 @@
 // drx/plan/shards/partition_around_members.hpp: loops and branches, and what stands around the members: maps and reductions (class partitioner).
+// Tested by tests/unit/plan/partitioner.cpp.
 #pragma once
 
 #include <drx/plan/shards/partitioner.hpp>

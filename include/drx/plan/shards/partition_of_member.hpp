@@ -1,4 +1,5 @@
 // drx/plan/shards/partition_of_member.hpp: how each operation of one member goes with layouts (class partitioner).
+// Tested by tests/unit/plan/partitioner.cpp.
 #pragma once
 
 #include <drx/plan/shards/partitioner.hpp>

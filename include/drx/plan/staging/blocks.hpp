@@ -1,4 +1,5 @@
 // drx/plan/staging/blocks.hpp: which stages have bodies for several members at once, for how many, and what these are.
+// Tested by tests/unit/run/long_rows.cpp and tests/unit/run/loops_in_members.cpp.
 #pragma once
 
 #include <drx/plan/staging/lanes.hpp>

@@ -2,6 +2,7 @@
 // which vectors run. Batching (a new axis 0) suits long members, whose rows fill vectors by themselves; of members that are loops over a
 // few numbers, small matrices or images, every operation becomes one on whole vectors here, without a shuffle. What has no rule below
 // is moved to axis 0, batched, and moved back.
+// Tested by tests/unit/run/lanes.cpp and tests/unit/run/lanes_of_images.cpp.
 #pragma once
 
 #include <drx/transform/differentiate.hpp>

@@ -1,4 +1,5 @@
 // drx/plan/staging/stage.hpp: the entry that a stage is: what each member of a placement computes, and how its results are folded.
+// Tested by tests/unit/plan/stages.cpp.
 #pragma once
 
 #include <drx/transform/differentiate.hpp>

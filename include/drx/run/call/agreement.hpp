@@ -1,5 +1,6 @@
 // drx/run/call/agreement.hpp: the ranks' comparison at a call: of the members, and at some calls of the unplaced
 // arguments.
+// Tested by tests/mpi/failures/main.cpp.
 #pragma once
 
 #include <drx/core/dtype.hpp>

@@ -1,5 +1,6 @@
 // drx/run/call/arguments.hpp: the arguments of a call: they are checked, and bound to the slots of the program's
 // inputs.
+// Tested by tests/unit/run/placed_results.cpp and tests/mpi/failures/main.cpp.
 #pragma once
 
 #include <drx/run/call/members.hpp>

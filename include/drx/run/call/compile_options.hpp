@@ -1,4 +1,5 @@
 // drx/run/call/compile_options.hpp: the options with which a program is compiled.
+// Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 
 #include <drx/core/placement.hpp>

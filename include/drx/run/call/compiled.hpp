@@ -1,4 +1,5 @@
 // drx/run/call/compiled.hpp: a program made ready to run: its workspaces are laid out, and calls allocate nothing.
+// Tested by tests/unit/run/executor.cpp and tests/unit/run/executor_threads.cpp.
 #pragma once
 
 #include <drx/core/errors.hpp>

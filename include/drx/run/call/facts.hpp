@@ -1,4 +1,5 @@
 // drx/run/call/facts.hpp: what the tape says of a call: of its inputs, of its outputs, and of how members lie.
+// Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 
 #include <drx/run/data/frame.hpp>

@@ -1,5 +1,6 @@
 // drx/run/call/members.hpp: the number of members of each placement in a call. Arguments, the program and its options
 // give such numbers, which must agree.
+// Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 
 #include <drx/run/call/facts.hpp>

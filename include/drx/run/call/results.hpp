@@ -1,4 +1,5 @@
 // drx/run/call/results.hpp: the results of a call: written where the caller wants them, or copied there.
+// Tested by tests/unit/run/placed_results.cpp and tests/unit/run/results_over_arguments.cpp.
 #pragma once
 
 #include <drx/run/call/arguments.hpp>

@@ -1,4 +1,5 @@
 // drx/run/data/frame.hpp: the state of running code: the workspaces, the slots, and the member that it is at.
+// Tested by tests/unit/run/executor.cpp.
 #pragma once
 
 #include <drx/plan/memory/workspace.hpp>

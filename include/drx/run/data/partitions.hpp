@@ -1,5 +1,6 @@
 // drx/run/data/partitions.hpp: placed values at run time: each rank holds a contiguous range of the members, in one
 // array per leaf: [member][elements]; for a nested placement [member][member of it][elements], with offsets.
+// Tested by tests/unit/run/place_memory.cpp and tests/mpi/reductions.cpp.
 #pragma once
 
 #include <drx/core/structure.hpp>

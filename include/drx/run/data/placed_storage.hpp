@@ -1,6 +1,7 @@
 // drx/run/data/placed_storage.hpp: placed values that are held whole: results of the program, operands and results of
 // loops and branches. Their elements have the order of this rank's members and, inside a member, of the members nested
 // in it.
+// Tested by tests/unit/run/placed_loops.cpp.
 #pragma once
 
 #include <drx/run/data/frame.hpp>

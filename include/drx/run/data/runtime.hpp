@@ -1,4 +1,5 @@
 // drx/run/data/runtime.hpp: the state that a compiled program keeps from call to call, beside its workspaces.
+// Tested by tests/mpi/reductions.cpp.
 #pragma once
 
 #include <drx/run/data/member_exchange.hpp>

@@ -1,5 +1,6 @@
 // drx/run/data/shards.hpp: members that are split into shards, which lie on several ranks: which ranks share a member,
 // and the communication between them.
+// Tested by tests/mpi/shards.cpp.
 #pragma once
 
 #include <drx/run/data/buffer.hpp>

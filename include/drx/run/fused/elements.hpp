@@ -6,6 +6,7 @@
 //
 // Some functions are fast in a range only (prim::row_of<p>::near). A loop with one of them runs in chunks; a chunk with
 // an operand out of range runs again with the exact forms.
+// Tested by tests/unit/run/executor.cpp and tests/unit/run/long_functions.cpp.
 #pragma once
 
 #include <drx/run/fused/loop.hpp>

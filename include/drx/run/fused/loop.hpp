@@ -1,4 +1,5 @@
 // drx/run/fused/loop.hpp: the facts about a fused loop: its rows and columns, and the source of each entry's operands.
+// Tested by tests/unit/run/executor.cpp.
 #pragma once
 
 #include <drx/run/data/frame.hpp>

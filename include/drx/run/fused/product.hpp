@@ -1,5 +1,6 @@
 // drx/run/fused/product.hpp: a matrix product and the fused loop that reads it, which runs over each tile as soon as
 // that is finished. If all entries are plain arithmetic, the loop takes the packs from the product's registers.
+// Tested by tests/unit/run/products.cpp and tests/unit/run/results_over_arguments.cpp.
 #pragma once
 
 #include <drx/run/fused/elements.hpp>

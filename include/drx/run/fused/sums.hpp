@@ -1,4 +1,5 @@
 // drx/run/fused/sums.hpp: a fused loop that adds up its rows: it sums its results, or its operands, over the rows.
+// Tested by tests/unit/run/sums_of_loops.cpp.
 #pragma once
 
 #include <drx/run/fused/packs.hpp>

@@ -8,6 +8,7 @@
 //   other.
 // A long epilogue over packs (tanh) also has a type `beside_products`: a tile's packs go through it one by one between
 // the steps of the next tile's products, which fill the time that its chain of operations leaves.
+// Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
 #include <drx/run/packs/pack.hpp>

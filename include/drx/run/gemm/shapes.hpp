@@ -1,5 +1,6 @@
 // drx/run/gemm/shapes.hpp: matrix products of shapes that do not suit register tiles: with few columns or rows, with
 // wide rows that are transposed, and matrices times vectors.
+// Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
 #include <drx/run/gemm/tiles.hpp>

@@ -4,6 +4,7 @@
 // Where N is no multiple of W, the last pack starts at column N - W: it computes some columns twice, but needs neither
 // a mask nor padding. The order of summation depends on the sizes alone, so that equal inputs give equal bits wherever
 // they lie in memory.
+// Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
 #include <drx/run/packs/long_sums.hpp>

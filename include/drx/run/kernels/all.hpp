@@ -1,5 +1,6 @@
 // drx/run/kernels/all.hpp: runs the steps of a region: fused loops, and entries with their kernels. (A stage's kernel
 // is in stage.hpp.)
+// Tested by tests/unit/run/executor.cpp.
 #pragma once
 
 #include <drx/run/kernels/convolutions.hpp>

@@ -5,6 +5,7 @@
 // input is the same code on the kernel with its channels exchanged, a copy in the entry's scratch memory. The
 // derivative with respect to the kernel has tiles of R input channels times P packs of output channels, over all
 // positions.
+// Tested by tests/unit/run/convolution.cpp.
 #pragma once
 
 #include <drx/run/packs/pack.hpp>

@@ -1,4 +1,5 @@
 // drx/run/kernels/convolutions.hpp: the kernels of convolutions and of their derivatives.
+// Tested by tests/unit/run/convolution.cpp.
 #pragma once
 
 #include <drx/run/kernels/convolution_loops.hpp>

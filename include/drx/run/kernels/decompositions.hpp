@@ -1,5 +1,6 @@
 // drx/run/kernels/decompositions.hpp: the kernels of QR, symmetric eigenvalues and singular values: the loops of plain
 // evaluation, in the workspace.
+// Tested by tests/unit/run/linear_algebra.cpp.
 #pragma once
 
 #include <drx/primitives/decompositions.hpp>

@@ -1,4 +1,5 @@
 // drx/run/kernels/fold_operations.hpp: the operations of sums and extrema.
+// Tested by tests/unit/run/executor.cpp.
 #pragma once
 
 #include <drx/config.hpp>

@@ -1,4 +1,5 @@
 // drx/run/kernels/folds.hpp: the kernels of sums and extrema over axes of an array.
+// Tested by tests/unit/run/executor.cpp and tests/unit/run/long_sums.cpp.
 #pragma once
 
 #include <drx/run/kernels/fold_operations.hpp>

@@ -1,5 +1,6 @@
 // drx/run/kernels/kernel.hpp: kernels: the code of a step that is one entry is a specialisation of `kernel`. Without
 // one, the entry is computed by its primitive's plain evaluation: right, but neither fast nor free of allocation.
+// Tested by tests/unit/run/executor.cpp.
 #pragma once
 
 #include <drx/run/data/frame.hpp>

@@ -1,4 +1,5 @@
 // drx/run/kernels/layout.hpp: the kernels that move elements: transpose, slice, pad, concatenate.
+// Tested by tests/unit/run/executor.cpp.
 #pragma once
 
 #include <drx/run/kernels/kernel.hpp>

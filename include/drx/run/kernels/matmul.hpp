@@ -1,6 +1,7 @@
 // drx/run/kernels/matmul.hpp: the kernel of matrix products: small ones run in register tiles, large ones in Eigen.
 // Exceptions are products with vectors, and sums so long that Eigen's chain of additions, one for each few hundred
 // terms, would lose digits.
+// Tested by tests/unit/run/long_products.cpp and tests/unit/run/gemm.cpp.
 #pragma once
 
 #include <drx/run/gemm/gemm.hpp>

@@ -1,5 +1,6 @@
 // drx/run/kernels/pooling.hpp: the kernels of pooling: sums and extrema of windows, and of elements at chosen positions
 // in them.
+// Tested by tests/unit/run/convolution.cpp.
 #pragma once
 
 #include <drx/run/kernels/convolution_loops.hpp>

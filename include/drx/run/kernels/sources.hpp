@@ -1,5 +1,6 @@
 // drx/run/kernels/sources.hpp: the kernels of entries without array operands: members' numbers, stored constants,
 // random numbers.
+// Tested by tests/unit/run/random.cpp and tests/unit/run/executor_placements.cpp.
 #pragma once
 
 #include <drx/run/kernels/kernel.hpp>

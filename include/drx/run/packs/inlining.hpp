@@ -1,5 +1,6 @@
 // drx/run/packs/inlining.hpp: attributes of functions over packs and of loops: inlining, unrolling, independence of
 // iterations.
+// Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
 #include <drx/config.hpp>

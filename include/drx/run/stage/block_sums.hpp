@@ -1,5 +1,6 @@
 // drx/run/stage/block_sums.hpp: a block's last products, x^T r over its members, are added directly to the sums in the
 // node.
+// Tested by tests/unit/run/long_members.cpp and tests/unit/run/many_members.cpp.
 #pragma once
 
 #include <drx/run/kernels/all.hpp>

@@ -1,5 +1,6 @@
 // drx/run/stage/exchange.hpp: results of a stage that are not folded, sent between members on several ranks: gathered,
 // permuted, transposed, or parts of members in shards.
+// Tested by tests/mpi/gather.cpp and tests/mpi/loops_with_collectives.cpp.
 #pragma once
 
 #include <drx/run/kernels/fold_operations.hpp>

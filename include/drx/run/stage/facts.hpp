@@ -1,5 +1,6 @@
 // drx/run/stage/facts.hpp: the facts about a stage: its bodies, how its results are folded, and their places in a node
 // of the tree.
+// Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 
 #include <drx/run/data/executor.hpp>

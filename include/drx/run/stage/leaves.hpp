@@ -1,5 +1,6 @@
 // drx/run/stage/leaves.hpp: the leaves of a stage's tree: one member each, or the members of a block; two blocks may be
 // at work in turns.
+// Tested by tests/unit/run/many_members.cpp and tests/mpi/reductions.cpp.
 #pragma once
 
 #include <drx/run/stage/members.hpp>

@@ -1,5 +1,6 @@
 // drx/run/stage/members.hpp: one member of a stage, or a block of them: the addresses of its inputs, the steps of its
 // body, the places of its results.
+// Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 
 #include <drx/run/stage/nodes.hpp>

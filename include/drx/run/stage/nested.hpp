@@ -1,4 +1,5 @@
 // drx/run/stage/nested.hpp: a stage inside a member of another stage, over the members of that member.
+// Tested by tests/unit/run/executor_placements.cpp and tests/mpi/reductions.cpp.
 #pragma once
 
 #include <drx/run/stage/exchange.hpp>

@@ -1,5 +1,6 @@
 // drx/run/stage/nodes.hpp: arithmetic on the nodes of a stage's tree: two neighbours become one, the root becomes the
 // stage's results.
+// Tested by tests/unit/run/executor_placements.cpp and tests/unit/run/largest_member.cpp.
 #pragma once
 
 #include <drx/run/kernels/fold_operations.hpp>

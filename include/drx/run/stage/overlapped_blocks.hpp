@@ -1,6 +1,7 @@
 // drx/run/stage/overlapped_blocks.hpp: blocks of long members in turns, each on one of two frames. A block's
 // elementwise functions are a chain of hundreds of cycles, of which a processor sees only one at a time; meanwhile it
 // computes the next block's dot products, and reads memory.
+// Tested by tests/unit/run/many_members.cpp.
 #pragma once
 
 #include <drx/run/data/frame.hpp>

@@ -1,6 +1,7 @@
 // drx/run/stage/rank_tree.hpp: reduction over many ranks of nodes too small to be split and too many for every rank to
 // gather: lists of subtrees go up a binary tree of ranks, where each is joined with the one to its right, and the sum
 // comes down it.
+// Tested by tests/mpi/large_results.cpp.
 #pragma once
 
 #include <drx/run/data/node_list.hpp>

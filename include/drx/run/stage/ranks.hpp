@@ -1,5 +1,6 @@
 // drx/run/stage/ranks.hpp: the ranks' nodes become one, in the way that suits their number and size: every rank gathers
 // all, each folds a piece of them, they go up a tree of ranks, or MPI adds them.
+// Tested by tests/mpi/reductions.cpp and tests/mpi/large_results.cpp.
 #pragma once
 
 #include <drx/run/stage/rank_tree.hpp>

@@ -1,6 +1,7 @@
 // drx/run/stage/split_reduction.hpp: reduction of large results over ranks. Each rank receives its piece of all ranks'
 // subtrees, folds them by the tree and gives the folded piece to the others. The sum is the same, to the last bit, as
 // if every rank folded everything, for a fraction of the bytes: twice a result's size, however many ranks there are.
+// Tested by tests/mpi/large_results.cpp.
 #pragma once
 
 #include <drx/run/stage/nodes.hpp>

@@ -7,6 +7,7 @@
 // stage_facts: the facts from the tape. stage_members: one member, or a block of them. stage_leaves: those as leaves of
 // the tree. stage_nodes: two nodes become one. stage_top: members over threads and ranks. stage_ranks: the ranks'
 // nodes. stage_exchange: messages between members. stage_nested: members of a member.
+// Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 
 #include <drx/run/stage/nested.hpp>

@@ -1,5 +1,6 @@
 // drx/run/stage/thread_frames.hpp: the frames of a thread: one with slots, numbers and a workspace of its own, and a
 // second one after it if blocks take turns.
+// Tested by tests/unit/run/executor_threads.cpp.
 #pragma once
 
 #include <drx/run/data/runtime.hpp>

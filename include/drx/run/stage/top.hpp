@@ -1,5 +1,6 @@
 // drx/run/stage/top.hpp: a stage over members that are dealt out to ranks: each thread goes through its share of them,
 // then the ranks exchange their nodes and results.
+// Tested by tests/unit/run/executor_threads.cpp and tests/mpi/reductions.cpp.
 #pragma once
 
 #include <drx/run/stage/exchange.hpp>

@@ -1,0 +1,46 @@
+#include <drx/run/data/member_exchange.hpp>
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using drx::run::member_exchange;
+using drx::run::member_transfer;
+
+namespace {
+
+constexpr std::int64_t members = 5;
+constexpr std::int64_t boundaries[] = {0, members};
+
+/// Each member gets the values of the one before it, the first none.
+constexpr auto shift = [](const member_exchange::block& to, const member_exchange::block& from, const auto& get) {
+  for (std::int64_t m = to.begin; m < to.end; ++m)
+    for (std::int64_t k = 0; k < 2; ++k)
+      if (m > 0 && from.holds(m - 1)) get(m, k, m - 1, k);
+};
+/// Piece k of member m goes to member k as its piece m.
+constexpr auto transposition = [](const member_exchange::block& to, const member_exchange::block& from, const auto& get) {
+  for (std::int64_t m = to.begin; m < to.end; ++m)
+    for (std::int64_t k = 0; k < members; ++k)
+      if (from.holds(k)) get(m, k, k, m);
+};
+
+template <class Route>
+auto transfer(std::vector<double>& values, Route route) {
+  const auto pieces = static_cast<std::int64_t>(values.size()) / members;
+  return member_transfer{reinterpret_cast<std::byte*>(values.data()), pieces, static_cast<std::int64_t>(sizeof(double)), route};
+}
+
+}  // namespace
+
+TEST_CASE("transfers among one rank's members, several at once; who gets nothing has zeros") {
+  std::vector<double> shifted(2 * members), transposed(members * members);
+  for (std::size_t i = 0; i < shifted.size(); ++i) shifted[i] = static_cast<double>(i + 1);
+  for (std::size_t i = 0; i < transposed.size(); ++i) transposed[i] = static_cast<double>(i);
+  drx::single_rank rank;
+  member_exchange exchange;
+  exchange.run(rank, boundaries, transfer(shifted, shift), transfer(transposed, transposition));
+  CHECK(shifted == std::vector<double>{0, 0, 1, 2, 3, 4, 5, 6, 7, 8});
+  for (std::size_t m = 0; m < members; ++m)
+    for (std::size_t k = 0; k < members; ++k) CHECK(transposed[m * members + k] == static_cast<double>(k * members + m));
+}
