@@ -1,5 +1,5 @@
-// drx/functions/argmax.hpp: the position of the largest or smallest element along an axis; whether all or any hold.
-// Compositions of reductions and comparisons: no derivative passes.
+// drx/functions/argmax.hpp: the position of the largest or smallest element along an axis; whether all or any elements
+// are true. These are compositions of reductions and comparisons: no derivative passes through them.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -14,7 +14,7 @@ struct kept_axis {  // A's shape with extent 1 at the axis
     return s;
   }();
 };
-/// y, reduced over an axis of A, with that axis as one of extent 1, so that it broadcasts against A.
+/// y, reduced over an axis of A, with that axis restored at extent 1, so that it broadcasts against A.
 template <class A, int Axis, class Y>
 constexpr auto keep_axis(const Y& y) {
   using S = kept_axis<A, Axis>;
@@ -34,10 +34,10 @@ constexpr auto first_best(const A& x, const Best& best) {  // a NaN counts as be
 }  // namespace detail
 
 // clang-format off
-/// Where the largest element along Axis stands, an int32; the first of equal ones.  argmax(x), argmax<0>(x)
+/// The position of the largest element along Axis, an int32; the first of equal ones.  argmax(x), argmax<0>(x)
 template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
 constexpr auto argmax(const A& x) { return detail::first_best<Axis>(x, max<Axis>(x)); }
-/// Where the smallest element along Axis stands, an int32; the first of equal ones.
+/// The position of the smallest element along Axis, an int32; the first of equal ones.
 template <int Axis = -1, class A> requires detail::Searchable<A, Axis>
 constexpr auto argmin(const A& x) { return detail::first_best<Axis>(x, min<Axis>(x)); }
 
@@ -60,7 +60,7 @@ using not_mask_t = std::conditional_t<Placed<A>, error::array_operation_on_a_pla
 /// Whether all elements along the axes (or of the whole array) are true.
 template <int... Axes, class A> requires detail::Mask<A, Axes...>
 constexpr auto all_of(const A& x) { return sum<Axes...>(cast<std::int32_t>(!x)) == 0; }
-/// Whether one of the elements along the axes (or of the whole array) is true.
+/// Whether any element along the axes (or of the whole array) is true.
 template <int... Axes, class A> requires detail::Mask<A, Axes...>
 constexpr auto any_of(const A& x) { return sum<Axes...>(cast<std::int32_t>(x)) > 0; }
 

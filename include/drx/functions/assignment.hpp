@@ -1,4 +1,5 @@
-// drx/functions/assignment.hpp: x += y is x = x + y, and so on, for arrays, structures and placed values.
+// drx/functions/assignment.hpp: compound assignment: x += y is x = x + y, and so on, for arrays, structures and placed
+// values.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -31,18 +32,18 @@ concept Divides = Assigned<A, B> && requires(A& a, const B& b) {
 };
 }  // namespace detail
 
-// (No deleted twins: a statement has no type that says that the compiler has complained.)
+// (There are no deleted twins: a statement has no type that could show that the compiler has complained.)
 // clang-format off
-/// a = a + b, for arrays, structures and placed values, where the result is of a's type.
+/// a = a + b, for arrays, structures and placed values; the result must have a's type.
 template <class A, class B> requires detail::Adds<A, B>
 constexpr A& operator+=(A& a, const B& b) { return a = a + b; }
-/// a = a - b, for arrays, structures and placed values, where the result is of a's type.
+/// a = a - b, for arrays, structures and placed values; the result must have a's type.
 template <class A, class B> requires detail::Subtracts<A, B>
 constexpr A& operator-=(A& a, const B& b) { return a = a - b; }
-/// a = a * b, for arrays, structures and placed values, where the result is of a's type.
+/// a = a * b, for arrays, structures and placed values; the result must have a's type.
 template <class A, class B> requires detail::Multiplies<A, B>
 constexpr A& operator*=(A& a, const B& b) { return a = a * b; }
-/// a = a / b, for arrays, structures and placed values, where the result is of a's type.
+/// a = a / b, for arrays, structures and placed values; the result must have a's type.
 template <class A, class B> requires detail::Divides<A, B>
 constexpr A& operator/=(A& a, const B& b) { return a = a / b; }
 // clang-format on

@@ -1,4 +1,4 @@
-// drx/functions/axes.hpp: axes of extent 1 put in and taken out, arrays repeated along their axes.
+// drx/functions/axes.hpp: adding and removing axes of extent 1, and repeating arrays along their axes.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -99,7 +99,7 @@ template <std::int64_t N, class A, int Axis> struct repeated_along {
 }  // namespace detail
 
 namespace emit {
-/// x seen as {before, n, behind}, with n copies of the middle axis as a whole, or of each of its elements.
+/// x seen as {before, n, behind}, with n copies of the whole middle axis, or of each of its elements.
 constexpr int copies_along(builder& b, int x, std::int64_t before, std::int64_t n, std::int64_t behind,
                            std::int64_t times, bool whole) {
   if (times == 1) return x;
@@ -109,15 +109,15 @@ constexpr int copies_along(builder& b, int x, std::int64_t before, std::int64_t 
 }  // namespace emit
 
 // clang-format off
-/// x with axes of extent 1 at Axes of the result, from the end where negative.  expand_dims<0, -1>(x)
+/// x with axes of extent 1 at the places Axes of the result; negative ones count from the end.  expand_dims<0, -1>(x)
 template <int... Axes, class A> requires(sizeof...(Axes) > 0 && detail::Expandable<A, Axes...>)
 constexpr auto expand_dims(const A& x) { return detail::reshaped<A, detail::expanded<A, Axes...>>(x); }
-/// x without Axes, which are of extent 1; without all such axes where none are given.  squeeze<0>(x), squeeze(x)
+/// x without Axes, which have extent 1; by default, without all axes of extent 1.  squeeze<0>(x), squeeze(x)
 template <int... Axes, class A> requires detail::Squeezable<A, Axes...>
 constexpr auto squeeze(const A& x) { return detail::reshaped<A, detail::squeezed<A, Axes...>>(x); }
 // clang-format on
 
-/// Copies of x behind each other: Times of them along each of the last axes, or along new ones in front.
+/// Copies of x one after the other: Times along each of the last axes, or along new axes in front.
 /// tile<2>(x), tile<2, 1>(x)
 template <std::int64_t... Times, class A>
   requires detail::Tileable<A, Times...>
@@ -135,7 +135,7 @@ constexpr auto tile(const A& x) {
     return emit::reshape(b, id, S::value);
   });
 }
-/// Each element along Axis N times, by default along axis 0.  repeat<2>(x): x0, x0, x1, x1, ...
+/// Each element along Axis repeated N times, by default along axis 0.  repeat<2>(x): x0, x0, x1, x1, ...
 template <std::int64_t N, int Axis = 0, class A>
   requires detail::Repeatable<N, A, Axis>
 constexpr auto repeat(const A& x) {

@@ -1,4 +1,5 @@
-// drx/functions/diagonal.hpp: the diagonal of matrices, and matrices of a diagonal. Both are a stride along the elements in a row.
+// drx/functions/diagonal.hpp: the diagonal of matrices, and diagonal matrices. Both are a stride along the elements in
+// row-major order.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -23,7 +24,7 @@ struct matrix_extents {
 };
 }  // namespace detail
 
-/// The diagonal of matrices, the last two axes; leading axes are a batch.  sum(diagonal(x)) is the trace
+/// The diagonal of matrices, which are the last two axes; leading axes are a batch.  sum(diagonal(x)) is the trace
 template <class A>
   requires detail::HasAxes<A, 2>
 constexpr auto diagonal(const A& x) {
@@ -42,7 +43,8 @@ template <class A, class Why = detail::not_axes_t<A>>
   requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 2>)
 Why diagonal(const A&) = delete;  // drx: of matrices, the last two axes (diagonal_matrix(x) makes one of a vector); of a placed value in a map
 
-/// Square matrices with x on the diagonal and zeros beside it; leading axes are a batch.  diagonal_matrix(x), x of shape [n]: [n, n]
+/// Square matrices with x on the diagonal and zeros elsewhere; leading axes are a batch.  diagonal_matrix(x), x of
+/// shape [n]: [n, n]
 template <class A>
   requires detail::HasAxes<A, 1>
 constexpr auto diagonal_matrix(const A& x) {

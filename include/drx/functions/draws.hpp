@@ -1,4 +1,4 @@
-// drx/functions/draws.hpp: random numbers of more distributions, made of uniform ones as JAX makes them.
+// drx/functions/draws.hpp: random numbers of further distributions, made from uniform ones as in JAX.
 #pragma once
 
 #include <drx/functions/argmax.hpp>
@@ -9,8 +9,8 @@
 
 namespace drx {
 
-/// Exponential of rate 1: -log(1 - u), u uniform in [0, 1). Another rate is arithmetic: exponential<float, 3>(key) /
-/// rate.
+/// Draws from the exponential distribution of rate 1: -log(1 - u), u uniform in [0, 1). For another rate, divide:
+/// exponential<float, 3>(key) / rate.
 template <class T, std::int64_t... E, class K>
   requires(detail::Key<K> && std::is_floating_point_v<T>)
 constexpr array<T, E...> exponential(const K& key) {
@@ -20,7 +20,7 @@ template <Element T, std::int64_t... E, class K, class Why = decltype(detail::ra
   requires(detail::RandomOperands<K> && !(detail::Key<K> && std::is_floating_point_v<T>))
 Why exponential(const K&) = delete;  // drx: exponential<float, extents...>(key): of a key that random_key, split or fold_in gave; float or double; of a placed key in a map
 
-/// Gumbel's distribution: -log(-log(u)), u uniform in (0, 1).
+/// Draws from Gumbel's distribution: -log(-log(u)), u uniform in (0, 1).
 template <class T, std::int64_t... E, class K>
   requires(detail::Key<K> && std::is_floating_point_v<T>)
 constexpr array<T, E...> gumbel(const K& key) {
@@ -31,7 +31,7 @@ template <Element T, std::int64_t... E, class K, class Why = decltype(detail::ra
 Why gumbel(const K&) = delete;  // drx: gumbel<float, extents...>(key): of a key that random_key, split or fold_in gave; float or double; of a placed key in a map
 
 namespace detail {
-/// The Gumbel numbers that are added to logits A for draws of shape E..., or of A without its last axis.
+/// The Gumbel numbers that are added to logits A for draws of shape E..., or of A's shape without its last axis.
 template <class A, std::int64_t... E> struct category_draws {
   static constexpr shape value = [] {
     shape s = A::shape;
@@ -60,8 +60,8 @@ constexpr auto gumbel_of(const K& key, std::integer_sequence<int, I...>) {
 }  // namespace detail
 
 /// Class numbers, int32, drawn with probabilities softmax(logits) along the last axis: one for each of the leading
-/// axes, or extents E..., to which these broadcast.  categorical(key, logits), categorical<100>(key, logits) of one row
-/// of logits
+/// axes, or in the shape E..., to which these broadcast.  categorical(key, logits), categorical<100>(key, logits) with
+/// one row of logits
 template <std::int64_t... E, class K, class A>
   requires(detail::Key<K> && detail::Logits<A, E...>)
 constexpr auto categorical(const K& key, const A& logits) {

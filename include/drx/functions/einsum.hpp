@@ -1,5 +1,5 @@
 // drx/functions/einsum.hpp: sums of products, written by the letters of axes. They become reshapes, transposes, sums,
-// products of matrices and, where no letter is summed that two operands have, elementwise products.
+// matrix products and, if no summed letter is in two operands, elementwise products.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -19,12 +19,11 @@ template <std::size_t N> struct einsum_letters {
 namespace detail {
 enum class einsum_fault : std::int8_t { none, specification, rank, extents, axes };
 
-/// The axes of operands and result. A letter is a label of its own; the axes of `...` are -1, -2 and so on from the
-/// last one.
+/// The axes of operands and result. Each letter is a label; the axes of `...` are -1, -2 and so on from the last one.
 struct einsum_form {
   vec<vec<int>> in;
   vec<int> out;
-  vec<int> labels;            // all that there are,
+  vec<int> labels;            // all labels,
   vec<std::int64_t> extents;  // and their extents
   einsum_fault fault;
 
@@ -36,7 +35,7 @@ struct einsum_form {
     return s;
   }
   [[nodiscard]] constexpr shape result() const { return extents_of(out); }
-  /// The labels that are needed behind the product of operands up to `last`.
+  /// The labels that are needed after the product of operands up to `last`.
   [[nodiscard]] constexpr vec<int> kept_after(int last) const {
     vec<int> kept = out;
     for (int k = last + 1; k < in.size(); ++k) kept.append(in[k]);
@@ -46,7 +45,7 @@ struct einsum_form {
  private:
   constexpr einsum_fault parse(const char* text, const vec<shape>& shapes) {
     constexpr auto wrong = einsum_fault::specification;
-    int longest = 0;  // of all `...`
+    int longest = 0;  // over all `...`
     bool dots = false;
     for (int k = 0; k < shapes.size(); ++k) {
       if (k > 0 && *text++ != ',') return wrong;
@@ -77,8 +76,8 @@ struct einsum_form {
         if (labels.find(out[i]) < 0 || (k < i && out[k] == out[i])) return wrong;
     return too_many_axes() ? einsum_fault::axes : einsum_fault::none;
   }
-  /// Letters, and how many of them stand before `...`, up to a comma, an arrow or the end; false where something else
-  /// stands there.
+  /// Reads letters, and how many of them come before `...`, up to a comma, an arrow or the end; returns false at any
+  /// other character.
   static constexpr bool read(const char*& text, vec<int>& names, int& before_dots) {
     for (;; ++text) {
       if (*text == ' ') continue;
@@ -110,7 +109,8 @@ struct einsum_form {
     if (label < 0 && extents[k] == 1) extents[k] = n;
     return extents[k] == n || (label < 0 && n == 1);
   }
-  /// Without a result: the axes of `...`, then what occurs once, in the alphabet's order.
+  /// The result's axes when none are given: the axes of `...`, then the letters that occur once, in the alphabet's
+  /// order.
   constexpr void implied(int longest) {
     for (int k = longest; k > 0; --k) out.push_back(-k);
     for (int letter = 'A'; letter <= 'z'; ++letter) {
@@ -120,7 +120,7 @@ struct einsum_form {
       if (times == 1) out.push_back(letter);
     }
   }
-  /// Of the result, or of what is computed on the way.
+  /// Whether the result, or an intermediate one, has too many axes.
   [[nodiscard]] constexpr bool too_many_axes() const {
     vec<int> product = in[0];
     for (int k = 1; k < in.size(); ++k) {
@@ -162,8 +162,8 @@ struct einsum_writer {
     for (int label : order) p.push_back(x.labels.find(label));
     return {emit::transpose(b, x.id, p), order};
   }
-  /// Operand k with each label once, and those only that stand in the product before, in the result or in an operand
-  /// behind.
+  /// Operand k with each label once, and only those labels that are in the product so far, in the result or in a later
+  /// operand.
   constexpr einsum_value prepared(int id, int k, const vec<int>& before) {
     einsum_value x{id, form.in[k]};
     for (int i = x.labels.size() - 1; i >= 0; --i)  // `...` of extent 1 is broadcast
@@ -187,7 +187,7 @@ struct einsum_writer {
       if (i != axis) rest.push_back(labels[i]);
     return rest;
   }
-  /// Axes i < j as one, behind the others.
+  /// Axes i < j as one, after the others.
   constexpr einsum_value diagonal(const einsum_value& x, int i, int j) {
     vec<std::int64_t> p;
     vec<int> labels;
@@ -220,7 +220,7 @@ struct einsum_writer {
     }
     return {emit::sum(b, x.id, axes), labels};
   }
-  /// x with the axes `all`, of extent 1 those that it has not, repeated.
+  /// x with the axes `all`; axes that it lacks are repeated from extent 1.
   constexpr int spread(const einsum_value& x, const vec<int>& all) {
     vec<int> own;
     shape s;
@@ -253,7 +253,7 @@ struct einsum_writer {
     const int p = matrices(x, batch, left, inner, turned_x), q = matrices(y, batch, inner, right, turned_y);
     return {emit::reshape(b, emit::matmul(b, p, q, turned_x, turned_y), form.extents_of(result)), result};
   }
-  /// x as matrices of rows and columns, or turned, where it has its axes in that order.
+  /// x as matrices of rows and columns, or transposed if its axes have that order.
   constexpr int matrices(const einsum_value& x, const vec<int>& batch, const vec<int>& rows, const vec<int>& columns,
                          bool& turned) {
     const vec<int> straight = joined(joined(batch, rows), columns), other = joined(joined(batch, columns), rows);
@@ -309,11 +309,12 @@ template <einsum_letters Letters, class... A>
 concept Contractible = std::is_same_v<decltype(einsum_of<Letters, A...>::misuse()), fine>;
 }  // namespace detail
 
-/// The sum of products that the letters describe, as in NumPy: each operand has a letter for each axis; a letter that
-/// is missing in the result is summed over, one that an operand has twice stands for its diagonal. `...` are further
-/// axes, which broadcast. Without `->` the result has the letters that occur once, in the alphabet's order. Of any
-/// number of arrays of one element type, not bool; products are formed from the left to the right, and no result on the
-/// way may have more than eight axes. einsum<"ij,jk->ik">(a, b), einsum<"bij,bij->b">(x, y), einsum<"ii">(a)
+/// The sum of products that the letters describe, as in NumPy. Each operand has a letter for each axis; a letter that
+/// is missing in the result is summed over, and a letter that occurs twice in an operand means its diagonal. `...` are
+/// further axes, which broadcast. Without `->` the result has the letters that occur once, in the alphabet's order. It
+/// takes any number of arrays of one element type, not bool; products are formed from left to right, and no
+/// intermediate result may have more than eight axes. einsum<"ij,jk->ik">(a, b), einsum<"bij,bij->b">(x, y),
+/// einsum<"ii">(a)
 template <einsum_letters Letters, class... A>
   requires(sizeof...(A) > 0 && detail::Contractible<Letters, A...>)
 constexpr auto einsum(const A&... x) {
@@ -330,7 +331,7 @@ template <einsum_letters Letters, class... X>
   requires error::AnyReported<X...>
 error::reported einsum(const X&...);
 
-/// All products of an element of x and one of y, which are taken as vectors: of shape [x's size, y's size].
+/// All products of an element of x and one of y, both taken as vectors: the shape is [x's size, y's size].
 template <class A, class B>
   requires detail::OuterFactors<A, B>
 constexpr auto outer(const A& x, const B& y) {

@@ -1,4 +1,4 @@
-// drx/functions/fori_loop.hpp: a loop of a fixed number of steps.
+// drx/functions/fori_loop.hpp: a loop with a fixed number of steps.
 #pragma once
 
 #include <drx/functions/loop_memory.hpp>
@@ -10,7 +10,7 @@ namespace drx {
 namespace detail {
 
 using index_t = array<std::int32_t>;
-/// Whether the counter of a loop, an int32, holds the number of steps.
+/// Whether the loop's counter, an int32, can hold the number of steps.
 template <std::int64_t Steps>
 concept CountableSteps = Steps <= std::numeric_limits<std::int32_t>::max();
 template <class Body, class C>
@@ -47,8 +47,8 @@ constexpr auto loop_misuse() {
 template <class Body, class Carry>
 concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), fine>;
 
-/// Adds the loop whose region was traced with inputs (index, carry, slices); captured values are its constants. A guarded
-/// one goes on as long as its first carry is true.
+/// Adds the loop whose region was traced with inputs (index, carry, slices); captured values are its constants. A
+/// guarded loop goes on as long as its first carry is true.
 template <class R>
 constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::int64_t length, int carries, bool guarded,
                             const loop_options& options, const auto& operands_on) {
@@ -69,9 +69,9 @@ constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::in
 
 }  // namespace detail
 
-/// carry = body(carry), or body(i, carry) with i an int32 counting from 0, Steps times. `options`: what is kept for reverse
-/// mode (keep_carries, keep_all, checkpoint_every<K>, recompute_all), and whether the loop may carry products (carry_products,
-/// no_carried_products); both as {keep_all, no_carried_products}.
+/// carry = body(carry), or body(i, carry) with i an int32 counting from 0, Steps times. `options`: the residuals that
+/// are kept for reverse mode (keep_carries, keep_all, checkpoint_every<K>, recompute_all), and whether the loop may
+/// carry products (carry_products, no_carried_products); for both, write {keep_all, no_carried_products}.
 template <std::int64_t Steps, class Carry, class Body>
   requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && detail::LoopBody<Body, Carry>)
 constexpr auto fori_loop(const Carry& init, const Body& body, const loop_options& options = {}) {

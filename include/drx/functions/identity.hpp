@@ -9,7 +9,8 @@ template <class A>
 concept SquareShape = Array<A> && prim::rules::square_matrix::fits(A::shape);  // drx: identity<array<T, n, n>>(): the last two extents are equal; of others: cast<T>(iota<A, 0>() == iota<A, 1>())
 }  // namespace detail
 
-/// Ones on the diagonal of the last two axes, which have one extent, and zeros beside it.  identity<array<float, 3, 3>>()
+/// Ones on the diagonal of the last two axes, which have the same extent, and zeros elsewhere.  identity<array<float,
+/// 3, 3>>()
 template <class A>
   requires detail::SquareShape<A>
 constexpr A identity() {

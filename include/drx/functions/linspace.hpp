@@ -26,8 +26,8 @@ template <class A, class X, class Y> constexpr auto linspace_misuse() {
 }
 }  // namespace detail
 
-/// n numbers from start to stop, both among them, at equal distances, where A is array<T, n> of float or double; of
-/// one, start. start and stop are numbers or, in a traced function, arrays of rank 0 and A's element type.
+/// n numbers from start to stop, both included, at equal distances, where A is array<T, n> of float or double; for n =
+/// 1, start. start and stop are numbers or, in a traced function, arrays of rank 0 and A's element type.
 /// linspace<array<double, 5>>(0, 1)
 template <class A, class X, class Y>
   requires detail::RangeWith<A, X, Y>

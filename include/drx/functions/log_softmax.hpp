@@ -1,4 +1,4 @@
-// drx/functions/log_softmax.hpp: softmax, its logarithm, and log(sum(exp(x))), none of which overflows.
+// drx/functions/log_softmax.hpp: softmax, its logarithm, and log(sum(exp(x))), without overflow.
 #pragma once
 
 #include <drx/functions/argmax.hpp>
@@ -16,7 +16,8 @@ constexpr auto softmax_misuse() {
     return axis_misuse<A, Axis>();
   }
 }
-/// The largest element along the axis, for subtraction: the results do not depend on it, so neither do derivatives.
+/// The largest element along the axis, to be subtracted: the results do not depend on it, and so their derivatives do
+/// not.
 template <int Axis, class A>
 constexpr auto offset(const A& x) {
   return stop_gradient(keep_axis<A, Axis>(max<Axis>(x)));
@@ -36,7 +37,7 @@ constexpr A softmax(const A& x) {
   const A e = exp(x - detail::offset<Axis>(x));
   return e / detail::keep_axis<A, Axis>(sum<Axis>(e));
 }
-/// log(sum(exp(x))) along an axis, by default the last. Of -inf only it is -inf, with derivatives 0.
+/// log(sum(exp(x))) along an axis, by default the last. If all elements are -inf it is -inf, with derivatives 0.
 template <int Axis = -1, class A> requires detail::SoftmaxOperand<A, Axis>
 constexpr auto logsumexp(const A& x) {
   constexpr auto most = std::numeric_limits<typename A::value_type>::max();

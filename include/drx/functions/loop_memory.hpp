@@ -1,30 +1,32 @@
-// drx/functions/loop_memory.hpp: the options of a loop: whether it may carry products, and what it keeps of its steps for
-// reverse mode, against what it computes again. Keeping fewer carries is nesting loops: the outer one keeps its own carries
-// only, and runs the inner one again on the way back.
+// drx/functions/loop_memory.hpp: the options of a loop: whether it may carry products, and which residuals of its steps
+// it keeps for reverse mode, instead of computing them again. Keeping fewer carries means nesting loops: the outer one
+// keeps its own carries only, and runs the inner one again in the backward pass.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
 
 namespace drx {
 
-/// What a loop of n steps keeps for reverse mode. It changes memory and time, and nothing else but rounding.
+/// The residuals that a loop of n steps keeps for reverse mode. The choice changes memory, time and rounding only.
 struct loop_memory {
   enum class kind : std::int8_t { carries, everything, every, logarithmic };
   kind what = kind::carries;
   std::int64_t every = 1;
 };
-/// The carries of each step; the rest of a step is computed again. The default.
+/// Keeps the carries of each step; the rest of a step is computed again. The default.
 inline constexpr loop_memory keep_carries{};
-/// All that the way back needs of each step: nothing is computed twice, except in maps and branches inside of a step.
+/// Keeps all residuals of each step: nothing is computed twice, except in maps and branches inside a step.
 inline constexpr loop_memory keep_all{loop_memory::kind::everything};
-/// The carries of every K-th step, and of K steps at a time on the way back: n/K + K. Each step runs three times (by default twice).
+/// Keeps the carries of every K-th step and, in the backward pass, of K steps at a time: n/K + K. Each step runs three
+/// times (by default twice).
 template <std::int64_t K>
   requires(K > 0)
 inline constexpr loop_memory checkpoint_every{loop_memory::kind::every, K};
-/// The carries of about 4 log4(n) steps. Each step runs about log4(n) + 1 times.
+/// Keeps the carries of about 4 log4(n) steps. Each step runs about log4(n) + 1 times.
 inline constexpr loop_memory recompute_all{loop_memory::kind::logarithmic};
 
-/// The loop may carry products of matrices, though the program says that none does (drx::without_carried_products).
+/// The loop may carry products of matrices, even in a program whose loops otherwise may not
+/// (drx::without_carried_products).
 inline constexpr loop_products carry_products = loop_products::carried;
 /// The loop computes each step as it is written.
 inline constexpr loop_products no_carried_products = loop_products::computed;
@@ -41,7 +43,7 @@ struct loop_options {
 
 namespace detail {
 
-/// Writes a loop as nested ones.
+/// Rewrites a loop as nested ones.
 struct nested_loop {
   const tape& body;  // (index, constants, carries, slices of xs)
   int constants, carries;
@@ -60,7 +62,7 @@ struct nested_loop {
   constexpr vec<int> flat(builder& b, const values& v, std::int64_t length) const {
     return loop(b, v, length, 1, nullptr);
   }
-  /// `outer` times `length` steps, each of them written by `inner`; of one step, without `inner`, the body.
+  /// `outer` times `length` steps, each of them written by `inner`; or, without `inner`, the body for one step.
   constexpr vec<int> loop(builder& b, const values& v, std::int64_t outer, std::int64_t length, writer inner) const {
     builder region(&b);
     const int index = region.input(abstract_value(dtype::int32, {}));
@@ -101,7 +103,7 @@ struct nested_loop {
     }
     for (int o : out) region.output(o);
     int own_guard = guard > constants ? guard + 1 : guard;
-    if (inner && guard > constants + carries) own_guard = 0;  // a slice for each step: those within look at it
+    if (inner && guard > constants + carries) own_guard = 0;  // a slice for each step: the inner loops read it
     const attributes a = prim::rules::scan::attrs(outer, backwards, constants + 1, carries, own_guard, false, products);
     vec<int> r = b.add(prim::scan, operands, a, vec<tape>{region.result()});
     if (inner)
@@ -111,7 +113,8 @@ struct nested_loop {
       }
     return r;
   }
-  /// outer * length steps as loop() writes them, and those at the end, the `rest`, as one loop. Backwards the rest comes first.
+  /// outer * length steps, written by loop(), and the remaining steps, the `rest`, as one loop. Backwards the rest
+  /// comes first.
   constexpr vec<int> with_rest(builder& b, const values& v, std::int64_t outer, std::int64_t length, std::int64_t rest, writer inner) const {
     if (outer == 0) return flat(b, v, rest);
     if (rest == 0) return loop(b, v, outer, length, inner);

@@ -1,4 +1,4 @@
-// drx/functions/one_hot.hpp: class numbers as rows with a single one.
+// drx/functions/one_hot.hpp: class numbers as rows with a single one in them.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -25,8 +25,8 @@ template <class A>
 using not_labels_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
 }  // namespace detail
 
-/// For each class number a row of Classes elements of T, 1 at its position and else 0; all 0 where it is not one of
-/// 0 .. Classes-1.  one_hot<float, 10>(labels)
+/// For each class number a row of Classes elements of T, 1 at its position and else 0; all are 0 if the number is not
+/// one of 0 .. Classes-1.  one_hot<float, 10>(labels)
 template <Element T, std::int64_t Classes, class A>
   requires detail::IntegerArray<A>
 constexpr auto one_hot(const A& labels) {

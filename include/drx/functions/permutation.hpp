@@ -5,14 +5,14 @@
 
 namespace drx {
 namespace detail {
-/// How often N numbers are sorted by 32 random bits, so that equal ones, which keep their order, hardly matter: JAX's rule,
-/// the least n with (2^32 - 1)^n >= N^3.
+/// How often N numbers are sorted by 32 random bits, so that equal bits, which keep their order, hardly matter: JAX's
+/// rule, the least n with (2^32 - 1)^n >= N^3.
 constexpr int permutation_rounds(double n) {
   int rounds = 0;
   for (double reach = 1; reach < n * n * n; reach *= 4294967295.0) ++rounds;
   return rounds;
 }
-/// Bits as numbers in their order without a sign.
+/// Bits as numbers in unsigned order.
 template <std::int64_t N>
 constexpr auto unsigned_bits(const prng_key& key) {
   const auto bits = random_bits<std::int32_t, N>(key);

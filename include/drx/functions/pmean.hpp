@@ -1,4 +1,4 @@
-// drx/functions/pmean.hpp: the mean over the members of a named axis, in a function of one member.
+// drx/functions/pmean.hpp: the mean over the members of a named axis, in the function of one member.
 #pragma once
 
 #include <drx/functions/tree_map.hpp>
@@ -6,7 +6,7 @@
 
 namespace drx {
 
-/// The mean over all members of the axis P, at each of them; of floating numbers.
+/// The mean over all members of the axis P, at each of them, for floating numbers.
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X> && all_floating<X>)
 constexpr auto pmean(const X& x) {

@@ -35,8 +35,8 @@ struct mean_of_members<M> {
 };
 }  // namespace detail
 
-/// sum(w x) / sum(w) over the members of x's placement, leaf by leaf; w has one floating number per member. Of integers
-/// in double. Where the weights sum to 0, and of no members, the result is 0 and so are its derivatives.
+/// sum(w x) / sum(w) over the members of x's placement, leaf by leaf; w has one floating number per member. Integers
+/// give double. If the weights sum to 0, or there are no members, the result and its derivatives are 0.
 template <class X, class W>
   requires detail::WeightedMean<X, W>
 constexpr auto reduce_weighted_mean(const X& x, const W& w) {

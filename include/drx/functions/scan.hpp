@@ -7,7 +7,7 @@
 namespace drx {
 namespace detail {
 
-/// The extent of axis 0 that all leaves of X have; -1 where they differ, or one has no axis.
+/// The extent of axis 0 if all leaves of X have the same; else -1.
 template <class X>
 constexpr std::int64_t common_length() {
   leaf_types<X> types;
@@ -22,8 +22,8 @@ constexpr std::int64_t common_length() {
 
 }  // namespace detail
 
-/// For each slice x of xs along axis 0: (carry, y) = f(carry, x). Returns (last carry, stacked ys). xs is an array
-/// or a structure of arrays; ys of arrays and tuples get the axis, of a struct they are a drx::batched<Y, length>. f returns a
+/// For each slice x of xs along axis 0: (carry, y) = f(carry, x). Returns (last carry, stacked ys). xs is an array or a
+/// structure of arrays. ys of arrays and tuples get the axis; ys of a struct are a drx::batched<Y, length>. f returns a
 /// std::pair or std::tuple of two. `options` as in fori_loop.
 template <class Carry, class Xs, class F>
 constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_options& options = {}) {

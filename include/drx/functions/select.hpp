@@ -22,7 +22,7 @@ template <class X, class I>
 concept Selectable = std::is_same_v<decltype(select_misuse<X, I>()), fine>;
 }  // namespace detail
 
-/// The value of member i, a number or a traced int, from 0. Zeros where there is no such member.
+/// The value of member i, a number or a traced int, from 0; zeros if there is no such member.
 template <class X, class I>
   requires detail::Selectable<X, I>
 constexpr auto select(const X& x, const I& i) {

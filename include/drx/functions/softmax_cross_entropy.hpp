@@ -1,4 +1,4 @@
-// drx/functions/softmax_cross_entropy.hpp: the loss of a classifier, per row of logits.
+// drx/functions/softmax_cross_entropy.hpp: the loss of a classifier for each row of logits.
 #pragma once
 
 #include <drx/functions/log_softmax.hpp>
@@ -30,7 +30,8 @@ constexpr auto labelled_misuse() {
 }  // namespace detail
 
 /// -log of the probability that softmax(logits) gives to the labels, for each row of logits (last axis: classes).
-/// Labels: a class number per row, or a probability per class, of logits' type. A class number out of range counts 0.
+/// Labels are a class number per row, or a probability per class, of logits' type. The loss of a class number out of
+/// range is 0.
 template <class A, class B>
   requires detail::Labelled<A, B>
 constexpr auto softmax_cross_entropy(const A& logits, const B& labels) {

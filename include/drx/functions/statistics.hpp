@@ -26,7 +26,7 @@ template <class A, int... Axes> struct kept_axes {
     return s;
   }();
 };
-/// y, of the shape of A without Axes, with these as axes of extent 1.
+/// y, which has A's shape without Axes, with these axes restored at extent 1.
 template <class A, int... Axes, class Y> constexpr auto keep_axes(const Y& y) {
   using S = kept_axes<A, Axes...>;
   return unary<array_of<typename Y::value_type, S>>(y,
@@ -41,7 +41,7 @@ template <class... O>  // each at most once
 concept SpreadOptions = ((std::is_same_v<O, keepdims_t> || is_ddof<O>)&&...) &&
                         (static_cast<int>(std::is_same_v<O, keepdims_t>) + ... + 0) <= 1 &&
                         (static_cast<int>(is_ddof<O>) + ... + 0) <= 1;
-/// Of A, whose elements are numbers, over axes and with options O.
+/// The checks and the result of a statistic of A, an array of numbers, over axes and with options O.
 template <class A, class... O> struct spread {
   static constexpr int degrees = (degrees_of<O> + ... + 0);
   template <int... Axes> static constexpr std::int64_t count() {
@@ -94,22 +94,23 @@ template <class A, int... Axes> constexpr auto norm_misuse() {
 }  // namespace detail
 
 // clang-format off
-/// The square root of the sum of squares, over the given axes or all of them, of float or double: the Euclidean norm,
-/// of a matrix Frobenius's. Its derivative at 0 is 0. Squares overflow: above 1e154 (float: 1e19) the norm is infinite.
+/// The square root of the sum of squares over the given axes or all of them, for float or double: the Euclidean norm,
+/// for matrices Frobenius's. Its derivative at 0 is 0. Squares overflow: above 1e154 (float: 1e19) the norm is
+/// infinite.
 template <int... Axes, class A> requires detail::Measurable<A, Axes...>
 constexpr auto norm(const A& x) { return sqrt(sum<Axes...>(x * x)); }
-/// The mean of the squared differences from the mean, over the given axes or all of them; of integers, in double.
+/// The mean of the squared differences from the mean, over the given axes or all of them; integers give double.
 /// Options, in any order: ddof<k>, which divides by n - k; keepdims.  var<0>(x), var<0>(x, ddof<1>, keepdims)
 template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
 constexpr auto var(const A& x, const O&...) {
   using S = detail::spread<A, O...>;
   return S::template shaped<Axes...>(S::template variance<Axes...>(x));
 }
-/// The standard deviation: the square root of var, with its options. Where all elements are equal its derivative is 0.
+/// The standard deviation: the square root of var, with its options. If all elements are equal its derivative is 0.
 template <int... Axes, class A, class... O> requires detail::Spreadable<detail::axis_list<Axes...>, A, O...>
 constexpr auto stddev(const A& x, const O&... options) { return sqrt(var<Axes...>(x, options...)); }
 
-// Reductions whose axes stay, of extent 1.
+// Reductions that keep their axes, with extent 1.
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto sum(const A& x, keepdims_t) { return detail::keep_axes<A, Axes...>(sum<Axes...>(x)); }
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>

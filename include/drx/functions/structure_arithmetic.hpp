@@ -1,5 +1,5 @@
-// drx/functions/structure_arithmetic.hpp: + - * / of whole structures (a model minus a rate times a gradient), leaf by
-// leaf. Composed of the arrays' own operations.
+// drx/functions/structure_arithmetic.hpp: + - * / for whole structures (a model minus a rate times a gradient), leaf by
+// leaf. They are compositions of the arrays' own operations.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -66,24 +66,24 @@ constexpr auto leaf_by_leaf(const primitive& p, const A& a, const B& b) {
 }
 }  // namespace detail
 
-// Leaf by leaf: of two structures of one type, or of a structure and a number. The result is of the structure's type.
+// Leaf by leaf, for two structures of one type, or a structure and a number. The result has the structure's type.
 // clang-format off
-/// The sums leaf by leaf, of two structures of one type, or of a structure and a number; a structure of that type.
+/// The sums leaf by leaf of two structures of one type, or of a structure and a number, as a structure of that type.
 template <class A, class B> requires detail::LeafByLeaf<A, B>
 constexpr auto operator+(const A& a, const B& b) { return detail::leaf_by_leaf(prim::add, a, b); }
-/// The differences leaf by leaf, of two structures of one type, or of a structure and a number; a structure of that
+/// The differences leaf by leaf of two structures of one type, or of a structure and a number, as a structure of that
 /// type.
 template <class A, class B> requires detail::LeafByLeaf<A, B>
 constexpr auto operator-(const A& a, const B& b) { return detail::leaf_by_leaf(prim::sub, a, b); }
-/// The products leaf by leaf, of two structures of one type, or of a structure and a number; a structure of that
+/// The products leaf by leaf of two structures of one type, or of a structure and a number, as a structure of that
 /// type.
 template <class A, class B> requires detail::LeafByLeaf<A, B>
 constexpr auto operator*(const A& a, const B& b) { return detail::leaf_by_leaf(prim::mul, a, b); }
-/// The quotients leaf by leaf, of two structures of one type, or of a structure and a number; a structure of that
+/// The quotients leaf by leaf of two structures of one type, or of a structure and a number, as a structure of that
 /// type.
 template <class A, class B> requires detail::LeafByLeaf<A, B>
 constexpr auto operator/(const A& a, const B& b) { return detail::leaf_by_leaf(prim::div, a, b); }
-/// Every leaf with its signs turned round.
+/// Every leaf negated.
 template <class A> requires(detail::Compound<A> && detail::all_unplaced<A> && detail::all_numbers<A>)
 constexpr auto operator-(const A& a) {
   const detail::leaf_refs<A> refs(a);

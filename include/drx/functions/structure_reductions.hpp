@@ -1,5 +1,6 @@
-// drx/functions/structure_reductions.hpp: what all leaves of structures are together: sum, mean, dot, norm; and of the values of a
-// batched<S, n> one S: sum<0>, mean<0>, max<0>, min<0>, index. Composed of the arrays' own operations.
+// drx/functions/structure_reductions.hpp: reductions over all leaves of structures together: sum, mean, dot, norm; and
+// over the values of a batched<S, n>, which give one S: sum<0>, mean<0>, max<0>, min<0>, index. They are compositions
+// of the arrays' own operations.
 #pragma once
 
 #include <drx/functions/structure_arithmetic.hpp>
@@ -44,11 +45,11 @@ template <class X>
 inline constexpr bool is_batched = false;
 template <class S, std::int64_t N>
 inline constexpr bool is_batched<batched<S, N>> = true;
-/// Whether axes are the batch's one.
+/// Whether Axes are the batch's one axis.
 template <int... Axes>
 inline constexpr bool only_axis_0 = sizeof...(Axes) == 1 && ((Axes == 0) && ...);
 
-/// Why there is no sum<Axes...> of structure X; `fine` where there is: of all elements, or over a batch's axis.
+/// Why structure X has no sum<Axes...>; `fine` if it has: of all elements, or over a batch's axis.
 template <class X, int... Axes>
 constexpr auto structure_sum_misuse() {
   if constexpr (!Compound<X>) {
@@ -102,11 +103,11 @@ constexpr auto structure_norm_misuse() {
 }
 template <class Why>
 concept IsFine = std::is_same_v<Why, fine>;
-/// Structures of several arrays, in any place: where operations of arrays do not look.
+/// Structures of several arrays, in any argument: calls that the array operations do not take.
 template <class... X>
 concept AnyCompound = ((Compound<X> && NoArray<X>) || ...) && (Structured<X> && ...) && !(Placed<X> || ...) && !error::AnyReported<X...>;
 
-/// f of each leaf of a batch, which takes its axis away.
+/// f of each leaf of a batch; f removes the batch's axis.
 template <class F, class S, std::int64_t N>
 constexpr traced_t<S> over_batch(const F& f, const batched<S, N>& x) {
   const leaf_refs<batched<S, N>> refs(x);
@@ -119,7 +120,8 @@ constexpr traced_t<S> over_batch(const F& f, const batched<S, N>& x) {
 }  // namespace detail
 
 // clang-format off
-/// The sum of all elements of all leaves, of one element type: one number. sum<0>(x) of a batched<S, n> is the sum of its values, an S.
+/// The sum of all elements of all leaves, which have one element type: one number. sum<0>(x) of a batched<S, n> is the
+/// sum of its values, an S.
 template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_sum_misuse<X, Axes...>())>)
 constexpr auto sum(const X& x) {
   if constexpr (sizeof...(Axes) > 0) {
@@ -128,7 +130,8 @@ constexpr auto sum(const X& x) {
     return detail::of_leaves([](const auto&... leaf) { return (drx::sum(leaf) + ...); }, x);
   }
 }
-/// The mean of all elements of all leaves; of integers in double. mean<0>(x) of a batched<S, n> is the mean of its values, an S.
+/// The mean of all elements of all leaves; integers give double. mean<0>(x) of a batched<S, n> is the mean of its
+/// values, an S.
 template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_mean_misuse<X, Axes...>())>)
 constexpr auto mean(const X& x) {
   if constexpr (sizeof...(Axes) > 0) {
@@ -139,16 +142,16 @@ constexpr auto mean(const X& x) {
     return detail::of_leaves([](const auto&... leaf) { return (drx::sum(drx::cast<T>(leaf)) + ...); }, x) * static_cast<T>(1 / n);
   }
 }
-/// max<0>(x) of a batched<S, n>: of each element the largest of the n values, an S.
+/// max<0>(x) of a batched<S, n>: for each element the largest of the n values, an S.
 template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
 constexpr auto max(const X& x) { return detail::over_batch([](const auto& leaf) { return drx::max<0>(leaf); }, x); }
-/// min<0>(x) of a batched<S, n>: of each element the smallest of the n values, an S.
+/// min<0>(x) of a batched<S, n>: for each element the smallest of the n values, an S.
 template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
 constexpr auto min(const X& x) { return detail::over_batch([](const auto& leaf) { return drx::min<0>(leaf); }, x); }
 /// The sum of products of corresponding elements, over all leaves of two structures of one type and one element type.
 template <class X, class Y> requires(detail::AnyCompound<X, Y> && detail::IsFine<decltype(detail::structure_dot_misuse<X, Y>())>)
 constexpr auto dot(const X& x, const Y& y) { return drx::sum(x * y); }
-/// The Euclidean norm of all elements of a structure together, sqrt(dot(x, x)); the derivative where all are 0 is 0.
+/// The Euclidean norm of all elements of a structure together, sqrt(dot(x, x)); its derivative is 0 if all are 0.
 template <class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_norm_misuse<X>())>)
 constexpr auto norm(const X& x) { return drx::sqrt(drx::dot(x, x)); }
 

@@ -1,4 +1,4 @@
-// drx/functions/tree_map.hpp: any function of arrays, leaf by leaf of structures.
+// drx/functions/tree_map.hpp: applies a function of arrays to the leaves of structures.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -23,8 +23,9 @@ concept Alike = Structured<X> && !Placed<X> && !error::Reported<X> && (Structure
 template <class X, int First>
 struct rebuilt_from_parts;
 
-/// X with results of a function in place of its leaves, from result First on. What keeps all of its leaves' types stays what it is; so
-/// does a tuple, pair or std::array. Of a struct with other leaves the members are a tuple, of a batched<S, n> those of an S.
+/// X with results of a function in place of its leaves, from result First on. A type whose leaves keep their types
+/// stays, and so does a tuple, pair or std::array. A struct with other leaves becomes a tuple of its members; a
+/// batched<S, n> is treated as an S.
 template <class X, int First, class Results>
 constexpr auto rebuilt(const Results& r) {
   constexpr bool same = []<int... I>(std::integer_sequence<int, I...>) {
@@ -45,7 +46,7 @@ template <class Parts, int First, class = std::make_index_sequence<std::tuple_si
 struct rebuilt_parts;
 template <class... X, int First, std::size_t... I>
 struct rebuilt_parts<std::tuple<X...>, First, std::index_sequence<I...>> {
-  static constexpr int at(std::size_t part) {  // where its leaves begin
+  static constexpr int at(std::size_t part) {  // the first leaf of that part
     const int counts[] = {leaf_count<X>..., 0};
     int n = First;
     for (std::size_t i = 0; i < part; ++i) n += counts[i];
@@ -81,7 +82,7 @@ struct rebuilt_from_parts<batched<S, N>, First> {
   static constexpr auto from(const Results& r) { return rebuilt<S, First>(r); }
 };
 
-/// What F returns for each leaf of X and those of Y... beside it.
+/// The types that F returns for each leaf of X and the corresponding leaves of Y....
 template <class F, class X, class... Y>
 struct leaf_results {
   template <int I>
@@ -95,7 +96,7 @@ struct leaf_results {
   static constexpr bool values = all([]<class R>(std::type_identity<R>) { return TracedResult<R>; });
   static constexpr bool complained = !all([]<class R>(std::type_identity<R>) { return !error::Reported<R>; });
   template <int I = 0>
-  static constexpr auto misuse() {  // of the first leaf where there is one
+  static constexpr auto misuse() {  // of the first leaf that has one
     if constexpr (I == leaf_count<X>) {
       return fine{};
     } else if constexpr (!TracedResult<of_leaf<I>>) {
@@ -123,10 +124,11 @@ template <class F, class... X>
 concept LeafFunction = Trees<X...> && std::is_same_v<decltype(tree_map_misuse<F, X...>()), fine>;
 }  // namespace detail
 
-/// f of each leaf of x, or of the corresponding leaves of several structures of one type.
+/// f of each leaf of x, or of the corresponding leaves of several structures of one type:
 ///     tree_map([](auto w) { return drx::clamp(w, -1, 1); }, model)
-/// The result is of the structure's type where f returns arrays of the leaves' types. f may change them: tuples, pairs and std::arrays
-/// stay, a struct becomes a tuple of what its members become, and a batched<S, n> an S where the batch's axis goes.
+/// The result has the structure's type if f returns arrays of the leaves' types. If f changes these, tuples, pairs and
+/// std::arrays stay, a struct becomes a tuple of its new members, and a batched<S, n> becomes an S if f removes the
+/// batch's axis.
 template <class F, class X, class... Y>
   requires detail::LeafFunction<F, X, Y...>
 constexpr auto tree_map(const F& f, const X& x, const Y&... y) {

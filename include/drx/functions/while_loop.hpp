@@ -20,7 +20,7 @@ constexpr auto while_misuse() {
 template <class Cond, class Body, class Carry>
 concept WhileLoop = std::is_same_v<decltype(while_misuse<Cond, Body, Carry>()), fine>;
 
-/// One step of a guarded loop: the condition is asked of what the step leaves.
+/// One step of a guarded loop: the condition is evaluated on the step's result.
 template <class Cond, class Body, class Carry>
 struct while_step {
   const Cond& condition;
@@ -36,9 +36,10 @@ struct while_step {
 
 }  // namespace detail
 
-/// carry = body(carry), or body(i, carry) with i an int32 counting from 0, while condition(carry), one bool, holds; at most
-/// Max times, if given. Forward derivatives go along. Reverse mode needs Max: it keeps Max carries, and goes back over the
-/// steps that were done (`options` as in fori_loop). Of a batch all elements go on until the last is done.
+/// carry = body(carry), or body(i, carry) with i an int32 counting from 0, while condition(carry), one bool, holds; at
+/// most Max times, if given. Forward derivatives go along with the steps. Reverse mode needs Max: it keeps Max carries,
+/// and goes back over the steps that were done (`options` as in fori_loop). In a batch all elements go on until the
+/// last is done.
 template <std::int64_t Max = -1, class Cond, class Body, class Carry>
   requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> && detail::WhileLoop<Cond, Body, Carry>)
 constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& init, const loop_options& options = {}) {
