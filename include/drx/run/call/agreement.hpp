@@ -104,7 +104,7 @@ inline std::string show_element(dtype type, std::span<const std::byte> element) 
 /// a collective. If it differs, the ranks find out why, and throw a sentence that names the difference, on all ranks.
 class call_agreement {
  public:
-  explicit call_agreement(std::int64_t fingerprint) : call_("a call of program " + std::to_string(fingerprint % 100000)) {}
+  explicit call_agreement(std::int64_t fingerprint) : call_("a call of program " + std::to_string(fingerprint % five_digits)) {}
 
   /// The name of the call, for messages.
   [[nodiscard]] const std::string& name() const { return call_; }
@@ -134,6 +134,7 @@ class call_agreement {
   }
 
  private:
+  static constexpr std::int64_t five_digits = 100000;  // of a program's fingerprint, which tell it from others
   static std::span<const std::byte> bytes_of(const unplaced_leaf& x, const std::vector<std::byte*>& slots) {
     return {slots[static_cast<std::size_t>(x.slot)], static_cast<std::size_t>(x.bytes)};
   }

@@ -144,6 +144,13 @@ class grads_checker {
     double got = 0, expected = 0, error = 0;
   };
   static constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  static constexpr int most_attempts = 4;         // each with a step that is so much shorter
+  static constexpr double shorter = 16;
+  static constexpr double modes_agree = 1e-9;     // the relative difference of <w, J v> and <J^T w, v> that rounding explains
+  static constexpr double modes_agree_at_zero = 1e-12;
+  static constexpr double gathered_errors = 100;  // rounding errors that a value may have
+  static constexpr double settled = 1e-3;         // the slopes of two steps differ by less where differences converge
+  static constexpr double bend_of_smooth = .75;   // with the step the bend of a smooth function halves; at a kink it stays
 
   static tape tangents_only(const tape& t, const vec<bool>& moving) {
     tape r = transform::jvp(t, moving);
@@ -180,7 +187,7 @@ class grads_checker {
 
     outcome forward;
     double step = options_.step;
-    for (int attempt = 0; attempt < 4; ++attempt, step /= 16) {  // a derivative is a limit: one step that agrees is enough
+    for (int attempt = 0; attempt < most_attempts; ++attempt, step /= shorter) {  // a limit: one step that agrees is enough
       const outcome o = compare_slopes(t, x, directions, moving, given, at, tangents, step);
       if (attempt == 0 || forward.is == verdict::unclear || o.is == verdict::agrees) forward = o;
       if (forward.is == verdict::agrees) break;
@@ -199,7 +206,7 @@ class grads_checker {
       zip(gradients[i], directions[i], [&](double a, double b) { pulled += a * b, size += std::abs(a * b); });
     }
     if (!std::isfinite(size) && forward.is == verdict::unclear) return forward;
-    if (!(std::isfinite(size) && std::abs(pulled - pushed) <= 1e-9 * size + 1e-12))
+    if (!(std::isfinite(size) && std::abs(pulled - pushed) <= modes_agree * size + modes_agree_at_zero))
       return {verdict::disagrees, "reverse and forward mode", pulled, pushed, std::abs(pulled - pushed) / size};
     return forward;
   }
@@ -237,7 +244,7 @@ class grads_checker {
           if (std::isfinite(e)) scale = std::max(scale, std::abs(e));
         if (std::isfinite(f[o][i])) size = std::max(size, std::abs(f[o][i]));
       }
-      const double allowed = options_.tolerance * scale + 100 * epsilon * size / h;
+      const double allowed = options_.tolerance * scale + gathered_errors * epsilon * size / h;
       for (std::size_t i = 0; i < f[o].size(); ++i) {
         const double slope = (above[o][i] - below[o][i]) / (2 * h), finer = (just_above[o][i] - just_below[o][i]) / h;
         const double bend = std::abs(above[o][i] - 2 * f[o][i] + below[o][i]) / h;
@@ -245,7 +252,8 @@ class grads_checker {
         const double limit = (4 * finer - slope) / 3, error = std::abs(expected[o][i] - limit);
         if (error <= allowed) {
           if (worst.is != verdict::disagrees && scale > 0) worst.error = std::max(worst.error, error / scale);
-        } else if (!std::isfinite(limit) || std::abs(finer - slope) > std::max(allowed, 1e-3 * scale) || less_bend > .75 * bend + allowed) {
+        } else if (!std::isfinite(limit) || std::abs(finer - slope) > std::max(allowed, settled * scale) ||
+                   less_bend > bend_of_smooth * bend + allowed) {
           unclear = true;
         } else if (worst.is != verdict::disagrees || error / scale > worst.error) {
           worst = {verdict::disagrees, "forward mode and differences", expected[o][i], limit, error / scale};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/config.hpp>
+#include <drx/plan/machine.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +43,11 @@ class buffer {
   }
 
  private:
-  static constexpr std::size_t many = std::size_t{1} << 23, page = std::size_t{1} << 21;
-  static std::align_val_t alignment(std::size_t bytes) { return std::align_val_t{bytes >= many ? page : 64}; }
+  static constexpr std::size_t page = machine::huge_page;
+  static constexpr std::size_t many = 4 * page;  // (with fewer pages, too much would be lost at the ends)
+  static std::align_val_t alignment(std::size_t bytes) {
+    return std::align_val_t{bytes >= many ? page : std::size_t{machine::cache_line}};
+  }
   void release() {
     if (data_) ::operator delete(data_, alignment(size_));
     data_ = nullptr;

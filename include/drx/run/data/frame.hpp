@@ -30,9 +30,11 @@ struct placement_table {
   }
 };
 
+inline constexpr int most_placements = 16;  // of one program
+
 template <class Frozen>
 constexpr auto placements_of(const Frozen& t) {
-  placement_table<16> r;
+  placement_table<most_placements> r;
   for (int v = 0; v < Frozen::sizes.values; ++v) {
     int outer = -1;
     for (int d = 0; d < t.values[v].depth; ++d) {

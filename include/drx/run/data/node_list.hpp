@@ -85,8 +85,9 @@ class node_list {
   }
   std::byte* memory_;
   std::int64_t bytes_;
-  std::array<node, 160> nodes_;
-  std::array<std::byte*, 160> data_;
+  static constexpr std::size_t most = 160;  // more than capacity() of any number of members
+  std::array<node, most> nodes_;
+  std::array<std::byte*, most> data_;
   int count_ = 0;
 };
 

@@ -119,12 +119,14 @@ struct fused_elements {
     (point(std::integral_constant<int, M>{}), ...);
   }
 
+  /// Shorter loops are over before two of them would pay.
+  static constexpr std::int64_t least_halved = 64;
   /// N elements of row r.
   template <std::int64_t N, int... M>
   DRX_INLINE static void run_row(std::byte* const* out, const pointers_type& pointers, std::int64_t r) {
-    constexpr bool halved = Loop::in_halves && N >= 64;
+    constexpr bool halved = Loop::in_halves && N >= least_halved;
     if constexpr (halved || (ranged<M> || ...)) {
-      constexpr std::int64_t size = 512, rest = N % size;
+      constexpr std::int64_t size = chunk_of_loop, rest = N % size;
       for (std::int64_t first = 0; first < N - rest; first += size) run_chunk<size, halved, M...>(out, pointers, r, first);
       if constexpr (rest > 0) run_chunk<rest, halved, M...>(out, pointers, r, N - rest);
     } else {

@@ -61,7 +61,8 @@ struct fused_short_rows {
   /// The whole loop: entries M, operands K.
   template <int... M, int... K>
   static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
-    constexpr std::int64_t band = Loop::columns < 512 ? 512 / Loop::columns : 1, rest = Loop::rows % band;
+    constexpr std::int64_t band = Loop::columns < chunk_of_loop ? chunk_of_loop / Loop::columns : 1;
+    constexpr std::int64_t rest = Loop::rows % band;
     for (std::int64_t r = 0; r < Loop::rows - rest; r += band) run_band<band>(f, r, entries, operands);
     if constexpr (rest > 0) run_band<rest>(f, Loop::rows - rest, entries, operands);
   }

@@ -54,8 +54,9 @@ struct fused_sums {
     (add(std::integral_constant<int, J>{}), ...);
     (packs::template save_pack<M, T>(registers, at.out, row, col), ...);
   }
-  static constexpr int part = 128;  // rows whose sums begin anew, since long chains of additions lose digits
-  static constexpr std::int64_t width = Loop::columns < 512 ? Loop::columns : 512;
+  static constexpr int part = 128;        // rows whose sums begin anew, since long chains of additions lose digits
+  static constexpr int rows_at_once = 8;  // rows for which the sums stay in registers
+  static constexpr std::int64_t width = Loop::columns < chunk_of_loop ? Loop::columns : chunk_of_loop;
 
   /// Runs several rows at a time, so that their sums stay in registers.
   static void run(frame& f) {
@@ -97,7 +98,7 @@ struct fused_sums {
   template <class T, int Rows>
   static void add_part(const pack_operands<T>& operands, const sum_operands<T>& all_sums, int begin, std::int64_t first, std::int64_t end,
                        T* const (&totals)[sums], bool store) {
-    constexpr int band = 8, whole = Rows / band, rest = Rows % band;
+    constexpr int band = rows_at_once, whole = Rows / band, rest = Rows % band;
     const pack_operands<T> at = operands;  // a local copy, which no store can change
     const sum_operands<T> of = all_sums;
     alignas(64) T sum[sums][width] = {};

@@ -71,8 +71,11 @@ struct shifted<Epilogue> {
 /// A^T B for an A with wide rows, where a tile would use little of each cache line: blocks of A are transposed first.
 template <class T, int M, int N, int K, bool TransB>
 struct wide_product {
-  static constexpr int most_rows = least(192, 262144 / static_cast<int>(sizeof(T)) / most(K, 1));
-  static constexpr bool fits = M * static_cast<int>(sizeof(T)) >= 1024 && N >= 32 && most_rows >= 32;
+  static constexpr int copy_bytes = 256 << 10;  // of a block, which stays in the second cache
+  static constexpr int enough = 32;             // rows of a block, and columns of the result, that pay for transposing
+  static constexpr int tallest_block = 192;     // rows, whose tiles share the panels of B
+  static constexpr int most_rows = least(tallest_block, copy_bytes / static_cast<int>(sizeof(T)) / most(K, 1));
+  static constexpr bool fits = M * static_cast<int>(sizeof(T)) >= wide_row && N >= enough && most_rows >= enough;
   static constexpr int rows = ceil_div(M, ceil_div(M, most(most_rows, 1)));
 
   template <int Rows, class Epilogue>
@@ -137,7 +140,8 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
 template <class T, int M, int N, int K>
 struct dotted_product {
   static constexpr int W = pack_width<T>;
-  static constexpr bool fits = W > 2 && M > 1 && M < 16 && N % W == 0 && K % W == 0 && K > 8 * M;
+  static constexpr int few_rows = 16, long_for_each_row = 8;  // for more rows of A, or shorter sums, B is transposed
+  static constexpr bool fits = W > 2 && M > 1 && M < few_rows && N % W == 0 && K % W == 0 && K > long_for_each_row * M;
   static constexpr int at_once = W < 8 ? 2 : 1;  // rows of A, enough for independent sums
 
   template <int R, class Sink>

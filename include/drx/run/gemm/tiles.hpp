@@ -7,6 +7,7 @@
 // Tested by tests/unit/run/gemm.cpp.
 #pragma once
 
+#include <drx/plan/machine.hpp>
 #include <drx/run/packs/long_sums.hpp>
 #include <drx/run/packs/pack.hpp>
 
@@ -16,8 +17,16 @@
 
 namespace drx::run {
 
-/// The largest number of rows in a tile, and in a call of an epilogue.
+/// The largest number of rows in a tile, and in a call of an epilogue: with two sums for each, two packs of B and an
+/// element of A they take 31 of 32 registers.
 inline constexpr int most_tile_rows = 14;
+/// From this many bytes in a row on, the columns that a tile reads are copied first: in place, each row is in another
+/// cache line, and every few rows in another page.
+inline constexpr int wide_row = 1024;
+/// The rows of A that share, and so pay for, a copy of B's columns.
+inline constexpr int rows_that_pay_for_a_copy = 48;
+/// The bytes of a copied panel, which lies on the stack and stays in the second cache.
+inline constexpr int panel_bytes = 64 << 10;
 
 namespace detail {
 
@@ -29,15 +38,18 @@ struct tiled_product {
   static constexpr int back = N < W ? 0 : (W - tail) % W;  // how far the last pack is moved back to end at column N
 
   // Registers hold R P accumulators, P packs of B and one element of A. P packs suit few rows; R follows from P.
-  static constexpr int likely_rows = least(M, vector_registers == 32 ? most_tile_rows : 6);
-  static constexpr int most_packs = M == 1 ? 8 : least(8, (vector_registers - 1) / (likely_rows + 1));
+  static constexpr int likely_rows = least(M, (vector_registers - 1 - 2) / 2);  // of two packs
+  static constexpr int packs_of_one_row = 8;  // independent sums, which hide the time that an addition takes
+  static constexpr int most_packs =
+      M == 1 ? packs_of_one_row : least(packs_of_one_row, (vector_registers - 1) / (likely_rows + 1));
   static constexpr int panel_packs = ceil_div(packs, ceil_div(packs, most_packs));
   static constexpr int rows_for(int p) { return least(M, most(1, least(most_tile_rows, (vector_registers - 1 - p) / p))); }
 
   // B is copied into a contiguous panel if it is transposed or narrow, and also, while many rows of A share the cost,
   // if its rows are too far apart for the first cache or all of it is too large for the second.
   static constexpr int bytes_of_row = N * static_cast<int>(sizeof(T));
-  static constexpr bool packed = TransB || N < W || (M >= 48 && (bytes_of_row >= 1024 || std::int64_t{K} * bytes_of_row > (1 << 20)));
+  static constexpr bool far_apart = bytes_of_row >= wide_row || std::int64_t{K} * bytes_of_row > machine::second_cache;
+  static constexpr bool packed = TransB || N < W || (M >= rows_that_pay_for_a_copy && far_apart);
 
   template <int R, int P>
   struct tile {
@@ -80,8 +92,8 @@ struct tiled_product {
     }
   };
 
-  /// The largest number of rows in a copied panel of p packs: it lies on the stack and stays in the second cache.
-  static constexpr int depth_of_panel(int p) { return 65536 / (p * vector_bytes); }
+  /// The largest number of rows in a copied panel of p packs.
+  static constexpr int depth_of_panel(int p) { return panel_bytes / (p * vector_bytes); }
   static constexpr int tiles_for(int p) { return ceil_div(M, rows_for(p)); }
   /// Calls f(integral_constant R, row) for tiles `begin` to `end` - 1 of `Tiles`, R rows each; the first are one row taller.
   template <int Tiles, class F>
@@ -113,7 +125,7 @@ struct tiled_product {
   template <int P, bool Last, class Epilogue>
   static void deep_panel(const T* a, const T* b, int col, Epilogue& epilogue) {
     constexpr int depth = least(depth_of_panel(P), longest_chain), most_rows = M / tiles_for(P) + 1;
-    constexpr int tiles_at_once = least(tiles_for(P), 32);  // the tiles whose partial sums are kept
+    constexpr int most_kept = 32, tiles_at_once = least(tiles_for(P), most_kept);  // partial sums are kept, on the stack
     constexpr int levels = levels_of(ceil_div(K, depth)), kept = tiles_at_once * most_rows * P * W;
     alignas(64) T copy[depth * P * W];
     alignas(64) T partial[levels * kept];
@@ -149,13 +161,15 @@ struct tiled_product {
     }
   }
 
-  static constexpr bool can_run_beside = vector_registers == 32 && tail == 0 && packs % panel_packs == 0 && K <= longest_chain &&
+  static constexpr bool can_run_beside = many_registers && tail == 0 && packs % panel_packs == 0 && K <= longest_chain &&
                                          (!packed || K <= depth_of_panel(panel_packs));
   /// Each tile's packs go through the epilogue between the steps of the next tile's products.
   template <class Epilogue>
   static void run_beside(const T* a, const T* b, Epilogue epilogue) {
-    constexpr int P = panel_packs, all = ceil_div(M, most(1, 16 / P)), most_rows = ceil_div(M, all);  // registers are left for the epilogue
-    constexpr int steps = most(1, least(4, K / (most_rows * P)));
+    constexpr int sums_beside = 16;  // of 32 registers: the others are left for the epilogue
+    constexpr int most_steps = 4;    // of the product between two packs of the epilogue
+    constexpr int P = panel_packs, all = ceil_div(M, most(1, sums_beside / P)), most_rows = ceil_div(M, all);
+    constexpr int steps = most(1, least(most_steps, K / (most_rows * P)));
     constexpr int stride = packed ? P * W : N;
     alignas(64) T copy[packed ? K * P * W : 1];
     alignas(64) T done[2][most_rows * P * W];
@@ -236,7 +250,9 @@ struct tiled_product {
   static constexpr bool streams = M == 1 && !packed && packs > most_packs && K > longest_chain;
   template <class Epilogue>
   static void stream(const T* a, const T* b, Epilogue epilogue) {
-    constexpr int rows = 8, most_columns = 2048, parts = ceil_div(K, longest_chain), levels = levels_of(parts);
+    constexpr int rows = 8;             // of B at a time, so that a sum is loaded and saved once for each eight of them
+    constexpr int most_columns = 2048;  // whose sums stay in the first cache
+    constexpr int parts = ceil_div(K, longest_chain), levels = levels_of(parts);
     alignas(64) T sum[most_columns], held[levels][most_columns];
     for (int begin = 0; begin < packs; begin += most_columns / W) {
       const int count = least(packs - begin, most_columns / W);

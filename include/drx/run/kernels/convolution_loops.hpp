@@ -56,8 +56,10 @@ struct convolution {
   using part = short_pack<T, width_of_pack>;
   using pack = typename part::type;
   static constexpr int packs = (CO + width_of_pack - 1) / width_of_pack;
-  static constexpr int most_packs = packs < (vector_registers == 32 ? 4 : 2) ? packs : (vector_registers == 32 ? 4 : 2);
-  static constexpr int rows = (vector_registers - 1 - most_packs) / most_packs < 8 ? (vector_registers - 1 - most_packs) / most_packs : 8;
+  // Registers: sums of `rows` positions times most_packs packs, as many packs of the kernel, one element of the image.
+  // More than eight positions in a row seldom lie inside together.
+  static constexpr int most_packs = std::min(packs, many_registers ? 4 : 2);
+  static constexpr int rows = std::min((vector_registers - 1 - most_packs) / most_packs, 8);
 
   struct column_taps {  // the taps that outputs of one phase meet, and the first input of each
     int count = 0;

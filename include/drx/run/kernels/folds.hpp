@@ -12,10 +12,16 @@ namespace drx::run {
 namespace detail {
 // Long rows are halved, again and again, so that the error of a sum grows with the logarithm of its length.
 
-/// Folds n >= 16 numbers in a row: fewer than 2048 in sixteen lanes side by side, then the lanes.
+inline constexpr std::int64_t lanes_of_row = 16;       // sums side by side: one register of floats, or two of doubles
+inline constexpr std::int64_t part_of_row = 1024;      // numbers that are added up in lanes, not in halves
+inline constexpr std::int64_t part_of_columns = 128;   // rows that are added up one after the other, not in halves
+inline constexpr std::int64_t short_row_of_many = 32;  // shorter rows, if many, are folded side by side
+
+/// Folds n >= lanes_of_row numbers in a row: fewer than two parts in lanes side by side, then the lanes.
 template <class T, class Op>
 inline T fold_row(const T* row, std::int64_t n, Op op) {
-  constexpr std::int64_t lanes = 16, part = 1024;
+  constexpr std::int64_t lanes = lanes_of_row, part = part_of_row;
+  static_assert(lanes == 16);
   if (n >= 2 * part) {
     const std::int64_t half = n / part / 2 * part;
     return op(fold_row(row, half, op), fold_row(row + half, n - half, op));
@@ -31,10 +37,10 @@ inline T fold_row(const T* row, std::int64_t n, Op op) {
   for (std::int64_t l = 0; l < 2; ++l) lane[l] = op(lane[l], lane[l + 2]);
   return op(lane[0], lane[1]);
 }
-/// Folds columns of n rows, with the next row `stride` further: fewer than 256 rows one after the other.
+/// Folds columns of n rows, with the next row `stride` further: fewer than two parts one after the other.
 template <class T, class Op>
 inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t stride, T* __restrict out, std::int64_t columns, T start, Op op) {
-  constexpr std::int64_t part = 128, width = 256;
+  constexpr std::int64_t part = part_of_columns, width = 256;  // so many columns at a time, whose sums lie on the stack
   if (n < 2 * part) {
     for (std::int64_t i = 0; i < columns; ++i) out[i] = start;
     for (std::int64_t k = 0; k < n; ++k)
@@ -50,7 +56,7 @@ inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t str
     for (std::int64_t i = 0; i < some; ++i) out[at + i] = op(out[at + i], second[i]);
   }
 }
-/// Folds rows of N < 32 numbers: as many side by side as a pack has lanes.
+/// Folds rows of few numbers: as many rows side by side as a pack has lanes.
 template <class T, std::int64_t Rows, std::int64_t N, class Op>
 inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op op) {
   std::int64_t row = 0;
@@ -79,7 +85,7 @@ inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op 
 template <class T, std::int64_t Outer, std::int64_t Middle, std::int64_t Inner, class Op>
 inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
   if constexpr (Inner == 1) {
-    if constexpr (Middle < (Outer == 1 ? 16 : 32)) {
+    if constexpr (Middle < (Outer == 1 ? lanes_of_row : short_row_of_many)) {
       fold_short_rows<T, Outer, Middle>(x, y, start, op);
     } else {
       for (std::int64_t o = 0; o < Outer; ++o) y[o] = fold_row(x + o * Middle, Middle, op);
@@ -87,7 +93,7 @@ inline void fold_axis(const T* __restrict x, T* __restrict y, T start, Op op) {
   } else {
     for (std::int64_t o = 0; o < Outer; ++o) {
       T* out = y + o * Inner;
-      if constexpr (Middle >= 256) {
+      if constexpr (Middle >= 2 * part_of_columns) {
         fold_columns(x + o * Middle * Inner, Middle, Inner, out, Inner, start, op);
       } else {
         for (std::int64_t i = 0; i < Inner; ++i) out[i] = start;

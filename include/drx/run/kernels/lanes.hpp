@@ -11,7 +11,8 @@ namespace drx::run {
 /// The number of members side by side: as many as a vector register has lanes, if there are so many.
 template <class T, int L>
 using lane_pack = short_pack<T, (L < pack_width<T> ? L : pack_width<T>)>;
-inline constexpr int lane_tile = vector_registers == 32 ? 4 : 2;  // rows and columns of sums
+inline constexpr int lane_tile = many_registers ? 4 : 2;      // rows and columns of sums, in at most half of the registers
+inline constexpr int lane_channels = many_registers ? 8 : 4;  // sums of a convolution, one for each channel
 
 /// Element i of an operand: a pack of it from lane `from` on, or the same number for all members.
 template <class T, int L, bool InLanes>
@@ -64,7 +65,7 @@ template <class T, class Axes, int CI, int CO, int L, bool KernelsInLanes>
 struct lane_convolution {
   static constexpr axis h = Axes::height, w = Axes::width;
   using part = lane_pack<T, L>;
-  static constexpr int width = static_cast<int>(sizeof(typename part::type) / sizeof(T)), most = vector_registers == 32 ? 8 : 4;
+  static constexpr int width = static_cast<int>(sizeof(typename part::type) / sizeof(T)), most = lane_channels;
   static constexpr int packs = L / width > 1 ? 2 : 1;  // of members, which share the values that are the same for all
 
   /// The position of the kernel's number for tap k from input channel ci to output channel co; if Turned, in the

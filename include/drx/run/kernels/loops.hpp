@@ -2,6 +2,7 @@
 // plan put them.
 #pragma once
 
+#include <drx/plan/machine.hpp>
 #include <drx/run/kernels/kernel.hpp>
 #include <drx/run/data/placed_storage.hpp>
 
@@ -91,7 +92,7 @@ struct kernel<C, E, &prim::scan> {
         if constexpr (C::tape.values[value].depth > 0) {
           copy = placed_buffer<C, C::input(body, 1 + constants + K)>(f);
         } else {
-          copies += (C::bytes(value) + 63) / 64 * 64;
+          copies += (C::bytes(value) + machine::cache_line - 1) / machine::cache_line * machine::cache_line;
         }
         const element_range members = range_of<C, value>(f);
         const auto size = static_cast<std::size_t>(members.count() * C::bytes(value));

@@ -20,7 +20,7 @@ struct kernel<C, E, &prim::matmul> {
   static constexpr plan::product_extents extents = plan::extents_of(C::tape, C::tape.entries[E]);
   static constexpr bool tx = extents.tx, ty = extents.ty;
   static constexpr std::int64_t m = extents.m, n = extents.n, k = extents.k;
-  static constexpr std::int64_t longest_of_eigen = 1 << 17;
+  static constexpr std::int64_t longest_of_eigen = 1 << 17;  // terms, which Eigen adds up in some 500 additions
   static constexpr bool by_eigen = std::is_floating_point_v<T> && extents.large() && m > 1 && n > 1 && k <= longest_of_eigen;
 
   static void run(frame& f) {

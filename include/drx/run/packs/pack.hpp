@@ -17,6 +17,9 @@ inline constexpr int vector_bytes = 32, vector_registers = 16;
 #else
 inline constexpr int vector_bytes = 16, vector_registers = 16;
 #endif
+inline constexpr bool many_registers = vector_registers == 32;
+/// Bytes of the shortest vector register, within which processors move numbers fastest.
+inline constexpr int shortest_vector = 16;
 
 template <class T>
 inline constexpr int pack_width = vector_bytes / static_cast<int>(sizeof(T));
@@ -85,7 +88,7 @@ DRX_HOST_INLINE void first_lanes(T* p, V x, F f) {
 #if defined(__CUDACC__)
   constexpr bool halves = false;
 #else
-  constexpr bool halves = sizeof(V) > 16;
+  constexpr bool halves = sizeof(V) > shortest_vector;
 #endif
   if constexpr (Count == width) {
     f(p, x);
@@ -216,7 +219,7 @@ DRX_HOST_INLINE V halved_lanes(V x, V y, std::integer_sequence<int, I...>) {
 /// The same for as many packs as lanes.
 template <class T, int Group = 1, int Count = pack_width<T>>
 DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
-  constexpr int W = pack_width<T>, per_16 = 16 / static_cast<int>(sizeof(T)), chunks = Count;
+  constexpr int W = pack_width<T>, in_shortest = shortest_vector / static_cast<int>(sizeof(T)), chunks = Count;
   if constexpr (Count == 1) {
     return x[0];
   } else {
@@ -224,7 +227,8 @@ DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
     pack<T> sum[Count / 2];
     DRX_UNROLL
     for (int r = 0; r < Count / 2; ++r)
-      sum[r] = halved_lanes<Group, chunks, false, per_16>(x[2 * r], x[2 * r + 1], lanes) + halved_lanes<Group, chunks, true, per_16>(x[2 * r], x[2 * r + 1], lanes);
+      sum[r] = halved_lanes<Group, chunks, false, in_shortest>(x[2 * r], x[2 * r + 1], lanes) +
+               halved_lanes<Group, chunks, true, in_shortest>(x[2 * r], x[2 * r + 1], lanes);
     return sums_of_all_lanes<T, 2 * Group, Count / 2>(sum);
   }
 }

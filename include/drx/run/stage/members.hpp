@@ -3,6 +3,7 @@
 // Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 
+#include <drx/plan/machine.hpp>
 #include <drx/run/stage/nodes.hpp>
 #include <drx/run/stage/block_sums.hpp>
 
@@ -77,17 +78,22 @@ struct stage_members {
     return n;
   }();
   /// Whether all members together are more than a cache holds.
-  static bool from_memory(const frame& f) { return f.members[Stage::p].local * member_bytes >= (1 << 22); }
+  static bool from_memory(const frame& f) {
+    return f.members[Stage::p].local * member_bytes >= machine::read_from_memory;
+  }
+  /// How many bytes ahead shares are fetched. (The gradient over 1e6 rows of 400 bytes then takes 1.1 times as long as
+  /// reading them: docs/performance.md.)
+  static constexpr std::int64_t fetched_ahead = 9000;
   /// Fetches part `Part` of `Parts` of a later block's shares, as many bytes as this block's: after a leaf's full block
-  /// those of the next one, after a smaller block those some 9 KB ahead.
+  /// those of the next one, after a smaller block those further ahead.
   template <int Body, int Part, int Parts>
   static void fetch(const frame& f) {
     unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int share = C::input(Stage::body + Body, 1 + I);
-      constexpr std::int64_t bytes = C::bytes(share), line = 64;
+      constexpr std::int64_t bytes = C::bytes(share), line = machine::cache_line;
       if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
         constexpr std::int64_t turn = bytes / (Body == 1 ? Stage::turns : 1);
-        constexpr std::int64_t distance = C::attr(E, Body) == Stage::block ? bytes : (9000 + turn - 1) / turn * turn;
+        constexpr std::int64_t distance = C::attr(E, Body) == Stage::block ? bytes : (fetched_ahead + turn - 1) / turn * turn;
         const std::byte* next = address<C, share>(f) + distance;  // (address() has an effect: g++ 12 drops calls that only fetch)
         constexpr std::int64_t begin = bytes * Part / Parts / line * line, end = bytes * (Part + 1) / Parts;
         for (std::int64_t at = begin; at < end; at += line) __builtin_prefetch(next + at);

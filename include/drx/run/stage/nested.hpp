@@ -23,7 +23,10 @@ struct nested_stage {
       constexpr int v = C::result(Stage::entry, I);
       provide_placed<C, v>(f);
     });
-    if (f.alone && !gathers) j.tasks = static_cast<int>(std::min<std::int64_t>(j.leaves() / 4, runtime_of(f).executor->concurrency()));
+    if (f.alone && !gathers) {
+      const std::int64_t threads = runtime_of(f).executor->concurrency();
+      j.tasks = static_cast<int>(std::min(j.leaves() / leaves_of_task, threads));
+    }
     if (j.tasks > 1) {
       run_tasks(j);
     } else {
@@ -49,6 +52,7 @@ struct nested_stage {
     /// The first leaf of a task.
     [[nodiscard]] std::int64_t begin_of(int task) const { return leaves() * task / tasks; }
   };
+  static constexpr int leaves_of_task = 4;  // fewer are not worth a copy of the owner's workspace
   static constexpr bool gathers = [] {  // (other threads would write to copies of the workspace)
     for (int i = 0; i < Stage::results; ++i)
       if (Stage::fold_of(i) == fold::gather) return true;

@@ -80,8 +80,8 @@ struct stage_ranks {
       else nodes += node_list::count_of_range(leaf_at(m.boundaries[r], unit), leaf_at(m.boundaries[r + 1], unit));
     return nodes * Stage::node_bytes;
   }
-  /// From this many bytes on, not every rank gathers all nodes.
-  static constexpr std::int64_t many_bytes = 1 << 17;
+  /// From this many bytes on, not every rank gathers all nodes: more messages of fewer bytes take less time.
+  static constexpr std::int64_t many_bytes = 128 << 10;
   /// Every rank's nodes, on every rank, joined.
   static node_list gathered(frame& f, const membership& m, std::int64_t unit, const node_list& own, std::byte* spare) {
     runtime& rt = *static_cast<runtime*>(f.runtime);

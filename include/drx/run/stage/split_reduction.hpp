@@ -4,6 +4,7 @@
 // Tested by tests/mpi/large_results.cpp.
 #pragma once
 
+#include <drx/plan/machine.hpp>
 #include <drx/run/stage/nodes.hpp>
 
 #include <algorithm>
@@ -16,15 +17,17 @@ struct split_reduction {
   using C = typename Stage::code;
   static constexpr std::int64_t bytes = Stage::node_bytes;
   /// A piece smaller than this is not worth a message to each rank.
-  static constexpr std::int64_t piece_bytes = 1024;
-  static constexpr bool possible = !Stage::has_monoid && bytes >= 4096;
+  static constexpr std::int64_t piece_bytes = 1 << 10;
+  /// A node that is split has some pieces at least. (Code for smaller ones would never run.)
+  static constexpr bool possible = !Stage::has_monoid && bytes >= 4 * piece_bytes;
 
   struct range {
     std::int64_t begin, end;
   };
   /// The bytes of a node that rank r folds.
   static range piece(int r, int ranks) {
-    const auto cut = [&](int k) { return k == ranks ? bytes : bytes / 64 * k / ranks * 64; };
+    constexpr std::int64_t lines = bytes / machine::cache_line;
+    const auto cut = [&](int k) { return k == ranks ? bytes : lines * k / ranks * machine::cache_line; };
     return {cut(r), cut(r + 1)};
   }
 
@@ -75,8 +78,7 @@ struct split_reduction {
     }
     rt.communicator->exchange(rt.sent, rt.received);
 
-    // Folded in parts that stay in the cache from the first fold to the last.
-    constexpr std::int64_t part = 1 << 14;
+    constexpr std::int64_t part = 16 << 10;  // stays in the first cache from the first fold to the last
     for (std::int64_t begin = own.begin; begin < own.end; begin += part)
       fold(f, rt, {begin, std::min(begin + part, own.end)}, own.begin, now(all.data(0)), members);
 
