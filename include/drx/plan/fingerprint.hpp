@@ -1,4 +1,4 @@
-// drx/plan/fingerprint.hpp: a number that tells programs apart and is the same on all ranks: a hash of what is on the tape.
+// drx/plan/fingerprint.hpp: a hash of a program's tape, which tells programs apart and is the same on all ranks.
 #pragma once
 
 #include <drx/meta/hash.hpp>
@@ -9,8 +9,8 @@
 
 namespace drx::plan {
 
-/// The hash of a frozen tape, 63 bits. It reads names, not addresses, and is computed while compiling: a tape that running code
-/// reads would bring every rule of its primitives into the program.
+/// The hash of a frozen tape, 63 bits. It hashes names, not addresses, and is computed while compiling: a program that
+/// reads its tape at run time contains the rules of all primitives.
 template <class Frozen>
 constexpr std::int64_t fingerprint(const Frozen& t) {
   std::uint64_t h = meta::hash("");

@@ -1,4 +1,5 @@
-// drx/plan/show.hpp: what will run, as text: the stages and what is between them, and what their workspaces cost.
+// drx/plan/show.hpp: the plan of a program as text: the stages, the entries between them, and the bytes of their
+// workspaces.
 // Tested by tests/unit/plan/loop_memory.cpp.
 #pragma once
 

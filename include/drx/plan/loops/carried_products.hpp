@@ -1,16 +1,18 @@
-// drx/plan/loops/carried_products.hpp: gradient steps on the same rows. A matrix w that a loop reads only in products with
-// its constants, and changes only by products with its constants, need not be computed at each step; its products do:
+// drx/plan/loops/carried_products.hpp: gradient steps on the same rows. If a loop reads a matrix w only in products
+// with its constants, and changes it only by products with its constants, w need not be computed at each step; its
+// products are carried instead:
 //
 //     z = x w,   w' = a w - r x^T d     becomes     z' = a z - r (x x^T) d,   s' = a s - r d,
 //
-// and behind n steps w is a^n w + x^T s. x x^T is the same at each step: 32 rows of 64 columns take half of the work. It
-// is rounded elsewhere, and as exactly:
+// and after n steps w is a^n w + x^T s. x x^T is the same at each step: 32 rows of 64 columns take half of the work.
+// The result is rounded elsewhere, but is as exact:
 //
-// - The carried z is x times the w that the s so far stand for, but for an error e: the steps are those of plain
-//   evaluation with products that are off by e. A step adds to e what z' is rounded by, which is no more than the products
-//   and sums of a plain step are rounded by, and multiplies it by a, of which |a| <= 1 must be known. After
+// - The carried z is x times the w that the s so far stand for, up to an error e: the steps are those of plain
+//   evaluation with products that are off by e. A step multiplies e by a, of which |a| <= 1 must be known, and adds the
+//   rounding error of z', which is no more than the rounding errors of a plain step's products and sums. After
 //   `steps_between_restarts` steps w is computed, and e begins anew.
-// - Rows of x are divided by powers of two of their magnitude where they are read (row_scales.hpp), so that no product of
+// - Rows of x are divided by powers of two of their magnitude where they are read (row_scales.hpp), so that no product
+// of
 //   rows with rows leaves the range of numbers where w and its changes stay in it.
 #pragma once
 
@@ -20,43 +22,43 @@
 
 namespace drx::plan {
 
-/// How many steps go by until w is computed from what was carried. Errors of products add up in between: at 16 w is as
-/// exact as by plain evaluation over tens of thousands of steps, at 64 the worst of such loops are off by ten times as
-/// much; a restart costs as much as a plain step.
+/// The number of steps until w is computed from the carried values. Errors of products add up in between: at 16, w is
+/// as exact as by plain evaluation over tens of thousands of steps; at 64, the worst of such loops are off by ten times
+/// as much. A restart costs as much as a plain step.
 inline constexpr std::int64_t steps_between_restarts = 16;
 
 /// Writes a loop that carries products of a matrix in its place.
 struct carried_products : loop_writer {
-  /// What is carried instead: a linear image of a carry.
+  /// A carried value: a linear image of a carry.
   struct image {
-    int carry, constant;  // the constant: a value of the body, -1 of a share
-    int at;               // product: which operand of it the carry is; or `sum`, of what the constant is multiplied with; or `share`
+    int carry, constant;  // the constant: a value of the body, -1 for a share
+    int at;               // product: the operand that the carry is; or `sum`, of the constant's other factors; or `share`
     bool tx, ty;          // product: the operands' flags; sum: the constant's, and the other factor's
     abstract_value type;
     std::int64_t saves = 0;  // multiplications at each step
-    int products = 0;        // sum: how many products of the constant it is made of
-    int now = -1;            // at the step's begin
+    int products = 0;        // sum: the number of products of the constant in it
+    int now = -1;            // at the start of the step
     vec<int> known = {};  // by value of the body: its image; -1: zero, -2: not computed yet
   };
-  /// How often a carry is in a value, beside what changes it.
+  /// The multiple of a carry that a value contains, beside the carry's changes.
   struct multiple {
     double times = 0;
     bool known = true;
   };
-  static constexpr int sum = -1, share = -2;  // share: how often the first w is in it
-  vec<int> defining, made_of;  // by value of the body: its entry; the carry that it is a linear image of, as w - r x^T d is; or -1
+  static constexpr int sum = -1, share = -2;  // share: the multiple of the first w in it
+  vec<int> defining, made_of;  // by value of the body: its entry; the carry of which it is a linear image, as w - r x^T d is; or -1
   vec<bool> held;              // by carry: its products are carried
-  vec<int> axis;               // by carry: its axis that the constants are multiplied with, -1: not known yet
-  vec<int> linear;             // by value: whether it is linear in the carry that is looked at; -1: not known yet
-  vec<bool> for_change;        // by value: whether nothing but this carry's change is made of it
-  vec<multiple> multiples;     // by value: how often this carry is in it
+  vec<int> axis;               // by carry: its axis that the constants are multiplied with, -1: unknown yet
+  vec<int> linear;             // by value: whether it is linear in the current carry; -1: unknown yet
+  vec<bool> for_change;        // by value: whether it is used for this carry's change alone
+  vec<multiple> multiples;     // by value: the multiple of this carry in it
   vec<image> images;
 
   using loop_writer::loop_writer;
 
   [[nodiscard]] constexpr const entry* definition(int v) const { return defining[v] < 0 ? nullptr : &body.entries[defining[v]]; }
   [[nodiscard]] constexpr bool is_constant_value(int v) const { return is_constant(body.inputs.find(v)); }
-  /// The operand that an input of the body stands for, on `outside`.
+  /// The operand on `outside` for an input of the body.
   [[nodiscard]] constexpr int outer(int v) const { return operands[body.inputs.find(v) - 1]; }
   [[nodiscard]] constexpr int input_of(int carry) const { return body.inputs[1 + n.constants + carry]; }
   /// Whether all elements of a value are one number.
@@ -67,7 +69,7 @@ struct carried_products : loop_writer {
   [[nodiscard]] constexpr bool is_plain_product(const entry& e) const {
     return e.prim == &prim::matmul && body.values[e.results[0]].shape.rank == 2 && body.values[e.results[0]].depth == 0;
   }
-  /// Which operand of e a linear image of e's result is one of: e is its negative, or it times or divided by one number; or -1.
+  /// The operand of e of which e's result is a multiple (its negative, or it times or divided by one number); or -1.
   [[nodiscard]] constexpr int scaled_operand(const entry& e) const {
     if (e.prim == &prim::neg) return 0;
     if ((e.prim == &prim::mul || e.prim == &prim::div) && is_uniform(e.operands[1])) return 0;
@@ -75,13 +77,13 @@ struct carried_products : loop_writer {
   }
   [[nodiscard]] static constexpr bool is_sum(const entry& e) { return e.prim == &prim::add || e.prim == &prim::sub; }
 
-  /// The position of the factor of a carry's change that is a constant; -1: it is none such.
+  /// The position of the factor that is a constant, if e is a product that changes the carry; else -1.
   [[nodiscard]] constexpr int constant_factor(const entry& e, int carry) const {
     const int at = axis[carry];
     if (!is_plain_product(e) || !is_constant_value(e.operands[at]) || made_of[e.operands[1 - at]] >= 0) return -1;
     return at;
   }
-  /// Whether v is linear in the carry and in products that change it; what these are is taken down.
+  /// Whether v is linear in the carry and in products that change it; records these products.
   constexpr bool is_linear(int v, int carry) {
     if (linear[v] < 0) linear[v] = finds_linear(v, carry);
     return linear[v] != 0;
@@ -99,7 +101,7 @@ struct carried_products : loop_writer {
     take_down({carry, e->operands[c], sum, e->attrs.ints[c] != 0, e->attrs.ints[1 - c] != 0, other, for_change[v] ? work : 0, 1});
     return true;
   }
-  /// By value: whether nothing but the carry's change is made of it.
+  /// By value: whether it is used for the carry's change alone.
   [[nodiscard]] constexpr vec<bool> made_for_change(int carry) const {
     vec<bool> r(body.values.size(), true);
     for (int o : body.outputs) r[o] = false;
@@ -111,12 +113,12 @@ struct carried_products : loop_writer {
     }
     return r;
   }
-  /// A number that is known, unless it is so large that no carry multiplied by it is held, and that it might overflow.
+  /// A known number, unless it is so large that a carry multiplied by it is not held, or might overflow.
   [[nodiscard]] static constexpr multiple known(double times) {
     constexpr double large = 1e9;
     return times <= large && times >= -large ? multiple{times, true} : multiple{0, false};
   }
-  /// The number that all elements of v are.
+  /// The number that all elements of v are equal to.
   [[nodiscard]] constexpr multiple number_of(int v) const {
     for (const entry* e = definition(v); e; e = definition(v)) {
       if (e->prim == &prim::constant) return known(e->attrs.number);
@@ -126,7 +128,7 @@ struct carried_products : loop_writer {
     return {0, false};
   }
   [[nodiscard]] constexpr multiple multiple_by(const entry& e) const {
-    constexpr double small = 1e-9;  // to divide by
+    constexpr double small = 1e-9;  // smaller divisors are refused
     if (is_sum(e)) {
       const multiple &x = multiples[e.operands[0]], &y = multiples[e.operands[1]];
       if (!x.known || !y.known) return {0, false};
@@ -159,7 +161,7 @@ struct carried_products : loop_writer {
     images.push_back(i);
   }
 
-  /// Follows what is made of carries through the body, and finds those of which nothing but products is read.
+  /// Follows the images of carries through the body, and finds the carries of which only products are read.
   constexpr void find() {
     defining = made_of = vec<int>(body.values.size(), -1);
     held = vec<bool>(n.carries, false);
@@ -219,9 +221,10 @@ struct carried_products : loop_writer {
         if (e.prim == &prim::matmul && made_of[o] == carry && !is_linear(o, carry)) return false;
     return true;
   }
-  // What scaling rows costs, in multiplications of products, which run in tiles: for each element, each row, each number of a change.
+  // The cost of scaling rows, in multiplications inside tiled products: for each element, each row, each number of a
+  // change.
   static constexpr std::int64_t of_scaled_element = 8, of_scale = 64, of_scaled_result = 4;
-  /// Whether it saves a quarter of the multiplications of all steps.
+  /// Whether it saves a quarter of the multiplications in all steps.
   [[nodiscard]] constexpr bool pays(int carry) const {
     const shape w = body.values[input_of(carry)].shape;
     const std::int64_t along = w[axis[carry]], across = w[1 - axis[carry]];
@@ -232,7 +235,7 @@ struct carried_products : loop_writer {
       each_before += p.saves;
       once += along * p.type.shape.size();
       if (p.at < 0) continue;
-      const std::int64_t scaled = p.type.shape.size() / across;  // rows, each by a power of two of its own
+      const std::int64_t scaled = p.type.shape.size() / across;  // rows, each scaled by a power of two of its own
       once += scaled * (of_scaled_element * along + of_scale);
       each_after += of_scaled_result * p.type.shape.size();
       for (const image& s : images)
@@ -242,11 +245,11 @@ struct carried_products : loop_writer {
           once += p.type.shape.size() / across * along * rows;
         }
     }
-    const std::int64_t spared = 3 * each_before - 4 * each_after;  // four times, less a quarter
+    const std::int64_t spared = 3 * each_before - 4 * each_after;  // four times the multiplications, less a quarter
     return n.length > 1 && spared > 0 && n.length >= (4 * once + spared - 1) / spared;
   }
 
-  /// One number, as all elements of this type.
+  /// One number, spread to all elements of this type.
   constexpr int spread(int v, const abstract_value& type) {
     const entry& e = *definition(v);
     if (e.prim == &prim::constant) return emit::constant(inside, type, e.attrs.number);
@@ -280,7 +283,8 @@ struct carried_products : loop_writer {
   /// The axis of an image's constant that its rows run along.
   [[nodiscard]] static constexpr int along_rows(const image& i) { return i.at == 1 ? (i.tx ? 0 : 1) : (i.ty ? 1 : 0); }
   constexpr scaled_rows rows_of(const image& i) { return with_scaled_rows(outside, outer(i.constant), along_rows(i)); }
-  /// The image of v. Where the carry itself is not in v, v is a change, whose image is in the range of scaled rows, and is brought back.
+  /// The image of v. If the carry itself is not in v, v is a change: its image is in the range of scaled rows, and is
+  /// scaled back.
   constexpr int whole_image_of(int v, int i) {
     const int now = image_of(v, i);
     const image& m = images[i];
@@ -290,12 +294,13 @@ struct carried_products : loop_writer {
     const int in_place = emit::reshape(outside, scales, m.at == 1 ? make_shape(rows, 1) : make_shape(1, rows));
     return emit::mul(inside, now, emit::broadcast_to(inside, constant(in_place), m.type.shape));
   }
-  /// Of a product x d or d x that changes the carry.
+  /// The image of a product x d or d x that changes the carry.
   constexpr int image_of_change(const entry& e, const image& i) {
     const int c = axis[i.carry], x = e.operands[c], d = inner.names[e.operands[1 - c]];
     const bool tx = e.attrs.ints[c] != 0, td = e.attrs.ints[1 - c] != 0;
     if (i.at < 0) return x == i.constant && tx == i.tx && td == i.ty ? d : -1;
-    // (p x) d; where p is on the other side of the matrix, or the matrix is transposed in the product, x and d change sides, or d x is transposed.
+    // (p x) d. If p is on the other side of the matrix, or the matrix is transposed in the product, x and d change
+    // sides, or d x is transposed.
     const int p = rows_of(i).matrix, of_x = outer(x);
     const bool turned = i.at == 1 ? i.ty : i.tx;
     if (i.at == 1) {
@@ -312,7 +317,7 @@ struct carried_products : loop_writer {
       if (h) return true;
     return false;
   }
-  /// The results, on `outside`; none where the loop stays as it is.
+  /// The results, on `outside`; none if the loop stays as it is.
   constexpr vec<int> run() {
     if (!carries_any()) return {};
     vec<int> inputs, outputs, first_result(n.carries, 0), at_begin;
@@ -367,7 +372,7 @@ struct carried_products : loop_writer {
     const int w = outer(input_of(m.carry)), x = outer(m.constant);
     return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
   }
-  /// The carry behind the loop, of its images, which are results from `at` on.
+  /// The carry after the loop, from its images, which are results from `at` on.
   constexpr int end_of(int carry, const vec<int>& written, int at) {
     int w = outer(input_of(carry)), change = -1;
     for (const image& m : images) {
@@ -382,11 +387,11 @@ struct carried_products : loop_writer {
   }
 };
 
-/// Whether products may be carried in a loop: its option, or its program's, does not say no.
+/// Whether products may be carried in a loop: neither its option nor its program forbids it.
 constexpr bool may_carry_products(const entry& loop) {
   return static_cast<loop_products>(loop.attrs.ints[6]) != loop_products::computed;
 }
-/// Whether a loop's body multiplies a constant of it with anything.
+/// Whether a loop's body multiplies one of its constants with anything.
 constexpr bool multiplies_constants(const entry& loop) {
   const tape& body = loop.regions[0];
   for (const entry& e : body.entries)
@@ -398,8 +403,8 @@ constexpr bool multiplies_constants(const entry& loop) {
   return false;
 }
 
-/// A long loop that would carry products, as loops of few steps in one that carries its matrices; no results where it
-/// would not.
+/// A long loop that would carry products, as loops of few steps inside a loop that carries its matrices; no results if
+/// it would not.
 constexpr vec<int> with_restarts(builder& b, const entry& e, const tape& body, const vec<int>& operands) {
   carried_products loop(b, e, body, operands);
   const prim::rules::scan::parts n = loop.n;

@@ -1,5 +1,6 @@
-// drx/plan/loops/equal_loops.hpp: loops over the same operands whose carries go the same way are one loop that gives what each of them gives. A member's value
-// and its way back have such loops: the first keeps nothing, the other what its reverse sweep needs.
+// drx/plan/loops/equal_loops.hpp: joins loops over the same operands whose carries agree into one loop that has the
+// results of both. A member's value and its backward pass have such loops: the first keeps no residuals, the other
+// those of its reverse sweep.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -9,17 +10,17 @@ namespace drx::plan {
 
 constexpr tape with_equal_loops_joined(const tape& t);
 
-/// One loop in the place of two.
+/// One loop in place of two.
 struct joined_loops {
   tape body;
-  vec<int> extra;  // by result of the second loop: which result of the joined loop it is
+  vec<int> extra;  // by result of the second loop: its result in the joined loop
   bool possible = false;
 
   constexpr joined_loops(const entry& first, const entry& second) {
     const auto &a = first.attrs.ints, &b = second.attrs.ints;
     if (first.prim != &prim::scan || second.prim != &prim::scan || !(first.operands == second.operands)) return;
     for (int i = 0; i < a.size(); ++i)
-      if (i != 5 && a[i] != b[i]) return;  // 5: what they keep
+      if (i != 5 && a[i] != b[i]) return;  // 5: the residuals they keep
     const tape &one = first.regions[0], &other = second.regions[0];
     builder both;
     const vec<int> inputs = inputs_like(both, one);
@@ -46,7 +47,7 @@ struct joined_loops {
   }
 };
 
-/// t with loop j in loop i.
+/// t with loops i and j joined.
 constexpr tape with_joined(const tape& t, int i, int j, const joined_loops& loop) {
   vec<int> joined;  // the results of the one loop
   return rewritten(t, [&](rewriter& w, const entry& e) {
@@ -56,13 +57,13 @@ constexpr tape with_joined(const tape& t, int i, int j, const joined_loops& loop
   });
 }
 
-/// t with equal loops joined, and those in the bodies of joined ones.
+/// t with equal loops joined, also in the bodies of joined ones.
 constexpr tape with_equal_loops_joined(const tape& t) {
   for (int j = 0; j < t.entries.size(); ++j)
     for (int i = 0; i < j; ++i) {
       if (t.entries[j].prim != &prim::scan || !(t.entries[i].operands == t.entries[j].operands)) continue;
       const joined_loops loop(t.entries[i], t.entries[j]);
-      if (loop.possible) return with_equal_loops_joined(with_joined(t, i, j, loop));  // what reads the two may be equal now
+      if (loop.possible) return with_equal_loops_joined(with_joined(t, i, j, loop));  // the readers of the two may be equal now
     }
   return t;
 }

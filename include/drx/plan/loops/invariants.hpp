@@ -1,4 +1,4 @@
-// drx/plan/loops/invariants.hpp: what depends on a loop's constants alone is computed in front of the loop, not at each step.
+// drx/plan/loops/invariants.hpp: moves values that depend on a loop's constants alone in front of the loop.
 // Tested by tests/unit/plan/loops.cpp.
 #pragma once
 
@@ -6,14 +6,15 @@
 
 namespace drx::plan {
 
-/// Moves what depends on constants only in front of the loop, where it is not larger than what it is made of.
+/// Moves entries that depend on constants only in front of the loop, if their results are not larger than their
+/// operands.
 struct invariants : loop_writer {
   vec<int> outer;             // by value of the body: its name in front of the loop; -1 where it has none
   vec<std::int64_t> made_of;  // by value: elements in memory behind it
 
   using loop_writer::loop_writer;
 
-  /// Entries that are no work: they are written where they are read.
+  /// Whether an entry costs nothing: it is computed where it is read.
   static constexpr bool is_free(const entry& e) {
     return e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::broadcast_to || e.prim == &prim::reshape;
   }
@@ -39,7 +40,7 @@ struct invariants : loop_writer {
     }
     return false;
   }
-  /// A constant's name in front of the loop.
+  /// Sets a constant's name in front of the loop.
   constexpr void begin_with(int v, int name) {
     if (body.values[v].depth > 0) return;
     outer[v] = name;
@@ -86,7 +87,7 @@ constexpr bool has_invariants(const entry& loop) {
   return invariants(scratch, loop, loop.regions[0], {}).any();
 }
 
-/// t with what is the same at each step of a loop in front of it, in regions too.
+/// t with loops' invariants in front of them, in regions too.
 constexpr tape with_invariants_in_front(const tape& t) {
   return with_loops(t, has_invariants, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return invariants(b, e, body, operands).run(); });
 }

@@ -1,4 +1,4 @@
-// drx/plan/loops/loop_writer.hpp: loops that are written anew, with other constants and another body.
+// drx/plan/loops/loop_writer.hpp: rewrites loops with other constants and another body.
 // Tested by tests/unit/plan/loops.cpp and tests/unit/plan/equal_loops.cpp.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace drx::plan {
 
-/// A scan's operands and body while they are written anew. New constants go behind the old ones.
+/// A scan's operands and body while they are rewritten. New constants come after the old ones.
 struct loop_writer {
   using parts = prim::rules::scan::parts;
   builder& outside;
@@ -15,7 +15,7 @@ struct loop_writer {
   const tape& body;
   vec<int> operands;  // on `outside`
   parts n;
-  attributes attrs;  // of the new loop, but for constants that are added
+  attributes attrs;  // of the new loop, without added constants
   builder inside;
   rewriter inner{inside, body, {}};  // writes what stays in the body
   vec<int> added, added_inputs;  // constants: their values on `outside`, their inputs of the body
@@ -32,7 +32,7 @@ struct loop_writer {
     added_inputs.push_back(inside.input(outside.type(value)));
     return added_inputs.back();
   }
-  /// The loop over what was written; `inputs` are the body's first ones, `outputs` its results.
+  /// The rewritten loop; `inputs` are the body's first inputs, `outputs` its results.
   constexpr vec<int> write(const vec<int>& inputs, const vec<int>& outputs) {
     tape region = inside.result();
     region.inputs = {};
@@ -53,7 +53,8 @@ struct loop_writer {
   }
 };
 
-/// t with each loop that suits(loop), in regions too, as write(b, loop, body, operands) has it; as it is where that gives no results.
+/// t with each loop that suits(loop), in regions too, rewritten by write(b, loop, body, operands); unchanged where that
+/// gives no results.
 template <class Suits, class Write>
 constexpr tape with_loops(const tape& t, const Suits& suits, const Write& write) {
   const auto is_one = [&](const entry& e) { return e.prim == &prim::scan && suits(e); };

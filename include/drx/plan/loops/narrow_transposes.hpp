@@ -1,5 +1,5 @@
-// drx/plan/loops/narrow_transposes.hpp: matrices of a few columns (ten classes) lie transposed in a loop's body where all that touches them can take
-// them so: their rows are then whole packs, and sums over the columns run along them.
+// drx/plan/loops/narrow_transposes.hpp: matrices of a few columns (ten classes) lie transposed in a loop's body if all
+// their uses allow it: their rows are then whole packs, and sums over the columns run along them.
 // Tested by tests/unit/plan/loops.cpp.
 #pragma once
 
@@ -11,12 +11,12 @@ namespace drx::plan {
 struct turned_loop : loop_writer {
   vec<int>& plain = inner.names;
   vec<int> turned = vec<int>(body.values.size(), -1);  // by value of the body: its name transposed; -1 where it has none
-  bool useful = false;     // a product of matrices is of narrow ones
-  bool possible = true;    // nothing is transposed at each step
+  bool useful = false;     // some matrix product has narrow operands
+  bool possible = true;    // no step transposes anything
 
   using loop_writer::loop_writer;
 
-  /// Few columns, and rows that are whole packs of all targets.
+  /// Whether a matrix has few columns, and its number of rows is a multiple of all targets' packs.
   static constexpr bool is_narrow(const abstract_value& t) {
     const shape& s = t.shape;
     return t.depth == 0 && s.rank == 2 && s[1] > 1 && s[1] < 16 && s[0] >= 32 && s[0] % 16 == 0;
@@ -66,7 +66,7 @@ struct turned_loop : loop_writer {
     if (result_turned) return emit::matmul(inside, x[1], x[0], !flag[1], !flag[0]);
     return emit::matmul(inside, x[0], x[1], flag[0], flag[1]);
   }
-  /// A narrow result, or -1 where it can only be had plain.
+  /// The transposed result of an entry with a narrow result, or -1 if only the plain one can be had.
   constexpr int narrow_result(const entry& e) {
     const abstract_value to = turn(body.values[e.results[0]]);
     if (e.prim->elementwise || e.prim == &prim::cast || e.prim == &prim::stop_gradient) {
@@ -86,7 +86,7 @@ struct turned_loop : loop_writer {
     }
     return -1;
   }
-  /// A result that is not narrow of operands that are, or -1.
+  /// The result of an entry with narrow operands whose result is not narrow, or -1.
   constexpr int from_narrow(const entry& e) {
     bool any = false;
     for (int o : e.operands) any = any || narrow(o);
@@ -101,7 +101,7 @@ struct turned_loop : loop_writer {
     return -1;
   }
 
-  /// The results, on `outside`; none where the loop stays as it is.
+  /// The results, on `outside`; none if the loop stays as it is.
   constexpr vec<int> run() {
     vec<int> inputs, outputs;
     for (int i = 0; i < body.inputs.size(); ++i) {
@@ -144,7 +144,7 @@ constexpr bool holds_narrow_products(const entry& loop) {
 constexpr tape with_turned_loops(const tape& t) {
   return with_loops(t, holds_narrow_products, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
     vec<int> results;
-    builder scratch;  // of which nothing stays where the loop cannot be turned
+    builder scratch;  // dropped if the loop cannot be transposed
     vec<int> copies;
     for (int o : operands) copies.push_back(scratch.input(b.type(o)));
     if (!turned_loop(scratch, e, body, copies).run().empty()) results = turned_loop(b, e, body, operands).run();

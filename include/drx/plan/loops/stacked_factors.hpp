@@ -1,8 +1,11 @@
-// drx/plan/loops/stacked_factors.hpp: what a loop stacks for a later one, the way back, so that both can carry products (carried_products.hpp):
+// drx/plan/loops/stacked_factors.hpp: changes the stacks that one loop writes for a later one, the backward pass, so
+// that both can carry products (carried_products.hpp):
 //
-// - Of a matrix w that is only multiplied with a constant x later, x w is stacked, which the first loop has computed.
-// - Of a product with a constant, x d, of which only the sum of v * (x d) is wanted, with a matrix v, d is stacked: it is the sum of
-//   (x^T v) * d. That is done where the later loop then carries x^T v instead of v, and less is multiplied in all.
+// - If a matrix w is later only multiplied with a constant x, the loop stacks x w, which it has computed, instead of w.
+// - If of a product with a constant, x d, only the sum of v * (x d) is wanted, with a matrix v, the loop stacks d
+// instead:
+//   the sum is that of (x^T v) * d. This is done if the later loop then carries x^T v instead of v, and the number of
+//   multiplications falls in all.
 // Tested by tests/unit/plan/carried_products.cpp.
 #pragma once
 
@@ -10,13 +13,14 @@
 
 namespace drx::plan {
 
-/// Writes a tape whose loops stack products, or factors of products.
+/// Rewrites a tape so that its loops stack products, or factors of products.
 struct stacked_factors {
-  /// A stack, a result of a loop, and the product in the loop's body of which one is stacked instead of the other: x d or d x, and d.
+  /// A stack, which is a result of a loop, and the product in the loop's body (x d or d x, and d) of which one is
+  /// stacked instead of the other.
   struct product {
     int stack, x;  // values of the tape
     int instead;   // a value of the loop's body
-    int at;        // which operand x is
+    int at;        // the operand that x is
     bool tx, td;
     bool is_factor;  // d is stacked instead of the product; else the other way round
   };
@@ -30,12 +34,12 @@ struct stacked_factors {
       if (p.stack == stack) return &p;
     return nullptr;
   }
-  /// Whether v is a slice of a stack that is replaced.
+  /// Whether v is a slice of a replaced stack.
   [[nodiscard]] constexpr bool is_replaced_slice(const entry& loop, int v) const {
     const int input = loop.regions[0].inputs.find(v);
     return input >= 1 && product_of(loop.operands[input - 1]);
   }
-  /// Whether each reader of v, a slice of p's stack, multiplies it with something that stays, and adds all of that up.
+  /// Whether each reader of v, a slice of p's stack, multiplies it with a value that stays, and adds all of that up.
   [[nodiscard]] constexpr bool is_only_summed(const entry& loop, int v, const product& p) const {
     const tape& body = loop.regions[0];
     if (body.outputs.find(v) >= 0) return false;
@@ -61,7 +65,7 @@ struct stacked_factors {
     }
     return true;
   }
-  /// Whether all readers of the stack are loops, for which its replacement will do.
+  /// Whether all readers of the stack are loops that can use its replacement.
   [[nodiscard]] constexpr bool can_be_replaced(const product& p) const {
     bool any = false;
     if (source.outputs.find(p.stack) >= 0) return false;
@@ -80,7 +84,7 @@ struct stacked_factors {
       if (e.prim == &prim::scan && may_carry_products(e))
         for (const entry& p : e.regions[0].entries) follow(e, p, with_factors);
   }
-  /// Takes down the stacks of a product with a constant, or of its other factor, that are to be replaced by each other.
+  /// Records the stacks of a product with a constant, or of its other factor, that may replace each other.
   constexpr void follow(const entry& loop, const entry& e, bool with_factors) {
     const tape& body = loop.regions[0];
     if (e.prim != &prim::matmul || body.values[e.results[0]].shape.rank != 2 || body.values[e.results[0]].depth > 0) return;
@@ -109,7 +113,7 @@ struct stacked_factors {
       const int input = body.inputs.find(v);
       return input < 1 || input <= n.constants + n.carries ? nullptr : all.product_of(loop.operands[input - 1]);
     }
-    /// What one operand of e, `slice`, was, or null; `other` is the other operand.
+    /// The product whose stack one operand of e, `slice`, was, or null; `other` is the other operand.
     [[nodiscard]] constexpr const product* replaced(const entry& e, int& slice, int& other) const {
       for (int i = 0; i < e.operands.size() && e.operands.size() == 2; ++i)
         if (const product* p = product_of_input(e.operands[i])) {
@@ -123,7 +127,7 @@ struct stacked_factors {
         if (operands[i] == outer) return inner.names[body.inputs[i + 1]];
       return constant(outer);
     }
-    /// The product of v with the constant, turned, by which the sum of v * (x d) is that of the product * d.
+    /// The product p of v with the constant, transposed: the sum of v * (x d) is that of p * d.
     constexpr int image_of(int v, const product& p) {
       const int x = named_constant(around.names[p.x]);
       const bool first = p.at == 0;
@@ -161,7 +165,8 @@ struct stacked_factors {
   }
 };
 
-/// How many multiplications of numbers t's products of matrices are, in regions too. (Long loops in each other would be too many for integers.)
+/// The number of multiplications in t's matrix products, in regions too. (In nested long loops it may exceed the
+/// integers.)
 constexpr double multiplications(const tape& t) {
   double n = 0;
   for (const entry& e : t.entries) {
@@ -174,7 +179,8 @@ constexpr double multiplications(const tape& t) {
   return n;
 }
 
-/// t with loops that stack products and factors for each other, in regions too, where less is multiplied when loops then carry products.
+/// t with loops that stack products and factors in place of each other, in regions too, if loops that then carry
+/// products multiply less.
 constexpr tape with_stacked_factors(tape t) {
   for (entry& e : t.entries)
     if (e.prim != &prim::scan)

@@ -1,5 +1,5 @@
-// drx/plan/memory/group_order.hpp: groups in better places: entries go to the group that reads them, products of matrices become the first members
-// of groups, and groups wait until their results can lie where they read.
+// drx/plan/memory/group_order.hpp: improves the order of fused loops: entries go to the loop that reads them, matrix
+// products become the first members of loops, and loops wait until their results can lie where they read.
 // Tested by tests/unit/plan/workspace.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace drx::plan {
 
-/// From so many bytes a loop waits until its result can lie where it reads.
+/// From this many bytes on, a loop waits until its result can lie where it reads.
 inline constexpr std::int64_t least_waited_for = 4096;
 
 template <class Frozen>
@@ -17,8 +17,8 @@ class group_order_planner : public group_planner<Frozen> {
   using base::t, base::p, base::definition, base::id, base::root, base::touched, base::next_step;
   using base::base;
 
-  /// Moves what one later group alone reads to that group, where it is made of what lies in memory anyway: 1 - h h of a stored h
-  /// need not be stored beside it.
+  /// Moves entries that only one later loop reads to that loop, if their operands are in memory anyway: 1 - h h of a
+  /// stored h need not be stored beside it.
   constexpr void move_to_readers(int step0, vec<vec<int>>& groups, const vec<bool>& demanded) {
     readers reading = readers_of(groups);
     for (int s = groups.size() - 1; s >= 0; --s)
@@ -40,9 +40,9 @@ class group_order_planner : public group_planner<Frozen> {
         i = groups[s].size();
       }
   }
-  /// Makes products of matrices the first members of the groups that alone read them.
+  /// Makes matrix products the first members of the loops that alone read them.
   constexpr void take_products(const frozen_region& region, int step0, vec<vec<int>>& groups) {
-    vec<int> reader(base::values + 1, none);  // by value: the group that reads it, each element at its place
+    vec<int> reader(base::values + 1, none);  // by value: the loop that reads it, each element at its place
     auto read = [&](int o, int s) {
       const int m = touched(o);
       if (m < 0) return;
@@ -76,7 +76,7 @@ class group_order_planner : public group_planner<Frozen> {
     }
     base::leave_out(taken, step0, groups);
   }
-  /// Lets a group wait for steps that read what it reads too, where nobody does later: its result may then lie there.
+  /// Lets a loop wait for other steps that read its operand, if nobody reads that later: its result may then lie there.
   constexpr void delay_groups(const frozen_region& region, int step0, vec<vec<int>>& groups) {
     const int steps = groups.size();
     for (int s = steps - 2; s >= 0; --s) {
@@ -113,7 +113,7 @@ class group_order_planner : public group_planner<Frozen> {
 
  private:
   static constexpr int none = -1, several = -2;
-  /// By value: the group that reads it, and the entry.
+  /// By value: the loop that reads it, and the entry.
   struct readers {
     vec<int> group, entry;
   };
@@ -128,8 +128,8 @@ class group_order_planner : public group_planner<Frozen> {
         }
     return r;
   }
-  /// Entry `first` of group s, and what has to move with it: all that it alone reads in registers. None, if that is much, or made of
-  /// more than one array in memory.
+  /// Entry `first` of loop s, and the entries that have to move with it: all that it alone reads in registers. None, if
+  /// these are many, or read more than one array in memory.
   constexpr vec<int> moved_with(int first, int step0, int s, const readers& reading) const {
     constexpr int most_moved = 8;
     const int v = id(t.entries[first].results, 0);
@@ -152,7 +152,7 @@ class group_order_planner : public group_planner<Frozen> {
     if (loads.size() > 1) return {};
     return moved;
   }
-  /// Moves entries from one group to another; both stay in the entries' order.
+  /// Moves entries from one loop to another; both keep the entries' order.
   static constexpr void move(const vec<int>& moved, vec<int>& from, vec<int>& to) {
     vec<int> stay, all;
     int k = 0;

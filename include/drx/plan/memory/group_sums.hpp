@@ -1,4 +1,4 @@
-// drx/plan/memory/group_sums.hpp: sums over rows become parts of the loops that make what is summed, or read it.
+// drx/plan/memory/group_sums.hpp: makes sums over rows parts of the fused loops that compute or read the summed values.
 // Tested by tests/unit/run/sums_of_loops.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
@@ -13,13 +13,14 @@ class group_sums_planner : public group_order_planner<Frozen> {
   using base::t, base::p, base::definition, base::id, base::root, base::touched, base::next_step;
   using base::base;
 
-  /// Makes sums over rows parts of the loops that make what is summed, or read it: by group, the entries. Such a loop is plain arithmetic on
-  /// rows of whole packs. What a vector weighs, x^T y, is such a sum too.
+  /// Makes sums over rows parts of the fused loops that compute or read the summed values. Returns, by loop, the
+  /// entries. Such a loop is plain arithmetic on rows of whole packs. A sum weighted by a vector, x^T y, is such a sum
+  /// too.
   constexpr vec<vec<int>> take_sums(const frozen_region& region, int step0, vec<vec<int>>& groups) {
     const int steps = groups.size();
     vec<vec<int>> sums(steps), kept;
     vec<bool> taken(steps, false);
-    vec<int> runs_in;  // by step: where it runs, itself or the group that has taken it
+    vec<int> runs_in;  // by step: where it runs, by itself or in the loop that has taken it
     for (int s = 0; s < steps; ++s) runs_in.push_back(s);
     for (int s = 0; s < steps; ++s) {
       if (!may_have_sums(groups[s])) continue;
@@ -29,7 +30,7 @@ class group_sums_planner : public group_order_planner<Frozen> {
           runs_in[k] = s;
           sums[s].push_back(p.steps[step0 + k].entry);
         }
-      for (int e : groups[s]) {  // what was stored for its sum alone
+      for (int e : groups[s]) {  // stored for its sum alone
         const int v = id(t.entries[e].results, 0);
         bool read = false;
         for (int k = 0; k < steps; ++k) read = read || (k != s && !taken[k] && base::reads(step0 + k, groups[k], v));
@@ -44,7 +45,7 @@ class group_sums_planner : public group_order_planner<Frozen> {
   }
 
  private:
-  /// Whether a group is plain arithmetic in one floating type, on rows of whole packs.
+  /// Whether a loop is plain arithmetic in one floating type, on rows of whole packs.
   constexpr bool may_have_sums(const vec<int>& group) const {
     constexpr std::int64_t most_rows = 4096;
     if (group.empty() || !base::may_follow_product(group)) return false;
@@ -58,7 +59,8 @@ class group_sums_planner : public group_order_planner<Frozen> {
     }
     return is_floating(type);
   }
-  /// Whether step k is a sum over the rows of what group s makes, or reads at its place; it may run with the group.
+  /// Whether step k is a sum over the rows of a value that loop s computes, or reads at its place, and may run with the
+  /// loop.
   constexpr bool is_sum_of(int step0, int s, int k, const vec<vec<int>>& groups, const vec<int>& runs_in) const {
     const frozen_entry& x = t.entries[p.steps[step0 + k].entry];
     const bool weighted = x.prim == &prim::matmul;
@@ -71,7 +73,7 @@ class group_sums_planner : public group_order_planner<Frozen> {
       const product_extents product = extents_of(t, x);
       const int w = root(id(x.operands, 1));
       if (!product.tx || product.ty || product.n != 1 || (definition[w] >= 0 && !p.stored[w])) return false;
-      for (int i = 0; i < groups.size(); ++i)  // it is there before the loop
+      for (int i = 0; i < groups.size(); ++i)  // its weight is there before the loop
         if (runs_in[i] >= s && base::makes(step0 + i, groups[i], w)) return false;
     } else if (x.ints.count != 1 || t.pool[x.ints.first] != 0) {
       return false;

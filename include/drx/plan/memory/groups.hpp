@@ -1,5 +1,5 @@
-// drx/plan/memory/groups.hpp: a region's entries become steps. Elementwise entries of one shape gather into groups, each one loop; what is used
-// inside of its loop only is never stored.
+// drx/plan/memory/groups.hpp: gathers elementwise entries of one shape into groups, each of which runs as one fused
+// loop, and makes steps of a region's entries. A value that only its own loop uses is never stored.
 // Tested by tests/unit/plan/random_plans.cpp.
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace drx::plan {
 
-/// The most entries of one group: compilers take more than twice as long for a loop twice as long.
+/// The largest number of entries in a loop: compilers take more than twice as long for a loop twice as long.
 inline constexpr int group_limit = 64;
 
-/// A region's steps while they are planned: of each the members of its group, none where it is a single entry. The region's first step is
-/// number `step0` of the program.
+/// A region's steps while they are planned: for each the entries of its fused loop, or none if it is a single entry.
+/// The region's first step is number `step0` of the program.
 template <class Frozen>
 class group_planner : public plan_in_progress<Frozen> {
  protected:
@@ -19,8 +19,8 @@ class group_planner : public plan_in_progress<Frozen> {
   using base::t, base::p, base::definition, base::id, base::root, base::touched, base::next_step;
   using base::base;
 
-  /// The region's steps: of each its members (none where it is a single entry). An entry goes to the earliest group of its shape that
-  /// comes after its operands.
+  /// The region's steps, each with the entries of its fused loop (none if it is a single entry). An entry goes to the
+  /// earliest loop of its shape that comes after its operands.
   constexpr vec<vec<int>> gathered(const frozen_region& region, int step0, const vec<bool>& demanded) {
     vec<int> at(base::values + 1, -1);  // by value of this region: the step after which it can be read
     vec<vec<int>> groups;
@@ -63,7 +63,7 @@ class group_planner : public plan_in_progress<Frozen> {
       at[result] = chosen;
       p.group_of[result] = 1 + step0 + chosen;
       if (demanded[result]) p.stored[result] = true;
-      // an operand from another group must be in memory
+      // An operand from another loop must be in memory.
       for (int i = 0; i < x.operands.count; ++i) {
         const int o = id(x.operands, i);
         if (p.group_of[o] > 0 && p.group_of[o] != p.group_of[result]) p.stored[o] = true;
@@ -72,7 +72,7 @@ class group_planner : public plan_in_progress<Frozen> {
     return groups;
   }
 
-  /// Leaves out the steps that others have taken.
+  /// Removes the steps that others have taken.
   constexpr void leave_out(const vec<bool>& taken, int step0, vec<vec<int>>& groups) {
     int kept = 0;
     for (int s = 0; s < groups.size(); ++s) {
@@ -102,7 +102,7 @@ class group_planner : public plan_in_progress<Frozen> {
       if (entry_reads(e)) return true;
     return false;
   }
-  /// Whether a group has no product yet, and reads no positions.
+  /// Whether a loop has no matrix product yet, and reads no positions.
   constexpr bool may_follow_product(const vec<int>& group) const {
     for (int e : group) {
       const auto& x = t.entries[e];
@@ -115,7 +115,7 @@ class group_planner : public plan_in_progress<Frozen> {
     }
     return true;
   }
-  /// By value: whether it is needed in memory, since a step, an alias, a broadcast or the outside reads it.
+  /// By value: whether it is needed in memory, because a step, an alias, a broadcast or the outside reads it.
   constexpr vec<bool> demanded_in_memory(const frozen_region& region) const {
     vec<bool> demanded(base::values + 1, false);
     for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {

@@ -1,5 +1,5 @@
-// drx/plan/memory/products.hpp: which products of matrices may run as the head of a group. Each tile of such a product goes through
-// the group's loop while it is in the first cache, and is never stored.
+// drx/plan/memory/products.hpp: the matrix products that may run at the head of a fused loop. Each tile of such a
+// product goes through the loop while it is in the first cache, and is never stored.
 // Tested by tests/unit/run/products.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
@@ -12,9 +12,10 @@ struct product_extents {
   std::int64_t batches = 0, m = 0, n = 0, k = 0;
   bool tx = false, ty = false;
 
-  /// Too large for register tiles over whole operands: Eigen's blocked product is better.
+  /// Whether the product is too large for register tiles over whole operands: Eigen's blocked product is better.
   constexpr bool large() const { return m * n * k > 256LL * 256 * 256; }
-  /// The number of results, where each is the dot product of one row in memory with the one vector that is the other operand; or 0.
+  /// The number of results, if each is the dot product of one row in memory with the same vector, the other operand;
+  /// else 0.
   constexpr std::int64_t dots() const { return batches != 1 || k == 0 || large() ? 0 : n == 1 && !tx ? m : m == 1 && ty ? n : 0; }
 };
 

@@ -1,4 +1,4 @@
-// drx/plan/memory/steps.hpp: the steps of a region, in the order in which they run.
+// drx/plan/memory/steps.hpp: the plan steps of a region, in the order in which they run.
 // Tested by tests/unit/plan/random_plans.cpp.
 #pragma once
 
@@ -36,7 +36,7 @@ class step_planner : public group_sums_planner<Frozen> {
       for (int e : sums[s]) p.members[next_member++] = e;
     }
   }
-  /// Whether entry e is a sum over the rows of the loop of step s.
+  /// Whether entry e is a sum over rows in the fused loop of step s.
   constexpr bool is_sum(int s, int e) const {
     for (int i = 0; i < p.steps[s].sums; ++i)
       if (p.members[p.steps[s].first_member + p.steps[s].members + i] == e) return true;

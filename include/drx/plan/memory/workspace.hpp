@@ -1,12 +1,12 @@
-// drx/plan/memory/workspace.hpp: from a staged tape to steps and addresses, all at compile time. What the steps leave in memory gets an
-// offset in the workspace from its liveness, in place of an operand that dies where the shapes allow it.
+// drx/plan/memory/workspace.hpp: from a staged tape to steps and addresses, at compile time. By liveness, each value
+// that the steps store gets an offset in the workspace, in place of an operand that dies if the shapes allow it.
 #pragma once
 
 #include <drx/plan/memory/steps.hpp>
 
 namespace drx::plan {
 
-/// From so many bytes a stage or a product writes a result of the program where the caller wants it.
+/// From this many bytes on, a stage or a product writes a result of the program where the caller wants it.
 inline constexpr std::int64_t large_output = 1 << 16;
 
 /// Plans the workspace of a frozen, staged tape.
@@ -37,7 +37,8 @@ class workspace_planner : public step_planner<Frozen> {
     return addresses(r, where, last_uses(r));
   }
 
-  /// By value: the last step of region r that reads its memory, -1 where none does; the number of steps for what leaves the region.
+  /// By value: the last step of region r that reads its memory, -1 if none does; the number of steps for values that
+  /// leave the region.
   constexpr vec<int> last_uses(int r) const {
     const int step0 = p.first_step[r], steps = p.step_count[r];
     const frozen_region& region = t.regions[r];
@@ -58,7 +59,7 @@ class workspace_planner : public step_planner<Frozen> {
     return last;
   }
 
-  /// Gives what the steps of region r leave in memory its place, step by step. Returns the bytes of its frame.
+  /// Gives each value that the steps of region r store its place, step by step. Returns the bytes of its frame.
   constexpr std::int64_t addresses(int r, space where, const vec<int>& last) {
     const int step0 = p.first_step[r], steps = p.step_count[r];
     vec<block> live;
@@ -114,7 +115,7 @@ class workspace_planner : public step_planner<Frozen> {
     return frame;
   }
 
-  /// What a step computes in beside its operands and results.
+  /// The bytes in which a step computes, beside its operands and results.
   constexpr std::int64_t scratch_bytes(const frozen_entry& x) const {
     if (x.operands.count == 0) return 0;
     const abstract_value first = t.values[id(x.operands, 0)];
@@ -133,8 +134,8 @@ class workspace_planner : public step_planner<Frozen> {
     return 0;
   }
 
-  /// Whether the step s reads memory value m only at the element, of the same size, that it is about to write: a group does
-  /// so, and an update of a part of m.
+  /// Whether step s reads memory value m only at the element, of the same size, that it is about to write: a fused loop
+  /// does so, and an update of a part of m.
   constexpr bool read_in_place(int s, int m, int result) const {
     const bool update = !p.steps[s].group && t.entries[p.steps[s].entry].prim == &prim::update_slice;
     if (!p.steps[s].group && !update) return false;
@@ -169,7 +170,7 @@ class workspace_planner : public step_planner<Frozen> {
           if (t.values[id(x.results, i)].depth == 0 && exchanges_carries(x, inner, i)) copies += bytes(id(x.results, i));
         if (copies > 0) p.scratch[e] = {where, place(size + copies, s) + size};
       }
-      if (to_threads) {  // every stage of the program has the threads' workspaces to itself
+      if (to_threads) {  // each stage of the program may use all of the threads' workspaces
         p.thread_bytes = size > p.thread_bytes ? size : p.thread_bytes;
       } else {
         shift(r, place(size, s), where);
@@ -177,7 +178,8 @@ class workspace_planner : public step_planner<Frozen> {
     }
   }
 
-  /// The branches lie in the same memory, since only one runs; each writes the results where they belong, if it makes them.
+  /// Both branches lie in the same memory, since only one runs; each writes the results where they belong, if it
+  /// computes them.
   template <class Place>
   constexpr void frames_of_branches(const frozen_entry& x, int s, space where, Place place) {
     std::int64_t size = 0;
@@ -196,7 +198,7 @@ class workspace_planner : public step_planner<Frozen> {
     for (int k = 0; k < x.regions; ++k) shift(x.first_region + k, offset, where);
   }
 
-  /// Whether v is a result of the program that is not to be copied there.
+  /// Whether v is a result of the program that is written in place and not copied.
   constexpr bool is_large_output(int v) const {
     for (int i = 0; i < t.regions[0].outputs.count; ++i)
       if (root(id(t.regions[0].outputs, i)) == v) return bytes(v) >= large_output;
@@ -212,7 +214,7 @@ class workspace_planner : public step_planner<Frozen> {
 
   constexpr int block_bodies(const frozen_entry& x) const { return (t.pool[x.ints.first + 1] != 0) + (t.pool[x.ints.first + 2] != 0); }
 
-  /// Gives the inputs of a region their places.
+  /// Sets the places of a region's inputs.
   constexpr void connect(const frozen_entry& x, int k, const frozen_region& inner, space) {
     auto slot = [&](int v) { p.where[v] = {space::slot, p.slots++}; };
     if (x.prim == &prim::scan) {
@@ -242,7 +244,7 @@ class workspace_planner : public step_planner<Frozen> {
     }
   }
 
-  /// Lets a loop's body write a carry where it was read, where nothing reads it later.
+  /// Lets a loop's body write a carry where it was read, if nothing reads that later.
   constexpr void carry_in_place(const frozen_entry& x, const frozen_region& inner) {
     const int r = static_cast<int>(&inner - t.regions);
     const int constants = static_cast<int>(t.pool[x.ints.first + 2]), carries = static_cast<int>(t.pool[x.ints.first + 3]);
@@ -250,7 +252,7 @@ class workspace_planner : public step_planner<Frozen> {
       const int in = id(inner.inputs, 1 + constants + k), out = root(id(inner.outputs, k)), memory = id(x.results, k);
       const int group = p.group_of[out] - 1;
       if (definition[out] < inner.first_entry || definition[out] >= inner.first_entry + inner.entries) continue;
-      int uses = 0;  // the output leaves the loop once only
+      int uses = 0;  // the output leaves the loop only once
       for (int i = 0; i < inner.outputs.count; ++i) uses += touched(id(inner.outputs, i)) == out || touched(id(inner.outputs, i)) == root(in);
       if (uses != 1 || t.values[out].depth > 0 || t.values[out].shape != t.values[in].shape) continue;
       const int defined = group >= 0 ? group : step_of(r, definition[out]);

@@ -1,4 +1,4 @@
-// drx/plan/memory/workspace_plan.hpp: what is known of a program's steps and memory, and how it is read while it is made.
+// drx/plan/memory/workspace_plan.hpp: the plan of a program's steps and memory, and the queries used while it is made.
 // Tested by tests/unit/plan/random_plans.cpp and tests/unit/plan/loop_memory.cpp.
 #pragma once
 
@@ -10,23 +10,23 @@ namespace drx::plan {
 enum class space : std::int8_t { nowhere, server, thread, slot };
 struct location {
   plan::space space = plan::space::nowhere;
-  std::int64_t offset = 0;  // bytes; for a slot its number
+  std::int64_t offset = 0;  // bytes; the number of a slot
 };
 
-/// One step of a region: a group of elementwise entries (members in `plan.members`), perhaps after a product of matrices,
-/// perhaps with sums over the rows of its loop, or a single entry.
+/// One step of a region: a fused loop (its entries in `plan.members`), possibly after a matrix product and with sums
+/// over its rows, or a single entry.
 struct step {
   bool group = false;
   int entry = -1;
   int first_member = 0;
   int members = 0;
-  int sums = 0;  // entries behind the members
+  int sums = 0;  // entries after the members
 };
 
 enum class role : std::int8_t {
   step,      // an entry that is a step of its own
-  fused,     // elementwise: a member of a group
-  virtual_,  // constant, iota, broadcast_to: read where it is used
+  fused,     // elementwise: a member of a fused loop
+  virtual_,  // constant, iota, broadcast_to: computed where it is read
   alias      // reshape, stop_gradient: another name of its operand
 };
 
@@ -42,15 +42,15 @@ struct workspace_plan {
   step steps[Entries + 1] = {};
   int first_step[Regions + 1] = {};
   int step_count[Regions + 1] = {};
-  int members[Entries + 1] = {};       // entries, grouped
-  int group_of[Values + 1] = {};       // by value: 1 + the step that computes it in a group, 0 if none
-  int member_of[Values + 1] = {};      // by value computed in a group: its place there
+  int members[Entries + 1] = {};       // entries, by fused loop
+  int group_of[Values + 1] = {};       // by value: 1 + the step that computes it in a fused loop, 0 if none
+  int member_of[Values + 1] = {};      // by value computed in a fused loop: its place there
   int definition[Values + 1] = {};     // by value: the entry that defines it, -1 for inputs
   bool stored[Values + 1] = {};        // whether it is written to memory
   int root[Values + 1] = {};           // the value whose memory it names
   location where[Values + 1] = {};
-  location scratch[Entries + 1] = {};  // memory of a step beside its results; of a scan whose body hands carries on
-                                       // to each other: a copy of its outputs
+  location scratch[Entries + 1] = {};  // memory of a step beside its results; for a scan whose carries
+                                       // change places: a copy of its outputs
   int slots = 0;
   std::int64_t server_bytes = 0;
   std::int64_t thread_bytes = 0;
@@ -82,7 +82,7 @@ struct plan_in_progress {
     while (p.root[v] != v) v = p.root[v];
     return v;
   }
-  /// The value whose memory a use of v reads: through aliases and virtual broadcasts; -1 for constants.
+  /// The value whose memory a use of v reads, through aliases and virtual broadcasts; -1 for constants.
   constexpr int touched(int v) const {
     for (;;) {
       v = root(v);

@@ -5,15 +5,15 @@
 
 namespace drx::plan {
 
-/// t with maps over p joined where the later one needs nothing but what stood before the other, and its results: what both compute
-/// (a value, and again for its gradient) is then computed, and gathered, once.
+/// Joins maps over p if the later one needs only the earlier one's results and values from before it. A value that both
+/// compute (itself, and again for its gradient) is then computed, and gathered, once.
 class map_joiner {
  public:
   constexpr map_joiner(const tape& source, const placement_info* placement) : t(source), p(placement), maker(t.values.size(), -1), after(t.values.size(), -1) {}
 
   constexpr tape run() {
     for (const entry& e : t.entries) {
-      int last = -1;  // the last entry that this one has to wait for
+      int last = -1;  // the last entry that this one must wait for
       for (int o : e.operands) last = after[o] > last ? after[o] : last;
       int into = -1;
       if (is_map(e))
@@ -25,7 +25,7 @@ class map_joiner {
         into = kept.size();
         kept.push_back(e);
       }
-      const bool moves = e.prim == &prim::broadcast || e.operands.empty();  // to where it is needed first
+      const bool moves = e.prim == &prim::broadcast || e.operands.empty();  // it moves to its first use
       for (int r : e.results) {
         maker[r] = into;
         after[r] = moves ? last : into;
@@ -42,7 +42,7 @@ class map_joiner {
   const tape& t;
   const placement_info* p;
   vec<entry> kept;
-  vec<int> maker, after;  // by value: which of `kept` makes it; which one must have been done
+  vec<int> maker, after;  // by value: the entry of `kept` that makes it; the one that must come before
   vec<bool> written;
 
   constexpr bool is_map(const entry& e) const { return e.prim == &prim::map && e.attrs.placement == p; }

@@ -1,24 +1,24 @@
-// drx/plan/shards/mesh.hpp: which members have layouts (with_layout), and over which axis.
+// drx/plan/shards/mesh.hpp: the mesh of a program: the members that have layouts (with_layout), and their second axis.
 #pragma once
 
 #include <drx/transform/program.hpp>
 
 namespace drx::plan {
 
-/// Whose members are split, over which axis, in how many shards. (count 0: no layouts.)
+/// The members that are split, the axis over which they are, and the number of shards. (count 0: no layouts.)
 struct mesh_axes {
   const placement_info* members = nullptr;
   const placement_info* shards = nullptr;
   std::int64_t count = 0;
 };
 
-/// Whether a layout is one over this mesh; others are not heeded.
+/// Whether a layout is one over this mesh; others are ignored.
 constexpr bool is_of_mesh(const entry& layout, const mesh_axes& mesh) { return layout.attrs.placement == mesh.shards && layout.attrs.ints[0] == mesh.count; }
 constexpr bool has_layouts(const tape& t) {
   return any_entry(t, [](const entry& e) { return e.prim == &prim::with_layout; });
 }
-/// The first layout in a member's body and its loops, which tells the mesh; another axis's layouts are not heeded, nor those over
-/// the members themselves.
+/// The first layout in a member's body and its loops, which determines the mesh; layouts over another axis, or over the
+/// members themselves, are ignored.
 constexpr const entry* first_layout(const tape& body, const placement_info* members) {
   for (const entry& e : body.entries) {
     if (e.prim == &prim::with_layout && e.attrs.ints[1] >= 0 && e.attrs.placement != members) return &e;

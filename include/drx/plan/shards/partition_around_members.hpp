@@ -1,4 +1,5 @@
-// drx/plan/shards/partition_around_members.hpp: loops and branches, and what stands around the members: maps and reductions (class partitioner).
+// drx/plan/shards/partition_around_members.hpp: rules for loops and branches, and for the entries around the members:
+// maps and reductions (class partitioner).
 // Tested by tests/unit/plan/partitioner.cpp.
 #pragma once
 
@@ -8,7 +9,8 @@ namespace drx::plan {
 
 // ---- loops and branches ----
 
-/// A carry is split if a step makes it so. Slices of xs are split as these are, but for the axis that is stepped along.
+/// A carry is split if a step makes it so. Slices of xs are split as xs is, except along the axis that the loop steps
+/// along.
 constexpr void partitioner::loop(const entry& e) {
   const tape& body = e.regions[0];
   const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
@@ -19,7 +21,7 @@ constexpr void partitioner::loop(const entry& e) {
   }
   tape step;
   vec<int> out;
-  bool numbered = false;  // whether a step asks for its shard's number
+  bool numbered = false;  // whether a step uses its shard's number
   for (bool grown = true; grown;) {
     grown = false;
     builder region(&b);
@@ -48,7 +50,7 @@ constexpr void partitioner::loop(const entry& e) {
     }
     step = region.result();
     numbered = inner.own_shard != no_name;
-    if (numbered) {  // the last input, made when it was asked for: it is the first constant
+    if (numbered) {  // the last input, made at its first use: it is the first constant
       step.inputs = {ids[0], inner.own_shard};
       for (int i = 1; i < ids.size(); ++i) step.inputs.push_back(ids[i]);
     }
@@ -61,12 +63,12 @@ constexpr void partitioner::loop(const entry& e) {
   const vec<int> results = b.add(prim::scan, operands, a, vec<tape>{step});
   for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], out[i]);
 }
-/// A branch around maps: what both leave split stays so.
+/// A branch around maps: a result that both branches leave split stays so.
 constexpr void partitioner::branch(const entry& e) {
   vec<int> operands, out(e.results.size(), whole);
   for (int o : e.operands) operands.push_back(at(o, axis[o]));
   vec<tape> regions;
-  for (int pass = 0; pass < 2; ++pass) {  // first for the layouts, then for these
+  for (int pass = 0; pass < 2; ++pass) {  // first for the layouts, then with these
     vec<int> both(e.results.size(), whole);
     regions = vec<tape>();
     for (int k = 0; k < 2; ++k) {
@@ -131,20 +133,20 @@ constexpr void partitioner::write_around(const entry& e) {
   } else if (e.prim == &prim::reduce_with && is_split(e)) {
     reduce_with(e);
   } else if (is_sum(e) && is_split(e)) {
-    axis[e.results[0]] = axis[e.operands[0]];  // left until somebody needs it, in whichever form
+    axis[e.results[0]] = axis[e.operands[0]];  // left until it is needed, in whichever form
     if (axis[e.operands[0]] == whole) name[e.results[0]] = whole_sum(e);
   } else if (e.prim == &prim::broadcast && is_split(e)) {
     const int v = e.operands[0], k = axis[v];
     set(e.results[0], k == whole ? emit::broadcast(b, name[v], mesh.members) : at(v, k), k);
-  } else if (!stays_common(e)) {  // (the largest of shards that have the same is the largest of members)
+  } else if (!stays_common(e)) {  // (the largest over shards that have the same value is the largest over members)
     add_whole(e);
   }
 }
 
-// ---- what all members have in common, in parts ----
+// ---- values common to all members, in parts ----
 
 constexpr bool partitioner::is_common(int v) const { return !member && t.values[v].depth == 0 && axis[v] != whole; }
-/// Elementwise operations on parts are left until somebody needs their result, in whichever form.
+/// Elementwise operations on parts are left until their result is needed, in whichever form.
 constexpr bool partitioner::stays_common(const entry& e) {
   if (!is_elementwise(e)) return false;
   int k = whole;
@@ -164,7 +166,7 @@ constexpr int partitioner::part_of_whole(int x, int k) {
   if (emit::is_constant(b, x, number)) return emit::broadcast(b, emit::constant(b, v.with_shape(local(v.shape, k)), number), mesh.members);
   return each(emit::broadcast(b, x, mesh.members), [this, k](builder& r, int one) { return slice(r, one, k); });
 }
-/// The part of each shard, of a sum over members or of an elementwise operation.
+/// Each shard's part of a sum over members or of an elementwise operation.
 constexpr int partitioner::part_of(int v) {
   const entry& e = t.entries[defining[v]];
   const int k = axis[v];
@@ -191,7 +193,7 @@ constexpr int partitioner::whole_of(int v) {
       return b.add1(*e.prim, operands, e.attrs);
     }
   }
-  const int k = axis[v];  // parts that came into a loop, or out of one: the first member's
+  const int k = axis[v];  // parts that a loop carried: the first member's
   return sum_of_parts(name[v], t.values[v].shape, k, true);
 }
 
@@ -217,7 +219,7 @@ constexpr void partitioner::map(const entry& e) {
 constexpr int partitioner::members(dtype type) {
   return emit::cast(b, member_of(b, emit::members(b, mesh.members, dtype::int64)), type);
 }
-constexpr int partitioner::numbers() {  // of the shards among all
+constexpr int partitioner::numbers() {  // the number of each shard among all
   attributes a;
   a.placement = mesh.members;
   return b.add1(prim::member_index, {}, a);
@@ -236,8 +238,8 @@ constexpr int partitioner::at_least_one_member(dtype type) {
   const int n = members(type);
   return b.add1(prim::maximum, {n, emit::constant_like(b, n, 1)});
 }
-/// The sum over members: each shard has its part in an array of zeros; of what is whole, a member's first one has it.
-/// `first_only`: that of the first member alone.
+/// The sum over members: each shard has its part in an array of zeros; of a whole value, only a member's first shard
+/// has it. `first_only`: the value of the first member alone.
 constexpr int partitioner::sum_of_parts(int x, const shape& all, int k, bool first_only) {
   const bool holds = b.type(x).type == dtype::boolean;  // (as numbers: there is no sum of bools)
   const int parts = emit::map(b, mesh.members, {x, numbers()}, [&](builder& r, const vec<int>& in) {
@@ -254,7 +256,7 @@ constexpr int partitioner::sum_of_parts(int x, const shape& all, int k, bool fir
   const int total = emit::reduce_sum(b, parts, mesh.members);
   return holds ? emit::cast(b, total, dtype::boolean) : total;
 }
-/// But for each member's first shard, all have the monoid's identity.
+/// All shards but each member's first have the monoid's identity.
 constexpr void partitioner::reduce_with(const entry& e) {
   vec<int> operands;
   for (int o : e.operands) operands.push_back(at(o, whole));
@@ -269,7 +271,8 @@ constexpr void partitioner::reduce_with(const entry& e) {
   const vec<int> results = b.add(prim::reduce_with, operands, e.attrs, e.regions);
   for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], whole);
 }
-/// [members, ...] from what all shards have: their parts next to each other, or the first one's of what is whole.
+/// [members, ...] from the values of all shards: their parts next to each other, or for a whole value the first
+/// shard's.
 constexpr int partitioner::gathered_members(int v, std::int64_t n) {
   const int k = axis[v];
   const shape part = b.shape(name[v]), all = with_front(t.values[v].shape, n);

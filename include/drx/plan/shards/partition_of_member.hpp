@@ -1,4 +1,4 @@
-// drx/plan/shards/partition_of_member.hpp: how each operation of one member goes with layouts (class partitioner).
+// drx/plan/shards/partition_of_member.hpp: the layout rules of operations on one member's values (class partitioner).
 // Tested by tests/unit/plan/partitioner.cpp.
 #pragma once
 
@@ -34,7 +34,7 @@ constexpr void partitioner::write_of_member(const entry& e) {
     add_whole(e);
   }
 }
-/// What keeps apart the elements along an axis stays split along it.
+/// Whether an operation keeps the elements along an axis apart, so that its result stays split along it.
 constexpr bool partitioner::stays_split(const entry& e) {
   int k = whole, first = -1;
   for (int o : e.operands)
@@ -88,7 +88,7 @@ constexpr void partitioner::elementwise(const entry& e) {
   for (int o : e.operands) operands.push_back(at(o, k));
   set(e.results[0], b.add1(*e.prim, operands, e.attrs), k);
 }
-/// Which axis of `to` is split if axis k of `from` is: one that begins at the same place.
+/// The axis of `to` that is split if axis k of `from` is: one that begins at the same place.
 constexpr int partitioner::reshaped_axis(const shape& from, const shape& to, int k) const {
   if (k == whole) return whole;
   std::int64_t before = 1, at_axis = 1;
@@ -101,7 +101,7 @@ constexpr void partitioner::over_axes(const entry& e) {
   const int x = e.operands[0], k = axis[x];
   const int part = b.add1(*e.prim, {name[x]}, e.attrs);
   if (k == whole || e.attrs.ints.find(k) < 0) {
-    int left = k;  // axes in front of it are gone
+    int left = k;  // the axes before it are gone
     for (auto a : e.attrs.ints) left -= k != whole && a < k;
     set(e.results[0], part, left);
     return;

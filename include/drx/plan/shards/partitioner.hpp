@@ -1,7 +1,8 @@
-// drx/plan/shards/partitioner.hpp: makes of a program whose members have layouts (with_layout) one whose members are shards of those:
-// member m of n shards becomes members m n to (m + 1) n - 1. Each computes its part of what is split, and all of what is not.
+// drx/plan/shards/partitioner.hpp: rewrites a program whose members have layouts (with_layout) as one whose members are
+// their shards: member m of n shards becomes members m n to (m + 1) n - 1. Each computes its part of split values, and
+// all of the others.
 //
-// Layouts are propagated from operands to results; where a rule needs another layout, a whole value is sliced, which costs
+// Layouts are propagated from operands to results. If a rule needs another layout, a whole value is sliced, which costs
 // nothing, and a split one is gathered from the shards. An operation without a rule takes its operands whole.
 #pragma once
 
@@ -10,9 +11,10 @@
 
 namespace drx::plan {
 
-/// Writes one tape for shards: a program's, or that of a loop around maps (then values placed at mesh.members are split), or
-/// the body of one member (then its own values are). Around maps an unplaced value is split as well, if it is the sum over
-/// members of what is: then each shard holds its part, as a placed value, and it is made whole only where it is needed whole.
+/// Rewrites one tape for shards: a program's, or that of a loop around maps (then values placed at mesh.members are
+/// split), or the body of one member (then its own values are). Around maps an unplaced value is split as well, if it
+/// is the sum over members of split values: then each shard holds its part, as a placed value, and it is made whole
+/// only where it is needed whole.
 class partitioner {
  public:
   static constexpr int whole = -1;    // no axis: not split
@@ -36,7 +38,7 @@ class partitioner {
       member ? write_of_member(t.entries[i]) : write_around(t.entries[i]);
     }
   }
-  /// Along which axis value v of the source is split.
+  /// The axis along which value v of the source is split.
   [[nodiscard]] constexpr int split_axis(int v) const { return axis[v]; }
   /// Value v split along k, or whole.
   constexpr int at(int v, int k) {
@@ -65,9 +67,9 @@ class partitioner {
   const mesh_axes& mesh;
   bool member;
   vec<int> name, axis, defining;
-  bool loop_body = false;   // of a member's loop, which takes its shard's number from around it
+  bool loop_body = false;   // of a member's loop, which gets its shard's number from outside
   int own_shard = no_name;  // then: that input, if it is needed
-  vec<int> whole_name;      // of values that all members have in common, and of which shards hold parts: what they are whole
+  vec<int> whole_name;      // by value common to all members, of which shards hold parts: the whole value
 
   constexpr void set(int v, int id, int k) {
     name[v] = id;
@@ -78,7 +80,7 @@ class partitioner {
 
   // ---- from layout to layout ----
 
-  /// f(builder, value of one member) in the body of a member; of a placed value in a map.
+  /// f(builder, value of one member) in the body of a member; for a placed value, in a map.
   template <class F>
   constexpr int each(int x, F f) {
     if (member) return f(b, x);
@@ -86,7 +88,7 @@ class partitioner {
     region.output(f(region, region.input(b.type(x).of_member())));
     return mapped(region.result(), {x})[0];
   }
-  /// A map of shards, cut where its body gathers from them.
+  /// A map of shards, cut where its body gathers from the shard group.
   constexpr vec<int> mapped(const tape& body, const vec<int>& operands) {
     vec<bool> placed;
     detail::member_function f(b, mesh.members, body, mesh.shards);
@@ -95,18 +97,18 @@ class partitioner {
       if (!placed[i]) out[i] = emit::broadcast(b, out[i], mesh.members);
     return out;
   }
-  /// Which shard of its member this is, from 0.
+  /// The number of this shard in its member, from 0.
   constexpr int shard(builder& r) {
     if (loop_body) return own_shard != no_name ? own_shard : own_shard = r.input(abstract_value(dtype::int32, {}));
     return shard_of(r, emit::axis_index(r, mesh.members));
   }
-  /// Of a shard's number among all, or of how many there are.
+  /// The member of a shard's number among all; or the number of members, from that of shards.
   constexpr int member_of(builder& r, int number) const { return emit::div(r, number, emit::constant_like(r, number, static_cast<double>(mesh.count))); }
   constexpr int shard_of(builder& r, int number) const {
     const int n = emit::constant_like(r, number, static_cast<double>(mesh.count));
     return emit::sub(r, number, emit::mul(r, member_of(r, number), n));
   }
-  /// Where the part of shard s begins along axis k: one start for each axis up to k.
+  /// The position where the part of shard s begins along axis k: one start for each axis up to k.
   constexpr int starts(builder& r, int s, int k, std::int64_t extent) const {
     const int first = emit::reshape(r, emit::mul(r, s, emit::constant_like(r, s, static_cast<double>(extent))), make_shape(1));
     return k == 0 ? first : emit::concatenate(r, {emit::constant(r, r.type(first).with_shape(make_shape(k)), 0), first}, 0);
@@ -134,7 +136,7 @@ class partitioner {
     return emit::reshape(r, emit::transpose(r, from_shards(r, x), order), all);
   }
   constexpr int sliced(int v, int k) {
-    if (member && defining[v] != no_name) {  // what is made of few numbers is made as a part at once
+    if (member && defining[v] != no_name) {  // a value computed from few numbers is computed as a part at once
       const entry& e = t.entries[defining[v]];
       const shape part = local(t.values[v].shape, k);
       double number = 0;
@@ -165,7 +167,7 @@ class partitioner {
   [[nodiscard]] constexpr bool is_split(const entry& e) const;
   constexpr void write_around(const entry& e);
 
-  // ---- what all members have in common, in parts ----
+  // ---- values common to all members, in parts ----
   constexpr bool is_common(int v) const;
   constexpr bool stays_common(const entry& e);
   constexpr int common(int v, int k);
@@ -186,7 +188,7 @@ class partitioner {
   constexpr int gathered_members(int v, std::int64_t n);
 };
 
-/// Along which axis an input of the program is held split: where each use of it is the same layout.
+/// The axis along which an input of the program is held split, if all its uses have the same layout.
 constexpr int input_axis(const tape& t, int v, const mesh_axes& mesh) {
   int axis = partitioner::whole;
   bool first = true;
@@ -210,7 +212,7 @@ constexpr int input_axis(const tape& t, int v, const mesh_axes& mesh) {
   return t.outputs.find(v) >= 0 ? partitioner::whole : axis;
 }
 
-/// The program of shards.
+/// The program rewritten for shards.
 constexpr tape partitioned(const tape& source) {
   const mesh_axes mesh = mesh_of(source);
   if (mesh.count <= 0) return without_layouts(source);

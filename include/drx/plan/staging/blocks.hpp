@@ -1,4 +1,5 @@
-// drx/plan/staging/blocks.hpp: which stages have bodies for several members at once, for how many, and what these are.
+// drx/plan/staging/blocks.hpp: the bodies of stages for several members at once: which stages have them, and for how
+// many members.
 // Tested by tests/unit/run/long_rows.cpp and tests/unit/run/loops_in_members.cpp.
 #pragma once
 
@@ -9,14 +10,14 @@
 
 namespace drx::plan {
 
-/// Whether a product of matrices has a vector among its operands or as its result's row or column.
+/// Whether a matrix product has a vector among its operands or as its result's row or column.
 constexpr bool is_of_vectors(const tape& t, const entry& product) {
   const shape x = t.values[product.operands[0]].shape, y = t.values[product.operands[1]].shape;
   return x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1;
 }
 
-/// Whether all that a body computes can be done for several members at once, and is better so: its products are of vectors, which become
-/// products of matrices, or of small matrices, which leave vector units idle.
+/// Whether all entries of a body can, and should, be computed for several members at once: its products are of vectors,
+/// which become matrix products, or of small matrices, which leave vector units idle.
 constexpr bool can_batch_small(const tape& body) {
   for (const entry& e : body.entries) {
     if (!e.prim->batch || e.prim == &prim::members) return false;
@@ -42,7 +43,7 @@ constexpr int entries_in_all(const tape& body) {
     for (const tape& region : e.regions) n += entries_in_all(region);
   return n;
 }
-/// The bytes of what a member's loops write step by step.
+/// The bytes that a member's loops write step by step.
 constexpr std::int64_t bytes_of_steps(const tape& body) {
   std::int64_t n = 0;
   for (const entry& e : body.entries)
@@ -54,8 +55,8 @@ constexpr std::int64_t bytes_of_steps(const tape& body) {
   return n;
 }
 
-/// Whether members are small enough to be done in blocks: their shares are short and their products are of vectors, so
-/// that a block makes products of matrices of them.
+/// Whether members are small enough for blocks: their shares are short and their products are of vectors, which a block
+/// turns into matrix products.
 constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
   if (!foldable || (placed == 0 && !has_loops(body))) return false;
   for (int i = 1; i <= placed; ++i) {
@@ -65,16 +66,17 @@ constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
   return can_batch_small(body);
 }
 
-/// The size of a block of members of `bytes` each, of whose numbers, of `number` bytes, elementwise functions are computed: as many members
-/// as fill a vector of 64 bytes, if two blocks stay in a first cache of 32 KiB, else 8.
+/// The size of a block of members of `bytes` each, with elementwise functions of their numbers, of `number` bytes: as
+/// many members as fill a vector of 64 bytes, if two blocks stay in a first cache of 32 KiB, else 8.
 constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t number) {
   const std::int64_t n = 64 / number;
   return n > 8 && 2 * n * bytes <= 1 << 15 ? n : 8;
 }
 
-/// The sizes of the blocks that a leaf is done in. Where products only are of vectors, a member is read once for its dot products and
-/// once for what is added up; then longer members go in smaller blocks, which the first cache still holds the second time. What loops keep of
-/// their steps is to stay in the second cache. Of long bodies there is one block only: each body is compiled.
+/// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
+/// and once for its sums; then longer members go in smaller blocks, which the first cache still holds the second time.
+/// The loops' residuals must stay in the second cache. Long bodies have one block size only, since each body is
+/// compiled.
 constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
   std::int64_t bytes = 0;
   for (int i = 1; i <= placed; ++i) {
@@ -98,7 +100,8 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
   return {leaf, 8};
 }
 
-/// t with what does not depend on its first `batched` inputs in front, so that it does not cut groups of what does.
+/// t with the entries that do not depend on its first `batched` inputs in front, so that they do not cut the fused
+/// loops of the others.
 constexpr tape with_constants_first(tape t, int batched) {
   vec<bool> depends(t.values.size(), false);
   for (int i = 0; i < batched; ++i) depends[t.inputs[i]] = true;
@@ -114,7 +117,8 @@ constexpr tape with_constants_first(tape t, int batched) {
   return t;
 }
 
-/// Whether members do better in lanes than along a first axis: what they compute has small matrices or windows of its own, or loops.
+/// Whether members do better in lanes than along a first axis: they compute with small matrices or windows of their
+/// own, or in loops.
 constexpr bool suits_lanes(const tape& body) {
   for (const entry& e : body.entries) {
     if (e.prim == &prim::convolution || e.prim == &prim::scan) return true;
@@ -123,7 +127,8 @@ constexpr bool suits_lanes(const tape& body) {
   return false;
 }
 
-/// The body for n members at once: batched or in lanes, then folded over them. Its shares come and its results go with members in front.
+/// The body for n members at once: batched or in lanes, then folded over them. Its shares and results have members in
+/// front.
 constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n) {
   const int placed = prim::rules::stage::placed(a);
   const bool lanes = suits_lanes(body);

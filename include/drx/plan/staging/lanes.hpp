@@ -1,7 +1,7 @@
-// drx/plan/staging/lanes.hpp: a body for several members at once, one in each lane: whatever differs between members gets a last axis, along
-// which vectors run. Batching (a new axis 0) suits long members, whose rows fill vectors by themselves; of members that are loops over a
-// few numbers, small matrices or images, every operation becomes one on whole vectors here, without a shuffle. What has no rule below
-// is moved to axis 0, batched, and moved back.
+// drx/plan/staging/lanes.hpp: a body for several members at once, one in each lane: values that differ between members
+// get a last axis, along which vectors run. Batching (a new axis 0) suits long members, whose rows fill vectors by
+// themselves; for members that are loops over a few numbers, small matrices or images, every operation here works on
+// whole vectors, without a shuffle. An entry without a rule below is moved to axis 0, batched, and moved back.
 // Tested by tests/unit/run/lanes.cpp and tests/unit/run/lanes_of_images.cpp.
 #pragma once
 
@@ -10,8 +10,8 @@
 namespace drx {
 
 namespace prim::rules {
-/// z[i, j, l] = sum over k of x[i, k, l] y[k, j, l]: a product of matrices in each lane l. ints: {first is transposed, second is
-/// transposed, first is in lanes, second is in lanes}; an operand that is not in lanes is the same in all.
+/// z[i, j, l] = sum over k of x[i, k, l] y[k, j, l]: a matrix product in each lane l. ints: {first is transposed,
+/// second is transposed, first is in lanes, second is in lanes}; an operand that is not in lanes is the same in all.
 struct lane_matmul {
   static constexpr vec<abstract_value> type(const typing& t) {
     const auto& a = t.attrs.ints;
@@ -55,7 +55,7 @@ inline constexpr primitive lane_convolution{.name = "lane_convolution", .type = 
 
 namespace plan {
 
-/// x with its first axis behind all others, and back: as the transpose of a matrix, for which there is a kernel.
+/// x with its first axis after all others, and back: as the transpose of a matrix, for which there is a kernel.
 constexpr int first_axis_last(builder& b, int x) {
   const shape from = b.shape(x), rest = without_axis(from, 0);
   const int matrix = emit::reshape(b, x, make_shape(from[0], rest.size()));
@@ -73,7 +73,7 @@ class lane_writer {
   builder& b;
   std::int64_t n;
 
-  /// t's entries, on inputs of which some are in lanes. Returns the outputs, and in `lanes` which of them are.
+  /// Writes t's entries, on inputs of which some are in lanes. Returns the outputs, and in `lanes` which of them are.
   constexpr vec<int> write(const tape& t, const vec<int>& inputs, vec<bool>& lanes) {
     vec<bool> in(t.values.size(), false);
     for (int i = 0; i < inputs.size(); ++i) in[t.inputs[i]] = lanes[i];
@@ -91,12 +91,12 @@ class lane_writer {
     for (int o : t.outputs) lanes.push_back(in[o]);
     return w.outputs();
   }
-  /// x in lanes: the same in each.
+  /// x in lanes: the same value in each.
   constexpr int spread(int x) {
     const shape s = b.shape(x);
     return emit::broadcast_to(b, emit::reshape(b, x, with_last(s, 1)), with_last(s, n));
   }
-  /// The sum of x over the lanes. Of a product of factors that each lack one of x's two axes it is a product of matrices.
+  /// The sum of x over the lanes. For a product of factors that each lack one of x's two axes, it is a matrix product.
   constexpr int sum(int x) {
     const shape s = b.shape(x);
     const vec<std::int64_t> last{s.rank - 1};
@@ -121,7 +121,8 @@ class lane_writer {
   }
 
  private:
-  /// x as a product: what its multiplications multiply, before broadcasts. At most some factors: each square doubles their number.
+  /// x as a product: the factors of its multiplications, before broadcasts. There is a limit, since each square doubles
+  /// their number.
   constexpr void add_factors(vec<int>& to, int x) {
     const entry* e = b.definition(x);
     if (e && e->prim == &prim::mul && to.size() < 16) {
@@ -191,7 +192,7 @@ class lane_writer {
   }
   constexpr int broadcast(int x, const shape& to) {
     const shape from = b.shape(x);
-    shape aligned;  // the axes that are new stand in front
+    shape aligned;  // new axes are in front
     for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
     for (int i = 0; i < from.rank; ++i) aligned.push_back(from[i]);
     return emit::broadcast_to(b, emit::reshape(b, x, aligned), with_last(to, n));
@@ -223,7 +224,7 @@ class lane_writer {
     a.ints.append(single.ints);
     return b.add1(prim::lane_convolution, {in_lanes(o[0], on[0]), of_kernel ? in_lanes(o[1], on[1]) : o[1]}, a);
   }
-  /// Windows go channel by channel: lanes are more of them.
+  /// Windows go channel by channel: lanes are more channels.
   constexpr int pooling(const entry& e, int x) {
     shape s = b.shape(x);
     s = without_axis(s, s.rank - 1);
@@ -233,7 +234,8 @@ class lane_writer {
     to[to.rank - 1] /= n;
     return emit::reshape(b, all, with_last(to, n));
   }
-  /// A region's tape, of whose inputs some are in lanes; outputs that must be are spread. Says which outputs are.
+  /// A region's tape, of whose inputs some are in lanes; outputs that must be in lanes are spread. `lanes` tells which
+  /// outputs are.
   constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes) {
     builder r(&b);
     lane_writer w{r, n};
@@ -250,7 +252,7 @@ class lane_writer {
     }
     return r.result();
   }
-  /// Carries that are the same for all members stay so. Where each member has a guard of its own nothing is written.
+  /// Carries that are the same for all members stay so. If each member has a guard of its own, nothing is written.
   constexpr vec<int> scan(const entry& e, const vec<int>& o, const vec<bool>& on, vec<bool>& out) {
     const tape& body = e.regions[0];
     const prim::rules::scan::parts p(e.attrs, o.size(), body.outputs.size());
@@ -269,7 +271,7 @@ class lane_writer {
     for (int i = 0; i < o.size(); ++i) operands.push_back(in[1 + i] && !on[i] ? spread(o[i]) : o[i]);
     return b.add(*e.prim, operands, e.attrs, vec<tape>{step});
   }
-  /// Where each member has a condition of its own, both branches run.
+  /// If each member has a condition of its own, both branches run.
   constexpr vec<int> cond(const entry& e, const vec<int>& o, const vec<bool>& on, vec<bool>& out) {
     vec<int> inputs;
     vec<bool> in;

@@ -1,5 +1,6 @@
-// drx/plan/staging/outer_products.hpp: a product of matrices over one number, x y^T, is x times y, both broadcast: an elementwise entry,
-// which runs in the loop of what reads it. Programs keep it a product up to here, since sums of such products are larger ones.
+// drx/plan/staging/outer_products.hpp: a matrix product over one number, x y^T, is x times y, both broadcast: an
+// elementwise entry, which runs in the loop that reads it. Programs keep it a product up to here, since sums of such
+// products are larger products.
 #pragma once
 
 #include <drx/primitives/emit.hpp>
@@ -23,7 +24,7 @@ constexpr bool has_outer_products(const tape& t) {
   return false;
 }
 
-/// t with its outer products as products of elements, in regions too.
+/// t with its outer products as elementwise products, in regions too.
 constexpr tape outer_products_as_elements(const tape& t) {
   builder b;
   rewriter w(b, t, inputs_like(b, t));

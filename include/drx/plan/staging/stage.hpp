@@ -1,4 +1,5 @@
-// drx/plan/staging/stage.hpp: the entry that a stage is: what each member of a placement computes, and how its results are folded.
+// drx/plan/staging/stage.hpp: the entry that is a stage: the body that each member of a placement computes, and how its
+// results are folded.
 // Tested by tests/unit/plan/stages.cpp.
 #pragma once
 
@@ -6,19 +7,20 @@
 
 namespace drx {
 
-/// What becomes of one result of a stage's body.
+/// The use of one result of a stage's body.
 enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
 
 namespace prim::rules {
-/// placement; number: how many members it has, where the program says so, else 0; ints: {placed operands, block sizes...,
-/// how many results, then for each result of the body its fold and the number of its monoid, of the members
-/// gathered, of all or of a group, or where in ints its list of sources is; then such lists: how many members, and each one's source}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
-/// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
-/// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
-/// over it already. (Size 0: no such body.)
+/// placement; number: the number of its members, if the program gives it, else 0; ints: {placed operands, block
+/// sizes..., number of results, then for each result of the body its fold and the number of its monoid, of the members
+/// gathered, of all or of a shard group, or the place in ints of its list of sources; then such lists: the number of
+/// members, and each one's source}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block
+/// of each size, then (combine, identity) of each monoid}; the body sees (index, the member's share of the placed
+/// operands, the unplaced operands). A body for a block computes as many members at once: its shares have a leading
+/// axis, and its results are folded over it already. (Size 0: no such body.)
 struct stage {
-  static constexpr int blocks = 2;          // how many block sizes there are
-  static constexpr std::int64_t leaf = 32;  // members of a leaf of the tree, where members go in blocks
+  static constexpr int blocks = 2;          // the number of block sizes
+  static constexpr std::int64_t leaf = 32;  // members of a tree leaf, if members go in blocks
   static constexpr int header = 2 + blocks;
   static constexpr int results(const attributes& a) { return static_cast<int>(a.ints[header - 1]); }
   static constexpr int placed(const attributes& a) { return static_cast<int>(a.ints[0]); }
@@ -80,7 +82,7 @@ struct stage {
       }
     }
   }
-  /// What each member computes, by result.
+  /// The results of each member, by result.
   static std::vector<tensor> of_members(evaluation& v) {
     const attributes& a = v.e.attrs;
     const std::int64_t n = v.members(a.placement);
@@ -102,7 +104,7 @@ struct stage {
     }
     return collected;
   }
-  /// Result i, and the further ones of its monoid, by the primitive that it came from.
+  /// Folds result i, and the further ones of its monoid, by the primitive that it came from.
   static void reduce(evaluation& v, int i, const std::vector<tensor>& collected) {
     const attributes& a = v.e.attrs;
     const auto at = static_cast<std::size_t>(i);
@@ -127,7 +129,7 @@ struct stage {
     }
     for (std::size_t k = 0; k < count; ++k) v.out[at + k] = std::move(inner.out[k]);
   }
-  struct nested final : evaluation {  // another entry under the same interpreter
+  struct nested final : evaluation {  // another entry in the same interpreter
     evaluation& outer;
     nested(const entry& of, evaluation& o) : evaluation(of), outer(o) {}
     std::vector<tensor> run(const tape& r, std::vector<tensor> i) override { return outer.run(r, std::move(i)); }

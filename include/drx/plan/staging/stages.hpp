@@ -1,7 +1,7 @@
-// drx/plan/staging/stages.hpp: cuts a program at its reductions. A stage is everything that is done for each member of a
+// drx/plan/staging/stages.hpp: cuts a program at its reductions. A stage is all that is done for each member of a
 // placement before the next reductions: independent maps over one placement, and maps of maps, join one body, so that
-// each member is visited once and what is only reduced is never stored. The result is a tape again, whose entries are
-// unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
+// each member is visited once and a value that is only reduced is never stored. The result is a tape again, whose
+// entries are unplaced ones and `stage`s: the plan, from which the executor, the exporters and the cost report start.
 #pragma once
 
 #include <drx/plan/staging/blocks.hpp>
@@ -19,7 +19,7 @@ constexpr bool is_reduction(const primitive* p) {
   return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
          p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather || p == &prim::shard_sum || prim::is_exchange(p);
 }
-/// How many members its placement has according to an entry; -1 where it does not say.
+/// The number of members of its placement that an entry gives; -1 if it gives none.
 constexpr std::int64_t members_said_by(const tape& t, const entry& e) {
   if (e.prim == &prim::distribute) return t.values[e.operands[0]].shape[0];
   if (e.prim == &prim::gather || e.prim == &prim::member_transpose) return e.attrs.ints[0];
@@ -39,7 +39,7 @@ constexpr fold fold_of(const primitive* p) {
          : p == &prim::member_transpose ? fold::transpose
                                         : fold::monoid;
 }
-/// Whether an entry belongs to the placed side, which stages take over.
+/// Whether an entry is on the placed side, which stages take over.
 constexpr bool is_placed_entry(const tape& t, const entry& e) {
   return e.prim == &prim::map || e.prim == &prim::broadcast || e.prim == &prim::member_index || is_reduction(e.prim) ||
          (e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.prim != &prim::scan && e.prim != &prim::cond && e.prim != &prim::stage);
@@ -59,10 +59,10 @@ class stage_writer {
   constexpr tape run() {
     for (int i : t.inputs) names[i] = b.input(t.values[i]);
     int last = 0;
-    for (const entry& e : t.entries) {  // a value's level: how many stages stand before it
+    for (const entry& e : t.entries) {  // a value's level: the number of stages before it
       int l = 0;
       for (int o : e.operands) {
-        const int before = level[o] + (!is_placed_entry(t, e) && made_by_stages(o));  // a loop waits for what it needs whole
+        const int before = level[o] + (!is_placed_entry(t, e) && made_by_stages(o));  // a loop waits for the values that it needs whole
         l = before > l ? before : l;
       }
       if (is_reduction(e.prim)) ++l;
@@ -86,7 +86,8 @@ class stage_writer {
       if (collects) staged_at[l].push_back(i);
     }
     for (int l = 0; l <= last; ++l) {
-      // What is not placed and needs no reduction of this level, then the collected values it may need, in order.
+      // First come unplaced entries that need no reduction of this level, then the collected values that they may need,
+      // in order.
       write_unplaced(l);
       vec<const placement_info*> done;
       for (int i : staged_at[l]) {
@@ -129,7 +130,7 @@ class stage_writer {
     }
   }
 
-  /// The body of a stage, written as what it needs is asked for.
+  /// The body of a stage, written as its values are requested.
   struct body_writer {
     stage_writer& s;
     const placement_info* p;
@@ -185,10 +186,10 @@ class stage_writer {
     attributes a;
     a.placement = p;
     a.ints = vec<std::int64_t>(prim::rules::stage::header, 0);
-    a.number = -1;  // of members: nobody says
+    a.number = -1;  // of members: nothing gives it
     for (const entry& e : t.entries)
       if (e.attrs.placement == p && members_said_by(t, e) >= 0) a.number = static_cast<double>(members_said_by(t, e));
-    vec<int> outputs, results;  // elements on the body; the values of t that the stage's results are
+    vec<int> outputs, results;  // elements on the body; the values of t that are the stage's results
     vec<tape> monoids;
     vec<std::int64_t> lists;
     bool between_members = false;
@@ -250,7 +251,7 @@ constexpr tape staged(const tape& t) {
   return w.run();
 }
 
-/// The stages of t with all that makes their bodies lighter: what is given steps and memory.
+/// The stages of t after all passes that make their bodies lighter: the input of the memory plan.
 constexpr tape prepared(const tape& source) {
   tape t = staged(source);
   if (has_outer_products(t)) t = outer_products_as_elements(t);
@@ -273,7 +274,7 @@ struct staged_program {
     return prepared(source);
   }
   static constexpr const auto& tape_constant() { return frozen<staged_program>::value; }
-  /// Whose members are split, and in how many shards: then each counts as that many members.
+  /// The mesh of members that are split: each counts as that many members.
   static constexpr mesh_axes mesh = mesh_of(whole());
 };
 
