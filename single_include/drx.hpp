@@ -1281,6 +1281,48 @@ constexpr bool same_regions(const vec<tape>& a, const vec<tape>& b) {
 
 namespace drx {
 
+struct int_list {
+  const std::int64_t* first = nullptr;
+  int count = 0;
+
+  constexpr int_list() = default;
+  constexpr int_list(const std::int64_t* at, int n) : first(at), count(n) {}
+  constexpr int_list(const vec<std::int64_t>& ints) : first(ints.begin()), count(ints.size()) {}
+  constexpr int_list(const attributes& a) : int_list(a.ints) {}
+  constexpr int_list(const entry& e) : int_list(e.attrs.ints) {}
+
+  [[nodiscard]] constexpr int size() const { return count; }
+  constexpr std::int64_t operator[](int i) const { return first[i]; }
+  [[nodiscard]] constexpr int number(int i) const { return static_cast<int>(first[i]); }
+  [[nodiscard]] constexpr bool flag(int i) const { return first[i] != 0; }
+  [[nodiscard]] constexpr const std::int64_t* begin() const { return first; }
+  [[nodiscard]] constexpr const std::int64_t* end() const { return first + count; }
+  [[nodiscard]] constexpr bool contains(std::int64_t value) const {
+    for (int i = 0; i < count; ++i)
+      if (first[i] == value) return true;
+    return false;
+  }
+  [[nodiscard]] constexpr int_list part(int from, int n) const { return {first + from, n}; }
+  [[nodiscard]] constexpr int_list from(int at) const { return {first + at, count - at}; }
+
+  constexpr operator vec<std::int64_t>() const {
+    vec<std::int64_t> r;
+    r.reserve(count);
+    for (int i = 0; i < count; ++i) r.push_back(first[i]);
+    return r;
+  }
+  friend constexpr bool operator==(const int_list& a, const int_list& b) {
+    if (a.count != b.count) return false;
+    for (int i = 0; i < a.count; ++i)
+      if (a.first[i] != b.first[i]) return false;
+    return true;
+  }
+};
+
+}
+
+namespace drx {
+
 class builder;
 struct evaluation;
 
@@ -1736,6 +1778,8 @@ constexpr vec<T> filtered(const vec<T>& all, const vec<bool>& keep) {
 
 }
 
+#include <optional>
+
 namespace drx::emit {
 
 constexpr int constant(builder& b, const abstract_value& type, double number);
@@ -1769,6 +1813,7 @@ constexpr int pow(builder& b, int x, int y);
 constexpr int broadcast_to(builder& b, int x, const shape& s);
 constexpr int reshape(builder& b, int x, const shape& s);
 constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation);
+constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes);
 constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
 constexpr bool is_matmul(const entry& e);
@@ -1814,7 +1859,8 @@ constexpr int at_axis_index(builder& b, int x, const placement_info* axis);
 constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
 constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p);
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::int64_t axis);
+constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p);
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
 
 constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
 
@@ -1839,10 +1885,10 @@ constexpr vec<std::int64_t> type_as_ints(const abstract_value& t) {
   for (int i = 0; i < t.shape.rank; ++i) ints.push_back(t.shape[i]);
   return ints;
 }
-constexpr abstract_value type_from_ints(const vec<std::int64_t>& ints, int first = 0) {
+constexpr abstract_value type_from_ints(int_list ints) {
   abstract_value t;
-  t.type = static_cast<dtype>(ints[first]);
-  for (int i = first + 1; i < ints.size(); ++i) t.shape.push_back(ints[i]);
+  t.type = static_cast<dtype>(ints[0]);
+  for (int i = 1; i < ints.size(); ++i) t.shape.push_back(ints[i]);
   return t;
 }
 
@@ -1874,10 +1920,15 @@ struct constant {
   }
 };
 struct iota {
-  static constexpr vec<abstract_value> type(const typing& t) { return {type_from_ints(t.attrs.ints, 1)}; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(a.ints[0]); }
+  struct view {
+    int axis;
+    int_list type;
+    constexpr explicit view(int_list a) : axis(a.number(0)), type(a.from(1)) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) { return {type_from_ints(view(t.attrs).type)}; }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
   static void evaluate(evaluation& v) {
-    const auto axis = v.e.attrs.ints[0];
+    const int axis = view(v.e).axis;
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for_each_index(v.out[0].type.shape, [&, i = 0](const std::int64_t* at) mutable {
         v.out[0].data<T>()[i++] = static_cast<T>(at[axis]);
@@ -1886,6 +1937,15 @@ struct iota {
   }
 };
 struct data {
+  struct view {
+    dtype type;
+    int_list extents, stored;
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])), extents(a.part(2, a.number(1))), stored(a.from(2 + a.number(1))) {}
+    template <class T>
+    [[nodiscard]] constexpr T element(int i) const {
+      return data::element<T>(stored[i]);
+    }
+  };
   template <class T>
   static constexpr std::int64_t stored(T x) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -1902,28 +1962,27 @@ struct data {
       return static_cast<T>(x);
     }
   }
-  static constexpr int first(const attributes& a) { return 2 + static_cast<int>(a.ints[1]); }
   static constexpr vec<abstract_value> type(const typing& t) {
-    abstract_value r(static_cast<dtype>(t.attrs.ints[0]), {});
-    for (int i = 2; i < first(t.attrs); ++i) r.shape.push_back(t.attrs.ints[i]);
-    typing::require(t.attrs.ints.size() - first(t.attrs) == r.shape.size(), "data: not as many elements as the shape has");
+    const view d(t.attrs);
+    abstract_value r(d.type, {});
+    for (auto n : d.extents) r.shape.push_back(n);
+    typing::require(d.stored.size() == r.shape.size(), "data: not as many elements as the shape has");
     return {r};
   }
   static std::string print(const attributes& a) {
-    const int shown = a.ints.size() - first(a) < 8 ? a.ints.size() - first(a) : 8;
+    const view d(a);
+    const int shown = d.stored.size() < 8 ? d.stored.size() : 8;
     std::string text;
     for (int i = 0; i < shown; ++i) {
       attributes one;
-      one.number = is_floating(static_cast<dtype>(a.ints[0])) ? std::bit_cast<double>(a.ints[first(a) + i])
-                                                              : static_cast<double>(a.ints[first(a) + i]);
+      one.number = is_floating(d.type) ? d.element<double>(i) : static_cast<double>(d.stored[i]);
       text += (i ? ", " : "") + constant::print(one);
     }
-    return text + (first(a) + shown < a.ints.size() ? ", ..." : "");
+    return text + (shown < d.stored.size() ? ", ..." : "");
   }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for (int i = 0; i < v.out[0].size(); ++i)
-        v.out[0].data<T>()[i] = element<T>(v.e.attrs.ints[first(v.e.attrs) + i]);
+      for (int i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = view(v.e).template element<T>(i);
     });
   }
 };
@@ -3233,11 +3292,21 @@ constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_in_doubt
 namespace drx {
 namespace prim::rules {
 struct cast {
+  struct view {
+    dtype type;
+    constexpr explicit view(dtype to) : type(to) {}
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {static_cast<std::int64_t>(type)};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    return {t.operands[0].with_type(static_cast<dtype>(t.attrs.ints[0]))};
+    return {t.operands[0].with_type(view(t.attrs).type)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool floats = is_floating(static_cast<dtype>(s.e.attrs.ints[0]));
+    const bool floats = is_floating(view(s.e).type);
     return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
@@ -3248,13 +3317,13 @@ struct cast {
     return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const auto to = static_cast<dtype>(a.ints[0]);
+    const dtype to = view(a).type;
     if (b.type(o[0]).type == to) return o[0];
     double x = 0;
     if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
     return -1;
   }
-  static std::string print(const attributes& a) { return name_of(static_cast<dtype>(a.ints[0])); }
+  static std::string print(const attributes& a) { return name_of(view(a).type); }
   static void evaluate(evaluation& v) {
     visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
       visit_dtype(v.out[0].type.type, [&]<class To>(To) {
@@ -3303,9 +3372,7 @@ inline constexpr primitive stop_gradient{.name = "stop_gradient",
 
 namespace emit {
 constexpr int cast(builder& b, int x, dtype type) {
-  attributes a;
-  a.ints = {static_cast<std::int64_t>(type)};
-  return b.add1(prim::cast, {x}, a);
+  return b.add1(prim::cast, {x}, prim::rules::cast::view(type).make());
 }
 }
 
@@ -3563,11 +3630,13 @@ Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([
 namespace drx {
 namespace prim::rules {
 struct broadcast_to {
-  static constexpr shape target(const attributes& a) {
-    shape s;
-    for (auto n : a.ints) s.push_back(n);
-    return s;
-  }
+  struct view {
+    shape target;
+    constexpr explicit view(int_list a) {
+      for (auto n : a) target.push_back(n);
+    }
+  };
+  static constexpr shape target(const attributes& a) { return view(a).target; }
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape to = target(t.attrs), from = t.operands[0].shape;
     typing::require(from.rank <= to.rank && broadcastable(from, to) && broadcast_shapes(from, to) == to,
@@ -3663,7 +3732,7 @@ Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { r
 
 namespace drx {
 namespace prim::rules {
-inline std::string list_of(const vec<std::int64_t>& ints) {
+inline std::string list_of(int_list ints) {
   std::string text;
   for (int i = 0; i < ints.size(); ++i) text += (i ? "," : "") + std::to_string(ints[i]);
   return text;
@@ -3693,6 +3762,10 @@ struct reshape {
   static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
 };
 struct transpose {
+  struct view {
+    int_list permutation;
+    constexpr explicit view(int_list a) : permutation(a) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape from = t.operands[0].shape;
     typing::require(t.attrs.ints.size() == from.rank, "transpose: the permutation's length is not the rank");
@@ -3851,246 +3924,24 @@ Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { retu
 
 namespace drx {
 namespace prim::rules {
-struct over_axes {
-  static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
-    shape r;
-    for (int i = 0; i < s.rank; ++i)
-      if (axes.find(i) < 0) r.push_back(s[i]);
-    return r;
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const auto& x = t.operands[0];
-    for (int i = 0; i < t.attrs.ints.size(); ++i)
-      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank &&
-                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
-                      "reduction: the axes are not ascending and in range");
-    typing::require(x.type != dtype::boolean, "reduction: of bool");
-    return {x.with_shape(reduced(x.shape, t.attrs.ints))};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    attributes a = s.e.attrs;
-    for (auto& axis : a.ints) ++axis;
-    return {s.b.add1(*s.e.prim, s.operands, a)};
-  }
-  static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
-  static std::string print(const attributes& a) { return list_of(a.ints); }
-  static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {
-    shape kept = x;
-    for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
-    return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
-  }
-  template <class F>
-  static void fold(evaluation& v, F f, bool from_zero) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
-      std::vector<wide> total(static_cast<std::size_t>(to.size()));
-      for (std::size_t j = 0; j < total.size(); ++j) total[j] = static_cast<wide>(v.out[0].data<T>()[j]);
-      std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
-      std::int64_t i = 0;
-      for_each_index(from, [&](const std::int64_t* at) {
-        std::int64_t target[shape::max_rank] = {};
-        int k = 0;
-        for (int axis = 0; axis < from.rank; ++axis)
-          if (v.e.attrs.ints.find(axis) < 0) target[k++] = at[axis];
-        const auto j = static_cast<std::size_t>(flat_index(to, target));
-        const auto x = static_cast<wide>(v.in[0]->data<T>()[i++]);
-        total[j] = begun[j] ? static_cast<wide>(f(total[j], x)) : x;
-        begun[j] = 1;
-      });
-      for (std::size_t j = 0; j < total.size(); ++j) v.out[0].data<T>()[j] = static_cast<T>(total[j]);
-    });
-  }
-};
-struct sum : over_axes {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    if (!emit::is_constant(b, o[0], x)) {
-      const int product = over_outer_products(b, o[0], a);
-      if (product >= 0) return product;
-      const int squares = of_squared_outer_product(b, o[0], a);
-      if (squares >= 0) return squares;
-      const int inner = inside_of_reshape(b, o[0], a);
-      if (inner >= 0) return inner;
-      const bool first = a.ints.size() == 1 && a.ints[0] == 0;
-      const int scattered = first ? emit::sum_of_scattered(b, o[0]) : -1;
-      return scattered >= 0 ? scattered : over_axes::simplify(b, o, a);
-    }
-    const shape to = reduced(b.shape(o[0]), a.ints);
-    const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
-    return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
-  }
-  static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
-    const entry* e = b.definition(x);
-    if (!e || e->prim != reshape::prim_ptr() || a.ints.size() != 1 || a.ints[0] != 0) return -1;
-    const int from = e->operands[0];
-    const shape before = b.shape(from), after = b.shape(x);
-    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;
-    return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
-  }
-  static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
-    const entry* e = b.definition(x);
-    if (!e || !emit::is_matmul(*e) || a.ints.size() != 1 || a.ints[0] != 0 || b.shape(x).rank != 3) return -1;
-    const bool tx = e->attrs.ints[0] != 0;
-    const int p = e->operands[0], q = e->operands[1];
-    const shape from = b.shape(x), ps = b.shape(p);
-    if (ps[tx ? 1 : 2] != 1) return -1;
-    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
-    return emit::matmul(b, columns, rows, true, false);
-  }
-  static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
-    const entry* square = b.definition(x);
-    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 || b.shape(x).rank != 2) return -1;
-    const entry* e = b.definition(square->operands[0]);
-    if (!e || !emit::is_matmul(*e)) return -1;
-    const int p = e->operands[0], q = e->operands[1];
-    if (b.shape(p)[e->attrs.ints[0] != 0 ? 0 : 1] != 1) return -1;
-    const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
-    return emit::mul(b, left, right);
-  }
-  static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);
-  }
-};
-template <bool Max>
-struct extremum : over_axes {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    for (auto axis : t.attrs.ints)
-      typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
-    return over_axes::type(t);
-  }
-  static constexpr int winners(const rule_site& s) {
-    const int x = s.operands[0];
-    const shape from = s.b.shape(x);
-    const int hit = emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
-    return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::sum(s.b, emit::times(s.b, t[0], winners(s)), s.e.attrs.ints)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
-  }
-  static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);
-  }
-};
-}
-
-namespace prim {
-template <class Rules>
-constexpr primitive reduction_primitive(const char* name) {
-  return {.name = name,
-          .type = Rules::type,
-          .jvp = Rules::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .simplify = Rules::simplify,
-          .print = Rules::print,
-          .evaluate = Rules::evaluate};
-}
-inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
-inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
-inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
-}
-
-namespace emit {
-constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) {
-  attributes a;
-  a.ints = axes;
-  return b.add1(prim::sum, {x}, a);
-}
-}
-
-namespace detail {
-template <class A, int... Axes>
-struct reduced_axes {
-  static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
-  static constexpr bool has([[maybe_unused]] int axis) { return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...); }
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = 0; i < A::rank; ++i)
-      if (!has(i)) s.push_back(A::shape[i]);
-    return s;
-  }();
-  static constexpr vec<std::int64_t> list() {
-    vec<std::int64_t> v;
-    for (int i = 0; i < A::rank; ++i)
-      if (has(i)) v.push_back(i);
-    return v;
-  }
-};
-template <class A, int... Axes>
-constexpr auto reduce_axes(const primitive& p, const A& x) {
-  using axes = reduced_axes<A, Axes...>;
-  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) {
-    attributes a;
-    a.ints = axes::list();
-    return b.add1(p, {id}, a);
-  });
-}
-template <class A, int... Axes>
-concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
-template <class A, int... Axes>
-constexpr auto reduction_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<A>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
-    return error::element_types_differ{};
-  } else {
-    return error::axis_out_of_range{};
-  }
-}
-template <class A, int... Axes>
-concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
-}
-
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto mean(const A& x) {
-  using T = mean_element<typename A::value_type>;
-  constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
-  return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
-}
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why max(const A&) = delete;  // drx: max<axes...>(array of numbers); of a placed value use reduce_max, or max in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why min(const A&) = delete;  // drx: min<axes...>(array of numbers); of a placed value use reduce_min, or min in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a placed value use reduce_mean, or mean in a map
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
-Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
-Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
-
-}
-
-namespace drx {
-namespace prim::rules {
 struct matmul {
+  struct view {
+    bool transposes_first, transposes_second;
+    constexpr view(bool first, bool second) : transposes_first(first), transposes_second(second) {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposes_first, transposes_second};
+      return a;
+    }
+    [[nodiscard]] constexpr bool transposes(int operand) const { return operand == 0 ? transposes_first : transposes_second; }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
     typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
     typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "matmul: types");
     for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
-    const bool tx = t.attrs.ints[0] != 0, ty = t.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(t.attrs);
     const int r = x.rank;
     typing::require(x[tx ? r - 2 : r - 1] == y[ty ? r - 1 : r - 2], "matmul: inner extents");
     shape s = x;
@@ -4099,7 +3950,7 @@ struct matmul {
     return {t.operands[0].with_shape(s)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(s.e);
     int r = zero_tangent;
     if (t[0] != zero_tangent) r = emit::times_matrix(s.b, t[0], s.operands[1], tx, ty);
     if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::times_matrix(s.b, s.operands[0], t[1], tx, ty));
@@ -4108,14 +3959,14 @@ struct matmul {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(2, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(s.e);
     const int x = s.operands[0], y = s.operands[1], g = ct[0];
     if (wanted[0]) r[0] = tx ? emit::times_matrix(s.b, y, g, ty, true) : emit::times_matrix(s.b, g, y, false, !ty);
     if (wanted[1]) r[1] = ty ? emit::times_matrix(s.b, g, x, true, tx) : emit::times_matrix(s.b, x, g, !tx, false);
     return r;
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(s.e);
     int x = s.operands[0], y = s.operands[1];
     if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {
       const shape from = s.b.shape(x);
@@ -4135,34 +3986,34 @@ struct matmul {
     return {written(s.b, *s.e.prim, x, y, tx, ty)};
   }
   static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
-    attributes a;
-    a.ints = {transpose_x, transpose_y};
-    return b.add1(p, {x, y}, a);
+    return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *matmul_ptr(), o, a); }
   static constexpr const primitive* matmul_ptr();
   static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
     vec<int> operands = o;
-    attributes attrs = a;
+    view product(a);
     bool changed = false;
     for (int i = 0; i < 2; ++i) {
       const entry* e = b.definition(operands[i]);
       if (!e || !swaps_last_two(*e)) continue;
       operands[i] = e->operands[0];
-      attrs.ints[i] = 1 - attrs.ints[i];
+      bool& transposes = i == 0 ? product.transposes_first : product.transposes_second;
+      transposes = !transposes;
       changed = true;
     }
-    return changed ? b.add1(p, operands, attrs) : -1;
+    return changed ? b.add1(p, operands, product.make()) : -1;
   }
   static constexpr bool swaps_last_two(const entry& e) {
     if (e.prim != &prim::transpose) return false;
-    const int r = e.attrs.ints.size();
+    const int_list from = transpose::view(e).permutation;
+    const int r = from.size();
     for (int i = 0; i < r - 2; ++i)
-      if (e.attrs.ints[i] != i) return false;
-    return r >= 2 && e.attrs.ints[r - 2] == r - 1;
+      if (from[i] != i) return false;
+    return r >= 2 && from[r - 2] == r - 1;
   }
   static std::string print(const attributes& a) {
-    return a.ints[0] ? (a.ints[1] ? "T,T" : "T,N") : (a.ints[1] ? "N,T" : "N,N");
+    return std::string(view(a).transposes_first ? "T" : "N") + (view(a).transposes_second ? ",T" : ",N");
   }
   static void evaluate(evaluation& v) { add_products<false>(v); }
   template <bool ZeroWins>
@@ -4172,7 +4023,7 @@ struct matmul {
   template <class T, bool ZeroWins>
   static void add_products_of(evaluation& v) {
     using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
-    const bool tx = v.e.attrs.ints[0] != 0, ty = v.e.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(v.e);
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
     const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
@@ -4196,7 +4047,7 @@ struct matmul_in_doubt : matmul {
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
     const int r = s.rank;
-    return is_floating(to.type) && (x.shape[a.ints[0] ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+    return is_floating(to.type) && (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *in_doubt_ptr(), o, a); }
   static constexpr const primitive* in_doubt_ptr();
@@ -4230,8 +4081,7 @@ constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_
 }
 constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
   using rules = prim::rules::matmul_in_doubt;
-  attributes a;
-  a.ints = {transpose_x, transpose_y};
+  const attributes a = rules::view(transpose_x, transpose_y).make();
   const vec<abstract_value> operands{b.type(x), b.type(y)};
   return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_in_doubt : prim::matmul, {x, y}, a);
 }
@@ -4322,6 +4172,242 @@ Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length 
 template <class A, class B, class Why = error::array_operation_on_a_placed_value>
   requires detail::PlacedOperands<A, B>
 Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct over_axes {
+  struct view {
+    int_list axes;
+    constexpr explicit view(int_list a) : axes(a) {}
+    [[nodiscard]] constexpr bool is_only(int axis) const { return axes.size() == 1 && axes[0] == axis; }
+    [[nodiscard]] constexpr bool are_neighbours() const { return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1; }
+  };
+  static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
+    shape r;
+    for (int i = 0; i < s.rank; ++i)
+      if (axes.find(i) < 0) r.push_back(s[i]);
+    return r;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const auto& x = t.operands[0];
+    for (int i = 0; i < t.attrs.ints.size(); ++i)
+      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank &&
+                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+                      "reduction: the axes are not ascending and in range");
+    typing::require(x.type != dtype::boolean, "reduction: of bool");
+    return {x.with_shape(reduced(x.shape, t.attrs.ints))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    attributes a = s.e.attrs;
+    for (auto& axis : a.ints) ++axis;
+    return {s.b.add1(*s.e.prim, s.operands, a)};
+  }
+  static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
+  static std::string print(const attributes& a) { return list_of(a.ints); }
+  static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {
+    shape kept = x;
+    for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
+    return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
+  }
+  template <class F>
+  static void fold(evaluation& v, F f, bool from_zero) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
+      std::vector<wide> total(static_cast<std::size_t>(to.size()));
+      for (std::size_t j = 0; j < total.size(); ++j) total[j] = static_cast<wide>(v.out[0].data<T>()[j]);
+      std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
+      std::int64_t i = 0;
+      for_each_index(from, [&](const std::int64_t* at) {
+        std::int64_t target[shape::max_rank] = {};
+        int k = 0;
+        for (int axis = 0; axis < from.rank; ++axis)
+          if (v.e.attrs.ints.find(axis) < 0) target[k++] = at[axis];
+        const auto j = static_cast<std::size_t>(flat_index(to, target));
+        const auto x = static_cast<wide>(v.in[0]->data<T>()[i++]);
+        total[j] = begun[j] ? static_cast<wide>(f(total[j], x)) : x;
+        begun[j] = 1;
+      });
+      for (std::size_t j = 0; j < total.size(); ++j) v.out[0].data<T>()[j] = static_cast<T>(total[j]);
+    });
+  }
+};
+struct sum : over_axes {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[0], x)) {
+      const int product = over_outer_products(b, o[0], a);
+      if (product >= 0) return product;
+      const int squares = of_squared_outer_product(b, o[0], a);
+      if (squares >= 0) return squares;
+      const int inner = inside_of_reshape(b, o[0], a);
+      if (inner >= 0) return inner;
+      const bool first = view(a).is_only(0);
+      const int scattered = first ? emit::sum_of_scattered(b, o[0]) : -1;
+      return scattered >= 0 ? scattered : over_axes::simplify(b, o, a);
+    }
+    const shape to = reduced(b.shape(o[0]), a.ints);
+    const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
+    return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
+  }
+  static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
+    const int from = e->operands[0];
+    const shape before = b.shape(from), after = b.shape(x);
+    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;
+    return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
+  }
+  static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || !emit::is_matmul(*e) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
+    const bool tx = matmul::view(*e).transposes_first;
+    const int p = e->operands[0], q = e->operands[1];
+    const shape from = b.shape(x), ps = b.shape(p);
+    if (ps[tx ? 1 : 2] != 1) return -1;
+    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
+    return emit::matmul(b, columns, rows, true, false);
+  }
+  static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
+    const entry* square = b.definition(x);
+    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 || b.shape(x).rank != 2) return -1;
+    const entry* e = b.definition(square->operands[0]);
+    if (!e || !emit::is_matmul(*e)) return -1;
+    const int p = e->operands[0], q = e->operands[1];
+    if (b.shape(p)[matmul::view(*e).transposes_first ? 0 : 1] != 1) return -1;
+    const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
+    return emit::mul(b, left, right);
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);
+  }
+};
+template <bool Max>
+struct extremum : over_axes {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    for (auto axis : t.attrs.ints)
+      typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
+    return over_axes::type(t);
+  }
+  static constexpr int winners(const rule_site& s) {
+    const int x = s.operands[0];
+    const shape from = s.b.shape(x);
+    const int hit = emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
+    return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    return {emit::sum(s.b, emit::times(s.b, t[0], winners(s)), s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);
+  }
+};
+}
+
+namespace prim {
+template <class Rules>
+constexpr primitive reduction_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate};
+}
+inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
+inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
+inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
+}
+
+namespace emit {
+constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes) {
+  attributes a;
+  a.ints = axes;
+  return b.add1(reduction, {x}, a);
+}
+constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) { return over_axes(b, prim::sum, x, axes); }
+}
+
+namespace detail {
+template <class A, int... Axes>
+struct reduced_axes {
+  static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
+  static constexpr bool has([[maybe_unused]] int axis) { return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...); }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i)
+      if (!has(i)) s.push_back(A::shape[i]);
+    return s;
+  }();
+  static constexpr vec<std::int64_t> list() {
+    vec<std::int64_t> v;
+    for (int i = 0; i < A::rank; ++i)
+      if (has(i)) v.push_back(i);
+    return v;
+  }
+};
+template <class A, int... Axes>
+constexpr auto reduce_axes(const primitive& p, const A& x) {
+  using axes = reduced_axes<A, Axes...>;
+  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
+}
+template <class A, int... Axes>
+concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
+template <class A, int... Axes>
+constexpr auto reduction_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<A>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+    return error::element_types_differ{};
+  } else {
+    return error::axis_out_of_range{};
+  }
+}
+template <class A, int... Axes>
+concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
+}
+
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto mean(const A& x) {
+  using T = mean_element<typename A::value_type>;
+  constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
+  return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
+}
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why max(const A&) = delete;  // drx: max<axes...>(array of numbers); of a placed value use reduce_max, or max in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why min(const A&) = delete;  // drx: min<axes...>(array of numbers); of a placed value use reduce_min, or min in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a placed value use reduce_mean, or mean in a map
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
+Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
+Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
 
 }
 
@@ -4495,17 +4581,23 @@ struct triangular_form {
   bool right = false, lower = true, transposed = false, unit = false;
 };
 struct triangular_solve {
-  static constexpr triangular_form form(const attributes& a) {
-    return {a.ints[0] != 0, a.ints[1] != 0, a.ints[2] != 0, a.ints[3] != 0};
-  }
+  struct view : triangular_form {
+    constexpr view(bool is_right, bool is_lower, bool is_transposed, bool is_unit) : triangular_form{is_right, is_lower, is_transposed, is_unit} {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1), a.flag(2), a.flag(3)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {right, lower, transposed, unit};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0], y = t.operands[1];
     typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "triangular_solve: types or batches differ");
-    typing::require(a.shape.last() == y.shape[y.shape.rank - (t.attrs.ints[0] ? 1 : 2)], "triangular_solve: inner extents");
+    typing::require(a.shape.last() == y.shape[y.shape.rank - (view(t.attrs).right ? 1 : 2)], "triangular_solve: inner extents");
     return {y};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const triangular_form form = triangular_solve::form(s.e.attrs);
+    const view form(s.e);
     int r = t[1];
     if (t[0] != zero_tangent) {
       const int da = emit::triangle(s.b, t[0], form.lower, form.unit), x = s.results[0];
@@ -4515,10 +4607,10 @@ struct triangular_solve {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
-    const triangular_form form = triangular_solve::form(s.e.attrs);
-    attributes turned = s.e.attrs;
-    turned.ints[2] = !form.transposed;
-    const int x = s.results[0], g = s.b.add1(*s.e.prim, {s.operands[0], ct[0]}, turned);
+    const view form(s.e);
+    view turned = form;
+    turned.transposed = !form.transposed;
+    const int x = s.results[0], g = s.b.add1(*s.e.prim, {s.operands[0], ct[0]}, turned.make());
     vec<int> r{zero_tangent, wanted[1] ? g : zero_tangent};
     if (wanted[0]) {
       const bool g_first = form.right == form.transposed;
@@ -4529,27 +4621,27 @@ struct triangular_solve {
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const shape from = s.b.shape(s.operands[1]);
-    const bool rows = s.e.attrs.ints[0] != 0;
+    view as_rows(s.e);
+    const bool rows = as_rows.right;
     if (batched[0] || from.rank != 3 || (!rows && from[2] != 1)) return square_matrix::batch(s, batched, n);
-    attributes as_rows = s.e.attrs;
-    as_rows.ints[0] = 1;
-    if (!rows) as_rows.ints[2] = !as_rows.ints[2];
+    as_rows.right = true;
+    if (!rows) as_rows.transposed = !as_rows.transposed;
     const int tall = emit::reshape(s.b, s.operands[1], make_shape(rows ? n * from[1] : n, from[rows ? 2 : 1]));
-    return {emit::reshape(s.b, s.b.add1(*s.e.prim, {s.operands[0], tall}, as_rows), from)};
+    return {emit::reshape(s.b, s.b.add1(*s.e.prim, {s.operands[0], tall}, as_rows.make()), from)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double y = 1;
     if (emit::is_constant(b, o[1], y) && y == 0) return o[1];
     const entry* e = b.definition(o[0]);
     if (!e || !matmul::swaps_last_two(*e)) return -1;
-    attributes turned = a;
-    turned.ints[1] = !turned.ints[1];
-    turned.ints[2] = !turned.ints[2];
-    return b.add1(*prim_ptr(), {e->operands[0], o[1]}, turned);
+    view turned(a);
+    turned.lower = !turned.lower;
+    turned.transposed = !turned.transposed;
+    return b.add1(*prim_ptr(), {e->operands[0], o[1]}, turned.make());
   }
   static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) {
-    const triangular_form form = triangular_solve::form(a);
+    const view form(a);
     return std::string(form.right ? "right " : "") + (form.unit ? "unit " : "") + (form.lower ? "lower" : "upper") + (form.transposed ? " T" : "");
   }
   template <class T>
@@ -4565,7 +4657,7 @@ struct triangular_solve {
     }
   }
   static void evaluate(evaluation& v) {
-    const triangular_form form = triangular_solve::form(v.e.attrs);
+    const view form(v.e);
     const shape from = v.in[0]->type.shape, s = v.out[0].type.shape;
     const auto n = from.last(), size = s[s.rank - 2] * s[s.rank - 1], others = n == 0 ? 0 : size / n;
     v.out[0].bytes = v.in[1]->bytes;
@@ -4593,9 +4685,7 @@ constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::t
 }
 namespace emit {
 constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower, bool transposed, bool unit) {
-  attributes form;
-  form.ints = {right, lower, transposed, unit};
-  return b.add1(prim::triangular_solve, {a, y}, form);
+  return b.add1(prim::triangular_solve, {a, y}, prim::rules::triangular_solve::view(right, lower, transposed, unit).make());
 }
 }
 
@@ -4738,6 +4828,16 @@ struct lu_factors {
 };
 
 struct lu_solve {
+  struct view {
+    bool transposed;
+    constexpr explicit view(bool is_transposed) : transposed(is_transposed) {}
+    constexpr explicit view(int_list a) : transposed(a.flag(0)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposed};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0], y = t.operands[3];
     typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32, "lu_solve: not the factors of the matrix");
@@ -4746,12 +4846,10 @@ struct lu_solve {
     return {y};
   }
   static constexpr int solve(const rule_site& s, int y, bool transposed) {
-    attributes a;
-    a.ints = {transposed};
-    return s.b.add1(*s.e.prim, {s.operands[0], s.operands[1], s.operands[2], y}, a);
+    return s.b.add1(*s.e.prim, {s.operands[0], s.operands[1], s.operands[2], y}, view(transposed).make());
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool transposed = s.e.attrs.ints[0] != 0;
+    const bool transposed = view(s.e).transposed;
     int r = t[3];
     if (t[0] != zero_tangent) r = emit::subtract_from(s.b, r, emit::matmul(s.b, t[0], s.results[0], transposed, false));
     return {r == zero_tangent ? r : solve(s, r, transposed)};
@@ -4759,7 +4857,7 @@ struct lu_solve {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(4, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const bool transposed = s.e.attrs.ints[0] != 0;
+    const bool transposed = view(s.e).transposed;
     const int g = solve(s, ct[0], !transposed), x = s.results[0];
     if (wanted[0]) r[0] = emit::neg(s.b, emit::matmul(s.b, transposed ? x : g, transposed ? g : x, false, true));
     if (wanted[3]) r[3] = g;
@@ -4770,16 +4868,16 @@ struct lu_solve {
     if (batched[0] || batched[1] || batched[2] || from.rank != 3) return square_matrix::batch(s, batched, n);
     const int aside = emit::transpose(s.b, s.operands[3], {1, 0, 2});
     const int wide = emit::reshape(s.b, aside, make_shape(from[1], n * from[2]));
-    const int solved = emit::reshape(s.b, solve(s, wide, s.e.attrs.ints[0] != 0), make_shape(from[1], n, from[2]));
+    const int solved = emit::reshape(s.b, solve(s, wide, view(s.e).transposed), make_shape(from[1], n, from[2]));
     return {emit::transpose(s.b, solved, {1, 0, 2})};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double y = 1;
     return emit::is_constant(b, o[3], y) && y == 0 ? o[3] : -1;
   }
-  static std::string print(const attributes& a) { return a.ints[0] ? "T" : "N"; }
+  static std::string print(const attributes& a) { return view(a).transposed ? "T" : "N"; }
   static void evaluate(evaluation& v) {
-    const bool transposed = v.e.attrs.ints[0] != 0;
+    const bool transposed = view(v.e).transposed;
     const shape s = v.out[0].type.shape;
     const auto n = s[s.rank - 2], columns = s.last();
     v.out[0].bytes = v.in[3]->bytes;
@@ -4808,10 +4906,8 @@ struct logdet {
     return {t.operands[0].with_shape(s)};
   }
   static constexpr int slope(const rule_site& s) {
-    attributes transposed;
-    transposed.ints = {1};
     const int identity = emit::identity_like(s.b, s.operands[0]);
-    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, transposed);
+    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, lu_solve::view(true).make());
   }
   static constexpr const primitive* lu_solve_ptr();
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -4867,10 +4963,8 @@ constexpr int solve(builder& b, int a, int y, bool transposed) {
   const vec<int> factors = b.add(prim::lu_factors, {a});
   shape matrices = b.shape(y);
   matrices[matrices.rank - 1] = matrices[matrices.rank - 2];
-  attributes form;
-  form.ints = {transposed};
   return b.add1(prim::lu_solve, {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
-                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, form);
+                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, prim::rules::lu_solve::view(transposed).make());
 }
 constexpr int logdet(builder& b, int a) {
   const vec<int> factors = b.add(prim::lu_factors, {a});
@@ -4939,9 +5033,19 @@ T determinant_of(std::int64_t n, T* a) {
 }
 
 struct minors {
+  struct view {
+    bool transposed, with_sign;
+    constexpr view(bool is_transposed, bool is_signed) : transposed(is_transposed), with_sign(is_signed) {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposed, with_sign};
+      return a;
+    }
+  };
   static constexpr std::int64_t order(const shape& s, bool transposed) { return s.last() + transposed; }
   static constexpr vec<abstract_value> type(const typing& t) {
-    const bool transposed = t.attrs.ints[0] != 0;
+    const bool transposed = view(t.attrs).transposed;
     shape s = square_matrix::type(t)[0].shape;
     const std::int64_t n = order(s, transposed);
     typing::require(n >= 1 && (!transposed || (s.rank >= 3 && s[s.rank - 3] == n * n)), "minors: not of a matrix");
@@ -4957,11 +5061,11 @@ struct minors {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    attributes back = s.e.attrs;
-    back.ints[0] = 1 - back.ints[0];
-    return {s.b.add1(*s.e.prim, {ct[0]}, back)};
+    view back(s.e);
+    back.transposed = !back.transposed;
+    return {s.b.add1(*s.e.prim, {ct[0]}, back.make())};
   }
-  static std::string print(const attributes& a) { return std::string(a.ints[0] ? "T" : "N") + (a.ints[1] ? " signed" : ""); }
+  static std::string print(const attributes& a) { return std::string(view(a).transposed ? "T" : "N") + (view(a).with_sign ? " signed" : ""); }
   template <class F>
   static void for_each(std::int64_t n, bool with_sign, F f) {
     std::int64_t at = 0;
@@ -4971,7 +5075,7 @@ struct minors {
           for (std::int64_t l = 0; l < n - 1; ++l) f((k + (k >= i)) * n + l + (l >= j), at++, with_sign && (i + j) % 2 != 0);
   }
   static void evaluate(evaluation& v) {
-    const bool transposed = v.e.attrs.ints[0] != 0, with_sign = v.e.attrs.ints[1] != 0;
+    const bool transposed = view(v.e).transposed, with_sign = view(v.e).with_sign;
     const shape s = v.in[0]->type.shape;
     const std::int64_t n = order(s, transposed), matrix = n * n, all = matrix * (n - 1) * (n - 1);
     const auto batches = square_matrix::batches(transposed ? v.out[0].type.shape : s);
@@ -5107,9 +5211,7 @@ inline constexpr primitive determinant{.name = "determinant",
 }
 namespace emit {
 constexpr int minors(builder& b, int x, bool transposed, bool with_sign) {
-  attributes a;
-  a.ints = {transposed, with_sign};
-  return b.add1(prim::minors, {x}, a);
+  return b.add1(prim::minors, {x}, prim::rules::minors::view(transposed, with_sign).make());
 }
 constexpr int cofactors(builder& b, int a) { return b.add1(prim::cofactors, {a}); }
 constexpr int determinant(builder& b, int a) { return b.add1(prim::determinant, {a}); }
@@ -5130,12 +5232,32 @@ Why determinant(const A&) = delete;  // drx: of square matrices of float or doub
 namespace drx {
 namespace prim::rules {
 struct slice {
+  struct view {
+    int_list starts, stops, strides;
+    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
+    [[nodiscard]] constexpr int rank() const { return starts.size(); }
+    [[nodiscard]] constexpr std::int64_t start(int axis) const { return starts[axis]; }
+    [[nodiscard]] constexpr std::int64_t stop(int axis) const { return stops[axis]; }
+    [[nodiscard]] constexpr std::int64_t stride(int axis) const { return strides[axis]; }
+    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const { return start(axis) == 0 && stop(axis) == n && stride(axis) == 1; }
+
+   private:
+    constexpr view(int_list a, int rank) : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
+  };
+  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops, const vec<std::int64_t>& strides) {
+    attributes a;
+    a.ints = starts;
+    a.ints.append(stops);
+    a.ints.append(strides);
+    return a;
+  }
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape from = t.operands[0].shape;
     typing::require(t.attrs.ints.size() == 3 * from.rank, "slice: not a range for each axis");
     shape to;
+    const view range(t.attrs);
     for (int i = 0; i < from.rank; ++i) {
-      const auto start = t.attrs.ints[i], stop = t.attrs.ints[from.rank + i], stride = t.attrs.ints[2 * from.rank + i];
+      const auto start = range.start(i), stop = range.stop(i), stride = range.stride(i);
       typing::require(0 <= start && start <= stop && stop <= from[i] && stride >= 1, "slice: out of range");
       to.push_back((stop - start + stride - 1) / stride);
     }
@@ -5146,7 +5268,7 @@ struct slice {
     const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
     vec<std::int64_t> low, high, interior;
     for (int i = 0; i < from.rank; ++i) {
-      const auto start = s.e.attrs.ints[i], stride = s.e.attrs.ints[2 * from.rank + i];
+      const auto start = view(s.e).start(i), stride = view(s.e).stride(i);
       const auto covered = to[i] == 0 ? 0 : (to[i] - 1) * stride + 1;
       low.push_back(start);
       high.push_back(from[i] - start - covered);
@@ -5155,13 +5277,11 @@ struct slice {
     return {emit::pad(s.b, ct[0], low, high, interior)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
-    const int rank = s.e.attrs.ints.size() / 3;
+    const view range(s.e);
     vec<std::int64_t> start{0}, stop{n}, stride{1};
-    for (int i = 0; i < rank; ++i) {
-      start.push_back(s.e.attrs.ints[i]);
-      stop.push_back(s.e.attrs.ints[rank + i]);
-      stride.push_back(s.e.attrs.ints[2 * rank + i]);
-    }
+    start.append(range.starts);
+    stop.append(range.stops);
+    stride.append(range.strides);
     return {emit::slice(s.b, s.operands[0], start, stop, stride)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
@@ -5172,21 +5292,22 @@ struct slice {
     return emit::is_constant(b, o[0], x) ? emit::constant(b, to, x) : -1;
   }
   static std::string print(const attributes& a) {
-    const int rank = a.ints.size() / 3;
+    const view range(a);
     std::string text;
-    for (int i = 0; i < rank; ++i) {
-      text += (i ? ", " : "") + std::to_string(a.ints[i]) + ":" + std::to_string(a.ints[rank + i]);
-      if (a.ints[2 * rank + i] != 1) text += ":" + std::to_string(a.ints[2 * rank + i]);
+    for (int i = 0; i < range.rank(); ++i) {
+      text += (i ? ", " : "") + std::to_string(range.start(i)) + ":" + std::to_string(range.stop(i));
+      if (range.stride(i) != 1) text += ":" + std::to_string(range.stride(i));
     }
     return text;
   }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    const view range(v.e);
     std::size_t i = 0;
     for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
       std::int64_t source[shape::max_rank] = {};
-      for (int k = 0; k < from.rank; ++k) source[k] = v.e.attrs.ints[k] + at[k] * v.e.attrs.ints[2 * from.rank + k];
+      for (int k = 0; k < from.rank; ++k) source[k] = range.start(k) + at[k] * range.stride(k);
       std::memcpy(&v.out[0].bytes[width * i++],
                   &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
     });
@@ -5207,11 +5328,7 @@ inline constexpr primitive slice{.name = "slice",
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
                     const vec<std::int64_t>& stride) {
-  attributes a;
-  a.ints = start;
-  a.ints.append(stop);
-  a.ints.append(stride);
-  return b.add1(prim::slice, {x}, a);
+  return b.add1(prim::slice, {x}, prim::rules::slice::make(start, stop, stride));
 }
 }
 
@@ -5356,6 +5473,18 @@ Why index(const A&) = delete;  // drx: each index below its axis' extent, not mo
 namespace drx {
 namespace prim::rules {
 struct pad {
+  struct view {
+    int_list lows, highs, interiors;
+    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
+    [[nodiscard]] constexpr int rank() const { return lows.size(); }
+    [[nodiscard]] constexpr std::int64_t low(int axis) const { return lows[axis]; }
+    [[nodiscard]] constexpr std::int64_t high(int axis) const { return highs[axis]; }
+    [[nodiscard]] constexpr std::int64_t interior(int axis) const { return interiors[axis]; }
+    [[nodiscard]] constexpr bool pads(int axis) const { return low(axis) != 0 || high(axis) != 0 || interior(axis) != 0; }
+
+   private:
+    constexpr view(int_list a, int rank) : lows(a.part(0, rank)), highs(a.part(rank, rank)), interiors(a.part(2 * rank, rank)) {}
+  };
   static constexpr std::int64_t covered(std::int64_t n, std::int64_t interior) {
     return n == 0 ? 0 : n + (n - 1) * interior;
   }
@@ -5363,8 +5492,9 @@ struct pad {
     const shape from = t.operands[0].shape;
     typing::require(t.attrs.ints.size() == 3 * from.rank, "pad: not a padding for each axis");
     shape to;
+    const view zeros(t.attrs);
     for (int i = 0; i < from.rank; ++i) {
-      const auto low = t.attrs.ints[i], high = t.attrs.ints[from.rank + i], interior = t.attrs.ints[2 * from.rank + i];
+      const auto low = zeros.low(i), high = zeros.high(i), interior = zeros.interior(i);
       typing::require(low >= 0 && high >= 0 && interior >= 0, "pad: negative");
       to.push_back(low + covered(from[i], interior) + high);
     }
@@ -5375,7 +5505,7 @@ struct pad {
     const shape from = s.b.shape(s.operands[0]);
     vec<std::int64_t> start, stop, stride;
     for (int i = 0; i < from.rank; ++i) {
-      const auto low = s.e.attrs.ints[i], interior = s.e.attrs.ints[2 * from.rank + i];
+      const auto low = view(s.e).low(i), interior = view(s.e).interior(i);
       start.push_back(low);
       stop.push_back(low + covered(from[i], interior));
       stride.push_back(interior + 1);
@@ -5383,13 +5513,11 @@ struct pad {
     return {emit::slice(s.b, ct[0], start, stop, stride)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    const int rank = s.e.attrs.ints.size() / 3;
+    const view zeros(s.e);
     vec<std::int64_t> low{0}, high{0}, interior{0};
-    for (int i = 0; i < rank; ++i) {
-      low.push_back(s.e.attrs.ints[i]);
-      high.push_back(s.e.attrs.ints[rank + i]);
-      interior.push_back(s.e.attrs.ints[2 * rank + i]);
-    }
+    low.append(zeros.lows);
+    high.append(zeros.highs);
+    interior.append(zeros.interiors);
     return {emit::pad(s.b, s.operands[0], low, high, interior)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
@@ -5400,11 +5528,11 @@ struct pad {
     return emit::is_constant(b, o[0], x) && x == 0 ? emit::constant(b, to, 0) : -1;
   }
   static std::string print(const attributes& a) {
-    const int rank = a.ints.size() / 3;
+    const view zeros(a);
     std::string text;
-    for (int i = 0; i < rank; ++i) {
-      text += (i ? ", " : "") + std::to_string(a.ints[i]) + "+" + std::to_string(a.ints[rank + i]);
-      if (a.ints[2 * rank + i] != 0) text += " every " + std::to_string(a.ints[2 * rank + i] + 1);
+    for (int i = 0; i < zeros.rank(); ++i) {
+      text += (i ? ", " : "") + std::to_string(zeros.low(i)) + "+" + std::to_string(zeros.high(i));
+      if (zeros.interior(i) != 0) text += " every " + std::to_string(zeros.interior(i) + 1);
     }
     return text;
   }
@@ -5414,7 +5542,7 @@ struct pad {
     std::size_t i = 0;
     for_each_index(v.in[0]->type.shape, [&](const std::int64_t* at) {
       std::int64_t target[shape::max_rank] = {};
-      for (int k = 0; k < to.rank; ++k) target[k] = v.e.attrs.ints[k] + at[k] * (v.e.attrs.ints[2 * to.rank + k] + 1);
+      for (int k = 0; k < to.rank; ++k) target[k] = view(v.e).low(k) + at[k] * (view(v.e).interior(k) + 1);
       std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
                   &v.in[0]->bytes[width * i++], width);
     });
@@ -5611,26 +5739,27 @@ enum class convolution_role { y, x, w };
 
 struct convolution {
   using role = convolution_role;
-  struct relation {
+  struct view {
     int axes;
     role result;
-    const vec<std::int64_t>& ints;
+    constexpr explicit view(int_list a) : axes(a.number(0)), result(static_cast<role>(a[1])), ints(a) {}
     constexpr std::int64_t stride(int i) const { return ints[2 + i]; }
     constexpr std::int64_t low(int i) const { return ints[2 + axes + i]; }
     constexpr std::int64_t input_dilation(int i) const { return ints[2 + 2 * axes + i]; }
     constexpr std::int64_t kernel_dilation(int i) const { return ints[2 + 3 * axes + i]; }
     constexpr std::int64_t extent(int i) const { return ints[2 + 4 * axes + i]; }
+   private:
+    int_list ints;
   };
-  static constexpr relation of(const attributes& a) { return {static_cast<int>(a.ints[0]), static_cast<role>(a.ints[1]), a.ints}; }
   static constexpr attributes turned(const attributes& a, role result, const shape& s) {
-    const int axes = static_cast<int>(a.ints[0]), leading = s.rank - axes - 2 + (result != role::w);
+    const int axes = view(a).axes, leading = s.rank - axes - 2 + (result != role::w);
     attributes r = a;
     r.ints[1] = static_cast<std::int64_t>(result);
     for (int i = 0; i < axes; ++i) r.ints[2 + 4 * axes + i] = s[leading + i];
     return r;
   }
   static constexpr vec<abstract_value> type(const typing& t) {
-    const relation c = of(t.attrs);
+    const view c(t.attrs);
     const shape p = t.operands[0].shape, q = t.operands[1].shape;
     const int batch = p.rank - c.axes - 2, r = p.rank;
     typing::require(batch >= 0 && q.rank == r, "convolution: ranks");
@@ -5661,7 +5790,7 @@ struct convolution {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(2, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const role result = of(s.e.attrs).result, first = result == role::x ? role::y : role::x, second = result == role::w ? role::y : role::w;
+    const role result = view(s.e).result, first = result == role::x ? role::y : role::x, second = result == role::w ? role::y : role::w;
     int value[3] = {};
     value[static_cast<int>(result)] = ct[0];
     value[static_cast<int>(first)] = s.operands[0];
@@ -5676,7 +5805,7 @@ struct convolution {
     return r;
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const relation c = of(s.e.attrs);
+    const view c(s.e);
     const shape from = s.b.shape(s.operands[0]);
     if (c.result != role::w && batched[0] && !batched[1] && from.rank == c.axes + 3) {
       shape tall = without_axis(from, 0);
@@ -5701,7 +5830,7 @@ struct convolution {
     return -1;
   }
   static std::string print(const attributes& a) {
-    const relation c = of(a);
+    const view c(a);
     std::string text = c.result == role::y ? "y" : c.result == role::x ? "x" : "w";
     for (int i = 0; i < c.axes; ++i) {
       text += (i ? ", " : " ") + std::to_string(c.extent(i)) + " every " + std::to_string(c.stride(i)) + " from " + std::to_string(-c.low(i));
@@ -5711,7 +5840,7 @@ struct convolution {
     return text;
   }
   static void evaluate(evaluation& v) {
-    const relation c = of(v.e.attrs);
+    const view c(v.e);
     const abstract_value &p = v.in[0]->type, &q = v.in[1]->type, &result = v.out[0].type;
     const shape xs = (c.result == role::x ? result : p).shape, ws = (c.result == role::w ? result : q).shape;
     const shape ys = (c.result == role::y ? result : c.result == role::x ? p : q).shape;
@@ -5871,18 +6000,20 @@ Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channel
 namespace drx {
 namespace prim::rules {
 struct pooling {
-  struct relation {
+  struct view {
     int axes;
-    const vec<std::int64_t>& ints;
-    constexpr bool transposed() const { return ints[1] != 0; }
+    bool transposed;
+    constexpr explicit view(int_list a) : axes(a.number(0)), transposed(a.flag(1)), ints(a) {}
     constexpr std::int64_t window(int i) const { return ints[2 + i]; }
     constexpr std::int64_t stride(int i) const { return ints[2 + axes + i]; }
     constexpr std::int64_t low(int i) const { return ints[2 + 2 * axes + i]; }
     constexpr std::int64_t extent(int i) const { return ints[2 + 3 * axes + i]; }
+
+   private:
+    int_list ints;
   };
-  static constexpr relation of(const attributes& a) { return {static_cast<int>(a.ints[0]), a.ints}; }
   static constexpr vec<abstract_value> type(const typing& t) {
-    const relation w = of(t.attrs);
+    const view w(t.attrs);
     shape s = t.operands[0].shape;
     typing::require(s.rank >= w.axes + 1, "pooling: rank");
     typing::require(t.operands[0].type != dtype::boolean, "pooling: of bool");
@@ -5893,7 +6024,7 @@ struct pooling {
     return {t.operands[0].with_shape(s)};
   }
   static constexpr attributes turned(const attributes& a, const shape& s) {
-    const int axes = static_cast<int>(a.ints[0]);
+    const int axes = view(a).axes;
     attributes r = a;
     r.ints[1] = 1 - a.ints[1];
     for (int i = 0; i < axes; ++i) r.ints[2 + 3 * axes + i] = s[s.rank - 1 - axes + i];
@@ -5906,15 +6037,15 @@ struct pooling {
     return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
   }
   static std::string print(const attributes& a) {
-    const relation w = of(a);
-    std::string text = w.transposed() ? "T" : "";
+    const view w(a);
+    std::string text = w.transposed ? "T" : "";
     for (int i = 0; i < w.axes; ++i)
       text += (i ? ", " : text.empty() ? "" : " ") + std::to_string(w.extent(i)) + " of " + std::to_string(w.window(i)) + " every " +
               std::to_string(w.stride(i)) + " from " + std::to_string(-w.low(i));
     return text;
   }
   template <class F>
-  static void for_each(const relation& w, const shape& in, const shape& out, F f) {
+  static void for_each(const view& w, const shape& in, const shape& out, F f) {
     shape outputs, inputs, windows;
     std::int64_t leading = 1;
     for (int i = 0; i < in.rank - 1 - w.axes; ++i) leading *= in[i];
@@ -5947,12 +6078,12 @@ struct window_sum : pooling {
     return {s.b.add1(*s.e.prim, {ct[0]}, turned(s.e.attrs, s.b.shape(s.operands[0])))};
   }
   static void evaluate(evaluation& v) {
-    const relation w = of(v.e.attrs);
+    const view w(v.e);
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each(w, w.transposed() ? to : from, w.transposed() ? from : to, [&](auto i, auto o, std::int32_t) {
-        T& sum = v.out[0].data<T>()[w.transposed() ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed() ? o : i]);
+      for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t) {
+        T& sum = v.out[0].data<T>()[w.transposed ? i : o];
+        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
       });
     });
   }
@@ -5968,7 +6099,7 @@ struct window_argmax : pooling {
     for (std::int64_t o = 0; o < v.out[0].size(); ++o) winner[o] = -1;
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       std::vector<T> best(static_cast<std::size_t>(v.out[0].size()));
-      for_each(of(v.e.attrs), from, to, [&](auto i, auto o, std::int32_t position) {
+      for_each(view(v.e), from, to, [&](auto i, auto o, std::int32_t position) {
         const T x = v.in[0]->data<T>()[i], y = best[static_cast<std::size_t>(o)];
         if (winner[o] >= 0 && !(x > y) && (x == x || y != y)) return;
         winner[o] = position;
@@ -5981,7 +6112,7 @@ struct window_argmax : pooling {
 struct window_select : pooling {
   static constexpr vec<abstract_value> type(const typing& t) {
     const vec<abstract_value> r = pooling::type(t);
-    typing::require(t.operands[1].type == dtype::int32 && t.operands[1].shape == (t.attrs.ints[1] ? t.operands[0] : r[0]).shape,
+    typing::require(t.operands[1].type == dtype::int32 && t.operands[1].shape == (view(t.attrs).transposed ? t.operands[0] : r[0]).shape,
                     "window_select: not a position for each window");
     return r;
   }
@@ -5993,14 +6124,14 @@ struct window_select : pooling {
     return {s.b.add1(*s.e.prim, {ct[0], s.operands[1]}, turned(s.e.attrs, s.b.shape(s.operands[0]))), zero_tangent};
   }
   static void evaluate(evaluation& v) {
-    const relation w = of(v.e.attrs);
+    const view w(v.e);
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     const std::int32_t* winner = v.in[1]->data<std::int32_t>();
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each(w, w.transposed() ? to : from, w.transposed() ? from : to, [&](auto i, auto o, std::int32_t position) {
+      for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t position) {
         if (winner[o] != position) return;
-        T& sum = v.out[0].data<T>()[w.transposed() ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed() ? o : i]);
+        T& sum = v.out[0].data<T>()[w.transposed ? i : o];
+        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
       });
     });
   }
@@ -6022,7 +6153,7 @@ struct window_max : pooling {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       T* best = v.out[0].data<T>();
       for (std::int64_t o = 0; o < v.out[0].size(); ++o) best[o] = least<T>();
-      for_each(of(v.e.attrs), v.in[0]->type.shape, v.out[0].type.shape, [&](auto i, auto o, std::int32_t) {
+      for_each(view(v.e), v.in[0]->type.shape, v.out[0].type.shape, [&](auto i, auto o, std::int32_t) {
         const T x = v.in[0]->data<T>()[i];
         if (x > best[o] || x != x) best[o] = x;
       });
@@ -6175,9 +6306,13 @@ Why avg_pool(const A&) = delete;  // drx: avg_pool<window<...>>(x), x {..., spat
 namespace drx {
 namespace prim::rules {
 struct concatenate {
+  struct view {
+    int axis;
+    constexpr explicit view(int_list a) : axis(a.number(0)) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(!t.operands.empty(), "concatenate: of nothing");
-    const auto axis = static_cast<int>(t.attrs.ints[0]);
+    const int axis = view(t.attrs).axis;
     abstract_value r = t.operands[0];
     typing::require(axis >= 0 && axis < r.shape.rank, "concatenate: no such axis");
     for (int i = 1; i < t.operands.size(); ++i) {
@@ -6199,7 +6334,7 @@ struct concatenate {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(s.operands.size(), zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const auto axis = static_cast<int>(s.e.attrs.ints[0]);
+    const int axis = view(s.e).axis;
     std::int64_t at = 0;
     for (int i = 0; i < r.size(); ++i) {
       const std::int64_t n = s.b.shape(s.operands[i])[axis];
@@ -6212,12 +6347,12 @@ struct concatenate {
     vec<int> operands = s.operands;
     for (int i = 0; i < operands.size(); ++i)
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    return {emit::concatenate(s.b, operands, static_cast<int>(s.e.attrs.ints[0]) + 1)};
+    return {emit::concatenate(s.b, operands, view(s.e).axis + 1)};
   }
   static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o.size() == 1 ? o[0] : -1; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(a.ints[0]); }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
   static void evaluate(evaluation& v) {
-    const auto axis = static_cast<int>(v.e.attrs.ints[0]);
+    const int axis = view(v.e).axis;
     const shape to = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::int64_t before = 0;
@@ -8484,6 +8619,11 @@ using prng_key = array<std::int32_t, 2>;
 namespace prim::rules {
 struct random_bits {
   enum kind : std::int8_t { bits32, bits64, keys };
+  struct view {
+    kind what;
+    int_list extents;
+    constexpr explicit view(int_list a) : what(static_cast<kind>(a[0])), extents(a.from(1)) {}
+  };
   static constexpr word_pair key_from(const std::int32_t* words) {
     return {static_cast<std::uint32_t>(words[0]), static_cast<std::uint32_t>(words[1])};
   }
@@ -8509,9 +8649,10 @@ struct random_bits {
     const shape key = t.operands[0].shape;
     shape s;
     for (int i = 0; i + 1 < key.rank; ++i) s.push_back(key[i]);
-    for (int i = 1; i < t.attrs.ints.size(); ++i) s.push_back(t.attrs.ints[i]);
-    if (t.attrs.ints[0] == keys) s.push_back(2);
-    return {abstract_value(t.attrs.ints[0] == bits64 ? dtype::int64 : dtype::int32, s)};
+    const view drawn(t.attrs);
+    for (auto n : drawn.extents) s.push_back(n);
+    if (drawn.what == keys) s.push_back(2);
+    return {abstract_value(drawn.what == bits64 ? dtype::int64 : dtype::int32, s)};
   }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
@@ -8520,9 +8661,8 @@ struct random_bits {
   }
   static std::string print(const attributes& a) {
     constexpr const char* names[] = {"32 bits", "64 bits", "keys"};
-    std::string text = names[a.ints[0]];
-    for (int i = 1; i < a.ints.size(); ++i) text += (i > 1 ? "," : ": ") + std::to_string(a.ints[i]);
-    return text;
+    const view drawn(a);
+    return names[drawn.what] + std::string(drawn.extents.size() > 0 ? ": " : "") + list_of(drawn.extents);
   }
   template <kind What, class T>
   static void evaluate_as(evaluation& v) {
@@ -8532,7 +8672,7 @@ struct random_bits {
         write<What>(key_from(v.in[0]->data<std::int32_t>() + 2 * k), static_cast<std::uint64_t>(i), v.out[0].data<T>() + k * each);
   }
   static void evaluate(evaluation& v) {
-    switch (v.e.attrs.ints[0]) {
+    switch (view(v.e).what) {
       case bits32: return evaluate_as<bits32, std::int32_t>(v);
       case bits64: return evaluate_as<bits64, std::int64_t>(v);
       default: return evaluate_as<keys, std::int32_t>(v);
@@ -8817,6 +8957,10 @@ Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, 
 namespace drx {
 namespace prim::rules {
 struct flip {
+  struct view {
+    int_list axes;
+    constexpr explicit view(int_list a) : axes(a) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     for (int i = 0; i < t.attrs.ints.size(); ++i)
       typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < t.operands[0].shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
@@ -8966,14 +9110,20 @@ constexpr builder& tape_among(const X&... x) {
 namespace drx {
 namespace prim::rules {
 struct dynamic_slice {
+  struct view {
+    int batch;
+    int_list sizes;
+    constexpr explicit view(int_list a) : batch(a.number(0)), sizes(a.from(1)) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, starts = t.operands[1].shape;
-    const int batch = static_cast<int>(t.attrs.ints[0]), sized = t.attrs.ints.size() - 1;
+    const int_list sizes = view(t.attrs).sizes;
+    const int batch = view(t.attrs).batch, sized = sizes.size();
     typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
     typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank, "dynamic_slice: not a start for each size");
     shape to = indexing::common_batch(x, starts, batch);
     for (int i = batch; i < x.rank; ++i) {
-      const auto size = i < batch + sized ? t.attrs.ints[1 + i - batch] : x[i];
+      const auto size = i < batch + sized ? sizes[i - batch] : x[i];
       typing::require(0 <= size && size <= x[i], "dynamic_slice: larger than the array");
       to.push_back(size);
     }
@@ -8984,7 +9134,7 @@ struct dynamic_slice {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    const int batch = static_cast<int>(s.e.attrs.ints[0]);
+    const int batch = view(s.e).batch;
     const shape from = s.b.shape(s.operands[0]);
     shape all = s.b.shape(s.results[0]);
     for (int i = batch; i < from.rank; ++i) all[i] = from[i];
@@ -9002,19 +9152,18 @@ struct dynamic_slice {
     if (to == from[0]) return o[0];
     double x = 0;
     if (emit::is_constant(b, o[0], x)) return emit::constant(b, to, x);
-    if (a.ints[0] != 0 || !emit::is_constant(b, o[1], x)) return -1;
+    if (view(a).batch != 0 || !emit::is_constant(b, o[1], x)) return -1;
     vec<std::int64_t> start, stop;
     for (int i = 0; i < to.shape.rank; ++i) {
-      const bool sized = i + 1 < a.ints.size();
+      const bool sized = i < view(a).sizes.size();
       start.push_back(sized ? indexing::position(static_cast<std::int64_t>(x), from[0].shape[i], to.shape[i]) : 0);
       stop.push_back(start[i] + to.shape[i]);
     }
     return emit::slice(b, o[0], start, stop, vec<std::int64_t>(to.shape.rank, 1));
   }
   static std::string print(const attributes& a) {
-    std::string text;
-    for (int i = 1; i < a.ints.size(); ++i) text += (i > 1 ? "," : "") + std::to_string(a.ints[i]);
-    return text + (a.ints[0] ? "; batch=" + std::to_string(a.ints[0]) : "");
+    const view s(a);
+    return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
   }
   static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part, const std::int64_t* at,
                        std::int64_t* start) {
@@ -9028,7 +9177,7 @@ struct dynamic_slice {
   }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    const int batch = static_cast<int>(v.e.attrs.ints[0]), sized = v.e.attrs.ints.size() - 1;
+    const int batch = view(v.e).batch, sized = view(v.e).sizes.size();
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::size_t i = 0;
     for_each_index(to, [&](const std::int64_t* at) {
@@ -9041,9 +9190,13 @@ struct dynamic_slice {
   }
 };
 struct update_slice {
+  struct view {
+    int batch;
+    constexpr explicit view(int_list a) : batch(a.number(0)) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, piece = t.operands[1].shape, starts = t.operands[2].shape;
-    const int batch = static_cast<int>(t.attrs.ints[0]);
+    const int batch = view(t.attrs).batch;
     typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
     typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
     typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank, "update_slice: ranks");
@@ -9063,7 +9216,7 @@ struct update_slice {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(3, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const int batch = static_cast<int>(s.e.attrs.ints[0]), starts = s.operands[2];
+    const int batch = view(s.e).batch, starts = s.operands[2];
     const shape x = s.b.shape(s.operands[0]), piece = s.b.shape(s.operands[1]);
     if (wanted[0]) {
       const int none = emit::zeros_like(s.b, s.operands[1]);
@@ -9084,10 +9237,10 @@ struct update_slice {
     double x = 0, piece = 0;
     return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
   }
-  static std::string print(const attributes& a) { return a.ints[0] ? "batch=" + std::to_string(a.ints[0]) : ""; }
+  static std::string print(const attributes& a) { return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : ""; }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
-    const int batch = static_cast<int>(v.e.attrs.ints[0]);
+    const int batch = view(v.e).batch;
     const int sized = static_cast<int>(v.in[2]->type.shape[batch]);
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     auto copy = [&](const tensor& x, const std::int64_t* source, const std::int64_t* target) {
@@ -9253,9 +9406,19 @@ Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not mo
 namespace drx {
 namespace prim::rules {
 struct take {
+  struct view {
+    int axis, batch;
+    constexpr view(int at, int batch_axes) : axis(at), batch(batch_axes) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.number(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, batch};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, indices = t.operands[1].shape;
-    const int axis = static_cast<int>(t.attrs.ints[0]), batch = static_cast<int>(t.attrs.ints[1]);
+    const auto [axis, batch] = view(t.attrs);
     typing::require(is_integer(t.operands[1].type), "take: the indices are no integers");
     typing::require(batch <= axis && axis < x.rank, "take: no such axis");
     typing::require(x.rank - 1 + indices.rank - batch <= shape::max_rank, "take: too many axes");
@@ -9271,17 +9434,17 @@ struct take {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    const int axis = static_cast<int>(s.e.attrs.ints[0]), batch = static_cast<int>(s.e.attrs.ints[1]);
+    const auto [axis, batch] = view(s.e);
     const shape from = s.b.shape(s.operands[0]);
     return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from), zero_tangent};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    attributes a = s.e.attrs;
-    ++a.ints[0];
-    if (!batched[1] && a.ints[1] == 0) return {s.b.add1(*s.e.prim, s.operands, a)};
-    if (!batched[0] && a.ints[1] == 0 && a.ints[0] == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
-    ++a.ints[1];
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+    view a(s.e);
+    ++a.axis;
+    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
+    if (!batched[0] && a.batch == 0 && a.axis == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+    ++a.batch;
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double x = 0;
@@ -9290,7 +9453,8 @@ struct take {
     return emit::constant(b, type({from, a, {}})[0], x);
   }
   static std::string print(const attributes& a) {
-    return "axis=" + std::to_string(a.ints[0]) + (a.ints[1] ? "; batch=" + std::to_string(a.ints[1]) : "");
+    const auto [axis, batch] = view(a);
+    return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
   }
   static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at, std::int64_t* element) {
     const int any = indices.type.shape.rank - batch;
@@ -9303,7 +9467,7 @@ struct take {
   }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape;
-    const int axis = static_cast<int>(v.e.attrs.ints[0]), batch = static_cast<int>(v.e.attrs.ints[1]);
+    const int axis = view(v.e).axis, batch = view(v.e).batch;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::size_t i = 0;
     for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
@@ -9315,18 +9479,30 @@ struct take {
   }
 };
 struct scatter {
+  struct view {
+    int axis, batch;
+    std::int64_t extent;
+    constexpr view(int at, int batch_axes, std::int64_t n) : axis(at), batch(batch_axes), extent(n) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.number(1), a[2]) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, batch, extent};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape indices = t.operands[0].shape, updates = t.operands[1].shape;
-    const int axis = static_cast<int>(t.attrs.ints[0]), batch = static_cast<int>(t.attrs.ints[1]), any = indices.rank - batch;
+    const auto [axis, batch, extent] = view(t.attrs);
+    const int any = indices.rank - batch;
     typing::require(is_integer(t.operands[0].type), "scatter: the indices are no integers");
     typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
     typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
     shape to = indexing::common_batch(indices, updates, batch);
     for (int i = 0; i < any; ++i) typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
     for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
-    to.push_back(t.attrs.ints[2]);
+    to.push_back(extent);
     for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
-    typing::require(t.attrs.ints[2] > 0 || updates.size() == 0, "scatter: into an axis without elements");
+    typing::require(extent > 0 || updates.size() == 0, "scatter: into an axis without elements");
     return {t.operands[1].with_shape(to)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -9334,15 +9510,15 @@ struct scatter {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent || !wanted[1]) return {zero_tangent, zero_tangent};
-    const int taken = emit::take(s.b, ct[0], s.operands[0], static_cast<int>(s.e.attrs.ints[0]), static_cast<int>(s.e.attrs.ints[1]));
+    const int taken = emit::take(s.b, ct[0], s.operands[0], view(s.e).axis, view(s.e).batch);
     return {zero_tangent, indexing::summed_to(s.b, taken, s.b.shape(s.operands[1]))};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    attributes a = s.e.attrs;
-    ++a.ints[0];
-    if (!batched[0] && a.ints[1] == 0) return {s.b.add1(*s.e.prim, s.operands, a)};
-    ++a.ints[1];
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+    view a(s.e);
+    ++a.axis;
+    if (!batched[0] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
+    ++a.batch;
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double x = 0;
@@ -9352,7 +9528,7 @@ struct scatter {
   }
   static void evaluate(evaluation& v) {
     const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
-    const int axis = static_cast<int>(v.e.attrs.ints[0]), batch = static_cast<int>(v.e.attrs.ints[1]);
+    const int axis = view(v.e).axis, batch = view(v.e).batch;
     shape each = updates;
     for (int i = 0; i < batch; ++i) each[i] = to[i];
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
@@ -9388,14 +9564,10 @@ inline constexpr primitive scatter{.name = "scatter",
 }
 namespace emit {
 constexpr int take(builder& b, int x, int indices, int axis, int batch) {
-  attributes a;
-  a.ints = {axis, batch};
-  return b.add1(prim::take, {x, indices}, a);
+  return b.add1(prim::take, {x, indices}, prim::rules::take::view(axis, batch).make());
 }
 constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n) {
-  attributes a;
-  a.ints = {axis, batch, n};
-  return b.add1(prim::scatter, {indices, updates}, a);
+  return b.add1(prim::scatter, {indices, updates}, prim::rules::scatter::view(axis, batch, n).make());
 }
 constexpr int sum_of_scattered(builder& b, int x) {
   const entry* e = b.definition(x);
@@ -9410,13 +9582,13 @@ constexpr int sum_of_scattered(builder& b, int x) {
     return first < 0 ? add(b, rest, second) : add(b, first, rest);
   }
   if (e->prim == &prim::scatter) {
-    const int indices = e->operands[0], updates = e->operands[1], axis = static_cast<int>(e->attrs.ints[0]);
-    const auto batch = e->attrs.ints[1], n = e->attrs.ints[2];
+    const int indices = e->operands[0], updates = e->operands[1];
+    const auto [axis, batch, n] = prim::rules::scatter::view(*e);
     if (axis > 0 && batch == 0) return scatter(b, indices, sum(b, updates, {0}), axis - 1, 0, n);
     if (axis != 1 || batch != 1 || b.shape(indices)[0] != b.shape(updates)[0]) return -1;
     return scatter(b, indices, updates, 0, 0, n);
   }
-  if (e->prim == &prim::update_slice && e->attrs.ints[0] == 1) {
+  if (e->prim == &prim::update_slice && prim::rules::update_slice::view(*e).batch == 1) {
     const int piece = e->operands[1], starts = e->operands[2];
     const shape rows = b.shape(piece), at = b.shape(starts);
     double zero = 1;
@@ -9556,10 +9728,21 @@ Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axi
 namespace drx {
 namespace prim::rules {
 struct along_axis {
+  struct view {
+    int axis;
+    bool backwards;
+    constexpr view(int along, bool from_last) : axis(along), backwards(from_last) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, backwards};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const auto& x = t.operands[0];
     for (const auto& other : t.operands) typing::require(other == x, "cumulative: the operands differ");
-    typing::require(t.attrs.ints[0] >= 0 && t.attrs.ints[0] < x.shape.rank, "cumulative: no such axis");
+    typing::require(view(t.attrs).axis >= 0 && view(t.attrs).axis < x.shape.rank, "cumulative: no such axis");
     typing::require(x.type != dtype::boolean, "cumulative: of bool");
     return {x};
   }
@@ -9567,14 +9750,14 @@ struct along_axis {
     vec<int> operands = s.operands;
     for (int i = 0; i < operands.size(); ++i)
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    attributes a = s.e.attrs;
-    ++a.ints[0];
-    return {s.b.add1(*s.e.prim, operands, a)};
+    view a(s.e);
+    ++a.axis;
+    return {s.b.add1(*s.e.prim, operands, a.make())};
   }
-  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) { return b.shape(o[0])[static_cast<int>(a.ints[0])] <= 1; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(a.ints[0]) + (a.ints[1] ? "; backwards" : ""); }
-  static constexpr int axis(const rule_site& s) { return static_cast<int>(s.e.attrs.ints[0]); }
-  static constexpr bool backwards(const rule_site& s) { return s.e.attrs.ints[1] != 0; }
+  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) { return b.shape(o[0])[view(a).axis] <= 1; }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : ""); }
+  static constexpr int axis(const rule_site& s) { return view(s.e).axis; }
+  static constexpr bool backwards(const rule_site& s) { return view(s.e).backwards; }
   static constexpr int previous(builder& b, int x, int axis, bool backwards, double first) {
     const abstract_value from = b.type(x);
     const int rank = from.shape.rank;
@@ -9592,8 +9775,8 @@ struct along_axis {
   template <class F>
   static void walk(evaluation& v, F f) {
     const shape s = v.out[0].type.shape;
-    const auto axis = static_cast<int>(v.e.attrs.ints[0]);
-    const bool backwards = v.e.attrs.ints[1] != 0;
+    const int axis = view(v.e).axis;
+    const bool backwards = view(v.e).backwards;
     shape rows = s;
     rows[axis] = 1;
     if (s.size() == 0) return;
@@ -9691,19 +9874,13 @@ inline constexpr primitive recurrence{.name = "recurrence",
 }
 namespace emit {
 constexpr int cumsum(builder& b, int x, int axis, bool backwards) {
-  attributes a;
-  a.ints = {axis, backwards};
-  return b.add1(prim::cumsum, {x}, a);
+  return b.add1(prim::cumsum, {x}, prim::rules::along_axis::view(axis, backwards).make());
 }
 constexpr int cumprod(builder& b, int x, int axis, bool backwards) {
-  attributes a;
-  a.ints = {axis, backwards};
-  return b.add1(prim::cumprod, {x}, a);
+  return b.add1(prim::cumprod, {x}, prim::rules::along_axis::view(axis, backwards).make());
 }
 constexpr int recurrence(builder& b, int factor, int x, int axis, bool backwards) {
-  attributes a;
-  a.ints = {axis, backwards};
-  return b.add1(prim::recurrence, {factor, x}, a);
+  return b.add1(prim::recurrence, {factor, x}, prim::rules::along_axis::view(axis, backwards).make());
 }
 }
 
@@ -9780,14 +9957,13 @@ struct prod : over_axes {
     return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), factor)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const int n = a.ints.size();
+    const int n = view(a).axes.size();
     if (n == 0) return o[0];
     int first = n - 1;
-    while (first > 0 && a.ints[first - 1] + 1 == a.ints[first]) --first;
+    while (first > 0 && view(a).axes[first - 1] + 1 == view(a).axes[first]) --first;
     if (first == 0) return -1;
-    attributes last, rest;
-    for (int i = 0; i < n; ++i) (i < first ? rest : last).ints.push_back(a.ints[i]);
-    return b.add1(*prim_ptr(), {b.add1(*prim_ptr(), o, last)}, rest);
+    const int_list axes = view(a).axes;
+    return emit::over_axes(b, *prim_ptr(), emit::over_axes(b, *prim_ptr(), o[0], axes.from(first)), axes.part(0, first));
   }
   static constexpr const primitive* prim_ptr();
   static void evaluate(evaluation& v) {
@@ -9830,12 +10006,12 @@ struct best_so_far : along_axis {
   }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
-    const auto axis = static_cast<int>(v.e.attrs.ints[0]);
+    const int axis = view(v.e).axis;
+    const bool backwards = view(v.e).backwards;
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       for_each_index(s, [&, i = 0](const std::int64_t* at) mutable {
         std::int64_t here[shape::max_rank] = {};
         for (int k = 0; k < s.rank; ++k) here[k] = at[k];
-        const bool backwards = v.e.attrs.ints[1] != 0;
         std::int64_t best = backwards ? s[axis] - 1 : 0;
         const auto element = [&](std::int64_t k) {
           here[axis] = k;
@@ -9868,8 +10044,7 @@ namespace detail {
 template <int Axis, direction To, class A>
 constexpr A so_far(const primitive& p, const A& x) {
   return unary<A>(x, [&](builder& b, int id) {
-    attributes a;
-    a.ints = {normal_axis(Axis, A::rank), To == direction::backward};
+    const attributes a = prim::rules::along_axis::view(normal_axis(Axis, A::rank), To == direction::backward).make();
     return A::size == 0 ? id : emit::take_along(b, id, b.add1(p, {id}, a), normal_axis(Axis, A::rank));
   });
 }
@@ -9990,8 +10165,12 @@ struct broadcast {
   }
 };
 struct members {
+  struct view {
+    dtype type;
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    return {abstract_value(static_cast<dtype>(t.attrs.ints[0]), {})};
+    return {abstract_value(view(t.attrs).type, {})};
   }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type,
@@ -10703,10 +10882,14 @@ struct distribute {
   }
 };
 struct gather {
+  struct view {
+    std::int64_t members;
+    constexpr explicit view(int_list a) : members(a[0]) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
-    return {one.with_shape(with_front(one.shape, t.attrs.ints[0]))};
+    return {one.with_shape(with_front(one.shape, view(t.attrs).members))};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
@@ -10826,12 +11009,16 @@ Why gather(const X&) = delete;  // drx: gather<N>(x): x is placed, and its membe
 namespace drx {
 namespace prim::rules {
 struct group_gather {
+  struct view {
+    std::int64_t group_size;
+    constexpr explicit view(int_list a) : group_size(a[0]) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "group_gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
-    return {one.with_shape(with_front(one.shape, t.attrs.ints[0])).placed_at(t.attrs.placement)};
+    return {one.with_shape(with_front(one.shape, view(t.attrs).group_size)).placed_at(t.attrs.placement)};
   }
-  static void evaluate(evaluation& v) { join(*v.in[0], v.e.attrs.ints[0], v.out[0]); }
+  static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).group_size, v.out[0]); }
   static void join(const tensor& placed, std::int64_t n, tensor& to) {
     const auto group = static_cast<std::size_t>(n);
     if (placed.members.size() % group != 0) throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " + std::to_string(placed.members.size()));
@@ -10847,11 +11034,15 @@ struct group_gather {
   }
 };
 struct shard_sum {
+  struct view {
+    std::int64_t shards;
+    constexpr explicit view(int_list a) : shards(a[0]) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_sum: the operand is not placed there");
     return {t.operands[0]};
   }
-  static void evaluate(evaluation& v) { apply(*v.in[0], v.e.attrs.ints[0], v.out[0]); }
+  static void evaluate(evaluation& v) { apply(*v.in[0], view(v.e).shards, v.out[0]); }
   static void apply(const tensor& placed, std::int64_t n, tensor& to) {
     const auto shards = static_cast<std::size_t>(n);
     visit_dtype(to.type.type, [&]<class T>(T) {
@@ -10881,6 +11072,12 @@ inline constexpr primitive group_gather{.name = "group_gather",
                                         .evaluate = rules::group_gather::evaluate};
 }
 namespace emit {
+constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  a.ints = {shards};
+  return b.add1(prim::shard_sum, {x}, a);
+}
 constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
   attributes a;
   a.placement = p;
@@ -10893,11 +11090,28 @@ constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_in
 namespace drx {
 namespace prim::rules {
 struct with_layout {
+  struct view {
+    std::int64_t shards;
+    std::optional<int> axis;
+    constexpr view(std::int64_t n, std::optional<int> split) : shards(n), axis(split) {}
+    constexpr explicit view(int_list a) : shards(a[0]) {
+      if (a[1] != replicated) axis = a.number(1);
+    }
+    [[nodiscard]] constexpr attributes make(const placement_info* mesh_axis) const {
+      attributes a;
+      a.placement = mesh_axis;
+      a.ints = {shards, axis.value_or(replicated)};
+      return a;
+    }
+
+   private:
+    static constexpr int replicated = -1;
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value& x = t.operands[0];
-    const std::int64_t axis = t.attrs.ints[1];
+    const view to(t.attrs);
     typing::require(x.depth == 0, "with_layout: of a placed value");
-    typing::require(axis < x.shape.rank && (axis < 0 || x.shape[static_cast<int>(axis)] % t.attrs.ints[0] == 0), "with_layout: no equal shards");
+    typing::require(!to.axis || (*to.axis < x.shape.rank && x.shape[*to.axis] % to.shards == 0), "with_layout: no equal shards");
     return {x};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -10905,12 +11119,13 @@ struct with_layout {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    attributes a = s.e.attrs;
-    if (a.ints[1] >= 0) ++a.ints[1];
-    return {s.b.add1(*s.e.prim, s.operands, a)};
+    view to(s.e);
+    if (to.axis) ++*to.axis;
+    return {s.b.add1(*s.e.prim, s.operands, to.make(s.e.attrs.placement))};
   }
   static std::string print(const attributes& a) {
-    return std::string(a.placement->name) + (a.ints[1] < 0 ? ": replicated" : ": split along " + std::to_string(a.ints[1]) + " in " + std::to_string(a.ints[0]));
+    const view to(a);
+    return std::string(a.placement->name) + (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards) : ": replicated");
   }
   static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
 };
@@ -10927,11 +11142,8 @@ inline constexpr primitive with_layout{.name = "with_layout",
 }
 
 namespace emit {
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::int64_t axis) {
-  attributes a;
-  a.placement = mesh_axis;
-  a.ints = {shards, axis};
-  return b.add1(prim::with_layout, {x}, a);
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis) {
+  return b.add1(prim::with_layout, {x}, prim::rules::with_layout::view(shards, axis).make(mesh_axis));
 }
 }
 
@@ -10960,10 +11172,10 @@ constexpr auto layout_misuse(replicated_t) {
   return std::conditional_t<Array<A>, fine, error::array_operation_on_a_placed_value>{};
 }
 template <int K>
-constexpr std::int64_t laid_along(split_along_t<K>, int rank) {
+constexpr std::optional<int> laid_along(split_along_t<K>, int rank) {
   return normal_axis(K, rank);
 }
-constexpr std::int64_t laid_along(replicated_t, int) { return -1; }
+constexpr std::optional<int> laid_along(replicated_t, int) { return {}; }
 template <class A, std::int64_t Shards, class Layout>
 concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), fine>;
 }
@@ -11461,31 +11673,49 @@ enum class loop_products : std::int8_t { by_program, carried, computed };
 
 namespace prim::rules {
 struct scan {
-  struct parts {
-    std::int64_t length;
-    bool backwards;
-    int constants, carries, xs, ys, guard;
-    bool keeps_all;
-    loop_products products;
-    constexpr parts(const attributes& a, int operands, int results)
-        : length(a.ints[0]),
-          backwards(a.ints[1] != 0),
-          constants(static_cast<int>(a.ints[2])),
-          carries(static_cast<int>(a.ints[3])),
-          xs(operands - constants - carries),
-          ys(results - carries),
-          guard(static_cast<int>(a.ints[4])),
-          keeps_all(a.ints[5] != 0),
-          products(static_cast<loop_products>(a.ints[6])) {}
+  struct view {
+    std::optional<std::int64_t> length;
+    bool backwards = false;
+    int constants = 0, carries = 0;
+    std::optional<int> guard = {};
+    bool keeps_all = false;
+    loop_products products = loop_products::by_program;
+
+    constexpr view(std::optional<std::int64_t> n, int constants_, int carries_) : length(n), constants(constants_), carries(carries_) {}
+    constexpr explicit view(int_list a)
+        : backwards(a.flag(1)),
+          constants(a.number(2)),
+          carries(a.number(3)),
+          keeps_all(a.flag(5)),
+          products(static_cast<loop_products>(a[6])) {
+      if (a[0] != endless) length = a[0];
+      if (a[4] != unguarded) guard = a.number(4);
+    }
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_all, static_cast<std::int64_t>(products)};
+      return a;
+    }
+    [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
     [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
-    [[nodiscard]] constexpr int guarding_carry() const { return guard > 0 && is_carry(guard - 1) ? guard - 1 - constants : -1; }
+    [[nodiscard]] constexpr int first_x() const { return constants + carries; }
+    [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
+      other.keeps_all = keeps_all;
+      return make() == other.make();
+    }
+    [[nodiscard]] constexpr std::optional<int> guarding_carry() const {
+      if (guard && is_carry(*guard - 1)) return *guard - 1 - constants;
+      return {};
+    }
+
+   private:
+    static constexpr std::int64_t endless = -1;
+    static constexpr int unguarded = 0;
   };
-  static constexpr attributes attrs(std::int64_t length, bool backwards, int constants, int carries, int guard = 0, bool keeps_all = false,
-                                    loop_products products = loop_products::by_program) {
-    attributes a;
-    a.ints = {length, backwards, constants, carries, guard, keeps_all, static_cast<std::int64_t>(products)};
-    return a;
-  }
+  struct parts : view {
+    int xs, ys;
+    constexpr parts(int_list a, int operands, int results) : view(a), xs(operands - first_x()), ys(results - carries) {}
+  };
   static constexpr abstract_value stacked(const abstract_value& t, std::int64_t n) {
     return t.with_shape(with_front(t.shape, n));
   }
@@ -11495,8 +11725,8 @@ struct scan {
     const tape& body = t.regions[0];
     const parts n(t.attrs, t.operands.size(), body.outputs.size());
     typing::require(body.inputs.size() == t.operands.size() + 1, "scan: the body's inputs are not the operands' number");
-    typing::require(n.length >= 0 || (n.guarding_carry() >= 0 && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
-    typing::require(n.guard == 0 || body.values[body.inputs[n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
+    typing::require(n.length || (n.guarding_carry() && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
+    typing::require(!n.guard || body.values[body.inputs[*n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
     for (int i = 0; i < t.operands.size(); ++i) {
       const bool x = i >= n.constants + n.carries;
       if (x) typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length, "scan: an x is not of the loop's length");
@@ -11507,7 +11737,7 @@ struct scan {
     for (int i = 0; i < body.outputs.size(); ++i) {
       const abstract_value& y = body.values[body.outputs[i]];
       if (i < n.carries) typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
-      r.push_back(i < n.carries ? y : stacked(y, n.length));
+      r.push_back(i < n.carries ? y : stacked(y, *n.length));
     }
     return r;
   }
@@ -11555,9 +11785,10 @@ struct scan {
     for (int i = 0; i < s.results.size(); ++i)
       if (is_floating(s.b.type(s.results[i]).type)) tangent_output[i] = next++;
     vec<int> result_of(s.results.size(), zero_tangent), primal_of(s.results.size(), -1);
-    int written = 0, guard = 0;
+    int written = 0;
+    view both = n;
     for (int i = 0; i < order.size(); ++i)
-      if (n.guard > 0 && order[i] == n.guard) guard = i + 1;
+      if (order[i] == n.guard) both.guard = i + 1;
     auto outputs = [&](int first, int count) {
       for (int i = first; i < first + count; ++i) {
         region.output(out[i]);
@@ -11571,8 +11802,9 @@ struct scan {
     };
     outputs(0, n.carries);
     outputs(n.carries, n.ys);
-    const attributes a = attrs(n.length, n.backwards, constants, carries, guard, n.keeps_all, n.products);
-    const vec<int> all = s.b.add(*s.e.prim, operands, a, vec<tape>{region.result()});
+    both.constants = constants;
+    both.carries = carries;
+    const vec<int> all = s.b.add(*s.e.prim, operands, both.make(), vec<tape>{region.result()});
     vec<int> r = renamed(result_of, all);
     r.append(renamed(primal_of, all));
     return r;
@@ -11581,7 +11813,7 @@ struct scan {
   struct there_and_back {
     tape forward, back;
     int kept = 0;
-    int guard = -1;
+    std::optional<int> guard;
   };
   static constexpr vec<bool> step_wanted(const rule_site& s, const parts& n, const vec<bool>& wanted) {
     vec<bool> r{false};
@@ -11652,7 +11884,7 @@ struct scan {
     take(r.back.inputs, both.inputs, 1 + n.constants + n.carries, both.inputs.size());
     take(r.back.outputs, both.outputs, outputs, both.outputs.size());
     r.kept = kept.size();
-    if (n.guarding_carry() >= 0) r.guard = kept.find(both.inputs[n.guard]);
+    if (n.guarding_carry()) r.guard = kept.find(both.inputs[*n.guard]);
     r.forward = without_dead_entries(r.forward);
     r.back = without_dead_entries(r.back);
     return r;
@@ -11663,7 +11895,7 @@ struct scan {
   }
   static constexpr vec<int> augmented(const rule_site& s, const vec<bool>& wanted) {
     const parts n(s.e.attrs, s.operands.size(), s.e.results.size());
-    if (n.length < 0)
+    if (!n.length)
       throw "drx: while_loop without a bound has no reverse derivative: give it one, as in while_loop<100>(condition, body, init), or stop the gradient";
     const there_and_back step = split(s, n, wanted, {});
     return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{step.forward});
@@ -11725,10 +11957,12 @@ struct scan {
     for (int i = 0; i < carry_at.size(); ++i) region.output(out[sums + i]);
     for (int i = 0; i < sums; ++i) region.output(emit::accumulate(region, in[carry0 + carry_at.size() + i], out[i]));
     for (int i = sums + carry_at.size(); i < out.size(); ++i) region.output(out[i]);
-    int guard = n.guard > 0 && step.guard >= 0 ? kept0 + step.guard : n.guard;
-    if (n.guard > n.constants + n.carries) guard = n.guard - 1 - n.constants - n.carries + kept0 + step.kept;
-    const attributes a = attrs(n.length, !n.backwards, n.constants, carries, guard, n.keeps_all, n.products);
-    const vec<int> all = s.b.add(*s.e.prim, operands, a, vec<tape>{region.result()});
+    view there = n;
+    there.backwards = !n.backwards;
+    there.carries = carries;
+    if (step.guard) there.guard = kept0 + *step.guard;
+    if (n.guard > n.first_x()) there.guard = *n.guard - 1 - n.first_x() + kept0 + step.kept;
+    const vec<int> all = s.b.add(*s.e.prim, operands, there.make(), vec<tape>{region.result()});
 
     vec<int> r(s.operands.size(), zero_tangent);
     for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
@@ -11752,7 +11986,7 @@ struct scan {
     }
     const tape step = s.drivers.batch(body, in, n);
     vec<int> r;
-    if (p.guard > 0 && in[p.guard]) {
+    if (p.guard && in[*p.guard]) {
       r = batch_guarded(s.b, s.e, p, step, operands);
     } else {
       r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
@@ -11761,12 +11995,10 @@ struct scan {
     return r;
   }
   static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step, const vec<int>& batched) {
-    const int guard = p.guard - 1, last[] = {p.constants, p.constants + p.carries, p.constants + p.carries + p.xs};
+    const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
     const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
     const auto any = [](builder& t, int x, int axis) {
-      attributes a;
-      a.ints = {axis};
-      const int one = t.add1(prim::max_over, {emit::cast(t, x, dtype::int32)}, a);
+      const int one = emit::over_axes(t, prim::max_over, emit::cast(t, x, dtype::int32), {axis});
       return emit::cast(t, one, dtype::boolean);
     };
     vec<int> operands, inputs;
@@ -11795,9 +12027,11 @@ struct scan {
       region.output(chosen[i]);
     }
     if (out.size() == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
-    const attributes a =
-        attrs(p.length, p.backwards, p.constants + (kind == 0), p.carries + (kind == 1), last[kind] + 1, p.keeps_all, p.products);
-    const vec<int> r = b.add(*e.prim, operands, a, vec<tape>{region.result()});
+    view all_guarded = p;
+    all_guarded.constants += kind == 0;
+    all_guarded.carries += kind == 1;
+    all_guarded.guard = last[kind] + 1;
+    const vec<int> r = b.add(*e.prim, operands, all_guarded.make(), vec<tape>{region.result()});
     vec<int> results;
     for (int i = 0; i < r.size(); ++i)
       if (kind != 1 || i != p.carries) results.push_back(r[i]);
@@ -11808,7 +12042,7 @@ struct scan {
     if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, true)) return;
     const parts n(e.attrs, e.operands.size(), e.results.size());
     vec<bool> outputs = wanted;
-    if (n.guarding_carry() >= 0) outputs[n.guarding_carry()] = true;
+    if (n.guarding_carry()) outputs[*n.guarding_carry()] = true;
     vec<bool> used;
     tape body;
     for (bool grown = true; grown;) {
@@ -11821,28 +12055,29 @@ struct scan {
         if (used[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
     }
     vec<bool> operands;
-    int constants = 0, carries = 0, guard = 0;
+    view left = n;
+    left.constants = left.carries = 0;
+    if (n.guard) left.guard = 0;
     for (int i = 0; i < e.operands.size(); ++i) {
       operands.push_back(used[i + 1]);
-      if (i < n.guard) guard += used[i + 1];
+      if (i < n.guard) *left.guard += used[i + 1];
       if (!used[i + 1]) continue;
-      constants += i < n.constants;
-      carries += i >= n.constants && i < n.constants + n.carries;
+      left.constants += n.is_constant(i);
+      left.carries += n.is_carry(i);
     }
     e.regions[0] = body;
     e.operands = filtered(e.operands, operands);
     e.results = filtered(e.results, outputs);
-    e.attrs.ints[2] = constants;
-    e.attrs.ints[3] = carries;
-    e.attrs.ints[4] = guard;
+    e.attrs = left.make();
   }
   static std::string print(const attributes& a) {
-    return (a.ints[0] < 0 ? "endless" : std::to_string(a.ints[0])) + (a.ints[1] ? " backwards" : "") + ", " + std::to_string(a.ints[2]) +
-           " constants, " + std::to_string(a.ints[3]) + " carries" + (a.ints[4] ? ", while input " + std::to_string(a.ints[4]) : "") +
-           (a.ints[5] ? ", keeps all" : "") +
-           (a.ints[6] == 1   ? ", may carry products"
-            : a.ints[6] == 2 ? ", carries no products"
-                             : "");
+    const view n(a);
+    return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " + std::to_string(n.constants) +
+           " constants, " + std::to_string(n.carries) + " carries" + (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
+           (n.keeps_all ? ", keeps all" : "") +
+           (n.products == loop_products::carried    ? ", may carry products"
+            : n.products == loop_products::computed ? ", carries no products"
+                                                    : "");
   }
   static tensor slice_of(const tensor& x, std::int64_t at) {
     tensor t(slice(x.type));
@@ -11869,14 +12104,14 @@ struct scan {
         if (y.type.depth > 0 && x->type.placed_like(y.type)) y = zeros_like(y.type, *x);
       }
     const auto guarded = [&](std::int64_t at) {
-      if (n.guard == 0) return true;
-      if (n.guarding_carry() >= 0) return carry[static_cast<std::size_t>(n.guarding_carry())].data<bool>()[0];
-      return v.in[static_cast<std::size_t>(n.guard - 1)]->data<bool>()[n.guard - 1 < n.constants ? 0 : at];
+      if (!n.guard) return true;
+      if (const auto own = n.guarding_carry()) return carry[static_cast<std::size_t>(*own)].data<bool>()[0];
+      return v.in[static_cast<std::size_t>(*n.guard - 1)]->data<bool>()[n.is_constant(*n.guard - 1) ? 0 : at];
     };
-    for (std::int64_t step = 0; n.length < 0 || step < n.length; ++step) {
-      const std::int64_t at = n.backwards ? n.length - 1 - step : step;
+    for (std::int64_t step = 0; !n.length || step < *n.length; ++step) {
+      const std::int64_t at = n.backwards ? *n.length - 1 - step : step;
       if (!guarded(at)) {
-        if (n.guarding_carry() >= 0) break;
+        if (n.guarding_carry()) break;
         continue;
       }
       tensor index(abstract_value(dtype::int32, {}));
@@ -11920,7 +12155,7 @@ constexpr tape with_broadcasts_inside(tape t) {
     for (int r : e.results) defining[r] = at;
     const bool loop = e.prim == &prim::scan;
     if (!loop && e.prim != &prim::cond) continue;
-    const int first = loop ? 0 : 1, last = loop ? static_cast<int>(e.attrs.ints[2]) : e.operands.size();
+    const int first = loop ? 0 : 1, last = loop ? prim::rules::scan::view(e).constants : e.operands.size();
     bool changed = false;
     for (int i = first; i < last; ++i) {
       const int d = defining[e.operands[i]];
@@ -11954,7 +12189,11 @@ constexpr tape with_broadcasts_inside(tape t) {
 namespace drx {
 namespace prim::rules {
 struct custom {
-  static constexpr int captured(const attributes& a) { return static_cast<int>(a.ints[0]); }
+  struct view {
+    int captured;
+    constexpr explicit view(int_list a) : captured(a.number(0)) {}
+  };
+  static constexpr int captured(const attributes& a) { return view(a).captured; }
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& f = t.regions[0];
     typing::require(t.operands == f.types_of(f.inputs), "custom derivative: an operand is of another type than the function's input");
@@ -11973,7 +12212,7 @@ struct custom {
     for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
     return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
   }
-  static std::string print(const attributes& a) { return std::to_string(a.ints[0]) + " captured"; }
+  static std::string print(const attributes& a) { return std::to_string(view(a).captured) + " captured"; }
   static void evaluate(evaluation& v) {
     std::vector<tensor> in;
     for (const tensor* x : v.in) in.push_back(*x);
@@ -12235,6 +12474,10 @@ struct psum : collective {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
 };
 struct first_member : collective {
+  struct view {
+    bool largest;
+    constexpr explicit view(int_list a) : largest(a.flag(0)) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
@@ -12260,8 +12503,12 @@ struct pextremum : collective {
   }
 };
 struct all_gather : collective {
+  struct view {
+    std::int64_t members;
+    constexpr explicit view(int_list a) : members(a[0]) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    return {t.operands[0].with_shape(with_front(t.operands[0].shape, t.attrs.ints[0]))};
+    return {t.operands[0].with_shape(with_front(t.operands[0].shape, view(t.attrs).members))};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
@@ -12276,19 +12523,32 @@ struct all_gather : collective {
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
 };
 struct permute {
+  static constexpr std::int64_t nobody = -1;
+  struct view {
+    int_list sources;
+    constexpr explicit view(int_list a) : sources(a) {}
+    [[nodiscard]] constexpr std::int64_t members() const { return sources.size(); }
+  };
+  static constexpr attributes of_parts(int_list sources, std::int64_t n, const placement_info* p) {
+    attributes a;
+    a.placement = p;
+    for (auto source : sources)
+      for (std::int64_t part = 0; part < n; ++part) a.ints.push_back(source == nobody ? nobody : source * n + part);
+    return a;
+  }
   static constexpr int transposed(const rule_site& s, int ct) {
-    const vec<std::int64_t>& source = s.e.attrs.ints;
+    const int_list source = view(s.e).sources;
     vec<bool> done(source.size(), false);
     int total = zero_tangent;
     for (int left = 1; left > 0;) {
       attributes back = s.e.attrs;
-      back.ints = vec<std::int64_t>(source.size(), -1);
+      back.ints = vec<std::int64_t>(source.size(), nobody);
       left = 0;
       int moved = 0;
       for (int i = 0; i < source.size(); ++i) {
-        if (source[i] < 0 || done[i]) continue;
-        std::int64_t& to = back.ints[static_cast<int>(source[i])];
-        if (to >= 0) {
+        if (source[i] == nobody || done[i]) continue;
+        std::int64_t& to = back.ints[source.number(i)];
+        if (to != nobody) {
           ++left;
         } else {
           to = i;
@@ -12302,6 +12562,7 @@ struct permute {
   }
 };
 struct ppermute : psum {
+  using view = permute::view;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     return {ct[0] == zero_tangent ? zero_tangent : permute::transposed(s, ct[0])};
   }
@@ -12373,6 +12634,12 @@ constexpr int first_member(builder& b, int x, const placement_info* axis, bool l
   a.ints = {largest};
   return b.add1(prim::first_member, {x}, a);
 }
+constexpr int all_gather(builder& b, int x, std::int64_t members, const placement_info* axis) {
+  attributes a;
+  a.placement = axis;
+  a.ints = {members};
+  return b.add1(prim::all_gather, {x}, a);
+}
 constexpr int at_axis_index(builder& b, int x, const placement_info* axis) {
   const int at = reshape(b, axis_index(b, axis), make_shape(1));
   return reshape(b, dynamic_slice(b, x, at, {1}, 0), without_axis(b.shape(x), 0));
@@ -12435,12 +12702,7 @@ constexpr array<T> axis_size(const X& beside) {
 template <class P, std::int64_t N, class A>
   requires(Placement<P> && Array<A>)
 constexpr auto all_gather(const A& x) {
-  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) {
-    attributes a;
-    a.placement = &placement_of<P>;
-    a.ints = {N};
-    return b.add1(prim::all_gather, {id}, a);
-  });
+  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::all_gather(b, id, N, &placement_of<P>); });
   return stacked_t<A, N>(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 template <class P, std::int64_t N, class A>
@@ -12494,17 +12756,18 @@ struct exchange {
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
 };
 struct member_permute : exchange {
+  using view = permute::view;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     return {permute::transposed(s, ct[0])};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
-  static void evaluate(evaluation& v) { apply(v.in[0]->members, v.e.attrs.ints, v.out[0]); }
-  static void apply(const std::vector<tensor>& from, const vec<std::int64_t>& source, tensor& to) {
+  static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).sources, v.out[0]); }
+  static void apply(const std::vector<tensor>& from, int_list source, tensor& to) {
     if (from.size() != static_cast<std::size_t>(source.size()))
       throw std::invalid_argument("drx: ppermute of " + std::to_string(source.size()) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
     for (auto m : source) {
-      if (m < 0) {
+      if (m == permute::nobody) {
         to.members.emplace_back(to.type.of_member());
       } else {
         to.members.push_back(from[static_cast<std::size_t>(m)]);
@@ -12513,11 +12776,22 @@ struct member_permute : exchange {
   }
 };
 struct member_transpose : exchange {
+  struct view {
+    std::int64_t members;
+    constexpr explicit view(std::int64_t n) : members(n) {}
+    constexpr explicit view(int_list a) : members(a[0]) {}
+    [[nodiscard]] constexpr attributes make(const placement_info* p) const {
+      attributes a;
+      a.placement = p;
+      a.ints = {members};
+      return a;
+    }
+  };
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
-  static void evaluate(evaluation& v) { apply(v.in[0]->members, v.e.attrs.ints[0], v.out[0]); }
+  static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).members, v.out[0]); }
   static void apply(const std::vector<tensor>& from, std::int64_t n, tensor& to) {
     if (from.size() != static_cast<std::size_t>(n))
       throw std::invalid_argument("drx: all_to_all of " + std::to_string(n) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
@@ -12587,7 +12861,7 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
         grown = false;
         const vec<bool> inner = varying_values(e.regions[0], p, in);
         out = vec<bool>();
-        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard > 0 && in[n.guard]));
+        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard && in[*n.guard]));
         for (int i = 0; i < n.carries; ++i)
           if (out[i] && !in[1 + n.constants + i]) in[1 + n.constants + i] = grown = true;
       }
@@ -12736,20 +13010,26 @@ class member_function {
     const int x = e.operands[0], y = outer[x];
     attributes a;
     a.placement = p;
-    if (axis != p) return varies[x] ? emit::group_gather(b, y, e.attrs.ints[0], p) : emit::repeated(b, y, e.attrs.ints[0]);
+    if (axis != p) {
+      const std::int64_t n = prim::rules::all_gather::view(e).members;
+      return varies[x] ? emit::group_gather(b, y, n, p) : emit::repeated(b, y, n);
+    }
     if (prim::is_apart(e.prim)) return exchanged(e);
-    if (e.prim == &prim::all_gather) return varies[x] ? emit::gather(b, y, e.attrs.ints[0], p) : emit::repeated(b, y, e.attrs.ints[0]);
+    if (e.prim == &prim::all_gather) {
+      const std::int64_t n = prim::rules::all_gather::view(e).members;
+      return varies[x] ? emit::gather(b, y, n, p) : emit::repeated(b, y, n);
+    }
     if (e.prim == &prim::psum) {
       if (varies[x]) return emit::reduce_sum(b, y, p);
       return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
     }
     if (e.prim == &prim::first_member)
-      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, e.attrs.ints[0] != 0) : emit::constant(b, t.values[e.results[0]], 0);
+      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, prim::rules::first_member::view(e).largest) : emit::constant(b, t.values[e.results[0]], 0);
     return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
   }
   constexpr int exchanged(const entry& e) {
     attributes a = e.attrs;
-    if (e.prim == &prim::all_to_all) a.ints = {t.values[e.operands[0]].shape[0]};
+    if (e.prim == &prim::all_to_all) a = prim::rules::member_transpose::view(t.values[e.operands[0]].shape[0]).make(p);
     return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])}, a);
   }
   constexpr vec<int> branch(const entry& e) {
@@ -12779,8 +13059,8 @@ class member_function {
   }
   constexpr vec<int> loop(const entry& e) {
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-    const int guard = n.guarding_carry() >= 0 ? e.results[n.guarding_carry()] : n.guard > 0 ? e.operands[n.guard - 1] : -1;
-    if (guard >= 0 && varies[guard]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
+    const auto guarding = n.guarding_carry();
+    if (n.guard && varies[guarding ? e.results[*guarding] : e.operands[*n.guard - 1]]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
     const tape& body = e.regions[0];
     vec<int> operands;
     vec<bool> differs{false};
@@ -15533,19 +15813,38 @@ namespace rules {
 template <class G>
 struct call {
   using T = typename G::real;
+  struct view {
+    std::optional<std::int64_t> times;
+    std::int64_t mask;
+    int_list own;
+    constexpr explicit view(int_list a) : mask(a[1]), own(a.from(first_own)) {
+      if (a[0] != once) times = a[0];
+    }
+    [[nodiscard]] constexpr bool differs(int operand) const { return times && detail::has_bit(mask, operand); }
+    [[nodiscard]] constexpr attributes make(std::int64_t differing, const vec<std::int64_t>& before = {}) const {
+      attributes a;
+      a.ints = {times.value_or(once), differing};
+      a.ints.append(before);
+      a.ints.append(own);
+      return a;
+    }
+
+    static constexpr std::int64_t once = -1;
+    static constexpr int first_own = 2;
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    const std::int64_t n = t.attrs.ints[0];
+    const view c(t.attrs);
     typing::require(t.operands.size() < 64, "call: more operands than a mask has bits");
     vec<abstract_value> each;
     for (int i = 0; i < t.operands.size(); ++i) {
       const abstract_value& x = t.operands[i];
-      const bool batched = n >= 0 && detail::has_bit(t.attrs.ints[1], i);
-      typing::require(!batched || (x.shape.rank > 0 && x.shape[0] == n), "call: an operand is no batch");
+      const bool batched = c.differs(i);
+      typing::require(!batched || (x.shape.rank > 0 && x.shape[0] == c.times), "call: an operand is no batch");
       each.push_back(batched ? x.with_shape(without_axis(x.shape, 0)) : x);
     }
-    vec<abstract_value> r = G::type(t.attrs.ints.begin() + 2, each);
-    if (n >= 0)
-      for (int i = 0; i < r.size(); ++i) r[i] = r[i].with_shape(with_front(r[i].shape, n));
+    vec<abstract_value> r = G::type(c.own.begin(), each);
+    if (c.times)
+      for (int i = 0; i < r.size(); ++i) r[i] = r[i].with_shape(with_front(r[i].shape, *c.times));
     return r;
   }
   static constexpr void require_order() {
@@ -15554,37 +15853,37 @@ struct call {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents);
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted);
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t m) {
-    attributes a = s.e.attrs;
+    view c(s.e);
+    const auto n = c.times;
     std::int64_t mask = 0;
     vec<int> operands = s.operands;
-    const std::int64_t n = a.ints[0];
     for (int i = 0; i < operands.size(); ++i) {
-      const bool before = n >= 0 && detail::has_bit(a.ints[1], i);
+      const bool before = c.differs(i);
       if (!before && !batched[i]) continue;
       mask |= std::int64_t{1} << i;
-      if (n < 0) continue;
+      if (!n) continue;
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], m);
       shape each = s.b.shape(operands[i]);
       if (!before) {
         each = with_front(with_front(without_axis(each, 0), 1), m);
         operands[i] = emit::reshape(s.b, operands[i], each);
-        each[1] = n;
+        each[1] = *n;
         operands[i] = emit::broadcast_to(s.b, operands[i], each);
       }
-      operands[i] = emit::reshape(s.b, operands[i], with_front(without_axis(without_axis(each, 0), 0), m * n));
+      operands[i] = emit::reshape(s.b, operands[i], with_front(without_axis(without_axis(each, 0), 0), m * *n));
     }
-    a.ints[0] = n < 0 ? m : m * n;
-    a.ints[1] = mask;
-    vec<int> r = s.b.add(*s.e.prim, operands, a);
-    for (int i = 0; n >= 0 && i < r.size(); ++i) {
+    c.times = m * n.value_or(1);
+    vec<int> r = s.b.add(*s.e.prim, operands, c.make(mask));
+    for (int i = 0; n && i < r.size(); ++i) {
       const shape each = without_axis(s.b.shape(r[i]), 0);
-      r[i] = emit::reshape(s.b, r[i], with_front(with_front(each, n), m));
+      r[i] = emit::reshape(s.b, r[i], with_front(with_front(each, *n), m));
     }
     return r;
   }
   static std::string print(const attributes& a) {
-    std::string text = G::name(a.ints.begin() + 2);
-    if (a.ints[0] >= 0) text += "; " + std::to_string(a.ints[0]) + " times, of " + std::to_string(a.ints[1]);
+    const view c(a);
+    std::string text = G::name(c.own.begin());
+    if (c.times) text += "; " + std::to_string(*c.times) + " times, of " + std::to_string(c.mask);
     return text;
   }
 
@@ -15675,20 +15974,18 @@ inline constexpr primitive call{.name = "call",
 template <class G>
 constexpr vec<int> rules::call<G>::jvp(const rule_site& s, const vec<int>& tangents) {
   require_order();
-  std::int64_t mask = 0, batched = s.e.attrs.ints[1];
+  const view c(s.e);
+  std::int64_t mask = 0, batched = c.mask;
   vec<int> operands = s.operands;
   for (int i = 0; i < tangents.size(); ++i)
     if (tangents[i] != zero_tangent) {
       mask |= std::int64_t{1} << i;
-      if (detail::has_bit(s.e.attrs.ints[1], i)) batched |= std::int64_t{1} << operands.size();
+      if (detail::has_bit(c.mask, i)) batched |= std::int64_t{1} << operands.size();
       operands.push_back(tangents[i]);
     }
   if (mask == 0) return vec<int>(s.results.size(), zero_tangent);
-  attributes a;
-  a.ints = {s.e.attrs.ints[0], batched, mask};
-  for (int i = 2; i < s.e.attrs.ints.size(); ++i) a.ints.push_back(s.e.attrs.ints[i]);
   if constexpr (G::order < G::options.orders) {
-    return s.b.add(prim::call<detail::pushforward<G>>, operands, a);
+    return s.b.add(prim::call<detail::pushforward<G>>, operands, c.make(batched, {mask}));
   } else {
     return {};
   }
@@ -15696,8 +15993,8 @@ constexpr vec<int> rules::call<G>::jvp(const rule_site& s, const vec<int>& tange
 template <class G>
 constexpr vec<int> rules::call<G>::vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
   require_order();
-  const std::int64_t n = s.e.attrs.ints[0];
-  std::int64_t asked = 0, given = 0, batched = s.e.attrs.ints[1];
+  const view c(s.e);
+  std::int64_t asked = 0, given = 0, batched = c.mask;
   vec<int> operands = s.operands;
   vec<int> r(s.operands.size(), zero_tangent);
   for (int i = 0; i < wanted.size(); ++i)
@@ -15705,20 +16002,17 @@ constexpr vec<int> rules::call<G>::vjp(const rule_site& s, const vec<int>& ct, c
   for (int i = 0; i < ct.size(); ++i)
     if (ct[i] != zero_tangent) {
       given |= std::int64_t{1} << i;
-      if (n >= 0) batched |= std::int64_t{1} << operands.size();
+      if (c.times) batched |= std::int64_t{1} << operands.size();
       operands.push_back(ct[i]);
     }
   if (asked == 0 || given == 0) return r;
-  attributes a;
-  a.ints = {n, batched, asked, given};
-  for (int i = 2; i < s.e.attrs.ints.size(); ++i) a.ints.push_back(s.e.attrs.ints[i]);
   if constexpr (G::order < G::options.orders) {
-    const vec<int> pulled = s.b.add(prim::call<detail::pullback<G>>, operands, a);
+    const vec<int> pulled = s.b.add(prim::call<detail::pullback<G>>, operands, c.make(batched, {asked, given}));
     int next = 0;
     for (int i = 0; i < r.size(); ++i)
       if (detail::has_bit(asked, i)) {
         r[i] = pulled[next++];
-        if (n >= 0 && !detail::has_bit(s.e.attrs.ints[1], i)) r[i] = emit::sum(s.b, r[i], {0});
+        if (c.times && !detail::has_bit(c.mask, i)) r[i] = emit::sum(s.b, r[i], {0});
       }
   }
   return r;
@@ -15778,7 +16072,7 @@ constexpr auto call(const F&, const X&... x) {
     using G = detail::called<F, detail::call_options_of<Options...>, T, D, X...>;
     builder& b = detail::tape_of(detail::ref_of(x)...);
     attributes a;
-    a.ints = {-1, 0};
+    a.ints = {prim::rules::call<G>::view::once, 0};
     return detail::bound<D>(b, b.add(prim::call<G>, {detail::id_on(b, x)...}, a));
   }
 }
@@ -16541,10 +16835,7 @@ namespace detail {
 
 struct nested_loop {
   const tape& body;
-  int constants, carries;
-  int guard;
-  bool backwards = false;
-  loop_products products = loop_products::by_program;
+  prim::rules::scan::view whole;
   static constexpr int radix = 4;
 
   struct values {
@@ -16595,12 +16886,15 @@ struct nested_loop {
       out = inline_tape(region, body, all);
     }
     for (int o : out) region.output(o);
-    int own_guard = guard > constants ? guard + 1 : guard;
-    if (inner && guard > constants + carries) own_guard = 0;
-    const attributes a = prim::rules::scan::attrs(outer, backwards, constants + 1, carries, own_guard, false, products);
-    vec<int> r = b.add(prim::scan, operands, a, vec<tape>{region.result()});
+    prim::rules::scan::view own = whole;
+    own.length = outer;
+    own.constants = whole.constants + 1;
+    own.keeps_all = false;
+    if (whole.guard > whole.constants) own.guard = *whole.guard + 1;
+    if (inner && whole.guard > whole.first_x()) own.guard = {};
+    vec<int> r = b.add(prim::scan, operands, own.make(), vec<tape>{region.result()});
     if (inner)
-      for (int i = carries; i < r.size(); ++i) {
+      for (int i = whole.carries; i < r.size(); ++i) {
         const shape s = b.shape(r[i]);
         r[i] = emit::reshape(b, r[i], with_front(without_axis(without_axis(s, 0), 0), s[0] * s[1]));
       }
@@ -16615,19 +16909,20 @@ struct nested_loop {
       for (int x : v.xs) r.push_back(emit::part_of_axis(b, x, 0, from, to - from));
       return r;
     };
-    values whole = v, last = v;
-    whole.xs = part(0, done);
+    values most = v, last = v;
+    most.xs = part(0, done);
     last.xs = part(done, done + rest);
     last.offset = emit::add(b, v.offset, emit::constant_like(b, v.offset, static_cast<double>(done)));
     const auto run = [&](bool of_last, const values& from) {
       if (of_last) return flat(b, from, rest);
       return loop(b, from, outer, length, inner);
     };
-    const vec<int> first = run(backwards, backwards ? last : whole);
-    values& second = backwards ? whole : last;
-    for (int i = 0; i < carries; ++i) second.carries[i] = first[i];
+    const bool backwards = whole.backwards;
+    const vec<int> first = run(backwards, backwards ? last : most);
+    values& second = backwards ? most : last;
+    for (int i = 0; i < whole.carries; ++i) second.carries[i] = first[i];
     vec<int> r = run(!backwards, second);
-    for (int i = carries; i < r.size(); ++i) r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
+    for (int i = whole.carries; i < r.size(); ++i) r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
     return r;
   }
   constexpr vec<int> every(builder& b, const values& v, std::int64_t length, std::int64_t k) const {
@@ -16639,22 +16934,19 @@ struct nested_loop {
   }
 };
 
-constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, std::int64_t length, int constants, int carries,
-                              int guard, const loop_options& options) {
+constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, prim::rules::scan::view loop, const loop_options& options) {
   using kind = loop_memory::kind;
   const loop_memory& memory = options.memory;
-  if (length < 0 || memory.what == kind::carries || memory.what == kind::everything) {
-    const bool keeps_all = memory.what == kind::everything;
-    const attributes a = prim::rules::scan::attrs(length, false, constants, carries, guard, keeps_all, options.products);
-    return b.add(prim::scan, operands, a, vec<tape>{body});
-  }
+  loop.products = options.products;
+  loop.keeps_all = memory.what == kind::everything;
+  if (!loop.length || memory.what == kind::carries || memory.what == kind::everything) return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)
-    (i < constants ? v.constants : i < constants + carries ? v.carries : v.xs).push_back(operands[i]);
-  const nested_loop l{body, constants, carries, guard, false, options.products};
-  if (memory.what == kind::every) return l.every(b, v, length, memory.every);
-  return l.logarithmic(b, v, length);
+    (loop.is_constant(i) ? v.constants : loop.is_carry(i) ? v.carries : v.xs).push_back(operands[i]);
+  const nested_loop l{body, loop};
+  if (memory.what == kind::every) return l.every(b, v, *loop.length, memory.every);
+  return l.logarithmic(b, v, *loop.length);
 }
 
 }
@@ -16701,7 +16993,7 @@ template <class Body, class Carry>
 concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), fine>;
 
 template <class R>
-constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::int64_t length, int carries, bool guarded,
+constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
                             const loop_options& options, const auto& operands_on) {
   b = with_captures(b, region.captures);
   tape body = region.body;
@@ -16715,7 +17007,9 @@ constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::in
   for (int i = 1; i < body.inputs.size() - captured; ++i) inputs.push_back(body.inputs[i]);
   body.inputs = inputs;
   operands.append(operands_on(*b));
-  return write_loop(*b, body, operands, length, captured, carries, guarded ? 1 + captured : 0, options);
+  prim::rules::scan::view loop(length, captured, carries);
+  if (guarded) loop.guard = 1 + captured;
+  return write_loop(*b, body, operands, loop, options);
 }
 
 }
@@ -17682,7 +17976,9 @@ constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& 
     builder* b = builder::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<bool>{}, std::type_identity<Carry>{});
-    const vec<int> r = detail::add_loop(b, region, Max, 1 + leaf_count<Carry>, true, options, [&](builder& t) {
+    std::optional<std::int64_t> length;
+    if (Max >= 0) length = Max;
+    const vec<int> r = detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](builder& t) {
       const vec<int> start = refs.on(t);
       const auto holds = condition(detail::bound<Carry>(t, start));
       vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);
@@ -17877,36 +18173,33 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
   return vjp(t, wanted, given, true);
 }
 
-constexpr int rows_of(builder& b, int x, const vec<std::int64_t>& numbers) {
+constexpr int rows_of(builder& b, int x, int_list numbers) {
   if (numbers.size() != b.shape(x)[0]) throw "drx: ppermute of another number of members than the axis has";
   vec<int> rows;
   for (auto number : numbers) {
-    const int row = emit::part_of_axis(b, x, 0, number < 0 ? 0 : number, 1);
-    rows.push_back(number < 0 ? emit::constant_like(b, row, 0) : row);
+    const bool zeros = number == prim::rules::permute::nobody;
+    const int row = emit::part_of_axis(b, x, 0, zeros ? 0 : number, 1);
+    rows.push_back(zeros ? emit::constant_like(b, row, 0) : row);
   }
   return emit::concatenate(b, rows, 0);
 }
 
 constexpr int first_row_to_attain(builder& b, int x, bool largest) {
-  attributes rows;
-  rows.ints = {0};
   const shape s = b.shape(x);
-  const int best = b.add1(largest ? prim::max_over : prim::min_over, {x}, rows);
+  const int best = emit::over_axes(b, largest ? prim::max_over : prim::min_over, x, {0});
   const int number = emit::iota(b, abstract_value(dtype::int64, s), 0), none = emit::constant_like(b, number, static_cast<double>(s[0]));
   const int attains = emit::equal(b, x, emit::broadcast_to(b, best, s));
-  return b.add1(prim::min_over, {emit::where(b, attains, number, none)}, rows);
+  return emit::over_axes(b, prim::min_over, emit::where(b, attains, number, none), {0});
 }
 
 constexpr int named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, bool& axis) {
   int y = -1;
   axis = false;
-  attributes first;
-  first.ints = {0};
   if (e.prim == &prim::axis_index) {
     y = emit::iota(b, abstract_value(dtype::int32, make_shape(n)), 0);
     axis = true;
   } else if (e.prim == &prim::members) {
-    y = emit::constant(b, abstract_value(static_cast<dtype>(e.attrs.ints[0]), {}), static_cast<double>(n));
+    y = emit::constant(b, abstract_value(prim::rules::members::view(e).type, {}), static_cast<double>(n));
   } else if (e.prim == &prim::psum) {
     if (with_axis) {
       y = emit::sum(b, operands[0], {0});
@@ -17915,17 +18208,17 @@ constexpr int named_axis(builder& b, const entry& e, const vec<int>& operands, b
     }
   } else if (e.prim == &prim::pmax || e.prim == &prim::pmin) {
     y = operands[0];
-    if (with_axis) y = b.add1(e.prim == &prim::pmax ? prim::max_over : prim::min_over, {y}, first);
+    if (with_axis) y = emit::over_axes(b, e.prim == &prim::pmax ? prim::max_over : prim::min_over, y, {0});
   } else if (e.prim == &prim::first_member) {
     const abstract_value type = b.type(operands[0]).with_type(dtype::int64);
     y = emit::constant(b, type, 0);
-    if (with_axis) y = first_row_to_attain(b, operands[0], e.attrs.ints[0] != 0);
+    if (with_axis) y = first_row_to_attain(b, operands[0], prim::rules::first_member::view(e).largest);
   } else if (e.prim == &prim::all_gather) {
-    if (e.attrs.ints[0] != n) throw "drx: all_gather of another number of members than the axis has";
+    if (prim::rules::all_gather::view(e).members != n) throw "drx: all_gather of another number of members than the axis has";
     y = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
   } else if (e.prim == &prim::ppermute || e.prim == &prim::all_to_all) {
     const int x = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
-    y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, e.attrs.ints);
+    y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, prim::rules::ppermute::view(e).sources);
     axis = true;
   }
   return y;
@@ -18808,6 +19101,7 @@ struct frozen_tape {
     at.regions = 1;
     store(t, 0, at);
   }
+  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const { return {pool + x.ints.first, x.ints.count}; }
   [[nodiscard]] constexpr tape thaw(int region = 0) const { return detail::thaw({regions, entries, values, pool, Values}, region); }
 
  private:
@@ -19024,7 +19318,7 @@ struct definitions {
     if (m && m->prim == &prim::where && is_test_of_finiteness(*m)) m = of(behind(m->operands[1], prim::reshape));
     if (!m || (m->prim != &prim::max_over && m->prim != &prim::min_over) || !same(m->operands[0], x)) return nullptr;
     shape expected = t.values[x].shape;
-    for (auto axis : m->attrs.ints) expected[static_cast<int>(axis)] = 1;
+    for (auto axis : prim::rules::over_axes::view(*m).axes) expected[static_cast<int>(axis)] = 1;
     return kept == expected || kept.size() == 1 ? m : nullptr;
   }
   [[nodiscard]] constexpr bool is_test_of_finiteness(const entry& e) const {
@@ -19032,16 +19326,18 @@ struct definitions {
     const entry* y = c && c->prim == &prim::less_equal ? of(c->operands[0]) : nullptr;
     return y && y->prim == &prim::abs && same(y->operands[0], e.operands[1]);
   }
-  [[nodiscard]] constexpr const vec<std::int64_t>* below_maximum(const entry& e) const {
+  [[nodiscard]] constexpr std::optional<int_list> below_maximum(const entry& e) const {
     const entry* m = e.prim == &prim::sub ? extremum_of(e.operands[1], e.operands[0]) : nullptr;
-    return m && m->prim == &prim::max_over ? &m->attrs.ints : nullptr;
+    if (m && m->prim == &prim::max_over) return prim::rules::over_axes::view(*m).axes;
+    return {};
   }
   [[nodiscard]] constexpr bool is_softmax_sum(const entry& e) const {
     const entry* x = of(e.operands[0]);
     if (!x || x->prim != &prim::exp) return false;
     const entry* shifted = of(x->operands[0]);
-    const auto* axes = shifted ? below_maximum(*shifted) : nullptr;
-    return axes && *axes == e.attrs.ints;
+    if (!shifted) return false;
+    const auto axes = below_maximum(*shifted);
+    return axes && *axes == prim::rules::over_axes::view(e).axes;
   }
   [[nodiscard]] constexpr bool is_share(const entry& e) const {
     const entry *hit = of(e.operands[0]), *n = of(e.operands[1]);
@@ -19171,10 +19467,9 @@ constexpr known_value known_result(const definitions& of, const entry& e, const 
     for (const known_value& x : in) all = either(all, x);
     return all;
   }
-  if (p == &prim::data && is_floating(static_cast<dtype>(e.attrs.ints[0]))) {
+  if (p == &prim::data && is_floating(prim::rules::data::view(e).type)) {
     known_value all{true, true, true, true};
-    for (int i = prim::rules::data::first(e.attrs); i < e.attrs.ints.size(); ++i)
-      all = either(all, known_number(prim::rules::data::element<double>(e.attrs.ints[i])));
+    for (auto stored : prim::rules::data::view(e).stored) all = either(all, known_number(prim::rules::data::element<double>(stored)));
     return all;
   }
   if (p == &prim::iota || p == &prim::members || p == &prim::member_index || p == &prim::axis_index) return a_count();
@@ -19204,7 +19499,7 @@ constexpr known_values known_results(const definitions& of, const entry& e, cons
       const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
       for (int i = 0; i < r.size(); ++i)
         if (i < n.carries) r[i] = in[1 + n.constants + i];
-        else if (n.guard > 0) r[i] = r[i].but_zero();
+        else if (n.guard) r[i] = r[i].but_zero();
     }
   } else {
     r = known_values(e.results.size(), known_result(of, e, operands));
@@ -19244,9 +19539,9 @@ constexpr bool has_doubts(const tape& t) {
   return any_entry(t, [](const entry& e) { return e.prim == &prim::mul_in_doubt || e.prim == &prim::matmul_in_doubt; });
 }
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
-  const int x = e.attrs.ints[0] != 0 ? emit::swap_last_two(b, operands[0]) : operands[0];
-  const int y =
-      e.attrs.ints[1] != 0 ? operands[1] : emit::swap_last_two(b, operands[1]);
+  const auto [tx, ty] = prim::rules::matmul::view(e);
+  const int x = tx ? emit::swap_last_two(b, operands[0]) : operands[0];
+  const int y = ty ? operands[1] : emit::swap_last_two(b, operands[1]);
   const int r = b.shape(x).rank;
   const std::int64_t rows = b.shape(x)[r - 2], columns = b.shape(y)[r - 2];
   shape to = b.shape(x);
@@ -19269,7 +19564,7 @@ constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values
   if (e.prim == &prim::mul_in_doubt)
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
   if (e.prim == &prim::matmul_in_doubt) {
-    if (finite) return {emit::matmul(b, operands[0], operands[1], e.attrs.ints[0] != 0, e.attrs.ints[1] != 0)};
+    if (finite) return {b.add1(prim::matmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }
   vec<tape> regions;
@@ -19683,9 +19978,9 @@ namespace detail {
 constexpr tape with_products_computed(tape t) {
   for (entry& e : t.entries) {
     if (e.prim == &prim::scan) {
-      std::int64_t& products = e.attrs.ints[6];
-      if (products == static_cast<std::int64_t>(loop_products::by_program))
-        products = static_cast<std::int64_t>(loop_products::computed);
+      prim::rules::scan::view loop(e);
+      if (loop.products == loop_products::by_program) loop.products = loop_products::computed;
+      e.attrs = loop.make();
     }
     for (tape& r : e.regions) r = with_products_computed(r);
   }

@@ -1,4 +1,5 @@
-// common/application.hpp: what the examples share around their algorithm: options, input, progress, files of results.
+// common/application.hpp: the common parts of the examples around their algorithm: options, input, progress, files of
+// results.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ struct options {
   [[nodiscard]] std::filesystem::path data_file() const;
 };
 
-/// What was measured after a round: names and values.
+/// The measurements after a round: names and values.
 using measures = std::vector<std::pair<std::string, double>>;
 
 /// A running example.
@@ -52,11 +53,11 @@ class application {
   const dataset train, test;
   const partition clients;  ///< of the training rows
 
-  /// Calls round(r) for r from 0, which is before training, to `rounds`, and keeps what it returns under the method's
-  /// name: in curves.csv all rounds, in result.json the last. Throws where a value is not finite.
+  /// Calls round(r) for r from 0, which is before training, to `rounds`, and keeps its results under the method's name:
+  /// in curves.csv all rounds, in result.json the last. Throws if a value is not finite.
   void run(const std::string& method, int rounds, const std::function<measures(int)>& round);
 
-  /// Something else for result.json.
+  /// Adds a value to result.json.
   void result(const std::string& name, nlohmann::ordered_json value);
 
   /// Writes run.json, curves.csv and result.json, and prints the last values, on the first rank.
@@ -70,7 +71,7 @@ class application {
 };
 
 /// Parses the command line, starts MPI and Kokkos, reads the data, divides them among clients, calls `work` and writes
-/// what it left in the application. Returns the exit code of main.
+/// the application's results. Returns the exit code of main.
 int run_example(int argc, char** argv, command_line& line, options& options, const std::function<void(application&)>& work);
 
 }  // namespace examples

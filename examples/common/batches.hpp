@@ -1,5 +1,5 @@
 // common/batches.hpp: some rows of each client as one array. Programs of batches compile faster than programs of placed
-// rows, and all clients count the same.
+// rows, and all clients have the same weight.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ template <class Batch> void set_row(Batch& batch, int k, const dataset& data, st
   batch.y.data()[k] = label;
 }
 
-/// A client's batch of one round: as many of its rows as fit, drawn anew for each round; again from the first where it has
-/// too few.
+/// A client's batch for one round: as many of its rows as fit, drawn anew in each round; if it has too few, again from
+/// the first.
 template <class Batch>
 Batch draw_batch(const dataset& data, const partition& owners, std::uint64_t seed, int round, std::int64_t client) {
   const auto held = owners.rows_of(static_cast<std::size_t>(client));

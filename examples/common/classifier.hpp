@@ -1,4 +1,4 @@
-// common/classifier.hpp: a small neural network that tells classes apart, and its loss on rows that are placed.
+// common/classifier.hpp: a small neural network that classifies rows, and its loss on placed rows.
 #pragma once
 
 #include <boost/hana/define_struct.hpp>
@@ -39,7 +39,7 @@ inline constexpr auto mean_loss = [](auto model, auto data) {
   return drx::reduce_mean(drx::map(row_loss, drx::broadcast<rows>(model), data));
 };
 
-/// Gradient steps on the mean loss over a client's rows, however many it has.
+/// Gradient steps on the mean loss over a client's rows, however many there are.
 template <int Steps>
 inline constexpr auto train_locally = [](auto model, auto rate, auto data) {
   return drx::fori_loop<Steps>(model, [=](auto now) { return now - rate * drx::grad(mean_loss)(now, data); });

@@ -16,13 +16,13 @@ class App;
 
 namespace examples {
 
-/// The program is to stop here with this exit code (0 after --help) and this text, printed by one rank only.
+/// Tells the program to stop with this exit code (0 after --help) and this text, printed by one rank only.
 struct stop {
   int code;
   std::string text;
 };
 
-/// Why a text is refused; empty: it is not.
+/// The reason why a text is refused; empty if it is accepted.
 using check = std::function<std::string(const std::string& text)>;
 
 class command_line {
@@ -31,17 +31,17 @@ class command_line {
   command_line(command_line&&) noexcept;
   ~command_line();
 
-  /// An option whose value lies in low to high. The value that `value` has is the default. `value` outlives parse.
+  /// An option with a value from low to high. Its default is the current value of `value`, which must outlive parse.
   void number(const char* option, int& value, int low, int high, const char* what);
   void number(const char* option, std::uint64_t& value, std::uint64_t low, std::uint64_t high, const char* what);
   void number(const char* option, double& value, double low, double high, const char* what);
-  /// One of a few numbers.
+  /// An option with one of a few numbers.
   void choice(const char* option, int& value, const char* what, check accepts);
   void text(const char* option, std::string& value, const char* type, const char* what, check accepts = {});
   void text(const char* option, std::filesystem::path& value, const char* type, const char* what);
   void flag(const char* option, bool& value, const char* what);
 
-  /// Empty: all went well.
+  /// Parses the arguments. The result is empty if all went well.
   [[nodiscard]] std::optional<stop> parse(int argc, const char* const* argv);
 
   /// All options with a value, as parsed.

@@ -46,7 +46,7 @@ struct line_reader {
   }
 };
 
-/// A field as a message shows it: its first bytes, and of these only what a terminal prints.
+/// A field as a message shows it: its first bytes, and only those that a terminal prints.
 std::string shown(std::string_view field) {
   constexpr std::size_t most = 40;
   std::string text(field.substr(0, most));
@@ -55,7 +55,7 @@ std::string shown(std::string_view field) {
   return field.size() > most ? text + "..." : text;
 }
 
-/// Calls visit(column, field) for each field; returns how many there are.
+/// Calls visit(column, field) for each field; returns the number of fields.
 template <class Visit> std::size_t for_each_field(std::string_view line, Visit visit) {
   for (std::size_t column = 0;; ++column) {
     const auto end = line.find(',');

@@ -23,17 +23,18 @@ struct dataset {
   [[nodiscard]] std::span<const float> row(std::size_t i) const { return std::span(x).subspan(i * features, features); }
 };
 
-/// What the model needs the data to be; 0 accepts any.
+/// The sizes that the model needs the data to have; 0 accepts any.
 struct schema {
   std::size_t features = 0;
   int classes = 0;
 };
 
-/// Reads a CSV file: a header line that names a column `label` (whole numbers from 0), perhaps one `client` (any
-/// text), all others features (finite numbers); at most 10,000 columns. Throws file_error with file, line and reason.
+/// Reads a CSV file: a header line that names a column `label` (whole numbers from 0), optionally one `client` (any
+/// text), and features in all others (finite numbers); at most 10,000 columns. Throws file_error with file, line and
+/// reason.
 [[nodiscard]] dataset read_csv(const std::filesystem::path& path, schema expected = {});
 
-/// The rows asked for, in that order; classes and names stay as they are.
+/// The rows with these numbers, in that order; classes and names stay as they are.
 [[nodiscard]] dataset take(const dataset& data, std::span<const std::size_t> rows);
 
 struct train_and_test {

@@ -1,5 +1,5 @@
 // common/digits.hpp: the classifier for images of digits that most examples train, its first weights, its scores, and
-// the round of federated averaging that they are compared with. Its programs are compiled once, in digits.cpp.
+// the round of federated averaging for comparison. Its programs are compiled once, in digits.cpp.
 #pragma once
 
 #include <memory>

@@ -67,7 +67,7 @@ file_error::file_error(const std::filesystem::path& path, std::size_t line, std:
     : std::runtime_error(fmt::format("{}:{}: {}", path.string(), line, what)) {}
 
 std::string read_file(const std::filesystem::path& path, std::uintmax_t limit) {
-  const descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // to open a pipe may take forever
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // opening a pipe may block for ever
   if (file.fd < 0) throw file_error(path, "cannot be read: " + reason(errno));
   struct stat about {};
   if (::fstat(file.fd, &about) != 0) throw file_error(path, "cannot be read: " + reason(errno));

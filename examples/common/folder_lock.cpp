@@ -17,7 +17,7 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-/// What the holder wrote: its process and host.
+/// The text that the holder wrote: its process and host.
 std::string holder(int file) {
   char text[300];
   const ssize_t got = ::pread(file, text, sizeof text, 0);

@@ -5,8 +5,8 @@
 
 namespace examples {
 
-/// Holds a folder, which is made if need be, until this is gone or the process is. Throws file_error where another run
-/// holds it, naming that one's process, and where the folder cannot be made or written. Removes temporary files of
+/// Locks a folder, which is made if need be, until this object or the process ends. Throws file_error if another run
+/// holds the lock, with that run's process, or if the folder cannot be made or written. Removes temporary files of
 /// write_atomically that a killed run left there.
 class folder_lock {
  public:

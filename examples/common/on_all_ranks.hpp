@@ -1,4 +1,4 @@
-// common/on_all_ranks.hpp: work of which a failure on one rank ends all of them, with one message.
+// common/on_all_ranks.hpp: work whose failure on one rank ends all of them, with one message.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 
 namespace examples {
 
-/// Something that every rank does alone, such as reading a file. If it fails anywhere, the first rank where it did
-/// prints why and nothing is returned on any.
+/// Runs something that every rank does alone, such as reading a file. If it fails anywhere, the first rank where it did
+/// prints the reason, and it returns nothing on any rank.
 template <class Action> auto on_all_ranks(drx::session& session, std::string_view program, Action action) {
   std::optional<decltype(action())> result;
   std::string problem;

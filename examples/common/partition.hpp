@@ -1,4 +1,4 @@
-// common/partition.hpp: which client holds which rows, and which clients take part in a round.
+// common/partition.hpp: the rows of each client, and the clients of each round.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace examples {
 
-/// The rows of each client; every row belongs to exactly one, and no client is without rows.
+/// The rows of each client; every row belongs to exactly one client, and no client is without rows.
 struct partition {
   std::vector<std::size_t> first{0};  ///< client c holds rows[first[c] .. first[c + 1])
   std::vector<std::size_t> rows;
@@ -25,7 +25,7 @@ struct partition {
 [[nodiscard]] partition partition_dirichlet(std::span<const int> labels, std::size_t clients, double alpha,
                                             std::uint64_t seed);
 
-/// One client per owner that has rows, by ascending owner number.
+/// One client per owner with rows, by ascending owner number.
 [[nodiscard]] partition partition_by_client(std::span<const int> owner);
 
 /// The clients of one round, ascending: the nearest whole number to participation x clients, at least one.

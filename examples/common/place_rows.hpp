@@ -1,4 +1,4 @@
-// common/place_rows.hpp: a table's rows on the ranks: all of them, or each client's own.
+// common/place_rows.hpp: places a table's rows on the ranks: all of them, or each client's own.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace examples {
 template <class Row> using placed_rows = drx::partitions<Row, rows>;
 template <class Row> using placed_rows_of_clients = drx::partitions<drx::placed<Row, rows>, clients>;
 
-/// Where each rank's clients begin: as even in rows as whole clients allow.
+/// The boundaries of the ranks' clients: as even in rows as whole clients allow.
 inline std::vector<std::int64_t> balanced(const partition& clients, int ranks) {
   std::vector<std::int64_t> boundaries{0};
   std::size_t client = 0;
@@ -34,13 +34,13 @@ template <class Row> Row row_of(const dataset& data, std::size_t i) {
   return r;
 }
 
-/// All rows, in even blocks over the ranks.
+/// Places all rows, in even ranges over the ranks.
 template <class Row> placed_rows<Row> place_rows(drx::session& session, const dataset& data) {
   return session.place<rows>(static_cast<std::int64_t>(data.rows()),
                              [&](std::int64_t i) { return row_of<Row>(data, static_cast<std::size_t>(i)); });
 }
 
-/// Each client with its rows.
+/// Places each client with its rows.
 template <class Row>
 placed_rows_of_clients<Row> place_rows_of_clients(drx::session& session, const dataset& data, const partition& owners) {
   const auto load = [&](std::int64_t client) {

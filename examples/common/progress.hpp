@@ -1,4 +1,5 @@
-// common/progress.hpp: how far training is: a bar that redraws itself on a terminal, a line now and then elsewhere.
+// common/progress.hpp: shows the progress of training: a bar that redraws itself on a terminal, a line now and then
+// elsewhere.
 #pragma once
 
 #include <fmt/format.h>

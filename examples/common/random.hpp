@@ -1,5 +1,5 @@
-// common/random.hpp: random numbers that are the same everywhere. The engine is fixed by the standard but its
-// distributions are not (libstdc++ and libc++ draw differently), so the few that the example needs are written here.
+// common/random.hpp: random numbers that are the same everywhere. The standard fixes the engine but not its
+// distributions (libstdc++ and libc++ draw differently), so the few that the examples need are written here.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace examples {
 
-/// What a stream of random numbers is for: two uses of one seed never share numbers.
+/// The use of a stream of random numbers: two uses of one seed never share numbers.
 enum class purpose : std::uint64_t { split = 1, partition, participants, weights, batches, tasks, corruption };
 
 /// SplitMix64's finaliser: every bit of the input reaches every bit of the result.
@@ -24,7 +24,7 @@ enum class purpose : std::uint64_t { split = 1, partition, participants, weights
   return z ^ (z >> 31);
 }
 
-/// A stream named by seed, purpose and indices (say round and client): any rank can open it, in any order.
+/// A stream named by seed, purpose and indices (say, round and client): any rank can open it, in any order.
 class random_stream {
  public:
   random_stream(std::uint64_t seed, purpose use, std::initializer_list<std::uint64_t> indices = {}) {
@@ -33,24 +33,24 @@ class random_stream {
     engine_.seed(key);
   }
 
-  /// In [0, 1).
+  /// A number in [0, 1).
   [[nodiscard]] double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 
-  /// In [0, n), without bias: draws from the incomplete last stretch are repeated.
+  /// A number in [0, n), without bias: draws from the incomplete last stretch are repeated.
   [[nodiscard]] std::size_t below(std::size_t n) {
     const std::uint64_t usable = UINT64_MAX - UINT64_MAX % n;
     for (;;)
       if (const std::uint64_t draw = engine_(); draw < usable) return draw % n;
   }
 
-  /// Standard normal (Box and Muller).
+  /// A standard normal number (Box and Muller).
   [[nodiscard]] double normal() {
     const double radius = std::sqrt(-2 * std::log(1 - uniform()));
     return radius * std::cos(2 * std::numbers::pi * uniform());
   }
 
-  /// Logarithm of a gamma variate of the given shape (Marsaglia and Tsang 2000). The logarithm, because for small
-  /// shapes the variate itself is often below the smallest double.
+  /// The logarithm of a gamma variate of the given shape (Marsaglia and Tsang 2000). For small shapes the variate
+  /// itself is often below the smallest double.
   [[nodiscard]] double log_gamma_variate(double shape) {
     if (shape < 1) {
       const double above = log_gamma_variate(shape + 1);  // drawn first: the order in a sum is the compiler's choice

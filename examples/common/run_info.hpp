@@ -1,4 +1,4 @@
-// common/run_info.hpp: run.json and --info: what ran, built how, where.
+// common/run_info.hpp: run.json and --info: the program, its build and its machine.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,7 +6,7 @@
 
 namespace examples {
 
-/// What only a running session knows.
+/// The facts that only a running session knows.
 struct environment {
   std::string mpi;      ///< MPI_Get_library_version
   std::string backend;  ///< name of Kokkos' default execution space

@@ -21,7 +21,7 @@ namespace {
 constexpr int kokkos_has_places_for = 512;  // Kokkos 4.5, OpenMPTraits::MAX_THREAD_COUNT: beyond it writes into other memory
 constexpr int always_allowed = 16, for_each_processor = 4;
 
-// Else the next file to be opened gets the stream's number, and what is printed goes into it.
+// Otherwise the next opened file would get the stream's number, and receive the printed text.
 void open_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDWR));

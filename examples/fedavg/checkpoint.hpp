@@ -20,7 +20,7 @@ struct checkpoint {
 /// Replaces the file in one step; a crash leaves the old checkpoint or the new one.
 void save(const std::filesystem::path& path, const checkpoint& state);
 
-/// Throws file_error that says what does not match: damaged, of another version, of another run, of another model.
+/// Throws file_error with the mismatch: damaged, of another version, of another run, of another model.
 [[nodiscard]] checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
                               const std::vector<std::uint64_t>& sizes);
 

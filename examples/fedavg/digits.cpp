@@ -1,4 +1,4 @@
-// fedavg/digits.cpp: the programs for data of the shape of digits.
+// fedavg/digits.cpp: the programs for data shaped like digits.
 #include "make_trainer.hpp"
 
 template std::unique_ptr<fedavg::trainer> fedavg::make_trainer<fedavg::digits_shape>(drx::session&, const dataset&,

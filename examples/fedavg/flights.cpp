@@ -1,4 +1,4 @@
-// fedavg/flights.cpp: the programs for data of the shape of flights.
+// fedavg/flights.cpp: the programs for data shaped like flights.
 #include "make_trainer.hpp"
 
 template std::unique_ptr<fedavg::trainer> fedavg::make_trainer<fedavg::flights_shape>(drx::session&, const dataset&,

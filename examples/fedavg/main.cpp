@@ -1,5 +1,5 @@
-// fedavg: federated averaging of a small neural network over clients that hold different data.
-// drx is called in model.hpp (what to compute) and make_trainer.hpp (on which data); here are files and the loop.
+// fedavg: federated averaging of a small neural network over clients that hold different data. drx is used in model.hpp
+// (the programs) and make_trainer.hpp (the data); this file has the input and output and the loop.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -99,7 +99,8 @@ class run {
   run(drx::session& session, const options& o, const input& in, trainer& t)
       : session_(session), o_(o), trainer_(t), fingerprint_(fingerprint(o, in.checksum)), clients_(in.clients.clients()) {}
 
-  /// False: stopped by a checkpoint that does not fit, or a folder that cannot be written or is another run's.
+  /// Returns false if it was stopped by a checkpoint that does not fit, or by a folder that cannot be written or
+  /// belongs to another run.
   bool federated(const std::string& info) {
     if (!on_all_ranks(session_, "fedavg", [&] { return session_.root() && lock(); })) return false;
     std::uint64_t done = 0;
@@ -218,8 +219,8 @@ class run {
   std::optional<folder_lock> lock_;        // on the root rank
   std::optional<metrics_writer> metrics_;  // on the root rank
   std::optional<progress> progress_;       // on the root rank
-  metrics_row before_;                     // what was spent before this run
-  double seconds_ = 0, bytes_ = 0;         // what was spent in it
+  metrics_row before_;                     // spent before this run
+  double seconds_ = 0, bytes_ = 0;         // spent in this run
 };
 
 void describe(const options& o, const input& in, const drx::session& session) {

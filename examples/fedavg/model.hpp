@@ -1,4 +1,4 @@
-// fedavg/model.hpp: the programs that train and test: all that drx is asked to compute.
+// fedavg/model.hpp: the drx programs that train and test.
 #pragma once
 
 #include "../common/classifier.hpp"

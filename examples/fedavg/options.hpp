@@ -1,4 +1,4 @@
-// fedavg/options.hpp: the command line.
+// fedavg/options.hpp: the command-line options.
 #pragma once
 
 #include <cstdint>
@@ -59,11 +59,11 @@ template <class Visit> void for_each_option(const options& o, Visit visit) {
   visit("central", o.central);
 }
 
-/// The same as JSON.
+/// The options as JSON.
 [[nodiscard]] nlohmann::ordered_json chosen(const options& options);
 
-/// Everything that decides the trained parameters, one `name=value` per line; neither where files go, nor how long
-/// to train, nor threads. Runs with equal fingerprints continue each other's checkpoints.
+/// All options that decide the trained parameters, one `name=value` per line: not those for files, length of training,
+/// or threads. Runs with equal fingerprints continue each other's checkpoints.
 [[nodiscard]] std::string fingerprint(const options& options, std::uint32_t data_checksum);
 
 }  // namespace fedavg

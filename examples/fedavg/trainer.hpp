@@ -1,4 +1,4 @@
-// fedavg/trainer.hpp: a model of any shape in training, as the main program sees it.
+// fedavg/trainer.hpp: the interface to a model of any shape in training.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct parameter {
   std::span<float> values;  ///< row by row, in the trainer's memory
 };
 
-/// All ranks make the same calls.
+/// The interface. All ranks make the same calls.
 class trainer {
  public:
   trainer() = default;
@@ -51,7 +51,7 @@ class trainer {
   [[nodiscard]] virtual std::string program() const = 0;
 };
 
-/// Puts the rows on the ranks and lays out the programs. The model is all zeros at first. `train` is to outlive the
+/// Puts the rows on the ranks and lays out the programs. The model is all zeros at first. `train` must outlive the
 /// trainer. Defined in make_trainer.hpp.
 template <shape S>
 std::unique_ptr<trainer> make_trainer(drx::session& session, const dataset& train, const dataset& test,

@@ -10,12 +10,12 @@ using namespace examples;
 using server_state = std::tuple<classifier, classifier, classifier>;  // the model, first and second moments of its changes
 
 // cut-begin fedopt
-/// How far a client's rows move the model in eight steps.
+/// The change of the model in eight steps on a client's rows.
 inline constexpr auto difference = [](auto model, auto rate, auto data) {
   return train_locally<8>(model, rate, data) - model;
 };
 
-/// The mean of the clients' differences takes the place of a gradient.
+/// One round: the mean of the clients' differences takes the place of a gradient.
 inline constexpr auto round = [](auto state, auto client_rate, auto server_rate, auto data) {
   auto [model, first, second] = state;
   auto differences = drx::map(difference, drx::broadcast<clients>(model), drx::broadcast<clients>(client_rate), data);

@@ -1,4 +1,4 @@
-// learned_weights/learned_weights.hpp: federated averaging that learns how much each client counts.
+// learned_weights/learned_weights.hpp: federated averaging that learns the weight of each client.
 #pragma once
 
 #include "../common/digits.hpp"
@@ -17,7 +17,7 @@ inline constexpr auto aggregate = [](auto scores, auto models) {
   return drx::reduce_weighted_mean(models, weights);
 };
 
-/// A score goes up where the client's model lowers the loss on the server's own rows.
+/// One round. A score goes up if the client's model lowers the loss on the server's own rows.
 inline constexpr auto round = [](auto model, auto scores, auto rate, auto score_rate, auto data, auto validation) {
   auto trained = drx::map(train_locally<8>, drx::broadcast<clients>(model), drx::broadcast<clients>(rate), data);
   auto loss = [=](auto s) {

@@ -1,4 +1,4 @@
-// learned_weights: federated averaging that learns how much each client counts, where some have wrong labels.
+// learned_weights: federated averaging that learns the weight of each client, some of whom have wrong labels.
 #include "learned_weights.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct settings : options {
   int corrupted = 6;
 };
 
-/// The first clients' labels are drawn anew, so that their rows teach nothing.
+/// Draws the first clients' labels anew, so that their rows teach nothing.
 dataset corrupt(dataset data, const partition& clients, std::size_t corrupted, std::uint64_t seed) {
   for (std::size_t c = 0; c < corrupted; ++c) {
     random_stream random(seed, purpose::corruption, {c});

@@ -23,7 +23,7 @@ struct task {
   query_rows query;
 };
 
-/// Two digits, either of which may be the one called 0, and rows of each that are drawn without return.
+/// A task: two digits, either of which may be the one called 0, and rows of each, drawn without replacement.
 task draw_task(const dataset& data, bool testing, random_stream random) {
   std::size_t pair[2] = {0, 0};
   while (pair[0] == pair[1] || for_testing(pair[0], pair[1]) != testing) pair[0] = random.below(10), pair[1] = random.below(10);

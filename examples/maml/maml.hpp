@@ -19,7 +19,7 @@ inline constexpr auto mean_over_tasks = [](auto of_task, auto model, auto inner_
 };
 inline constexpr auto meta_loss = [](auto... x) { return mean_over_tasks(loss_of_task, x...); };
 
-/// A step to a model from which three steps lead further; its gradient goes through them.
+/// A step towards a model from which three steps lead further; its gradient goes through them.
 inline constexpr auto meta_step = [](auto model, auto inner_rate, auto meta_rate, auto support, auto query) {
   return model - meta_rate * drx::grad(meta_loss)(model, inner_rate, support, query);
 };

@@ -21,7 +21,7 @@ inline constexpr auto loss = [](auto w, auto ridge, auto data) {
   return drx::reduce_mean(drx::map(loss_of_row, drx::broadcast<rows>(w), data)) + 0.5 * ridge * drx::sum(w * w);
 };
 
-/// Conjugate gradients on H p = -g: one message for the gradient, one for each product, and no H anywhere.
+/// Conjugate gradients on H p = -g: one message for the gradient, one for each product, and H is never formed.
 inline constexpr auto newton_step = [](auto w, auto ridge, auto data) {
   auto [slope, product] = drx::linearize(drx::grad([=](auto v) { return loss(v, ridge, data); }), w);
   auto start = std::tuple{0 * w, -slope, -slope};  // p, residual, direction
@@ -36,7 +36,7 @@ inline constexpr auto newton_step = [](auto w, auto ridge, auto data) {
 };
 // cut-end newton_cg
 
-/// For comparison: steps that cost as many messages.
+/// For comparison: gradient steps that take as many messages.
 inline constexpr auto gradient_steps = [](auto w, auto rate, auto ridge, auto data) {
   return drx::fori_loop<11>(w, [=](auto v) { return v - rate * drx::grad(loss)(v, ridge, data); });
 };

@@ -1,4 +1,5 @@
-// nonlinear_fit: the parameters of a differential equation, fitted by damped Gauss-Newton steps to measurements of NIST's.
+// nonlinear_fit: fits the parameters of a differential equation to measurements of NIST's, by damped Gauss-Newton
+// steps.
 #include "nonlinear_fit.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// nonlinear_fit/nonlinear_fit.hpp: nonlinear least squares, where the residual is ordinary C++.
+// nonlinear_fit/nonlinear_fit.hpp: nonlinear least squares whose residual is ordinary C++.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ struct measurements : drx::placement<measurements> {};
 using measurement = std::tuple<double, double>;  // volume and pressure
 
 // cut-begin residual
-/// y' = b1 (b0 - y) from y(0) = 0 to x, by steps of Runge and Kutta of at most 20, minus what was measured.
+/// The residual: y' = b1 (b0 - y) from y(0) = 0 to x, by Runge-Kutta steps of at most 20, minus the measured value.
 struct residual {
   template <class S> S operator()(const std::array<S, 2>& b, const S& x, const S& measured) const {
     const auto slope = [&](const S& y) -> S { return b[1] * (b[0] - y); };
@@ -29,14 +29,14 @@ struct residual {
 // cut-end residual
 
 // cut-begin nonlinear_fit
-/// What a measurement adds to the normal equations: J^T J, J^T r, r^2.
+/// The terms that a measurement adds to the normal equations: J^T J, J^T r, r^2.
 inline constexpr auto normal_equations = [](auto b, auto m) {
   auto [x, y] = m;
   auto [r, j] = drx::value_and_grad([=](auto at) { return drx::call(residual{}, at, x, y); })(b);
   return std::tuple{drx::reshape<2, 1>(j) * drx::reshape<1, 2>(j), r * j, r * r};
 };
 
-/// A Gauss-Newton step, with Levenberg's and Marquardt's damping; one message.
+/// A Gauss-Newton step, with Levenberg's and Marquardt's damping, in one message.
 inline constexpr auto step = [](auto b, auto damping, auto data) {
   auto [jj, jr, rr] = drx::reduce_sum(drx::map(normal_equations, drx::broadcast<measurements>(b), data));
   auto damped = jj + damping * drx::constant(drx::array<double, 2, 2>{1, 0, 0, 1}) * jj;

@@ -9,7 +9,8 @@ namespace self_tuning {
 using namespace examples;
 
 // cut-begin self_tuning
-/// Clients take four steps at their rate; the server goes its rate's part of the way to their mean, or beyond.
+/// One round: clients take four steps at their rate; the server goes a part of the way to their mean, given by its
+/// rate, or beyond.
 inline constexpr auto round = [](auto log_rates, auto model, auto data) {
   auto client_rate = drx::exp(drx::index<0>(log_rates)), server_rate = drx::exp(drx::index<1>(log_rates));
   auto trained = drx::map(train_on_batch<4>, drx::broadcast<clients>(model), drx::broadcast<clients>(client_rate), data);
@@ -21,7 +22,8 @@ inline constexpr auto loss_after = [](auto log_rates, auto model, auto data) {
   return std::pair{drx::reduce_mean(drx::map(batch_loss, drx::broadcast<clients>(next), data)), next};
 };
 
-/// The rates for the next round: a step along the derivative of that loss, through all local steps, but at most by half.
+/// A round that also tunes the rates for the next one: a step along the derivative of that loss, through all local
+/// steps, but at most by half.
 inline constexpr auto tuned_round = [](auto log_rates, auto model, auto tuning_rate, auto data) {
   auto [result, slope] = drx::value_and_grad(loss_after)(log_rates, model, data);
   auto [loss, next] = result;

@@ -1,4 +1,5 @@
-// split_clients: federated averaging with momentum, of whole networks and of the same in halves, which may lie on two ranks.
+// split_clients: federated averaging with momentum, with whole networks and with the same in halves, which may lie on
+// two ranks.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +22,7 @@ std::vector<float> weights_of(const classifier& network) {
     all.insert(all.end(), leaf.begin(), leaf.end());
   return all;
 }
-/// NaN where a difference is: no tolerance holds it.
+/// The largest difference; NaN if any is NaN, so that no tolerance lets it pass.
 double largest_difference(const classifier& a, const classifier& b) {
   double largest = 0;
   const auto of_a = weights_of(a), of_b = weights_of(b);

@@ -1,4 +1,4 @@
-// split_clients/split_clients.hpp: federated averaging with momentum, where each client's hidden layer may lie on two ranks.
+// split_clients/split_clients.hpp: federated averaging with momentum; each client's hidden layer may lie on two ranks.
 #pragma once
 
 #include "../common/batches.hpp"
@@ -17,7 +17,7 @@ struct whole {
   static constexpr int shards = 1;
   constexpr auto operator()(auto network) const { return network; }
 };
-/// Half of the hidden units at each shard, with all of their weights. Both have the second bias.
+/// Half of the hidden units at each shard, with all of their weights. Both shards have the second bias.
 struct in_halves {
   static constexpr int shards = 2;
   constexpr auto operator()(auto network) const {
@@ -28,7 +28,7 @@ struct in_halves {
   }
 };
 
-/// Eight steps with momentum on a client's batch. Nothing but the layout says where a number is computed.
+/// Eight steps with momentum on a client's batch. Only the layout says where a number is computed.
 template <class Layout>
 inline constexpr auto train_locally = [](auto network, auto velocity, auto rate, auto batch) {
   const Layout laid_out;
@@ -39,7 +39,7 @@ inline constexpr auto train_locally = [](auto network, auto velocity, auto rate,
   });
 };
 
-/// The mean of the clients' networks, and each client's velocity, which stays with it, and split.
+/// One round: the mean of the clients' networks, and each client's velocity, which stays with it and stays split.
 template <class Layout>
 inline constexpr auto round = [](auto network, auto velocities, auto rate, auto batches) {
   auto trained = drx::map(train_locally<Layout>, drx::broadcast<clients>(network), velocities, drx::broadcast<clients>(rate), batches);
@@ -48,7 +48,7 @@ inline constexpr auto round = [](auto network, auto velocities, auto rate, auto 
 };
 // cut-end split_clients
 
-/// Along which axis each leaf of a client's velocity is split (drx::place_sharded).
+/// The axis along which each leaf of a client's velocity is split (drx::place_sharded).
 template <class Layout> std::vector<int> axes_of_leaves() {
   return Layout::shards == 1 ? std::vector<int>{} : std::vector<int>{1, 0, 0, -1};
 }

@@ -7,7 +7,7 @@ namespace tour {
 
 struct devices : drx::placement<devices> {};  // the axis's name; pmap deals its members out to ranks and threads
 
-// ---- 1: a function of one vector, of a batch of them, of a batch over devices ----
+// ---- 1: a function of one vector, mapped over a batch, and over a batch on devices ----
 
 // cut-begin convolve
 inline constexpr auto convolve = [](auto x, auto w) {  // x: array<float, 5>, w: array<float, 3>
@@ -73,7 +73,7 @@ inline constexpr auto process_batch = [](auto batch) { return drx::vmap(process_
 using Batches = drx::program<drx::pmap<devices>(process_batch), drx::array<float, 2, 3, 4>>;
 // cut-end nested
 
-// ---- 5: a mesh: an axis in an axis, sums over either ----
+// ---- 5: a mesh: an axis inside an axis, with sums over either ----
 
 struct parts : drx::placement<parts> {};
 

@@ -1,4 +1,5 @@
-// tuned_ridge/tuned_ridge.hpp: a penalty for each feature, tuned by the derivative of a trained model in its penalties.
+// tuned_ridge/tuned_ridge.hpp: a penalty for each feature, tuned by the derivative of a trained model with respect to
+// its penalties.
 #pragma once
 
 #include "../common/classifier.hpp"
@@ -21,7 +22,7 @@ inline constexpr auto loss = [](auto w, auto data) {
   return drx::reduce_mean(drx::map(of_row, data));
 };
 
-/// product(v) = r by conjugate gradients, as many as it takes: a message each.
+/// Solves product(v) = r by conjugate gradients, as many as it takes, with one message each.
 inline constexpr auto conjugate_gradients = [](auto product, auto r) {
   auto enough = 1e-24 * drx::sum(r * r);
   auto go_on = [=](auto carry) { return drx::sum(drx::square(std::get<1>(carry))) > enough; };
@@ -34,7 +35,7 @@ inline constexpr auto conjugate_gradients = [](auto product, auto r) {
   return std::get<0>(drx::while_loop<1000>(go_on, step, std::tuple{0 * r, r, r}));
 };
 
-/// The weights that minimise loss and penalties, whatever the guess: where the slope is zero.
+/// The weights that minimise loss and penalties: those where the gradient is zero, whatever the guess.
 inline constexpr auto trained = [](auto log_penalties, auto guess, auto data) {
   auto penalised = [=](auto w) { return loss(w, data) + drx::sum(drx::reshape<65, 1>(drx::exp(log_penalties)) * w * w); };
   auto slope = drx::grad(penalised);
@@ -45,8 +46,8 @@ inline constexpr auto trained = [](auto log_penalties, auto guess, auto data) {
   return drx::custom_root(slope, guess, solve, conjugate_gradients);
 };
 
-/// The loss on rows held out, and its derivative in the penalties: one more system of equations, not the way back through
-/// the steps.
+/// The loss on held-out rows, and its derivative by the penalties: one more system of equations, without a pass back
+/// through the steps.
 inline constexpr auto held_out_loss = [](auto log_penalties, auto guess, auto data, auto held_out) {
   auto w = trained(log_penalties, guess, data);
   return std::pair{loss(w, held_out), w};

@@ -140,7 +140,7 @@ class plan_simulator {
     const drx::frozen_entry& x = t.entries[e];
     drx::entry r;
     r.prim = x.prim;
-    for (int i = 0; i < x.ints.count; ++i) r.attrs.ints.push_back(t.pool[x.ints.first + i]);
+    r.attrs.ints = t.attributes(x);
     r.attrs.number = x.number;
     r.attrs.placement = x.placement;
     return r;
@@ -160,15 +160,15 @@ class plan_simulator {
     return std::move(one.out);
   }
   static void product_of_lanes(one_entry& v) {
-    const auto& a = v.e.attrs.ints;
+    const bool tx = drx::prim::rules::lane_matmul::view(v.e).transposes_first, ty = drx::prim::rules::lane_matmul::view(v.e).transposes_second;
     const tensor &x = *v.in[0], &y = *v.in[1];
     drx::visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
         T* to = v.out[0].data<T>();
         drx::for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
           *to = 0;
-          for (std::int64_t k = 0; k < x.type.shape[a[0] ? 0 : 1]; ++k) {
-            const std::int64_t i[] = {a[0] ? k : at[0], a[0] ? at[0] : k, at[2]}, j[] = {a[1] ? at[1] : k, a[1] ? k : at[1], at[2]};
+          for (std::int64_t k = 0; k < x.type.shape[tx ? 0 : 1]; ++k) {
+            const std::int64_t i[] = {tx ? k : at[0], tx ? at[0] : k, at[2]}, j[] = {ty ? at[1] : k, ty ? k : at[1], at[2]};
             *to += x.data<T>()[drx::flat_index(x.type.shape, i)] * y.data<T>()[drx::flat_index(y.type.shape, j)];
           }
           ++to;
@@ -279,7 +279,7 @@ class plan_simulator {
 
   void scan(int e, const site& here, bool in_stage) {
     const drx::frozen_entry& x = t.entries[e];
-    const drx::prim::rules::scan::parts n(entry_of(e).attrs, x.operands.count, x.results.count);
+    const drx::prim::rules::scan::parts n(t.attributes(x), x.operands.count, x.results.count);
     const drx::frozen_region& body = t.regions[x.first_region];
     const auto result = [&](int k) { return id(x.results, k); };
     const auto output = [&](int k) { return id(body.outputs, k); };
@@ -291,8 +291,8 @@ class plan_simulator {
     for (int k = 0; k < n.carries; ++k) copy(id(x.operands, n.constants + k), result(k));
     tensors stacks;
     for (int k = n.carries; k < x.results.count; ++k) stacks.emplace_back(type(result(k)));
-    for (std::int64_t step = 0; n.length < 0 || step < n.length; ++step) {
-      const std::int64_t at = n.backwards ? n.length - 1 - step : step;
+    for (std::int64_t step = 0; !n.length || step < *n.length; ++step) {
+      const std::int64_t at = n.backwards ? *n.length - 1 - step : step;
       tensor index(drx::abstract_value(drx::dtype::int32, {}));
       index.data<std::int32_t>()[0] = static_cast<std::int32_t>(at);
       point(id(body.inputs, 0), index);
@@ -300,8 +300,8 @@ class plan_simulator {
         const int v = id(body.inputs, k);
         point(v, row_of(read(id(x.operands, k - 1)), type(v), at));
       }
-      if (n.guard > 0 && !read(id(body.inputs, n.guard)).data<bool>()[0]) {
-        if (n.guarding_carry() >= 0) break;
+      if (n.guard && !read(id(body.inputs, *n.guard)).data<bool>()[0]) {
+        if (n.guarding_carry()) break;
         continue;
       }
       region(x.first_region, here, in_stage);
@@ -329,9 +329,9 @@ class plan_simulator {
   void stage(int e, const site& here, bool in_stage) {
     using rules = drx::prim::rules::stage;
     const drx::frozen_entry& x = t.entries[e];
-    const drx::attributes a = entry_of(e).attrs;
-    const std::int64_t n = here.members(a.placement);
-    const int placed = rules::placed(a), bodies = rules::block_bodies(a);
+    const rules::view stage(t.attributes(x));
+    const std::int64_t n = here.members(x.placement);
+    const int placed = stage.placed, bodies = stage.block_bodies();
     std::vector<tensors> made(static_cast<std::size_t>(x.results.count));  // by result: for each member or block; for each member, if collected
     tensors shares;
     for (int i = 0; i < placed; ++i) shares.push_back(read(id(x.operands, i)));
@@ -343,7 +343,7 @@ class plan_simulator {
       size = 1;
       const std::int64_t left = std::min(n - m, rules::leaf - m % rules::leaf);
       for (int k = bodies; k > 0; --k)
-        if (left >= a.ints[k]) body = k, size = a.ints[k];
+        if (left >= stage.members_of_body(k)) body = k, size = stage.members_of_body(k);
       const drx::frozen_region& of = t.regions[x.first_region + body];
       clear();
       tensor number(drx::abstract_value(drx::dtype::int64, {}));
@@ -358,11 +358,11 @@ class plan_simulator {
         }
         point(id(of.inputs, 1 + i), share);
       }
-      region(x.first_region + body, here.member(a.placement, m), true);
+      region(x.first_region + body, here.member(x.placement, m), true);
       for (int i = 0; i < x.results.count; ++i) {
         auto& list = made[static_cast<std::size_t>(i)];
         const tensor out = read(id(of.outputs, i));
-        if (body == 0 || rules::fold_of(a, i) != fold::collect) {
+        if (body == 0 || stage.fold_of(i) != fold::collect) {
           list.push_back(out);
         } else {
           for (std::int64_t k = 0; k < size; ++k) list.push_back(row_of(out, type(id(t.regions[x.first_region].outputs, i)), k));
@@ -374,16 +374,16 @@ class plan_simulator {
     for (int i = 0; i < x.results.count; ++i) {
       const auto at = static_cast<std::size_t>(i);
       results[at] = tensor(type(id(x.results, i)));
-      switch (rules::fold_of(a, i)) {
+      switch (stage.fold_of(i)) {
         case fold::collect: results[at].members = made[at]; break;
         case fold::monoid: {
-          const int combine = x.first_region + 1 + bodies + 2 * rules::monoid_of(a, i), parts = t.regions[combine].outputs.count;
+          const int combine = x.first_region + stage.combine_region(i), parts = t.regions[combine].outputs.count;
           const tensors folded = by_monoid(combine, {made.begin() + i, made.begin() + i + parts}, here);
           std::copy(folded.begin(), folded.end(), results.begin() + i);
           i += parts - 1;
           break;
         }
-        default: add_up(rules::fold_of(a, i), made[at], n, results[at]);
+        default: add_up(stage.fold_of(i), made[at], n, results[at]);
       }
     }
     for (int i = 0; i < x.results.count; ++i) write(id(x.results, i), results[static_cast<std::size_t>(i)]);

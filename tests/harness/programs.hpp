@@ -222,8 +222,11 @@ class program_writer {
     for (int s : shapes) body.output(body.add1(drx::prim::tanh, {operand(body, inner.pool, s)}));
     const bool stacks = below(2) != 0;
     if (stacks) body.output(brought(body, inner.pool.back(), 1));
-    const vec<int> out = b.add(drx::prim::scan, operands, drx::prim::rules::scan::attrs(3, below(2) != 0, constants, 3 + stops, stops ? constants + 1 : 0, keeps_all),
-                               {body.result()});
+    drx::prim::rules::scan::view loop(3, constants, 3 + stops);
+    loop.backwards = below(2) != 0;
+    if (stops) loop.guard = constants + 1;
+    loop.keeps_all = keeps_all;
+    const vec<int> out = b.add(drx::prim::scan, operands, loop.make(), {body.result()});
     r.pool.push_back(out[stops + below(3)]);
     if (stacks) r.pool.push_back(emit::broadcast_to(b, out[3 + stops], shape_of(0)));
   }

@@ -50,7 +50,7 @@ concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>,
 /// Adds the loop whose region was traced with inputs (index, carry, slices); captured values are its constants. A
 /// guarded loop goes on as long as its first carry is true.
 template <class R>
-constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::int64_t length, int carries, bool guarded,
+constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
                             const loop_options& options, const auto& operands_on) {
   b = with_captures(b, region.captures);
   tape body = region.body;  // (index, carries, xs, captured) -> (index, captured, carries, xs)
@@ -64,7 +64,9 @@ constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::in
   for (int i = 1; i < body.inputs.size() - captured; ++i) inputs.push_back(body.inputs[i]);
   body.inputs = inputs;
   operands.append(operands_on(*b));
-  return write_loop(*b, body, operands, length, captured, carries, guarded ? 1 + captured : 0, options);
+  prim::rules::scan::view loop(length, captured, carries);
+  if (guarded) loop.guard = 1 + captured;
+  return write_loop(*b, body, operands, loop, options);
 }
 
 }  // namespace detail

@@ -46,10 +46,7 @@ namespace detail {
 /// Rewrites a loop as nested ones.
 struct nested_loop {
   const tape& body;  // (index, constants, carries, slices of xs)
-  int constants, carries;
-  int guard;  // as an attribute of the loop
-  bool backwards = false;
-  loop_products products = loop_products::by_program;
+  prim::rules::scan::view whole;
   static constexpr int radix = 4;
 
   struct values {
@@ -102,12 +99,15 @@ struct nested_loop {
       out = inline_tape(region, body, all);
     }
     for (int o : out) region.output(o);
-    int own_guard = guard > constants ? guard + 1 : guard;
-    if (inner && guard > constants + carries) own_guard = 0;  // a slice for each step: the inner loops read it
-    const attributes a = prim::rules::scan::attrs(outer, backwards, constants + 1, carries, own_guard, false, products);
-    vec<int> r = b.add(prim::scan, operands, a, vec<tape>{region.result()});
+    prim::rules::scan::view own = whole;
+    own.length = outer;
+    own.constants = whole.constants + 1;
+    own.keeps_all = false;
+    if (whole.guard > whole.constants) own.guard = *whole.guard + 1;
+    if (inner && whole.guard > whole.first_x()) own.guard = {};  // a slice for each step: the inner loops read it
+    vec<int> r = b.add(prim::scan, operands, own.make(), vec<tape>{region.result()});
     if (inner)
-      for (int i = carries; i < r.size(); ++i) {
+      for (int i = whole.carries; i < r.size(); ++i) {
         const shape s = b.shape(r[i]);
         r[i] = emit::reshape(b, r[i], with_front(without_axis(without_axis(s, 0), 0), s[0] * s[1]));
       }
@@ -124,19 +124,20 @@ struct nested_loop {
       for (int x : v.xs) r.push_back(emit::part_of_axis(b, x, 0, from, to - from));
       return r;
     };
-    values whole = v, last = v;
-    whole.xs = part(0, done);
+    values most = v, last = v;
+    most.xs = part(0, done);
     last.xs = part(done, done + rest);
     last.offset = emit::add(b, v.offset, emit::constant_like(b, v.offset, static_cast<double>(done)));
     const auto run = [&](bool of_last, const values& from) {  // (no `?:`: g++ 12 destroys its temporaries twice in constant evaluation)
       if (of_last) return flat(b, from, rest);
       return loop(b, from, outer, length, inner);
     };
-    const vec<int> first = run(backwards, backwards ? last : whole);
-    values& second = backwards ? whole : last;
-    for (int i = 0; i < carries; ++i) second.carries[i] = first[i];
+    const bool backwards = whole.backwards;
+    const vec<int> first = run(backwards, backwards ? last : most);
+    values& second = backwards ? most : last;
+    for (int i = 0; i < whole.carries; ++i) second.carries[i] = first[i];
     vec<int> r = run(!backwards, second);
-    for (int i = carries; i < r.size(); ++i) r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
+    for (int i = whole.carries; i < r.size(); ++i) r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
     return r;
   }
   constexpr vec<int> every(builder& b, const values& v, std::int64_t length, std::int64_t k) const {
@@ -148,23 +149,20 @@ struct nested_loop {
   }
 };
 
-/// The loop of a body (index, constants, carries, slices of xs) on its operands in that order.
-constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, std::int64_t length, int constants, int carries,
-                              int guard, const loop_options& options) {
+/// The loop of a body (index, constants, carries, slices of xs) on its operands in that order; what it keeps is an option.
+constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, prim::rules::scan::view loop, const loop_options& options) {
   using kind = loop_memory::kind;
   const loop_memory& memory = options.memory;
-  if (length < 0 || memory.what == kind::carries || memory.what == kind::everything) {
-    const bool keeps_all = memory.what == kind::everything;
-    const attributes a = prim::rules::scan::attrs(length, false, constants, carries, guard, keeps_all, options.products);
-    return b.add(prim::scan, operands, a, vec<tape>{body});
-  }
+  loop.products = options.products;
+  loop.keeps_all = memory.what == kind::everything;
+  if (!loop.length || memory.what == kind::carries || memory.what == kind::everything) return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)
-    (i < constants ? v.constants : i < constants + carries ? v.carries : v.xs).push_back(operands[i]);
-  const nested_loop l{body, constants, carries, guard, false, options.products};
-  if (memory.what == kind::every) return l.every(b, v, length, memory.every);
-  return l.logarithmic(b, v, length);
+    (loop.is_constant(i) ? v.constants : loop.is_carry(i) ? v.carries : v.xs).push_back(operands[i]);
+  const nested_loop l{body, loop};
+  if (memory.what == kind::every) return l.every(b, v, *loop.length, memory.every);
+  return l.logarithmic(b, v, *loop.length);
 }
 
 }  // namespace detail

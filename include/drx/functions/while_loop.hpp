@@ -51,7 +51,9 @@ constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& 
     builder* b = builder::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<bool>{}, std::type_identity<Carry>{});
-    const vec<int> r = detail::add_loop(b, region, Max, 1 + leaf_count<Carry>, true, options, [&](builder& t) {
+    std::optional<std::int64_t> length;
+    if (Max >= 0) length = Max;
+    const vec<int> r = detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](builder& t) {
       const vec<int> start = refs.on(t);
       const auto holds = condition(detail::bound<Carry>(t, start));
       vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);

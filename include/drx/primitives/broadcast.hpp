@@ -22,9 +22,13 @@ struct broadcast {  // placement: to whom
     v.out[0].members.assign(static_cast<std::size_t>(v.members(v.e.attrs.placement)), *v.in[0]);
   }
 };
-struct members {  // placement; ints: {dtype}
+struct members {  // placement
+  struct view {  // ints: {dtype}
+    dtype type;
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    return {abstract_value(static_cast<dtype>(t.attrs.ints[0]), {})};
+    return {abstract_value(view(t.attrs).type, {})};
   }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type,

@@ -6,12 +6,14 @@
 
 namespace drx {
 namespace prim::rules {
-struct broadcast_to {  // ints: the extents of the result
-  static constexpr shape target(const attributes& a) {
-    shape s;
-    for (auto n : a.ints) s.push_back(n);
-    return s;
-  }
+struct broadcast_to {
+  struct view {  // ints: the extents of the result
+    shape target;
+    constexpr explicit view(int_list a) {
+      for (auto n : a) target.push_back(n);
+    }
+  };
+  static constexpr shape target(const attributes& a) { return view(a).target; }
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape to = target(t.attrs), from = t.operands[0].shape;
     typing::require(from.rank <= to.rank && broadcastable(from, to) && broadcast_shapes(from, to) == to,

@@ -11,23 +11,43 @@
 namespace drx {
 namespace prim {
 namespace rules {
-/// ints: {how many at once, or -1; the operands that differ among those; attributes of G...}
+/// One call, or several at once, which have some operands in common.
 template <class G>
 struct call {
   using T = typename G::real;
+  struct view {  // ints: {how many at once, a mask of the operands that differ among those, attributes of G...}
+    std::optional<std::int64_t> times;  // none: one call, whose operands have no axis for it
+    std::int64_t mask;
+    int_list own;  // of G
+    constexpr explicit view(int_list a) : mask(a[1]), own(a.from(first_own)) {
+      if (a[0] != once) times = a[0];
+    }
+    [[nodiscard]] constexpr bool differs(int operand) const { return times && detail::has_bit(mask, operand); }
+    /// The same call, or the same calls, of a functor whose own attributes are these and then G's.
+    [[nodiscard]] constexpr attributes make(std::int64_t differing, const vec<std::int64_t>& before = {}) const {
+      attributes a;
+      a.ints = {times.value_or(once), differing};
+      a.ints.append(before);
+      a.ints.append(own);
+      return a;
+    }
+
+    static constexpr std::int64_t once = -1;
+    static constexpr int first_own = 2;
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    const std::int64_t n = t.attrs.ints[0];
+    const view c(t.attrs);
     typing::require(t.operands.size() < 64, "call: more operands than a mask has bits");
     vec<abstract_value> each;
     for (int i = 0; i < t.operands.size(); ++i) {
       const abstract_value& x = t.operands[i];
-      const bool batched = n >= 0 && detail::has_bit(t.attrs.ints[1], i);
-      typing::require(!batched || (x.shape.rank > 0 && x.shape[0] == n), "call: an operand is no batch");
+      const bool batched = c.differs(i);
+      typing::require(!batched || (x.shape.rank > 0 && x.shape[0] == c.times), "call: an operand is no batch");
       each.push_back(batched ? x.with_shape(without_axis(x.shape, 0)) : x);
     }
-    vec<abstract_value> r = G::type(t.attrs.ints.begin() + 2, each);
-    if (n >= 0)
-      for (int i = 0; i < r.size(); ++i) r[i] = r[i].with_shape(with_front(r[i].shape, n));
+    vec<abstract_value> r = G::type(c.own.begin(), each);
+    if (c.times)
+      for (int i = 0; i < r.size(); ++i) r[i] = r[i].with_shape(with_front(r[i].shape, *c.times));
     return r;
   }
   static constexpr void require_order() {
@@ -36,38 +56,38 @@ struct call {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents);
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted);
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t m) {
-    attributes a = s.e.attrs;
+    view c(s.e);
+    const auto n = c.times;
     std::int64_t mask = 0;
     vec<int> operands = s.operands;
-    const std::int64_t n = a.ints[0];
     for (int i = 0; i < operands.size(); ++i) {
-      const bool before = n >= 0 && detail::has_bit(a.ints[1], i);
+      const bool before = c.differs(i);
       if (!before && !batched[i]) continue;
       mask |= std::int64_t{1} << i;
-      if (n < 0) continue;
+      if (!n) continue;
       // A batch of batches: m times n of all that differ anywhere.
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], m);
       shape each = s.b.shape(operands[i]);
       if (!before) {
         each = with_front(with_front(without_axis(each, 0), 1), m);
         operands[i] = emit::reshape(s.b, operands[i], each);
-        each[1] = n;
+        each[1] = *n;
         operands[i] = emit::broadcast_to(s.b, operands[i], each);
       }
-      operands[i] = emit::reshape(s.b, operands[i], with_front(without_axis(without_axis(each, 0), 0), m * n));
+      operands[i] = emit::reshape(s.b, operands[i], with_front(without_axis(without_axis(each, 0), 0), m * *n));
     }
-    a.ints[0] = n < 0 ? m : m * n;
-    a.ints[1] = mask;
-    vec<int> r = s.b.add(*s.e.prim, operands, a);
-    for (int i = 0; n >= 0 && i < r.size(); ++i) {
+    c.times = m * n.value_or(1);
+    vec<int> r = s.b.add(*s.e.prim, operands, c.make(mask));
+    for (int i = 0; n && i < r.size(); ++i) {
       const shape each = without_axis(s.b.shape(r[i]), 0);
-      r[i] = emit::reshape(s.b, r[i], with_front(with_front(each, n), m));
+      r[i] = emit::reshape(s.b, r[i], with_front(with_front(each, *n), m));
     }
     return r;
   }
   static std::string print(const attributes& a) {
-    std::string text = G::name(a.ints.begin() + 2);
-    if (a.ints[0] >= 0) text += "; " + std::to_string(a.ints[0]) + " times, of " + std::to_string(a.ints[1]);
+    const view c(a);
+    std::string text = G::name(c.own.begin());
+    if (c.times) text += "; " + std::to_string(*c.times) + " times, of " + std::to_string(c.mask);
     return text;
   }
 
@@ -160,20 +180,18 @@ inline constexpr primitive call{.name = "call",
 template <class G>
 constexpr vec<int> rules::call<G>::jvp(const rule_site& s, const vec<int>& tangents) {
   require_order();
-  std::int64_t mask = 0, batched = s.e.attrs.ints[1];
+  const view c(s.e);
+  std::int64_t mask = 0, batched = c.mask;
   vec<int> operands = s.operands;
   for (int i = 0; i < tangents.size(); ++i)
     if (tangents[i] != zero_tangent) {
       mask |= std::int64_t{1} << i;
-      if (detail::has_bit(s.e.attrs.ints[1], i)) batched |= std::int64_t{1} << operands.size();
+      if (detail::has_bit(c.mask, i)) batched |= std::int64_t{1} << operands.size();
       operands.push_back(tangents[i]);
     }
   if (mask == 0) return vec<int>(s.results.size(), zero_tangent);
-  attributes a;
-  a.ints = {s.e.attrs.ints[0], batched, mask};
-  for (int i = 2; i < s.e.attrs.ints.size(); ++i) a.ints.push_back(s.e.attrs.ints[i]);
   if constexpr (G::order < G::options.orders) {
-    return s.b.add(prim::call<detail::pushforward<G>>, operands, a);
+    return s.b.add(prim::call<detail::pushforward<G>>, operands, c.make(batched, {mask}));
   } else {
     return {};
   }
@@ -181,8 +199,8 @@ constexpr vec<int> rules::call<G>::jvp(const rule_site& s, const vec<int>& tange
 template <class G>
 constexpr vec<int> rules::call<G>::vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
   require_order();
-  const std::int64_t n = s.e.attrs.ints[0];
-  std::int64_t asked = 0, given = 0, batched = s.e.attrs.ints[1];
+  const view c(s.e);
+  std::int64_t asked = 0, given = 0, batched = c.mask;
   vec<int> operands = s.operands;
   vec<int> r(s.operands.size(), zero_tangent);
   for (int i = 0; i < wanted.size(); ++i)
@@ -190,20 +208,17 @@ constexpr vec<int> rules::call<G>::vjp(const rule_site& s, const vec<int>& ct, c
   for (int i = 0; i < ct.size(); ++i)
     if (ct[i] != zero_tangent) {
       given |= std::int64_t{1} << i;
-      if (n >= 0) batched |= std::int64_t{1} << operands.size();
+      if (c.times) batched |= std::int64_t{1} << operands.size();
       operands.push_back(ct[i]);
     }
   if (asked == 0 || given == 0) return r;
-  attributes a;
-  a.ints = {n, batched, asked, given};
-  for (int i = 2; i < s.e.attrs.ints.size(); ++i) a.ints.push_back(s.e.attrs.ints[i]);
   if constexpr (G::order < G::options.orders) {
-    const vec<int> pulled = s.b.add(prim::call<detail::pullback<G>>, operands, a);
+    const vec<int> pulled = s.b.add(prim::call<detail::pullback<G>>, operands, c.make(batched, {asked, given}));
     int next = 0;
     for (int i = 0; i < r.size(); ++i)
       if (detail::has_bit(asked, i)) {
         r[i] = pulled[next++];
-        if (n >= 0 && !detail::has_bit(s.e.attrs.ints[1], i)) r[i] = emit::sum(s.b, r[i], {0});
+        if (c.times && !detail::has_bit(c.mask, i)) r[i] = emit::sum(s.b, r[i], {0});
       }
   }
   return r;
@@ -273,7 +288,7 @@ constexpr auto call(const F&, const X&... x) {
     using G = detail::called<F, detail::call_options_of<Options...>, T, D, X...>;
     builder& b = detail::tape_of(detail::ref_of(x)...);
     attributes a;
-    a.ints = {-1, 0};
+    a.ints = {prim::rules::call<G>::view::once, 0};
     return detail::bound<D>(b, b.add(prim::call<G>, {detail::id_on(b, x)...}, a));
   }
 }

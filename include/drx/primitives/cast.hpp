@@ -6,12 +6,22 @@
 
 namespace drx {
 namespace prim::rules {
-struct cast {  // ints: {dtype}
+struct cast {
+  struct view {  // ints: {dtype}
+    dtype type;
+    constexpr explicit view(dtype to) : type(to) {}
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {static_cast<std::int64_t>(type)};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    return {t.operands[0].with_type(static_cast<dtype>(t.attrs.ints[0]))};
+    return {t.operands[0].with_type(view(t.attrs).type)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool floats = is_floating(static_cast<dtype>(s.e.attrs.ints[0]));
+    const bool floats = is_floating(view(s.e).type);
     return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
@@ -22,13 +32,13 @@ struct cast {  // ints: {dtype}
     return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const auto to = static_cast<dtype>(a.ints[0]);
+    const dtype to = view(a).type;
     if (b.type(o[0]).type == to) return o[0];
     double x = 0;
     if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
     return -1;
   }
-  static std::string print(const attributes& a) { return name_of(static_cast<dtype>(a.ints[0])); }
+  static std::string print(const attributes& a) { return name_of(view(a).type); }
   static void evaluate(evaluation& v) {
     visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
       visit_dtype(v.out[0].type.type, [&]<class To>(To) {
@@ -78,9 +88,7 @@ inline constexpr primitive stop_gradient{.name = "stop_gradient",
 
 namespace emit {
 constexpr int cast(builder& b, int x, dtype type) {
-  attributes a;
-  a.ints = {static_cast<std::int64_t>(type)};
-  return b.add1(prim::cast, {x}, a);
+  return b.add1(prim::cast, {x}, prim::rules::cast::view(type).make());
 }
 }  // namespace emit
 

@@ -25,8 +25,12 @@ struct psum : collective {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
 };
-/// Of each element the number of the first member that attains the extremum, an int64. ints: {largest}
+/// Of each element the number of the first member that attains the extremum, an int64.
 struct first_member : collective {
+  struct view {  // ints: {largest}
+    bool largest;
+    constexpr explicit view(int_list a) : largest(a.flag(0)) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
@@ -53,9 +57,13 @@ struct pextremum : collective {
     return {emit::times(s.b, emit::psum(s.b, ct[0], s.e.attrs.placement), share(s))};
   }
 };
-struct all_gather : collective {  // ints: {how many members}
+struct all_gather : collective {
+  struct view {  // ints: {how many members}
+    std::int64_t members;
+    constexpr explicit view(int_list a) : members(a[0]) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    return {t.operands[0].with_shape(with_front(t.operands[0].shape, t.attrs.ints[0]))};
+    return {t.operands[0].with_shape(with_front(t.operands[0].shape, view(t.attrs).members))};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
@@ -70,21 +78,36 @@ struct all_gather : collective {  // ints: {how many members}
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
 };
-/// Accumulates what comes back to each member, of an entry whose ints say from whom each member has its value.
+/// What ppermute and member_permute have in common: each member has the value of another, or of nobody, which is zeros.
 struct permute {
+  static constexpr std::int64_t nobody = -1;
+  struct view {
+    int_list sources;  // by member: whose value it gets
+    constexpr explicit view(int_list a) : sources(a) {}
+    [[nodiscard]] constexpr std::int64_t members() const { return sources.size(); }
+  };
+  /// The same between members that are in n parts each: part by part.
+  static constexpr attributes of_parts(int_list sources, std::int64_t n, const placement_info* p) {
+    attributes a;
+    a.placement = p;
+    for (auto source : sources)
+      for (std::int64_t part = 0; part < n; ++part) a.ints.push_back(source == nobody ? nobody : source * n + part);
+    return a;
+  }
+  /// Accumulates what comes back to each member.
   static constexpr int transposed(const rule_site& s, int ct) {
-    const vec<std::int64_t>& source = s.e.attrs.ints;
+    const int_list source = view(s.e).sources;
     vec<bool> done(source.size(), false);
     int total = zero_tangent;
     for (int left = 1; left > 0;) {  // each pass brings at most one value back to a member
       attributes back = s.e.attrs;
-      back.ints = vec<std::int64_t>(source.size(), -1);
+      back.ints = vec<std::int64_t>(source.size(), nobody);
       left = 0;
       int moved = 0;
       for (int i = 0; i < source.size(); ++i) {
-        if (source[i] < 0 || done[i]) continue;
-        std::int64_t& to = back.ints[static_cast<int>(source[i])];
-        if (to >= 0) {
+        if (source[i] == nobody || done[i]) continue;
+        std::int64_t& to = back.ints[source.number(i)];
+        if (to != nobody) {
           ++left;
         } else {
           to = i;
@@ -97,7 +120,8 @@ struct permute {
     return total;
   }
 };
-struct ppermute : psum {  // ints: for each member the one whose value it gets, or -1: zeros
+struct ppermute : psum {
+  using view = permute::view;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     return {ct[0] == zero_tangent ? zero_tangent : permute::transposed(s, ct[0])};
   }
@@ -169,6 +193,12 @@ constexpr int first_member(builder& b, int x, const placement_info* axis, bool l
   a.placement = axis;
   a.ints = {largest};
   return b.add1(prim::first_member, {x}, a);
+}
+constexpr int all_gather(builder& b, int x, std::int64_t members, const placement_info* axis) {
+  attributes a;
+  a.placement = axis;
+  a.ints = {members};
+  return b.add1(prim::all_gather, {x}, a);
 }
 /// x[axis_index], along axis 0.
 constexpr int at_axis_index(builder& b, int x, const placement_info* axis) {
@@ -248,12 +278,7 @@ constexpr array<T> axis_size(const X& beside) {
 template <class P, std::int64_t N, class A>
   requires(Placement<P> && Array<A>)
 constexpr auto all_gather(const A& x) {
-  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) {
-    attributes a;
-    a.placement = &placement_of<P>;
-    a.ints = {N};
-    return b.add1(prim::all_gather, {id}, a);
-  });
+  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::all_gather(b, id, N, &placement_of<P>); });
   return stacked_t<A, N>(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 /// The product over all members of the axis P, at each of them; N is their number.

@@ -6,10 +6,14 @@
 
 namespace drx {
 namespace prim::rules {
-struct concatenate {  // ints: {axis}; any number of operands, which differ in their extents there only
+struct concatenate {  // any number of operands, which differ in their extents along the axis only
+  struct view {  // ints: {axis}
+    int axis;
+    constexpr explicit view(int_list a) : axis(a.number(0)) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(!t.operands.empty(), "concatenate: of nothing");
-    const auto axis = static_cast<int>(t.attrs.ints[0]);
+    const int axis = view(t.attrs).axis;
     abstract_value r = t.operands[0];
     typing::require(axis >= 0 && axis < r.shape.rank, "concatenate: no such axis");
     for (int i = 1; i < t.operands.size(); ++i) {
@@ -31,7 +35,7 @@ struct concatenate {  // ints: {axis}; any number of operands, which differ in t
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(s.operands.size(), zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const auto axis = static_cast<int>(s.e.attrs.ints[0]);
+    const int axis = view(s.e).axis;
     std::int64_t at = 0;
     for (int i = 0; i < r.size(); ++i) {
       const std::int64_t n = s.b.shape(s.operands[i])[axis];
@@ -44,12 +48,12 @@ struct concatenate {  // ints: {axis}; any number of operands, which differ in t
     vec<int> operands = s.operands;
     for (int i = 0; i < operands.size(); ++i)
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    return {emit::concatenate(s.b, operands, static_cast<int>(s.e.attrs.ints[0]) + 1)};
+    return {emit::concatenate(s.b, operands, view(s.e).axis + 1)};
   }
   static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o.size() == 1 ? o[0] : -1; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(a.ints[0]); }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
   static void evaluate(evaluation& v) {
-    const auto axis = static_cast<int>(v.e.attrs.ints[0]);
+    const int axis = view(v.e).axis;
     const shape to = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::int64_t before = 0;

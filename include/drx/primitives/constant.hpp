@@ -15,10 +15,10 @@ constexpr vec<std::int64_t> type_as_ints(const abstract_value& t) {
   for (int i = 0; i < t.shape.rank; ++i) ints.push_back(t.shape[i]);
   return ints;
 }
-constexpr abstract_value type_from_ints(const vec<std::int64_t>& ints, int first = 0) {
+constexpr abstract_value type_from_ints(int_list ints) {
   abstract_value t;
-  t.type = static_cast<dtype>(ints[first]);
-  for (int i = first + 1; i < ints.size(); ++i) t.shape.push_back(ints[i]);
+  t.type = static_cast<dtype>(ints[0]);
+  for (int i = 1; i < ints.size(); ++i) t.shape.push_back(ints[i]);
   return t;
 }
 
@@ -49,11 +49,16 @@ struct constant {
     });
   }
 };
-struct iota {  // ints: {axis, dtype, extents...}
-  static constexpr vec<abstract_value> type(const typing& t) { return {type_from_ints(t.attrs.ints, 1)}; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(a.ints[0]); }
+struct iota {
+  struct view {  // ints: {axis, dtype, extents...}
+    int axis;
+    int_list type;
+    constexpr explicit view(int_list a) : axis(a.number(0)), type(a.from(1)) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) { return {type_from_ints(view(t.attrs).type)}; }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
   static void evaluate(evaluation& v) {
-    const auto axis = v.e.attrs.ints[0];
+    const int axis = view(v.e).axis;
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for_each_index(v.out[0].type.shape, [&, i = 0](const std::int64_t* at) mutable {
         v.out[0].data<T>()[i++] = static_cast<T>(at[axis]);
@@ -61,8 +66,17 @@ struct iota {  // ints: {axis, dtype, extents...}
     });
   }
 };
-/// ints: {dtype, rank, extents..., elements...}; floating elements as the bits of a double.
+/// Floating elements are kept as the bits of a double.
 struct data {
+  struct view {  // ints: {dtype, rank, extents..., elements...}
+    dtype type;
+    int_list extents, stored;
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])), extents(a.part(2, a.number(1))), stored(a.from(2 + a.number(1))) {}
+    template <class T>
+    [[nodiscard]] constexpr T element(int i) const {
+      return data::element<T>(stored[i]);
+    }
+  };
   template <class T>
   static constexpr std::int64_t stored(T x) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -79,29 +93,27 @@ struct data {
       return static_cast<T>(x);
     }
   }
-  /// Where the elements begin.
-  static constexpr int first(const attributes& a) { return 2 + static_cast<int>(a.ints[1]); }
   static constexpr vec<abstract_value> type(const typing& t) {
-    abstract_value r(static_cast<dtype>(t.attrs.ints[0]), {});
-    for (int i = 2; i < first(t.attrs); ++i) r.shape.push_back(t.attrs.ints[i]);
-    typing::require(t.attrs.ints.size() - first(t.attrs) == r.shape.size(), "data: not as many elements as the shape has");
+    const view d(t.attrs);
+    abstract_value r(d.type, {});
+    for (auto n : d.extents) r.shape.push_back(n);
+    typing::require(d.stored.size() == r.shape.size(), "data: not as many elements as the shape has");
     return {r};
   }
   static std::string print(const attributes& a) {
-    const int shown = a.ints.size() - first(a) < 8 ? a.ints.size() - first(a) : 8;
+    const view d(a);
+    const int shown = d.stored.size() < 8 ? d.stored.size() : 8;
     std::string text;
     for (int i = 0; i < shown; ++i) {
       attributes one;
-      one.number = is_floating(static_cast<dtype>(a.ints[0])) ? std::bit_cast<double>(a.ints[first(a) + i])
-                                                              : static_cast<double>(a.ints[first(a) + i]);
+      one.number = is_floating(d.type) ? d.element<double>(i) : static_cast<double>(d.stored[i]);
       text += (i ? ", " : "") + constant::print(one);
     }
-    return text + (first(a) + shown < a.ints.size() ? ", ..." : "");
+    return text + (shown < d.stored.size() ? ", ..." : "");
   }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for (int i = 0; i < v.out[0].size(); ++i)
-        v.out[0].data<T>()[i] = element<T>(v.e.attrs.ints[first(v.e.attrs) + i]);
+      for (int i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = view(v.e).template element<T>(i);
     });
   }
 };

@@ -13,22 +13,23 @@ namespace drx {
 namespace prim::rules {
 enum class convolution_role { y, x, w };  // what the result is; the operands are the other two: (x, w), (y, w), (x, y)
 
-struct convolution {  // ints: {spatial axes D, role, strides, low paddings, input dilations, kernel dilations, extents of the result}
+struct convolution {
   using role = convolution_role;
-  struct relation {
+  struct view {  // ints: {spatial axes D, role, strides, low paddings, input dilations, kernel dilations, extents of the result}
     int axes;
     role result;
-    const vec<std::int64_t>& ints;
+    constexpr explicit view(int_list a) : axes(a.number(0)), result(static_cast<role>(a[1])), ints(a) {}
     constexpr std::int64_t stride(int i) const { return ints[2 + i]; }
     constexpr std::int64_t low(int i) const { return ints[2 + axes + i]; }
     constexpr std::int64_t input_dilation(int i) const { return ints[2 + 2 * axes + i]; }
     constexpr std::int64_t kernel_dilation(int i) const { return ints[2 + 3 * axes + i]; }
     constexpr std::int64_t extent(int i) const { return ints[2 + 4 * axes + i]; }  // of the result
+   private:
+    int_list ints;
   };
-  static constexpr relation of(const attributes& a) { return {static_cast<int>(a.ints[0]), static_cast<role>(a.ints[1]), a.ints}; }
   /// The attributes of the same sum with another result.
   static constexpr attributes turned(const attributes& a, role result, const shape& s) {
-    const int axes = static_cast<int>(a.ints[0]), leading = s.rank - axes - 2 + (result != role::w);
+    const int axes = view(a).axes, leading = s.rank - axes - 2 + (result != role::w);
     attributes r = a;
     r.ints[1] = static_cast<std::int64_t>(result);
     for (int i = 0; i < axes; ++i) r.ints[2 + 4 * axes + i] = s[leading + i];
@@ -36,7 +37,7 @@ struct convolution {  // ints: {spatial axes D, role, strides, low paddings, inp
   }
   /// x: [batch..., n, spatial..., ci], w: [batch..., spatial..., ci, co], y: [batch..., n, spatial..., co]; all of one rank.
   static constexpr vec<abstract_value> type(const typing& t) {
-    const relation c = of(t.attrs);
+    const view c(t.attrs);
     const shape p = t.operands[0].shape, q = t.operands[1].shape;
     const int batch = p.rank - c.axes - 2, r = p.rank;
     typing::require(batch >= 0 && q.rank == r, "convolution: ranks");
@@ -67,7 +68,7 @@ struct convolution {  // ints: {spatial axes D, role, strides, low paddings, inp
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(2, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const role result = of(s.e.attrs).result, first = result == role::x ? role::y : role::x, second = result == role::w ? role::y : role::w;
+    const role result = view(s.e).result, first = result == role::x ? role::y : role::x, second = result == role::w ? role::y : role::w;
     int value[3] = {};  // by role
     value[static_cast<int>(result)] = ct[0];
     value[static_cast<int>(first)] = s.operands[0];
@@ -82,7 +83,7 @@ struct convolution {  // ints: {spatial axes D, role, strides, low paddings, inp
     return r;
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const relation c = of(s.e.attrs);
+    const view c(s.e);
     const shape from = s.b.shape(s.operands[0]);
     if (c.result != role::w && batched[0] && !batched[1] && from.rank == c.axes + 3) {  // one kernel: more examples
       shape tall = without_axis(from, 0);
@@ -107,7 +108,7 @@ struct convolution {  // ints: {spatial axes D, role, strides, low paddings, inp
     return -1;
   }
   static std::string print(const attributes& a) {
-    const relation c = of(a);
+    const view c(a);
     std::string text = c.result == role::y ? "y" : c.result == role::x ? "x" : "w";
     for (int i = 0; i < c.axes; ++i) {
       text += (i ? ", " : " ") + std::to_string(c.extent(i)) + " every " + std::to_string(c.stride(i)) + " from " + std::to_string(-c.low(i));
@@ -117,7 +118,7 @@ struct convolution {  // ints: {spatial axes D, role, strides, low paddings, inp
     return text;
   }
   static void evaluate(evaluation& v) {
-    const relation c = of(v.e.attrs);
+    const view c(v.e);
     const abstract_value &p = v.in[0]->type, &q = v.in[1]->type, &result = v.out[0].type;
     const shape xs = (c.result == role::x ? result : p).shape, ws = (c.result == role::w ? result : q).shape;
     const shape ys = (c.result == role::y ? result : c.result == role::x ? p : q).shape;

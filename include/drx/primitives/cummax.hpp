@@ -26,12 +26,12 @@ struct best_so_far : along_axis {
   }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
-    const auto axis = static_cast<int>(v.e.attrs.ints[0]);
+    const int axis = view(v.e).axis;
+    const bool backwards = view(v.e).backwards;
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       for_each_index(s, [&, i = 0](const std::int64_t* at) mutable {
         std::int64_t here[shape::max_rank] = {};
         for (int k = 0; k < s.rank; ++k) here[k] = at[k];
-        const bool backwards = v.e.attrs.ints[1] != 0;
         std::int64_t best = backwards ? s[axis] - 1 : 0;
         const auto element = [&](std::int64_t k) {
           here[axis] = k;
@@ -64,8 +64,7 @@ namespace detail {
 template <int Axis, direction To, class A>
 constexpr A so_far(const primitive& p, const A& x) {
   return unary<A>(x, [&](builder& b, int id) {
-    attributes a;
-    a.ints = {normal_axis(Axis, A::rank), To == direction::backward};
+    const attributes a = prim::rules::along_axis::view(normal_axis(Axis, A::rank), To == direction::backward).make();
     return A::size == 0 ? id : emit::take_along(b, id, b.add1(p, {id}, a), normal_axis(Axis, A::rank));
   });
 }

@@ -7,11 +7,22 @@
 
 namespace drx {
 namespace prim::rules {
-struct along_axis {  // ints: {axis, whether from the last element to the first}
+struct along_axis {
+  struct view {  // ints: {axis, whether from the last element to the first}
+    int axis;
+    bool backwards;
+    constexpr view(int along, bool from_last) : axis(along), backwards(from_last) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, backwards};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const auto& x = t.operands[0];
     for (const auto& other : t.operands) typing::require(other == x, "cumulative: the operands differ");
-    typing::require(t.attrs.ints[0] >= 0 && t.attrs.ints[0] < x.shape.rank, "cumulative: no such axis");
+    typing::require(view(t.attrs).axis >= 0 && view(t.attrs).axis < x.shape.rank, "cumulative: no such axis");
     typing::require(x.type != dtype::boolean, "cumulative: of bool");
     return {x};
   }
@@ -19,14 +30,14 @@ struct along_axis {  // ints: {axis, whether from the last element to the first}
     vec<int> operands = s.operands;
     for (int i = 0; i < operands.size(); ++i)
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    attributes a = s.e.attrs;
-    ++a.ints[0];
-    return {s.b.add1(*s.e.prim, operands, a)};
+    view a(s.e);
+    ++a.axis;
+    return {s.b.add1(*s.e.prim, operands, a.make())};
   }
-  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) { return b.shape(o[0])[static_cast<int>(a.ints[0])] <= 1; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(a.ints[0]) + (a.ints[1] ? "; backwards" : ""); }
-  static constexpr int axis(const rule_site& s) { return static_cast<int>(s.e.attrs.ints[0]); }
-  static constexpr bool backwards(const rule_site& s) { return s.e.attrs.ints[1] != 0; }
+  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) { return b.shape(o[0])[view(a).axis] <= 1; }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : ""); }
+  static constexpr int axis(const rule_site& s) { return view(s.e).axis; }
+  static constexpr bool backwards(const rule_site& s) { return view(s.e).backwards; }
   /// At each element the one before it in the given direction; `first` at the first.
   static constexpr int previous(builder& b, int x, int axis, bool backwards, double first) {
     const abstract_value from = b.type(x);
@@ -46,8 +57,8 @@ struct along_axis {  // ints: {axis, whether from the last element to the first}
   template <class F>
   static void walk(evaluation& v, F f) {
     const shape s = v.out[0].type.shape;
-    const auto axis = static_cast<int>(v.e.attrs.ints[0]);
-    const bool backwards = v.e.attrs.ints[1] != 0;
+    const int axis = view(v.e).axis;
+    const bool backwards = view(v.e).backwards;
     shape rows = s;
     rows[axis] = 1;
     if (s.size() == 0) return;
@@ -147,19 +158,13 @@ inline constexpr primitive recurrence{.name = "recurrence",
 }  // namespace prim
 namespace emit {
 constexpr int cumsum(builder& b, int x, int axis, bool backwards) {
-  attributes a;
-  a.ints = {axis, backwards};
-  return b.add1(prim::cumsum, {x}, a);
+  return b.add1(prim::cumsum, {x}, prim::rules::along_axis::view(axis, backwards).make());
 }
 constexpr int cumprod(builder& b, int x, int axis, bool backwards) {
-  attributes a;
-  a.ints = {axis, backwards};
-  return b.add1(prim::cumprod, {x}, a);
+  return b.add1(prim::cumprod, {x}, prim::rules::along_axis::view(axis, backwards).make());
 }
 constexpr int recurrence(builder& b, int factor, int x, int axis, bool backwards) {
-  attributes a;
-  a.ints = {axis, backwards};
-  return b.add1(prim::recurrence, {factor, x}, a);
+  return b.add1(prim::recurrence, {factor, x}, prim::rules::along_axis::view(axis, backwards).make());
 }
 }  // namespace emit
 

@@ -7,9 +7,13 @@
 
 namespace drx {
 namespace prim::rules {
-/// ints: {captured operands}. Operands, and inputs of each region: captured values, then the region's own.
+/// Operands, and inputs of each region: captured values, then the region's own.
 struct custom {
-  static constexpr int captured(const attributes& a) { return static_cast<int>(a.ints[0]); }
+  struct view {  // ints: {captured operands}
+    int captured;
+    constexpr explicit view(int_list a) : captured(a.number(0)) {}
+  };
+  static constexpr int captured(const attributes& a) { return view(a).captured; }
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& f = t.regions[0];
     typing::require(t.operands == f.types_of(f.inputs), "custom derivative: an operand is of another type than the function's input");
@@ -29,7 +33,7 @@ struct custom {
     for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
     return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
   }
-  static std::string print(const attributes& a) { return std::to_string(a.ints[0]) + " captured"; }
+  static std::string print(const attributes& a) { return std::to_string(view(a).captured) + " captured"; }
   static void evaluate(evaluation& v) {
     std::vector<tensor> in;
     for (const tensor* x : v.in) in.push_back(*x);

@@ -26,10 +26,20 @@ T determinant_of(std::int64_t n, T* a) {
 
 /// All matrices without row i and column j, as axis i n + j; or, transposed, the sum of such put back into their places.
 /// Signed: the one at (i, j) times (-1)^(i + j).
-struct minors {  // ints: {transposed, signed}
+struct minors {
+  struct view {  // ints: {transposed, signed}
+    bool transposed, with_sign;
+    constexpr view(bool is_transposed, bool is_signed) : transposed(is_transposed), with_sign(is_signed) {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposed, with_sign};
+      return a;
+    }
+  };
   static constexpr std::int64_t order(const shape& s, bool transposed) { return s.last() + transposed; }
   static constexpr vec<abstract_value> type(const typing& t) {
-    const bool transposed = t.attrs.ints[0] != 0;
+    const bool transposed = view(t.attrs).transposed;
     shape s = square_matrix::type(t)[0].shape;
     const std::int64_t n = order(s, transposed);
     typing::require(n >= 1 && (!transposed || (s.rank >= 3 && s[s.rank - 3] == n * n)), "minors: not of a matrix");
@@ -45,11 +55,11 @@ struct minors {  // ints: {transposed, signed}
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    attributes back = s.e.attrs;
-    back.ints[0] = 1 - back.ints[0];
-    return {s.b.add1(*s.e.prim, {ct[0]}, back)};
+    view back(s.e);
+    back.transposed = !back.transposed;
+    return {s.b.add1(*s.e.prim, {ct[0]}, back.make())};
   }
-  static std::string print(const attributes& a) { return std::string(a.ints[0] ? "T" : "N") + (a.ints[1] ? " signed" : ""); }
+  static std::string print(const attributes& a) { return std::string(view(a).transposed ? "T" : "N") + (view(a).with_sign ? " signed" : ""); }
   /// Calls f(place in the matrix, place in the minors, sign) for each element of each minor.
   template <class F>
   static void for_each(std::int64_t n, bool with_sign, F f) {
@@ -60,7 +70,7 @@ struct minors {  // ints: {transposed, signed}
           for (std::int64_t l = 0; l < n - 1; ++l) f((k + (k >= i)) * n + l + (l >= j), at++, with_sign && (i + j) % 2 != 0);
   }
   static void evaluate(evaluation& v) {
-    const bool transposed = v.e.attrs.ints[0] != 0, with_sign = v.e.attrs.ints[1] != 0;
+    const bool transposed = view(v.e).transposed, with_sign = view(v.e).with_sign;
     const shape s = v.in[0]->type.shape;
     const std::int64_t n = order(s, transposed), matrix = n * n, all = matrix * (n - 1) * (n - 1);
     const auto batches = square_matrix::batches(transposed ? v.out[0].type.shape : s);
@@ -196,9 +206,7 @@ inline constexpr primitive determinant{.name = "determinant",
 }  // namespace prim
 namespace emit {
 constexpr int minors(builder& b, int x, bool transposed, bool with_sign) {
-  attributes a;
-  a.ints = {transposed, with_sign};
-  return b.add1(prim::minors, {x}, a);
+  return b.add1(prim::minors, {x}, prim::rules::minors::view(transposed, with_sign).make());
 }
 constexpr int cofactors(builder& b, int a) { return b.add1(prim::cofactors, {a}); }
 constexpr int determinant(builder& b, int a) { return b.add1(prim::determinant, {a}); }

@@ -6,17 +6,23 @@
 
 namespace drx {
 namespace prim::rules {
-/// ints: {batch, sizes...}; x [batch..., extents...], starts [batch..., one for each size]. Axes behind those with a size
+/// x [batch..., extents...], starts [batch..., one for each size]. Axes behind those with a size
 /// are taken whole.
 struct dynamic_slice {
+  struct view {  // ints: {batch, sizes...}
+    int batch;
+    int_list sizes;
+    constexpr explicit view(int_list a) : batch(a.number(0)), sizes(a.from(1)) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, starts = t.operands[1].shape;
-    const int batch = static_cast<int>(t.attrs.ints[0]), sized = t.attrs.ints.size() - 1;
+    const int_list sizes = view(t.attrs).sizes;
+    const int batch = view(t.attrs).batch, sized = sizes.size();
     typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
     typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank, "dynamic_slice: not a start for each size");
     shape to = indexing::common_batch(x, starts, batch);
     for (int i = batch; i < x.rank; ++i) {
-      const auto size = i < batch + sized ? t.attrs.ints[1 + i - batch] : x[i];
+      const auto size = i < batch + sized ? sizes[i - batch] : x[i];
       typing::require(0 <= size && size <= x[i], "dynamic_slice: larger than the array");
       to.push_back(size);
     }
@@ -27,7 +33,7 @@ struct dynamic_slice {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    const int batch = static_cast<int>(s.e.attrs.ints[0]);
+    const int batch = view(s.e).batch;
     const shape from = s.b.shape(s.operands[0]);
     shape all = s.b.shape(s.results[0]);
     for (int i = batch; i < from.rank; ++i) all[i] = from[i];
@@ -45,19 +51,18 @@ struct dynamic_slice {
     if (to == from[0]) return o[0];
     double x = 0;
     if (emit::is_constant(b, o[0], x)) return emit::constant(b, to, x);
-    if (a.ints[0] != 0 || !emit::is_constant(b, o[1], x)) return -1;
+    if (view(a).batch != 0 || !emit::is_constant(b, o[1], x)) return -1;
     vec<std::int64_t> start, stop;
     for (int i = 0; i < to.shape.rank; ++i) {
-      const bool sized = i + 1 < a.ints.size();
+      const bool sized = i < view(a).sizes.size();
       start.push_back(sized ? indexing::position(static_cast<std::int64_t>(x), from[0].shape[i], to.shape[i]) : 0);
       stop.push_back(start[i] + to.shape[i]);
     }
     return emit::slice(b, o[0], start, stop, vec<std::int64_t>(to.shape.rank, 1));
   }
   static std::string print(const attributes& a) {
-    std::string text;
-    for (int i = 1; i < a.ints.size(); ++i) text += (i > 1 ? "," : "") + std::to_string(a.ints[i]);
-    return text + (a.ints[0] ? "; batch=" + std::to_string(a.ints[0]) : "");
+    const view s(a);
+    return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
   }
   /// Where the part begins that belongs to the batch element of `at`.
   static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part, const std::int64_t* at,
@@ -72,7 +77,7 @@ struct dynamic_slice {
   }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    const int batch = static_cast<int>(v.e.attrs.ints[0]), sized = v.e.attrs.ints.size() - 1;
+    const int batch = view(v.e).batch, sized = view(v.e).sizes.size();
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::size_t i = 0;
     for_each_index(to, [&](const std::int64_t* at) {
@@ -84,12 +89,16 @@ struct dynamic_slice {
     });
   }
 };
-/// ints: {batch}; x [batch..., extents...], piece [batch..., no larger extents...], starts [batch..., one for each of the
+/// x [batch..., extents...], piece [batch..., no larger extents...], starts [batch..., one for each of the
 /// first axes]; in the axes behind those the piece is whole.
 struct update_slice {
+  struct view {  // ints: {batch}
+    int batch;
+    constexpr explicit view(int_list a) : batch(a.number(0)) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, piece = t.operands[1].shape, starts = t.operands[2].shape;
-    const int batch = static_cast<int>(t.attrs.ints[0]);
+    const int batch = view(t.attrs).batch;
     typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
     typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
     typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank, "update_slice: ranks");
@@ -109,7 +118,7 @@ struct update_slice {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(3, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const int batch = static_cast<int>(s.e.attrs.ints[0]), starts = s.operands[2];
+    const int batch = view(s.e).batch, starts = s.operands[2];
     const shape x = s.b.shape(s.operands[0]), piece = s.b.shape(s.operands[1]);
     if (wanted[0]) {
       const int none = emit::zeros_like(s.b, s.operands[1]);
@@ -130,10 +139,10 @@ struct update_slice {
     double x = 0, piece = 0;
     return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
   }
-  static std::string print(const attributes& a) { return a.ints[0] ? "batch=" + std::to_string(a.ints[0]) : ""; }
+  static std::string print(const attributes& a) { return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : ""; }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
-    const int batch = static_cast<int>(v.e.attrs.ints[0]);
+    const int batch = view(v.e).batch;
     const int sized = static_cast<int>(v.in[2]->type.shape[batch]);
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     auto copy = [&](const tensor& x, const std::int64_t* source, const std::int64_t* target) {

@@ -9,6 +9,8 @@
 #include <drx/tape/evaluation.hpp>
 #include <drx/tape/rewrite.hpp>
 
+#include <optional>
+
 namespace drx::emit {
 
 constexpr int constant(builder& b, const abstract_value& type, double number);
@@ -44,6 +46,8 @@ constexpr int pow(builder& b, int x, int y);
 constexpr int broadcast_to(builder& b, int x, const shape& s);
 constexpr int reshape(builder& b, int x, const shape& s);
 constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation);
+/// sum, max_over, min_over or prod of x.
+constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes);
 constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
 constexpr bool is_matmul(const entry& e);
@@ -92,7 +96,8 @@ constexpr int at_axis_index(builder& b, int x, const placement_info* axis);
 constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
 constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p);
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::int64_t axis);
+constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p);
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
 
 /// A constant of the type of x.
 constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
@@ -123,8 +128,8 @@ constexpr int first_axes_exchanged(builder& b, int x);
 #include <drx/primitives/where.hpp>
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/layout.hpp>
-#include <drx/primitives/reduction.hpp>
 #include <drx/primitives/matmul.hpp>
+#include <drx/primitives/reduction.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/primitives/triangular_solve.hpp>
 #include <drx/primitives/cholesky.hpp>

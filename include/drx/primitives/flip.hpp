@@ -6,7 +6,11 @@
 
 namespace drx {
 namespace prim::rules {
-struct flip {  // ints: the axes, ascending
+struct flip {
+  struct view {  // ints: the axes, ascending
+    int_list axes;
+    constexpr explicit view(int_list a) : axes(a) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     for (int i = 0; i < t.attrs.ints.size(); ++i)
       typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < t.operands[0].shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),

@@ -31,11 +31,15 @@ struct distribute {  // placement: to whom; it has as many members as axis 0 of 
     }
   }
 };
-struct gather {  // placement: from whom; ints: {how many members it has}
+struct gather {  // placement: from whom
+  struct view {  // ints: {how many members it has}
+    std::int64_t members;
+    constexpr explicit view(int_list a) : members(a[0]) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
-    return {one.with_shape(with_front(one.shape, t.attrs.ints[0]))};
+    return {one.with_shape(with_front(one.shape, view(t.attrs).members))};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};

@@ -7,13 +7,17 @@
 
 namespace drx {
 namespace prim::rules {
-struct group_gather {  // placement; ints: {n}: members k n to (k + 1) n - 1 are a group
+struct group_gather {  // placement; members k n to (k + 1) n - 1 are a group
+  struct view {  // ints: {n}
+    std::int64_t group_size;
+    constexpr explicit view(int_list a) : group_size(a[0]) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "group_gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
-    return {one.with_shape(with_front(one.shape, t.attrs.ints[0])).placed_at(t.attrs.placement)};
+    return {one.with_shape(with_front(one.shape, view(t.attrs).group_size)).placed_at(t.attrs.placement)};
   }
-  static void evaluate(evaluation& v) { join(*v.in[0], v.e.attrs.ints[0], v.out[0]); }
+  static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).group_size, v.out[0]); }
   static void join(const tensor& placed, std::int64_t n, tensor& to) {
     const auto group = static_cast<std::size_t>(n);
     if (placed.members.size() % group != 0) throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " + std::to_string(placed.members.size()));
@@ -28,12 +32,16 @@ struct group_gather {  // placement; ints: {n}: members k n to (k + 1) n - 1 are
     }
   }
 };
-struct shard_sum {  // placement; ints: {n}: members that are equal modulo n add up
+struct shard_sum {  // placement; members that are equal modulo n add up
+  struct view {  // ints: {n}
+    std::int64_t shards;
+    constexpr explicit view(int_list a) : shards(a[0]) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_sum: the operand is not placed there");
     return {t.operands[0]};
   }
-  static void evaluate(evaluation& v) { apply(*v.in[0], v.e.attrs.ints[0], v.out[0]); }
+  static void evaluate(evaluation& v) { apply(*v.in[0], view(v.e).shards, v.out[0]); }
   static void apply(const tensor& placed, std::int64_t n, tensor& to) {
     const auto shards = static_cast<std::size_t>(n);
     visit_dtype(to.type.type, [&]<class T>(T) {
@@ -63,6 +71,12 @@ inline constexpr primitive group_gather{.name = "group_gather",
                                         .evaluate = rules::group_gather::evaluate};
 }
 namespace emit {
+constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  a.ints = {shards};
+  return b.add1(prim::shard_sum, {x}, a);
+}
 constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
   attributes a;
   a.placement = p;

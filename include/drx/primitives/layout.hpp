@@ -6,7 +6,7 @@
 
 namespace drx {
 namespace prim::rules {
-inline std::string list_of(const vec<std::int64_t>& ints) {
+inline std::string list_of(int_list ints) {
   std::string text;
   for (int i = 0; i < ints.size(); ++i) text += (i ? "," : "") + std::to_string(ints[i]);
   return text;
@@ -35,7 +35,11 @@ struct reshape {  // ints: the extents of the result
   static constexpr const primitive* prim_ptr();
   static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
 };
-struct transpose {  // ints: the permutation: axis i of the result is axis ints[i] of the operand
+struct transpose {
+  struct view {
+    int_list permutation;  // axis i of the result is axis permutation[i] of the operand
+    constexpr explicit view(int_list a) : permutation(a) {}
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape from = t.operands[0].shape;
     typing::require(t.attrs.ints.size() == from.rank, "transpose: the permutation's length is not the rank");

@@ -5,6 +5,8 @@
 #else
 #pragma once
 
+#include <optional>
+
 namespace drx {
 /// Whether the plan may carry products of a loop's constants with a matrix in place of the matrix
 /// (plan/loops/carried_products.hpp): what the program says, yes, or no.
@@ -14,36 +16,57 @@ namespace prim::rules {
 /// ints: {length, runs backwards, constants, carries, guard, keeps all, products}; operands: constants, initial carries, stacked xs.
 /// Region: (index, constants, carries, slices of xs) -> (carries, slices of ys). Results: last carries, stacked ys.
 /// The index counts positions of xs: a scan that runs backwards sees length-1 first.
-/// The guard is the number of an input of the region, a bool (0, the index: there is none). Where it is false a step does
-/// nothing: the carries stay, the slices of ys are zeros. A length of -1 has no end but a carry as its guard, and no xs.
+/// The guard is the number of an input of the region, a bool. Where it is false a step does
+/// nothing: the carries stay, the slices of ys are zeros. A loop without a length has no end but a carry as its guard, and no xs.
 /// `keeps all` is what a reverse sweep finds of each step: all that it needs, or the carries only. `products` is a loop_products.
 struct scan {
-  struct parts {
-    std::int64_t length;
-    bool backwards;
-    int constants, carries, xs, ys, guard;
-    bool keeps_all;
-    loop_products products;
-    constexpr parts(const attributes& a, int operands, int results)
-        : length(a.ints[0]),
-          backwards(a.ints[1] != 0),
-          constants(static_cast<int>(a.ints[2])),
-          carries(static_cast<int>(a.ints[3])),
-          xs(operands - constants - carries),
-          ys(results - carries),
-          guard(static_cast<int>(a.ints[4])),
-          keeps_all(a.ints[5] != 0),
-          products(static_cast<loop_products>(a.ints[6])) {}
+  struct view {
+    std::optional<std::int64_t> length;  // none: it ends by its guard
+    bool backwards = false;
+    int constants = 0, carries = 0;
+    std::optional<int> guard = {};  // an input of the region
+    bool keeps_all = false;
+    loop_products products = loop_products::by_program;
+
+    constexpr view(std::optional<std::int64_t> n, int constants_, int carries_) : length(n), constants(constants_), carries(carries_) {}
+    constexpr explicit view(int_list a)
+        : backwards(a.flag(1)),
+          constants(a.number(2)),
+          carries(a.number(3)),
+          keeps_all(a.flag(5)),
+          products(static_cast<loop_products>(a[6])) {
+      if (a[0] != endless) length = a[0];
+      if (a[4] != unguarded) guard = a.number(4);
+    }
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_all, static_cast<std::int64_t>(products)};
+      return a;
+    }
+    [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
     [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
-    /// Which carry is the guard, or -1.
-    [[nodiscard]] constexpr int guarding_carry() const { return guard > 0 && is_carry(guard - 1) ? guard - 1 - constants : -1; }
+    /// The first operand behind the carries.
+    [[nodiscard]] constexpr int first_x() const { return constants + carries; }
+    /// Whether another loop is the same but for what it keeps.
+    [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
+      other.keeps_all = keeps_all;
+      return make() == other.make();
+    }
+    /// Which carry is the guard.
+    [[nodiscard]] constexpr std::optional<int> guarding_carry() const {
+      if (guard && is_carry(*guard - 1)) return *guard - 1 - constants;
+      return {};
+    }
+
+   private:
+    static constexpr std::int64_t endless = -1;
+    static constexpr int unguarded = 0;  // the index guards nothing
   };
-  static constexpr attributes attrs(std::int64_t length, bool backwards, int constants, int carries, int guard = 0, bool keeps_all = false,
-                                    loop_products products = loop_products::by_program) {
-    attributes a;
-    a.ints = {length, backwards, constants, carries, guard, keeps_all, static_cast<std::int64_t>(products)};
-    return a;
-  }
+  /// A view, and how many xs and ys there are.
+  struct parts : view {
+    int xs, ys;
+    constexpr parts(int_list a, int operands, int results) : view(a), xs(operands - first_x()), ys(results - carries) {}
+  };
   static constexpr abstract_value stacked(const abstract_value& t, std::int64_t n) {
     return t.with_shape(with_front(t.shape, n));
   }
@@ -53,8 +76,8 @@ struct scan {
     const tape& body = t.regions[0];
     const parts n(t.attrs, t.operands.size(), body.outputs.size());
     typing::require(body.inputs.size() == t.operands.size() + 1, "scan: the body's inputs are not the operands' number");
-    typing::require(n.length >= 0 || (n.guarding_carry() >= 0 && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
-    typing::require(n.guard == 0 || body.values[body.inputs[n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
+    typing::require(n.length || (n.guarding_carry() && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
+    typing::require(!n.guard || body.values[body.inputs[*n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
     for (int i = 0; i < t.operands.size(); ++i) {
       const bool x = i >= n.constants + n.carries;
       if (x) typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length, "scan: an x is not of the loop's length");
@@ -65,7 +88,7 @@ struct scan {
     for (int i = 0; i < body.outputs.size(); ++i) {
       const abstract_value& y = body.values[body.outputs[i]];
       if (i < n.carries) typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
-      r.push_back(i < n.carries ? y : stacked(y, n.length));
+      r.push_back(i < n.carries ? y : stacked(y, *n.length));
     }
     return r;
   }
@@ -115,9 +138,10 @@ struct scan {
     for (int i = 0; i < s.results.size(); ++i)
       if (is_floating(s.b.type(s.results[i]).type)) tangent_output[i] = next++;
     vec<int> result_of(s.results.size(), zero_tangent), primal_of(s.results.size(), -1);
-    int written = 0, guard = 0;
+    int written = 0;
+    view both = n;
     for (int i = 0; i < order.size(); ++i)
-      if (n.guard > 0 && order[i] == n.guard) guard = i + 1;
+      if (order[i] == n.guard) both.guard = i + 1;
     auto outputs = [&](int first, int count) {
       for (int i = first; i < first + count; ++i) {
         region.output(out[i]);
@@ -131,8 +155,9 @@ struct scan {
     };
     outputs(0, n.carries);
     outputs(n.carries, n.ys);
-    const attributes a = attrs(n.length, n.backwards, constants, carries, guard, n.keeps_all, n.products);
-    const vec<int> all = s.b.add(*s.e.prim, operands, a, vec<tape>{region.result()});
+    both.constants = constants;
+    both.carries = carries;
+    const vec<int> all = s.b.add(*s.e.prim, operands, both.make(), vec<tape>{region.result()});
     vec<int> r = renamed(result_of, all);
     r.append(renamed(primal_of, all));
     return r;
@@ -143,7 +168,7 @@ struct scan {
   struct there_and_back {
     tape forward, back;
     int kept = 0;
-    int guard = -1;  // among what is kept
+    std::optional<int> guard;  // among what is kept
   };
   static constexpr vec<bool> step_wanted(const rule_site& s, const parts& n, const vec<bool>& wanted) {
     vec<bool> r{false};
@@ -216,7 +241,7 @@ struct scan {
     take(r.back.inputs, both.inputs, 1 + n.constants + n.carries, both.inputs.size());
     take(r.back.outputs, both.outputs, outputs, both.outputs.size());
     r.kept = kept.size();
-    if (n.guarding_carry() >= 0) r.guard = kept.find(both.inputs[n.guard]);
+    if (n.guarding_carry()) r.guard = kept.find(both.inputs[*n.guard]);
     r.forward = without_dead_entries(r.forward);
     r.back = without_dead_entries(r.back);
     return r;
@@ -227,7 +252,7 @@ struct scan {
   }
   static constexpr vec<int> augmented(const rule_site& s, const vec<bool>& wanted) {
     const parts n(s.e.attrs, s.operands.size(), s.e.results.size());
-    if (n.length < 0)
+    if (!n.length)
       throw "drx: while_loop without a bound has no reverse derivative: give it one, as in while_loop<100>(condition, body, init), or stop the gradient";
     const there_and_back step = split(s, n, wanted, {});
     return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{step.forward});
@@ -291,10 +316,12 @@ struct scan {
     for (int i = 0; i < carry_at.size(); ++i) region.output(out[sums + i]);
     for (int i = 0; i < sums; ++i) region.output(emit::accumulate(region, in[carry0 + carry_at.size() + i], out[i]));
     for (int i = sums + carry_at.size(); i < out.size(); ++i) region.output(out[i]);
-    int guard = n.guard > 0 && step.guard >= 0 ? kept0 + step.guard : n.guard;
-    if (n.guard > n.constants + n.carries) guard = n.guard - 1 - n.constants - n.carries + kept0 + step.kept;
-    const attributes a = attrs(n.length, !n.backwards, n.constants, carries, guard, n.keeps_all, n.products);
-    const vec<int> all = s.b.add(*s.e.prim, operands, a, vec<tape>{region.result()});
+    view there = n;
+    there.backwards = !n.backwards;
+    there.carries = carries;
+    if (step.guard) there.guard = kept0 + *step.guard;
+    if (n.guard > n.first_x()) there.guard = *n.guard - 1 - n.first_x() + kept0 + step.kept;
+    const vec<int> all = s.b.add(*s.e.prim, operands, there.make(), vec<tape>{region.result()});
 
     vec<int> r(s.operands.size(), zero_tangent);
     for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
@@ -319,7 +346,7 @@ struct scan {
     }
     const tape step = s.drivers.batch(body, in, n);
     vec<int> r;
-    if (p.guard > 0 && in[p.guard]) {
+    if (p.guard && in[*p.guard]) {
       r = batch_guarded(s.b, s.e, p, step, operands);
     } else {
       r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
@@ -330,12 +357,10 @@ struct scan {
   /// Where each element has a guard of its own the loop runs as long as there is one, and the others stay as they are.
   static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step, const vec<int>& batched) {
     // One guard for all stands behind the others of its kind: constants, carries or xs.
-    const int guard = p.guard - 1, last[] = {p.constants, p.constants + p.carries, p.constants + p.carries + p.xs};
+    const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
     const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
     const auto any = [](builder& t, int x, int axis) {
-      attributes a;
-      a.ints = {axis};
-      const int one = t.add1(prim::max_over, {emit::cast(t, x, dtype::int32)}, a);
+      const int one = emit::over_axes(t, prim::max_over, emit::cast(t, x, dtype::int32), {axis});
       return emit::cast(t, one, dtype::boolean);
     };
     vec<int> operands, inputs;
@@ -364,9 +389,11 @@ struct scan {
       region.output(chosen[i]);
     }
     if (out.size() == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
-    const attributes a =
-        attrs(p.length, p.backwards, p.constants + (kind == 0), p.carries + (kind == 1), last[kind] + 1, p.keeps_all, p.products);
-    const vec<int> r = b.add(*e.prim, operands, a, vec<tape>{region.result()});
+    view all_guarded = p;
+    all_guarded.constants += kind == 0;
+    all_guarded.carries += kind == 1;
+    all_guarded.guard = last[kind] + 1;
+    const vec<int> r = b.add(*e.prim, operands, all_guarded.make(), vec<tape>{region.result()});
     vec<int> results;
     for (int i = 0; i < r.size(); ++i)
       if (kind != 1 || i != p.carries) results.push_back(r[i]);
@@ -377,7 +404,7 @@ struct scan {
     if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, true)) return;
     const parts n(e.attrs, e.operands.size(), e.results.size());
     vec<bool> outputs = wanted;  // a carry is kept where its result is wanted, or where a kept output needs it
-    if (n.guarding_carry() >= 0) outputs[n.guarding_carry()] = true;
+    if (n.guarding_carry()) outputs[*n.guarding_carry()] = true;
     vec<bool> used;
     tape body;
     for (bool grown = true; grown;) {
@@ -390,28 +417,29 @@ struct scan {
         if (used[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
     }
     vec<bool> operands;
-    int constants = 0, carries = 0, guard = 0;
+    view left = n;
+    left.constants = left.carries = 0;
+    if (n.guard) left.guard = 0;
     for (int i = 0; i < e.operands.size(); ++i) {
       operands.push_back(used[i + 1]);
-      if (i < n.guard) guard += used[i + 1];
+      if (i < n.guard) *left.guard += used[i + 1];
       if (!used[i + 1]) continue;
-      constants += i < n.constants;
-      carries += i >= n.constants && i < n.constants + n.carries;
+      left.constants += n.is_constant(i);
+      left.carries += n.is_carry(i);
     }
     e.regions[0] = body;
     e.operands = filtered(e.operands, operands);
     e.results = filtered(e.results, outputs);
-    e.attrs.ints[2] = constants;
-    e.attrs.ints[3] = carries;
-    e.attrs.ints[4] = guard;
+    e.attrs = left.make();
   }
   static std::string print(const attributes& a) {
-    return (a.ints[0] < 0 ? "endless" : std::to_string(a.ints[0])) + (a.ints[1] ? " backwards" : "") + ", " + std::to_string(a.ints[2]) +
-           " constants, " + std::to_string(a.ints[3]) + " carries" + (a.ints[4] ? ", while input " + std::to_string(a.ints[4]) : "") +
-           (a.ints[5] ? ", keeps all" : "") +
-           (a.ints[6] == 1   ? ", may carry products"
-            : a.ints[6] == 2 ? ", carries no products"
-                             : "");
+    const view n(a);
+    return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " + std::to_string(n.constants) +
+           " constants, " + std::to_string(n.carries) + " carries" + (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
+           (n.keeps_all ? ", keeps all" : "") +
+           (n.products == loop_products::carried    ? ", may carry products"
+            : n.products == loop_products::computed ? ", carries no products"
+                                                    : "");
   }
   static tensor slice_of(const tensor& x, std::int64_t at) {
     tensor t(slice(x.type));
@@ -439,14 +467,14 @@ struct scan {
         if (y.type.depth > 0 && x->type.placed_like(y.type)) y = zeros_like(y.type, *x);
       }
     const auto guarded = [&](std::int64_t at) {
-      if (n.guard == 0) return true;
-      if (n.guarding_carry() >= 0) return carry[static_cast<std::size_t>(n.guarding_carry())].data<bool>()[0];
-      return v.in[static_cast<std::size_t>(n.guard - 1)]->data<bool>()[n.guard - 1 < n.constants ? 0 : at];
+      if (!n.guard) return true;
+      if (const auto own = n.guarding_carry()) return carry[static_cast<std::size_t>(*own)].data<bool>()[0];
+      return v.in[static_cast<std::size_t>(*n.guard - 1)]->data<bool>()[n.is_constant(*n.guard - 1) ? 0 : at];
     };
-    for (std::int64_t step = 0; n.length < 0 || step < n.length; ++step) {
-      const std::int64_t at = n.backwards ? n.length - 1 - step : step;
+    for (std::int64_t step = 0; !n.length || step < *n.length; ++step) {
+      const std::int64_t at = n.backwards ? *n.length - 1 - step : step;
       if (!guarded(at)) {
-        if (n.guarding_carry() >= 0) break;
+        if (n.guarding_carry()) break;
         continue;
       }
       tensor index(abstract_value(dtype::int32, {}));
@@ -492,7 +520,7 @@ constexpr tape with_broadcasts_inside(tape t) {
     for (int r : e.results) defining[r] = at;
     const bool loop = e.prim == &prim::scan;
     if (!loop && e.prim != &prim::cond) continue;
-    const int first = loop ? 0 : 1, last = loop ? static_cast<int>(e.attrs.ints[2]) : e.operands.size();
+    const int first = loop ? 0 : 1, last = loop ? prim::rules::scan::view(e).constants : e.operands.size();
     bool changed = false;
     for (int i = first; i < last; ++i) {
       const int d = defining[e.operands[i]];

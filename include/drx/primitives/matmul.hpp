@@ -6,13 +6,24 @@
 
 namespace drx {
 namespace prim::rules {
-struct matmul {  // ints: {first is transposed, second is transposed}; operands of one rank >= 2, equal leading extents
+struct matmul {  // operands of one rank >= 2, equal leading extents
+  struct view {  // ints: {first is transposed, second is transposed}
+    bool transposes_first, transposes_second;
+    constexpr view(bool first, bool second) : transposes_first(first), transposes_second(second) {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposes_first, transposes_second};
+      return a;
+    }
+    [[nodiscard]] constexpr bool transposes(int operand) const { return operand == 0 ? transposes_first : transposes_second; }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
     typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
     typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "matmul: types");
     for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
-    const bool tx = t.attrs.ints[0] != 0, ty = t.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(t.attrs);
     const int r = x.rank;
     typing::require(x[tx ? r - 2 : r - 1] == y[ty ? r - 1 : r - 2], "matmul: inner extents");
     shape s = x;
@@ -21,7 +32,7 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
     return {t.operands[0].with_shape(s)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(s.e);
     int r = zero_tangent;
     if (t[0] != zero_tangent) r = emit::times_matrix(s.b, t[0], s.operands[1], tx, ty);
     if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::times_matrix(s.b, s.operands[0], t[1], tx, ty));
@@ -30,14 +41,14 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(2, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(s.e);
     const int x = s.operands[0], y = s.operands[1], g = ct[0];
     if (wanted[0]) r[0] = tx ? emit::times_matrix(s.b, y, g, ty, true) : emit::times_matrix(s.b, g, y, false, !ty);
     if (wanted[1]) r[1] = ty ? emit::times_matrix(s.b, g, x, true, tx) : emit::times_matrix(s.b, x, g, !tx, false);
     return r;
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const bool tx = s.e.attrs.ints[0] != 0, ty = s.e.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(s.e);
     int x = s.operands[0], y = s.operands[1];
     if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {  // rows of the batch under each other: one product
       const shape from = s.b.shape(x);
@@ -57,35 +68,35 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
     return {written(s.b, *s.e.prim, x, y, tx, ty)};
   }
   static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
-    attributes a;
-    a.ints = {transpose_x, transpose_y};
-    return b.add1(p, {x, y}, a);
+    return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
   }
   /// Folds transposes of the last two axes into the product.
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *matmul_ptr(), o, a); }
   static constexpr const primitive* matmul_ptr();
   static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
     vec<int> operands = o;
-    attributes attrs = a;
+    view product(a);
     bool changed = false;
     for (int i = 0; i < 2; ++i) {
       const entry* e = b.definition(operands[i]);
       if (!e || !swaps_last_two(*e)) continue;
       operands[i] = e->operands[0];
-      attrs.ints[i] = 1 - attrs.ints[i];
+      bool& transposes = i == 0 ? product.transposes_first : product.transposes_second;
+      transposes = !transposes;
       changed = true;
     }
-    return changed ? b.add1(p, operands, attrs) : -1;
+    return changed ? b.add1(p, operands, product.make()) : -1;
   }
   static constexpr bool swaps_last_two(const entry& e) {
     if (e.prim != &prim::transpose) return false;
-    const int r = e.attrs.ints.size();
+    const int_list from = transpose::view(e).permutation;
+    const int r = from.size();
     for (int i = 0; i < r - 2; ++i)
-      if (e.attrs.ints[i] != i) return false;
-    return r >= 2 && e.attrs.ints[r - 2] == r - 1;
+      if (from[i] != i) return false;
+    return r >= 2 && from[r - 2] == r - 1;
   }
   static std::string print(const attributes& a) {
-    return a.ints[0] ? (a.ints[1] ? "T,T" : "T,N") : (a.ints[1] ? "N,T" : "N,N");
+    return std::string(view(a).transposes_first ? "T" : "N") + (view(a).transposes_second ? ",T" : ",N");
   }
   static void evaluate(evaluation& v) { add_products<false>(v); }
   template <bool ZeroWins>
@@ -97,7 +108,7 @@ struct matmul {  // ints: {first is transposed, second is transposed}; operands 
   static void add_products_of(evaluation& v) {
     // Added up in wider numbers: what is plain need not be inaccurate.
     using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
-    const bool tx = v.e.attrs.ints[0] != 0, ty = v.e.attrs.ints[1] != 0;
+    const auto [tx, ty] = view(v.e);
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
     const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
@@ -123,7 +134,7 @@ struct matmul_in_doubt : matmul {
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
     const int r = s.rank;
-    return is_floating(to.type) && (x.shape[a.ints[0] ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+    return is_floating(to.type) && (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *in_doubt_ptr(), o, a); }
   static constexpr const primitive* in_doubt_ptr();
@@ -157,8 +168,7 @@ constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_
 }
 constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
   using rules = prim::rules::matmul_in_doubt;
-  attributes a;
-  a.ints = {transpose_x, transpose_y};
+  const attributes a = rules::view(transpose_x, transpose_y).make();
   const vec<abstract_value> operands{b.type(x), b.type(y)};
   return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_in_doubt : prim::matmul, {x, y}, a);
 }

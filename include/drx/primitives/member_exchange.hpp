@@ -17,18 +17,19 @@ struct exchange {
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
 };
-struct member_permute : exchange {  // placement; ints: for each member the one whose value it gets, or -1: zeros
+struct member_permute : exchange {  // placement
+  using view = permute::view;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     return {permute::transposed(s, ct[0])};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
-  static void evaluate(evaluation& v) { apply(v.in[0]->members, v.e.attrs.ints, v.out[0]); }
-  static void apply(const std::vector<tensor>& from, const vec<std::int64_t>& source, tensor& to) {
+  static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).sources, v.out[0]); }
+  static void apply(const std::vector<tensor>& from, int_list source, tensor& to) {
     if (from.size() != static_cast<std::size_t>(source.size()))
       throw std::invalid_argument("drx: ppermute of " + std::to_string(source.size()) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
     for (auto m : source) {
-      if (m < 0) {
+      if (m == permute::nobody) {
         to.members.emplace_back(to.type.of_member());
       } else {
         to.members.push_back(from[static_cast<std::size_t>(m)]);
@@ -36,12 +37,23 @@ struct member_permute : exchange {  // placement; ints: for each member the one 
     }
   }
 };
-struct member_transpose : exchange {  // placement; ints: {n}: values are [n, ...] at n members; y[j] at member i is x[i] at j
+struct member_transpose : exchange {  // placement; values are [n, ...] at n members; y[j] at member i is x[i] at j
+  struct view {  // ints: {n}
+    std::int64_t members;
+    constexpr explicit view(std::int64_t n) : members(n) {}
+    constexpr explicit view(int_list a) : members(a[0]) {}
+    [[nodiscard]] constexpr attributes make(const placement_info* p) const {
+      attributes a;
+      a.placement = p;
+      a.ints = {members};
+      return a;
+    }
+  };
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
-  static void evaluate(evaluation& v) { apply(v.in[0]->members, v.e.attrs.ints[0], v.out[0]); }
+  static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).members, v.out[0]); }
   static void apply(const std::vector<tensor>& from, std::int64_t n, tensor& to) {
     if (from.size() != static_cast<std::size_t>(n))
       throw std::invalid_argument("drx: all_to_all of " + std::to_string(n) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));

@@ -48,7 +48,7 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
         grown = false;
         const vec<bool> inner = varying_values(e.regions[0], p, in);
         out = vec<bool>();
-        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard > 0 && in[n.guard]));  // members stop at other steps
+        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard && in[*n.guard]));  // members stop at other steps
         for (int i = 0; i < n.carries; ++i)
           if (out[i] && !in[1 + n.constants + i]) in[1 + n.constants + i] = grown = true;
       }
@@ -203,20 +203,26 @@ class member_function {
     const int x = e.operands[0], y = outer[x];
     attributes a;
     a.placement = p;
-    if (axis != p) return varies[x] ? emit::group_gather(b, y, e.attrs.ints[0], p) : emit::repeated(b, y, e.attrs.ints[0]);
+    if (axis != p) {
+      const std::int64_t n = prim::rules::all_gather::view(e).members;
+      return varies[x] ? emit::group_gather(b, y, n, p) : emit::repeated(b, y, n);
+    }
     if (prim::is_apart(e.prim)) return exchanged(e);
-    if (e.prim == &prim::all_gather) return varies[x] ? emit::gather(b, y, e.attrs.ints[0], p) : emit::repeated(b, y, e.attrs.ints[0]);
+    if (e.prim == &prim::all_gather) {
+      const std::int64_t n = prim::rules::all_gather::view(e).members;
+      return varies[x] ? emit::gather(b, y, n, p) : emit::repeated(b, y, n);
+    }
     if (e.prim == &prim::psum) {
       if (varies[x]) return emit::reduce_sum(b, y, p);
       return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
     }
     if (e.prim == &prim::first_member)
-      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, e.attrs.ints[0] != 0) : emit::constant(b, t.values[e.results[0]], 0);
+      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, prim::rules::first_member::view(e).largest) : emit::constant(b, t.values[e.results[0]], 0);
     return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
   }
   constexpr int exchanged(const entry& e) {
     attributes a = e.attrs;
-    if (e.prim == &prim::all_to_all) a.ints = {t.values[e.operands[0]].shape[0]};
+    if (e.prim == &prim::all_to_all) a = prim::rules::member_transpose::view(t.values[e.operands[0]].shape[0]).make(p);
     return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])}, a);
   }
   /// A branch with collectives: all members take the same one.
@@ -248,8 +254,8 @@ class member_function {
   /// A loop with collectives: around the maps, its carries and its stacks placed where they differ.
   constexpr vec<int> loop(const entry& e) {
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-    const int guard = n.guarding_carry() >= 0 ? e.results[n.guarding_carry()] : n.guard > 0 ? e.operands[n.guard - 1] : -1;
-    if (guard >= 0 && varies[guard]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
+    const auto guarding = n.guarding_carry();
+    if (n.guard && varies[guarding ? e.results[*guarding] : e.operands[*n.guard - 1]]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
     const tape& body = e.regions[0];
     vec<int> operands;
     vec<bool> differs{false};

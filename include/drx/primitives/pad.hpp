@@ -8,7 +8,19 @@
 
 namespace drx {
 namespace prim::rules {
-struct pad {  // ints: {low..., high..., interior...}, one of each per axis
+struct pad {
+  struct view {  // ints: {low..., high..., interior...}, one of each per axis
+    int_list lows, highs, interiors;
+    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
+    [[nodiscard]] constexpr int rank() const { return lows.size(); }
+    [[nodiscard]] constexpr std::int64_t low(int axis) const { return lows[axis]; }
+    [[nodiscard]] constexpr std::int64_t high(int axis) const { return highs[axis]; }
+    [[nodiscard]] constexpr std::int64_t interior(int axis) const { return interiors[axis]; }
+    [[nodiscard]] constexpr bool pads(int axis) const { return low(axis) != 0 || high(axis) != 0 || interior(axis) != 0; }
+
+   private:
+    constexpr view(int_list a, int rank) : lows(a.part(0, rank)), highs(a.part(rank, rank)), interiors(a.part(2 * rank, rank)) {}
+  };
   static constexpr std::int64_t covered(std::int64_t n, std::int64_t interior) {
     return n == 0 ? 0 : n + (n - 1) * interior;
   }
@@ -16,8 +28,9 @@ struct pad {  // ints: {low..., high..., interior...}, one of each per axis
     const shape from = t.operands[0].shape;
     typing::require(t.attrs.ints.size() == 3 * from.rank, "pad: not a padding for each axis");
     shape to;
+    const view zeros(t.attrs);
     for (int i = 0; i < from.rank; ++i) {
-      const auto low = t.attrs.ints[i], high = t.attrs.ints[from.rank + i], interior = t.attrs.ints[2 * from.rank + i];
+      const auto low = zeros.low(i), high = zeros.high(i), interior = zeros.interior(i);
       typing::require(low >= 0 && high >= 0 && interior >= 0, "pad: negative");
       to.push_back(low + covered(from[i], interior) + high);
     }
@@ -28,7 +41,7 @@ struct pad {  // ints: {low..., high..., interior...}, one of each per axis
     const shape from = s.b.shape(s.operands[0]);
     vec<std::int64_t> start, stop, stride;
     for (int i = 0; i < from.rank; ++i) {
-      const auto low = s.e.attrs.ints[i], interior = s.e.attrs.ints[2 * from.rank + i];
+      const auto low = view(s.e).low(i), interior = view(s.e).interior(i);
       start.push_back(low);
       stop.push_back(low + covered(from[i], interior));
       stride.push_back(interior + 1);
@@ -36,13 +49,11 @@ struct pad {  // ints: {low..., high..., interior...}, one of each per axis
     return {emit::slice(s.b, ct[0], start, stop, stride)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    const int rank = s.e.attrs.ints.size() / 3;
+    const view zeros(s.e);
     vec<std::int64_t> low{0}, high{0}, interior{0};
-    for (int i = 0; i < rank; ++i) {
-      low.push_back(s.e.attrs.ints[i]);
-      high.push_back(s.e.attrs.ints[rank + i]);
-      interior.push_back(s.e.attrs.ints[2 * rank + i]);
-    }
+    low.append(zeros.lows);
+    high.append(zeros.highs);
+    interior.append(zeros.interiors);
     return {emit::pad(s.b, s.operands[0], low, high, interior)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
@@ -53,11 +64,11 @@ struct pad {  // ints: {low..., high..., interior...}, one of each per axis
     return emit::is_constant(b, o[0], x) && x == 0 ? emit::constant(b, to, 0) : -1;
   }
   static std::string print(const attributes& a) {
-    const int rank = a.ints.size() / 3;
+    const view zeros(a);
     std::string text;
-    for (int i = 0; i < rank; ++i) {
-      text += (i ? ", " : "") + std::to_string(a.ints[i]) + "+" + std::to_string(a.ints[rank + i]);
-      if (a.ints[2 * rank + i] != 0) text += " every " + std::to_string(a.ints[2 * rank + i] + 1);
+    for (int i = 0; i < zeros.rank(); ++i) {
+      text += (i ? ", " : "") + std::to_string(zeros.low(i)) + "+" + std::to_string(zeros.high(i));
+      if (zeros.interior(i) != 0) text += " every " + std::to_string(zeros.interior(i) + 1);
     }
     return text;
   }
@@ -67,7 +78,7 @@ struct pad {  // ints: {low..., high..., interior...}, one of each per axis
     std::size_t i = 0;
     for_each_index(v.in[0]->type.shape, [&](const std::int64_t* at) {
       std::int64_t target[shape::max_rank] = {};
-      for (int k = 0; k < to.rank; ++k) target[k] = v.e.attrs.ints[k] + at[k] * (v.e.attrs.ints[2 * to.rank + k] + 1);
+      for (int k = 0; k < to.rank; ++k) target[k] = view(v.e).low(k) + at[k] * (view(v.e).interior(k) + 1);
       std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
                   &v.in[0]->bytes[width * i++], width);
     });

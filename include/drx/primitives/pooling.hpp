@@ -9,19 +9,21 @@ namespace drx {
 namespace prim::rules {
 /// Windows over the D axes before the last one, of x: [..., spatial..., channels]. Position k of the window at o is the input's
 /// o stride + k - low, which may lie outside.
-struct pooling {  // ints: {spatial axes D, transposed, windows, strides, low paddings, extents of the result}
-  struct relation {
+struct pooling {
+  struct view {  // ints: {spatial axes D, transposed, windows, strides, low paddings, extents of the result}
     int axes;
-    const vec<std::int64_t>& ints;
-    constexpr bool transposed() const { return ints[1] != 0; }
+    bool transposed;
+    constexpr explicit view(int_list a) : axes(a.number(0)), transposed(a.flag(1)), ints(a) {}
     constexpr std::int64_t window(int i) const { return ints[2 + i]; }
     constexpr std::int64_t stride(int i) const { return ints[2 + axes + i]; }
     constexpr std::int64_t low(int i) const { return ints[2 + 2 * axes + i]; }
     constexpr std::int64_t extent(int i) const { return ints[2 + 3 * axes + i]; }
+
+   private:
+    int_list ints;
   };
-  static constexpr relation of(const attributes& a) { return {static_cast<int>(a.ints[0]), a.ints}; }
   static constexpr vec<abstract_value> type(const typing& t) {
-    const relation w = of(t.attrs);
+    const view w(t.attrs);
     shape s = t.operands[0].shape;
     typing::require(s.rank >= w.axes + 1, "pooling: rank");
     typing::require(t.operands[0].type != dtype::boolean, "pooling: of bool");
@@ -33,7 +35,7 @@ struct pooling {  // ints: {spatial axes D, transposed, windows, strides, low pa
   }
   /// The attributes of the transpose, whose result has the spatial extents of s.
   static constexpr attributes turned(const attributes& a, const shape& s) {
-    const int axes = static_cast<int>(a.ints[0]);
+    const int axes = view(a).axes;
     attributes r = a;
     r.ints[1] = 1 - a.ints[1];
     for (int i = 0; i < axes; ++i) r.ints[2 + 3 * axes + i] = s[s.rank - 1 - axes + i];
@@ -46,8 +48,8 @@ struct pooling {  // ints: {spatial axes D, transposed, windows, strides, low pa
     return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
   }
   static std::string print(const attributes& a) {
-    const relation w = of(a);
-    std::string text = w.transposed() ? "T" : "";
+    const view w(a);
+    std::string text = w.transposed ? "T" : "";
     for (int i = 0; i < w.axes; ++i)
       text += (i ? ", " : text.empty() ? "" : " ") + std::to_string(w.extent(i)) + " of " + std::to_string(w.window(i)) + " every " +
               std::to_string(w.stride(i)) + " from " + std::to_string(-w.low(i));
@@ -55,7 +57,7 @@ struct pooling {  // ints: {spatial axes D, transposed, windows, strides, low pa
   }
   /// Calls f(element of the input, element of the output, position in the window) for each that is inside, window by window.
   template <class F>
-  static void for_each(const relation& w, const shape& in, const shape& out, F f) {
+  static void for_each(const view& w, const shape& in, const shape& out, F f) {
     shape outputs, inputs, windows;
     std::int64_t leading = 1;
     for (int i = 0; i < in.rank - 1 - w.axes; ++i) leading *= in[i];
@@ -88,12 +90,12 @@ struct window_sum : pooling {  // or, transposed, each element added to all elem
     return {s.b.add1(*s.e.prim, {ct[0]}, turned(s.e.attrs, s.b.shape(s.operands[0])))};
   }
   static void evaluate(evaluation& v) {
-    const relation w = of(v.e.attrs);
+    const view w(v.e);
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each(w, w.transposed() ? to : from, w.transposed() ? from : to, [&](auto i, auto o, std::int32_t) {
-        T& sum = v.out[0].data<T>()[w.transposed() ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed() ? o : i]);
+      for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t) {
+        T& sum = v.out[0].data<T>()[w.transposed ? i : o];
+        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
       });
     });
   }
@@ -110,7 +112,7 @@ struct window_argmax : pooling {
     for (std::int64_t o = 0; o < v.out[0].size(); ++o) winner[o] = -1;
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
       std::vector<T> best(static_cast<std::size_t>(v.out[0].size()));
-      for_each(of(v.e.attrs), from, to, [&](auto i, auto o, std::int32_t position) {
+      for_each(view(v.e), from, to, [&](auto i, auto o, std::int32_t position) {
         const T x = v.in[0]->data<T>()[i], y = best[static_cast<std::size_t>(o)];
         if (winner[o] >= 0 && !(x > y) && (x == x || y != y)) return;
         winner[o] = position;
@@ -123,7 +125,7 @@ struct window_argmax : pooling {
 struct window_select : pooling {  // operands x, positions: of each window the element at that position, 0 for -1; or its transpose
   static constexpr vec<abstract_value> type(const typing& t) {
     const vec<abstract_value> r = pooling::type(t);
-    typing::require(t.operands[1].type == dtype::int32 && t.operands[1].shape == (t.attrs.ints[1] ? t.operands[0] : r[0]).shape,
+    typing::require(t.operands[1].type == dtype::int32 && t.operands[1].shape == (view(t.attrs).transposed ? t.operands[0] : r[0]).shape,
                     "window_select: not a position for each window");
     return r;
   }
@@ -135,14 +137,14 @@ struct window_select : pooling {  // operands x, positions: of each window the e
     return {s.b.add1(*s.e.prim, {ct[0], s.operands[1]}, turned(s.e.attrs, s.b.shape(s.operands[0]))), zero_tangent};
   }
   static void evaluate(evaluation& v) {
-    const relation w = of(v.e.attrs);
+    const view w(v.e);
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     const std::int32_t* winner = v.in[1]->data<std::int32_t>();
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each(w, w.transposed() ? to : from, w.transposed() ? from : to, [&](auto i, auto o, std::int32_t position) {
+      for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t position) {
         if (winner[o] != position) return;
-        T& sum = v.out[0].data<T>()[w.transposed() ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed() ? o : i]);
+        T& sum = v.out[0].data<T>()[w.transposed ? i : o];
+        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
       });
     });
   }
@@ -164,7 +166,7 @@ struct window_max : pooling {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       T* best = v.out[0].data<T>();
       for (std::int64_t o = 0; o < v.out[0].size(); ++o) best[o] = least<T>();
-      for_each(of(v.e.attrs), v.in[0]->type.shape, v.out[0].type.shape, [&](auto i, auto o, std::int32_t) {
+      for_each(view(v.e), v.in[0]->type.shape, v.out[0].type.shape, [&](auto i, auto o, std::int32_t) {
         const T x = v.in[0]->data<T>()[i];
         if (x > best[o] || x != x) best[o] = x;
       });

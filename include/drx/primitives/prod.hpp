@@ -39,14 +39,13 @@ struct prod : over_axes {
   }
   /// Axes that are not neighbours: one run of neighbours after the other.
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const int n = a.ints.size();
+    const int n = view(a).axes.size();
     if (n == 0) return o[0];
     int first = n - 1;
-    while (first > 0 && a.ints[first - 1] + 1 == a.ints[first]) --first;
+    while (first > 0 && view(a).axes[first - 1] + 1 == view(a).axes[first]) --first;
     if (first == 0) return -1;
-    attributes last, rest;
-    for (int i = 0; i < n; ++i) (i < first ? rest : last).ints.push_back(a.ints[i]);
-    return b.add1(*prim_ptr(), {b.add1(*prim_ptr(), o, last)}, rest);
+    const int_list axes = view(a).axes;
+    return emit::over_axes(b, *prim_ptr(), emit::over_axes(b, *prim_ptr(), o[0], axes.from(first)), axes.part(0, first));
   }
   static constexpr const primitive* prim_ptr();
   static void evaluate(evaluation& v) {

@@ -14,9 +14,14 @@ namespace drx {
 using prng_key = array<std::int32_t, 2>;
 
 namespace prim::rules {
-/// ints: {what, extents...}. The operand is a key, or keys along leading axes, which the result has too.
+/// The operand is a key, or keys along leading axes, which the result has too.
 struct random_bits {
   enum kind : std::int8_t { bits32, bits64, keys };  // keys: both words, along a last axis
+  struct view {  // ints: {what, extents...}
+    kind what;
+    int_list extents;
+    constexpr explicit view(int_list a) : what(static_cast<kind>(a[0])), extents(a.from(1)) {}
+  };
   static constexpr word_pair key_from(const std::int32_t* words) {
     return {static_cast<std::uint32_t>(words[0]), static_cast<std::uint32_t>(words[1])};
   }
@@ -43,9 +48,10 @@ struct random_bits {
     const shape key = t.operands[0].shape;
     shape s;
     for (int i = 0; i + 1 < key.rank; ++i) s.push_back(key[i]);
-    for (int i = 1; i < t.attrs.ints.size(); ++i) s.push_back(t.attrs.ints[i]);
-    if (t.attrs.ints[0] == keys) s.push_back(2);
-    return {abstract_value(t.attrs.ints[0] == bits64 ? dtype::int64 : dtype::int32, s)};
+    const view drawn(t.attrs);
+    for (auto n : drawn.extents) s.push_back(n);
+    if (drawn.what == keys) s.push_back(2);
+    return {abstract_value(drawn.what == bits64 ? dtype::int64 : dtype::int32, s)};
   }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
@@ -54,9 +60,8 @@ struct random_bits {
   }
   static std::string print(const attributes& a) {
     constexpr const char* names[] = {"32 bits", "64 bits", "keys"};
-    std::string text = names[a.ints[0]];
-    for (int i = 1; i < a.ints.size(); ++i) text += (i > 1 ? "," : ": ") + std::to_string(a.ints[i]);
-    return text;
+    const view drawn(a);
+    return names[drawn.what] + std::string(drawn.extents.size() > 0 ? ": " : "") + list_of(drawn.extents);
   }
   template <kind What, class T>
   static void evaluate_as(evaluation& v) {
@@ -66,7 +71,7 @@ struct random_bits {
         write<What>(key_from(v.in[0]->data<std::int32_t>() + 2 * k), static_cast<std::uint64_t>(i), v.out[0].data<T>() + k * each);
   }
   static void evaluate(evaluation& v) {
-    switch (v.e.attrs.ints[0]) {
+    switch (view(v.e).what) {
       case bits32: return evaluate_as<bits32, std::int32_t>(v);
       case bits64: return evaluate_as<bits64, std::int64_t>(v);
       default: return evaluate_as<keys, std::int32_t>(v);

@@ -6,7 +6,14 @@
 
 namespace drx {
 namespace prim::rules {
-struct over_axes {  // ints: the axes, ascending
+struct over_axes {
+  struct view {  // ints: the axes, ascending
+    int_list axes;
+    constexpr explicit view(int_list a) : axes(a) {}
+    [[nodiscard]] constexpr bool is_only(int axis) const { return axes.size() == 1 && axes[0] == axis; }
+    /// Whether each axis is the next one.
+    [[nodiscard]] constexpr bool are_neighbours() const { return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1; }
+  };
   static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
     shape r;
     for (int i = 0; i < s.rank; ++i)
@@ -75,7 +82,7 @@ struct sum : over_axes {
       if (squares >= 0) return squares;
       const int inner = inside_of_reshape(b, o[0], a);
       if (inner >= 0) return inner;
-      const bool first = a.ints.size() == 1 && a.ints[0] == 0;
+      const bool first = view(a).is_only(0);
       const int scattered = first ? emit::sum_of_scattered(b, o[0]) : -1;
       return scattered >= 0 ? scattered : over_axes::simplify(b, o, a);
     }
@@ -86,7 +93,7 @@ struct sum : over_axes {
   /// The sum over the first axis of what a reshape keeps behind it: the reshape can wait.
   static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
     const entry* e = b.definition(x);
-    if (!e || e->prim != reshape::prim_ptr() || a.ints.size() != 1 || a.ints[0] != 0) return -1;
+    if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
     const int from = e->operands[0];
     const shape before = b.shape(from), after = b.shape(x);
     if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;  // (of no elements the rests may differ)
@@ -95,8 +102,8 @@ struct sum : over_axes {
   /// The sum over a batch of outer products is one product of matrices.
   static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
     const entry* e = b.definition(x);
-    if (!e || !emit::is_matmul(*e) || a.ints.size() != 1 || a.ints[0] != 0 || b.shape(x).rank != 3) return -1;
-    const bool tx = e->attrs.ints[0] != 0;
+    if (!e || !emit::is_matmul(*e) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
+    const bool tx = matmul::view(*e).transposes_first;
     const int p = e->operands[0], q = e->operands[1];
     const shape from = b.shape(x), ps = b.shape(p);
     if (ps[tx ? 1 : 2] != 1) return -1;
@@ -110,7 +117,7 @@ struct sum : over_axes {
     const entry* e = b.definition(square->operands[0]);
     if (!e || !emit::is_matmul(*e)) return -1;
     const int p = e->operands[0], q = e->operands[1];
-    if (b.shape(p)[e->attrs.ints[0] != 0 ? 0 : 1] != 1) return -1;
+    if (b.shape(p)[matmul::view(*e).transposes_first ? 0 : 1] != 1) return -1;
     const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
     return emit::mul(b, left, right);
   }
@@ -164,11 +171,12 @@ inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>
 }  // namespace prim
 
 namespace emit {
-constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) {
+constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes) {
   attributes a;
   a.ints = axes;
-  return b.add1(prim::sum, {x}, a);
+  return b.add1(reduction, {x}, a);
 }
+constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) { return over_axes(b, prim::sum, x, axes); }
 }  // namespace emit
 
 namespace detail {
@@ -193,11 +201,7 @@ struct reduced_axes {
 template <class A, int... Axes>
 constexpr auto reduce_axes(const primitive& p, const A& x) {
   using axes = reduced_axes<A, Axes...>;
-  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) {
-    attributes a;
-    a.ints = axes::list();
-    return b.add1(p, {id}, a);
-  });
+  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
 }
 template <class A, int... Axes>
 concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;

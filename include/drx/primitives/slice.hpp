@@ -9,13 +9,34 @@
 namespace drx {
 namespace prim::rules {
 // cut-begin slice_rules
-struct slice {  // ints: {starts..., stops..., strides...}, one of each per axis
+struct slice {
+  struct view {  // ints: {starts..., stops..., strides...}, one of each per axis
+    int_list starts, stops, strides;
+    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
+    [[nodiscard]] constexpr int rank() const { return starts.size(); }
+    [[nodiscard]] constexpr std::int64_t start(int axis) const { return starts[axis]; }
+    [[nodiscard]] constexpr std::int64_t stop(int axis) const { return stops[axis]; }
+    [[nodiscard]] constexpr std::int64_t stride(int axis) const { return strides[axis]; }
+    /// Whether it is the whole axis, of extent n.
+    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const { return start(axis) == 0 && stop(axis) == n && stride(axis) == 1; }
+
+   private:
+    constexpr view(int_list a, int rank) : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
+  };
+  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops, const vec<std::int64_t>& strides) {
+    attributes a;
+    a.ints = starts;
+    a.ints.append(stops);
+    a.ints.append(strides);
+    return a;
+  }
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape from = t.operands[0].shape;
     typing::require(t.attrs.ints.size() == 3 * from.rank, "slice: not a range for each axis");
     shape to;
+    const view range(t.attrs);
     for (int i = 0; i < from.rank; ++i) {
-      const auto start = t.attrs.ints[i], stop = t.attrs.ints[from.rank + i], stride = t.attrs.ints[2 * from.rank + i];
+      const auto start = range.start(i), stop = range.stop(i), stride = range.stride(i);
       typing::require(0 <= start && start <= stop && stop <= from[i] && stride >= 1, "slice: out of range");
       to.push_back((stop - start + stride - 1) / stride);
     }
@@ -26,7 +47,7 @@ struct slice {  // ints: {starts..., stops..., strides...}, one of each per axis
     const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
     vec<std::int64_t> low, high, interior;
     for (int i = 0; i < from.rank; ++i) {
-      const auto start = s.e.attrs.ints[i], stride = s.e.attrs.ints[2 * from.rank + i];
+      const auto start = view(s.e).start(i), stride = view(s.e).stride(i);
       const auto covered = to[i] == 0 ? 0 : (to[i] - 1) * stride + 1;
       low.push_back(start);
       high.push_back(from[i] - start - covered);
@@ -35,13 +56,11 @@ struct slice {  // ints: {starts..., stops..., strides...}, one of each per axis
     return {emit::pad(s.b, ct[0], low, high, interior)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
-    const int rank = s.e.attrs.ints.size() / 3;
+    const view range(s.e);
     vec<std::int64_t> start{0}, stop{n}, stride{1};
-    for (int i = 0; i < rank; ++i) {
-      start.push_back(s.e.attrs.ints[i]);
-      stop.push_back(s.e.attrs.ints[rank + i]);
-      stride.push_back(s.e.attrs.ints[2 * rank + i]);
-    }
+    start.append(range.starts);
+    stop.append(range.stops);
+    stride.append(range.strides);
     return {emit::slice(s.b, s.operands[0], start, stop, stride)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
@@ -52,21 +71,22 @@ struct slice {  // ints: {starts..., stops..., strides...}, one of each per axis
     return emit::is_constant(b, o[0], x) ? emit::constant(b, to, x) : -1;
   }
   static std::string print(const attributes& a) {
-    const int rank = a.ints.size() / 3;
+    const view range(a);
     std::string text;
-    for (int i = 0; i < rank; ++i) {
-      text += (i ? ", " : "") + std::to_string(a.ints[i]) + ":" + std::to_string(a.ints[rank + i]);
-      if (a.ints[2 * rank + i] != 1) text += ":" + std::to_string(a.ints[2 * rank + i]);
+    for (int i = 0; i < range.rank(); ++i) {
+      text += (i ? ", " : "") + std::to_string(range.start(i)) + ":" + std::to_string(range.stop(i));
+      if (range.stride(i) != 1) text += ":" + std::to_string(range.stride(i));
     }
     return text;
   }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    const view range(v.e);
     std::size_t i = 0;
     for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
       std::int64_t source[shape::max_rank] = {};
-      for (int k = 0; k < from.rank; ++k) source[k] = v.e.attrs.ints[k] + at[k] * v.e.attrs.ints[2 * from.rank + k];
+      for (int k = 0; k < from.rank; ++k) source[k] = range.start(k) + at[k] * range.stride(k);
       std::memcpy(&v.out[0].bytes[width * i++],
                   &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
     });
@@ -89,11 +109,7 @@ inline constexpr primitive slice{.name = "slice",
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
                     const vec<std::int64_t>& stride) {
-  attributes a;
-  a.ints = start;
-  a.ints.append(stop);
-  a.ints.append(stride);
-  return b.add1(prim::slice, {x}, a);
+  return b.add1(prim::slice, {x}, prim::rules::slice::make(start, stop, stride));
 }
 }  // namespace emit
 // cut-end slice_object

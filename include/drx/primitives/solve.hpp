@@ -45,7 +45,17 @@ struct lu_factors {  // results: L below the diagonal of U, in one matrix; for e
   }
 };
 
-struct lu_solve {  // ints: {transposed}; operands A, its two factors, Y; op(A) X = Y. A itself is read by derivatives only
+struct lu_solve {  // operands A, its two factors, Y; op(A) X = Y. A itself is read by derivatives only
+  struct view {  // ints: {transposed}
+    bool transposed;
+    constexpr explicit view(bool is_transposed) : transposed(is_transposed) {}
+    constexpr explicit view(int_list a) : transposed(a.flag(0)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposed};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0], y = t.operands[3];
     typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32, "lu_solve: not the factors of the matrix");
@@ -54,12 +64,10 @@ struct lu_solve {  // ints: {transposed}; operands A, its two factors, Y; op(A) 
     return {y};
   }
   static constexpr int solve(const rule_site& s, int y, bool transposed) {
-    attributes a;
-    a.ints = {transposed};
-    return s.b.add1(*s.e.prim, {s.operands[0], s.operands[1], s.operands[2], y}, a);
+    return s.b.add1(*s.e.prim, {s.operands[0], s.operands[1], s.operands[2], y}, view(transposed).make());
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool transposed = s.e.attrs.ints[0] != 0;
+    const bool transposed = view(s.e).transposed;
     int r = t[3];
     if (t[0] != zero_tangent) r = emit::subtract_from(s.b, r, emit::matmul(s.b, t[0], s.results[0], transposed, false));
     return {r == zero_tangent ? r : solve(s, r, transposed)};
@@ -67,7 +75,7 @@ struct lu_solve {  // ints: {transposed}; operands A, its two factors, Y; op(A) 
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(4, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const bool transposed = s.e.attrs.ints[0] != 0;
+    const bool transposed = view(s.e).transposed;
     const int g = solve(s, ct[0], !transposed), x = s.results[0];
     if (wanted[0]) r[0] = emit::neg(s.b, emit::matmul(s.b, transposed ? x : g, transposed ? g : x, false, true));
     if (wanted[3]) r[3] = g;
@@ -78,16 +86,16 @@ struct lu_solve {  // ints: {transposed}; operands A, its two factors, Y; op(A) 
     if (batched[0] || batched[1] || batched[2] || from.rank != 3) return square_matrix::batch(s, batched, n);
     const int aside = emit::transpose(s.b, s.operands[3], {1, 0, 2});  // one matrix: more columns
     const int wide = emit::reshape(s.b, aside, make_shape(from[1], n * from[2]));
-    const int solved = emit::reshape(s.b, solve(s, wide, s.e.attrs.ints[0] != 0), make_shape(from[1], n, from[2]));
+    const int solved = emit::reshape(s.b, solve(s, wide, view(s.e).transposed), make_shape(from[1], n, from[2]));
     return {emit::transpose(s.b, solved, {1, 0, 2})};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double y = 1;
     return emit::is_constant(b, o[3], y) && y == 0 ? o[3] : -1;
   }
-  static std::string print(const attributes& a) { return a.ints[0] ? "T" : "N"; }
+  static std::string print(const attributes& a) { return view(a).transposed ? "T" : "N"; }
   static void evaluate(evaluation& v) {
-    const bool transposed = v.e.attrs.ints[0] != 0;
+    const bool transposed = view(v.e).transposed;
     const shape s = v.out[0].type.shape;
     const auto n = s[s.rank - 2], columns = s.last();
     v.out[0].bytes = v.in[3]->bytes;
@@ -116,10 +124,8 @@ struct logdet {  // operands A, its two factors
     return {t.operands[0].with_shape(s)};
   }
   static constexpr int slope(const rule_site& s) {  // the transpose of the inverse
-    attributes transposed;
-    transposed.ints = {1};
     const int identity = emit::identity_like(s.b, s.operands[0]);
-    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, transposed);
+    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, lu_solve::view(true).make());
   }
   static constexpr const primitive* lu_solve_ptr();
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -176,10 +182,8 @@ constexpr int solve(builder& b, int a, int y, bool transposed) {
   const vec<int> factors = b.add(prim::lu_factors, {a});
   shape matrices = b.shape(y);
   matrices[matrices.rank - 1] = matrices[matrices.rank - 2];
-  attributes form;
-  form.ints = {transposed};
   return b.add1(prim::lu_solve, {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
-                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, form);
+                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, prim::rules::lu_solve::view(transposed).make());
 }
 constexpr int logdet(builder& b, int a) {
   const vec<int> factors = b.add(prim::lu_factors, {a});

@@ -6,12 +6,22 @@
 
 namespace drx {
 namespace prim::rules {
-/// ints: {axis, batch}; x [batch..., before..., n, behind...] with n at the axis, indices [batch..., any...]; the result is
+/// x [batch..., before..., n, behind...] with n at the axis, indices [batch..., any...]; the result is
 /// [batch..., before..., any..., behind...].
 struct take {
+  struct view {  // ints: {axis, batch}
+    int axis, batch;
+    constexpr view(int at, int batch_axes) : axis(at), batch(batch_axes) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.number(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, batch};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, indices = t.operands[1].shape;
-    const int axis = static_cast<int>(t.attrs.ints[0]), batch = static_cast<int>(t.attrs.ints[1]);
+    const auto [axis, batch] = view(t.attrs);
     typing::require(is_integer(t.operands[1].type), "take: the indices are no integers");
     typing::require(batch <= axis && axis < x.rank, "take: no such axis");
     typing::require(x.rank - 1 + indices.rank - batch <= shape::max_rank, "take: too many axes");
@@ -27,17 +37,17 @@ struct take {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    const int axis = static_cast<int>(s.e.attrs.ints[0]), batch = static_cast<int>(s.e.attrs.ints[1]);
+    const auto [axis, batch] = view(s.e);
     const shape from = s.b.shape(s.operands[0]);
     return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from), zero_tangent};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    attributes a = s.e.attrs;
-    ++a.ints[0];
-    if (!batched[1] && a.ints[1] == 0) return {s.b.add1(*s.e.prim, s.operands, a)};             // an axis more before it
-    if (!batched[0] && a.ints[1] == 0 && a.ints[0] == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};  // more indices
-    ++a.ints[1];
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+    view a(s.e);
+    ++a.axis;
+    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};      // an axis more before it
+    if (!batched[0] && a.batch == 0 && a.axis == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};  // more indices
+    ++a.batch;
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double x = 0;
@@ -46,7 +56,8 @@ struct take {
     return emit::constant(b, type({from, a, {}})[0], x);
   }
   static std::string print(const attributes& a) {
-    return "axis=" + std::to_string(a.ints[0]) + (a.ints[1] ? "; batch=" + std::to_string(a.ints[1]) : "");
+    const auto [axis, batch] = view(a);
+    return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
   }
   /// For an index `at` of the gathered side [batch..., before..., any..., behind...] that of the element [..., n, ...] it is of.
   static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at, std::int64_t* element) {
@@ -60,7 +71,7 @@ struct take {
   }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape;
-    const int axis = static_cast<int>(v.e.attrs.ints[0]), batch = static_cast<int>(v.e.attrs.ints[1]);
+    const int axis = view(v.e).axis, batch = view(v.e).batch;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::size_t i = 0;
     for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
@@ -71,21 +82,33 @@ struct take {
     });
   }
 };
-/// The transpose of take: zeros to which each update is added where it was taken from. ints: {axis, batch, n};
+/// The transpose of take: zeros to which each update is added where it was taken from;
 /// indices [batch..., any...], updates [batch..., before..., any..., behind...]; the result is [batch..., before..., n, behind...].
 struct scatter {
+  struct view {  // ints: {axis, batch, extent of the result's axis}
+    int axis, batch;
+    std::int64_t extent;
+    constexpr view(int at, int batch_axes, std::int64_t n) : axis(at), batch(batch_axes), extent(n) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.number(1), a[2]) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, batch, extent};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape indices = t.operands[0].shape, updates = t.operands[1].shape;
-    const int axis = static_cast<int>(t.attrs.ints[0]), batch = static_cast<int>(t.attrs.ints[1]), any = indices.rank - batch;
+    const auto [axis, batch, extent] = view(t.attrs);
+    const int any = indices.rank - batch;
     typing::require(is_integer(t.operands[0].type), "scatter: the indices are no integers");
     typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
     typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
     shape to = indexing::common_batch(indices, updates, batch);
     for (int i = 0; i < any; ++i) typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
     for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
-    to.push_back(t.attrs.ints[2]);
+    to.push_back(extent);
     for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
-    typing::require(t.attrs.ints[2] > 0 || updates.size() == 0, "scatter: into an axis without elements");
+    typing::require(extent > 0 || updates.size() == 0, "scatter: into an axis without elements");
     return {t.operands[1].with_shape(to)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -93,15 +116,15 @@ struct scatter {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent || !wanted[1]) return {zero_tangent, zero_tangent};
-    const int taken = emit::take(s.b, ct[0], s.operands[0], static_cast<int>(s.e.attrs.ints[0]), static_cast<int>(s.e.attrs.ints[1]));
+    const int taken = emit::take(s.b, ct[0], s.operands[0], view(s.e).axis, view(s.e).batch);
     return {zero_tangent, indexing::summed_to(s.b, taken, s.b.shape(s.operands[1]))};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    attributes a = s.e.attrs;
-    ++a.ints[0];
-    if (!batched[0] && a.ints[1] == 0) return {s.b.add1(*s.e.prim, s.operands, a)};
-    ++a.ints[1];
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+    view a(s.e);
+    ++a.axis;
+    if (!batched[0] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
+    ++a.batch;
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double x = 0;
@@ -111,7 +134,7 @@ struct scatter {
   }
   static void evaluate(evaluation& v) {
     const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
-    const int axis = static_cast<int>(v.e.attrs.ints[0]), batch = static_cast<int>(v.e.attrs.ints[1]);
+    const int axis = view(v.e).axis, batch = view(v.e).batch;
     shape each = updates;  // the updates of each batch element
     for (int i = 0; i < batch; ++i) each[i] = to[i];
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
@@ -147,14 +170,10 @@ inline constexpr primitive scatter{.name = "scatter",
 }  // namespace prim
 namespace emit {
 constexpr int take(builder& b, int x, int indices, int axis, int batch) {
-  attributes a;
-  a.ints = {axis, batch};
-  return b.add1(prim::take, {x, indices}, a);
+  return b.add1(prim::take, {x, indices}, prim::rules::take::view(axis, batch).make());
 }
 constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n) {
-  attributes a;
-  a.ints = {axis, batch, n};
-  return b.add1(prim::scatter, {indices, updates}, a);
+  return b.add1(prim::scatter, {indices, updates}, prim::rules::scatter::view(axis, batch, n).make());
 }
 /// The sum over the first axis of a batch that was scattered, or of which each has one row of zeros replaced: all go into one
 /// array, and the batch of arrays is never made. Of a sum of such as well (from the left, as cotangents add up). -1 where x is none.
@@ -171,13 +190,13 @@ constexpr int sum_of_scattered(builder& b, int x) {
     return first < 0 ? add(b, rest, second) : add(b, first, rest);
   }
   if (e->prim == &prim::scatter) {
-    const int indices = e->operands[0], updates = e->operands[1], axis = static_cast<int>(e->attrs.ints[0]);
-    const auto batch = e->attrs.ints[1], n = e->attrs.ints[2];
+    const int indices = e->operands[0], updates = e->operands[1];
+    const auto [axis, batch, n] = prim::rules::scatter::view(*e);
     if (axis > 0 && batch == 0) return scatter(b, indices, sum(b, updates, {0}), axis - 1, 0, n);
     if (axis != 1 || batch != 1 || b.shape(indices)[0] != b.shape(updates)[0]) return -1;
     return scatter(b, indices, updates, 0, 0, n);
   }
-  if (e->prim == &prim::update_slice && e->attrs.ints[0] == 1) {
+  if (e->prim == &prim::update_slice && prim::rules::update_slice::view(*e).batch == 1) {
     const int piece = e->operands[1], starts = e->operands[2];
     const shape rows = b.shape(piece), at = b.shape(starts);
     double zero = 1;

@@ -10,18 +10,24 @@ namespace prim::rules {
 struct triangular_form {
   bool right = false, lower = true, transposed = false, unit = false;
 };
-struct triangular_solve {  // ints: {right, lower, transposed, unit}; operands A, Y of one rank, equal leading extents
-  static constexpr triangular_form form(const attributes& a) {
-    return {a.ints[0] != 0, a.ints[1] != 0, a.ints[2] != 0, a.ints[3] != 0};
-  }
+struct triangular_solve {  // operands A, Y of one rank, equal leading extents
+  struct view : triangular_form {  // ints: {right, lower, transposed, unit}
+    constexpr view(bool is_right, bool is_lower, bool is_transposed, bool is_unit) : triangular_form{is_right, is_lower, is_transposed, is_unit} {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1), a.flag(2), a.flag(3)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {right, lower, transposed, unit};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0], y = t.operands[1];
     typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "triangular_solve: types or batches differ");
-    typing::require(a.shape.last() == y.shape[y.shape.rank - (t.attrs.ints[0] ? 1 : 2)], "triangular_solve: inner extents");
+    typing::require(a.shape.last() == y.shape[y.shape.rank - (view(t.attrs).right ? 1 : 2)], "triangular_solve: inner extents");
     return {y};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const triangular_form form = triangular_solve::form(s.e.attrs);
+    const view form(s.e);
     int r = t[1];
     if (t[0] != zero_tangent) {  // of op(A) X = Y: op(A) dX = dY - op(dA) X
       const int da = emit::triangle(s.b, t[0], form.lower, form.unit), x = s.results[0];
@@ -31,10 +37,10 @@ struct triangular_solve {  // ints: {right, lower, transposed, unit}; operands A
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
-    const triangular_form form = triangular_solve::form(s.e.attrs);
-    attributes turned = s.e.attrs;
-    turned.ints[2] = !form.transposed;
-    const int x = s.results[0], g = s.b.add1(*s.e.prim, {s.operands[0], ct[0]}, turned);
+    const view form(s.e);
+    view turned = form;
+    turned.transposed = !form.transposed;
+    const int x = s.results[0], g = s.b.add1(*s.e.prim, {s.operands[0], ct[0]}, turned.make());
     vec<int> r{zero_tangent, wanted[1] ? g : zero_tangent};
     if (wanted[0]) {
       const bool g_first = form.right == form.transposed;
@@ -45,28 +51,28 @@ struct triangular_solve {  // ints: {right, lower, transposed, unit}; operands A
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const shape from = s.b.shape(s.operands[1]);
-    const bool rows = s.e.attrs.ints[0] != 0;
+    view as_rows(s.e);
+    const bool rows = as_rows.right;
     if (batched[0] || from.rank != 3 || (!rows && from[2] != 1)) return square_matrix::batch(s, batched, n);
     // One matrix: the batch is more rows. A column is a row of the transposed system.
-    attributes as_rows = s.e.attrs;
-    as_rows.ints[0] = 1;
-    if (!rows) as_rows.ints[2] = !as_rows.ints[2];
+    as_rows.right = true;
+    if (!rows) as_rows.transposed = !as_rows.transposed;
     const int tall = emit::reshape(s.b, s.operands[1], make_shape(rows ? n * from[1] : n, from[rows ? 2 : 1]));
-    return {emit::reshape(s.b, s.b.add1(*s.e.prim, {s.operands[0], tall}, as_rows), from)};
+    return {emit::reshape(s.b, s.b.add1(*s.e.prim, {s.operands[0], tall}, as_rows.make()), from)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double y = 1;
     if (emit::is_constant(b, o[1], y) && y == 0) return o[1];
     const entry* e = b.definition(o[0]);
     if (!e || !matmul::swaps_last_two(*e)) return -1;
-    attributes turned = a;  // the lower triangle of a transpose is the upper one
-    turned.ints[1] = !turned.ints[1];
-    turned.ints[2] = !turned.ints[2];
-    return b.add1(*prim_ptr(), {e->operands[0], o[1]}, turned);
+    view turned(a);  // the lower triangle of a transpose is the upper one
+    turned.lower = !turned.lower;
+    turned.transposed = !turned.transposed;
+    return b.add1(*prim_ptr(), {e->operands[0], o[1]}, turned.make());
   }
   static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) {
-    const triangular_form form = triangular_solve::form(a);
+    const view form(a);
     return std::string(form.right ? "right " : "") + (form.unit ? "unit " : "") + (form.lower ? "lower" : "upper") + (form.transposed ? " T" : "");
   }
   /// X op(A) = Y for one row, or op(A) X = Y for one column, whose elements are `step` apart: x holds Y, then X.
@@ -83,7 +89,7 @@ struct triangular_solve {  // ints: {right, lower, transposed, unit}; operands A
     }
   }
   static void evaluate(evaluation& v) {
-    const triangular_form form = triangular_solve::form(v.e.attrs);
+    const view form(v.e);
     const shape from = v.in[0]->type.shape, s = v.out[0].type.shape;
     const auto n = from.last(), size = s[s.rank - 2] * s[s.rank - 1], others = n == 0 ? 0 : size / n;
     v.out[0].bytes = v.in[1]->bytes;
@@ -111,9 +117,7 @@ constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::t
 }  // namespace prim
 namespace emit {
 constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower, bool transposed, bool unit) {
-  attributes form;
-  form.ints = {right, lower, transposed, unit};
-  return b.add1(prim::triangular_solve, {a, y}, form);
+  return b.add1(prim::triangular_solve, {a, y}, prim::rules::triangular_solve::view(right, lower, transposed, unit).make());
 }
 }  // namespace emit
 

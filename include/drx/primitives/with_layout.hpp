@@ -5,14 +5,33 @@
 #else
 #pragma once
 
+#include <optional>
+
 namespace drx {
 namespace prim::rules {
-struct with_layout {  // placement: the axis of the mesh; ints: {how many shards, the array's axis, or -1: replicated}
+struct with_layout {  // placement: the axis of the mesh
+  struct view {  // ints: {how many shards, the array's axis}
+    std::int64_t shards;
+    std::optional<int> axis;  // of the array; none: each shard has all of it
+    constexpr view(std::int64_t n, std::optional<int> split) : shards(n), axis(split) {}
+    constexpr explicit view(int_list a) : shards(a[0]) {
+      if (a[1] != replicated) axis = a.number(1);
+    }
+    [[nodiscard]] constexpr attributes make(const placement_info* mesh_axis) const {
+      attributes a;
+      a.placement = mesh_axis;
+      a.ints = {shards, axis.value_or(replicated)};
+      return a;
+    }
+
+   private:
+    static constexpr int replicated = -1;
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value& x = t.operands[0];
-    const std::int64_t axis = t.attrs.ints[1];
+    const view to(t.attrs);
     typing::require(x.depth == 0, "with_layout: of a placed value");
-    typing::require(axis < x.shape.rank && (axis < 0 || x.shape[static_cast<int>(axis)] % t.attrs.ints[0] == 0), "with_layout: no equal shards");
+    typing::require(!to.axis || (*to.axis < x.shape.rank && x.shape[*to.axis] % to.shards == 0), "with_layout: no equal shards");
     return {x};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -20,12 +39,13 @@ struct with_layout {  // placement: the axis of the mesh; ints: {how many shards
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    attributes a = s.e.attrs;
-    if (a.ints[1] >= 0) ++a.ints[1];
-    return {s.b.add1(*s.e.prim, s.operands, a)};
+    view to(s.e);
+    if (to.axis) ++*to.axis;
+    return {s.b.add1(*s.e.prim, s.operands, to.make(s.e.attrs.placement))};
   }
   static std::string print(const attributes& a) {
-    return std::string(a.placement->name) + (a.ints[1] < 0 ? ": replicated" : ": split along " + std::to_string(a.ints[1]) + " in " + std::to_string(a.ints[0]));
+    const view to(a);
+    return std::string(a.placement->name) + (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards) : ": replicated");
   }
   static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
 };
@@ -42,11 +62,8 @@ inline constexpr primitive with_layout{.name = "with_layout",
 }
 
 namespace emit {
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::int64_t axis) {
-  attributes a;
-  a.placement = mesh_axis;
-  a.ints = {shards, axis};
-  return b.add1(prim::with_layout, {x}, a);
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis) {
+  return b.add1(prim::with_layout, {x}, prim::rules::with_layout::view(shards, axis).make(mesh_axis));
 }
 }  // namespace emit
 
@@ -78,10 +95,10 @@ constexpr auto layout_misuse(replicated_t) {
   return std::conditional_t<Array<A>, fine, error::array_operation_on_a_placed_value>{};
 }
 template <int K>
-constexpr std::int64_t laid_along(split_along_t<K>, int rank) {
+constexpr std::optional<int> laid_along(split_along_t<K>, int rank) {
   return normal_axis(K, rank);
 }
-constexpr std::int64_t laid_along(replicated_t, int) { return -1; }
+constexpr std::optional<int> laid_along(replicated_t, int) { return {}; }
 template <class A, std::int64_t Shards, class Layout>
 concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), fine>;
 }  // namespace detail

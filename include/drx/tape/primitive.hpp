@@ -1,7 +1,7 @@
 // drx/tape/primitive.hpp: a primitive: a name and its rules.
 #pragma once
 
-#include <drx/tape/tape.hpp>
+#include <drx/tape/int_list.hpp>
 
 #include <string>
 

@@ -109,26 +109,25 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
   return vjp(t, wanted, given, true);
 }
 
-/// Rows of x in another order; -1 stands for a row of zeros.
-constexpr int rows_of(builder& b, int x, const vec<std::int64_t>& numbers) {
+/// Rows of x in another order; nobody's are zeros.
+constexpr int rows_of(builder& b, int x, int_list numbers) {
   if (numbers.size() != b.shape(x)[0]) throw "drx: ppermute of another number of members than the axis has";
   vec<int> rows;
   for (auto number : numbers) {
-    const int row = emit::part_of_axis(b, x, 0, number < 0 ? 0 : number, 1);
-    rows.push_back(number < 0 ? emit::constant_like(b, row, 0) : row);
+    const bool zeros = number == prim::rules::permute::nobody;
+    const int row = emit::part_of_axis(b, x, 0, zeros ? 0 : number, 1);
+    rows.push_back(zeros ? emit::constant_like(b, row, 0) : row);
   }
   return emit::concatenate(b, rows, 0);
 }
 
 /// For each element the number, an int64, of the first row along axis 0 that attains the maximum or minimum.
 constexpr int first_row_to_attain(builder& b, int x, bool largest) {
-  attributes rows;
-  rows.ints = {0};
   const shape s = b.shape(x);
-  const int best = b.add1(largest ? prim::max_over : prim::min_over, {x}, rows);
+  const int best = emit::over_axes(b, largest ? prim::max_over : prim::min_over, x, {0});
   const int number = emit::iota(b, abstract_value(dtype::int64, s), 0), none = emit::constant_like(b, number, static_cast<double>(s[0]));
   const int attains = emit::equal(b, x, emit::broadcast_to(b, best, s));
-  return b.add1(prim::min_over, {emit::where(b, attains, number, none)}, rows);
+  return emit::over_axes(b, prim::min_over, emit::where(b, attains, number, none), {0});
 }
 
 /// A collective over the batch's own axis, applied to arrays with that axis in front, or to values that all elements
@@ -137,13 +136,11 @@ constexpr int first_row_to_attain(builder& b, int x, bool largest) {
 constexpr int named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, bool& axis) {
   int y = -1;
   axis = false;
-  attributes first;
-  first.ints = {0};
   if (e.prim == &prim::axis_index) {
     y = emit::iota(b, abstract_value(dtype::int32, make_shape(n)), 0);
     axis = true;
   } else if (e.prim == &prim::members) {
-    y = emit::constant(b, abstract_value(static_cast<dtype>(e.attrs.ints[0]), {}), static_cast<double>(n));
+    y = emit::constant(b, abstract_value(prim::rules::members::view(e).type, {}), static_cast<double>(n));
   } else if (e.prim == &prim::psum) {
     if (with_axis) {
       y = emit::sum(b, operands[0], {0});
@@ -152,17 +149,17 @@ constexpr int named_axis(builder& b, const entry& e, const vec<int>& operands, b
     }
   } else if (e.prim == &prim::pmax || e.prim == &prim::pmin) {
     y = operands[0];
-    if (with_axis) y = b.add1(e.prim == &prim::pmax ? prim::max_over : prim::min_over, {y}, first);
+    if (with_axis) y = emit::over_axes(b, e.prim == &prim::pmax ? prim::max_over : prim::min_over, y, {0});
   } else if (e.prim == &prim::first_member) {
     const abstract_value type = b.type(operands[0]).with_type(dtype::int64);
     y = emit::constant(b, type, 0);
-    if (with_axis) y = first_row_to_attain(b, operands[0], e.attrs.ints[0] != 0);
+    if (with_axis) y = first_row_to_attain(b, operands[0], prim::rules::first_member::view(e).largest);
   } else if (e.prim == &prim::all_gather) {
-    if (e.attrs.ints[0] != n) throw "drx: all_gather of another number of members than the axis has";
+    if (prim::rules::all_gather::view(e).members != n) throw "drx: all_gather of another number of members than the axis has";
     y = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
   } else if (e.prim == &prim::ppermute || e.prim == &prim::all_to_all) {
     const int x = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
-    y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, e.attrs.ints);
+    y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, prim::rules::ppermute::view(e).sources);
     axis = true;
   }
   return y;

@@ -124,7 +124,7 @@ struct definitions {
     if (m && m->prim == &prim::where && is_test_of_finiteness(*m)) m = of(behind(m->operands[1], prim::reshape));
     if (!m || (m->prim != &prim::max_over && m->prim != &prim::min_over) || !same(m->operands[0], x)) return nullptr;
     shape expected = t.values[x].shape;
-    for (auto axis : m->attrs.ints) expected[static_cast<int>(axis)] = 1;
+    for (auto axis : prim::rules::over_axes::view(*m).axes) expected[static_cast<int>(axis)] = 1;
     return kept == expected || kept.size() == 1 ? m : nullptr;
   }
   /// where(abs(y) <= number, y, ...)
@@ -133,18 +133,20 @@ struct definitions {
     const entry* y = c && c->prim == &prim::less_equal ? of(c->operands[0]) : nullptr;
     return y && y->prim == &prim::abs && same(y->operands[0], e.operands[1]);
   }
-  /// The axes along which e is x minus the largest x, so that it is 0 somewhere along them and never more; else null.
-  [[nodiscard]] constexpr const vec<std::int64_t>* below_maximum(const entry& e) const {
+  /// The axes along which e is x minus the largest x, so that it is 0 somewhere along them and never more.
+  [[nodiscard]] constexpr std::optional<int_list> below_maximum(const entry& e) const {
     const entry* m = e.prim == &prim::sub ? extremum_of(e.operands[1], e.operands[0]) : nullptr;
-    return m && m->prim == &prim::max_over ? &m->attrs.ints : nullptr;
+    if (m && m->prim == &prim::max_over) return prim::rules::over_axes::view(*m).axes;
+    return {};
   }
   /// Whether e is a sum over exp(x - max(x)) along the same axes: at least 1.
   [[nodiscard]] constexpr bool is_softmax_sum(const entry& e) const {
     const entry* x = of(e.operands[0]);
     if (!x || x->prim != &prim::exp) return false;
     const entry* shifted = of(x->operands[0]);
-    const auto* axes = shifted ? below_maximum(*shifted) : nullptr;
-    return axes && *axes == e.attrs.ints;
+    if (!shifted) return false;
+    const auto axes = below_maximum(*shifted);
+    return axes && *axes == prim::rules::over_axes::view(e).axes;
   }
   /// Whether e divides ones, where x is its own maximum, and zeros elsewhere, by the number of ones.
   [[nodiscard]] constexpr bool is_share(const entry& e) const {
@@ -282,10 +284,9 @@ constexpr known_value known_result(const definitions& of, const entry& e, const 
     for (const known_value& x : in) all = either(all, x);
     return all;
   }
-  if (p == &prim::data && is_floating(static_cast<dtype>(e.attrs.ints[0]))) {
+  if (p == &prim::data && is_floating(prim::rules::data::view(e).type)) {
     known_value all{true, true, true, true};
-    for (int i = prim::rules::data::first(e.attrs); i < e.attrs.ints.size(); ++i)
-      all = either(all, known_number(prim::rules::data::element<double>(e.attrs.ints[i])));
+    for (auto stored : prim::rules::data::view(e).stored) all = either(all, known_number(prim::rules::data::element<double>(stored)));
     return all;
   }
   if (p == &prim::iota || p == &prim::members || p == &prim::member_index || p == &prim::axis_index) return a_count();
@@ -316,7 +317,7 @@ constexpr known_values known_results(const definitions& of, const entry& e, cons
       const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
       for (int i = 0; i < r.size(); ++i)
         if (i < n.carries) r[i] = in[1 + n.constants + i];
-        else if (n.guard > 0) r[i] = r[i].but_zero();
+        else if (n.guard) r[i] = r[i].but_zero();
     }
   } else {
     r = known_values(e.results.size(), known_result(of, e, operands));

@@ -13,9 +13,9 @@ constexpr bool has_doubts(const tape& t) {
 }
 /// A matrix product by products of elements, in which a zero wins: it has one row, one column or one inner element.
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
-  const int x = e.attrs.ints[0] != 0 ? emit::swap_last_two(b, operands[0]) : operands[0];
-  const int y =
-      e.attrs.ints[1] != 0 ? operands[1] : emit::swap_last_two(b, operands[1]);  // rows of both are multiplied
+  const auto [tx, ty] = prim::rules::matmul::view(e);
+  const int x = tx ? emit::swap_last_two(b, operands[0]) : operands[0];
+  const int y = ty ? operands[1] : emit::swap_last_two(b, operands[1]);  // rows of both are multiplied
   const int r = b.shape(x).rank;
   const std::int64_t rows = b.shape(x)[r - 2], columns = b.shape(y)[r - 2];
   shape to = b.shape(x);
@@ -38,7 +38,7 @@ constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values
   if (e.prim == &prim::mul_in_doubt)
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
   if (e.prim == &prim::matmul_in_doubt) {
-    if (finite) return {emit::matmul(b, operands[0], operands[1], e.attrs.ints[0] != 0, e.attrs.ints[1] != 0)};
+    if (finite) return {b.add1(prim::matmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }
   vec<tape> regions;

@@ -12,9 +12,9 @@ namespace detail {
 constexpr tape with_products_computed(tape t) {
   for (entry& e : t.entries) {
     if (e.prim == &prim::scan) {
-      std::int64_t& products = e.attrs.ints[6];
-      if (products == static_cast<std::int64_t>(loop_products::by_program))
-        products = static_cast<std::int64_t>(loop_products::computed);
+      prim::rules::scan::view loop(e);
+      if (loop.products == loop_products::by_program) loop.products = loop_products::computed;
+      e.attrs = loop.make();
     }
     for (tape& r : e.regions) r = with_products_computed(r);
   }

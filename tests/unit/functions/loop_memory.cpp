@@ -37,7 +37,9 @@ drx::tape loop_of(std::int64_t length, const loop_memory& memory, bool guarded =
   r.output(emit::add(r, counter, emit::constant_like(r, counter, 1)));
   r.output(emit::mul(r, u, emit::cos(r, x)));
   operands.append({emit::constant(b, whole, 0), xs});
-  for (int o : drx::detail::write_loop(b, r.result(), operands, length, 1, guarded ? 3 : 2, guarded ? 2 : 0, memory)) b.output(o);
+  drx::prim::rules::scan::view loop(length, 1, guarded ? 3 : 2);
+  if (guarded) loop.guard = 2;
+  for (int o : drx::detail::write_loop(b, r.result(), operands, loop, memory)) b.output(o);
   return b.result();
 }
 constexpr loop_memory memories[] = {drx::keep_carries, drx::keep_all, drx::checkpoint_every<3>, drx::checkpoint_every<1>, drx::recompute_all};

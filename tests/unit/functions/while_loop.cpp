@@ -40,7 +40,10 @@ drx::tape guarded(bool keeps_all) {
   r.output(next);
   r.output(emit::mul(r, v, emit::cos(r, u)));
   r.output(emit::mul(r, u, v));
-  for (int o : b.add(drx::prim::scan, {y, holds(b, x), x, y}, drx::prim::rules::scan::attrs(6, false, 1, 3, 2, keeps_all), {r.result()})) b.output(o);
+  drx::prim::rules::scan::view loop(6, 1, 3);
+  loop.guard = 2;
+  loop.keeps_all = keeps_all;
+  for (int o : b.add(drx::prim::scan, {y, holds(b, x), x, y}, loop.make(), {r.result()})) b.output(o);
   return b.result();
 }
 }  // namespace

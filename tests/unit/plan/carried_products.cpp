@@ -34,7 +34,7 @@ std::int64_t multiplications_in_loops(const tape& t) {
     if (e.prim == &drx::prim::scan)
       for (const drx::entry& p : e.regions[0].entries)
         if (p.prim == &drx::prim::matmul)
-          n += e.attrs.ints[0] * e.regions[0].values[p.results[0]].shape.size() * e.regions[0].values[p.operands[0]].shape[p.attrs.ints[0] != 0 ? 0 : 1];
+          n += *prim::rules::scan::view(e).length * e.regions[0].values[p.results[0]].shape.size() * e.regions[0].values[p.operands[0]].shape[prim::rules::matmul::view(p).transposes_first ? 0 : 1];
   return n;
 }
 void check_same(const tape& a, const tape& b, generator& r) {
@@ -106,8 +106,10 @@ struct random_loop {
     for (int i = 0; i < 2; ++i) operands.push_back(b.input(constant_for(rows[i], flag[i], left[i])));
     if (guarded) operands.push_back(emit::constant(b, {drx::dtype::boolean, {}}, 1));
     operands.append({b.input(numbers(of_w)), b.input(numbers(make_shape(2))), b.input(numbers(make_shape(steps)))});
-    const attributes a = drx::prim::rules::scan::attrs(steps, below(r, 2) == 0, 3, guarded ? 3 : 2, guarded ? 4 : 0);
-    for (int o : b.add(drx::prim::scan, operands, a, vec<tape>{region}))
+    prim::rules::scan::view loop(steps, 3, guarded ? 3 : 2);
+    loop.backwards = below(r, 2) == 0;
+    if (guarded) loop.guard = 4;
+    for (int o : b.add(drx::prim::scan, operands, loop.make(), vec<tape>{region}))
       if (b.type(o).type != drx::dtype::boolean) b.output(o);
     return b.result();
   }
@@ -142,7 +144,7 @@ vec<int> loop_of(builder& b, int steps, const vec<int>& constants, const vec<int
   for (int x : xs) inputs.push_back(body.input(prim::rules::scan::slice(b.type(x))));
   operands.append(xs);
   for (int o : write(body, inputs)) body.output(o);
-  return b.add(prim::scan, operands, prim::rules::scan::attrs(steps, false, constants.size(), carries.size()), vec<tape>{body.result()});
+  return b.add(prim::scan, operands, prim::rules::scan::view(steps, constants.size(), carries.size()).make(), vec<tape>{body.result()});
 }
 int scaled(builder& b, int x, double by) { return emit::mul(b, x, emit::constant(b, b.type(x), by)); }
 int summed_product(builder& b, int x, int y) { return emit::sum(b, emit::mul(b, x, y), {0, 1}); }
@@ -226,14 +228,18 @@ tape decaying(const Factor& factor, int steps = 12, drx::loop_products products 
   b.output(results[0]);
   tape t = b.result();
   for (drx::entry& e : t.entries)
-    if (e.prim == &prim::scan) e.attrs.ints[6] = static_cast<std::int64_t>(products);
+    if (e.prim == &prim::scan) {
+      prim::rules::scan::view loop(e);
+      loop.products = products;
+      e.attrs = loop.make();
+    }
   return t;
 }
 bool is_carried(const tape& t) { return multiplications_in_loops(carried(t)) < multiplications_in_loops(t); }
 std::vector<std::int64_t> lengths_in(const tape& t) {
   std::vector<std::int64_t> n;
   for (const drx::entry& e : t.entries)
-    if (e.prim == &prim::scan) n.push_back(e.attrs.ints[0]);
+    if (e.prim == &prim::scan) n.push_back(*prim::rules::scan::view(e).length);
   return n;
 }
 }  // namespace

@@ -24,7 +24,7 @@ tape with_exchanges(tape t, random& r) {
     for (tape& region : e.regions) {
       region = with_exchanges(region, r);
       if (e.prim != &drx::prim::scan && e.prim != &drx::prim::cond) continue;
-      const int results = e.prim == &drx::prim::scan ? static_cast<int>(e.attrs.ints[3]) : region.outputs.size();
+      const int results = e.prim == &drx::prim::scan ? drx::prim::rules::scan::view(e).carries : region.outputs.size();
       for (int i = 0; i < results; ++i) {
         const drx::abstract_value type = region.values[region.outputs[i]];
         const auto pick = [&](const vec<int>& from, int count) {

@@ -161,7 +161,7 @@ TEST_CASE("in maps and loops the innermost entry is named") {
       step.input(abstract_value(dtype::int32, {}));
       const int carry = step.input(v3);
       step.output(step.add1(wrong_reverse, {emit::sin(step, carry)}));
-      return body.add(prim::scan, {in[0]}, prim::rules::scan::attrs(2, false, 0, 1), {step.result()});
+      return body.add(prim::scan, {in[0]}, prim::rules::scan::view(2, 0, 1).make(), {step.result()});
     })[0];
     return emit::reduce_sum(b, y, p);
   });

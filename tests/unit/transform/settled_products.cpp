@@ -99,14 +99,14 @@ int handed_on(builder& b, dice& d, int x, int w) {
       const int carry = body.input(row), slice = body.input({dtype::float64, {}});
       body.output(emit::flip(body, carry, {0}));
       body.output(slice);
-      return b.add(prim::scan, {x, x}, prim::rules::scan::attrs(n, false, 0, 1), vec<tape>{body.result()})[d.below(2)];
+      return b.add(prim::scan, {x, x}, prim::rules::scan::view(n, 0, 1).make(), vec<tape>{body.result()})[d.below(2)];
     }
     default: {  // a carry that gets infinite in the loop
       builder body;
       body.input({dtype::int32, {}});
       const int other = body.input(row), carry = body.input(row);
       body.output(emit::add(body, emit::mul(body, number(body, .5), carry), emit::flip(body, other, {0})));
-      return b.add(prim::scan, {x, w}, prim::rules::scan::attrs(3, false, 1, 1), vec<tape>{body.result()})[0];
+      return b.add(prim::scan, {x, w}, prim::rules::scan::view(3, 1, 1).make(), vec<tape>{body.result()})[0];
     }
   }
 }

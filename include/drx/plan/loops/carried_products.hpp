@@ -98,7 +98,8 @@ struct carried_products : loop_writer {
     if (c < 0) return false;
     const abstract_value& other = body.values[e->operands[1 - c]];
     const std::int64_t work = body.values[input_of(carry)].shape[axis[carry]] * other.shape.size();
-    take_down({carry, e->operands[c], sum, e->attrs.ints[c] != 0, e->attrs.ints[1 - c] != 0, other, for_change[v] ? work : 0, 1});
+    const prim::rules::matmul::view product(*e);
+    take_down({carry, e->operands[c], sum, product.transposes(c), product.transposes(1 - c), other, for_change[v] ? work : 0, 1});
     return true;
   }
   /// By value: whether it is used for the carry's change alone.
@@ -209,11 +210,12 @@ struct carried_products : loop_writer {
       held[k] = false;
       return;
     }
-    const int along = (e.attrs.ints[at] != 0) == (at == 1) ? 1 : 0;  // the axis over which the product sums
+    const prim::rules::matmul::view product(e);
+    const int along = product.transposes(at) == (at == 1) ? 1 : 0;  // the axis over which the product sums
     if (axis[k] >= 0 && axis[k] != along) held[k] = false;
     axis[k] = along;
     const abstract_value& type = body.values[e.results[0]];
-    take_down({k, e.operands[1 - at], at, e.attrs.ints[0] != 0, e.attrs.ints[1] != 0, type, type.shape.size() * body.values[input_of(k)].shape[along]});
+    take_down({k, e.operands[1 - at], at, product.transposes_first, product.transposes_second, type, type.shape.size() * body.values[input_of(k)].shape[along]});
   }
   constexpr bool all_read_are_linear(int carry) {
     for (const entry& e : body.entries)
@@ -297,7 +299,7 @@ struct carried_products : loop_writer {
   /// The image of a product x d or d x that changes the carry.
   constexpr int image_of_change(const entry& e, const image& i) {
     const int c = axis[i.carry], x = e.operands[c], d = inner.names[e.operands[1 - c]];
-    const bool tx = e.attrs.ints[c] != 0, td = e.attrs.ints[1 - c] != 0;
+    const bool tx = prim::rules::matmul::view(e).transposes(c), td = prim::rules::matmul::view(e).transposes(1 - c);
     if (i.at < 0) return x == i.constant && tx == i.tx && td == i.ty ? d : -1;
     // (p x) d. If p is on the other side of the matrix, or the matrix is transposed in the product, x and d change
     // sides, or d x is transposed.
@@ -333,7 +335,7 @@ struct carried_products : loop_writer {
       }
       inputs.push_back(inner.names[body.inputs[i]] = inside.input(body.values[body.inputs[i]]));
       if (i > 0) at_begin.push_back(operands[i - 1]);
-      if (i == n.guard) attrs.ints[4] = at_begin.size();
+      if (i == n.guard) changed.guard = at_begin.size();
     }
     inner.write([this](const entry& e) { return written(e); });
     for (int k = 0; k < body.outputs.size(); ++k) {
@@ -343,7 +345,7 @@ struct carried_products : loop_writer {
         for (int i = 0; i < images.size(); ++i)
           if (images[i].carry == k) outputs.push_back(whole_image_of(body.outputs[k], i));
     }
-    attrs.ints[3] = outputs.size() - n.ys;
+    changed.carries = outputs.size() - n.ys;
     const vec<int> before = operands;
     operands = at_begin;
     const vec<int> all = write(inputs, outputs);
@@ -361,7 +363,7 @@ struct carried_products : loop_writer {
       if (made_of[e.results[0]] < 0)
         for (int i = 0; i < images.size(); ++i)
           if (images[i].at >= 0 && images[i].carry == k && images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
-              images[i].tx == (e.attrs.ints[0] != 0) && images[i].ty == (e.attrs.ints[1] != 0))
+              images[i].tx == prim::rules::matmul::view(e).transposes_first && images[i].ty == prim::rules::matmul::view(e).transposes_second)
             return {image_of(o, i)};
       return {};
     }
@@ -373,11 +375,11 @@ struct carried_products : loop_writer {
     return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
   }
   /// The carry after the loop, from its images, which are results from `at` on.
-  constexpr int end_of(int carry, const vec<int>& written, int at) {
+  constexpr int end_of(int carry, const vec<int>& all, int at) {
     int w = outer(input_of(carry)), change = -1;
     for (const image& m : images) {
       if (m.carry != carry) continue;
-      const int last = written[at++];
+      const int last = all[at++];
       if (m.at == share) w = emit::mul(outside, emit::broadcast_to(outside, last, outside.shape(w)), w);
       if (m.at != sum) continue;
       const int x = outer(m.constant);
@@ -389,7 +391,7 @@ struct carried_products : loop_writer {
 
 /// Whether products may be carried in a loop: neither its option nor its program forbids it.
 constexpr bool may_carry_products(const entry& loop) {
-  return static_cast<loop_products>(loop.attrs.ints[6]) != loop_products::computed;
+  return prim::rules::scan::view(loop).products != loop_products::computed;
 }
 /// Whether a loop's body multiplies one of its constants with anything.
 constexpr bool multiplies_constants(const entry& loop) {
@@ -397,8 +399,7 @@ constexpr bool multiplies_constants(const entry& loop) {
   for (const entry& e : body.entries)
     if (e.prim == &prim::matmul)
       for (int o : e.operands) {
-        const int input = body.inputs.find(o);
-        if (input >= 1 && input <= loop.attrs.ints[2]) return true;
+        if (prim::rules::scan::view(loop).is_constant(body.inputs.find(o) - 1)) return true;
       }
   return false;
 }
@@ -410,7 +411,7 @@ constexpr vec<int> with_restarts(builder& b, const entry& e, const tape& body, c
   const prim::rules::scan::parts n = loop.n;
   std::int64_t steps = steps_between_restarts;
   for (std::int64_t k = steps; 2 * k > steps; --k)
-    if (n.length % k == 0) {  // so that no steps are left over
+    if (*n.length % k == 0) {  // so that no steps are left over
       steps = k;
       break;
     }
@@ -420,15 +421,14 @@ constexpr vec<int> with_restarts(builder& b, const entry& e, const tape& body, c
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)
     (i < n.constants ? v.constants : n.is_carry(i) ? v.carries : v.xs).push_back(operands[i]);
-  const detail::nested_loop nested{body, n.constants, n.carries, n.guard, n.backwards, n.products};
-  return nested.every(b, v, n.length, steps);
+  return detail::nested_loop{body, n}.every(b, v, *n.length, steps);
 }
 
 /// t with loops that carry products in place of matrices, in regions too.
 constexpr tape with_carried_products(const tape& t) {
   const auto suits = [](const entry& e) { return may_carry_products(e) && multiplies_constants(e); };
-  const auto is_long = [&](const entry& e) { return e.attrs.ints[0] > steps_between_restarts && suits(e); };
-  const auto is_short = [&](const entry& e) { return e.attrs.ints[0] <= steps_between_restarts && suits(e); };
+  const auto is_long = [&](const entry& e) { return prim::rules::scan::view(e).length > steps_between_restarts && suits(e); };
+  const auto is_short = [&](const entry& e) { return prim::rules::scan::view(e).length <= steps_between_restarts && suits(e); };
   const tape restarted = with_loops(t, is_long, with_restarts);
   return with_loops(restarted, is_short, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
     return carried_products(b, e, body, operands).run();

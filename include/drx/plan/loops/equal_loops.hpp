@@ -17,10 +17,9 @@ struct joined_loops {
   bool possible = false;
 
   constexpr joined_loops(const entry& first, const entry& second) {
-    const auto &a = first.attrs.ints, &b = second.attrs.ints;
     if (first.prim != &prim::scan || second.prim != &prim::scan || !(first.operands == second.operands)) return;
-    for (int i = 0; i < a.size(); ++i)
-      if (i != 5 && a[i] != b[i]) return;  // 5: the residuals they keep
+    const prim::rules::scan::view loop(first);
+    if (!loop.takes_the_same_steps_as(prim::rules::scan::view(second))) return;
     const tape &one = first.regions[0], &other = second.regions[0];
     builder both;
     const vec<int> inputs = inputs_like(both, one);
@@ -29,13 +28,13 @@ struct joined_loops {
     body = with_equal_loops_joined(both.result());
     const vec<int> outputs = body.outputs;
     const int n = one.outputs.size();
-    for (int i = 0; i < a[3]; ++i)
+    for (int i = 0; i < loop.carries; ++i)
       if (outputs[i] != outputs[n + i]) return;
     body.outputs = {};
     for (int i = 0; i < n; ++i) body.outputs.push_back(outputs[i]);
     for (int i = 0; i < other.outputs.size(); ++i) {
-      int at = i < a[3] ? i : -1;
-      for (int y = static_cast<int>(a[3]); at < 0 && y < body.outputs.size(); ++y)
+      int at = i < loop.carries ? i : -1;
+      for (int y = loop.carries; at < 0 && y < body.outputs.size(); ++y)
         if (body.outputs[y] == outputs[n + i]) at = y;
       if (at < 0) {
         at = body.outputs.size();

@@ -15,15 +15,15 @@ struct loop_writer {
   const tape& body;
   vec<int> operands;  // on `outside`
   parts n;
-  attributes attrs;  // of the new loop, without added constants
+  prim::rules::scan::view changed;  // the new loop, without added constants
   builder inside;
   rewriter inner{inside, body, {}};  // writes what stays in the body
   vec<int> added, added_inputs;  // constants: their values on `outside`, their inputs of the body
 
   constexpr loop_writer(builder& b, const entry& e, const tape& region, const vec<int>& of)
-      : outside(b), loop(e), body(region), operands(of), n(e.attrs, e.operands.size(), e.results.size()), attrs(e.attrs) {}
+      : outside(b), loop(e), body(region), operands(of), n(e.attrs, e.operands.size(), e.results.size()), changed(n) {}
 
-  [[nodiscard]] constexpr bool is_constant(int input) const { return input >= 1 && input <= n.constants; }
+  [[nodiscard]] constexpr bool is_constant(int input) const { return n.is_constant(input - 1); }
   /// The input of the body for one more constant.
   constexpr int constant(int value) {
     const int known = added.find(value);
@@ -46,10 +46,11 @@ struct loop_writer {
       }
     }
     region.outputs = outputs;
-    attrs.ints[2] += added.size();
-    if (n.guard > n.constants) attrs.ints[4] += added.size();
+    prim::rules::scan::view whole = changed;
+    whole.constants += added.size();
+    if (n.guard > n.constants) *whole.guard += added.size();
     region = without_dead_entries(region);
-    return outside.add(*loop.prim, all, attrs, vec<tape>{region});
+    return outside.add(*loop.prim, all, whole.make(), vec<tape>{region});
   }
 };
 

@@ -60,7 +60,7 @@ struct turned_loop : loop_writer {
     for (int i = 0; i < 2; ++i) {
       const bool other = narrow(e.operands[i]);
       x[i] = other ? as_turned(e.operands[i]) : as_plain(e.operands[i]);
-      flag[i] = (e.attrs.ints[i] != 0) != other;
+      flag[i] = prim::rules::matmul::view(e).transposes(i) != other;
     }
     useful = true;
     if (result_turned) return emit::matmul(inside, x[1], x[0], !flag[1], !flag[0]);
@@ -94,9 +94,9 @@ struct turned_loop : loop_writer {
     if (e.prim == &prim::matmul) return product(e, false);
     if (e.prim == &prim::transpose) return as_turned(e.operands[0]);
     if (e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over) {
-      attributes a = e.attrs;
-      if (a.ints.size() == 1) a.ints[0] = 1 - a.ints[0];
-      return inside.add1(*e.prim, {as_turned(e.operands[0])}, a);
+      vec<std::int64_t> axes = prim::rules::over_axes::view(e).axes;
+      if (axes.size() == 1) axes = {1 - axes.back()};
+      return emit::over_axes(inside, *e.prim, as_turned(e.operands[0]), axes);
     }
     return -1;
   }

@@ -49,7 +49,7 @@ struct stacked_factors {
       const int other = e.operands[e.operands[0] == v ? 1 : 0], input = body.inputs.find(other);
       if (is_replaced_slice(loop, other) || (input >= 1 && loop.operands[input - 1] == p.stack)) return false;
       for (const entry& after : body.entries)
-        if (after.operands.find(e.results[0]) >= 0 && (after.prim != &prim::sum || after.attrs.ints.size() != 2)) return false;
+        if (after.operands.find(e.results[0]) >= 0 && (after.prim != &prim::sum || prim::rules::over_axes::view(after).axes.size() != 2)) return false;
     }
     return true;
   }
@@ -59,9 +59,11 @@ struct stacked_factors {
     if (body.outputs.find(v) >= 0) return false;
     for (const entry& e : body.entries) {
       if (e.operands.find(v) < 0) continue;
-      if (e.prim != &prim::matmul || e.operands[1 - p.at] != v || (e.attrs.ints[p.at] != 0) != p.tx || (e.attrs.ints[1 - p.at] != 0) != p.td) return false;
-      const int input = body.inputs.find(e.operands[p.at]);
-      if (input < 1 || input > loop.attrs.ints[2] || loop.operands[input - 1] != p.x) return false;
+      if (e.prim != &prim::matmul || e.operands[1 - p.at] != v) return false;
+      const prim::rules::matmul::view product(e);
+      if (product.transposes(p.at) != p.tx || product.transposes(1 - p.at) != p.td) return false;
+      const int operand = body.inputs.find(e.operands[p.at]) - 1;
+      if (!prim::rules::scan::view(loop).is_constant(operand) || loop.operands[operand] != p.x) return false;
     }
     return true;
   }
@@ -72,7 +74,7 @@ struct stacked_factors {
     for (const entry& e : source.entries)
       for (int i = 0; i < e.operands.size(); ++i) {
         if (e.operands[i] != p.stack) continue;
-        if (e.prim != &prim::scan || !may_carry_products(e) || i < e.attrs.ints[2] + e.attrs.ints[3]) return false;
+        if (e.prim != &prim::scan || !may_carry_products(e) || i < prim::rules::scan::view(e).first_x()) return false;
         const int slice = e.regions[0].inputs[i + 1];
         if (p.is_factor ? !is_only_summed(e, slice, p) : !is_only_in_product(e, slice, p)) return false;
         any = true;
@@ -89,13 +91,14 @@ struct stacked_factors {
     const tape& body = loop.regions[0];
     if (e.prim != &prim::matmul || body.values[e.results[0]].shape.rank != 2 || body.values[e.results[0]].depth > 0) return;
     for (int at = 0; at < 2; ++at) {
-      const int input = body.inputs.find(e.operands[at]), d = e.operands[1 - at];
-      if (input < 1 || input > loop.attrs.ints[2]) continue;
-      for (int y = static_cast<int>(loop.attrs.ints[3]); y < loop.results.size(); ++y) {
+      const int operand = body.inputs.find(e.operands[at]) - 1, d = e.operands[1 - at];
+      if (!prim::rules::scan::view(loop).is_constant(operand)) continue;
+      const prim::rules::matmul::view of(e);
+      for (int y = prim::rules::scan::view(loop).carries; y < loop.results.size(); ++y) {
         const bool is_factor = body.outputs[y] == e.results[0];
         if (product_of(loop.results[y]) || (is_factor ? is_replaced_slice(loop, d) : body.outputs[y] != d)) continue;
         if (!is_factor && body.values[e.results[0]].shape.size() > body.values[d].shape.size()) continue;
-        const product p{loop.results[y], loop.operands[input - 1], is_factor ? d : e.results[0], at, e.attrs.ints[at] != 0, e.attrs.ints[1 - at] != 0, is_factor};
+        const product p{loop.results[y], loop.operands[operand], is_factor ? d : e.results[0], at, of.transposes(at), of.transposes(1 - at), is_factor};
         if ((with_factors || !is_factor) && can_be_replaced(p)) products.push_back(p);
       }
     }
@@ -170,11 +173,11 @@ struct stacked_factors {
 constexpr double multiplications(const tape& t) {
   double n = 0;
   for (const entry& e : t.entries) {
-    const double times = e.prim == &prim::scan && e.attrs.ints[0] >= 0 ? static_cast<double>(e.attrs.ints[0]) : 1;
+    const double times = e.prim == &prim::scan ? static_cast<double>(prim::rules::scan::view(e).length.value_or(1)) : 1;
     for (const tape& r : e.regions) n += times * multiplications(r);
     if (e.prim != &prim::matmul) continue;
     const shape x = t.values[e.operands[0]].shape;
-    n += static_cast<double>(t.values[e.results[0]].shape.size() * x[x.rank - (e.attrs.ints[0] != 0 ? 2 : 1)]);
+    n += static_cast<double>(t.values[e.results[0]].shape.size() * x[x.rank - (prim::rules::matmul::view(e).transposes_first ? 2 : 1)]);
   }
   return n;
 }

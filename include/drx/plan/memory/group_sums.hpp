@@ -75,7 +75,7 @@ class group_sums_planner : public group_order_planner<Frozen> {
       if (!product.tx || product.ty || product.n != 1 || (definition[w] >= 0 && !p.stored[w])) return false;
       for (int i = 0; i < groups.size(); ++i)  // its weight is there before the loop
         if (runs_in[i] >= s && base::makes(step0 + i, groups[i], w)) return false;
-    } else if (x.ints.count != 1 || t.pool[x.ints.first] != 0) {
+    } else if (!prim::rules::over_axes::view(t.attributes(x)).is_only(0)) {
       return false;
     }
     if (p.group_of[v] != 1 + step0 + s) {

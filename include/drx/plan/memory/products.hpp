@@ -23,7 +23,8 @@ template <class Frozen>
 constexpr product_extents extents_of(const Frozen& t, const frozen_entry& x) {
   const shape first = t.values[static_cast<int>(t.pool[x.operands.first])].shape, z = t.values[static_cast<int>(t.pool[x.results.first])].shape;
   product_extents p;
-  p.tx = t.pool[x.ints.first] != 0, p.ty = t.pool[x.ints.first + 1] != 0;
+  const prim::rules::matmul::view product(t.attributes(x));
+  p.tx = product.transposes_first, p.ty = product.transposes_second;
   p.m = z[z.rank - 2], p.n = z[z.rank - 1], p.k = first[p.tx ? first.rank - 2 : first.rank - 1];
   p.batches = p.m * p.n == 0 ? 0 : z.size() / (p.m * p.n);
   return p;

@@ -129,7 +129,7 @@ class workspace_planner : public step_planner<Frozen> {
       return (m < n ? m : n) * (m + n) * size;
     }
     if (x.prim == &prim::window_argmax) return n * size;
-    if (x.prim == &prim::convolution && t.pool[x.ints.first + 1] == static_cast<std::int64_t>(prim::rules::convolution_role::x))
+    if (x.prim == &prim::convolution && prim::rules::convolution::view(t.attributes(x)).result == prim::rules::convolution_role::x)
       return t.values[id(x.operands, 1)].shape.size() * size;
     return 0;
   }
@@ -204,7 +204,7 @@ class workspace_planner : public step_planner<Frozen> {
       if (root(id(t.regions[0].outputs, i)) == v) return bytes(v) >= large_output;
     return false;
   }
-  constexpr int carries_of(const frozen_entry& x) const { return static_cast<int>(t.pool[x.ints.first + 3]); }
+  constexpr int carries_of(const frozen_entry& x) const { return prim::rules::scan::view(t.attributes(x)).carries; }
   /// Whether a body's output for carry k lies in the memory of another carry.
   constexpr bool exchanges_carries(const frozen_entry& x, const frozen_region& inner, int k) const {
     for (int i = 0; i < carries_of(x); ++i)
@@ -212,25 +212,23 @@ class workspace_planner : public step_planner<Frozen> {
     return false;
   }
 
-  constexpr int block_bodies(const frozen_entry& x) const { return (t.pool[x.ints.first + 1] != 0) + (t.pool[x.ints.first + 2] != 0); }
-
   /// Sets the places of a region's inputs.
   constexpr void connect(const frozen_entry& x, int k, const frozen_region& inner, space) {
     auto slot = [&](int v) { p.where[v] = {space::slot, p.slots++}; };
     if (x.prim == &prim::scan) {
-      const int constants = static_cast<int>(t.pool[x.ints.first + 2]), carries = static_cast<int>(t.pool[x.ints.first + 3]);
+      const prim::rules::scan::view loop(t.attributes(x));
       for (int i = 0; i < inner.inputs.count; ++i) {
         const int v = id(inner.inputs, i);
-        if (i >= 1 && i <= constants) {
+        if (loop.is_constant(i - 1)) {
           p.root[v] = id(x.operands, i - 1);
-        } else if (i > constants && i <= constants + carries) {
-          p.root[v] = id(x.results, i - 1 - constants);
+        } else if (loop.is_carry(i - 1)) {
+          p.root[v] = id(x.results, i - 1 - loop.constants);
         } else {
           slot(v);  // the index, slices of xs
         }
       }
-    } else if (x.prim == &prim::stage && k <= block_bodies(x)) {
-      const int placed = static_cast<int>(t.pool[x.ints.first]);
+    } else if (x.prim == &prim::stage && k <= prim::rules::stage::view(t.attributes(x)).block_bodies()) {
+      const int placed = prim::rules::stage::view(t.attributes(x)).placed;
       for (int i = 0; i < inner.inputs.count; ++i) {
         const int v = id(inner.inputs, i);
         if (i <= placed) {
@@ -247,8 +245,8 @@ class workspace_planner : public step_planner<Frozen> {
   /// Lets a loop's body write a carry where it was read, if nothing reads that later.
   constexpr void carry_in_place(const frozen_entry& x, const frozen_region& inner) {
     const int r = static_cast<int>(&inner - t.regions);
-    const int constants = static_cast<int>(t.pool[x.ints.first + 2]), carries = static_cast<int>(t.pool[x.ints.first + 3]);
-    for (int k = 0; k < carries; ++k) {
+    const int constants = prim::rules::scan::view(t.attributes(x)).constants;
+    for (int k = 0; k < carries_of(x); ++k) {
       const int in = id(inner.inputs, 1 + constants + k), out = root(id(inner.outputs, k)), memory = id(x.results, k);
       const int group = p.group_of[out] - 1;
       if (definition[out] < inner.first_entry || definition[out] >= inner.first_entry + inner.entries) continue;

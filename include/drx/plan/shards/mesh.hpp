@@ -13,7 +13,9 @@ struct mesh_axes {
 };
 
 /// Whether a layout is one over this mesh; others are ignored.
-constexpr bool is_of_mesh(const entry& layout, const mesh_axes& mesh) { return layout.attrs.placement == mesh.shards && layout.attrs.ints[0] == mesh.count; }
+constexpr bool is_of_mesh(const entry& layout, const mesh_axes& mesh) {
+  return layout.attrs.placement == mesh.shards && prim::rules::with_layout::view(layout).shards == mesh.count;
+}
 constexpr bool has_layouts(const tape& t) {
   return any_entry(t, [](const entry& e) { return e.prim == &prim::with_layout; });
 }
@@ -21,8 +23,8 @@ constexpr bool has_layouts(const tape& t) {
 /// members themselves, are ignored.
 constexpr const entry* first_layout(const tape& body, const placement_info* members) {
   for (const entry& e : body.entries) {
-    if (e.prim == &prim::with_layout && e.attrs.ints[1] >= 0 && e.attrs.placement != members) return &e;
-    if (e.prim == &prim::scan && e.attrs.ints[4] == 0)
+    if (e.prim == &prim::with_layout && prim::rules::with_layout::view(e).axis && e.attrs.placement != members) return &e;
+    if (e.prim == &prim::scan && !prim::rules::scan::view(e).guard)
       if (const entry* found = first_layout(e.regions[0], members)) return found;
   }
   return nullptr;
@@ -30,7 +32,8 @@ constexpr const entry* first_layout(const tape& body, const placement_info* memb
 constexpr mesh_axes mesh_of(const tape& t) {
   for (const entry& e : t.entries) {
     if (e.prim == &prim::map) {
-      if (const entry* found = first_layout(e.regions[0], e.attrs.placement)) return {e.attrs.placement, found->attrs.placement, found->attrs.ints[0]};
+      if (const entry* found = first_layout(e.regions[0], e.attrs.placement))
+        return {e.attrs.placement, found->attrs.placement, prim::rules::with_layout::view(*found).shards};
       continue;
     }
     for (const tape& r : e.regions)

@@ -58,9 +58,9 @@ constexpr void partitioner::loop(const entry& e) {
   vec<int> operands;
   if (numbered) operands.push_back(shard(b));
   for (int i = 0; i < e.operands.size(); ++i) operands.push_back(at(e.operands[i], in[i]));
-  attributes a = e.attrs;
-  if (numbered) a = prim::rules::scan::attrs(n.length, n.backwards, n.constants + 1, n.carries, n.guard, n.keeps_all, n.products);
-  const vec<int> results = b.add(prim::scan, operands, a, vec<tape>{step});
+  prim::rules::scan::view loop = n;
+  if (numbered) ++loop.constants;
+  const vec<int> results = b.add(prim::scan, operands, loop.make(), vec<tape>{step});
   for (int i = 0; i < results.size(); ++i) set(e.results[i], results[i], out[i]);
 }
 /// A branch around maps: a result that both branches leave split stays so.
@@ -109,7 +109,7 @@ constexpr void partitioner::write_around(const entry& e) {
     const int number = b.add1(prim::member_index, {}, e.attrs);
     set(e.results[0], each(number, [this](builder& r, int x) { return member_of(r, x); }), whole);
   } else if (e.prim == &prim::members && is_split(e)) {
-    set(e.results[0], members(static_cast<dtype>(e.attrs.ints[0])), whole);
+    set(e.results[0], members(prim::rules::members::view(e).type), whole);
   } else if (e.prim == &prim::distribute && is_split(e)) {
     const int x = at(e.operands[0], whole);
     shape all = b.shape(x);
@@ -117,15 +117,12 @@ constexpr void partitioner::write_around(const entry& e) {
     all[0] *= mesh.count;
     set(e.results[0], emit::distribute(b, emit::reshape(b, repeated, all), mesh.members), whole);
   } else if (e.prim == &prim::gather && is_split(e)) {
-    set(e.results[0], gathered_members(e.operands[0], e.attrs.ints[0]), whole);
+    set(e.results[0], gathered_members(e.operands[0], prim::rules::gather::view(e).members), whole);
   } else if (e.prim == &prim::member_permute && is_split(e)) {
-    attributes a;
-    a.placement = mesh.members;
-    for (auto source : e.attrs.ints)
-      for (std::int64_t s = 0; s < mesh.count; ++s) a.ints.push_back(source < 0 ? -1 : source * mesh.count + s);
+    const attributes a = prim::rules::permute::of_parts(prim::rules::member_permute::view(e).sources, mesh.count, mesh.members);
     set(e.results[0], b.add1(prim::member_permute, {name[e.operands[0]]}, a), axis[e.operands[0]]);
   } else if (e.prim == &prim::member_transpose && is_split(e)) {
-    const int all = emit::first_axes_exchanged(b, gathered_members(e.operands[0], e.attrs.ints[0]));
+    const int all = emit::first_axes_exchanged(b, gathered_members(e.operands[0], prim::rules::member_transpose::view(e).members));
     set(e.results[0], emit::map(b, mesh.members, {emit::broadcast(b, all, mesh.members), numbers()}, [this](builder& r, const vec<int>& in) {
           const int row = emit::dynamic_slice(r, in[0], emit::reshape(r, member_of(r, in[1]), make_shape(1)), {1}, 0);
           return vec<int>{emit::reshape(r, row, without_axis(r.shape(in[0]), 0))};
@@ -175,10 +172,7 @@ constexpr int partitioner::part_of(int v) {
     for (int o : e.operands) operands.push_back(at(o, k));
     return emit::map(b, mesh.members, operands, [&](builder& r, const vec<int>& in) { return vec<int>{r.add1(*e.prim, in, e.attrs)}; })[0];
   }
-  attributes a;
-  a.placement = mesh.members;
-  a.ints = {mesh.count};
-  const int total = b.add1(prim::shard_sum, {at(e.operands[0], k)}, a);
+  const int total = emit::shard_sum(b, at(e.operands[0], k), mesh.count, mesh.members);
   if (e.prim == &prim::reduce_sum) return total;
   const int n = emit::broadcast(b, at_least_one_member(t.values[v].type), mesh.members);
   return emit::map(b, mesh.members, {total, n}, [](builder& r, const vec<int>& in) { return vec<int>{emit::div(r, in[0], emit::broadcast_to(r, in[1], r.shape(in[0])))}; })[0];

@@ -8,7 +8,7 @@ namespace drx::plan {
 
 constexpr void partitioner::write_of_member(const entry& e) {
   if (e.prim == &prim::with_layout) {
-    const int k = is_of_mesh(e, mesh) ? static_cast<int>(e.attrs.ints[1]) : axis[e.operands[0]];
+    const int k = is_of_mesh(e, mesh) ? prim::rules::with_layout::view(e).axis.value_or(whole) : axis[e.operands[0]];
     set(e.results[0], at(e.operands[0], k), k);
   } else if (is_elementwise(e)) {
     elementwise(e);
@@ -21,15 +21,16 @@ constexpr void partitioner::write_of_member(const entry& e) {
     set(e.results[0], emit::reshape(b, x, local(t.values[e.results[0]].shape, k)), k);
   } else if (e.prim == &prim::transpose) {
     const int from = axis[e.operands[0]];
-    set(e.results[0], emit::transpose(b, name[e.operands[0]], e.attrs.ints), from == whole ? whole : e.attrs.ints.find(from));
+    const vec<std::int64_t> permutation = prim::rules::transpose::view(e).permutation;
+    set(e.results[0], emit::transpose(b, name[e.operands[0]], permutation), from == whole ? whole : permutation.find(from));
   } else if (e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over || e.prim == &prim::prod) {
     over_axes(e);
   } else if (e.prim == &prim::matmul) {
     product(e);
-  } else if (e.prim == &prim::scan && e.attrs.ints[4] == 0) {
+  } else if (e.prim == &prim::scan && !prim::rules::scan::view(e).guard) {
     loop(e);
   } else if (e.prim == &prim::members && e.attrs.placement == mesh.members) {
-    set(e.results[0], members(static_cast<dtype>(e.attrs.ints[0])), whole);
+    set(e.results[0], members(prim::rules::members::view(e).type), whole);
   } else if (!stays_split(e)) {
     add_whole(e);
   }
@@ -46,18 +47,28 @@ constexpr bool partitioner::stays_split(const entry& e) {
   attributes a = e.attrs;
   const shape& s = t.values[first].shape;
   const int r = s.rank;
-  if (e.prim == &prim::slice || e.prim == &prim::pad) {
-    const bool cut = e.prim == &prim::slice;  // {starts, stops, strides} or {low, high, interior}
-    if (a.ints[k] != 0 || a.ints[r + k] != (cut ? s[k] : 0) || a.ints[2 * r + k] != (cut ? 1 : 0)) return false;
-    if (cut) a.ints[r + k] /= mesh.count;
+  if (e.prim == &prim::slice) {
+    const prim::rules::slice::view range(e);
+    if (!range.takes_all(k, s[k])) return false;
+    vec<std::int64_t> stops = range.stops;
+    stops[k] /= mesh.count;
+    a = prim::rules::slice::make(range.starts, stops, range.strides);
+  } else if (e.prim == &prim::pad) {
+    if (prim::rules::pad::view(e).pads(k)) return false;
   } else if (e.prim == &prim::flip) {
-    if (a.ints.find(k) >= 0) return false;
-  } else if (e.prim == &prim::concatenate || e.prim == &prim::cumsum || e.prim == &prim::cumprod || e.prim == &prim::recurrence) {
-    if (a.ints[0] == k) return false;
-  } else if (e.prim == &prim::dynamic_slice || e.prim == &prim::update_slice) {
-    if (k >= a.ints[0]) return false;
-  } else if (e.prim == &prim::take || e.prim == &prim::scatter) {
-    if (k >= a.ints[1]) return false;
+    if (prim::rules::flip::view(e).axes.contains(k)) return false;
+  } else if (e.prim == &prim::concatenate) {
+    if (prim::rules::concatenate::view(e).axis == k) return false;
+  } else if (e.prim == &prim::cumsum || e.prim == &prim::cumprod || e.prim == &prim::recurrence) {
+    if (prim::rules::along_axis::view(e).axis == k) return false;
+  } else if (e.prim == &prim::dynamic_slice) {
+    if (k >= prim::rules::dynamic_slice::view(e).batch) return false;
+  } else if (e.prim == &prim::update_slice) {
+    if (k >= prim::rules::update_slice::view(e).batch) return false;
+  } else if (e.prim == &prim::take) {
+    if (k >= prim::rules::take::view(e).batch) return false;
+  } else if (e.prim == &prim::scatter) {
+    if (k >= prim::rules::scatter::view(e).batch) return false;
   } else if (e.prim == &prim::cholesky || e.prim == &prim::triangular_solve || e.prim == &prim::lu_factors || e.prim == &prim::lu_solve ||
              e.prim == &prim::determinant || e.prim == &prim::cofactors || e.prim == &prim::qr || e.prim == &prim::eigh || e.prim == &prim::svd) {
     if (k >= r - 2) return false;
@@ -100,18 +111,17 @@ constexpr int partitioner::reshaped_axis(const shape& from, const shape& to, int
 constexpr void partitioner::over_axes(const entry& e) {
   const int x = e.operands[0], k = axis[x];
   const int part = b.add1(*e.prim, {name[x]}, e.attrs);
-  if (k == whole || e.attrs.ints.find(k) < 0) {
+  const int_list over = prim::rules::over_axes::view(e).axes;
+  if (k == whole || !over.contains(k)) {
     int left = k;  // the axes before it are gone
-    for (auto a : e.attrs.ints) left -= k != whole && a < k;
+    for (auto a : over) left -= k != whole && a < k;
     set(e.results[0], part, left);
     return;
   }
-  attributes over_shards;
-  over_shards.ints = {0};
-  set(e.results[0], b.add1(*e.prim, {from_shards(b, part)}, over_shards), whole);
+  set(e.results[0], emit::over_axes(b, *e.prim, from_shards(b, part), {0}), whole);
 }
 constexpr void partitioner::product(const entry& e) {
-  const bool tx = e.attrs.ints[0] != 0, ty = e.attrs.ints[1] != 0;
+  const bool tx = prim::rules::matmul::view(e).transposes_first, ty = prim::rules::matmul::view(e).transposes_second;
   const int x = e.operands[0], y = e.operands[1], r = t.values[x].shape.rank;
   const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2, columns = ty ? r - 2 : r - 1;
   const auto multiply = [&](int ax, int ay) { return emit::matmul(b, at(x, ax), at(y, ay), tx, ty); };

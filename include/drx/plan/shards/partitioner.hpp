@@ -120,10 +120,7 @@ class partitioner {
     return emit::dynamic_slice(r, x, starts(r, shard(r), k, part[k]), sizes, 0);
   }
   constexpr int from_shards(builder& r, int x) const {  // [shards, ...]
-    attributes a;
-    a.placement = mesh.shards;
-    a.ints = {mesh.count};
-    return r.add1(prim::all_gather, {x}, a);
+    return emit::all_gather(r, x, mesh.count, mesh.shards);
   }
   constexpr int gathered(builder& r, int x, int k) const {
     shape all = r.shape(x);
@@ -203,7 +200,7 @@ constexpr int input_axis(const tape& t, int v, const mesh_axes& mesh) {
         for (int o : use.operands) {
           if (o != body.inputs[i]) continue;
           if (use.prim != &prim::with_layout || !is_of_mesh(use, mesh)) return partitioner::whole;
-          const int k = static_cast<int>(use.attrs.ints[1]);
+          const int k = prim::rules::with_layout::view(use).axis.value_or(partitioner::whole);
           if (!first && k != axis) return partitioner::whole;
           axis = k;
           first = false;

@@ -48,7 +48,7 @@ constexpr std::int64_t bytes_of_steps(const tape& body) {
   std::int64_t n = 0;
   for (const entry& e : body.entries)
     if (e.prim == &prim::scan)
-      for (int i = static_cast<int>(e.attrs.ints[3]); i < e.results.size(); ++i) {
+      for (int i = prim::rules::scan::view(e).carries; i < e.results.size(); ++i) {
         const abstract_value& stacked = body.values[e.results[i]];
         n += stacked.shape.size() * byte_size(stacked.type);
       }
@@ -129,8 +129,8 @@ constexpr bool suits_lanes(const tape& body) {
 
 /// The body for n members at once: batched or in lanes, then folded over them. Its shares and results have members in
 /// front.
-constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n) {
-  const int placed = prim::rules::stage::placed(a);
+constexpr tape block_body(const tape& body, const prim::rules::stage::view& stage, std::int64_t n) {
+  const int placed = stage.placed;
   const bool lanes = suits_lanes(body);
   builder b;
   const int first = b.input(body.values[body.inputs[0]]);
@@ -154,14 +154,13 @@ constexpr tape block_body(const tape& body, const attributes& a, std::int64_t n)
     out = inline_tape(b, transform::batch(body, batched, n), all);
   }
   for (int i = 0; i < out.size(); ++i) {
-    attributes axis;
-    axis.ints = {lanes ? b.shape(out[i]).rank - 1 : 0};
-    switch (prim::rules::stage::fold_of(a, i)) {
+    const int axis = lanes ? b.shape(out[i]).rank - 1 : 0;
+    switch (stage.fold_of(i)) {
       case fold::collect:
       case fold::gather: b.output(lanes ? last_axis_first(b, out[i]) : out[i]); break;
-      case fold::max: b.output(b.add1(prim::max_over, {out[i]}, axis)); break;
-      case fold::min: b.output(b.add1(prim::min_over, {out[i]}, axis)); break;
-      default: b.output(lanes ? w.sum(out[i]) : emit::sum(b, out[i], axis.ints));
+      case fold::max: b.output(emit::over_axes(b, prim::max_over, out[i], {axis})); break;
+      case fold::min: b.output(emit::over_axes(b, prim::min_over, out[i], {axis})); break;
+      default: b.output(lanes ? w.sum(out[i]) : emit::sum(b, out[i], {axis}));
     }
   }
   tape r = with_constants_first(without_dead_entries(b.result()), 1 + placed);

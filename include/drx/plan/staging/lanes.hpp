@@ -10,26 +10,46 @@
 namespace drx {
 
 namespace prim::rules {
-/// z[i, j, l] = sum over k of x[i, k, l] y[k, j, l]: a matrix product in each lane l. ints: {first is transposed,
-/// second is transposed, first is in lanes, second is in lanes}; an operand that is not in lanes is the same in all.
+/// z[i, j, l] = sum over k of x[i, k, l] y[k, j, l]: a matrix product in each lane l. An operand that is not in lanes is
+/// the same in all.
 struct lane_matmul {
+  struct view : matmul::view {  // ints: {first is transposed, second is transposed, first is in lanes, second is in lanes}
+    bool first_in_lanes, second_in_lanes;
+    constexpr view(matmul::view product, bool first, bool second) : matmul::view(product), first_in_lanes(first), second_in_lanes(second) {}
+    constexpr explicit view(int_list a) : view(matmul::view(a), a.flag(2), a.flag(3)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposes_first, transposes_second, first_in_lanes, second_in_lanes};
+      return a;
+    }
+  };
   static constexpr vec<abstract_value> type(const typing& t) {
-    const auto& a = t.attrs.ints;
+    const auto [tx, ty] = matmul::view(t.attrs);
+    const bool lx = view(t.attrs).first_in_lanes, ly = view(t.attrs).second_in_lanes;
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
-    typing::require(x.rank == 2 + a[2] && y.rank == 2 + a[3] && (a[2] || a[3]), "lane_matmul: ranks");
-    typing::require(x[a[0] ? 0 : 1] == y[a[1] ? 1 : 0] && (!a[2] || !a[3] || x[2] == y[2]), "lane_matmul: extents");
-    return {t.operands[0].with_shape(make_shape(x[a[0] ? 1 : 0], y[a[1] ? 0 : 1], a[2] ? x[2] : y[2]))};
+    typing::require(x.rank == 2 + lx && y.rank == 2 + ly && (lx || ly), "lane_matmul: ranks");
+    typing::require(x[tx ? 0 : 1] == y[ty ? 1 : 0] && (!lx || !ly || x[2] == y[2]), "lane_matmul: extents");
+    return {t.operands[0].with_shape(make_shape(x[tx ? 1 : 0], y[ty ? 0 : 1], lx ? x[2] : y[2]))};
   }
   static std::string print(const attributes& a) {
-    return std::string(a.ints[0] ? "T" : "N") + (a.ints[1] ? ",T" : ",N") + (a.ints[2] ? "" : "; first the same") + (a.ints[3] ? "" : "; second the same");
+    return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") + (view(a).second_in_lanes ? "" : "; second the same");
   }
 };
 /// A convolution in each lane: the relation of prim::convolution between x[n, i, ci, l], w[k, ci, co] or w[k, ci, co, l], and y[n, o, co, l].
-/// ints: {the kernel is in lanes, those of the convolution...}.
 struct lane_convolution {
+  struct view : convolution::view {  // ints: {the kernel is in lanes, those of the convolution...}
+    bool kernels_in_lanes;
+    constexpr explicit view(int_list a) : convolution::view(a.from(1)), kernels_in_lanes(a.flag(0)) {}
+  };
+  static constexpr attributes make(bool kernels_in_lanes, const attributes& single) {
+    attributes a;
+    a.ints = {kernels_in_lanes};
+    a.ints.append(single.ints);
+    return a;
+  }
   static constexpr attributes single(const attributes& a) {
     attributes r;
-    for (int i = 1; i < a.ints.size(); ++i) r.ints.push_back(a.ints[i]);
+    r.ints = int_list(a).from(1);
     return r;
   }
   static constexpr vec<abstract_value> type(const typing& t) {
@@ -38,13 +58,13 @@ struct lane_convolution {
     vec<abstract_value> operands;
     for (int i = 0; i < 2; ++i) {
       shape s = t.operands[i].shape;
-      if (i == 0 || t.attrs.ints[0] || convolution::of(one).result == convolution_role::w) s = without_axis(s, s.rank - 1);
+      if (i == 0 || view(t.attrs).kernels_in_lanes || view(t.attrs).result == convolution_role::w) s = without_axis(s, s.rank - 1);
       operands.push_back(t.operands[i].with_shape(s));
     }
     const abstract_value r = convolution::type({operands, one, t.regions})[0];
     return {r.with_shape(with_last(r.shape, n))};
   }
-  static std::string print(const attributes& a) { return convolution::print(single(a)) + (a.ints[0] ? "; kernels in lanes" : ""); }
+  static std::string print(const attributes& a) { return convolution::print(single(a)) + (view(a).kernels_in_lanes ? "; kernels in lanes" : ""); }
 };
 }  // namespace prim::rules
 
@@ -147,19 +167,26 @@ class lane_writer {
     if (p == &prim::cast || p == &prim::sum || p == &prim::max_over || p == &prim::min_over || p == &prim::prod) return {b.add1(*p, o, e.attrs)};
     if (p == &prim::cumsum || p == &prim::cumprod || p == &prim::recurrence) return {b.add1(*p, all_in_lanes(o, on), e.attrs)};
     if (p == &prim::reshape) return {emit::reshape(b, o[0], with_last(prim::rules::broadcast_to::target(e.attrs), n))};
-    if (p == &prim::flip) return {emit::flip(b, o[0], e.attrs.ints)};
+    if (p == &prim::flip) return {b.add1(*p, o, e.attrs)};
     if (p == &prim::broadcast_to) return {broadcast(o[0], prim::rules::broadcast_to::target(e.attrs))};
     if (p == &prim::transpose) {
-      vec<std::int64_t> order = e.attrs.ints;
+      vec<std::int64_t> order = prim::rules::transpose::view(e).permutation;
       order.push_back(order.size());
       return {emit::transpose(b, o[0], order)};
     }
-    if (p == &prim::slice) return {b.add1(*p, o, with_one_axis_more(e.attrs, 0, n, 1))};
-    if (p == &prim::pad) return {b.add1(*p, o, with_one_axis_more(e.attrs, 0, 0, 0))};
+    if (p == &prim::slice) {
+      const prim::rules::slice::view range(e);
+      return {emit::slice(b, o[0], and_last(range.starts, 0), and_last(range.stops, n), and_last(range.strides, 1))};
+    }
+    if (p == &prim::pad) {
+      const prim::rules::pad::view zeros(e);
+      return {emit::pad(b, o[0], and_last(zeros.lows, 0), and_last(zeros.highs, 0), and_last(zeros.interiors, 0))};
+    }
     if ((p == &prim::take || p == &prim::dynamic_slice) && !on[1]) return {b.add1(*p, o, e.attrs)};
     if (p == &prim::update_slice && !on[2]) return {b.add1(*p, {in_lanes(o[0], on[0]), in_lanes(o[1], on[1]), o[2]}, e.attrs)};
-    if (p == &prim::matmul && b.shape(o[0]).rank == 2 + on[0]) return {matmul(o, on, e.attrs.ints[0] != 0, e.attrs.ints[1] != 0)};
-    if (p == &prim::convolution && e.attrs.ints[0] <= 2 && b.shape(o[0]).rank == e.attrs.ints[0] + 2 + on[0]) return {convolution(o, on, e.attrs)};
+    if (p == &prim::matmul && b.shape(o[0]).rank == 2 + on[0]) return {matmul(o, on, prim::rules::matmul::view(e))};
+    if (p == &prim::convolution)
+      if (const int axes = prim::rules::convolution::view(e).axes; axes <= 2 && b.shape(o[0]).rank == axes + 2 + on[0]) return {convolution(o, on, e.attrs)};
     if ((p == &prim::window_sum || p == &prim::window_max) && o.size() == 1) return {pooling(e, o[0])};
     if (p == &prim::scan) {
       vec<int> r = scan(e, o, on, out);
@@ -179,15 +206,10 @@ class lane_writer {
     for (int i = 0; i < o.size(); ++i) r.push_back(in_lanes(o[i], on[i]));
     return r;
   }
-  static constexpr attributes with_one_axis_more(const attributes& a, std::int64_t first, std::int64_t second, std::int64_t third) {
-    const int rank = a.ints.size() / 3;
-    const std::int64_t more[] = {first, second, third};
-    attributes r = a;
-    r.ints = {};
-    for (int list = 0; list < 3; ++list) {
-      for (int i = 0; i < rank; ++i) r.ints.push_back(a.ints[list * rank + i]);
-      r.ints.push_back(more[list]);
-    }
+  /// A number for each axis, and one for the lanes.
+  static constexpr vec<std::int64_t> and_last(int_list of_axes, std::int64_t of_lanes) {
+    vec<std::int64_t> r = of_axes;
+    r.push_back(of_lanes);
     return r;
   }
   constexpr int broadcast(int x, const shape& to) {
@@ -197,7 +219,8 @@ class lane_writer {
     for (int i = 0; i < from.rank; ++i) aligned.push_back(from[i]);
     return emit::broadcast_to(b, emit::reshape(b, x, aligned), with_last(to, n));
   }
-  constexpr int matmul(const vec<int>& o, const vec<bool>& on, bool tx, bool ty) {
+  constexpr int matmul(const vec<int>& o, const vec<bool>& on, const prim::rules::matmul::view& of) {
+    const bool tx = of.transposes_first, ty = of.transposes_second;
     const shape x = b.shape(o[0]), y = b.shape(o[1]);
     const std::int64_t rows = x[tx ? 1 : 0], inner = x[tx ? 0 : 1], columns = y[ty ? 0 : 1];
     if (on[0] && !on[1] && rows == 1) {  // a vector in each lane: columns of one matrix
@@ -213,15 +236,11 @@ class lane_writer {
       const int right = emit::broadcast_to(b, emit::reshape(b, in_lanes(o[1], on[1]), make_shape(1, columns, n)), make_shape(rows, columns, n));
       return emit::mul(b, left, right);
     }
-    attributes a;
-    a.ints = {tx, ty, on[0], on[1]};
-    return b.add1(prim::lane_matmul, o, a);
+    return b.add1(prim::lane_matmul, o, prim::rules::lane_matmul::view(of, on[0], on[1]).make());
   }
   constexpr int convolution(const vec<int>& o, const vec<bool>& on, const attributes& single) {
-    const bool of_kernel = single.ints[1] == static_cast<std::int64_t>(prim::rules::convolution_role::w);
-    attributes a;
-    a.ints = {on[1] && !of_kernel};
-    a.ints.append(single.ints);
+    const bool of_kernel = prim::rules::convolution::view(single).result == prim::rules::convolution_role::w;
+    const attributes a = prim::rules::lane_convolution::make(on[1] && !of_kernel, single);
     return b.add1(prim::lane_convolution, {in_lanes(o[0], on[0]), of_kernel ? in_lanes(o[1], on[1]) : o[1]}, a);
   }
   /// Windows go channel by channel: lanes are more channels.
@@ -266,7 +285,7 @@ class lane_writer {
       for (int i = 0; i < p.carries; ++i)
         if (out[i] && !in[1 + p.constants + i]) in[1 + p.constants + i] = grown = true;
     }
-    if (p.guard > 0 && in[p.guard]) return {};
+    if (p.guard && in[*p.guard]) return {};
     vec<int> operands;
     for (int i = 0; i < o.size(); ++i) operands.push_back(in[1 + i] && !on[i] ? spread(o[i]) : o[i]);
     return b.add(*e.prim, operands, e.attrs, vec<tape>{step});

@@ -12,7 +12,7 @@ namespace drx::plan {
 constexpr bool is_outer_product(const tape& t, const entry& e) {
   if (e.prim != &prim::matmul) return false;
   const shape x = t.values[e.operands[0]].shape;
-  return x[e.attrs.ints[0] != 0 ? x.rank - 2 : x.rank - 1] == 1;
+  return x[prim::rules::matmul::view(e).transposes_first ? x.rank - 2 : x.rank - 1] == 1;
 }
 
 constexpr bool has_outer_products(const tape& t) {

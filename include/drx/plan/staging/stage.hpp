@@ -5,51 +5,128 @@
 
 #include <drx/transform/differentiate.hpp>
 
+#include <optional>
+
 namespace drx {
 
 /// The use of one result of a stage's body.
 enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
 
 namespace prim::rules {
-/// placement; number: the number of its members, if the program gives it, else 0; ints: {placed operands, block
-/// sizes..., number of results, then for each result of the body its fold and the number of its monoid, of the members
-/// gathered, of all or of a shard group, or the place in ints of its list of sources; then such lists: the number of
-/// members, and each one's source}. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block
-/// of each size, then (combine, identity) of each monoid}; the body sees (index, the member's share of the placed
-/// operands, the unplaced operands). A body for a block computes as many members at once: its shares have a leading
-/// axis, and its results are folded over it already. (Size 0: no such body.)
+/// placement. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
+/// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
+/// operands). A body for a block does as many members at once: its shares have a leading axis, its results are folded
+/// over it already.
 struct stage {
-  static constexpr int blocks = 2;          // the number of block sizes
-  static constexpr std::int64_t leaf = 32;  // members of a tree leaf, if members go in blocks
-  static constexpr int header = 2 + blocks;
-  static constexpr int results(const attributes& a) { return static_cast<int>(a.ints[header - 1]); }
-  static constexpr int placed(const attributes& a) { return static_cast<int>(a.ints[0]); }
-  static constexpr fold fold_of(const attributes& a, int result) { return static_cast<fold>(a.ints[header + 2 * result]); }
-  static constexpr int monoid_of(const attributes& a, int result) { return static_cast<int>(a.ints[header + 1 + 2 * result]); }
-  static constexpr vec<std::int64_t> sources(const attributes& a, int result) {
-    vec<std::int64_t> r;
-    const int at = monoid_of(a, result);
-    for (int i = 0; i < a.ints[at]; ++i) r.push_back(a.ints[at + 1 + i]);
-    return r;
-  }
-  static constexpr int block_bodies(const attributes& a) { return (a.ints[1] != 0) + (a.ints[2] != 0); }
+  static constexpr int blocks = 2;          // how many block sizes there are
+  static constexpr std::int64_t leaf = 32;  // members of a leaf of the tree, where members go in blocks
+
+  /// What becomes of each result of the body is a fold, and of some folds a number besides: which one is asked for by its name.
+  class view {
+   public:
+    int placed;                           // operands
+    int results;                          // of the body
+    std::optional<std::int64_t> members;  // how many the program says that there are
+
+    constexpr explicit view(int_list a) : placed(a.number(at_placed)), results(a.number(at_results)), ints(a) {
+      if (a[at_members] != unsaid) members = a[at_members];
+    }
+    /// How many bodies for blocks there are: region 1, or regions 1 and 2.
+    [[nodiscard]] constexpr int block_bodies() const { return (ints[at_blocks] != 0) + (ints[at_blocks + 1] != 0); }
+    /// How many members a body computes at once: 1 in region 0, in those behind it a block; 0 where there is no such body.
+    [[nodiscard]] constexpr std::int64_t members_of_body(int region) const { return region == 0 ? 1 : ints[at_blocks + region - 1]; }
+
+    [[nodiscard]] constexpr fold fold_of(int result) const { return static_cast<fold>(ints[header + 2 * result]); }
+    /// Of fold::monoid: which of the stage's monoids folds the result. Results that follow each other and have the same are folded together.
+    [[nodiscard]] constexpr int monoid(int result) const { return static_cast<int>(number_of(result)); }
+    /// Whether a result is the first that its monoid folds.
+    [[nodiscard]] constexpr bool begins_monoid(int result) const {
+      return fold_of(result) == fold::monoid && (result == 0 || fold_of(result - 1) != fold::monoid || monoid(result - 1) != monoid(result));
+    }
+    /// The regions of the monoid: its combine, its identity.
+    [[nodiscard]] constexpr int combine_region(int result) const { return 1 + block_bodies() + 2 * monoid(result); }
+    [[nodiscard]] constexpr int identity_region(int result) const { return combine_region(result) + 1; }
+    /// Of fold::gather: how many members' values are put together.
+    [[nodiscard]] constexpr std::int64_t gathered_members(int result) const { return number_of(result); }
+    /// Of fold::group: how many members that follow each other put their values together.
+    [[nodiscard]] constexpr std::int64_t group_size(int result) const { return number_of(result); }
+    /// Of fold::shard_sum: of how many shards each member is; those with the same number add up.
+    [[nodiscard]] constexpr std::int64_t shards(int result) const { return number_of(result); }
+    /// Of fold::transpose: how many members exchange rows.
+    [[nodiscard]] constexpr std::int64_t exchanged_members(int result) const { return number_of(result); }
+    /// Of fold::permute: by member whose value it gets, or permute::nobody.
+    [[nodiscard]] constexpr int_list sources(int result) const {
+      const int at = static_cast<int>(number_of(result));
+      return ints.part(at + 1, ints.number(at));
+    }
+    /// The number of members that a fold is of; none where it is of any number.
+    [[nodiscard]] constexpr std::optional<std::int64_t> members_of_fold(int result) const {
+      const fold f = fold_of(result);
+      if (f == fold::gather || f == fold::transpose) return number_of(result);
+      if (f == fold::permute) return sources(result).size();
+      return {};
+    }
+
+   private:
+    [[nodiscard]] constexpr std::int64_t number_of(int result) const { return ints[header + 2 * result + 1]; }
+    int_list ints;
+  };
+
+  /// The attributes of a stage, written result by result.
+  class writer {
+   public:
+    vec<std::int64_t> block_sizes;        // at most `blocks`
+    std::optional<std::int64_t> members;
+
+    /// One more result. What else its fold says: a number; the next monoid is number `monoids`.
+    constexpr void add(fold f, std::int64_t number = 0) { folds_.append({static_cast<std::int64_t>(f), number}); }
+    constexpr void add_permuted(int_list sources) {
+      folds_.append({static_cast<std::int64_t>(fold::permute), lists_.size()});
+      lists_.push_back(sources.size());
+      lists_.append(sources);
+    }
+    [[nodiscard]] constexpr attributes make(const placement_info* p, int placed) const {
+      attributes a;
+      a.placement = p;
+      a.ints = vec<std::int64_t>(header, 0);
+      a.ints[at_placed] = placed;
+      for (int k = 0; k < block_sizes.size(); ++k) a.ints[at_blocks + k] = block_sizes[k];
+      a.ints[at_members] = members.value_or(unsaid);
+      a.ints[at_results] = folds_.size() / 2;
+      for (int i = 0; i < folds_.size(); i += 2) {
+        const bool permutes = folds_[i] == static_cast<std::int64_t>(fold::permute);
+        a.ints.append({folds_[i], folds_[i + 1] + (permutes ? header + folds_.size() : 0)});
+      }
+      a.ints.append(lists_);
+      return a;
+    }
+
+   private:
+    vec<std::int64_t> folds_;  // of each result its fold and a number, which of fold::permute is where in lists_ its list begins
+    vec<std::int64_t> lists_;  // of each list its length, then its sources
+  };
+
+  // ints: {placed operands, block sizes..., members, results, of each result its fold and a number, lists of sources}
+  static constexpr int at_placed = 0, at_blocks = 1, at_members = at_blocks + blocks, at_results = at_members + 1, header = at_results + 1;
+  static constexpr std::int64_t unsaid = -1;
 
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& body = t.regions[0];
+    const view stage(t.attrs);
     typing::require(body.inputs.size() == t.operands.size() + 1, "stage: the body's inputs are not the operands' number");
     for (int i = 0; i < t.operands.size(); ++i)
-      typing::require((i < placed(t.attrs) ? t.operands[i].of_member() : t.operands[i]) == body.values[body.inputs[i + 1]],
+      typing::require((i < stage.placed ? t.operands[i].of_member() : t.operands[i]) == body.values[body.inputs[i + 1]],
                       "stage: an operand is of another type");
     vec<abstract_value> r;
     for (int i = 0; i < body.outputs.size(); ++i) {
       const abstract_value& v = body.values[body.outputs[i]];
-      switch (fold_of(t.attrs, i)) {
+      switch (stage.fold_of(i)) {
         case fold::shard_sum:
         case fold::permute:
         case fold::transpose:
         case fold::collect: r.push_back(v.placed_at(t.attrs.placement)); break;
-        case fold::gather: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i)))); break;
-        case fold::group: r.push_back(v.with_shape(with_front(v.shape, monoid_of(t.attrs, i))).placed_at(t.attrs.placement)); break;
+        case fold::gather: r.push_back(v.with_shape(with_front(v.shape, stage.gathered_members(i)))); break;
+        case fold::group: r.push_back(v.with_shape(with_front(v.shape, stage.group_size(i))).placed_at(t.attrs.placement)); break;
         default: r.push_back(v);
       }
     }
@@ -57,26 +134,27 @@ struct stage {
   }
   static std::string print(const attributes& a) {
     constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "group", "permute", "transpose", "shard_sum"};
+    const view stage(a);
     std::string s(a.placement->name);
-    for (int i = 0; i < results(a); ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(fold_of(a, i))];
-    for (int i = 0; i < block_bodies(a); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(a.ints[1 + i]);
-    if (a.number >= 0) s += "; " + std::to_string(static_cast<std::int64_t>(a.number)) + " members";
+    for (int i = 0; i < stage.results; ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(stage.fold_of(i))];
+    for (int i = 0; i < stage.block_bodies(); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(stage.members_of_body(1 + i));
+    if (stage.members) s += "; " + std::to_string(*stage.members) + " members";
     return s;
   }
   static void evaluate(evaluation& v) {
-    const attributes& a = v.e.attrs;
+    const view stage(v.e);
     std::vector<tensor> collected = of_members(v);
     for (int i = 0; i < static_cast<int>(v.out.size()); ++i) {
       tensor &from = collected[static_cast<std::size_t>(i)], &to = v.out[static_cast<std::size_t>(i)];
-      switch (fold_of(a, i)) {
+      switch (stage.fold_of(i)) {
         case fold::collect: to = std::move(from); break;
         case fold::gather: gather::join(from, to); break;
-        case fold::group: group_gather::join(from, monoid_of(a, i), to); break;
-        case fold::permute: member_permute::apply(from.members, sources(a, i), to); break;
-        case fold::transpose: member_transpose::apply(from.members, monoid_of(a, i), to); break;
-        case fold::shard_sum: shard_sum::apply(from, monoid_of(a, i), to); break;
+        case fold::group: group_gather::join(from, stage.group_size(i), to); break;
+        case fold::permute: member_permute::apply(from.members, stage.sources(i), to); break;
+        case fold::transpose: member_transpose::apply(from.members, stage.exchanged_members(i), to); break;
+        case fold::shard_sum: shard_sum::apply(from, stage.shards(i), to); break;
         case fold::monoid:
-          if (i == 0 || fold_of(a, i - 1) != fold::monoid || monoid_of(a, i - 1) != monoid_of(a, i)) reduce(v, i, collected);
+          if (stage.begins_monoid(i)) reduce(v, i, collected);
           break;
         default: reduce(v, i, collected);
       }
@@ -84,21 +162,22 @@ struct stage {
   }
   /// The results of each member, by result.
   static std::vector<tensor> of_members(evaluation& v) {
-    const attributes& a = v.e.attrs;
-    const std::int64_t n = v.members(a.placement);
+    const view stage(v.e);
+    const placement_info* p = v.e.attrs.placement;
+    const std::int64_t n = v.members(p);
     std::vector<tensor> collected(v.out.size());
     for (std::size_t i = 0; i < v.out.size(); ++i) {
       const abstract_value& t = v.out[i].type;
-      const fold f = fold_of(a, static_cast<int>(i));
+      const fold f = stage.fold_of(static_cast<int>(i));
       const abstract_value one = f == fold::gather || f == fold::group ? t.with_shape(without_axis(t.shape, 0)) : t;
-      collected[i] = tensor(one.depth > 0 ? one : one.placed_at(a.placement));
+      collected[i] = tensor(one.depth > 0 ? one : one.placed_at(p));
     }
     for (std::int64_t m = 0; m < n; ++m) {
       tensor index(abstract_value(dtype::int64, {}));
       index.data<std::int64_t>()[0] = m;
       std::vector<tensor> inputs{index};
       for (std::size_t i = 0; i < v.in.size(); ++i)
-        inputs.push_back(static_cast<int>(i) < placed(a) ? v.in[i]->members.at(static_cast<std::size_t>(m)) : *v.in[i]);
+        inputs.push_back(static_cast<int>(i) < stage.placed ? v.in[i]->members.at(static_cast<std::size_t>(m)) : *v.in[i]);
       std::vector<tensor> outputs = v.run_member(v.e.regions[0], std::move(inputs), m);
       for (std::size_t i = 0; i < outputs.size(); ++i) collected[i].members.push_back(std::move(outputs[i]));
     }
@@ -106,13 +185,12 @@ struct stage {
   }
   /// Folds result i, and the further ones of its monoid, by the primitive that it came from.
   static void reduce(evaluation& v, int i, const std::vector<tensor>& collected) {
-    const attributes& a = v.e.attrs;
+    const view stage(v.e);
     const auto at = static_cast<std::size_t>(i);
     entry single;
     std::size_t count = 1;
-    if (fold_of(a, i) == fold::monoid) {
-      const int at_monoid = 1 + block_bodies(a) + 2 * monoid_of(a, i);
-      single.regions = {v.e.regions[at_monoid], v.e.regions[at_monoid + 1]};
+    if (stage.fold_of(i) == fold::monoid) {
+      single.regions = {v.e.regions[stage.combine_region(i)], v.e.regions[stage.identity_region(i)]};
       count = static_cast<std::size_t>(single.regions[1].outputs.size());
     }
     nested inner(single, v);
@@ -120,7 +198,7 @@ struct stage {
       inner.in.push_back(&collected[k]);
       inner.out.emplace_back(v.out[k].type);
     }
-    switch (fold_of(a, i)) {
+    switch (stage.fold_of(i)) {
       case fold::sum: reduce_sum::evaluate(inner); break;
       case fold::mean: reduce_mean::evaluate(inner); break;
       case fold::max: reduce_extremum<true>::evaluate(inner); break;

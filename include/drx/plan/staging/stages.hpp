@@ -19,13 +19,14 @@ constexpr bool is_reduction(const primitive* p) {
   return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
          p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather || p == &prim::shard_sum || prim::is_exchange(p);
 }
-/// The number of members of its placement that an entry gives; -1 if it gives none.
-constexpr std::int64_t members_said_by(const tape& t, const entry& e) {
+/// The number of members of its placement that an entry gives.
+constexpr std::optional<std::int64_t> members_said_by(const tape& t, const entry& e) {
   if (e.prim == &prim::distribute) return t.values[e.operands[0]].shape[0];
-  if (e.prim == &prim::gather || e.prim == &prim::member_transpose) return e.attrs.ints[0];
-  if (e.prim == &prim::member_permute) return e.attrs.ints.size();
-  if (e.prim == &prim::stage && e.attrs.number >= 0) return static_cast<std::int64_t>(e.attrs.number);
-  return -1;
+  if (e.prim == &prim::gather) return prim::rules::gather::view(e).members;
+  if (e.prim == &prim::member_transpose) return prim::rules::member_transpose::view(e).members;
+  if (e.prim == &prim::member_permute) return prim::rules::member_permute::view(e).members();
+  if (e.prim == &prim::stage) return prim::rules::stage::view(e).members;
+  return {};
 }
 constexpr fold fold_of(const primitive* p) {
   return p == &prim::reduce_sum    ? fold::sum
@@ -177,21 +178,24 @@ class stage_writer {
     }
   };
 
-  static constexpr std::int64_t number_of(const entry& e, int monoids, int listed) {
-    if (e.prim == &prim::gather || e.prim == &prim::group_gather || e.prim == &prim::shard_sum || e.prim == &prim::member_transpose) return e.attrs.ints[0];
-    return e.prim == &prim::member_permute ? listed : monoids;
+  /// One more result of a stage, folded as a reduction of members says; of reduce_with by the next of so many monoids.
+  static constexpr void add_fold(prim::rules::stage::writer& s, const entry& e, int monoids) {
+    const fold f = fold_of(e.prim);
+    if (f == fold::gather) s.add(f, prim::rules::gather::view(e).members);
+    else if (f == fold::group) s.add(f, prim::rules::group_gather::view(e).group_size);
+    else if (f == fold::shard_sum) s.add(f, prim::rules::shard_sum::view(e).shards);
+    else if (f == fold::transpose) s.add(f, prim::rules::member_transpose::view(e).members);
+    else if (f == fold::permute) s.add_permuted(prim::rules::member_permute::view(e).sources);
+    else if (f == fold::monoid) s.add(f, monoids);
+    else s.add(f);
   }
   constexpr void write_stage(int l, const placement_info* p, const vec<bool>& collect) {
     body_writer w(*this, p);
-    attributes a;
-    a.placement = p;
-    a.ints = vec<std::int64_t>(prim::rules::stage::header, 0);
-    a.number = -1;  // of members: nothing gives it
+    prim::rules::stage::writer s;
     for (const entry& e : t.entries)
-      if (e.attrs.placement == p && members_said_by(t, e) >= 0) a.number = static_cast<double>(members_said_by(t, e));
+      if (const auto members = members_said_by(t, e); members && e.attrs.placement == p) s.members = members;
     vec<int> outputs, results;  // elements on the body; the values of t that are the stage's results
     vec<tape> monoids;
-    vec<std::int64_t> lists;
     bool between_members = false;
     for (int at : staged_at[l]) {
       const entry& e = t.entries[at];
@@ -199,22 +203,16 @@ class stage_writer {
         for (int i = 0; i < e.operands.size(); ++i) {
           outputs.push_back(w.share(e.operands[i]));
           results.push_back(e.results[i]);
-          a.ints.push_back(static_cast<std::int64_t>(fold_of(e.prim)));
-          a.ints.push_back(number_of(e, monoids.size() / 2, lists.size()));
+          add_fold(s, e, monoids.size() / 2);
         }
         between_members = between_members || t.values[e.results[0]].depth > 0;
-        if (e.prim == &prim::member_permute) {
-          lists.push_back(e.attrs.ints.size());
-          lists.append(e.attrs.ints);
-        }
         if (e.prim == &prim::reduce_with) monoids.append({e.regions[0], e.regions[1]});
       }
       for (int r : e.results)
         if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p && names[r] < 0) {
           outputs.push_back(w.share(r));
           results.push_back(r);
-          a.ints.push_back(static_cast<std::int64_t>(fold::collect));
-          a.ints.push_back(0);
+          s.add(fold::collect);
         }
     }
     tape body = w.body.result();
@@ -225,21 +223,14 @@ class stage_writer {
     vec<int> operands = renamed(w.placed, names);
     operands.append(renamed(w.unplaced, names));
     body = with_equal_loops_joined(without_dead_entries(body));
-    a.ints[0] = w.placed.size();
-    a.ints[prim::rules::stage::header - 1] = outputs.size();
-    for (int i = 0; i < outputs.size(); ++i)
-      if (prim::rules::stage::fold_of(a, i) == fold::permute) a.ints[prim::rules::stage::header + 1 + 2 * i] += prim::rules::stage::header + 2 * outputs.size();
-    a.ints.append(lists);
     vec<tape> regions{staged(body)};
     if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
-      const vec<std::int64_t> sizes = block_sizes(body, w.placed.size());
-      for (int i = 0; i < sizes.size(); ++i) {
-        a.ints[1 + i] = sizes[i];
-        regions.push_back(block_body(body, a, sizes[i]));
-      }
+      s.block_sizes = block_sizes(body, w.placed.size());
+      const attributes a = s.make(p, w.placed.size());
+      for (auto size : s.block_sizes) regions.push_back(block_body(body, prim::rules::stage::view(a), size));
     }
     regions.append(monoids);
-    const vec<int> r = b.add(prim::stage, operands, a, regions);
+    const vec<int> r = b.add(prim::stage, operands, s.make(p, w.placed.size()), regions);
     for (int i = 0; i < r.size(); ++i) names[results[i]] = r[i];
   }
 };

@@ -7,6 +7,7 @@
 #include <drx/run/call/state.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -55,9 +56,9 @@ struct call_members {
       if (p >= 0 && C::placements.parent[p] < 0) set_count(s, p, c.count * facts::shards_of(c.placement), options);
     }
     for_each_stage<C>([&]<int E>(std::integral_constant<int, E>) {
-      constexpr auto& stage = C::tape.entries[E];
-      if constexpr (stage.number >= 0)
-        set_count(s, C::placements.index(stage.placement), static_cast<std::int64_t>(stage.number),
+      constexpr std::optional<std::int64_t> n = prim::rules::stage::view(C::attributes(E)).members;
+      if constexpr (n)
+        set_count(s, C::placements.index(C::tape.entries[E].placement), *n,
                   "the program, which distributes or gathers an array,");
     });
     for (int depth = 1; depth < C::placements.count; ++depth)  // parents are known before

@@ -82,8 +82,7 @@ inline tape in_double(const tape& t) {
   r.entries = {};
   for (entry e : t.entries) {
     for (tape& region : e.regions) region = in_double(region);
-    if (e.prim == &prim::cast && e.attrs.ints[0] == static_cast<std::int64_t>(dtype::float32))
-      e.attrs.ints[0] = static_cast<std::int64_t>(dtype::float64);
+    if (e.prim == &prim::cast && prim::rules::cast::view(e).type == dtype::float32) e.attrs = prim::rules::cast::view(dtype::float64).make();
     const vec<abstract_value> operands = r.types_of(e.operands);
     const vec<abstract_value> types = e.prim->type({operands, e.attrs, e.regions});
     vec<entry> casts;  // for entries that are float by their attributes, such as constants
@@ -91,7 +90,7 @@ inline tape in_double(const tape& t) {
       if (types[i] == r.values[e.results[i]]) continue;
       entry cast;
       cast.prim = &prim::cast;
-      cast.attrs.ints = {static_cast<std::int64_t>(dtype::float64)};
+      cast.attrs = prim::rules::cast::view(dtype::float64).make();
       cast.results = {e.results[i]};
       e.results[i] = r.values.size();
       cast.operands = {e.results[i]};

@@ -127,11 +127,10 @@ inline std::vector<tensor> evaluate(const tape& t, std::vector<tensor> inputs, c
 /// Adds the numbers of members that the program itself gives: an array is distributed to them, or gathered.
 inline void add_static_counts(const tape& t, member_counts& counts) {
   for (const entry& e : t.entries) {
-    const std::int64_t n = plan::members_said_by(t, e);
-    if (n >= 0) {
+    if (const auto n = plan::members_said_by(t, e)) {
       bool known = false;
-      for (const member_count& c : counts) known = known || (c.placement == e.attrs.placement && c.count == n);
-      if (!known) counts.push_back({e.attrs.placement, n});
+      for (const member_count& c : counts) known = known || (c.placement == e.attrs.placement && c.count == *n);
+      if (!known) counts.push_back({e.attrs.placement, *n});
     }
     for (const tape& r : e.regions) add_static_counts(r, counts);
   }

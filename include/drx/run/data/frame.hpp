@@ -91,7 +91,7 @@ struct code {
   static constexpr auto placements = placements_of(tape);
   static constexpr int operand(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].operands.first + i]); }
   static constexpr int result(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].results.first + i]); }
-  static constexpr std::int64_t attr(int e, int i) { return tape.pool[tape.entries[e].ints.first + i]; }
+  static constexpr int_list attributes(int e) { return tape.attributes(tape.entries[e]); }
   static constexpr int input(int r, int i) { return static_cast<int>(tape.pool[tape.regions[r].inputs.first + i]); }
   static constexpr int output(int r, int i) { return static_cast<int>(tape.pool[tape.regions[r].outputs.first + i]); }
   static constexpr int root(int v) {

@@ -45,7 +45,7 @@ constexpr source generated_source(int e) {
     s.number = C::tape.entries[e].number;
   } else if (p == &prim::iota) {
     s.kind = source_kind::position;
-    s.axis = static_cast<int>(C::attr(e, 0));
+    s.axis = prim::rules::iota::view(C::attributes(e)).axis;
   }
   return s;
 }

@@ -36,6 +36,12 @@ struct axis {
     return {out, in, taps, input_dilation, (taps - 1) * kernel_dilation - low, stride, kernel_dilation};
   }
 };
+/// Spatial axis i of the convolution that a view tells of, of these extents.
+template <class View>
+constexpr axis axis_of(const View& c, int i, std::int64_t in, std::int64_t out, std::int64_t taps) {
+  const auto number = [](std::int64_t n) { return static_cast<int>(n); };
+  return {number(in), number(out), number(taps), number(c.stride(i)), number(c.low(i)), number(c.input_dilation(i)), number(c.kernel_dilation(i))};
+}
 
 /// W neighbouring channels in one register, or in part of one.
 template <class T, int W>

@@ -12,8 +12,8 @@ namespace detail {
 /// The arrays of a convolution by name, whichever of them is the result.
 template <class C, int E>
 struct convolved {
-  static constexpr int axes = static_cast<int>(C::attr(E, 0));
-  static constexpr auto result = static_cast<prim::rules::convolution_role>(C::attr(E, 1));
+  static constexpr int axes = prim::rules::convolution::view(C::attributes(E)).axes;
+  static constexpr auto result = prim::rules::convolution::view(C::attributes(E)).result;
   using role = prim::rules::convolution_role;
   static constexpr int x = result == role::x ? C::result(E, 0) : C::operand(E, 0);
   static constexpr int w = result == role::w ? C::result(E, 0) : C::operand(E, 1);
@@ -33,9 +33,7 @@ struct convolved {
 
   static constexpr axis along(int i) {
     if (i < 0) return {};  // a height of one
-    const auto at = [](int k) { return static_cast<int>(C::attr(E, k)); };
-    return {static_cast<int>(xs[batch + 1 + i]), static_cast<int>(ys[batch + 1 + i]), static_cast<int>(ws[batch + i]), at(2 + i),
-            at(2 + axes + i), at(2 + 2 * axes + i), at(2 + 3 * axes + i)};
+    return axis_of(prim::rules::convolution::view(C::attributes(E)), i, xs[batch + 1 + i], ys[batch + 1 + i], ws[batch + i]);
   }
   struct forward {
     static constexpr axis height = along(axes - 2), width = along(axes - 1);
@@ -49,7 +47,7 @@ struct convolved {
 template <class C, int E>
 struct kernel<C, E, &prim::convolution> {
   static void run(frame& f) {
-    if constexpr (C::attr(E, 0) == 1 || C::attr(E, 0) == 2) {
+    if constexpr (detail::convolved<C, E>::axes == 1 || detail::convolved<C, E>::axes == 2) {
       spatial(f);
     } else {
       plain_kernel<C, E>::run(f);

@@ -111,12 +111,8 @@ struct fold_kernel {
   static constexpr int x = C::operand(E, 0), y = C::result(E, 0);
   using T = element_of<C, y>;
   static constexpr shape from = C::tape.values[x].shape;
-  static constexpr int axes = C::tape.entries[E].ints.count;
-  static constexpr bool adjacent = [] {
-    for (int i = 1; i < axes; ++i)
-      if (C::attr(E, i) != C::attr(E, i - 1) + 1) return false;
-    return true;
-  }();
+  static constexpr int axes = prim::rules::over_axes::view(C::attributes(E)).axes.size();
+  static constexpr bool adjacent = prim::rules::over_axes::view(C::attributes(E)).are_neighbours();
   static constexpr std::int64_t extent(int first, int last) {
     std::int64_t n = 1;
     for (int i = first; i < last; ++i) n *= from[i];
@@ -124,7 +120,7 @@ struct fold_kernel {
   }
   static void run(frame& f) {
     if constexpr (adjacent && from.size() > 0) {
-      constexpr int first = static_cast<int>(C::attr(E, 0));
+      constexpr int first = prim::rules::over_axes::view(C::attributes(E)).axes.number(0);
       constexpr std::int64_t outer = extent(0, first), middle = extent(first, first + axes), inner = extent(first + axes, from.rank);
       const T* p = elements<const T, C, x>(f);
       T start{};

@@ -73,7 +73,7 @@ constexpr bool is_unstored_constant(int v) {
 template <class C, int E>
 struct kernel<C, E, &prim::dynamic_slice> {
   static void run(frame& f) {
-    constexpr int x = C::operand(E, 0), s = C::operand(E, 1), y = C::result(E, 0), batch = static_cast<int>(C::attr(E, 0));
+    constexpr int x = C::operand(E, 0), s = C::operand(E, 1), y = C::result(E, 0), batch = prim::rules::dynamic_slice::view(C::attributes(E)).batch;
     using B = detail::box<C, x, y, s, batch>;
     using T = element_of<C, y>;
     constexpr std::int64_t n = detail::extents_between(B::part, 0, batch);
@@ -91,7 +91,7 @@ template <class C, int E>
 struct kernel<C, E, &prim::update_slice> {
   static void run(frame& f) {
     constexpr int x = C::operand(E, 0), piece = C::operand(E, 1), s = C::operand(E, 2), y = C::result(E, 0);
-    constexpr int batch = static_cast<int>(C::attr(E, 0));
+    constexpr int batch = prim::rules::update_slice::view(C::attributes(E)).batch;
     using B = detail::box<C, y, piece, s, batch>;
     using T = element_of<C, y>;
     constexpr std::int64_t n = detail::extents_between(B::whole, 0, batch);
@@ -121,9 +121,9 @@ struct kernel<C, E, &prim::update_slice> {
 namespace detail {
 /// The loops of take and scatter over a whole array [batch, before, n, behind], indices [batch, any] and gathered
 /// elements [batch, before, any, behind].
-template <class C, int E, int Whole, int Indices, int Gathered>
+template <class C, int Axis, int Batch, int Whole, int Indices, int Gathered>
 struct gathering {
-  static constexpr int axis = static_cast<int>(C::attr(E, 0)), batch = static_cast<int>(C::attr(E, 1));
+  static constexpr int axis = Axis, batch = Batch;
   static constexpr shape whole = C::tape.values[Whole].shape, indices = C::tape.values[Indices].shape, gathered = C::tape.values[Gathered].shape;
   static constexpr std::int64_t n = whole[axis], before = extents_between(whole, batch, axis),
                                 behind = extents_between(whole, axis + 1, whole.rank), any = extents_between(indices, batch, indices.rank);
@@ -148,7 +148,8 @@ template <class C, int E>
 struct kernel<C, E, &prim::take> {
   static void run(frame& f) {
     constexpr int x = C::operand(E, 0), i = C::operand(E, 1), y = C::result(E, 0);
-    using G = detail::gathering<C, E, x, i, y>;
+    constexpr prim::rules::take::view taken(C::attributes(E));
+    using G = detail::gathering<C, taken.axis, taken.batch, x, i, y>;
     using T = element_of<C, y>;
     const T* p = elements<const T, C, x>(f);
     T* q = elements<T, C, y>(f);
@@ -162,7 +163,8 @@ template <class C, int E>
 struct kernel<C, E, &prim::scatter> {
   static void run(frame& f) {
     constexpr int i = C::operand(E, 0), u = C::operand(E, 1), y = C::result(E, 0);
-    using G = detail::gathering<C, E, y, i, u>;
+    constexpr prim::rules::scatter::view added(C::attributes(E));
+    using G = detail::gathering<C, added.axis, added.batch, y, i, u>;
     using T = element_of<C, y>;
     const T* p = elements<const T, C, u>(f);
     T* q = elements<T, C, y>(f);
@@ -179,8 +181,9 @@ struct kernel<C, E, &prim::flip> : detail::moves<C, E> {
   static void run(frame& f) {
     shape stride = detail::strides_of(m::from);
     std::int64_t start = 0;
-    for (int i = 0; i < C::tape.entries[E].ints.count; ++i) {
-      const int axis = static_cast<int>(C::attr(E, i));
+    constexpr int_list axes = prim::rules::flip::view(C::attributes(E)).axes;
+    for (int i = 0; i < axes.size(); ++i) {
+      const int axis = axes.number(i);
       start += (m::from[axis] - 1) * stride[axis];
       stride[axis] = -stride[axis];
     }
@@ -194,8 +197,8 @@ namespace detail {
 /// Goes along an axis: the first row of a result is begin(i), the others are next(element before, i).
 template <class C, int E>
 struct walk_kernel {
-  static constexpr int x = C::operand(E, 0), y = C::result(E, 0), axis = static_cast<int>(C::attr(E, 0));
-  static constexpr bool backwards = C::attr(E, 1) != 0;
+  static constexpr int x = C::operand(E, 0), y = C::result(E, 0), axis = prim::rules::along_axis::view(C::attributes(E)).axis;
+  static constexpr bool backwards = prim::rules::along_axis::view(C::attributes(E)).backwards;
   using T = element_of<C, y>;
   static constexpr shape s = C::tape.values[y].shape;
   static constexpr std::int64_t outer = extents_between(s, 0, axis), n = s[axis], inner = extents_between(s, axis + 1, s.rank);
@@ -275,11 +278,11 @@ struct times_op {
 template <class C, int E>
 struct kernel<C, E, &prim::prod> {
   static void run(frame& f) {  // the axes are neighbours: its simplify rule sees to that
-    constexpr int x = C::operand(E, 0), y = C::result(E, 0), first = static_cast<int>(C::attr(E, 0));
-    constexpr int behind = first + C::tape.entries[E].ints.count;
+    constexpr prim::rules::over_axes::view over(C::attributes(E));
+    constexpr int x = C::operand(E, 0), y = C::result(E, 0), first = over.axes.number(0), behind = first + over.axes.size();
     using T = element_of<C, y>;
     constexpr shape from = C::tape.values[x].shape;
-    static_assert(C::attr(E, behind - first - 1) == behind - 1);
+    static_assert(over.are_neighbours());
     detail::fold_axis<T, detail::extents_between(from, 0, first), detail::extents_between(from, first, behind),
                       detail::extents_between(from, behind, from.rank)>(elements<const T, C, x>(f), elements<T, C, y>(f), T(1), detail::times_op{});
   }

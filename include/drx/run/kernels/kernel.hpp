@@ -32,7 +32,7 @@ struct plain_kernel {
     constexpr auto& x = C::tape.entries[E];
     entry e;
     e.prim = x.prim;
-    for (int i = 0; i < x.ints.count; ++i) e.attrs.ints.push_back(C::tape.pool[x.ints.first + i]);
+    e.attrs.ints = C::attributes(E);
     e.attrs.number = x.number;
     e.attrs.placement = x.placement;
     plain v(e, f);
@@ -55,13 +55,13 @@ struct plain_kernel {
 template <class C, int E>
 struct native_kernel {
   static constexpr auto& x = C::tape.entries[E];
-  static constexpr int count = x.ints.count > 0 ? x.ints.count : 1;
   struct list {
-    std::int64_t at[count] = {};
+    std::int64_t at[C::attributes(E).size() + 1] = {};
   };
   static constexpr list ints = [] {
     list r;
-    for (int i = 0; i < x.ints.count; ++i) r.at[i] = C::tape.pool[x.ints.first + i];
+    int n = 0;
+    for (auto i : C::attributes(E)) r.at[n++] = i;
     return r;
   }();
   static void run(frame& f) {

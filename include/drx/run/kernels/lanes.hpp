@@ -153,19 +153,22 @@ struct kernel<C, E, &prim::lane_matmul> {
   static void run(frame& f) {
     constexpr int x = C::operand(E, 0), y = C::operand(E, 1), z = C::result(E, 0);
     constexpr shape to = C::tape.values[z].shape, from = C::tape.values[x].shape;
-    constexpr bool tx = C::attr(E, 0) != 0, ty = C::attr(E, 1) != 0, lx = C::attr(E, 2) != 0, ly = C::attr(E, 3) != 0;
+    constexpr prim::rules::lane_matmul::view product_of(C::attributes(E));
     using T = element_of<C, z>;
-    using product = lane_product<T, static_cast<int>(to[0]), static_cast<int>(to[1]), static_cast<int>(from[tx ? 0 : 1]),
-                                 static_cast<int>(to[2]), tx, ty, lx, ly>;
+    using product = lane_product<T, static_cast<int>(to[0]), static_cast<int>(to[1]), static_cast<int>(from[product_of.transposes_first ? 0 : 1]),
+                                 static_cast<int>(to[2]), product_of.transposes_first, product_of.transposes_second, product_of.first_in_lanes,
+                                 product_of.second_in_lanes>;
     product::run(elements<const T, C, x>(f), elements<const T, C, y>(f), elements<T, C, z>(f));
   }
 };
 
 template <class C, int E>
 struct kernel<C, E, &prim::lane_convolution> {
-  static constexpr int axes = static_cast<int>(C::attr(E, 1));
+  using view = prim::rules::lane_convolution::view;
   using role = prim::rules::convolution_role;
-  static constexpr auto result = static_cast<role>(C::attr(E, 2));
+  static constexpr int axes = view(C::attributes(E)).axes;
+  static constexpr role result = view(C::attributes(E)).result;
+  static constexpr bool kernels_in_lanes = view(C::attributes(E)).kernels_in_lanes;
   static constexpr int x = result == role::x ? C::result(E, 0) : C::operand(E, 0);
   static constexpr int w = result == role::w ? C::result(E, 0) : C::operand(E, 1);
   static constexpr int y = result == role::y ? C::result(E, 0) : C::operand(E, result == role::x ? 0 : 1);
@@ -175,9 +178,7 @@ struct kernel<C, E, &prim::lane_convolution> {
 
   static constexpr axis along(int i) {
     if (i < 0) return {};
-    const auto at = [](int k) { return static_cast<int>(C::attr(E, 1 + k)); };
-    return {static_cast<int>(xs[1 + i]), static_cast<int>(ys[1 + i]), static_cast<int>(ws[i]), at(2 + i), at(2 + axes + i), at(2 + 2 * axes + i),
-            at(2 + 3 * axes + i)};
+    return axis_of(view(C::attributes(E)), i, xs[1 + i], ys[1 + i], ws[i]);
   }
   struct there {
     static constexpr axis height = along(axes - 2), width = along(axes - 1);
@@ -196,11 +197,11 @@ struct kernel<C, E, &prim::lane_convolution> {
         using run = lane_convolution<T, there, ci, co, lanes, false>;
         run::of_kernel(elements<const T, C, x>(f), elements<const T, C, y>(f), elements<T, C, w>(f), examples);
       } else if constexpr (result == role::y) {
-        using run = lane_convolution<T, there, ci, co, lanes, C::attr(E, 0) != 0>;
+        using run = lane_convolution<T, there, ci, co, lanes, kernels_in_lanes>;
         for (int n = 0; n < examples; ++n)
           run::template forward<false>(elements<const T, C, x>(f) + n * image, elements<const T, C, w>(f), elements<T, C, y>(f) + n * response);
       } else {
-        using run = lane_convolution<T, back, co, ci, lanes, C::attr(E, 0) != 0>;
+        using run = lane_convolution<T, back, co, ci, lanes, kernels_in_lanes>;
         for (int n = 0; n < examples; ++n)
           run::template forward<true>(elements<const T, C, y>(f) + n * response, elements<const T, C, w>(f), elements<T, C, x>(f) + n * image);
       }

@@ -45,7 +45,7 @@ struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
   static constexpr shape stride = [] {
     const shape own = detail::strides_of(m::from);
     shape s = own;
-    for (int i = 0; i < s.rank; ++i) s[i] = own[static_cast<int>(C::attr(E, i))];
+    for (int i = 0; i < s.rank; ++i) s[i] = own[prim::rules::transpose::view(C::attributes(E)).permutation.number(i)];
     return s;
   }();
   static constexpr bool of_matrix = m::rank == 2 && (std::is_same_v<typename m::T, float> || std::is_same_v<typename m::T, double>);
@@ -66,11 +66,12 @@ template <class C, int E>
 struct kernel<C, E, &prim::slice> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
   static void run(frame& f) {
+    constexpr prim::rules::slice::view range(C::attributes(E));
     shape stride = detail::strides_of(m::from);
     std::int64_t start = 0;
     for (int i = 0; i < m::rank; ++i) {
-      start += C::attr(E, i) * stride[i];
-      stride[i] *= C::attr(E, 2 * m::rank + i);
+      start += range.start(i) * stride[i];
+      stride[i] *= range.stride(i);
     }
     detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f) + start, stride,
                                   elements<typename m::T, C, m::y>(f), detail::strides_of(m::to), m::to);
@@ -82,11 +83,12 @@ template <class C, int E>
 struct kernel<C, E, &prim::pad> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
   static void run(frame& f) {
+    constexpr prim::rules::pad::view zeros(C::attributes(E));
     shape stride = detail::strides_of(m::to);
     std::int64_t start = 0;
     for (int i = 0; i < m::rank; ++i) {
-      start += C::attr(E, i) * stride[i];
-      stride[i] *= C::attr(E, 2 * m::rank + i) + 1;
+      start += zeros.low(i) * stride[i];
+      stride[i] *= zeros.interior(i) + 1;
     }
     auto* out = elements<typename m::T, C, m::y>(f);
     std::memset(out, 0, static_cast<std::size_t>(C::bytes(m::y)));
@@ -98,7 +100,7 @@ struct kernel<C, E, &prim::pad> : detail::moves<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::concatenate> {
   static void run(frame& f) {  // one after the other before the axis; contiguous from the axis on
-    constexpr int y = C::result(E, 0), axis = static_cast<int>(C::attr(E, 0));
+    constexpr int y = C::result(E, 0), axis = prim::rules::concatenate::view(C::attributes(E)).axis;
     using T = element_of<C, y>;
     constexpr shape to = C::tape.values[y].shape;
     std::int64_t outer = 1;

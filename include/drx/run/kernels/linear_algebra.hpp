@@ -227,18 +227,18 @@ struct kernel<C, E, &prim::cholesky> : detail::matrices<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::triangular_solve> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
-  static constexpr bool right = C::attr(E, 0) != 0, lower = C::attr(E, 1) != 0, transposed = C::attr(E, 2) != 0, unit = C::attr(E, 3) != 0;
+  static constexpr prim::rules::triangular_solve::view form{C::attributes(E)};
   static constexpr int side = static_cast<int>(m::to[m::to.rank - 2] * m::to.last()), others = m::n == 0 ? 0 : side / m::n;
   static void run(frame& f) {
     const auto* a = elements<const typename m::T, C, m::a>(f);
     auto* x = elements<typename m::T, C, m::y>(f);
     std::memcpy(x, elements<const typename m::T, C, C::operand(E, 1)>(f), static_cast<std::size_t>(C::bytes(m::y)));
     for (std::int64_t b = 0; b < m::batches; ++b) {
-      if constexpr (right) {
+      if constexpr (form.right) {
         for (int i = 0; i < others; ++i)
-          solve_row<m::n, lower, transposed, unit>(a + b * m::size, x + b * side + i * m::n);
+          solve_row<m::n, form.lower, form.transposed, form.unit>(a + b * m::size, x + b * side + i * m::n);
       } else if constexpr (others > 0) {
-        solve_columns<m::n, others, lower, transposed, unit>(a + b * m::size, x + b * side);
+        solve_columns<m::n, others, form.lower, form.transposed, form.unit>(a + b * m::size, x + b * side);
       }
     }
   }
@@ -265,7 +265,7 @@ struct kernel<C, E, &prim::lu_solve> : detail::matrices<C, E> {
     auto* x = elements<typename m::T, C, m::y>(f);
     std::memcpy(x, elements<const typename m::T, C, C::operand(E, 3)>(f), static_cast<std::size_t>(C::bytes(m::y)));
     for (std::int64_t b = 0; b < m::batches; ++b)
-      lu_solve<m::n, columns, C::attr(E, 0) != 0>(lu + b * m::size, exchanged + b * m::n, x + b * side);
+      lu_solve<m::n, columns, prim::rules::lu_solve::view(C::attributes(E)).transposed>(lu + b * m::size, exchanged + b * m::n, x + b * side);
   }
 };
 
@@ -311,7 +311,7 @@ template <class C, int E>
 struct kernel<C, E, &prim::minors> {
   static constexpr int x = C::operand(E, 0), y = C::result(E, 0);
   using T = element_of<C, y>;
-  static constexpr bool transposed = C::attr(E, 0) != 0, with_sign = C::attr(E, 1) != 0;
+  static constexpr bool transposed = prim::rules::minors::view(C::attributes(E)).transposed, with_sign = prim::rules::minors::view(C::attributes(E)).with_sign;
   static constexpr shape from = C::tape.values[x].shape, matrix = transposed ? C::tape.values[y].shape : from;
   static void run(frame& f) {
     constexpr std::int64_t n = matrix.last(), size = n * n, all = size * (n - 1) * (n - 1);

@@ -13,12 +13,10 @@ namespace drx::run {
 template <class C, int E>
 struct kernel<C, E, &prim::scan> {
   static constexpr auto& x = C::tape.entries[E];
-  static constexpr std::int64_t length = C::attr(E, 0);
-  static constexpr bool backwards = C::attr(E, 1) != 0;
-  static constexpr int constants = static_cast<int>(C::attr(E, 2)), carries = static_cast<int>(C::attr(E, 3));
-  static constexpr int guard = static_cast<int>(C::attr(E, 4));
-  static constexpr bool carry_guards = guard > constants && guard <= constants + carries;
-  static constexpr int xs = x.operands.count - constants - carries, ys = x.results.count - carries;
+  static constexpr prim::rules::scan::parts loop{C::attributes(E), x.operands.count, x.results.count};
+  static constexpr auto length = loop.length;
+  static constexpr bool backwards = loop.backwards;
+  static constexpr int constants = loop.constants, carries = loop.carries, xs = loop.xs, ys = loop.ys;
   static constexpr int body = x.first_region;
 
   static constexpr bool exchanged(int k) {  // the carry's new value lies in another carry's memory
@@ -34,8 +32,8 @@ struct kernel<C, E, &prim::scan> {
       constexpr int from = C::operand(E, constants + K), to = C::result(E, K);
       if constexpr (C::root(from) != C::root(to)) copy_value<C, from, to>(f);
     });
-    for (std::int64_t step = 0; length < 0 || step < length; ++step) {
-      const std::int64_t at = backwards ? length - 1 - step : step;
+    for (std::int64_t step = 0; !length || step < *length; ++step) {
+      const std::int64_t at = backwards ? *length - 1 - step : step;
       std::int32_t index = static_cast<std::int32_t>(at);
       f.slots[C::plan.where[C::input(body, 0)].offset] = reinterpret_cast<std::byte*>(&index);
       unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
@@ -46,10 +44,11 @@ struct kernel<C, E, &prim::scan> {
           f.slots[C::plan.where[to].offset] = address<C, from>(f) + at * C::bytes(to);
         }
       });
-      if constexpr (guard > 0) {
-        if (!*elements<const bool, C, C::input(body, guard)>(f)) {
-          clear(f, at, carry_guards ? length - step : 1);
-          if (carry_guards) return;
+      if constexpr (loop.guard) {
+        if (!*elements<const bool, C, C::input(body, *loop.guard)>(f)) {
+          constexpr bool ends = loop.guarding_carry().has_value();
+          if constexpr (ys > 0) clear(f, at, ends ? *length - step : 1);
+          if (ends) return;
           continue;
         }
       }

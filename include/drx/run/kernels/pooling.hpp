@@ -15,8 +15,8 @@ namespace detail {
 /// Pooling over one or two spatial axes: windows meet inputs as a kernel's taps do, in all channels alike.
 template <class C, int E>
 struct pooled {
-  static constexpr int axes = static_cast<int>(C::attr(E, 0));
-  static constexpr bool transposed = C::attr(E, 1) != 0;
+  static constexpr int axes = prim::rules::pooling::view(C::attributes(E)).axes;
+  static constexpr bool transposed = prim::rules::pooling::view(C::attributes(E)).transposed;
   static constexpr int from = C::operand(E, 0), to = C::result(E, 0);
   static constexpr shape in = C::tape.values[transposed ? to : from].shape, out = C::tape.values[transposed ? from : to].shape;
   static constexpr int channels = static_cast<int>(in.last());
@@ -28,8 +28,8 @@ struct pooled {
   static constexpr axis along(int i) {
     if (i < 0) return {};
     const int at = in.rank - 1 - axes + i;
-    return {static_cast<int>(in[at]), static_cast<int>(out[at]), static_cast<int>(C::attr(E, 2 + i)), static_cast<int>(C::attr(E, 2 + axes + i)),
-            static_cast<int>(C::attr(E, 2 + 2 * axes + i)), 1, 1};
+    const prim::rules::pooling::view w(C::attributes(E));
+    return {static_cast<int>(in[at]), static_cast<int>(out[at]), static_cast<int>(w.window(i)), static_cast<int>(w.stride(i)), static_cast<int>(w.low(i)), 1, 1};
   }
   /// Calls f(first channel of the input, first channel of the output, position in the window) for each position inside,
   /// window by window.

@@ -23,11 +23,11 @@ struct kernel<C, E, &prim::members> {
 template <class C, int E>
 struct kernel<C, E, &prim::data> {
   static void run(frame& f) {
-    constexpr int y = C::result(E, 0), first = 2 + static_cast<int>(C::attr(E, 1));
+    constexpr int y = C::result(E, 0);
+    constexpr prim::rules::data::view data(C::attributes(E));
     using T = element_of<C, y>;
     T* q = elements<T, C, y>(f);
-    for (std::int64_t i = 0; i < C::tape.values[y].shape.size(); ++i)
-      q[i] = prim::rules::data::element<T>(C::attr(E, first + static_cast<int>(i)));
+    for (int i = 0; i < data.stored.size(); ++i) q[i] = data.template element<T>(i);
   }
 };
 
@@ -35,7 +35,7 @@ template <class C, int E>
 struct kernel<C, E, &prim::random_bits> {
   static void run(frame& f) {
     constexpr int x = C::operand(E, 0), y = C::result(E, 0);
-    constexpr auto what = static_cast<prim::rules::random_bits::kind>(C::attr(E, 0));
+    constexpr auto what = prim::rules::random_bits::view(C::attributes(E)).what;
     constexpr std::int64_t keys = C::tape.values[x].shape.size() / 2;
     constexpr std::int64_t each = keys == 0 ? 0 : C::tape.values[y].shape.size() / keys;
     constexpr std::int64_t numbers = what == prim::rules::random_bits::keys ? each / 2 : each;

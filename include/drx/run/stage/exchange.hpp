@@ -8,6 +8,7 @@
 #include <drx/run/stage/facts.hpp>
 #include <drx/run/packs/inlining.hpp>
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -22,11 +23,12 @@ struct stage_exchange {
   /// Requires as many members as the program gathers; else throws on all ranks alike.
   static void require_gathered(std::int64_t members) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr bool permute = Stage::fold_of(I) == fold::permute;
-      if constexpr (permute || Stage::fold_of(I) == fold::gather || Stage::fold_of(I) == fold::transpose)
-        if (const std::int64_t n = permute ? C::attr(E, Stage::monoid_of(I)) : Stage::monoid_of(I); members != n)
-          throw std::invalid_argument(std::string("drx: ") + (permute ? "ppermute" : Stage::fold_of(I) == fold::gather ? "gather" : "all_to_all") + " of " +
-                                      std::to_string(n) + " members, but " + std::string(Stage::x.placement->name) + " has " + std::to_string(members));
+      constexpr std::optional<std::int64_t> n = Stage::view().members_of_fold(I);
+      constexpr fold f = Stage::fold_of(I);
+      if constexpr (n)
+        if (members != *n)
+          throw std::invalid_argument(std::string("drx: ") + (f == fold::permute ? "ppermute" : f == fold::gather ? "gather" : "all_to_all") + " of " +
+                                      std::to_string(*n) + " members, but " + std::string(Stage::x.placement->name) + " has " + std::to_string(members));
     });
   }
   /// Gathers a result of which each rank has written its own members' part.
@@ -61,7 +63,7 @@ struct stage_exchange {
       int count = 0;
     } list;
     for (int i = 0; i < Stage::results; ++i)
-      if (Stage::fold_of(i) == fold::permute || (Stage::fold_of(i) == fold::transpose && Stage::monoid_of(i) > 0)) list.result[list.count++] = i;
+      if (Stage::fold_of(i) == fold::permute || (Stage::fold_of(i) == fold::transpose && Stage::view().exchanged_members(i) > 0)) list.result[list.count++] = i;
     return list;
   }();
   template <int I>
@@ -75,7 +77,7 @@ struct stage_exchange {
           if (const std::int64_t source = sources<I>.of[m]; from.holds(source)) get(m, 0, source, 0);
       }};
     } else {
-      constexpr std::int64_t n = Stage::monoid_of(I);
+      constexpr std::int64_t n = Stage::view().exchanged_members(I);
       return member_transfer{values, n, bytes / n, [](block to, block from, auto&& get) {
         for (std::int64_t m = to.begin; m < to.end; ++m)
           for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
@@ -86,11 +88,11 @@ struct stage_exchange {
   /// rules of all primitives.)
   template <int I>
   static constexpr auto sources = [] {
-    constexpr int n = static_cast<int>(C::attr(E, Stage::monoid_of(I)));
     struct {
-      std::int64_t of[n + 1] = {};
+      std::int64_t of[Stage::view().sources(I).size() + 1] = {};
     } list;
-    for (int m = 0; m < n; ++m) list.of[m] = C::attr(E, Stage::monoid_of(I) + 1 + m);
+    int m = 0;
+    for (auto source : Stage::view().sources(I)) list.of[m++] = source;
     return list;
   }();
   /// Gathers results of which each shard has written its own part.

@@ -15,18 +15,20 @@ struct stage_facts {
   static constexpr int entry = E;
   static constexpr auto& x = C::tape.entries[E];
   static constexpr int body = x.first_region;
-  static constexpr int placed = static_cast<int>(C::attr(E, 0));
+  static constexpr auto view() { return prim::rules::stage::view(C::attributes(E)); }
+  static constexpr int placed = view().placed;
   static constexpr int results = x.results.count;
-  static constexpr int header = prim::rules::stage::header;
-  static constexpr fold fold_of(int i) { return static_cast<fold>(C::attr(E, header + 2 * i)); }
+  static constexpr fold fold_of(int i) { return view().fold_of(i); }
   /// Whether a result is folded; the others are written member by member where they belong.
   static constexpr bool folded(int i) { return fold_of(i) != fold::gather && fold_of(i) != fold::group && !collected(i); }
   static constexpr bool collected(int i) {
     return fold_of(i) == fold::collect || fold_of(i) == fold::permute || fold_of(i) == fold::transpose || fold_of(i) == fold::shard_sum;
   }
-  static constexpr int monoid_of(int i) { return static_cast<int>(C::attr(E, header + 1 + 2 * i)); }
-  static constexpr bool has_blocks = C::attr(E, 1) != 0;
-  static constexpr int block_bodies = (C::attr(E, 1) != 0) + (C::attr(E, 2) != 0);
+  static constexpr int block_bodies = view().block_bodies();
+  static constexpr bool has_blocks = block_bodies > 0;
+  /// The members that a body computes at once.
+  template <int Body>
+  static constexpr std::int64_t members_of_body = view().members_of_body(Body);
   static constexpr std::int64_t block = has_blocks ? prim::rules::stage::leaf : 1;  // members of a tree leaf, if in blocks
   static_assert(members_in_block(std::int64_t{1} << 62) == prim::rules::stage::leaf);  // members are dealt out to ranks in such leaves, too
   static constexpr int p = C::placements.index(x.placement);

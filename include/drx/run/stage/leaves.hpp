@@ -47,7 +47,7 @@ struct stage_leaves {
   /// `sums` are written to a node, or added to the numbers there. Returns its frame.
   static frame& run_block_and_ahead(two_frames& frames, const leaf_members& m, std::int64_t done, std::byte* to, bool add) {
     constexpr int steps = C::plan.step_count[Stage::body + 1];
-    constexpr std::int64_t size = C::attr(E, 1);
+    constexpr std::int64_t size = Stage::template members_of_body<1>;
     const auto begin = [&](two_frames::place& at, std::int64_t from) {
       at.number = m.number + from;
       members::template enter<1>(*at.f, m.stored + from, m.local + from, at.number);
@@ -90,11 +90,12 @@ struct stage_leaves {
       };
       std::int64_t size = 1;
       if constexpr (Stage::has_blocks) {
-        if (m.count - done >= C::attr(E, 1)) {
-          size = C::attr(E, 1);
+        constexpr std::int64_t first = Stage::template members_of_body<1>, second = Stage::template members_of_body<2>;
+        if (m.count - done >= first) {
+          size = first;
           run(std::integral_constant<int, 1>{});
-        } else if (Stage::block_bodies > 1 && m.count - done >= C::attr(E, 2)) {
-          size = C::attr(E, 2);
+        } else if (Stage::block_bodies > 1 && m.count - done >= second) {
+          size = second;
           run(std::integral_constant<int, Stage::block_bodies>{});
         } else {
           run(std::integral_constant<int, 0>{});
@@ -114,7 +115,8 @@ struct stage_leaves {
       if (list.awaits({0, leaf})) {
         bool one_step = m.count == 1;
         if constexpr (Stage::has_blocks)
-          one_step = one_step || (Stage::turns == 1 && m.count == C::attr(E, 1)) || (Stage::block_bodies > 1 && m.count == C::attr(E, 2));
+          one_step = one_step || (Stage::turns == 1 && m.count == Stage::template members_of_body<1>) ||
+                     (Stage::block_bodies > 1 && m.count == Stage::template members_of_body<2>);
         if (one_step) {
           run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, true);
           list.push_joined(nodes::joins(f));

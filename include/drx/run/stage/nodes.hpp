@@ -22,7 +22,7 @@ struct stage_nodes {
   static void combine(frame& f, std::byte* left, const std::byte* right) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::fold_of(I) == fold::monoid) {
-        if constexpr (I == 0 || Stage::fold_of(I - 1) != fold::monoid || Stage::monoid_of(I - 1) != Stage::monoid_of(I)) combine_monoid<I>(f, left, right);
+        if constexpr (Stage::view().begins_monoid(I)) combine_monoid<I>(f, left, right);
       } else if constexpr (Stage::folded(I)) {
         fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I), right + Stage::offset(I), C::tape.values[C::result(E, I)].shape.size());
       }
@@ -48,7 +48,7 @@ struct stage_nodes {
   }
   template <int I>
   static void combine_monoid(frame& f, std::byte* left, const std::byte* right) {
-    constexpr int region = Stage::x.first_region + 1 + Stage::block_bodies + 2 * Stage::monoid_of(I);
+    constexpr int region = Stage::x.first_region + Stage::view().combine_region(I);
     constexpr int parts = C::tape.regions[region].outputs.count;
     unroll<parts>([&]<int K>(std::integral_constant<int, K>) {
       f.slots[C::plan.where[C::input(region, K)].offset] = left + Stage::offset(I + K);
@@ -77,8 +77,8 @@ struct stage_nodes {
     std::memset(to, 0, Stage::node_bytes);
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::fold_of(I) == fold::monoid) {
-        if constexpr (I == 0 || Stage::fold_of(I - 1) != fold::monoid || Stage::monoid_of(I - 1) != Stage::monoid_of(I)) {
-          constexpr int region = Stage::x.first_region + 2 + Stage::block_bodies + 2 * Stage::monoid_of(I);
+        if constexpr (Stage::view().begins_monoid(I)) {
+          constexpr int region = Stage::x.first_region + Stage::view().identity_region(I);
           run_region<C, region>(f);
           unroll<C::tape.regions[region].outputs.count>([&]<int K>(std::integral_constant<int, K>) {
             constexpr int out = C::output(region, K);

@@ -13,7 +13,7 @@ namespace drx::run {
 template <class C>
 constexpr int steps_ahead(int e) {
   const auto& x = C::tape.entries[e];
-  const std::int64_t size = C::attr(e, 1);
+  const std::int64_t size = prim::rules::stage::view(C::attributes(e)).members_of_body(1);
   const bool nested = C::placements.parent[C::placements.index(x.placement)] >= 0;
   if (nested || size == 0 || size == prim::rules::stage::leaf) return 0;
   const int region = x.first_region + 1, first = C::plan.first_step[region], count = C::plan.step_count[region];
