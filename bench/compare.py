@@ -1,4 +1,4 @@
-"""Compares the numbers of a row's sides: a wrong row is not a row."""
+"""Compares the numbers of a row's sides: a row with wrong numbers is not reported."""
 
 import array
 import math
@@ -14,7 +14,7 @@ class WrongRow(Exception):
 
 
 def difference(got, want, of_each=False):
-    """The largest difference, in parts of the largest number wanted, or of each; infinite where a number is missing or NaN."""
+    """The largest difference, relative to the largest number wanted, or to each; infinite if a number is missing or NaN."""
     largest = max((abs(w) for w in want if math.isfinite(w)), default=0) or 1
     return largest_difference(got, want, scale=lambda w: (abs(w) if of_each else largest) or 1)
 

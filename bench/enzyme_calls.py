@@ -1,4 +1,4 @@
-"""Calls of C++ that Enzyme differentiates, by the compiler inside of the Python package enzyme-ad. Import this after twin."""
+"""Calls of C++ that Enzyme differentiates, by the compiler inside the Python package enzyme-ad. Import this after twin."""
 
 import pathlib
 import subprocess

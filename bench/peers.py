@@ -14,7 +14,7 @@ import packages  # noqa: E402
 
 
 def unpacked(package):
-    """The folder with a Debian package's files: headers whose package would install much else. None where apt has it not."""
+    """The folder with a Debian package's files: headers whose package would install much else. None if apt does not have it."""
     folder = packages.cache() / package
     if not folder.exists():
         with tempfile.TemporaryDirectory() as work:
@@ -33,7 +33,7 @@ def has(python, module):
 
 
 def python():
-    """The interpreter of $DRX_CACHE/venv-peers (default ~/.cache/drx), made where it is not there; None where that fails."""
+    """The interpreter of $DRX_CACHE/venv-peers (default ~/.cache/drx), which is made if it is missing; None if that fails."""
     try:
         return packages.environment("peers", packages.cache() / "venv-peers")
     except (packages.Failure, OSError) as problem:

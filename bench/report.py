@@ -53,7 +53,7 @@ def rows(raw, workload, meta):
 
 
 def put(file, content):
-    """Replaces a file at once: who interrupts this keeps the old one."""
+    """Replaces a file at once: if interrupted, the old one stays."""
     part = file.with_name(file.name + ".part")
     part.write_bytes(content)
     part.replace(file)
@@ -65,7 +65,7 @@ def natural(name):
 
 
 def built(raw, workload, meta, row, side):
-    """The build's seconds stand beside the side that was built, where bench/run measured them."""
+    """The seconds of the build, for the side that was built, if bench/run measured them."""
     file = raw / workload / "build.json"
     if side != meta.get("base", "drx") or not file.exists():
         return None
@@ -90,13 +90,13 @@ def markdown(body):
 
 
 def telling(head, body):
-    """Without the columns in which every line says the same."""
+    """Leaves out the columns in which all lines are equal."""
     kept = [i for i in range(len(head)) if len({line[i] for line in body}) > 1]
     return [[line[i] for i in kept] for line in [head, *body]]
 
 
 def into_page(page, tables):
-    """Writes the tables anew that stand in a Markdown page after `<!-- bench: WORKLOAD -->` or `<!-- bench: WORKLOAD: ROW -->`."""
+    """Rewrites the tables in a Markdown page after `<!-- bench: WORKLOAD -->` or `<!-- bench: WORKLOAD: ROW -->`."""
     def table(marker):
         name, row = marker[1], marker[2]
         body = [line[1:-1] for line in tables.get(name, []) if row in (None, line[1])]
@@ -145,7 +145,7 @@ def chart(found, meta):
 
 
 def write(out, workloads, docs=None):
-    """`workloads`: {name: workload.json}; those with raw passes are reported, in the page and charts under `docs` too. Returns the table."""
+    """Reports the workloads ({name: workload.json}) that have raw passes, also in the page and charts under `docs`. Returns the table."""
     body, tables = [], {}
     for name, meta in workloads.items():
         found, versions = rows(out / "raw", name, meta)

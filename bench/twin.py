@@ -1,4 +1,4 @@
-"""What the Python twins of every workload share: the flags, files and JSON of the C++ sides (harness.hpp).
+"""The common part of the Python twins of every workload: the flags, files and JSON of the C++ sides (harness.hpp).
 
 Make the suite before jax, torch or numpy are imported: it reads the flags, answers `--help` without them, and keeps the process on as
 many CPUs as it has threads.
@@ -59,7 +59,7 @@ class Suite:
         self.sides, self.versions = [], []
 
     def add(self, row, side, call, result, **counters):
-        """`call` computes and waits for the end; `result` takes what it returned and gives the numbers (see flat)."""
+        """`call` computes and waits for the end; `result` turns its result into numbers (see flat)."""
         self.sides.append({"row": row, "side": side, "call": call, "result": result, "counters": counters})
 
     def version(self, name, version):

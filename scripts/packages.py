@@ -19,11 +19,11 @@ REQUIREMENTS = pathlib.Path(__file__).resolve().parent / "requirements"
 
 
 class Failure(Exception):
-    """What went wrong, for the user."""
+    """The error, for the user."""
 
 
 def cache():
-    """The folder outside of the tree that scripts/setup.sh fills too."""
+    """The folder outside the tree that scripts/setup.sh fills too."""
     home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(os.environ.get("DRX_CACHE") or pathlib.Path(home) / "drx")
 
@@ -40,7 +40,7 @@ def pip(what, python, command, *options):
 
 @contextlib.contextmanager
 def only_one(folder):
-    """Two processes do not fill one folder; the lock goes with the process."""
+    """Keeps two processes from filling one folder; the lock ends with the process."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_name(folder.name + ".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -48,7 +48,7 @@ def only_one(folder):
 
 
 def is_complete(folder, name):
-    """Whether the folder is an environment of the packages that are asked for now: the marker is the hash of their file."""
+    """Whether the folder is an environment of the packages that are asked for now: its marker is the hash of their file."""
     marker = folder / "complete"
     return marker.exists() and marker.read_text() == hash_of(name) and (folder / "bin/python").exists()
 
@@ -58,7 +58,7 @@ def hash_of(name):
 
 
 def environment(name, folder):
-    """The interpreter of a virtual environment with the packages of NAME.txt, made where it is not there."""
+    """The interpreter of a virtual environment with the packages of NAME.txt, which is made if it is missing."""
     folder = pathlib.Path(folder)
     python = folder / "bin/python"
     with only_one(folder):
@@ -73,7 +73,7 @@ def environment(name, folder):
 
 
 def download(name, folder, *options):
-    """The archive of the one package of NAME.txt, which is put into the folder. Options are those of `pip download`."""
+    """Puts the archive of the one package of NAME.txt into the folder and returns it. Options are those of `pip download`."""
     python = environment("build", cache() / "venv-build")
     before = set(pathlib.Path(folder).glob("*"))
     pip(f"{name}.txt does not download", python, "download", "--no-deps", "--no-build-isolation", "--require-hashes", *options,

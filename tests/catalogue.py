@@ -11,14 +11,14 @@ COMPILED = re.compile(r"\b(?:drx::compiled<|run_serial<|check_run<|check_many<|c
 
 
 def functions(text):
-    """The names of functions and function objects that a tape records, not of what is deleted, nor of operators."""
+    """The names of functions and function objects that a tape records, without deleted ones and operators."""
     for d in declarations(text):
         if d.scope == ("drx",) and not d.deleted and "constexpr" in d.text and (d.kind == "variable" or d.kind == "function" and "operator" not in d.name):
             yield d.name
 
 
 def compiled_text():
-    """All test code that is compiled to run: of tests that say so, and the right column of docs/from_jax.md."""
+    """All test code that is compiled to run: that of tests that say so, and the right column of docs/from_jax.md."""
     files = [f for f in sorted((ROOT / "tests").rglob("*.[ch]pp")) if COMPILED.search(f.read_text())]
     rows = [line for line in (ROOT / "docs/from_jax.md").read_text().splitlines() if line.startswith("| `")]
     return "\n".join([*(re.sub(r"//[^\n]*", "", f.read_text()) for f in files), *rows])

@@ -1,4 +1,4 @@
-"""What clang does for programs of several sizes stays below what is written here, and linear in the entries: the steps of
+"""clang's work on programs of several sizes stays below the limits in this file, and linear in the entries: the steps of
 constant evaluation that make a tape, and the functions and classes instantiated for a program that runs. (Counts, not
 seconds: they are the same on every machine.)"""
 import argparse, pathlib, sys

@@ -1,5 +1,5 @@
-"""Adds up the results in ctest's JUnit files: a test that reports cases of its own counts as so many, any other as one. What was
-skipped is neither passed nor failed, and is counted apart."""
+"""Adds up the results in ctest's JUnit files: a test that reports cases of its own counts as that many, any other as one. Skipped
+ones are neither passed nor failed, and are counted apart."""
 import re, sys, xml.etree.ElementTree as xml
 
 total_passed = total_failed = total_skipped = 0

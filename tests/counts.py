@@ -1,4 +1,4 @@
-"""What programs cost stays what is written here: instructions of a call (callgrind, in the program's own code: the C
+"""The cost of programs stays within the numbers in this file: instructions of a call (callgrind, in the program's own code: the C
 library chooses its functions by the processor), allocations, workspace, messages and bytes sent; steps of a loop cost the
 same however many they are, in bytes copied too. (Counts, not seconds: they
 are the same on every machine.) The templates that programs instantiate are counted by compile_cost.py."""

@@ -1,4 +1,4 @@
-"""Each header of plan/ and run/ says where it is tested: a test of its own (tests/unit/<folder>/<stem>.cpp, or <room>_<stem>.cpp where several headers
+"""Each header of plan/ and run/ has a test: one of its own (tests/unit/<folder>/<stem>.cpp, or <room>_<stem>.cpp where several headers
 have the stem), or, in the comment that it begins with, a line `// Tested by tests/....cpp.` that names tests which are there."""
 import collections, pathlib, re, sys
 
@@ -17,7 +17,7 @@ def own_tests(header, stems):
 
 
 def problem(header, stems):
-    """What is wrong with the header, or None."""
+    """The error in the header, or None."""
     if own_tests(header, stems):
         return None
     begin = (ROOT / "include/drx" / header).read_text().split("#pragma once")[0]

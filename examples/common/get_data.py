@@ -107,7 +107,7 @@ def flights():
 
 
 def write_atomically(path, rows):
-    """The file appears whole or not at all. Nobody can guess the temporary one's name, and put a link there."""
+    """Writes a file, which appears whole or not at all. Nobody can guess the temporary one's name, and put a link there."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
     try:
         with open(temporary, "x", encoding="ascii", newline="") as out:

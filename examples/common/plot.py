@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws what an example measured, round by round: plot.py OUT_DIR -> OUT_DIR/curves.png
+"""Draws the measurements of an example, round by round: plot.py OUT_DIR -> OUT_DIR/curves.png
 
 One panel for each quantity in curves.csv, one line for each method. Needs matplotlib.
 """

@@ -39,7 +39,7 @@ class Checks:
 
     @contextlib.contextmanager
     def running(self, ranks, data, out, **how):
-        """A long run, from its first checkpoint on; killed in the end, if it is still there."""
+        """A long run, from its first checkpoint on; killed in the end, if it still runs."""
         how = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) | how
         process = subprocess.Popen(self.command(ranks, data, out, "--rounds", "1000000", "--eval-every", "500"), **how)
         try:
@@ -161,7 +161,7 @@ def check_links(c, data):
 
 
 def check_full_disk(c, data):
-    """A limit on the size of files is a disk that becomes full: the checkpoint that was there stays, whole."""
+    """A limit on the size of files acts as a disk that becomes full: the earlier checkpoint stays, whole."""
     out = c.folder / "disk"
     ignoring = lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # noqa: E731  else the kernel kills it
     with c.running(1, data, "disk", stderr=subprocess.PIPE, text=True, preexec_fn=ignoring) as process:

@@ -109,7 +109,7 @@ def main():
         compiler = Compiler(args.compiler, args.flags)
 
         def run(part):
-            """What the rows of one part are, and what the compiler says."""
+            """The results of one part's rows, and the compiler's messages."""
             file, program = pathlib.Path(folder) / f"part{part}.cpp", pathlib.Path(folder) / f"part{part}"
             file.write_text(program_of(cpp_definitions, [drx for _, _, drx in rows[part::PARTS]]))
             done = compiler.build(file, program, f"-I{root / 'tests'}", "-O0")

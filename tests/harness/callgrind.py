@@ -1,11 +1,11 @@
-"""The programs of counts/kernels.cpp: built for any processor, run, and their instructions counted by callgrind."""
+"""Builds the programs of counts/kernels.cpp for any processor, runs them, and counts their instructions by callgrind."""
 import json, os, pathlib, re, shutil, subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def build(compiler, folder, flags=()):
-    """Their program in `folder`, with -O2 and nothing that depends on this machine's processor."""
+    """Builds their program in `folder`, with -O2 and no option that depends on this machine's processor."""
     cache = [shutil.which("ccache")] if shutil.which("ccache") else []
     compiled, program = folder / "kernels.o", folder / "kernels"
     subprocess.run([*cache, compiler, "-std=c++20", f"-I{ROOT / 'include'}", "-fconstexpr-ops-limit=1000000000",
@@ -16,13 +16,13 @@ def build(compiler, folder, flags=()):
 
 
 def counts(program, *arguments):
-    """What the kernels (all, or one and its number of members) print: a dict each."""
+    """The output of the kernels (of all, or of one and its number of members), as a dict each."""
     done = subprocess.run([program, *map(str, arguments)], check=True, capture_output=True, text=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def own_instructions(file, program):
-    """Of a callgrind.out file: those of the functions in `program`, without what they call elsewhere."""
+    """The instructions in a callgrind.out file of the functions in `program`, without those that they call elsewhere."""
     names, total, inside, skip = {}, 0, False, False
     for line in file.read_text().splitlines():
         if match := re.match(r"(c?ob)=\((\d+)\)(?: (.*))?", line):
@@ -40,7 +40,7 @@ def own_instructions(file, program):
 
 
 def instructions(program, folder, kernel, *members):
-    """Of one call of a kernel, in the program's own code."""
+    """The instructions of one call of a kernel, in the program's own code."""
     out = folder / f"{kernel}.callgrind"
     done = subprocess.run(["valgrind", "--tool=callgrind", "--collect-atstart=no", "--toggle-collect=counted", f"--callgrind-out-file={out}",
                            program, kernel, *map(str, members)], env=dict(os.environ, DRX_COUNT_INSTRUCTIONS="1"), capture_output=True, text=True)

@@ -14,7 +14,7 @@ class Compiler:
         self.precompiled = {}  # header: the flags that read it precompiled
 
     def precompile(self, header, folder):
-        """What check() is given without run reads this header from folder from now on, where it is the first."""
+        """Makes check() without `run` read this header from a folder that is searched first."""
         folder = pathlib.Path(folder)
         result = folder / (header + (".pch" if self.clang else ".gch"))
         result.parent.mkdir(parents=True, exist_ok=True)

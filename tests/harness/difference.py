@@ -1,4 +1,4 @@
-"""How far numbers are apart: the one comparison of all checks in Python. A NaN is infinitely far from everything, so that no tolerance holds
+"""The difference of numbers, the one comparison of all checks in Python. A NaN is infinitely far from everything, so that no tolerance holds
 it; shapes must be the same, nothing is broadcast. (The same for C++: difference.hpp.)"""
 import math
 
@@ -38,7 +38,7 @@ def has_numbers(x):
 
 
 def largest_difference_of_leaves(found, expected, scale=size, nan_agrees=False):
-    """The same of the leaves of two structures; infinite where there are more on one side, or no number at all, since then nothing agrees."""
+    """The same for the leaves of two structures; infinite if one side has more, or if there is no number at all, since then nothing agrees."""
     found, expected = list(found), list(expected)
     if len(found) != len(expected) or not has_numbers(found):
         return math.inf

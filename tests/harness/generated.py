@@ -1,4 +1,4 @@
-"""Programs of a given number of entries, and what a compiler spends on them."""
+"""Programs of a given number of entries, and the cost of compiling them."""
 import os, pathlib, subprocess, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -21,7 +21,7 @@ KINDS = {
 
 
 def source(kind, entries, runs):
-    """The text of a program of about so many entries; one that is compiled for a thread as well, where it runs."""
+    """The text of a program of about that many entries; if `runs`, one that is also compiled to run on a thread."""
     line, per_unit, program = KINDS[kind]
     units = max(1, round(entries / per_unit))
     body = "\n".join("  " + line.format(k=k, next=k + 1, c=f"{1 + (k + 1) / 1024}f") for k in range(units))
@@ -50,7 +50,7 @@ int main() {{
 
 
 def compile_program(compiler, text, flags=(), trace=False):
-    """What it costs: user seconds, peak MiB; with `trace` (clang) the events of the compiler's own record."""
+    """The cost of compiling: user seconds, peak MiB; with `trace` (clang) the events of the compiler's own record."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "program.cpp").write_text(text)
@@ -71,7 +71,7 @@ def compile_program(compiler, text, flags=(), trace=False):
 
 
 def count_events(path):
-    """How often the compiler instantiated what, of what its record names."""
+    """The number of instantiations by kind, from the compiler's record."""
     counts = {"InstantiateFunction": 0, "InstantiateClass": 0}
     with open(path, encoding="utf-8", errors="replace") as file:
         rest = ""
