@@ -6,6 +6,7 @@
 #include <drx/transform/differentiate.hpp>
 
 #include "difference.hpp"
+#include "random_tensor.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -23,28 +24,11 @@ using random = std::mt19937_64;
 struct domain {
   double low = -1, high = 1;     // for floating inputs
   std::int64_t integers = 3;     // integer inputs are below
-  std::size_t members = 3;       // for each placement
+  std::int64_t members = 3;      // for each placement
   int orders = 2;                // of derivatives
   double tolerance = 1e-6;
+  operator sample() const { return {.low = low, .high = high, .members = members, .below = integers, .nested = 0}; }
 };
-
-inline tensor random_tensor(const abstract_value& type, const domain& d, random& r) {
-  tensor x(type);
-  if (type.depth > 0) {
-    for (std::size_t m = 0; m < d.members; ++m) x.members.push_back(random_tensor(type.of_member(), d, r));
-    return x;
-  }
-  drx::visit_dtype(type.type, [&]<class T>(T) {
-    for (std::int64_t i = 0; i < x.size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>) {
-        x.data<T>()[i] = static_cast<T>(std::uniform_real_distribution<double>(d.low, d.high)(r));
-      } else {
-        x.data<T>()[i] = static_cast<T>(static_cast<std::int64_t>(r() >> 1) % (std::is_same_v<T, bool> ? 2 : d.integers));
-      }
-    }
-  });
-  return x;
-}
 
 inline void check_derivatives(const tape& t, const domain& d, std::uint64_t seed, const tensors& x) {
   const auto report = drx::interpreter::check_grads(t, x, {.order = d.orders, .tolerance = d.tolerance, .seed = seed});

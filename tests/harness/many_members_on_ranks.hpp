@@ -50,10 +50,10 @@ constexpr auto of_many = [](auto w, auto x) {
 template <unsigned Seed, class T>
 void check_many() {
   using P = drx::program<of_many<Seed>, drx::array<T, 8, 8>, drx::placed<drx::array<T, 8>, many>>;
-  auto& c = drx_test::session().communicator();
+  auto& c = harness::session().communicator();
   drx::serial_executor e;
   drx::single_rank alone;
-  drx::compiled<P> p(drx_test::session().executor(), c), one(e, alone);
+  drx::compiled<P> p(harness::session().executor(), c), one(e, alone);
   for (std::int64_t n : {1, 31, 32, 33, 255, 256, 300, 1023, 1024, 1100}) {
     CAPTURE(Seed);
     CAPTURE(n);

@@ -12,10 +12,10 @@ namespace harness {
 
 template <class Program>
 void check_on_ranks(sample s) {
-  auto& c = drx_test::session().communicator();
+  auto& c = harness::session().communicator();
   drx::serial_executor e;
   drx::single_rank alone;
-  drx::compiled<Program> p(drx_test::session().executor(), c), one(e, alone);
+  drx::compiled<Program> p(harness::session().executor(), c), one(e, alone);
   for (std::int64_t n : {5, 0, 33}) {
     CAPTURE(n);
     s.members = n;

@@ -10,7 +10,7 @@ namespace drx {
 class session;
 }
 
-namespace drx_test {
+namespace harness {
 /// The session that main holds; include <drx/backend/session.hpp> to use it.
 drx::session& session();
 
@@ -25,4 +25,4 @@ inline int size() { int n; MPI_Comm_size(world(), &n); return n; }
 inline int rank() { return 0; }
 inline int size() { return 1; }
 #endif
-} // namespace drx_test
+} // namespace harness

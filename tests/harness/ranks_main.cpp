@@ -14,7 +14,7 @@ std::ostringstream quiet; // what a rank other than 0 prints; shown when somethi
 #ifdef DRX_HAS_MPI
 int worst(int mine) {
   int all = 0;
-  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, drx_test::world());
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, harness::world());
   return all;
 }
 #else
@@ -28,8 +28,8 @@ struct agree : doctest::IReporter {
   explicit agree(const doctest::ContextOptions&) {}
 
   void show() {
-    if (drx_test::rank() != 0 && !quiet.str().empty())
-      std::cerr << "--- rank " << drx_test::rank() << " of " << drx_test::size() << ":\n" << quiet.str() << std::flush;
+    if (harness::rank() != 0 && !quiet.str().empty())
+      std::cerr << "--- rank " << harness::rank() << " of " << harness::size() << ":\n" << quiet.str() << std::flush;
     quiet.str("");
   }
   void log_assert(const doctest::AssertData& a) override { if (a.m_failed) show(); }
@@ -40,13 +40,13 @@ struct agree : doctest::IReporter {
     if (here) show();
     const bool anywhere = worst(here) != 0;
     ++(anywhere ? failed : passed);
-    if (anywhere && !here && drx_test::rank() == 0)
+    if (anywhere && !here && harness::rank() == 0)
       std::cout << current->m_file.c_str() << ": '" << current->m_name << "' failed on another rank\n";
   }
   void report_query(const doctest::QueryData&) override {}
   void test_run_start() override {}
   void test_run_end(const doctest::TestRunStats&) override {
-    if (drx_test::rank() == 0) std::cout << "on all ranks: " << passed << " passed, " << failed << " failed\n";
+    if (harness::rank() == 0) std::cout << "on all ranks: " << passed << " passed, " << failed << " failed\n";
   }
   void test_case_reenter(const doctest::TestCaseData&) override {}
   void subcase_start(const doctest::SubcaseSignature&) override {}
@@ -60,10 +60,10 @@ int run(int argc, char** argv) {
   doctest::Context context(argc, argv);
   context.setOption("reporters", "console,agree"); // in this order: the console's text is there when agree shows it
   context.setOption("no-colors", true); // mpirun looks like a terminal
-  if (drx_test::rank() != 0) context.setCout(&quiet);
+  if (harness::rank() != 0) context.setCout(&quiet);
   const char* wanted = std::getenv("DRX_TEST_RANKS");
-  if (wanted && std::atoi(wanted) != drx_test::size()) {
-    std::cerr << "meant for " << wanted << " ranks, but started with " << drx_test::size() << '\n';
+  if (wanted && std::atoi(wanted) != harness::size()) {
+    std::cerr << "meant for " << wanted << " ranks, but started with " << harness::size() << '\n';
     return 1;
   }
   return worst(context.run());
@@ -72,7 +72,7 @@ int run(int argc, char** argv) {
 drx::session* running = nullptr;
 } // namespace
 
-drx::session& drx_test::session() { return *running; }
+drx::session& harness::session() { return *running; }
 
 int main(int argc, char** argv) {
   drx::session session(argc, argv);

@@ -7,46 +7,19 @@
 
 #include "call.hpp"
 #include "difference.hpp"
+#include "random_tensor.hpp"
 
 #include <random>
 #include <vector>
 
 namespace harness {
 
-/// The values of inputs. The numbers of nested members differ from parent to parent, and some parents have none.
-struct sample {
-  std::int64_t members = 5;    // of placements at the top
-  double low = -1, high = 1;   // of floating inputs
-  std::int64_t below = 5;      // integer inputs are in [0, below)
-  std::int64_t nested = 6;     // nested placements have fewer members than this
-  std::uint64_t seed = 1;
-};
-inline std::int64_t nested_members(const sample& s, std::int64_t path) { return (path * 7 + 3) % s.nested; }
-
-inline tensor random_tensor(const abstract_value& type, const sample& s, std::mt19937_64& r, std::int64_t count, std::int64_t path = 0) {
-  tensor x(type);
-  if (type.depth > 0) {
-    for (std::int64_t m = 0; m < count; ++m)
-      x.members.push_back(random_tensor(type.of_member(), s, r, nested_members(s, path * 5 + m), path * 5 + m));
-    return x;
-  }
-  drx::visit_dtype(type.type, [&]<class T>(T) {
-    for (std::int64_t i = 0; i < x.size(); ++i) {
-      if constexpr (std::is_floating_point_v<T>) {
-        x.data<T>()[i] = static_cast<T>(std::uniform_real_distribution<double>(s.low, s.high)(r));
-      } else {
-        x.data<T>()[i] = static_cast<T>(static_cast<std::int64_t>(r() >> 1) % (std::is_same_v<T, bool> ? 2 : s.below));
-      }
-    }
-  });
-  return x;
-}
 template <class Program>
 tensors random_inputs(const sample& s) {
   std::mt19937_64 r(s.seed);
   tensors in;
   const drx::tape t = Program::tape().thaw();
-  for (int i : t.inputs) in.push_back(random_tensor(t.values[i], s, r, s.members));
+  for (int i : t.inputs) in.push_back(random_tensor(t.values[i], s, r));
   return in;
 }
 

@@ -62,7 +62,7 @@ class counting final : public drx::communicator {
 template <class P>
 void check(const char* name, int collectives, int bytes, drx::reduction_order order = drx::reduction_order::tree) {
   CAPTURE(name);
-  counting c(drx_test::session().communicator());
+  counting c(harness::session().communicator());
   drx::serial_executor e;
   drx::compiled<P> p(e, c, {.order = order});
   const auto in = harness::random_inputs<P>({.members = 2 * c.size()});

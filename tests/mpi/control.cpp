@@ -51,8 +51,8 @@ constexpr auto marks_slope = drx::grad<0, 1>([](auto marks, auto rate) {
 
 template <class P>
 void check_bits() {
-  auto& c = drx_test::session().communicator();
-  drx::compiled<P> p(drx_test::session().executor(), c);
+  auto& c = harness::session().communicator();
+  drx::compiled<P> p(harness::session().executor(), c);
   harness::sample s;
   for (std::int64_t n : {7, 1, 0, 40}) {
     CAPTURE(n);

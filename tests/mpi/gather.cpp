@@ -26,9 +26,9 @@ using Slope = program<slope, array<double, 7, 2>, array<double, 2>>;
 TEST_CASE_TEMPLATE("distribute and gather", P, Squares, Slope) {
   const auto in = harness::random_inputs<P>({});
   const auto one = harness::run_serial<P>(in);
-  drx::compiled<P> run(drx_test::session().executor(), drx_test::session().communicator());
-  const auto got = harness::call(run, drx_test::session().communicator(), in);
+  drx::compiled<P> run(harness::session().executor(), harness::session().communicator());
+  const auto got = harness::call(run, harness::session().communicator(), in);
   CHECK(harness::same_bits(got, one));
-  CHECK(harness::same_bits(harness::call(run, drx_test::session().communicator(), in), one));
+  CHECK(harness::same_bits(harness::call(run, harness::session().communicator(), in), one));
   harness::check_near(one, harness::run_plain<P>(in));
 }

@@ -34,9 +34,9 @@ using Many = program<sum, placed<array<float, 1200>, clients>>;
 
 template <class P>
 void check_bits(std::initializer_list<std::int64_t> members) {
-  auto& c = drx_test::session().communicator();
-  drx::compiled<P> p(drx_test::session().executor(), c);
-  drx::compiled<P> fast(drx_test::session().executor(), c, {.order = drx::reduction_order::fast});
+  auto& c = harness::session().communicator();
+  drx::compiled<P> p(harness::session().executor(), c);
+  drx::compiled<P> fast(harness::session().executor(), c, {.order = drx::reduction_order::fast});
   for (std::int64_t n : members) {
     CAPTURE(n);
     const auto in = harness::random_inputs<P>({.members = n});
@@ -54,9 +54,9 @@ void check_bits(std::initializer_list<std::int64_t> members) {
 TEST_CASE("several results in one node") { check_bits<All>({0, 1, 2, 3, 7, 40}); }
 TEST_CASE("nodes that are too small for pieces go up a tree of ranks and come down") { 
   check_bits<Many>({3, 253, 733});
-  auto& c = drx_test::session().communicator();
+  auto& c = harness::session().communicator();
   const auto x = drx::place<clients>(c, 253, [](std::int64_t) { return array<float, 1200>{}; });
-  drx::compiled<Many> p(drx_test::session().executor(), c);
+  drx::compiled<Many> p(harness::session().executor(), c);
   const auto calls = c.collectives();
   (void)p(x);
   if (c.size() == 5) CHECK(c.collectives() - calls == 6);  // up and down three levels
@@ -65,7 +65,7 @@ TEST_CASE("so do monoids") { check_bits<Some>({1, 3, 37, 61}); }
 TEST_CASE("one result: a rank's only member is not copied, nor written to") { check_bits<Sum>({0, 1, 2, 3, 5, 8}); }
 
 TEST_CASE("a rank exchanges a result's size twice, whatever the number of members") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   auto& c = s.communicator();
   drx::compiled<Sum> p(s.executor(), c);
   const auto result = std::make_unique<large>();
@@ -81,7 +81,7 @@ TEST_CASE("a rank exchanges a result's size twice, whatever the number of member
 }
 
 TEST_CASE("a result may be an argument") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   auto& c = s.communicator();
   const auto w = std::make_unique<large>();
   for (std::int64_t i = 0; i < large::size; ++i) (*w)[i] = static_cast<float>(i % 7);
@@ -99,7 +99,7 @@ TEST_CASE("a result may be an argument") {
 
 #ifdef DRX_HAS_MPI
 TEST_CASE("messages in pieces are the whole") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   drx::mpi_communicator c(MPI_COMM_WORLD);
   c.set_chunk(1000);
   const auto in = harness::random_inputs<Sum>({.members = 11});

@@ -22,8 +22,8 @@ using Slope = drx::program<slope, row, drx::placed<row, rows>, drx::placed<float
 }  // namespace
 
 TEST_CASE("a regression over long rows has the same bits on any number of ranks") {
-  auto& c = drx_test::session().communicator();
-  drx::compiled<Slope> p(drx_test::session().executor(), c);
+  auto& c = harness::session().communicator();
+  drx::compiled<Slope> p(harness::session().executor(), c);
   for (std::int64_t n : {0, 1, 7, 8, 9, 31, 32, 33, 1024, 1100, 20'011}) {
     CAPTURE(n);
     const auto in = harness::random_inputs<Slope>({.members = n});

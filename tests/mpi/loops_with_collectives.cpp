@@ -41,11 +41,11 @@ using Slope = program<slope, placed<row, parts>, placed<rows, parts>>;
 }  // namespace
 
 TEST_CASE_TEMPLATE("stacks of five members on any number of ranks", P, History, Slope) {
-  auto& c = drx_test::session().communicator();
+  auto& c = harness::session().communicator();
   const auto in = harness::random_inputs<P>({});
   const auto one = harness::run_serial<P>(in);
   harness::check_near(one, harness::run_plain<P>(in));
-  drx::compiled<P> run(drx_test::session().executor(), c);
+  drx::compiled<P> run(harness::session().executor(), c);
   const auto own = harness::own_block(one, drx::even_blocks(5, c.size()), c.rank());
   CHECK(harness::same_bits(harness::call(run, c, in), own));
   CHECK(harness::same_bits(harness::call(run, c, in), own));

@@ -34,7 +34,7 @@ using Slope = program<slope, array<double, 5, 3>>;
 }  // namespace
 
 TEST_CASE_TEMPLATE("an axis of five on any number of ranks", P, Values, Slope) {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   const auto in = harness::random_inputs<P>({});
   const auto one = harness::run_serial<P>(in);
   harness::check_near(one, harness::run_plain<P>(in));
@@ -42,8 +42,8 @@ TEST_CASE_TEMPLATE("an axis of five on any number of ranks", P, Values, Slope) {
   CHECK(harness::same_bits(harness::call(run, s.communicator(), in), one));
 }
 TEST_CASE("a shift around a ring sends one value from rank to rank") {
-  auto& c = drx_test::session().communicator();
-  drx::compiled<Shifted> run(drx_test::session().executor(), c);
+  auto& c = harness::session().communicator();
+  drx::compiled<Shifted> run(harness::session().executor(), c);
   const auto in = harness::random_inputs<Shifted>({});
   const auto before = c.bytes_sent();
   const auto out = harness::call(run, c, in);

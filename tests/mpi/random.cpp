@@ -20,8 +20,8 @@ using Noise = drx::program<noise, std::int64_t, drx::placed<drx::array<double, 3
 }  // namespace
 
 TEST_CASE("the same numbers on any number of ranks and threads") {
-  auto& c = drx_test::session().communicator();
-  drx::compiled<Noise> p(drx_test::session().executor(), c);
+  auto& c = harness::session().communicator();
+  drx::compiled<Noise> p(harness::session().executor(), c);
   for (std::int64_t n : {1, 5, 40}) {
     CAPTURE(n);
     const auto in = harness::random_inputs<Noise>({.members = n});

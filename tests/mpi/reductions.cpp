@@ -44,8 +44,8 @@ using Sums = program<sums, placed<array<double, 7>, clients>>;
 
 template <class P>
 void check_bits(std::vector<std::int64_t> members, harness::sample s = {}) {
-  auto& c = drx_test::session().communicator();
-  drx::compiled<P> p(drx_test::session().executor(), c);
+  auto& c = harness::session().communicator();
+  drx::compiled<P> p(harness::session().executor(), c);
   for (std::int64_t n : members) {
     CAPTURE(n);
     s.members = n;
@@ -70,7 +70,7 @@ TEST_CASE("nested placements with different numbers of members") {
 }
 
 TEST_CASE("one collective a stage; what a rank sends grows with the logarithm of its members") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   auto& c = s.communicator();
   drx::compiled<Sums> p(s.executor(), c);
   for (std::int64_t n : {16, 1 << 10, 1 << 16}) {
@@ -88,7 +88,7 @@ TEST_CASE("one collective a stage; what a rank sends grows with the logarithm of
 }
 
 TEST_CASE("the fast order agrees to rounding") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   auto& c = s.communicator();
   drx::compiled<Sums> p(s.executor(), c, {.order = drx::reduction_order::fast});
   for (std::int64_t n : {0, 1, 3, 64, 1500}) {
@@ -98,7 +98,7 @@ TEST_CASE("the fast order agrees to rounding") {
 }
 
 TEST_CASE("subsets: members stay where they are") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   auto& c = s.communicator();
   static constexpr auto f = [](auto x) { return std::pair{drx::reduce_sum(drx::map([](auto v) { return drx::sin(v); }, x)), drx::reduce_mean(x)}; };
   using P = program<f, placed<double, clients>>;
@@ -119,7 +119,7 @@ TEST_CASE("subsets: members stay where they are") {
 
 #ifdef DRX_HAS_MPI
 TEST_CASE("collectives in pieces are the whole") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   drx::mpi_communicator c(MPI_COMM_WORLD);
   c.set_chunk(5);
   const auto in = harness::random_inputs<All>({.members = 23});
@@ -130,7 +130,7 @@ TEST_CASE("collectives in pieces are the whole") {
 #endif
 
 TEST_CASE("placed results lie where their members do") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   static constexpr auto f = [](auto x) { return drx::map([](auto v, auto k) { return v + drx::cast<double>(k); }, x, drx::partition_index<clients>()); };
   const auto x = s.place<clients>(7, [](std::int64_t i) { return 100. * static_cast<double>(i); });
   auto p = s.compile<program<f, placed<double, clients>>>();

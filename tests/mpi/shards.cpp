@@ -78,7 +78,7 @@ double distance(const network& found, const network& expected) { return harness:
 template <int Shards>
 void check(std::int64_t members) {
   CAPTURE(members);
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   drx::serial_executor one_thread;
   drx::single_rank one_rank;
   const network start = filled<network>(100);
@@ -109,7 +109,7 @@ TEST_CASE("networks whose hidden layers are split in two and in four, for fewer 
   check<4>(2);
 }
 TEST_CASE("rounds in a loop: what is split is whole nowhere until the end") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   drx::serial_executor one_thread;
   drx::single_rank one_rank;
   const network start = filled<network>(100);
@@ -127,7 +127,7 @@ TEST_CASE("rounds in a loop: what is split is whole nowhere until the end") {
   CHECK(distance(whole(start, x, y), together) < 1e-13);
 }
 TEST_CASE("a member's own weights stay split from call to call") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   constexpr std::int64_t members = 2;
   drx::serial_executor one_thread;
   drx::single_rank one_rank;
@@ -156,7 +156,7 @@ TEST_CASE("a member's own weights stay split from call to call") {
   }
 }
 TEST_CASE("a mesh of three by four") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   using P = program<slope, array<double, 3, 4, 5>>;
   const auto in = harness::random_inputs<P>({});
   const auto one = harness::run_serial<P>(in);
@@ -165,7 +165,7 @@ TEST_CASE("a mesh of three by four") {
   CHECK(harness::same_bits(harness::call(run, s.communicator(), in), one));
 }
 TEST_CASE("many shards of small members go in blocks") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   using P = program<sines, placed<array<double, 4>, clients>>;
   drx::serial_executor one_thread;
   drx::single_rank one_rank;
@@ -174,7 +174,7 @@ TEST_CASE("many shards of small members go in blocks") {
   for (int i = 0; i < 4; ++i) CHECK(apart(i) == together(i));
 }
 TEST_CASE("members in other shards than the program's are refused") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   auto& c = s.communicator();
   drx::compiled<program<train<2>, network, placed<rows, clients>, placed<labels, clients>>> p(s.executor(), c);
   const auto x = drx::place<clients>(c, 3, filled<rows>);

@@ -81,7 +81,7 @@ long allocations_of_second_call(drx::compiled<P>& p, const A&... a) {
 }  // namespace
 
 TEST_CASE("a second call allocates nothing, on one thread and on Kokkos' threads") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   const auto data = drx::place_nested<clients, rows>(s.communicator(), 40, [](std::int64_t i) {
     return std::vector<v3>(static_cast<std::size_t>(i * 7 % 11), v3{.1, .2, .3});
   });
@@ -97,7 +97,7 @@ TEST_CASE("a second call allocates nothing, on one thread and on Kokkos' threads
 }
 
 TEST_CASE("workspaces know nothing of the number of members") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   static constexpr auto mean = [](auto w, auto x) { return drx::reduce_mean(drx::map(squared, drx::broadcast<clients>(w), x)); };
   using P = program<mean, v3, placed<v3, clients>>;
   static_assert(drx::compiled<P>::thread_bytes() < 32 * 1024);
@@ -109,7 +109,7 @@ TEST_CASE("workspaces know nothing of the number of members") {
 }
 
 TEST_CASE("std::span, std::vector, Kokkos::View and Eigen's matrices are inputs where they lie") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   auto p = s.compile<Product>();
   const std::vector<float> w{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   std::vector<float> x{1, 0, -1, 2};

@@ -18,7 +18,7 @@ v3 value(std::int64_t i) { return {static_cast<double>(i), 1., 2.}; }
 }  // namespace
 
 TEST_CASE("two threads, each with a program of its own") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   std::atomic<int> wrong = 0;
   const auto work = [&](double w, std::int64_t n) {  // with other numbers of members, and of tasks
     const auto x = s.place<clients>(n, value);
@@ -33,7 +33,7 @@ TEST_CASE("two threads, each with a program of its own") {
 }
 
 TEST_CASE("two threads in one program: each result is right, or the call is refused") {
-  auto& s = drx_test::session();
+  auto& s = harness::session();
   const auto x = s.place<clients>(50, value);
   auto p = s.compile<Scaled>();
   std::atomic<int> wrong = 0, right = 0, refused = 0;
@@ -55,7 +55,7 @@ TEST_CASE("two threads in one program: each result is right, or the call is refu
 }
 
 TEST_CASE("tasks that throw on two threads: each call has its own exception") {
-  auto& e = drx_test::session().executor();
+  auto& e = harness::session().executor();
   std::atomic<int> wrong = 0;
   const auto work = [&](const char* text) {
     for (int k = 0; k < 1000; ++k) {

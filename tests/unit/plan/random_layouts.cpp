@@ -90,7 +90,7 @@ std::string fault(unsigned seed) {
   const tape t = with_layouts(harness::random_program(seed, 8, true), shards, r);
   const harness::sample s{.members = static_cast<std::int64_t>(1 + seed % 3), .nested = 4, .seed = seed};
   drx::check(t);
-  const auto input = [&](const drx::abstract_value& v) { return harness::random_tensor(v, s, r, s.members); };
+  const auto input = [&](const drx::abstract_value& v) { return harness::random_tensor(v, s, r); };
   tensors x;
   for (int i : t.inputs) x.push_back(input(t.values[i]));
   std::string wrong = compared(t, x, "values");
@@ -110,7 +110,7 @@ std::string fault(unsigned seed) {
 
   const tape batch = drx::transform::batch(t, all_in, 2);
   tensors rows;
-  for (int i : batch.inputs) rows.push_back(harness::random_tensor(batch.values[i], s, r, s.members));
+  for (int i : batch.inputs) rows.push_back(harness::random_tensor(batch.values[i], s, r));
   wrong = compared(batch, rows, "a batch");
   return wrong.empty() ? wrong : wrong + drx::show(t);
 }

@@ -34,7 +34,7 @@ std::string fault(unsigned seed, int budget, tally& sums) {
   sums.entries += t.entries.size();
   const harness::sample s{.members = static_cast<std::int64_t>(seed % 5), .nested = 4, .seed = seed};
   std::mt19937_64 r(seed);
-  const auto random = [&](const drx::abstract_value& v) { return harness::random_tensor(v, s, r, s.members); };
+  const auto random = [&](const drx::abstract_value& v) { return harness::random_tensor(v, s, r); };
   tensors x;
   for (int i : t.inputs) x.push_back(random(t.values[i]));
 
