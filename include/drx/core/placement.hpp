@@ -4,6 +4,7 @@
 #include <drx/config.hpp>
 #include <drx/meta/names.hpp>
 
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -28,5 +29,17 @@ struct placement_info {
 /// The identity of a placement on tapes.
 template <class P>
 inline constexpr placement_info placement_of{meta::type_name<P>()};
+
+/// The number of members of a placement that no argument of the program has.
+struct member_count {
+  const placement_info* placement;
+  std::int64_t count;
+};
+/// n members of placement P: {.members = {drx::members<clients>(100)}}
+template <class P>
+  requires(Placement<P>)
+constexpr member_count members(std::int64_t n) {
+  return {&placement_of<P>, n};
+}
 
 }  // namespace drx

@@ -246,7 +246,7 @@ template <class F, class... X>
 using call_result_t = typename call_result_type<F, X...>::type;
 
 /// Tag: the call is well-formed.
-struct fine {};
+struct no_misuse {};
 
 /// The result type of an array operation some of whose arguments are not arrays (a misuse).
 template <class... X>
@@ -290,7 +290,7 @@ struct refusal<error::refused<Why>> {
 template <class R>
 constexpr auto result_misuse() {
   if constexpr (TracedResult<R>) {
-    return fine{};
+    return no_misuse{};
   } else {
     return typename refusal<R>::type{};
   }

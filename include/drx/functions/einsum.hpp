@@ -290,12 +290,12 @@ template <einsum_letters Letters, class... A> struct einsum_of {
       } else if constexpr (fault == einsum_fault::axes) {
         return error::more_than_eight_axes{};
       } else {
-        return fine{};
+        return no_misuse{};
       }
     }
   }
   static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
       return form().result();
     } else {
       return shape{};
@@ -306,7 +306,7 @@ template <class A, class B>
 concept OuterFactors =
     NumberArray<A> && NumberArray<B> && std::is_same_v<typename A::value_type, typename B::value_type>;
 template <einsum_letters Letters, class... A>
-concept Contractible = std::is_same_v<decltype(einsum_of<Letters, A...>::misuse()), fine>;
+concept Contractible = std::is_same_v<decltype(einsum_of<Letters, A...>::misuse()), no_misuse>;
 }  // namespace detail
 
 /// The sum of products that the letters describe, as in NumPy. Each operand has a letter for each axis; a letter that

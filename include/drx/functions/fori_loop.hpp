@@ -39,13 +39,13 @@ constexpr auto loop_misuse() {
   if constexpr (!TracedResult<R>) {
     return result_misuse<R>();
   } else if constexpr (error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<Carry>>) {
-    return fine{};
+    return no_misuse{};
   } else {
     return error::loop_body_changes_the_type_of_its_carry{};
   }
 }
 template <class Body, class Carry>
-concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), fine>;
+concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), no_misuse>;
 
 /// Adds the loop whose region was traced with inputs (index, carry, slices); captured values are its constants. A
 /// guarded loop goes on as long as its first carry is true.

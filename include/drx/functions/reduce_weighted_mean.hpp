@@ -5,7 +5,7 @@
 
 namespace drx {
 namespace detail {
-/// Why x cannot be averaged with weights w; `fine` if it can.
+/// Why x cannot be averaged with weights w; `no_misuse` if it can.
 template <class X, class W>
 constexpr auto weighted_mean_misuse() {
   if constexpr (!Placed<X> || !Placed<W>) {
@@ -19,11 +19,11 @@ constexpr auto weighted_mean_misuse() {
   } else if constexpr (!FloatingArray<typename W::member> || !(Array<typename X::member> || all_floating<typename X::member>)) {
     return error::needs_floating_values{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class X, class W>
-concept WeightedMean = std::is_same_v<decltype(weighted_mean_misuse<X, W>()), fine>;
+concept WeightedMean = std::is_same_v<decltype(weighted_mean_misuse<X, W>()), no_misuse>;
 template <class M>
 struct mean_of_members {
   using type = M;

@@ -5,7 +5,7 @@
 
 namespace drx {
 namespace detail {
-/// Why member i of x cannot be selected; `fine` if it can.
+/// Why member i of x cannot be selected; `no_misuse` if it can.
 template <class X, class I>
 constexpr auto select_misuse() {
   if constexpr (!Placed<X>) {
@@ -15,11 +15,11 @@ constexpr auto select_misuse() {
   } else if constexpr (!Position<I>) {
     return error::needs_integer_values{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class X, class I>
-concept Selectable = std::is_same_v<decltype(select_misuse<X, I>()), fine>;
+concept Selectable = std::is_same_v<decltype(select_misuse<X, I>()), no_misuse>;
 }  // namespace detail
 
 /// The value of member i, a number or a traced int, from 0; zeros if there is no such member.

@@ -56,7 +56,7 @@ template <class A, class... O> struct spread {
     } else if constexpr (count<Axes...>() <= degrees) {
       return error::not_more_elements_than_ddof{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   template <int... Axes> static constexpr auto variance(const A& x) {
@@ -77,7 +77,7 @@ template <class Axes, class A, class... O> inline constexpr bool spreads = false
 template <int... Axes, Array A, class... O>
   requires SpreadOptions<O...>
 inline constexpr bool spreads<axis_list<Axes...>, A, O...> =
-    std::is_same_v<decltype(spread<A, O...>::template misuse<Axes...>()), fine>;
+    std::is_same_v<decltype(spread<A, O...>::template misuse<Axes...>()), no_misuse>;
 template <class Axes, class A, class... O>
 concept Spreadable = spreads<Axes, A, O...>;
 template <class Axes, class A, class... O>

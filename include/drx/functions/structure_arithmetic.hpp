@@ -8,7 +8,7 @@ namespace drx {
 namespace detail {
 
 
-/// Why compound X and A, a compound or a number, do not go together; `fine` if they do.
+/// Why compound X and A, a compound or a number, do not go together; `no_misuse` if they do.
 template <class X, class A>
 constexpr auto compound_mismatch() {
   if constexpr (!Compound<X>) {
@@ -18,11 +18,11 @@ constexpr auto compound_mismatch() {
   } else if constexpr (!all_numbers<X>) {
     return error::needs_numbers{};
   } else if constexpr (Compound<A>) {
-    return std::conditional_t<std::is_same_v<canonical_t<A>, canonical_t<X>>, fine, error::structures_differ>{};
+    return std::conditional_t<std::is_same_v<canonical_t<A>, canonical_t<X>>, no_misuse, error::structures_differ>{};
   } else if constexpr (Literal<A>) {
-    return std::conditional_t<number_fits<X, A, true>, fine, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<number_fits<X, A, true>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (ScalarArray<A>) {
-    return std::conditional_t<number_fits<X, typename A::value_type, false>, fine, error::element_types_differ>{};
+    return std::conditional_t<number_fits<X, typename A::value_type, false>, no_misuse, error::element_types_differ>{};
   } else {
     return error::structures_differ{};
   }
@@ -38,7 +38,7 @@ constexpr auto structure_mismatch() {
 template <class A, class B>
 concept CompoundPair = (Compound<A> && (Compound<B> || Array<B> || Literal<B>)) || ((Array<A> || Literal<A>)&&Compound<B>);
 template <class A, class B>
-concept LeafByLeaf = CompoundPair<A, B> && std::is_same_v<decltype(structure_mismatch<A, B>()), fine>;
+concept LeafByLeaf = CompoundPair<A, B> && std::is_same_v<decltype(structure_mismatch<A, B>()), no_misuse>;
 template <class A, class B>
 concept NotLeafByLeaf = CompoundPair<A, B> && !LeafByLeaf<A, B>;
 template <class A, class B>

@@ -10,7 +10,7 @@
 namespace drx {
 namespace detail {
 
-/// Why the elements of X are not numbers of one element type; `fine` if they are.
+/// Why the elements of X are not numbers of one element type; `no_misuse` if they are.
 template <class X>
 constexpr auto elements_misuse() {
   constexpr bool of_one_type = [] {
@@ -23,7 +23,7 @@ constexpr auto elements_misuse() {
   } else if constexpr (leaf_count<X> == 0 || !all_numbers<X>) {
     return error::needs_numbers{};
   } else {
-    return std::conditional_t<of_one_type, fine, error::element_types_differ>{};
+    return std::conditional_t<of_one_type, no_misuse, error::element_types_differ>{};
   }
 }
 template <class X>
@@ -49,7 +49,7 @@ inline constexpr bool is_batched<batched<S, N>> = true;
 template <int... Axes>
 inline constexpr bool only_axis_0 = sizeof...(Axes) == 1 && ((Axes == 0) && ...);
 
-/// Why structure X has no sum<Axes...>; `fine` if it has: of all elements, or over a batch's axis.
+/// Why structure X has no sum<Axes...>; `no_misuse` if it has: of all elements, or over a batch's axis.
 template <class X, int... Axes>
 constexpr auto structure_sum_misuse() {
   if constexpr (!Compound<X>) {
@@ -61,15 +61,15 @@ constexpr auto structure_sum_misuse() {
   } else if constexpr (!only_axis_0<Axes...>) {
     return error::axis_out_of_range{};
   } else {
-    return std::conditional_t<all_numbers<X>, fine, error::needs_numbers>{};
+    return std::conditional_t<all_numbers<X>, no_misuse, error::needs_numbers>{};
   }
 }
 /// The mean of a batch is an S, so that its elements must be floating.
 template <class X, int... Axes>
 constexpr auto structure_mean_misuse() {
   using Why = decltype(structure_sum_misuse<X, Axes...>());
-  if constexpr (std::is_same_v<Why, fine> && sizeof...(Axes) > 0) {
-    return std::conditional_t<all_floating<X>, fine, error::needs_floating_values>{};
+  if constexpr (std::is_same_v<Why, no_misuse> && sizeof...(Axes) > 0) {
+    return std::conditional_t<all_floating<X>, no_misuse, error::needs_floating_values>{};
   } else {
     return Why{};
   }
@@ -95,14 +95,14 @@ constexpr auto structure_dot_misuse() {
 template <class X>
 constexpr auto structure_norm_misuse() {
   using Why = decltype(structure_dot_misuse<X, X>());
-  if constexpr (std::is_same_v<Why, fine>) {
-    return std::conditional_t<all_floating<X>, fine, error::needs_floating_values>{};
+  if constexpr (std::is_same_v<Why, no_misuse>) {
+    return std::conditional_t<all_floating<X>, no_misuse, error::needs_floating_values>{};
   } else {
     return Why{};
   }
 }
 template <class Why>
-concept IsFine = std::is_same_v<Why, fine>;
+concept IsNoMisuse = std::is_same_v<Why, no_misuse>;
 /// Structures of several arrays, in any argument: calls that the array operations do not take.
 template <class... X>
 concept AnyCompound = ((Compound<X> && NoArray<X>) || ...) && (Structured<X> && ...) && !(Placed<X> || ...) && !error::AnyReported<X...>;
@@ -122,7 +122,7 @@ constexpr traced_t<S> over_batch(const F& f, const batched<S, N>& x) {
 // clang-format off
 /// The sum of all elements of all leaves, which have one element type: one number. sum<0>(x) of a batched<S, n> is the
 /// sum of its values, an S.
-template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_sum_misuse<X, Axes...>())>)
+template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::structure_sum_misuse<X, Axes...>())>)
 constexpr auto sum(const X& x) {
   if constexpr (sizeof...(Axes) > 0) {
     return detail::over_batch([](const auto& leaf) { return drx::sum<0>(leaf); }, x);
@@ -132,7 +132,7 @@ constexpr auto sum(const X& x) {
 }
 /// The mean of all elements of all leaves; integers give double. mean<0>(x) of a batched<S, n> is the mean of its
 /// values, an S.
-template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_mean_misuse<X, Axes...>())>)
+template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::structure_mean_misuse<X, Axes...>())>)
 constexpr auto mean(const X& x) {
   if constexpr (sizeof...(Axes) > 0) {
     return detail::over_batch([](const auto& leaf) { return drx::mean<0>(leaf); }, x);
@@ -143,29 +143,29 @@ constexpr auto mean(const X& x) {
   }
 }
 /// max<0>(x) of a batched<S, n>: for each element the largest of the n values, an S.
-template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
+template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
 constexpr auto max(const X& x) { return detail::over_batch([](const auto& leaf) { return drx::max<0>(leaf); }, x); }
 /// min<0>(x) of a batched<S, n>: for each element the smallest of the n values, an S.
-template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
+template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
 constexpr auto min(const X& x) { return detail::over_batch([](const auto& leaf) { return drx::min<0>(leaf); }, x); }
 /// The sum of products of corresponding elements, over all leaves of two structures of one type and one element type.
-template <class X, class Y> requires(detail::AnyCompound<X, Y> && detail::IsFine<decltype(detail::structure_dot_misuse<X, Y>())>)
+template <class X, class Y> requires(detail::AnyCompound<X, Y> && detail::IsNoMisuse<decltype(detail::structure_dot_misuse<X, Y>())>)
 constexpr auto dot(const X& x, const Y& y) { return drx::sum(x * y); }
 /// The Euclidean norm of all elements of a structure together, sqrt(dot(x, x)); its derivative is 0 if all are 0.
-template <class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_norm_misuse<X>())>)
+template <class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::structure_norm_misuse<X>())>)
 constexpr auto norm(const X& x) { return drx::sqrt(drx::dot(x, x)); }
 
-template <int... Axes, class X, class Why = decltype(detail::structure_sum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <int... Axes, class X, class Why = decltype(detail::structure_sum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why sum(const X&) = delete;  // drx: sum(structure of numbers of one element type), sum<0>(batched<S, n>); leaf by leaf with tree_map; of placed values in a map
-template <int... Axes, class X, class Why = decltype(detail::structure_mean_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <int... Axes, class X, class Why = decltype(detail::structure_mean_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why mean(const X&) = delete;  // drx: mean(structure of numbers of one element type), mean<0>(batched<S, n> of floating numbers); leaf by leaf with tree_map; of placed values in a map
-template <int... Axes, class X, class Why = decltype(detail::batch_extremum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <int... Axes, class X, class Why = decltype(detail::batch_extremum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why max(const X&) = delete;  // drx: max<0>(batched<S, n>); of other structures leaf by leaf with tree_map; of placed values in a map
-template <int... Axes, class X, class Why = decltype(detail::batch_extremum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <int... Axes, class X, class Why = decltype(detail::batch_extremum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why min(const X&) = delete;  // drx: min<0>(batched<S, n>); of other structures leaf by leaf with tree_map; of placed values in a map
-template <class X, class Y, class Why = decltype(detail::structure_dot_misuse<X, Y>())> requires(detail::AnyCompound<X, Y> && !detail::IsFine<Why>)
+template <class X, class Y, class Why = decltype(detail::structure_dot_misuse<X, Y>())> requires(detail::AnyCompound<X, Y> && !detail::IsNoMisuse<Why>)
 Why dot(const X&, const Y&) = delete;  // drx: dot(x, y) of two structures of one type, all of one element type; of placed values in a map
-template <class X, class Why = decltype(detail::structure_norm_misuse<X>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <class X, class Why = decltype(detail::structure_norm_misuse<X>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why norm(const X&) = delete;  // drx: norm(structure of numbers of one floating type); of placed values in a map
 // clang-format on
 

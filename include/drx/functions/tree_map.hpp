@@ -98,7 +98,7 @@ struct leaf_results {
   template <int I = 0>
   static constexpr auto misuse() {  // of the first leaf that has one
     if constexpr (I == leaf_count<X>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!TracedResult<of_leaf<I>>) {
       return result_misuse<of_leaf<I>>();
     } else {
@@ -121,7 +121,7 @@ constexpr auto tree_map_misuse() {
 template <class... X>
 concept Trees = (Structured<X> && ...) && !error::AnyReported<X...>;
 template <class F, class... X>
-concept LeafFunction = Trees<X...> && std::is_same_v<decltype(tree_map_misuse<F, X...>()), fine>;
+concept LeafFunction = Trees<X...> && std::is_same_v<decltype(tree_map_misuse<F, X...>()), no_misuse>;
 }  // namespace detail
 
 /// f of each leaf of x, or of the corresponding leaves of several structures of one type:

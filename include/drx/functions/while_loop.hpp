@@ -18,7 +18,7 @@ constexpr auto while_misuse() {
   }
 }
 template <class Cond, class Body, class Carry>
-concept WhileLoop = std::is_same_v<decltype(while_misuse<Cond, Body, Carry>()), fine>;
+concept WhileLoop = std::is_same_v<decltype(while_misuse<Cond, Body, Carry>()), no_misuse>;
 
 /// One step of a guarded loop: the condition is evaluated on the step's result.
 template <class Cond, class Body, class Carry>

@@ -1,5 +1,6 @@
 // drx/plan/machine.hpp: the machine that plans and loops are laid out for: sizes that more than one pass or kernel uses.
 // They suit the x86 servers on which drx was measured; other machines compute the same, perhaps slower.
+// Tested by tests/unit/run/gemm.cpp and tests/unit/run/short_rows.cpp.
 #pragma once
 
 #include <cstdint>

@@ -254,16 +254,16 @@ constexpr auto call_misuse() {
       if constexpr (error::is_unsaid<R>) {
         return error::function_of_a_call_does_not_take_these_numbers{};
       } else if constexpr (error::Reported<R>) {
-        return fine{};  // the compiler has complained about f's body
+        return no_misuse{};  // the compiler has complained about f's body
       } else {
         using D = typename call_result_as<T, R>::type;
-        return std::conditional_t<Structured<D> && !error::Reported<D>, fine, error::not_a_value_of_drx>{};
+        return std::conditional_t<Structured<D> && !error::Reported<D>, no_misuse, error::not_a_value_of_drx>{};
       }
     }
   }
 }
 template <class F, class... X>
-concept Callable = std::is_same_v<decltype(call_misuse<F, X...>()), fine>;
+concept Callable = std::is_same_v<decltype(call_misuse<F, X...>()), no_misuse>;
 
 }  // namespace detail
 

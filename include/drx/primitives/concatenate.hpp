@@ -110,17 +110,17 @@ struct joined<Axis, A, X...> {
     } else if constexpr (!(fits<X>() && ...)) {
       return error::extents_differ{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr shape value = [] {
     shape s = A::shape;
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) ((s[axis] += X::shape[axis]), ...);
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) ((s[axis] += X::shape[axis]), ...);
     return s;
   }();
 };
 template <int Axis, class... X>
-concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), fine>;
+concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), no_misuse>;
 
 /// All of one array type, to be stacked along a new axis Axis.
 template <int Axis, class... X>
@@ -136,7 +136,7 @@ struct stacking<Axis, A, X...> {
     } else if constexpr (axis < 0 || axis > A::rank) {
       return error::axis_out_of_range{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr shape with_axis(std::int64_t n) {
@@ -150,7 +150,7 @@ struct stacking<Axis, A, X...> {
   static constexpr shape value = with_axis(1 + static_cast<std::int64_t>(sizeof...(X)));
 };
 template <int Axis, class... X>
-concept Stackable = std::is_same_v<decltype(stacking<Axis, X...>::misuse()), fine>;
+concept Stackable = std::is_same_v<decltype(stacking<Axis, X...>::misuse()), no_misuse>;
 
 template <class A>
 constexpr int id_on(builder& b, const A& x) {

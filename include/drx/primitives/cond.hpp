@@ -135,7 +135,7 @@ namespace detail {
 template <class C>
 concept Condition = ScalarArray<C> && std::is_same_v<typename std::remove_cvref_t<C>::value_type, bool>;
 
-/// Why F and G are no branches on C for arguments of types X...; `fine` if they are, or the compiler has complained.
+/// Why F and G are no branches on C for arguments of types X...; `no_misuse` if they are, or the compiler has complained.
 template <class C, class F, class G, class... X>
 constexpr auto cond_misuse() {
   if constexpr (!Condition<C>) {
@@ -150,14 +150,14 @@ constexpr auto cond_misuse() {
     } else if constexpr (!TracedResult<S>) {
       return result_misuse<S>();
     } else if constexpr (error::AnyReported<R, S> || std::is_same_v<canonical_t<R>, canonical_t<S>>) {
-      return fine{};
+      return no_misuse{};
     } else {
       return error::branches_return_different_types<canonical_t<R>, canonical_t<S>>{};
     }
   }
 }
 template <class C, class F, class G, class... X>
-concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), fine>;
+concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), no_misuse>;
 
 }  // namespace detail
 
@@ -185,7 +185,7 @@ template <class C, class F, class G, class... X, class Why = decltype(detail::co
 Why cond(const C&, const F&, const G&, const X&...) = delete;  // drx: cond(condition, then, otherwise, x...): the condition is a drx::array<bool>, not placed; then(x...) and otherwise(x...) return the same type
 
 namespace detail {
-/// Why functions F and G... are no cases of I; `fine` if they are.
+/// Why functions F and G... are no cases of I; `no_misuse` if they are.
 template <class I, class F, class... G>
 constexpr auto switch_misuse() {
   if constexpr (!(ScalarArray<I> && IntegerArray<I>)) {
@@ -203,7 +203,7 @@ constexpr auto switch_misuse() {
   }
 }
 template <class I, class... F>
-concept Cases = std::is_same_v<decltype(switch_misuse<I, F...>()), fine>;
+concept Cases = std::is_same_v<decltype(switch_misuse<I, F...>()), no_misuse>;
 
 template <class I, class F, class... G>
 constexpr auto chosen_case(const I& i, const F& f, const G&... g) {

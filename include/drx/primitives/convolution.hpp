@@ -200,7 +200,7 @@ struct convolved {
     } else if constexpr (!fits()) {
       return error::window_exceeds_the_padded_input{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
@@ -216,7 +216,7 @@ struct convolved {
     return s;
   }
   static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
       return value_of();
     } else {
       return shape{};
@@ -242,7 +242,7 @@ struct convolved {
   }
 };
 template <int D, class A, class W, class... O>
-concept Convolvable = std::is_same_v<decltype(convolved<D, A, W, O...>::misuse()), fine>;
+concept Convolvable = std::is_same_v<decltype(convolved<D, A, W, O...>::misuse()), no_misuse>;
 template <int D, class A, class W, class... O>
 concept NotConvolvable = (Array<A> || Placed<A>)&&(Array<W> || Placed<W>)&&!Convolvable<D, A, W, O...>;
 

@@ -171,7 +171,7 @@ constexpr auto rule_misuse() {
   if constexpr (!TracedResult<Y>) {
     return result_misuse<Y>();
   } else if constexpr (error::Reported<Y> || std::is_same_v<canonical_t<Y>, R>) {
-    return fine{};
+    return no_misuse{};
   } else {
     return error::custom_rule_returns_another_type{};
   }
@@ -184,7 +184,7 @@ struct with_jvp {
   template <class... X>
   static constexpr auto misuse() {
     if constexpr (error::AnyReported<X...>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!(Structured<X> && ...)) {
       return error::not_a_value_of_drx{};
     } else {
@@ -192,7 +192,7 @@ struct with_jvp {
       if constexpr (!TracedResult<Y>) {
         return result_misuse<Y>();
       } else if constexpr (error::Reported<Y>) {
-        return fine{};
+        return no_misuse{};
       } else {
         return rule_misuse<canonical_t<Y>, DF, X..., X...>();
       }
@@ -231,7 +231,7 @@ struct with_vjp {
   template <class... X>
   static constexpr auto misuse() {
     if constexpr (error::AnyReported<X...>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!(Structured<X> && ...)) {
       return error::not_a_value_of_drx{};
     } else {
@@ -242,7 +242,7 @@ struct with_vjp {
       } else if constexpr (!TracedResult<P>) {
         return result_misuse<P>();
       } else if constexpr (error::AnyReported<Y, P>) {
-        return fine{};
+        return no_misuse{};
       } else if constexpr (!requires { typename value_and_residuals<P>::residuals; }) {
         return error::custom_rule_returns_another_type{};
       } else if constexpr (!std::is_same_v<typename value_and_residuals<P>::value, canonical_t<Y>>) {

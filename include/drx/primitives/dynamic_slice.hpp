@@ -221,7 +221,7 @@ struct dynamic_part<A, sizes<Size...>, I...> {
     } else if constexpr (!fits()) {
       return error::slice_out_of_range{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr bool fits() {
@@ -236,7 +236,7 @@ struct dynamic_part<A, sizes<Size...>, I...> {
   }();
 };
 template <class A, class Sizes, class... I>
-concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), fine>;
+concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), no_misuse>;
 
 template <class A, class B, class... I>
 struct replaced_part : not_arrays<A, B, I...> {};
@@ -254,7 +254,7 @@ struct replaced_part<A, B, I...> {
     } else if constexpr (!fits()) {
       return error::slice_out_of_range{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr bool fits() {
@@ -264,7 +264,7 @@ struct replaced_part<A, B, I...> {
   }
 };
 template <class A, class B, class... I>
-concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), fine>;
+concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), no_misuse>;
 
 template <class>
 inline constexpr std::int64_t one_for = 1;

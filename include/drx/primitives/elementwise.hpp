@@ -152,21 +152,21 @@ inline constexpr bool number_fits = [] {
   return true;
 }();
 
-/// Why A and B do not go together under an elementwise operation; `fine` if they do.
+/// Why A and B do not go together under an elementwise operation; `no_misuse` if they do.
 template <class A, class B>
 constexpr auto mismatch() {  // (clang instantiates default template arguments before it checks constraints)
   if constexpr (!ArrayOrLiteral<A> || !ArrayOrLiteral<B> || (Literal<A> && Literal<B>)) {
     return error::not_a_value_of_drx{};
   } else if constexpr (Literal<A>) {
-    return std::conditional_t<literal_fits<A, typename B::value_type>, fine, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<literal_fits<A, typename B::value_type>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (Literal<B>) {
-    return std::conditional_t<literal_fits<B, typename A::value_type>, fine, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<literal_fits<B, typename A::value_type>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
     return error::element_types_differ{};
   } else if constexpr (!broadcastable(A::shape, B::shape)) {
     return error::shapes_do_not_broadcast{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 
@@ -286,7 +286,7 @@ constexpr Result elementwise(const primitive& p, const X&... x) {
 template <class A, class B>
 concept ArrayPair = ArrayOrLiteral<A> && ArrayOrLiteral<B> && (Array<A> || Array<B>);
 template <class A, class B>
-concept Compatible = ArrayPair<A, B> && std::is_same_v<decltype(mismatch<A, B>()), fine>;
+concept Compatible = ArrayPair<A, B> && std::is_same_v<decltype(mismatch<A, B>()), no_misuse>;
 template <class A, class B>
 concept Incompatible = ArrayPair<A, B> && !Compatible<A, B>;
 template <class A, class B>

@@ -119,12 +119,12 @@ constexpr auto distribute_misuse() {
     } else if constexpr (!equal) {
       return error::extents_differ{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
 }
 template <class X, class P>
-concept Distributable = Structured<X> && std::is_same_v<decltype(distribute_misuse<X, P>()), fine>;
+concept Distributable = Structured<X> && std::is_same_v<decltype(distribute_misuse<X, P>()), no_misuse>;
 template <class X>
 concept Gatherable = Placed<X> && !error::Reported<X> && all_unplaced<typename X::member>;
 }  // namespace detail

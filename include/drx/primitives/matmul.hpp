@@ -198,7 +198,7 @@ struct product<A, B> {
     } else if constexpr (!broadcastable(batch_of(left), batch_of(right))) {
       return error::extents_differ{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr shape batch_of(const shape& s) {
@@ -220,10 +220,10 @@ struct product<A, B> {
     if (!column) s.push_back(right[right.rank - 1]);
     return s;
   }
-  static constexpr shape value = std::is_same_v<decltype(misuse()), fine> ? value_of() : shape{};
+  static constexpr shape value = std::is_same_v<decltype(misuse()), no_misuse> ? value_of() : shape{};
 };
 template <class A, class B>
-concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), fine>;
+concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), no_misuse>;
 }  // namespace detail
 
 /// The product of matrices, NumPy's rule: vectors are rows on the left and columns on the right; leading axes are a

@@ -244,7 +244,7 @@ struct pooled {
     } else if constexpr (!fits()) {
       return error::window_exceeds_the_padded_input{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
@@ -269,7 +269,7 @@ struct pooled {
     return s;
   }
   static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
       return value_of();
     } else {
       return shape{};
@@ -290,7 +290,7 @@ struct pooled {
   }
 };
 template <class A, class... O>
-concept Poolable = std::is_same_v<decltype(pooled<A, O...>::misuse()), fine>;
+concept Poolable = std::is_same_v<decltype(pooled<A, O...>::misuse()), no_misuse>;
 template <class A, class... O>
 concept NotPoolable = (Array<A> || Placed<A>)&&!Poolable<A, O...>;
 }  // namespace detail

@@ -81,11 +81,11 @@ template <class A> constexpr auto tall_matrix_misuse() {
   } else if constexpr (A::shape[A::rank - 2] < A::shape[A::rank - 1]) {
     return error::matrix_has_more_columns_than_rows{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A>
-concept TallMatrix = std::is_same_v<decltype(tall_matrix_misuse<A>()), fine>;
+concept TallMatrix = std::is_same_v<decltype(tall_matrix_misuse<A>()), no_misuse>;
 template <class A> struct columns_squared {
   static constexpr shape value = [] {
     shape s = A::shape;

@@ -212,16 +212,16 @@ inline constexpr bool returns = false;
 template <Structured R, Structured M>
 inline constexpr bool returns<R, M> = error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<M>>;
 
-/// Why an identity is none of members M; `fine` if it is.
+/// Why an identity is none of members M; `no_misuse` if it is.
 template <class M, class Identity>
 constexpr auto identity_misuse() {
   if constexpr (Literal<Identity>) {
-    return std::conditional_t<number_fits<M, Identity, true>, fine, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<number_fits<M, Identity, true>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
   } else {
-    return std::conditional_t<returns<call_result_t<Identity>, M>, fine, error::structures_differ>{};
+    return std::conditional_t<returns<call_result_t<Identity>, M>, no_misuse, error::structures_differ>{};
   }
 }
-/// Why the members M cannot be reduced with the monoid; `fine` if they can.
+/// Why the members M cannot be reduced with the monoid; `no_misuse` if they can.
 template <class X, class Combine, class Identity, class Pull>
 constexpr auto monoid_misuse() {
   if constexpr (!Placed<X>) {
@@ -233,19 +233,19 @@ constexpr auto monoid_misuse() {
     using T = traced_t<M>;
     if constexpr (!returns<call_result_t<Combine, T, T>, M>) {
       return error::structures_differ{};
-    } else if constexpr (!std::is_same_v<decltype(identity_misuse<M, Identity>()), fine>) {
+    } else if constexpr (!std::is_same_v<decltype(identity_misuse<M, Identity>()), no_misuse>) {
       return identity_misuse<M, Identity>();
     } else if constexpr (std::is_same_v<Pull, no_pull>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!all_floating<M>) {
       return error::needs_floating_values{};
     } else {
-      return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, fine, error::structures_differ>{};
+      return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, no_misuse, error::structures_differ>{};
     }
   }
 }
 template <class X, class... Parts>
-concept ReducibleWith = std::is_same_v<decltype(monoid_misuse<X, Parts...>()), fine>;
+concept ReducibleWith = std::is_same_v<decltype(monoid_misuse<X, Parts...>()), no_misuse>;
 }  // namespace detail
 
 /// The members of x, in their order, combined by a monoid; of no members its identity.

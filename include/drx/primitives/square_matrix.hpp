@@ -81,11 +81,11 @@ constexpr auto square_matrix_misuse() {
   } else if constexpr (!prim::rules::square_matrix::fits(A::shape)) {
     return error::matrix_is_not_square{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A>
-concept SquareMatrix = std::is_same_v<decltype(square_matrix_misuse<A>()), fine>;
+concept SquareMatrix = std::is_same_v<decltype(square_matrix_misuse<A>()), no_misuse>;
 template <class A>
 concept NoSquareMatrix = (Array<A> || Placed<A>)&&!SquareMatrix<A>;
 template <class A>
@@ -105,20 +105,20 @@ constexpr auto right_hand_side_misuse() {
   } else if constexpr (B::rank == 0) {
     return error::wrong_rank{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A, class B, bool Right = false>
 struct linear_system {
   static constexpr auto misuse() {
-    if constexpr (!std::is_same_v<decltype(right_hand_side_misuse<A, B>()), fine>) {
+    if constexpr (!std::is_same_v<decltype(right_hand_side_misuse<A, B>()), no_misuse>) {
       return right_hand_side_misuse<A, B>();
     } else if constexpr (order() != unknowns()) {
       return error::inner_extents_differ{};
     } else if constexpr (!broadcastable(batch_of(A::shape), batch_of(side()))) {
       return error::extents_differ{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr std::int64_t order() { return A::shape[A::rank - 1]; }
@@ -151,7 +151,7 @@ struct linear_system {
     }
   }
   static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
       return value_of();
     } else {
       return shape{};
@@ -159,7 +159,7 @@ struct linear_system {
   }();
 };
 template <class A, class B, bool Right = false>
-concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse()), fine>;
+concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse()), no_misuse>;
 template <class A, class B, bool Right = false>
 concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvable<A, B, Right>;
 

@@ -244,7 +244,7 @@ struct taken<A, Axis, I, Along> {
     } else if constexpr (A::shape[axis] == 0 && indices.size() != 0) {
       return error::slice_out_of_range{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr bool alike() {
@@ -252,7 +252,7 @@ struct taken<A, Axis, I, Along> {
       if (i != axis && A::shape[i] != indices[i]) return false;
     return true;
   }
-  static constexpr bool fits = std::is_same_v<decltype(misuse()), fine>;
+  static constexpr bool fits = std::is_same_v<decltype(misuse()), no_misuse>;
   static constexpr shape value = [] {
     if (!fits) return shape{};
     if (Along) return indices;
@@ -264,7 +264,7 @@ struct taken<A, Axis, I, Along> {
   }();
 };
 template <class A, int Axis, class I, bool Along = false>
-concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), fine>;
+concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), no_misuse>;
 
 template <class I>
 constexpr int indices_on(builder& b, const I& i) {
@@ -275,7 +275,7 @@ constexpr int indices_on(builder& b, const I& i) {
   }
 }
 
-/// Why updates U cannot be added to A where taken<A, Axis, I> was taken from; `fine` if they can.
+/// Why updates U cannot be added to A where taken<A, Axis, I> was taken from; `no_misuse` if they can.
 template <class A, int Axis, class I, class U>
 constexpr auto scatter_misuse() {
   if constexpr (!Takeable<A, Axis, I>) {
@@ -291,11 +291,11 @@ constexpr auto scatter_misuse() {
   } else if constexpr (!(taken<A, Axis, I>::value == U::shape)) {
     return error::extents_differ{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A, int Axis, class I, class U>
-concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), fine>;
+concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), no_misuse>;
 }  // namespace detail
 
 /// The parts of x at the positions `indices` of an axis, an array of integers of any shape, which comes in that axis' place.

@@ -53,7 +53,7 @@ constexpr auto random_misuse() {
     return error::needs_a_random_key{};
   } else if constexpr (!FloatingArray<A>) {
     return error::needs_floating_values{};
-  } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, fine> && ...)) {
+  } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, no_misuse> && ...)) {
     return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...), error::element_types_differ,
                               error::shapes_do_not_broadcast>{};
   } else {

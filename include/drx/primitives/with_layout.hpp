@@ -87,12 +87,12 @@ constexpr auto layout_misuse(split_along_t<K>) {
   } else if constexpr (Shards < 1 || A::shape[normal_axis(K, A::rank)] % Shards != 0) {
     return error::axis_does_not_divide{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A, std::int64_t Shards>
 constexpr auto layout_misuse(replicated_t) {
-  return std::conditional_t<Array<A>, fine, error::array_operation_on_a_placed_value>{};
+  return std::conditional_t<Array<A>, no_misuse, error::array_operation_on_a_placed_value>{};
 }
 template <int K>
 constexpr std::optional<int> laid_along(split_along_t<K>, int rank) {
@@ -100,7 +100,7 @@ constexpr std::optional<int> laid_along(split_along_t<K>, int rank) {
 }
 constexpr std::optional<int> laid_along(replicated_t, int) { return {}; }
 template <class A, std::int64_t Shards, class Layout>
-concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), fine>;
+concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), no_misuse>;
 }  // namespace detail
 
 /// x, pinned to a layout over the axis P of a mesh, which splits each member of the map around it in that many shards:

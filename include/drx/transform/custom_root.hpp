@@ -71,14 +71,14 @@ namespace detail {
 template <class F, class Solve, class X>
 constexpr auto root_misuse() {
   if constexpr (error::AnyReported<X>) {
-    return fine{};
+    return no_misuse{};
   } else if constexpr (!Structured<X>) {
     return error::not_a_value_of_drx{};
   } else if constexpr (!all_floating<X> || any_placed<X>) {
     return error::grad_needs_floating_arguments{};
   } else {
     using Why = decltype(rule_misuse<canonical_t<X>, F, X>());
-    if constexpr (!std::is_same_v<Why, fine>) {
+    if constexpr (!std::is_same_v<Why, no_misuse>) {
       return Why{};
     } else {
       return rule_misuse<canonical_t<X>, Solve, X>();

@@ -21,15 +21,15 @@ struct loss_of<std::pair<L, A>> {
 template <class L>
 concept Loss = FloatingArray<L> && ScalarArray<L>;
 
-/// Why F has no gradient at X... with respect to the arguments I...; `fine` where it has, or where the compiler has
+/// Why F has no gradient at X... with respect to the arguments I...; `no_misuse` where it has, or where the compiler has
 /// said why.
 template <class F, int... I, class... X>
 constexpr auto gradient_misuse(std::type_identity<X>... x) {
   using Why = decltype(derivative_misuse<F, I...>(x...));
-  if constexpr (!std::is_same_v<Why, fine> || error::AnyReported<X...>) {
+  if constexpr (!std::is_same_v<Why, no_misuse> || error::AnyReported<X...>) {
     return Why{};
   } else if constexpr (error::Reported<traced_result<F, X...>> || Loss<typename loss_of<traced_result<F, X...>>::type>) {
-    return fine{};
+    return no_misuse{};
   } else {
     return error::grad_needs_a_scalar_result{};
   }

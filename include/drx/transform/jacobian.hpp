@@ -60,13 +60,13 @@ constexpr int largest_rank() {
 template <class F, int... I, class... X>
 constexpr auto jacobian_misuse(std::type_identity<X>... x) {
   using Why = decltype(derivative_misuse<F, I...>(x...));
-  if constexpr (!std::is_same_v<Why, fine> || error::AnyReported<X...>) {
+  if constexpr (!std::is_same_v<Why, no_misuse> || error::AnyReported<X...>) {
     return Why{};
   } else {
     using R = canonical_t<traced_result<F, X...>>;
     using A = one_or_tuple_t<canonical_t<argument_t<I, X...>>...>;
     if constexpr (error::Reported<R>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!arrays_only<R, A>()) {
       return error::jacobian_needs_arrays{};
     } else if constexpr (!one_element_type<R, A>()) {
@@ -74,7 +74,7 @@ constexpr auto jacobian_misuse(std::type_identity<X>... x) {
     } else if constexpr (largest_rank<R, A>() > shape::max_rank) {
       return error::wrong_rank{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
 }

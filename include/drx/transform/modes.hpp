@@ -14,7 +14,7 @@ struct linear_function {
   tape body;  // residuals, then the leaves of In...
   vec<traced_ref> known;
 
-  template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::fine, error::structures_differ>>
+  template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::no_misuse, error::structures_differ>>
     requires(detail::NoMisuse<Why> && !error::AnyReported<X...>)
   constexpr auto operator()(const X&... x) const {  // drx: a tangent is of the type of its primal, a cotangent of the type of the result
     builder* b = detail::with_captures(detail::meeting_builder(x...), known);
@@ -129,7 +129,7 @@ constexpr auto first_half_misuse(std::index_sequence<I...>) {
 template <class F, class... X>
 constexpr auto jvp_misuse() {
   if constexpr (error::AnyReported<X...>) {
-    return fine{};
+    return no_misuse{};
   } else if constexpr (!(Structured<X> && ...)) {
     return error::not_a_value_of_drx{};
   } else if constexpr (sizeof...(X) == 0 || sizeof...(X) % 2 != 0) {
@@ -147,9 +147,9 @@ constexpr auto vjp_misuse() {
   }(std::make_integer_sequence<int, sizeof...(X)>{});
 }
 template <class Why, class... X>
-concept Differentiable = sizeof...(X) > 0 && std::is_same_v<Why, fine> && !error::AnyReported<X...>;
+concept Differentiable = sizeof...(X) > 0 && std::is_same_v<Why, no_misuse> && !error::AnyReported<X...>;
 template <class Why, class... X>
-concept Undifferentiable = !std::is_same_v<Why, fine>;
+concept Undifferentiable = !std::is_same_v<Why, no_misuse>;
 }  // namespace detail
 
 /// Forward mode: the pair of f(x...) and its derivative along the tangents t..., which have the types of x...:

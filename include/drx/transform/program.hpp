@@ -25,7 +25,7 @@ constexpr auto first_refusal() {
     return typename refusal<X>::type{};
   }
 }
-/// The misuse in a program that returns R; `fine` where there is none, or where the compiler has reported it already.
+/// The misuse in a program that returns R; `no_misuse` where there is none, or where the compiler has reported it already.
 template <class R, class... Inputs>
 constexpr auto program_misuse() {
   if constexpr (!(Structured<Inputs> && ...)) {
@@ -60,12 +60,12 @@ struct program {
     }
   }
   /// The tape, as a constant (drx::frozen_tape).
-  static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::fine>) { return frozen<program>::value; }
+  static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::no_misuse>) { return frozen<program>::value; }
   template <class Why = misuse>
     requires error::Reported<Why>
   static const detail::no_tape& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
 
-  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::fine, error::wrong_number_of_arguments>>
+  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::no_misuse, error::wrong_number_of_arguments>>
     requires detail::NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: a program takes as many arguments as it has inputs
     if constexpr (error::AnyReported<result, X...>) {
@@ -78,7 +78,7 @@ struct program {
 
 /// A type of program<...> whose function takes its inputs and returns values of drx.
 template <class P>
-concept Program = requires { typename P::misuse; } && std::is_same_v<typename P::misuse, detail::fine>;
+concept Program = requires { typename P::misuse; } && std::is_same_v<typename P::misuse, detail::no_misuse>;
 
 namespace detail {
 template <class P>
@@ -90,7 +90,7 @@ template <class P>
 struct program_refusal<P> {
   using type = typename P::misuse;
 };
-/// Why P is no program; `fine` where it is one.
+/// Why P is no program; `no_misuse` where it is one.
 template <class P>
 using no_program_t = typename program_refusal<P>::type;
 }  // namespace detail

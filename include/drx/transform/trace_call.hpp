@@ -51,12 +51,12 @@ constexpr vec<bool> leaves_of_arguments(int inputs, std::type_identity<X>...) {
   return wanted;
 }
 
-/// Why F cannot be differentiated at X... with respect to the arguments I...; `fine` where it can, or where the
+/// Why F cannot be differentiated at X... with respect to the arguments I...; `no_misuse` where it can, or where the
 /// compiler has said why.
 template <class F, int... I, class... X>
 constexpr auto derivative_misuse(std::type_identity<X>...) {
   if constexpr (error::AnyReported<X...>) {
-    return fine{};
+    return no_misuse{};
   } else if constexpr (!(Structured<X> && ...)) {
     return error::not_a_value_of_drx{};
   } else {
@@ -64,13 +64,13 @@ constexpr auto derivative_misuse(std::type_identity<X>...) {
     if constexpr (!TracedResult<R>) {
       return result_misuse<R>();
     } else if constexpr (error::Reported<R>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (((I < 0 || I >= static_cast<int>(sizeof...(X))) || ...)) {
       return error::wrong_number_of_arguments{};
     } else if constexpr (!(all_floating<argument_t<I, X...>> && ...)) {
       return error::grad_needs_floating_arguments{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
 }

@@ -160,11 +160,11 @@ struct vmap_check<F, Out, std::tuple<A...>, X...> {
       if constexpr (!TracedResult<R>) {
         return result_misuse<R>();
       } else if constexpr (error::Reported<R>) {
-        return fine{};
+        return no_misuse{};
       } else if constexpr (!batch_axes<canonical_t<R>, Out>::fits) {
         return error::batch_axes_do_not_fit_the_structure{};
       } else {
-        return fine{};
+        return no_misuse{};
       }
     }
   }
@@ -179,7 +179,7 @@ struct batched_function {
   template <class... X>
   static constexpr auto misuse() {
     if constexpr (error::AnyReported<X...>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!(Structured<X> && ...)) {
       return error::not_a_value_of_drx{};
     } else {

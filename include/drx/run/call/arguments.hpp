@@ -44,19 +44,19 @@ constexpr bool goes_for_input() {
     return false;
   }
 }
-/// The misuse in calling a program of the given inputs with A...; `fine` where there is none.
+/// The misuse in calling a program of the given inputs with A...; `no_misuse` where there is none.
 template <class... I, class... A>
 constexpr auto call_misuse(std::type_identity<std::tuple<I...>>, std::type_identity<A>...) {
   if constexpr (sizeof...(I) != sizeof...(A)) {
     return error::wrong_number_of_arguments{};
   } else {
-    return std::conditional_t<(goes_for_input<I, A>() && ...), drx::detail::fine, error::argument_is_not_the_input_of_the_program>{};
+    return std::conditional_t<(goes_for_input<I, A>() && ...), drx::detail::no_misuse, error::argument_is_not_the_input_of_the_program>{};
   }
 }
 template <class Inputs, class... A>
 using call_misuse_t = decltype(call_misuse(std::type_identity<Inputs>{}, std::type_identity<A>{}...));
 template <class Inputs, class... A>
-concept CallArguments = std::is_same_v<call_misuse_t<Inputs, A...>, drx::detail::fine>;
+concept CallArguments = std::is_same_v<call_misuse_t<Inputs, A...>, drx::detail::no_misuse>;
 
 inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());

@@ -10,18 +10,6 @@
 
 namespace drx {
 
-/// The number of members of a placement that no argument of the program has.
-struct member_count {
-  const placement_info* placement;
-  std::int64_t count;
-};
-/// n members of placement P: {.members = {drx::members<clients>(100)}}
-template <class P>
-  requires(Placement<P>)
-constexpr member_count members(std::int64_t n) {
-  return {&placement_of<P>, n};
-}
-
 /// Options of session::compile and drx::compiled.
 struct compile_options {
   reduction_order order = reduction_order::tree;

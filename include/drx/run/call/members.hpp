@@ -96,7 +96,7 @@ struct call_members {
     membership m;
     if (C::placements.parent[p] < 0) {
       const std::int64_t shards = facts::shards_of(C::placements.placement[p]);
-      if (list.empty()) list = blocks_of_shards(count / shards, shards, s.runtime.communicator->size());
+      if (list.empty()) list = boundaries_of_shards(count / shards, shards, s.runtime.communicator->size());
       const auto rank = static_cast<std::size_t>(s.runtime.communicator->rank());
       m.total = count;
       m.first = list[rank];

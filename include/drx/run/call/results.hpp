@@ -48,7 +48,7 @@ struct call_results {
   /// After the program has run: copies the results that are not in place yet.
   template <class R>
   static void give(call_state& s, const frame& f, R& r) {
-    if constexpr (facts::passed_on.any) keep_inputs(s);
+    if constexpr (facts::passed_on.any) save_inputs(s);
     int out = 0;
     extract(s, r, f, out);
     s.replaced.clear();
@@ -94,7 +94,7 @@ struct call_results {
     return own.data();
   }
   /// Copies inputs that are outputs, if another result is about to be written over them.
-  static void keep_inputs(call_state& s) {
+  static void save_inputs(call_state& s) {
     unroll<facts::outputs>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (facts::passed_on.of[I]) {
         std::byte*& input = s.slots[static_cast<std::size_t>(C::plan.where[C::output(0, I)].offset)];

@@ -122,16 +122,16 @@ class grads_checker {
     }
     if (order >= options_.order) return;
     tensors with_cotangents = x, with_directions = x;
-    vec<bool> moving, given;
+    vec<bool> moving, floating;
     for (const tensor& v : x) {
       moving.push_back(is_floating(v.type.type));
       if (moving.back()) with_directions.push_back(random_like(v, random_));
     }
     for (const tensor& y : evaluate(t, x, at)) {
-      given.push_back(is_floating(y.type.type));
-      if (given.back()) with_cotangents.push_back(random_like(y, random_));
+      floating.push_back(is_floating(y.type.type));
+      if (floating.back()) with_cotangents.push_back(random_like(y, random_));
     }
-    check(transform::pullback(t, moving, given), with_cotangents, at, order + 1, "the reverse derivative of " + name);
+    check(transform::pullback(t, moving, floating), with_cotangents, at, order + 1, "the reverse derivative of " + name);
     if (!report_.wrong) check(tangents_only(t, moving), with_directions, at, order + 1, "the forward derivative of " + name);
   }
 
@@ -168,7 +168,7 @@ class grads_checker {
     }
   }
   outcome compare_or_throw(const tape& t, const tensors& x, const site& at) {
-    vec<bool> moving, given;
+    vec<bool> moving, floating;
     tensors directions, cotangents;
     for (const tensor& v : x) {
       moving.push_back(is_floating(v.type.type));
@@ -176,8 +176,8 @@ class grads_checker {
     }
     const tensors y = evaluate(t, x, at);
     for (const tensor& v : y) {
-      given.push_back(is_floating(v.type.type));
-      if (given.back()) cotangents.push_back(random_like(v, random_));
+      floating.push_back(is_floating(v.type.type));
+      if (floating.back()) cotangents.push_back(random_like(v, random_));
     }
     if (directions.empty() || cotangents.empty()) return {};
     tensors with_directions = x;
@@ -187,7 +187,7 @@ class grads_checker {
     outcome forward;
     double step = options_.step;
     for (int attempt = 0; attempt < most_attempts; ++attempt, step /= shorter) {  // a limit: one step that agrees is enough
-      const outcome o = compare_slopes(t, x, directions, moving, given, at, tangents, step);
+      const outcome o = compare_slopes(t, x, directions, moving, floating, at, tangents, step);
       if (attempt == 0 || forward.is == verdict::unclear || o.is == verdict::agrees) forward = o;
       if (forward.is == verdict::agrees) break;
     }
@@ -195,7 +195,7 @@ class grads_checker {
 
     tensors with_cotangents = x;
     with_cotangents.insert(with_cotangents.end(), cotangents.begin(), cotangents.end());
-    tensors gradients = evaluate(transform::pullback(t, moving, given), with_cotangents, at);
+    tensors gradients = evaluate(transform::pullback(t, moving, floating), with_cotangents, at);
     double pushed = 0, pulled = 0, size = 0;
     for (std::size_t i = 0; i < tangents.size(); ++i)
       zip(tangents[i], cotangents[i], [&](double a, double b) { pushed += a * b, size += std::abs(a * b); });
@@ -211,16 +211,16 @@ class grads_checker {
   }
   /// The floating outputs of t at x + h directions, each as a list of numbers.
   std::vector<std::vector<double>> moved(const tape& t, tensors x, const tensors& directions, const vec<bool>& moving,
-                                         const vec<bool>& given, const site& at, double h) {
+                                         const vec<bool>& floating, const site& at, double h) {
     std::size_t next = 0;
     for (int i = 0; i < moving.size(); ++i)
       if (moving[i]) zip(x[static_cast<std::size_t>(i)], directions[next++], [&](double& a, double b) { a += h * b; });
-    return numbers(evaluate(t, std::move(x), at), given);
+    return numbers(evaluate(t, std::move(x), at), floating);
   }
-  static std::vector<std::vector<double>> numbers(tensors y, const vec<bool>& given) {
+  static std::vector<std::vector<double>> numbers(tensors y, const vec<bool>& floating) {
     std::vector<std::vector<double>> r;
-    for (int i = 0; i < given.size(); ++i) {
-      if (!given[i]) continue;
+    for (int i = 0; i < floating.size(); ++i) {
+      if (!floating[i]) continue;
       tensor& x = y[static_cast<std::size_t>(i)];
       zip(x, x, [&, &list = r.emplace_back()](double e, double) { list.push_back(e); });
     }
@@ -230,8 +230,8 @@ class grads_checker {
   /// difference of the one-sided slopes halves with it; at a kink that difference stays, and differences decide
   /// nothing.
   outcome compare_slopes(const tape& t, const tensors& x, const tensors& directions, const vec<bool>& moving,
-                         const vec<bool>& given, const site& at, const tensors& tangents, double h) {
-    const auto there = [&](double by) { return moved(t, x, directions, moving, given, at, by); };
+                         const vec<bool>& floating, const site& at, const tensors& tangents, double h) {
+    const auto there = [&](double by) { return moved(t, x, directions, moving, floating, at, by); };
     const auto f = there(0), above = there(h), below = there(-h), just_above = there(h / 2), just_below = there(-h / 2);
     const auto expected = numbers(tangents, vec<bool>(static_cast<int>(tangents.size()), true));
     outcome worst;

@@ -13,13 +13,9 @@
 
 namespace drx::interpreter {
 
-/// The number of members of a placement that no input has.  members<clients>(100)
-struct member_count {
-  const placement_info* placement;
-  std::int64_t count;
-};
-template <class P>
-requires(Placement<P>) constexpr member_count members(std::int64_t count) { return {&placement_of<P>, count}; }
+using drx::member_count;
+using drx::members;
+/// The numbers of members of placements that no input has.  {members<clients>(100)}
 using member_counts = std::vector<member_count>;
 
 namespace detail {
@@ -28,15 +24,15 @@ namespace detail {
 /// (They come from the inputs and not from a region's operands, since a transformation drops operands that no value
 /// needs.)
 struct scope {
-  struct group {
+  struct placed_members {
     const placement_info* placement;
     std::vector<scope> members;
   };
-  std::vector<group> groups;
+  std::vector<placed_members> placements;
 
-  [[nodiscard]] const group* find(const placement_info* p) const {
-    for (const group& g : groups)
-      if (g.placement == p) return &g;
+  [[nodiscard]] const placed_members* find(const placement_info* p) const {
+    for (const placed_members& x : placements)
+      if (x.placement == p) return &x;
     return nullptr;
   }
 };
@@ -46,22 +42,22 @@ inline std::string text(const placement_info* p) { return "drx: placement " + st
 inline void note(scope& s, const tensor& x, int input) {
   if (x.type.depth == 0) return;
   const placement_info* p = x.type.placements[0];
-  const scope::group* known = s.find(p);
-  if (!known) s.groups.push_back({p, std::vector<scope>(x.members.size())});
-  scope::group& g = known ? s.groups[static_cast<std::size_t>(known - s.groups.data())] : s.groups.back();
-  if (g.members.size() != x.members.size())
+  if (!s.find(p)) s.placements.push_back({p, std::vector<scope>(x.members.size())});
+  const auto at = static_cast<std::size_t>(s.find(p) - s.placements.data());
+  std::vector<scope>& members = s.placements[at].members;
+  if (members.size() != x.members.size())
     throw std::invalid_argument(text(p) + "input " + std::to_string(input) + " has " +
                                 std::to_string(x.members.size()) + " members, an input before it " +
-                                std::to_string(g.members.size()));
-  for (std::size_t m = 0; m < x.members.size(); ++m) note(g.members[m], x.members[m], input);
+                                std::to_string(members.size()));
+  for (std::size_t m = 0; m < x.members.size(); ++m) note(members[m], x.members[m], input);
 }
 
-inline void compare(const scope& s, const member_count& given) {
-  for (const scope::group& g : s.groups) {
-    if (g.placement == given.placement && static_cast<std::int64_t>(g.members.size()) != given.count)
-      throw std::invalid_argument(text(g.placement) + "an input has " + std::to_string(g.members.size()) +
-                                  " members, the program or the caller says " + std::to_string(given.count));
-    for (const scope& member : g.members) compare(member, given);
+inline void compare(const scope& s, const member_count& said) {
+  for (const scope::placed_members& x : s.placements) {
+    if (x.placement == said.placement && static_cast<std::int64_t>(x.members.size()) != said.count)
+      throw std::invalid_argument(text(x.placement) + "an input has " + std::to_string(x.members.size()) +
+                                  " members, the program or the caller says " + std::to_string(said.count));
+    for (const scope& member : x.members) compare(member, said);
   }
 }
 
@@ -77,19 +73,19 @@ inline bool is_of_type(const tensor& x, const abstract_value& type) {
 struct site {
   const scope* here;  // null where no input gives counts
   const site* outer;
-  const member_counts& given;
+  const member_counts& counts;
 
   [[nodiscard]] std::int64_t members(const placement_info* p) const {
     for (const site* s = this; s; s = s->outer)
-      if (const scope::group* g = s->here ? s->here->find(p) : nullptr)
-        return static_cast<std::int64_t>(g->members.size());
-    for (const member_count& c : given)
+      if (const scope::placed_members* x = s->here ? s->here->find(p) : nullptr)
+        return static_cast<std::int64_t>(x->members.size());
+    for (const member_count& c : counts)
       if (c.placement == p) return c.count;
     throw std::invalid_argument(text(p) + "no input is placed there, and the number of its members was not given");
   }
   [[nodiscard]] site member(const placement_info* p, std::int64_t index) const {
-    const scope::group* g = here ? here->find(p) : nullptr;
-    return {g ? &g->members[static_cast<std::size_t>(index)] : nullptr, this, given};
+    const scope::placed_members* x = here ? here->find(p) : nullptr;
+    return {x ? &x->members[static_cast<std::size_t>(index)] : nullptr, this, counts};
   }
 };
 
@@ -138,9 +134,9 @@ inline void add_static_counts(const tape& t, member_counts& counts) {
 
 }  // namespace detail
 
-/// The outputs of t. Counts of placements come from the placed inputs; `given` has those of placements that no input
+/// The outputs of t. Counts of placements come from the placed inputs; `counts` has those of placements that no input
 /// has. Throws std::invalid_argument where inputs do not have t's types, or disagree on a count.
-inline std::vector<tensor> run(const tape& t, std::vector<tensor> inputs, const member_counts& given = {}) {
+inline std::vector<tensor> run(const tape& t, std::vector<tensor> inputs, const member_counts& counts = {}) {
   if (inputs.size() != static_cast<std::size_t>(t.inputs.size()))
     throw std::invalid_argument("drx: the tape has " + std::to_string(t.inputs.size()) + " inputs, given are " +
                                 std::to_string(inputs.size()));
@@ -153,18 +149,18 @@ inline std::vector<tensor> run(const tape& t, std::vector<tensor> inputs, const 
                                   show(x.type));
     detail::note(top, x, i);
   }
-  member_counts counts = given;
-  detail::add_static_counts(t, counts);
-  for (const member_count& c : counts) {
+  member_counts all = counts;
+  detail::add_static_counts(t, all);
+  for (const member_count& c : all) {
     if (c.count < 0)
       throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) + " members");
-    for (const member_count& d : counts)
+    for (const member_count& d : all)
       if (c.placement == d.placement && c.count != d.count)
         throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) + " members in one place, " +
                                     std::to_string(d.count) + " in another");
     detail::compare(top, c);
   }
-  return detail::evaluate(t, std::move(inputs), {&top, nullptr, counts});
+  return detail::evaluate(t, std::move(inputs), {&top, nullptr, all});
 }
 
 // ---- between the user's own types and tensors ----
@@ -299,14 +295,14 @@ template <class X> held_t<X> from_tensors(const std::vector<tensor>& leaves) {
 
 namespace detail {
 template <class Program, class... X, class... V>
-auto call(std::type_identity<std::tuple<X...>>, const member_counts& given, const V&... x) {
+auto call(std::type_identity<std::tuple<X...>>, const member_counts& counts, const V&... x) {
   static_assert(sizeof...(X) == sizeof...(V), "drx::interpreter::call: not as many arguments as the program has inputs");
   std::vector<tensor> inputs;
   [[maybe_unused]] const auto append = [&](std::vector<tensor> leaves) {
     for (tensor& leaf : leaves) inputs.push_back(std::move(leaf));
   };
   (append(to_tensors<X>(x)), ...);
-  return from_tensors<typename Program::result>(run(Program::tape().thaw(), std::move(inputs), given));
+  return from_tensors<typename Program::result>(run(Program::tape().thaw(), std::move(inputs), counts));
 }
 }  // namespace detail
 
@@ -316,8 +312,8 @@ template <class Program, class... V> auto call(const V&... x) {
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, {}, x...);
 }
 /// `call` with counts of placements that no input has.  call<P>(member_counts{members<clients>(100)}, 1.0)
-template <class Program, class... V> auto call(const member_counts& given, const V&... x) {
-  return detail::call<Program>(std::type_identity<typename Program::inputs>{}, given, x...);
+template <class Program, class... V> auto call(const member_counts& counts, const V&... x) {
+  return detail::call<Program>(std::type_identity<typename Program::inputs>{}, counts, x...);
 }
 
 }  // namespace drx::interpreter

@@ -11,6 +11,12 @@
 
 namespace drx::run {
 
+/// The members from `begin` to `end` - 1.
+struct member_range {
+  std::int64_t begin, end;
+  [[nodiscard]] bool holds(std::int64_t member) const { return member >= begin && member < end; }
+};
+
 /// One transfer. `values` has `pieces` values of each of this rank's members; received values replace them. route(to,
 /// from, get) calls get(member, piece, source, its piece) for each value that a member in the range `to` receives from
 /// a member in the range `from`, ascending by member and piece. A member that receives nothing gets zeros.
@@ -26,16 +32,11 @@ member_transfer(std::byte*, std::int64_t, std::int64_t, Route) -> member_transfe
 /// Moves pieces of values between members; each rank has a contiguous range of members.
 class member_exchange {
  public:
-  struct block {
-    std::int64_t begin, end;
-    [[nodiscard]] bool holds(std::int64_t member) const { return member >= begin && member < end; }
-  };
-
   /// Makes all transfers at once, with one message to each rank.
   template <class... Route>
   void run(communicator& c, const std::int64_t* boundaries, const member_transfer<Route>&... transfers) {
     const auto ranks = static_cast<std::size_t>(c.size()), own = static_cast<std::size_t>(c.rank());
-    const block mine{boundaries[own], boundaries[own + 1]}, all{0, boundaries[ranks]};
+    const member_range mine{boundaries[own], boundaries[own + 1]}, all{0, boundaries[ranks]};
     for (auto* list : {&send_bytes_, &send_at_, &receive_bytes_, &receive_at_}) list->assign(ranks, 0);
     const auto owner = [&](std::int64_t member) {
       return static_cast<std::size_t>(std::upper_bound(boundaries + 1, boundaries + ranks, member) - (boundaries + 1));

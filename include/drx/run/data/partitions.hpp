@@ -178,7 +178,7 @@ struct owned_leaves {
   std::vector<buffer> leaf;
 };
 /// Checks that there is one range of members per rank, in order, the same on every rank.
-inline void check_blocks(communicator& c, const std::vector<std::int64_t>& boundaries) {
+inline void check_boundaries(communicator& c, const std::vector<std::int64_t>& boundaries) {
   if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1)
     throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries of blocks; ranks: " + std::to_string(c.size()) +
                                 ", which need one more than that");
@@ -207,7 +207,7 @@ std::pair<std::vector<std::byte*>, std::shared_ptr<void>> aligned(const leaf_arr
 template <class P, class Load>
 auto place(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
   using S = canonical_t<std::remove_cvref_t<decltype(load(std::int64_t{}))>>;
-  detail::check_blocks(c, boundaries);
+  detail::check_boundaries(c, boundaries);
   detail::leaf_arrays<S> leaves;
   const auto rank = static_cast<std::size_t>(c.rank());
   for (std::int64_t i = boundaries[rank]; i < boundaries[rank + 1]; ++i) leaves.append(load(i));
@@ -226,7 +226,7 @@ template <class P, class Q, class Load>
 auto place_nested(communicator& c, std::vector<std::int64_t> boundaries, Load&& load) {
   using range = std::remove_cvref_t<decltype(load(std::int64_t{}))>;
   using S = canonical_t<std::remove_cvref_t<decltype(*std::begin(std::declval<const range&>()))>>;
-  detail::check_blocks(c, boundaries);
+  detail::check_boundaries(c, boundaries);
   detail::leaf_arrays<S> leaves;
   std::vector<std::int64_t> offsets{0};
   const auto rank = static_cast<std::size_t>(c.rank());
@@ -282,7 +282,7 @@ auto place_sharded(communicator& c, std::int64_t n, std::int64_t shards, Load&& 
       throw std::invalid_argument("drx::place_sharded: leaf " + std::to_string(i) + " is " + show(types[static_cast<int>(i)]) + ": axis " +
                                   std::to_string(axes[i]) + " has no " + std::to_string(shards) + " equal parts");
   }
-  auto boundaries = blocks_of_shards(n, shards, c.size());
+  auto boundaries = boundaries_of_shards(n, shards, c.size());
   detail::leaf_arrays<S> parts;
   const auto rank = static_cast<std::size_t>(c.rank());
   for (std::int64_t at = boundaries[rank]; at < boundaries[rank + 1];) {
@@ -306,7 +306,7 @@ auto place_sharded(communicator& c, std::int64_t n, std::int64_t shards, Load&& 
 template <class P, class S, class... Leaf>
 partitions<canonical_t<S>, P> place_memory(communicator& c, std::vector<std::int64_t> boundaries, Leaf&... leaf) {
   static_assert(sizeof...(Leaf) == leaf_count<S>, "drx::place_memory: one array for each leaf of S");
-  detail::check_blocks(c, boundaries);
+  detail::check_boundaries(c, boundaries);
   const auto rank = static_cast<std::size_t>(c.rank());
   const std::int64_t local = boundaries[rank + 1] - boundaries[rank];
   constexpr leaf_types<S> types;

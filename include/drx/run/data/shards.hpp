@@ -17,7 +17,7 @@ namespace drx {
 
 /// The boundaries of the ranks' ranges of shards, `count` for each member: whole members if there are as many as ranks,
 /// else parts of a member. Many shards come in the same units as many members.
-inline std::vector<std::int64_t> blocks_of_shards(std::int64_t members, std::int64_t count, int ranks) {
+inline std::vector<std::int64_t> boundaries_of_shards(std::int64_t members, std::int64_t count, int ranks) {
   if (members < ranks || members_in_block(members) < members_in_block(members * count)) return even_blocks(members * count, ranks);
   std::vector<std::int64_t> b = even_blocks(members, ranks);
   for (auto& x : b) x *= count;

@@ -186,14 +186,14 @@ struct fused_elements {
   template <std::int64_t N, bool Halves, int... M>
   DRX_INLINE static void run_ranged(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
     detail::register_file<std::integer_sequence<int, M...>, kept_chunk<M, N>...> kept;
-    auto keep = [&]<int K>(std::integral_constant<int, K>, bool back) {
+    auto copy_operand = [&]<int K>(std::integral_constant<int, K>, bool back) {
       if constexpr (in_place<K>) {
         auto* at = reinterpret_cast<element_of<C, Loop::result(K)>*>(out[K]) + r * Loop::columns + first;
         auto* copy = detail::get<K>(kept).elements;
         std::memcpy(back ? at : copy, back ? copy : at, sizeof(detail::get<K>(kept).elements));
       }
     };
-    (keep(std::integral_constant<int, M>{}, false), ...);
+    (copy_operand(std::integral_constant<int, M>{}, false), ...);
     std::uint32_t far4 = 0;
     std::uint64_t far8 = 0;
     auto note = [&]<int K>(std::integral_constant<int, K>, const registers_type& registers, std::int64_t i) {
@@ -214,7 +214,7 @@ struct fused_elements {
       (store<M>(out[M], registers, r * Loop::columns + i), ...);
     }
     if ((far4 | far8) == 0) return;
-    (keep(std::integral_constant<int, M>{}, true), ...);
+    (copy_operand(std::integral_constant<int, M>{}, true), ...);
     for (std::int64_t i = first; i < first + N; ++i) {
       registers_type registers;
       ((detail::get<M>(registers) = value<M, true>(registers, pointers, r, i)), ...);

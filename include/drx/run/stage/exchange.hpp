@@ -68,17 +68,16 @@ struct stage_exchange {
   }();
   template <int I>
   static auto transfer(frame& f, std::int64_t begin) {
-    using block = member_exchange::block;
     constexpr std::int64_t bytes = C::bytes(C::output(Stage::body, I));
     std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
     if constexpr (Stage::fold_of(I) == fold::permute) {
-      return member_transfer{values, 1, bytes, [](block to, block from, auto&& get) {
+      return member_transfer{values, 1, bytes, [](member_range to, member_range from, auto&& get) {
         for (std::int64_t m = to.begin; m < to.end; ++m)
           if (const std::int64_t source = sources<I>.of[m]; from.holds(source)) get(m, 0, source, 0);
       }};
     } else {
       constexpr std::int64_t n = Stage::view().exchanged_members(I);
-      return member_transfer{values, n, bytes / n, [](block to, block from, auto&& get) {
+      return member_transfer{values, n, bytes / n, [](member_range to, member_range from, auto&& get) {
         for (std::int64_t m = to.begin; m < to.end; ++m)
           for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
       }};
