@@ -126,6 +126,16 @@ struct placement_info {
 template <class P>
 inline constexpr placement_info placement_of{meta::type_name<P>()};
 
+struct member_count {
+  const placement_info* placement;
+  std::int64_t count;
+};
+template <class P>
+  requires(Placement<P>)
+constexpr member_count members(std::int64_t n) {
+  return {&placement_of<P>, n};
+}
+
 }
 
 namespace drx {
@@ -788,7 +798,7 @@ using call_result_type = decltype(call_result<F, X...>());
 template <class F, class... X>
 using call_result_t = typename call_result_type<F, X...>::type;
 
-struct fine {};
+struct no_misuse {};
 
 template <class... X>
 struct not_arrays {
@@ -828,7 +838,7 @@ struct refusal<error::refused<Why>> {
 template <class R>
 constexpr auto result_misuse() {
   if constexpr (TracedResult<R>) {
-    return fine{};
+    return no_misuse{};
   } else {
     return typename refusal<R>::type{};
   }
@@ -2361,15 +2371,15 @@ constexpr auto mismatch() {
   if constexpr (!ArrayOrLiteral<A> || !ArrayOrLiteral<B> || (Literal<A> && Literal<B>)) {
     return error::not_a_value_of_drx{};
   } else if constexpr (Literal<A>) {
-    return std::conditional_t<literal_fits<A, typename B::value_type>, fine, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<literal_fits<A, typename B::value_type>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (Literal<B>) {
-    return std::conditional_t<literal_fits<B, typename A::value_type>, fine, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<literal_fits<B, typename A::value_type>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
     return error::element_types_differ{};
   } else if constexpr (!broadcastable(A::shape, B::shape)) {
     return error::shapes_do_not_broadcast{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 
@@ -2485,7 +2495,7 @@ constexpr Result elementwise(const primitive& p, const X&... x) {
 template <class A, class B>
 concept ArrayPair = ArrayOrLiteral<A> && ArrayOrLiteral<B> && (Array<A> || Array<B>);
 template <class A, class B>
-concept Compatible = ArrayPair<A, B> && std::is_same_v<decltype(mismatch<A, B>()), fine>;
+concept Compatible = ArrayPair<A, B> && std::is_same_v<decltype(mismatch<A, B>()), no_misuse>;
 template <class A, class B>
 concept Incompatible = ArrayPair<A, B> && !Compatible<A, B>;
 template <class A, class B>
@@ -4110,7 +4120,7 @@ struct product<A, B> {
     } else if constexpr (!broadcastable(batch_of(left), batch_of(right))) {
       return error::extents_differ{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr shape batch_of(const shape& s) {
@@ -4131,10 +4141,10 @@ struct product<A, B> {
     if (!column) s.push_back(right[right.rank - 1]);
     return s;
   }
-  static constexpr shape value = std::is_same_v<decltype(misuse()), fine> ? value_of() : shape{};
+  static constexpr shape value = std::is_same_v<decltype(misuse()), no_misuse> ? value_of() : shape{};
 };
 template <class A, class B>
-concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), fine>;
+concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), no_misuse>;
 }
 
 template <class A, class B>
@@ -4483,11 +4493,11 @@ constexpr auto square_matrix_misuse() {
   } else if constexpr (!prim::rules::square_matrix::fits(A::shape)) {
     return error::matrix_is_not_square{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A>
-concept SquareMatrix = std::is_same_v<decltype(square_matrix_misuse<A>()), fine>;
+concept SquareMatrix = std::is_same_v<decltype(square_matrix_misuse<A>()), no_misuse>;
 template <class A>
 concept NoSquareMatrix = (Array<A> || Placed<A>)&&!SquareMatrix<A>;
 template <class A>
@@ -4506,20 +4516,20 @@ constexpr auto right_hand_side_misuse() {
   } else if constexpr (B::rank == 0) {
     return error::wrong_rank{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A, class B, bool Right = false>
 struct linear_system {
   static constexpr auto misuse() {
-    if constexpr (!std::is_same_v<decltype(right_hand_side_misuse<A, B>()), fine>) {
+    if constexpr (!std::is_same_v<decltype(right_hand_side_misuse<A, B>()), no_misuse>) {
       return right_hand_side_misuse<A, B>();
     } else if constexpr (order() != unknowns()) {
       return error::inner_extents_differ{};
     } else if constexpr (!broadcastable(batch_of(A::shape), batch_of(side()))) {
       return error::extents_differ{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr std::int64_t order() { return A::shape[A::rank - 1]; }
@@ -4551,7 +4561,7 @@ struct linear_system {
     }
   }
   static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
       return value_of();
     } else {
       return shape{};
@@ -4559,7 +4569,7 @@ struct linear_system {
   }();
 };
 template <class A, class B, bool Right = false>
-concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse()), fine>;
+concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse()), no_misuse>;
 template <class A, class B, bool Right = false>
 concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvable<A, B, Right>;
 
@@ -5921,7 +5931,7 @@ struct convolved {
     } else if constexpr (!fits()) {
       return error::window_exceeds_the_padded_input{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
@@ -5937,7 +5947,7 @@ struct convolved {
     return s;
   }
   static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
       return value_of();
     } else {
       return shape{};
@@ -5962,7 +5972,7 @@ struct convolved {
   }
 };
 template <int D, class A, class W, class... O>
-concept Convolvable = std::is_same_v<decltype(convolved<D, A, W, O...>::misuse()), fine>;
+concept Convolvable = std::is_same_v<decltype(convolved<D, A, W, O...>::misuse()), no_misuse>;
 template <int D, class A, class W, class... O>
 concept NotConvolvable = (Array<A> || Placed<A>)&&(Array<W> || Placed<W>)&&!Convolvable<D, A, W, O...>;
 
@@ -6230,7 +6240,7 @@ struct pooled {
     } else if constexpr (!fits()) {
       return error::window_exceeds_the_padded_input{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
@@ -6255,7 +6265,7 @@ struct pooled {
     return s;
   }
   static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
       return value_of();
     } else {
       return shape{};
@@ -6276,7 +6286,7 @@ struct pooled {
   }
 };
 template <class A, class... O>
-concept Poolable = std::is_same_v<decltype(pooled<A, O...>::misuse()), fine>;
+concept Poolable = std::is_same_v<decltype(pooled<A, O...>::misuse()), no_misuse>;
 template <class A, class... O>
 concept NotPoolable = (Array<A> || Placed<A>)&&!Poolable<A, O...>;
 }
@@ -6409,17 +6419,17 @@ struct joined<Axis, A, X...> {
     } else if constexpr (!(fits<X>() && ...)) {
       return error::extents_differ{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr shape value = [] {
     shape s = A::shape;
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) ((s[axis] += X::shape[axis]), ...);
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) ((s[axis] += X::shape[axis]), ...);
     return s;
   }();
 };
 template <int Axis, class... X>
-concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), fine>;
+concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), no_misuse>;
 
 template <int Axis, class... X>
 struct stacking : not_arrays<X...> {};
@@ -6434,7 +6444,7 @@ struct stacking<Axis, A, X...> {
     } else if constexpr (axis < 0 || axis > A::rank) {
       return error::axis_out_of_range{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr shape with_axis(std::int64_t n) {
@@ -6448,7 +6458,7 @@ struct stacking<Axis, A, X...> {
   static constexpr shape value = with_axis(1 + static_cast<std::int64_t>(sizeof...(X)));
 };
 template <int Axis, class... X>
-concept Stackable = std::is_same_v<decltype(stacking<Axis, X...>::misuse()), fine>;
+concept Stackable = std::is_same_v<decltype(stacking<Axis, X...>::misuse()), no_misuse>;
 
 template <class A>
 constexpr int id_on(builder& b, const A& x) {
@@ -6817,11 +6827,11 @@ template <class A> constexpr auto tall_matrix_misuse() {
   } else if constexpr (A::shape[A::rank - 2] < A::shape[A::rank - 1]) {
     return error::matrix_has_more_columns_than_rows{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A>
-concept TallMatrix = std::is_same_v<decltype(tall_matrix_misuse<A>()), fine>;
+concept TallMatrix = std::is_same_v<decltype(tall_matrix_misuse<A>()), no_misuse>;
 template <class A> struct columns_squared {
   static constexpr shape value = [] {
     shape s = A::shape;
@@ -8879,7 +8889,7 @@ constexpr auto random_misuse() {
     return error::needs_a_random_key{};
   } else if constexpr (!FloatingArray<A>) {
     return error::needs_floating_values{};
-  } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, fine> && ...)) {
+  } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, no_misuse> && ...)) {
     return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...), error::element_types_differ,
                               error::shapes_do_not_broadcast>{};
   } else {
@@ -9318,7 +9328,7 @@ struct dynamic_part<A, sizes<Size...>, I...> {
     } else if constexpr (!fits()) {
       return error::slice_out_of_range{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr bool fits() {
@@ -9333,7 +9343,7 @@ struct dynamic_part<A, sizes<Size...>, I...> {
   }();
 };
 template <class A, class Sizes, class... I>
-concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), fine>;
+concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), no_misuse>;
 
 template <class A, class B, class... I>
 struct replaced_part : not_arrays<A, B, I...> {};
@@ -9351,7 +9361,7 @@ struct replaced_part<A, B, I...> {
     } else if constexpr (!fits()) {
       return error::slice_out_of_range{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr bool fits() {
@@ -9361,7 +9371,7 @@ struct replaced_part<A, B, I...> {
   }
 };
 template <class A, class B, class... I>
-concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), fine>;
+concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), no_misuse>;
 
 template <class>
 inline constexpr std::int64_t one_for = 1;
@@ -9634,7 +9644,7 @@ struct taken<A, Axis, I, Along> {
     } else if constexpr (A::shape[axis] == 0 && indices.size() != 0) {
       return error::slice_out_of_range{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   static constexpr bool alike() {
@@ -9642,7 +9652,7 @@ struct taken<A, Axis, I, Along> {
       if (i != axis && A::shape[i] != indices[i]) return false;
     return true;
   }
-  static constexpr bool fits = std::is_same_v<decltype(misuse()), fine>;
+  static constexpr bool fits = std::is_same_v<decltype(misuse()), no_misuse>;
   static constexpr shape value = [] {
     if (!fits) return shape{};
     if (Along) return indices;
@@ -9654,7 +9664,7 @@ struct taken<A, Axis, I, Along> {
   }();
 };
 template <class A, int Axis, class I, bool Along = false>
-concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), fine>;
+concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), no_misuse>;
 
 template <class I>
 constexpr int indices_on(builder& b, const I& i) {
@@ -9680,11 +9690,11 @@ constexpr auto scatter_misuse() {
   } else if constexpr (!(taken<A, Axis, I>::value == U::shape)) {
     return error::extents_differ{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A, int Axis, class I, class U>
-concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), fine>;
+concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), no_misuse>;
 }
 
 template <int Axis = 0, class A, class I>
@@ -10969,12 +10979,12 @@ constexpr auto distribute_misuse() {
     } else if constexpr (!equal) {
       return error::extents_differ{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
 }
 template <class X, class P>
-concept Distributable = Structured<X> && std::is_same_v<decltype(distribute_misuse<X, P>()), fine>;
+concept Distributable = Structured<X> && std::is_same_v<decltype(distribute_misuse<X, P>()), no_misuse>;
 template <class X>
 concept Gatherable = Placed<X> && !error::Reported<X> && all_unplaced<typename X::member>;
 }
@@ -11164,12 +11174,12 @@ constexpr auto layout_misuse(split_along_t<K>) {
   } else if constexpr (Shards < 1 || A::shape[normal_axis(K, A::rank)] % Shards != 0) {
     return error::axis_does_not_divide{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class A, std::int64_t Shards>
 constexpr auto layout_misuse(replicated_t) {
-  return std::conditional_t<Array<A>, fine, error::array_operation_on_a_placed_value>{};
+  return std::conditional_t<Array<A>, no_misuse, error::array_operation_on_a_placed_value>{};
 }
 template <int K>
 constexpr std::optional<int> laid_along(split_along_t<K>, int rank) {
@@ -11177,7 +11187,7 @@ constexpr std::optional<int> laid_along(split_along_t<K>, int rank) {
 }
 constexpr std::optional<int> laid_along(replicated_t, int) { return {}; }
 template <class A, std::int64_t Shards, class Layout>
-concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), fine>;
+concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), no_misuse>;
 }
 
 template <class P, std::int64_t Shards, class A, class Layout>
@@ -11385,9 +11395,9 @@ inline constexpr bool returns<R, M> = error::Reported<R> || std::is_same_v<canon
 template <class M, class Identity>
 constexpr auto identity_misuse() {
   if constexpr (Literal<Identity>) {
-    return std::conditional_t<number_fits<M, Identity, true>, fine, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<number_fits<M, Identity, true>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
   } else {
-    return std::conditional_t<returns<call_result_t<Identity>, M>, fine, error::structures_differ>{};
+    return std::conditional_t<returns<call_result_t<Identity>, M>, no_misuse, error::structures_differ>{};
   }
 }
 template <class X, class Combine, class Identity, class Pull>
@@ -11401,19 +11411,19 @@ constexpr auto monoid_misuse() {
     using T = traced_t<M>;
     if constexpr (!returns<call_result_t<Combine, T, T>, M>) {
       return error::structures_differ{};
-    } else if constexpr (!std::is_same_v<decltype(identity_misuse<M, Identity>()), fine>) {
+    } else if constexpr (!std::is_same_v<decltype(identity_misuse<M, Identity>()), no_misuse>) {
       return identity_misuse<M, Identity>();
     } else if constexpr (std::is_same_v<Pull, no_pull>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!all_floating<M>) {
       return error::needs_floating_values{};
     } else {
-      return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, fine, error::structures_differ>{};
+      return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, no_misuse, error::structures_differ>{};
     }
   }
 }
 template <class X, class... Parts>
-concept ReducibleWith = std::is_same_v<decltype(monoid_misuse<X, Parts...>()), fine>;
+concept ReducibleWith = std::is_same_v<decltype(monoid_misuse<X, Parts...>()), no_misuse>;
 }
 
 template <class Combine, class Identity, class Pull, class X>
@@ -11596,14 +11606,14 @@ constexpr auto cond_misuse() {
     } else if constexpr (!TracedResult<S>) {
       return result_misuse<S>();
     } else if constexpr (error::AnyReported<R, S> || std::is_same_v<canonical_t<R>, canonical_t<S>>) {
-      return fine{};
+      return no_misuse{};
     } else {
       return error::branches_return_different_types<canonical_t<R>, canonical_t<S>>{};
     }
   }
 }
 template <class C, class F, class G, class... X>
-concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), fine>;
+concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), no_misuse>;
 
 }
 
@@ -11645,7 +11655,7 @@ constexpr auto switch_misuse() {
   }
 }
 template <class I, class... F>
-concept Cases = std::is_same_v<decltype(switch_misuse<I, F...>()), fine>;
+concept Cases = std::is_same_v<decltype(switch_misuse<I, F...>()), no_misuse>;
 
 template <class I, class F, class... G>
 constexpr auto chosen_case(const I& i, const F& f, const G&... g) {
@@ -12342,7 +12352,7 @@ constexpr auto rule_misuse() {
   if constexpr (!TracedResult<Y>) {
     return result_misuse<Y>();
   } else if constexpr (error::Reported<Y> || std::is_same_v<canonical_t<Y>, R>) {
-    return fine{};
+    return no_misuse{};
   } else {
     return error::custom_rule_returns_another_type{};
   }
@@ -12355,7 +12365,7 @@ struct with_jvp {
   template <class... X>
   static constexpr auto misuse() {
     if constexpr (error::AnyReported<X...>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!(Structured<X> && ...)) {
       return error::not_a_value_of_drx{};
     } else {
@@ -12363,7 +12373,7 @@ struct with_jvp {
       if constexpr (!TracedResult<Y>) {
         return result_misuse<Y>();
       } else if constexpr (error::Reported<Y>) {
-        return fine{};
+        return no_misuse{};
       } else {
         return rule_misuse<canonical_t<Y>, DF, X..., X...>();
       }
@@ -12402,7 +12412,7 @@ struct with_vjp {
   template <class... X>
   static constexpr auto misuse() {
     if constexpr (error::AnyReported<X...>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!(Structured<X> && ...)) {
       return error::not_a_value_of_drx{};
     } else {
@@ -12413,7 +12423,7 @@ struct with_vjp {
       } else if constexpr (!TracedResult<P>) {
         return result_misuse<P>();
       } else if constexpr (error::AnyReported<Y, P>) {
-        return fine{};
+        return no_misuse{};
       } else if constexpr (!requires { typename value_and_residuals<P>::residuals; }) {
         return error::custom_rule_returns_another_type{};
       } else if constexpr (!std::is_same_v<typename value_and_residuals<P>::value, canonical_t<Y>>) {
@@ -16047,16 +16057,16 @@ constexpr auto call_misuse() {
       if constexpr (error::is_unsaid<R>) {
         return error::function_of_a_call_does_not_take_these_numbers{};
       } else if constexpr (error::Reported<R>) {
-        return fine{};
+        return no_misuse{};
       } else {
         using D = typename call_result_as<T, R>::type;
-        return std::conditional_t<Structured<D> && !error::Reported<D>, fine, error::not_a_value_of_drx>{};
+        return std::conditional_t<Structured<D> && !error::Reported<D>, no_misuse, error::not_a_value_of_drx>{};
       }
     }
   }
 }
 template <class F, class... X>
-concept Callable = std::is_same_v<decltype(call_misuse<F, X...>()), fine>;
+concept Callable = std::is_same_v<decltype(call_misuse<F, X...>()), no_misuse>;
 
 }
 
@@ -16758,12 +16768,12 @@ template <einsum_letters Letters, class... A> struct einsum_of {
       } else if constexpr (fault == einsum_fault::axes) {
         return error::more_than_eight_axes{};
       } else {
-        return fine{};
+        return no_misuse{};
       }
     }
   }
   static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), fine>) {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
       return form().result();
     } else {
       return shape{};
@@ -16774,7 +16784,7 @@ template <class A, class B>
 concept OuterFactors =
     NumberArray<A> && NumberArray<B> && std::is_same_v<typename A::value_type, typename B::value_type>;
 template <einsum_letters Letters, class... A>
-concept Contractible = std::is_same_v<decltype(einsum_of<Letters, A...>::misuse()), fine>;
+concept Contractible = std::is_same_v<decltype(einsum_of<Letters, A...>::misuse()), no_misuse>;
 }
 
 template <einsum_letters Letters, class... A>
@@ -16984,13 +16994,13 @@ constexpr auto loop_misuse() {
   if constexpr (!TracedResult<R>) {
     return result_misuse<R>();
   } else if constexpr (error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<Carry>>) {
-    return fine{};
+    return no_misuse{};
   } else {
     return error::loop_body_changes_the_type_of_its_carry{};
   }
 }
 template <class Body, class Carry>
-concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), fine>;
+concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), no_misuse>;
 
 template <class R>
 constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
@@ -17264,7 +17274,7 @@ struct leaf_results {
   template <int I = 0>
   static constexpr auto misuse() {
     if constexpr (I == leaf_count<X>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!TracedResult<of_leaf<I>>) {
       return result_misuse<of_leaf<I>>();
     } else {
@@ -17287,7 +17297,7 @@ constexpr auto tree_map_misuse() {
 template <class... X>
 concept Trees = (Structured<X> && ...) && !error::AnyReported<X...>;
 template <class F, class... X>
-concept LeafFunction = Trees<X...> && std::is_same_v<decltype(tree_map_misuse<F, X...>()), fine>;
+concept LeafFunction = Trees<X...> && std::is_same_v<decltype(tree_map_misuse<F, X...>()), no_misuse>;
 }
 
 template <class F, class X, class... Y>
@@ -17341,11 +17351,11 @@ constexpr auto weighted_mean_misuse() {
   } else if constexpr (!FloatingArray<typename W::member> || !(Array<typename X::member> || all_floating<typename X::member>)) {
     return error::needs_floating_values{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class X, class W>
-concept WeightedMean = std::is_same_v<decltype(weighted_mean_misuse<X, W>()), fine>;
+concept WeightedMean = std::is_same_v<decltype(weighted_mean_misuse<X, W>()), no_misuse>;
 template <class M>
 struct mean_of_members {
   using type = M;
@@ -17449,11 +17459,11 @@ constexpr auto select_misuse() {
   } else if constexpr (!Position<I>) {
     return error::needs_integer_values{};
   } else {
-    return fine{};
+    return no_misuse{};
   }
 }
 template <class X, class I>
-concept Selectable = std::is_same_v<decltype(select_misuse<X, I>()), fine>;
+concept Selectable = std::is_same_v<decltype(select_misuse<X, I>()), no_misuse>;
 }
 
 template <class X, class I>
@@ -17573,7 +17583,7 @@ template <class A, class... O> struct spread {
     } else if constexpr (count<Axes...>() <= degrees) {
       return error::not_more_elements_than_ddof{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
   template <int... Axes> static constexpr auto variance(const A& x) {
@@ -17594,7 +17604,7 @@ template <class Axes, class A, class... O> inline constexpr bool spreads = false
 template <int... Axes, Array A, class... O>
   requires SpreadOptions<O...>
 inline constexpr bool spreads<axis_list<Axes...>, A, O...> =
-    std::is_same_v<decltype(spread<A, O...>::template misuse<Axes...>()), fine>;
+    std::is_same_v<decltype(spread<A, O...>::template misuse<Axes...>()), no_misuse>;
 template <class Axes, class A, class... O>
 concept Spreadable = spreads<Axes, A, O...>;
 template <class Axes, class A, class... O>
@@ -17686,11 +17696,11 @@ constexpr auto compound_mismatch() {
   } else if constexpr (!all_numbers<X>) {
     return error::needs_numbers{};
   } else if constexpr (Compound<A>) {
-    return std::conditional_t<std::is_same_v<canonical_t<A>, canonical_t<X>>, fine, error::structures_differ>{};
+    return std::conditional_t<std::is_same_v<canonical_t<A>, canonical_t<X>>, no_misuse, error::structures_differ>{};
   } else if constexpr (Literal<A>) {
-    return std::conditional_t<number_fits<X, A, true>, fine, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<number_fits<X, A, true>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (ScalarArray<A>) {
-    return std::conditional_t<number_fits<X, typename A::value_type, false>, fine, error::element_types_differ>{};
+    return std::conditional_t<number_fits<X, typename A::value_type, false>, no_misuse, error::element_types_differ>{};
   } else {
     return error::structures_differ{};
   }
@@ -17706,7 +17716,7 @@ constexpr auto structure_mismatch() {
 template <class A, class B>
 concept CompoundPair = (Compound<A> && (Compound<B> || Array<B> || Literal<B>)) || ((Array<A> || Literal<A>)&&Compound<B>);
 template <class A, class B>
-concept LeafByLeaf = CompoundPair<A, B> && std::is_same_v<decltype(structure_mismatch<A, B>()), fine>;
+concept LeafByLeaf = CompoundPair<A, B> && std::is_same_v<decltype(structure_mismatch<A, B>()), no_misuse>;
 template <class A, class B>
 concept NotLeafByLeaf = CompoundPair<A, B> && !LeafByLeaf<A, B>;
 template <class A, class B>
@@ -17777,7 +17787,7 @@ constexpr auto elements_misuse() {
   } else if constexpr (leaf_count<X> == 0 || !all_numbers<X>) {
     return error::needs_numbers{};
   } else {
-    return std::conditional_t<of_one_type, fine, error::element_types_differ>{};
+    return std::conditional_t<of_one_type, no_misuse, error::element_types_differ>{};
   }
 }
 template <class X>
@@ -17812,14 +17822,14 @@ constexpr auto structure_sum_misuse() {
   } else if constexpr (!only_axis_0<Axes...>) {
     return error::axis_out_of_range{};
   } else {
-    return std::conditional_t<all_numbers<X>, fine, error::needs_numbers>{};
+    return std::conditional_t<all_numbers<X>, no_misuse, error::needs_numbers>{};
   }
 }
 template <class X, int... Axes>
 constexpr auto structure_mean_misuse() {
   using Why = decltype(structure_sum_misuse<X, Axes...>());
-  if constexpr (std::is_same_v<Why, fine> && sizeof...(Axes) > 0) {
-    return std::conditional_t<all_floating<X>, fine, error::needs_floating_values>{};
+  if constexpr (std::is_same_v<Why, no_misuse> && sizeof...(Axes) > 0) {
+    return std::conditional_t<all_floating<X>, no_misuse, error::needs_floating_values>{};
   } else {
     return Why{};
   }
@@ -17845,14 +17855,14 @@ constexpr auto structure_dot_misuse() {
 template <class X>
 constexpr auto structure_norm_misuse() {
   using Why = decltype(structure_dot_misuse<X, X>());
-  if constexpr (std::is_same_v<Why, fine>) {
-    return std::conditional_t<all_floating<X>, fine, error::needs_floating_values>{};
+  if constexpr (std::is_same_v<Why, no_misuse>) {
+    return std::conditional_t<all_floating<X>, no_misuse, error::needs_floating_values>{};
   } else {
     return Why{};
   }
 }
 template <class Why>
-concept IsFine = std::is_same_v<Why, fine>;
+concept IsNoMisuse = std::is_same_v<Why, no_misuse>;
 template <class... X>
 concept AnyCompound = ((Compound<X> && NoArray<X>) || ...) && (Structured<X> && ...) && !(Placed<X> || ...) && !error::AnyReported<X...>;
 
@@ -17867,7 +17877,7 @@ constexpr traced_t<S> over_batch(const F& f, const batched<S, N>& x) {
 }
 }
 
-template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_sum_misuse<X, Axes...>())>)
+template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::structure_sum_misuse<X, Axes...>())>)
 constexpr auto sum(const X& x) {
   if constexpr (sizeof...(Axes) > 0) {
     return detail::over_batch([](const auto& leaf) { return drx::sum<0>(leaf); }, x);
@@ -17875,7 +17885,7 @@ constexpr auto sum(const X& x) {
     return detail::of_leaves([](const auto&... leaf) { return (drx::sum(leaf) + ...); }, x);
   }
 }
-template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_mean_misuse<X, Axes...>())>)
+template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::structure_mean_misuse<X, Axes...>())>)
 constexpr auto mean(const X& x) {
   if constexpr (sizeof...(Axes) > 0) {
     return detail::over_batch([](const auto& leaf) { return drx::mean<0>(leaf); }, x);
@@ -17885,26 +17895,26 @@ constexpr auto mean(const X& x) {
     return detail::of_leaves([](const auto&... leaf) { return (drx::sum(drx::cast<T>(leaf)) + ...); }, x) * static_cast<T>(1 / n);
   }
 }
-template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
+template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
 constexpr auto max(const X& x) { return detail::over_batch([](const auto& leaf) { return drx::max<0>(leaf); }, x); }
-template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
+template <int... Axes, class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::batch_extremum_misuse<X, Axes...>())>)
 constexpr auto min(const X& x) { return detail::over_batch([](const auto& leaf) { return drx::min<0>(leaf); }, x); }
-template <class X, class Y> requires(detail::AnyCompound<X, Y> && detail::IsFine<decltype(detail::structure_dot_misuse<X, Y>())>)
+template <class X, class Y> requires(detail::AnyCompound<X, Y> && detail::IsNoMisuse<decltype(detail::structure_dot_misuse<X, Y>())>)
 constexpr auto dot(const X& x, const Y& y) { return drx::sum(x * y); }
-template <class X> requires(detail::AnyCompound<X> && detail::IsFine<decltype(detail::structure_norm_misuse<X>())>)
+template <class X> requires(detail::AnyCompound<X> && detail::IsNoMisuse<decltype(detail::structure_norm_misuse<X>())>)
 constexpr auto norm(const X& x) { return drx::sqrt(drx::dot(x, x)); }
 
-template <int... Axes, class X, class Why = decltype(detail::structure_sum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <int... Axes, class X, class Why = decltype(detail::structure_sum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why sum(const X&) = delete;  // drx: sum(structure of numbers of one element type), sum<0>(batched<S, n>); leaf by leaf with tree_map; of placed values in a map
-template <int... Axes, class X, class Why = decltype(detail::structure_mean_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <int... Axes, class X, class Why = decltype(detail::structure_mean_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why mean(const X&) = delete;  // drx: mean(structure of numbers of one element type), mean<0>(batched<S, n> of floating numbers); leaf by leaf with tree_map; of placed values in a map
-template <int... Axes, class X, class Why = decltype(detail::batch_extremum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <int... Axes, class X, class Why = decltype(detail::batch_extremum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why max(const X&) = delete;  // drx: max<0>(batched<S, n>); of other structures leaf by leaf with tree_map; of placed values in a map
-template <int... Axes, class X, class Why = decltype(detail::batch_extremum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <int... Axes, class X, class Why = decltype(detail::batch_extremum_misuse<X, Axes...>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why min(const X&) = delete;  // drx: min<0>(batched<S, n>); of other structures leaf by leaf with tree_map; of placed values in a map
-template <class X, class Y, class Why = decltype(detail::structure_dot_misuse<X, Y>())> requires(detail::AnyCompound<X, Y> && !detail::IsFine<Why>)
+template <class X, class Y, class Why = decltype(detail::structure_dot_misuse<X, Y>())> requires(detail::AnyCompound<X, Y> && !detail::IsNoMisuse<Why>)
 Why dot(const X&, const Y&) = delete;  // drx: dot(x, y) of two structures of one type, all of one element type; of placed values in a map
-template <class X, class Why = decltype(detail::structure_norm_misuse<X>())> requires(detail::AnyCompound<X> && !detail::IsFine<Why>)
+template <class X, class Why = decltype(detail::structure_norm_misuse<X>())> requires(detail::AnyCompound<X> && !detail::IsNoMisuse<Why>)
 Why norm(const X&) = delete;  // drx: norm(structure of numbers of one floating type); of placed values in a map
 
 template <class S, std::int64_t N, class I>
@@ -17948,7 +17958,7 @@ constexpr auto while_misuse() {
   }
 }
 template <class Cond, class Body, class Carry>
-concept WhileLoop = std::is_same_v<decltype(while_misuse<Cond, Body, Carry>()), fine>;
+concept WhileLoop = std::is_same_v<decltype(while_misuse<Cond, Body, Carry>()), no_misuse>;
 
 template <class Cond, class Body, class Carry>
 struct while_step {
@@ -18321,7 +18331,7 @@ constexpr vec<bool> leaves_of_arguments(int inputs, std::type_identity<X>...) {
 template <class F, int... I, class... X>
 constexpr auto derivative_misuse(std::type_identity<X>...) {
   if constexpr (error::AnyReported<X...>) {
-    return fine{};
+    return no_misuse{};
   } else if constexpr (!(Structured<X> && ...)) {
     return error::not_a_value_of_drx{};
   } else {
@@ -18329,13 +18339,13 @@ constexpr auto derivative_misuse(std::type_identity<X>...) {
     if constexpr (!TracedResult<R>) {
       return result_misuse<R>();
     } else if constexpr (error::Reported<R>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (((I < 0 || I >= static_cast<int>(sizeof...(X))) || ...)) {
       return error::wrong_number_of_arguments{};
     } else if constexpr (!(all_floating<argument_t<I, X...>> && ...)) {
       return error::grad_needs_floating_arguments{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
 }
@@ -18371,10 +18381,10 @@ concept Loss = FloatingArray<L> && ScalarArray<L>;
 template <class F, int... I, class... X>
 constexpr auto gradient_misuse(std::type_identity<X>... x) {
   using Why = decltype(derivative_misuse<F, I...>(x...));
-  if constexpr (!std::is_same_v<Why, fine> || error::AnyReported<X...>) {
+  if constexpr (!std::is_same_v<Why, no_misuse> || error::AnyReported<X...>) {
     return Why{};
   } else if constexpr (error::Reported<traced_result<F, X...>> || Loss<typename loss_of<traced_result<F, X...>>::type>) {
-    return fine{};
+    return no_misuse{};
   } else {
     return error::grad_needs_a_scalar_result{};
   }
@@ -18506,7 +18516,7 @@ struct linear_function {
   tape body;
   vec<traced_ref> known;
 
-  template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::fine, error::structures_differ>>
+  template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::no_misuse, error::structures_differ>>
     requires(detail::NoMisuse<Why> && !error::AnyReported<X...>)
   constexpr auto operator()(const X&... x) const {  // drx: a tangent is of the type of its primal, a cotangent of the type of the result
     builder* b = detail::with_captures(detail::meeting_builder(x...), known);
@@ -18616,7 +18626,7 @@ constexpr auto first_half_misuse(std::index_sequence<I...>) {
 template <class F, class... X>
 constexpr auto jvp_misuse() {
   if constexpr (error::AnyReported<X...>) {
-    return fine{};
+    return no_misuse{};
   } else if constexpr (!(Structured<X> && ...)) {
     return error::not_a_value_of_drx{};
   } else if constexpr (sizeof...(X) == 0 || sizeof...(X) % 2 != 0) {
@@ -18634,9 +18644,9 @@ constexpr auto vjp_misuse() {
   }(std::make_integer_sequence<int, sizeof...(X)>{});
 }
 template <class Why, class... X>
-concept Differentiable = sizeof...(X) > 0 && std::is_same_v<Why, fine> && !error::AnyReported<X...>;
+concept Differentiable = sizeof...(X) > 0 && std::is_same_v<Why, no_misuse> && !error::AnyReported<X...>;
 template <class Why, class... X>
-concept Undifferentiable = !std::is_same_v<Why, fine>;
+concept Undifferentiable = !std::is_same_v<Why, no_misuse>;
 }
 
 template <class F, class... X>
@@ -18749,13 +18759,13 @@ constexpr int largest_rank() {
 template <class F, int... I, class... X>
 constexpr auto jacobian_misuse(std::type_identity<X>... x) {
   using Why = decltype(derivative_misuse<F, I...>(x...));
-  if constexpr (!std::is_same_v<Why, fine> || error::AnyReported<X...>) {
+  if constexpr (!std::is_same_v<Why, no_misuse> || error::AnyReported<X...>) {
     return Why{};
   } else {
     using R = canonical_t<traced_result<F, X...>>;
     using A = one_or_tuple_t<canonical_t<argument_t<I, X...>>...>;
     if constexpr (error::Reported<R>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!arrays_only<R, A>()) {
       return error::jacobian_needs_arrays{};
     } else if constexpr (!one_element_type<R, A>()) {
@@ -18763,7 +18773,7 @@ constexpr auto jacobian_misuse(std::type_identity<X>... x) {
     } else if constexpr (largest_rank<R, A>() > shape::max_rank) {
       return error::wrong_rank{};
     } else {
-      return fine{};
+      return no_misuse{};
     }
   }
 }
@@ -18963,14 +18973,14 @@ namespace detail {
 template <class F, class Solve, class X>
 constexpr auto root_misuse() {
   if constexpr (error::AnyReported<X>) {
-    return fine{};
+    return no_misuse{};
   } else if constexpr (!Structured<X>) {
     return error::not_a_value_of_drx{};
   } else if constexpr (!all_floating<X> || any_placed<X>) {
     return error::grad_needs_floating_arguments{};
   } else {
     using Why = decltype(rule_misuse<canonical_t<X>, F, X>());
-    if constexpr (!std::is_same_v<Why, fine>) {
+    if constexpr (!std::is_same_v<Why, no_misuse>) {
       return Why{};
     } else {
       return rule_misuse<canonical_t<X>, Solve, X>();
@@ -19644,12 +19654,12 @@ struct program {
       return t;
     }
   }
-  static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::fine>) { return frozen<program>::value; }
+  static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::no_misuse>) { return frozen<program>::value; }
   template <class Why = misuse>
     requires error::Reported<Why>
   static const detail::no_tape& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
 
-  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::fine, error::wrong_number_of_arguments>>
+  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::no_misuse, error::wrong_number_of_arguments>>
     requires detail::NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: a program takes as many arguments as it has inputs
     if constexpr (error::AnyReported<result, X...>) {
@@ -19661,7 +19671,7 @@ struct program {
 };
 
 template <class P>
-concept Program = requires { typename P::misuse; } && std::is_same_v<typename P::misuse, detail::fine>;
+concept Program = requires { typename P::misuse; } && std::is_same_v<typename P::misuse, detail::no_misuse>;
 
 namespace detail {
 template <class P>
@@ -19844,11 +19854,11 @@ struct vmap_check<F, Out, std::tuple<A...>, X...> {
       if constexpr (!TracedResult<R>) {
         return result_misuse<R>();
       } else if constexpr (error::Reported<R>) {
-        return fine{};
+        return no_misuse{};
       } else if constexpr (!batch_axes<canonical_t<R>, Out>::fits) {
         return error::batch_axes_do_not_fit_the_structure{};
       } else {
-        return fine{};
+        return no_misuse{};
       }
     }
   }
@@ -19863,7 +19873,7 @@ struct batched_function {
   template <class... X>
   static constexpr auto misuse() {
     if constexpr (error::AnyReported<X...>) {
-      return fine{};
+      return no_misuse{};
     } else if constexpr (!(Structured<X> && ...)) {
       return error::not_a_value_of_drx{};
     } else {

@@ -86,21 +86,21 @@ inline void cholesky(const T* a, T* l) {
 }
 
 template <int N, class T>
-inline void exchange_rows(T* a, int i, int j, int columns = N) {
+inline void swap_rows(T* a, int i, int j, int columns = N) {
   for (int k = 0; k < columns && i != j; ++k) std::swap(a[i * columns + k], a[j * columns + k]);
 }
 
 /// LU factors in place of A, with partial pivoting. Returns the sign of the permutation.
 template <int N, class T>
-inline T lu_factors(T* a, std::int32_t* exchanged) {
+inline T lu_factors(T* a, std::int32_t* pivots) {
   T sign = 1;
   for (int k = 0; k < N; ++k) {
     int best = k;
     for (int i = k + 1; i < N; ++i)
       if (std::abs(a[i * N + k]) > std::abs(a[best * N + k])) best = i;
-    if (exchanged) exchanged[k] = best;
+    if (pivots) pivots[k] = best;
     if (best != k) sign = -sign;
-    exchange_rows<N>(a, k, best);
+    swap_rows<N>(a, k, best);
     const T* row = a + k * N;
     if (row[k] == 0) continue;
     for (int i = k + 1; i < N; ++i) {
@@ -111,13 +111,13 @@ inline T lu_factors(T* a, std::int32_t* exchanged) {
   return sign;
 }
 template <int N, int M, bool Transposed, class T>
-inline void lu_solve(const T* lu, const std::int32_t* exchanged, T* x) {
+inline void lu_solve(const T* lu, const std::int32_t* pivots, T* x) {
   if constexpr (Transposed) {
     solve_columns<N, M, false, true, false>(lu, x);
     solve_columns<N, M, true, true, true>(lu, x);
-    for (int i = N - 1; i >= 0; --i) exchange_rows<N>(x, i, exchanged[i], M);
+    for (int i = N - 1; i >= 0; --i) swap_rows<N>(x, i, pivots[i], M);
   } else {
-    for (int i = 0; i < N; ++i) exchange_rows<N>(x, i, exchanged[i], M);
+    for (int i = 0; i < N; ++i) swap_rows<N>(x, i, pivots[i], M);
     solve_columns<N, M, true, false, true>(lu, x);
     solve_columns<N, M, false, false, false>(lu, x);
   }
@@ -169,7 +169,7 @@ inline void cofactors(const T* a, T* c, T* scratch) {
       for (int i = k; i < N; ++i)
         for (int j = k; j < N; ++j)
           if (std::abs(lu[i * N + j]) > std::abs(lu[r * N + s])) r = i, s = j;
-      exchange_rows<N>(lu, k, r);
+      swap_rows<N>(lu, k, r);
       for (int i = 0; i < N && s != k; ++i) std::swap(lu[i * N + k], lu[i * N + s]);
       std::swap(row[k], row[r]);
       std::swap(column[k], column[s]);
@@ -249,9 +249,9 @@ struct kernel<C, E, &prim::lu_factors> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
   static void run(frame& f) {
     auto* lu = elements<typename m::T, C, m::y>(f);
-    auto* exchanged = elements<std::int32_t, C, C::result(E, 1)>(f);
+    auto* pivots = elements<std::int32_t, C, C::result(E, 1)>(f);
     std::memcpy(lu, elements<const typename m::T, C, m::a>(f), static_cast<std::size_t>(C::bytes(m::y)));
-    for (std::int64_t b = 0; b < m::batches; ++b) lu_factors<m::n>(lu + b * m::size, exchanged + b * m::n);
+    for (std::int64_t b = 0; b < m::batches; ++b) lu_factors<m::n>(lu + b * m::size, pivots + b * m::n);
   }
 };
 
@@ -261,11 +261,12 @@ struct kernel<C, E, &prim::lu_solve> : detail::matrices<C, E> {
   static void run(frame& f) {
     constexpr int columns = static_cast<int>(m::to.last()), side = m::n * columns;
     const auto* lu = elements<const typename m::T, C, C::operand(E, 1)>(f);
-    const auto* exchanged = elements<const std::int32_t, C, C::operand(E, 2)>(f);
+    const auto* pivots = elements<const std::int32_t, C, C::operand(E, 2)>(f);
     auto* x = elements<typename m::T, C, m::y>(f);
     std::memcpy(x, elements<const typename m::T, C, C::operand(E, 3)>(f), static_cast<std::size_t>(C::bytes(m::y)));
     for (std::int64_t b = 0; b < m::batches; ++b)
-      lu_solve<m::n, columns, prim::rules::lu_solve::view(C::attributes(E)).transposed>(lu + b * m::size, exchanged + b * m::n, x + b * side);
+      lu_solve<m::n, columns, prim::rules::lu_solve::view(C::attributes(E)).transposed>(lu + b * m::size,
+                                                                                        pivots + b * m::n, x + b * side);
   }
 };
 

@@ -19,7 +19,7 @@ struct kernel<C, E, &prim::scan> {
   static constexpr int constants = loop.constants, carries = loop.carries, xs = loop.xs, ys = loop.ys;
   static constexpr int body = x.first_region;
 
-  static constexpr bool exchanged(int k) {  // the carry's new value lies in another carry's memory
+  static constexpr bool swapped(int k) {  // the carry's new value lies in another carry's memory
     for (int i = 0; i < carries; ++i)
       if (i != k && C::root(C::output(body, k)) == C::root(C::result(E, i))) return true;
     return false;
@@ -73,19 +73,19 @@ struct kernel<C, E, &prim::scan> {
   /// The body's outputs become the carries: those already in place stay, those in another carry's memory go through a
   /// copy.
   static void carry_over(frame& f) {
-    exchange<false>(f);
+    swap_carries<false>(f);
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::output(body, K), to = C::result(E, K);
-      if constexpr (!exchanged(K) && C::root(from) != C::root(to)) copy_value<C, from, to>(f);
+      if constexpr (!swapped(K) && C::root(from) != C::root(to)) copy_value<C, from, to>(f);
     });
-    exchange<true>(f);
+    swap_carries<true>(f);
   }
   /// Copies the outputs that lie in other carries' memory; with Back, copies them back.
   template <bool Back>
-  static void exchange(frame& f) {
+  static void swap_carries(frame& f) {
     [[maybe_unused]] std::byte* copies = scratch<C, E>(f);
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
-      if constexpr (exchanged(K)) {
+      if constexpr (swapped(K)) {
         constexpr int value = Back ? C::result(E, K) : C::output(body, K);
         std::byte* copy = copies;
         if constexpr (C::tape.values[value].depth > 0) {

@@ -29,8 +29,11 @@ struct stage_facts {
   /// The members that a body computes at once.
   template <int Body>
   static constexpr std::int64_t members_of_body = view().members_of_body(Body);
-  static constexpr std::int64_t block = has_blocks ? prim::rules::stage::leaf : 1;  // members of a tree leaf, if in blocks
-  static_assert(members_in_block(std::int64_t{1} << 62) == prim::rules::stage::leaf);  // members are dealt out to ranks in such leaves, too
+  static constexpr std::int64_t members_of_leaf = has_blocks ? prim::rules::stage::leaf : 1;  // of the tree, if in blocks
+  static_assert(members_in_block(std::int64_t{1} << 62) == prim::rules::stage::leaf);  // (ranks get members in such leaves)
+  /// Whether a body computes all members of a tree leaf at once.
+  template <int Body>
+  static constexpr bool is_body_of_leaf = members_of_body<Body> == members_of_leaf;
   static constexpr int p = C::placements.index(x.placement);
   static constexpr int parent = C::placements.parent[p];
   static constexpr int ordinal = [] {

@@ -10,7 +10,7 @@ namespace drx::run {
 
 /// `Stage`: the facts of a stage.
 template <class Stage>
-struct stage_leaves {
+struct stage_tree_leaves {
   using C = typename Stage::code;
   static constexpr int E = Stage::entry;
   using members = stage_members<Stage>;
@@ -39,13 +39,13 @@ struct stage_leaves {
     if (members::from_memory(f)) members::template fetch<1, 2 * Turn + 1, 2 * Stage::turns>(f);
   }
   /// The members of a tree leaf.
-  struct leaf_members {
+  struct tree_leaf {
     std::int64_t stored, local, number, count;
     std::int64_t behind = 0;  // of the task, after this leaf
   };
   /// Runs the block that begins `done` members after the leaf's first, and the first steps of the next block. Its
   /// `sums` are written to a node, or added to the numbers there. Returns its frame.
-  static frame& run_block_and_ahead(two_frames& frames, const leaf_members& m, std::int64_t done, std::byte* to, bool add) {
+  static frame& run_block_and_ahead(two_frames& frames, const tree_leaf& m, std::int64_t done, std::byte* to, bool add) {
     constexpr int steps = C::plan.step_count[Stage::body + 1];
     constexpr std::int64_t size = Stage::template members_of_body<1>;
     const auto begin = [&](two_frames::place& at, std::int64_t from) {
@@ -72,7 +72,7 @@ struct stage_leaves {
   }
   /// A tree leaf: one member, or up to `block` of them from left to right, in the largest blocks that fit. If `begun`,
   /// `to` has a node already, to which the leaf is added.
-  static void run_leaf(frame& f, two_frames& frames, const leaf_members& m, std::byte* to, std::byte* scratch, bool begun = false) {
+  static void run_leaf(frame& f, two_frames& frames, const tree_leaf& m, std::byte* to, std::byte* scratch, bool begun = false) {
     for (std::int64_t done = 0; done < m.count;) {
       const bool add = begun && !Stage::has_monoid;
       std::byte* const node = begun && Stage::has_monoid ? scratch : to;
@@ -110,7 +110,7 @@ struct stage_leaves {
   }
   /// Runs a tree leaf and adds it to the list. If a node awaits the leaf and one addition does it, the leaf is added
   /// without being written first. (A block in turns takes several: node + (a + b) is not (node + a) + b.)
-  static void push_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const leaf_members& m) {
+  static void push_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const tree_leaf& m) {
     if constexpr (!Stage::has_monoid && Stage::node_bytes > 0)
       if (list.awaits({0, leaf})) {
         bool one_step = m.count == 1;

@@ -94,7 +94,8 @@ struct stage_members {
       constexpr std::int64_t bytes = C::bytes(share), line = machine::cache_line;
       if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
         constexpr std::int64_t turn = bytes / (Body == 1 ? Stage::turns : 1);
-        constexpr std::int64_t distance = Stage::template members_of_body<Body> == Stage::block ? bytes : (fetched_ahead + turn - 1) / turn * turn;
+        constexpr std::int64_t distance =
+            Stage::template is_body_of_leaf<Body> ? bytes : (fetched_ahead + turn - 1) / turn * turn;
         const std::byte* next = address<C, share>(f) + distance;  // (address() has an effect: g++ 12 drops calls that only fetch)
         constexpr std::int64_t begin = bytes * Part / Parts / line * line, end = bytes * (Part + 1) / Parts;
         for (std::int64_t at = begin; at < end; at += line) __builtin_prefetch(next + at);
@@ -106,7 +107,8 @@ struct stage_members {
   /// step fetches its part of the next one; in smaller blocks the first step fetches all.
   template <int Body>
   static void run_block(frame& f) {
-    constexpr int steps = C::plan.step_count[Stage::body + Body], parts = Stage::template members_of_body<Body> == Stage::block && steps > 0 ? steps : 1;
+    constexpr int steps = C::plan.step_count[Stage::body + Body];
+    constexpr int parts = Stage::template is_body_of_leaf<Body> && steps > 0 ? steps : 1;
     unroll<steps>([&]<int Step>(std::integral_constant<int, Step>) {
       if constexpr (Step < parts)
         if (from_memory(f)) fetch<Body, Step, parts>(f);

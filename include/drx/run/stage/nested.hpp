@@ -12,7 +12,7 @@ template <class Stage>
 struct nested_stage {
   using C = typename Stage::code;
   using nodes = stage_nodes<Stage>;
-  using leaves = stage_leaves<Stage>;
+  using leaves = stage_tree_leaves<Stage>;
   using exchange = stage_exchange<Stage>;
 
   static void run(frame& f) {
@@ -48,7 +48,9 @@ struct nested_stage {
     frame* f;
     std::int64_t begin, members;
     int tasks = 1;
-    [[nodiscard]] std::int64_t leaves() const { return (members + Stage::block - 1) / Stage::block; }
+    [[nodiscard]] std::int64_t leaves() const {
+      return (members + Stage::members_of_leaf - 1) / Stage::members_of_leaf;
+    }
     /// The first leaf of a task.
     [[nodiscard]] std::int64_t begin_of(int task) const { return leaves() * task / tasks; }
   };
@@ -68,8 +70,8 @@ struct nested_stage {
   static void run_leaves(frame& f, node_list& list, const job& j, std::int64_t first, std::int64_t last) {
     two_frames none;
     for (std::int64_t l = first; l < last; ++l) {
-      const std::int64_t m = l * Stage::block;
-      leaves::push_leaf(f, none, list, l, {j.begin + m, j.begin + m, m, std::min(Stage::block, j.members - m)});
+      const std::int64_t m = l * Stage::members_of_leaf;
+      leaves::push_leaf(f, none, list, l, {j.begin + m, j.begin + m, m, std::min(Stage::members_of_leaf, j.members - m)});
     }
   }
   static void run_tasks(job& j) {

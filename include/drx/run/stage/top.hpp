@@ -19,7 +19,7 @@ struct top_stage {
   using C = typename Stage::code;
   static constexpr int E = Stage::entry;
   using nodes = stage_nodes<Stage>;
-  using leaves = stage_leaves<Stage>;
+  using leaves = stage_tree_leaves<Stage>;
   using exchange = stage_exchange<Stage>;
   using ranks = stage_ranks<Stage>;
 
