@@ -29,13 +29,13 @@ concept Structured = requires { structure<std::remove_cvref_t<X>>::leaves; };
 /// The number of leaves of a value of type X.
 template <Structured X>
 inline constexpr int leaf_count = structure<std::remove_cvref_t<X>>::leaves;
-/// What stands for a value of X inside a traced lambda.
+/// The type of a value of X inside a traced lambda.
 template <Structured X>
 using traced_t = typename structure<std::remove_cvref_t<X>>::traced;
 /// X with its numbers as arrays of rank 0.
 template <Structured X>
 using canonical_t = typename structure<std::remove_cvref_t<X>>::canonical;
-/// What a program that runs returns for a value of X: arrays of rank 0 are plain numbers, placed values
+/// The type that a running program returns for a value of X: arrays of rank 0 are plain numbers, placed values
 /// drx::partitions.
 template <Structured X>
 using host_t = typename structure<std::remove_cvref_t<X>>::host;

@@ -149,7 +149,7 @@ struct nested_loop {
   }
 };
 
-/// The loop of a body (index, constants, carries, slices of xs) on its operands in that order; what it keeps is an option.
+/// The loop of a body (index, constants, carries, slices of xs) on its operands in that order; `options` has its residuals.
 constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, prim::rules::scan::view loop, const loop_options& options) {
   using kind = loop_memory::kind;
   const loop_memory& memory = options.memory;

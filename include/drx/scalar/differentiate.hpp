@@ -18,25 +18,25 @@ enum class mode { automatic, forward, reverse };
 /// How a derivative is computed: by duals (forward), or on a local tape (reverse).  gradient<reverse>(f, x)
 inline constexpr mode forward = mode::forward, reverse = mode::reverse;
 
-// What the functions below return.
-/// What value_and_gradient returns; auto [y, g] takes its parts.
+// The results of the functions below.
+/// The result of value_and_gradient; auto [y, g] takes its parts.
 template <class V, class G>
 struct value_and_gradient_result {
   V value;
   G gradient;
 };
-/// What value_and_jacobian returns: jacobian[i][j] is d f(x)[i] / d x[j].
+/// The result of value_and_jacobian: jacobian[i][j] is d f(x)[i] / d x[j].
 template <class V, class J>
 struct value_and_jacobian_result {
   V value;
   J jacobian;
 };
-/// What directional returns.
+/// The result of directional: value and derivative.
 template <class V>
 struct directional_result {
   V value, derivative;
 };
-/// What hessian_vector returns: the gradient, and the Hessian times v.
+/// The result of hessian_vector: the gradient, and the Hessian times v.
 template <class G>
 struct hessian_vector_result {
   G gradient, product;

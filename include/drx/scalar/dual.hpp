@@ -20,7 +20,7 @@ struct dual {
   using value_type = T;
   static constexpr int directions = N;
 
-  T tangent[detail::stored_tangents<T, N>]{};  ///< the first N count. Before the value: copies then read what was written in one piece
+  T tangent[detail::stored_tangents<T, N>]{};  ///< the first N count. Before the value, so that copies read in one piece what was written so
   T value{};
 
   constexpr dual() = default;

@@ -112,7 +112,7 @@ struct frozen_tape {
     at.regions = 1;
     store(t, 0, at);
   }
-  /// What a view of entry x is made from.
+  /// The ints of entry x, for its primitive's view.
   [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const { return {pool + x.ints.first, x.ints.count}; }
   /// The growable form of a region, for another transformation.
   [[nodiscard]] constexpr tape thaw(int region = 0) const { return detail::thaw({regions, entries, values, pool, Values}, region); }

@@ -1,12 +1,12 @@
-// drx/tape/int_list.hpp: the ints of an entry as something to read, wherever they lie.
+// drx/tape/int_list.hpp: a read-only view of an entry's ints, wherever they lie.
 #pragma once
 
 #include <drx/tape/tape.hpp>
 
 namespace drx {
 
-/// Ints that follow each other in memory which others own: those of an entry, or some of them. Which of an entry's ints says what only
-/// the file of its primitive knows, and tells by the primitive's `view`, which is made from one of
+/// Contiguous ints that others own: those of an entry, or some of them. Only the file of the entry's primitive knows
+/// their meaning; it gives them names by the primitive's `view`, which is made from one of
 ///     prim::rules::matmul::view(e)                  an entry, or its attributes
 ///     prim::rules::matmul::view(t.attributes(x))    entry x of a frozen tape t
 ///     prim::rules::matmul::view(C::attributes(E))   entry E of running code C
@@ -31,7 +31,7 @@ struct int_list {
       if (first[i] == value) return true;
     return false;
   }
-  /// Those from number `from` on: n of them, or all.
+  /// The ints from number `from` on: n of them, or all.
   [[nodiscard]] constexpr int_list part(int from, int n) const { return {first + from, n}; }
   [[nodiscard]] constexpr int_list from(int at) const { return {first + at, count - at}; }
 

@@ -38,24 +38,24 @@ struct rewriter {
   /// The results of e as it is, with its own regions or these.
   constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
   constexpr vec<int> copied(const entry& e, const vec<tape>& regions) { return b.add(*e.prim, operands(e), e.attrs, regions); }
-  /// The same with its regions as the function `pass` has them.
+  /// A copy of the entry whose regions the function `pass` has rewritten.
   constexpr vec<int> copied_with(tape (*pass)(const tape&), const entry& e) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
     return copied(e, regions);
   }
-  /// Gives e's results names: the first of `results`, which may be more; where it is none e has no names.
+  /// Names e's results: they are the first of `results`, which may be more, or none.
   constexpr void name(const entry& e, const vec<int>& results) {
     for (int i = 0; i < e.results.size() && i < results.size(); ++i) names[e.results[i]] = results[i];
   }
-  /// Goes through t's entries; written(e) writes what stands for e, and returns its results.
+  /// Goes through t's entries; written(e) writes the replacement of e, and returns its results.
   template <class Written>
   constexpr void write(const Written& written) {
     for (const entry& e : t.entries) name(e, written(e));
   }
 };
 
-/// t with each entry as pass(rewriter, entry) writes it, without what is dead then. The pass returns the entry's results.
+/// t with each entry rewritten by pass(rewriter, entry), which returns the entry's results; then without dead entries.
 template <class Pass>
 constexpr tape rewritten(const tape& t, const Pass& pass) {
   builder b;

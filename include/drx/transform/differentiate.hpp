@@ -109,7 +109,7 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
   return vjp(t, wanted, given, true);
 }
 
-/// Rows of x in another order; nobody's are zeros.
+/// Rows of x in another order; `nobody` stands for a row of zeros.
 constexpr int rows_of(builder& b, int x, int_list numbers) {
   if (numbers.size() != b.shape(x)[0]) throw "drx: ppermute of another number of members than the axis has";
   vec<int> rows;

@@ -21,45 +21,46 @@ struct stage {
   static constexpr int blocks = 2;          // how many block sizes there are
   static constexpr std::int64_t leaf = 32;  // members of a leaf of the tree, where members go in blocks
 
-  /// What becomes of each result of the body is a fold, and of some folds a number besides: which one is asked for by its name.
+  /// The attributes. Each result of the body has a fold, and some folds a number besides, which is read by its name.
   class view {
    public:
     int placed;                           // operands
     int results;                          // of the body
-    std::optional<std::int64_t> members;  // how many the program says that there are
+    std::optional<std::int64_t> members;  // their number, if the program gives it
 
     constexpr explicit view(int_list a) : placed(a.number(at_placed)), results(a.number(at_results)), ints(a) {
       if (a[at_members] != unsaid) members = a[at_members];
     }
-    /// How many bodies for blocks there are: region 1, or regions 1 and 2.
+    /// The number of bodies for blocks, which are region 1, or regions 1 and 2.
     [[nodiscard]] constexpr int block_bodies() const { return (ints[at_blocks] != 0) + (ints[at_blocks + 1] != 0); }
-    /// How many members a body computes at once: 1 in region 0, in those behind it a block; 0 where there is no such body.
+    /// The number of members that a body computes at once: 1 in region 0, a block in the next ones; 0 without such a body.
     [[nodiscard]] constexpr std::int64_t members_of_body(int region) const { return region == 0 ? 1 : ints[at_blocks + region - 1]; }
 
     [[nodiscard]] constexpr fold fold_of(int result) const { return static_cast<fold>(ints[header + 2 * result]); }
-    /// Of fold::monoid: which of the stage's monoids folds the result. Results that follow each other and have the same are folded together.
+    /// For fold::monoid: the number of the stage's monoid that folds the result. Neighbouring results that have the same are
+    /// folded together.
     [[nodiscard]] constexpr int monoid(int result) const { return static_cast<int>(number_of(result)); }
-    /// Whether a result is the first that its monoid folds.
+    /// Whether a result is the first one that its monoid folds.
     [[nodiscard]] constexpr bool begins_monoid(int result) const {
       return fold_of(result) == fold::monoid && (result == 0 || fold_of(result - 1) != fold::monoid || monoid(result - 1) != monoid(result));
     }
     /// The regions of the monoid: its combine, its identity.
     [[nodiscard]] constexpr int combine_region(int result) const { return 1 + block_bodies() + 2 * monoid(result); }
     [[nodiscard]] constexpr int identity_region(int result) const { return combine_region(result) + 1; }
-    /// Of fold::gather: how many members' values are put together.
+    /// For fold::gather: the number of members whose values are stacked.
     [[nodiscard]] constexpr std::int64_t gathered_members(int result) const { return number_of(result); }
-    /// Of fold::group: how many members that follow each other put their values together.
+    /// For fold::group: the number of neighbouring members (the shards of one) whose values are stacked.
     [[nodiscard]] constexpr std::int64_t group_size(int result) const { return number_of(result); }
-    /// Of fold::shard_sum: of how many shards each member is; those with the same number add up.
+    /// For fold::shard_sum: the number of shards of each member; shards with the same number are added up.
     [[nodiscard]] constexpr std::int64_t shards(int result) const { return number_of(result); }
-    /// Of fold::transpose: how many members exchange rows.
+    /// For fold::transpose: the number of members that exchange rows.
     [[nodiscard]] constexpr std::int64_t exchanged_members(int result) const { return number_of(result); }
-    /// Of fold::permute: by member whose value it gets, or permute::nobody.
+    /// For fold::permute: by member, the one whose value it receives, or permute::nobody.
     [[nodiscard]] constexpr int_list sources(int result) const {
       const int at = static_cast<int>(number_of(result));
       return ints.part(at + 1, ints.number(at));
     }
-    /// The number of members that a fold is of; none where it is of any number.
+    /// The number of members that a fold requires; none if it takes any number.
     [[nodiscard]] constexpr std::optional<std::int64_t> members_of_fold(int result) const {
       const fold f = fold_of(result);
       if (f == fold::gather || f == fold::transpose) return number_of(result);

@@ -130,7 +130,7 @@ struct call_arguments {
       take(s, slot, not_written(s, a.leaf(i), bytes, slot), bytes);
     }
   }
-  /// The members of what is nested in S.
+  /// Binds the members of the placements nested in S.
   template <class S, class A>
   static void bind_nested(call_state& s, const A& a, int level, const std::string& name) {
     if constexpr (Placed<S>) {

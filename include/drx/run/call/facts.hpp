@@ -1,4 +1,4 @@
-// drx/run/call/facts.hpp: what the tape says of a call: of its inputs, of its outputs, and of how members lie.
+// drx/run/call/facts.hpp: the facts about a call from the tape: its inputs, its outputs, and the layout of members.
 // Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 

@@ -19,7 +19,7 @@ template <class C>
 struct call_members {
   using facts = call_facts<C>;
 
-  /// The members of placement p are m. All that give members of one placement must agree on them.
+  /// Sets the members of placement p to m. All that give members of one placement must agree on them.
   static void agree(call_state& s, int p, const membership& m, std::string_view name) {
     if (p < 0) return;  // the program does not use it
     membership& known = members_of(s, p);
@@ -116,7 +116,7 @@ struct call_members {
     }
     agree(s, p, m, name);
   }
-  /// Nested placement p has as many members at each member of its parent as the options say.
+  /// Requires that nested placement p has as many members at each member of its parent as the options say.
   static void require_count_at_each(const membership& m, int p, std::int64_t count) {
     for (std::int64_t i = 0; i < m.local; ++i)
       if (const std::int64_t n = m.offsets[i + 1] - m.offsets[i]; n != count)

@@ -1,4 +1,5 @@
-// drx/run/call/state.hpp: what a compiled program keeps from call to call, and the frame that a call begins with.
+// drx/run/call/state.hpp: the state that a compiled program keeps from call to call, and the frame that a call begins
+// with.
 // Tested by tests/unit/run/executor.cpp.
 #pragma once
 

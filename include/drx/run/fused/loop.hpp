@@ -70,7 +70,7 @@ DRX_INLINE const T& get(const register_leaf<I, T>& r) {
 
 }  // namespace detail
 
-/// The numbers that a loop computes at a time where it keeps some of them: what it keeps stays in the first cache.
+/// The numbers that a loop computes at a time if it keeps intermediate ones, which then stay in the first cache.
 inline constexpr std::int64_t chunk_of_loop = 512;
 
 /// The fused loop of step Step of a program.
