@@ -15,27 +15,27 @@ OPERATIONS = "primitives", "functions"  # where a header named without its folde
 PAGE = ROOT / "docs/reference.md"
 
 SECTIONS = [  # title, what stands in it, its headers, each followed by those of its names (-name) that are for drx itself
-    ("Placements and placed values", "Who holds a value, and how a user's types fall into arrays.",
+    ("Placements and placed values", "Placements, placed values, and the decomposition of a user's types into arrays.",
      "core/placement -placement_info -placement_of core/structure -placed.leaf -structure -value -partitions -leaf_types -all_floating core/placed_parts"),
     ("Arrays", "Values of fixed shape and element type, and the ways to make them.",
      "core/array -array.ref -builder -traced_ref -placed -reference_to -array_of -shape_of core/dtype -dtype_of -byte_size -is_floating -is_integer -name_of -element_t "
      "-mean_element -visit_dtype -least_number -greatest_number core/shape -make_shape -normal_axis -broadcastable -broadcast_shapes -without_axis "
      "-with_front -with_last -with_axis core/batched -structure -stacked_t constant identity linspace one_hot"),
-    ("Map and reduce", "Between what everybody knows and what each member holds.",
+    ("Map and reduce", "From unplaced values to placed ones, and back.",
      "broadcast map reduce reduce_weighted_mean reduce_with select gather"),
-    ("Named axes and layouts", "Collectives among the members, inside of a map, vmap or pmap over them, and members that are split over a mesh.",
+    ("Named axes and layouts", "Collectives among members, inside a map, vmap or pmap over them; and members that are split over a mesh.",
      "collectives pmean with_layout -replicated_t -split_along_t"),
     ("Arithmetic and comparison", "Element by element; shapes broadcast as in NumPy, and a plain number takes the array's element type.",
      "arithmetic structure_arithmetic assignment remainder fma comparison where "
      "cast"),
-    ("Elementary functions", "Element by element, of arrays and numbers of float or double, unless another type is named.",
+    ("Elementary functions", "Element by element, for arrays and numbers of float or double, unless another type is named.",
      "exponential power trigonometric hyperbolic piecewise special erfinv"),
-    ("Reductions over axes", "Axes are template arguments, counted from the end where negative; without any, all axes.",
+    ("Reductions over axes", "Axes are template arguments; negative ones count from the end. Without any, all axes are meant.",
      "reduction prod argmax log_softmax statistics -keepdims_t -ddof_t structure_reductions "
      "softmax_cross_entropy"),
     ("Along an axis", "Results of the shape of their argument.",
      "cumulative cummax sort"),
-    ("Shapes and layout", "The same elements in another place.",
+    ("Shapes and layout", "The same elements in other places.",
      "layout broadcast_to axes concatenate pad flip"),
     ("Parts of arrays", "At positions known while compiling, and at traced ones.",
      "slice dynamic_slice take"),
@@ -44,13 +44,13 @@ SECTIONS = [  # title, what stands in it, its headers, each followed by those of
      "svd diagonal triangle"),
     ("Convolutions and pooling", "Channels are the last axis.",
      "convolution pooling windows"),
-    ("Random numbers", "Functions of a key; the same numbers as JAX's of the same key.",
+    ("Random numbers", "Functions of a key, which give the same numbers as JAX for the same key.",
      "random_bits fold_in uniform draws permutation"),
-    ("Control", "Branches, loops, and functions of one's own.",
+    ("Control", "Branches, loops, and functions of your own.",
      "fori_loop scan while_loop cond loop_memory loop tree_map call"),
     ("Transformations", "Functions of functions: their results are callable wherever the function is.",
      "transform/grad transform/modes transform/jacobian transform/vmap -axis_t -no_axis custom_derivative transform/custom_root"),
-    ("Programs", "What is compiled and run.",
+    ("Programs", "Functions with the types of their inputs, to be compiled and run.",
      "transform/program transform/without_carried_products tape/print"),
     ("Running", "With `<drx/run.hpp>`: sessions, placing, calls and results.",
      "backend/session run/data/partitions -partitions.partitions -partitions.storage -partitions.chosen -partitions.choice run/call/compile_options -show run/call/compiled run/data/runtime"),
@@ -67,8 +67,10 @@ SECTIONS = [  # title, what stands in it, its headers, each followed by those of
 INSIDE = "core/ meta/ scalar/ tape/ plan/ run/ backend/".split()
 NAMESPACES = ("drx",), ("drx", "ad")
 SHARED_BY = 5  # names of a section that refuse with the same words: these are then said once, at its head
-HEAD = """Every public name, in namespace `drx` where no other is given, by what it is for. Signatures are as a call is written: template arguments that a call gives, then arguments, with a type
-where not any that fits will do. "Refused otherwise" is what the compiler prints of a call that does not fit. How the parts go together is in the [guide](guide.md)."""
+HEAD = """This page lists every public name by its use; names are in namespace `drx` unless another is given. A
+signature is written like a call: template arguments that a call gives, then arguments, with a type unless
+any fitting one will do. "Refused otherwise" is the text that the compiler prints for a call that does not
+fit. The [guide](guide.md) shows how the parts go together."""
 
 
 def headers_of(section):
