@@ -283,7 +283,8 @@ constexpr auto custom_jvp(const F& f, const DF& df) {
 }
 /// f with a derivative for reverse mode: forward(x...) returns std::pair{f(x...), residuals}, and backward(residuals, c)
 /// the cotangents of x... (a tuple of several) from that of f(x...). There is no forward derivative then.
-///     constexpr auto clipped = drx::custom_vjp([](auto x) { return x; }, [](auto x) { return std::pair{x, std::tuple{}}; },
+///     constexpr auto clipped = drx::custom_vjp([](auto x) { return x; },
+///                                              [](auto x) { return std::pair{x, std::tuple{}}; },
 ///                                              [](auto, auto c) { return drx::clamp(c, -1, 1); });
 template <class F, class Forward, class Backward>
 constexpr auto custom_vjp(const F& f, const Forward& forward, const Backward& backward) {

@@ -20,7 +20,8 @@ struct dual {
   using value_type = T;
   static constexpr int directions = N;
 
-  T tangent[detail::stored_tangents<T, N>]{};  ///< the first N count. Before the value, so that copies read in one piece what was written so
+  /// The first N count. They stand before the value, so that copies read in one piece what was written so.
+  T tangent[detail::stored_tangents<T, N>]{};
   T value{};
 
   constexpr dual() = default;

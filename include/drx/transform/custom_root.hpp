@@ -95,7 +95,8 @@ constexpr auto root_misuse() {
 /// gradients, GMRES, or for few unknowns drx::solve of g's Jacobian. A minimiser of h is the root of drx::grad(h), a
 /// fixed point of h that of h(x) - x. The guess has no influence on the derivative.
 ///     auto x = drx::custom_root([=](auto x) { return drx::grad(loss)(x, rate); }, guess,
-///                               [=](auto x) { return newton(x, rate); }, [](auto g, auto r) { return drx::solve(drx::jacfwd(g)(r), r); });
+///                               [=](auto x) { return newton(x, rate); },
+///                               [](auto g, auto r) { return drx::solve(drx::jacfwd(g)(r), r); });
 template <class F, class X, class Solve, class SolveLinear, class Why = decltype(detail::root_misuse<F, Solve, X>())>
   requires(detail::NoMisuse<Why> && !error::Reported<X>)
 constexpr auto custom_root(const F& f, const X& guess, const Solve& solve, const SolveLinear& solve_linear) {
