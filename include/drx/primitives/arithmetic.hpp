@@ -91,7 +91,7 @@ struct neg : same_type, on_numbers {
   static constexpr int partial(builder& b, const rule_site&, int, int t) { return emit::neg(b, t); }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&);
 };
-struct maximum : same_type, on_numbers {  // ties share the derivative; a NaN wins
+struct maximum : same_type, on_numbers {  // on a tie both get half of the derivative; a NaN wins
   static constexpr const char* name = "max";
   static constexpr int arity = 2;
   template <class T>
@@ -101,7 +101,7 @@ struct maximum : same_type, on_numbers {  // ties share the derivative; a NaN wi
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return share(b, s.operands[i], s.operands[1 - i], s.results[0], t);
   }
-  /// t where mine won, half of it on a tie, else 0.
+  /// t where `mine` won, half of it on a tie, else 0.
   static constexpr int share(builder& b, int mine, int other, int result, int t) {
     const int half = emit::mul(b, t, emit::constant_like(b, t, 0.5));
     const int won = emit::where(b, emit::equal(b, mine, result), t, emit::constant_like(b, t, 0));
@@ -153,7 +153,8 @@ constexpr int div(builder& b, int x, int y) { return b.add1(prim::div, {x, y}); 
 constexpr int neg(builder& b, int x) { return b.add1(prim::neg, {x}); }
 }  // namespace emit
 
-// Elementwise; shapes broadcast as in NumPy, element types must be the same, a literal takes the array's.
+// Elementwise operations; shapes broadcast as in NumPy, element types must be equal, and a literal takes the array's
+// type.
 // clang-format off
 /// The sums of corresponding elements.
 template <class A, class B> requires detail::Compatible<A, B>
@@ -161,13 +162,13 @@ constexpr auto operator+(const A& a, const B& b) { return detail::binary(prim::a
 /// The differences of corresponding elements.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator-(const A& a, const B& b) { return detail::binary(prim::sub, a, b); }
-/// The products of corresponding elements; the product of matrices is matmul.
+/// The products of corresponding elements; for matrix products see matmul.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator*(const A& a, const B& b) { return detail::binary(prim::mul, a, b); }
-/// The quotients of corresponding elements. Of integers rounded towards zero, and 0 where the divisor is 0.
+/// The quotients of corresponding elements. Integers are rounded towards zero, and give 0 where the divisor is 0.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto operator/(const A& a, const B& b) { return detail::binary(prim::div, a, b); }
-/// The elements with their signs turned round.
+/// The elements negated.
 template <class A> requires Array<A>
 constexpr A operator-(const A& a) { return detail::elementwise<A, typename A::value_type>(prim::neg, a); }
 /// The larger of two, elementwise. On a tie both get half of the derivative.
@@ -176,10 +177,10 @@ constexpr auto max(const A& a, const B& b) { return detail::binary(prim::maximum
 /// The smaller of two, elementwise. On a tie both get half of the derivative.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto min(const A& a, const B& b) { return detail::binary(prim::minimum, a, b); }
-/// max(a, b), by NumPy's name.
+/// max(a, b), under NumPy's name.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto maximum(const A& a, const B& b) { return detail::binary(prim::maximum, a, b); }
-/// min(a, b), by NumPy's name.
+/// min(a, b), under NumPy's name.
 template <class A, class B> requires detail::Compatible<A, B>
 constexpr auto minimum(const A& a, const B& b) { return detail::binary(prim::minimum, a, b); }
 

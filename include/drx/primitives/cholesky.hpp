@@ -68,9 +68,9 @@ namespace emit {
 constexpr int cholesky(builder& b, int a) { return b.add1(prim::cholesky, {a}); }
 }  // namespace emit
 
-/// The lower triangular L with L L^T = a, of square matrices of float or double; leading axes are a batch. As JAX's
-/// default does, it takes (a + a^T) / 2 for a, so that gradients are symmetric. Where that is not positive definite, the
-/// triangle is NaN throughout; the other matrices of a batch are not touched by that.
+/// The lower triangular L with L L^T = a, for square matrices of float or double; leading axes are a batch. As JAX does
+/// by default, it takes (a + a^T) / 2 for a, so that gradients are symmetric. If that is not positive definite, the
+/// whole triangle is NaN; the other matrices of the batch are not affected.
 template <class A>
   requires detail::SquareMatrix<A>
 constexpr A cholesky(const A& a) {

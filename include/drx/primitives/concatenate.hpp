@@ -122,7 +122,7 @@ struct joined<Axis, A, X...> {
 template <int Axis, class... X>
 concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), no_misuse>;
 
-/// All of one array type, to be stacked along a new axis Axis.
+/// The checks and the result of stacking arrays of one type along a new axis Axis.
 template <int Axis, class... X>
 struct stacking : not_arrays<X...> {};
 template <int Axis, Array A, Array... X>
@@ -171,7 +171,7 @@ template <int Axis = 0, class... X, class Why = decltype(detail::joined<Axis, X.
   requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Joinable<Axis, X...>)
 Why concatenate(const X&...) = delete;  // drx: arrays of one element type and rank whose extents differ along the axis only; of placed values in a map
 
-/// Arrays of one shape stacked along a new axis.  stack(x, y) is of shape {2, ...}
+/// Arrays of one shape stacked along a new axis.  stack(x, y) has the shape {2, ...}
 template <int Axis = 0, class... X>
   requires(sizeof...(X) > 0 && detail::Stackable<Axis, X...>)
 constexpr auto stack(const X&... x) {
@@ -207,7 +207,7 @@ constexpr A as_array(const X& x) {
 template <class... X>
 using array_beside = typename decltype(first_array<X...>())::type;
 }  // namespace detail
-/// A plain number beside arrays stands for an array like the first.  stack(x, 0.5, y)
+/// A plain number beside arrays stands for an array like the first one.  stack(x, 0.5, y)
 template <int Axis = 0, class... X>
   requires(detail::NumbersBesideArrays<X...> && detail::Stackable<Axis, detail::array_for_number<detail::array_beside<X...>, X>...>)
 constexpr auto stack(const X&... x) {

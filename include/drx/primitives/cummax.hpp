@@ -16,7 +16,7 @@ constexpr bool beats(T x, T best) {
   }
 }
 namespace rules {
-/// Where the best one stands of the elements up to each one, an int32; the first of equal ones.
+/// The position of the best of the elements up to each one, an int32; the first of equal ones.
 template <bool Max>
 struct best_so_far : along_axis {
   static constexpr vec<abstract_value> type(const typing& t) { return {along_axis::type(t)[0].with_type(dtype::int32)}; }
@@ -71,8 +71,8 @@ constexpr A so_far(const primitive& p, const A& x) {
 }  // namespace detail
 
 // clang-format off
-/// At each element the largest of those up to it along Axis, or of those from it on; a NaN counts as largest. Of equal ones the
-/// first gets the derivative.  cummax(x), cummax<0, drx::direction::backward>(x)
+/// At each element the largest of those up to it along Axis, or of those from it on; a NaN counts as largest. The first
+/// of equal ones gets the derivative.  cummax(x), cummax<0, drx::direction::backward>(x)
 template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
 constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::largest_so_far, x); }
 /// At each element the smallest of those up to it along Axis, or of those from it on; a NaN counts as smallest.

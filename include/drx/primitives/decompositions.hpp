@@ -1,5 +1,5 @@
 // drx/primitives/decompositions.hpp: the loops of QR, symmetric eigenvalues and singular values, on row-major matrices,
-// without allocation. Plain evaluation and compiled programs share them. Sums have one order.
+// without allocation. Plain evaluation and compiled programs share them. Sums have a fixed order.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ template <class T> bool all_finite(const T* x, std::int64_t n) {
 template <class T> void fill_nan(T* x, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) x[i] = std::numeric_limits<T>::quiet_NaN();
 }
-/// The largest magnitude, or 1 of zeros: divided by it, squares neither overflow nor underflow where it matters.
+/// The largest magnitude, or 1 if all are zero: after division by it, squares neither overflow nor underflow where it
+/// matters.
 template <class T> T scale_of(const T* x, std::int64_t n) {
   T largest = 0;
   for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
@@ -37,7 +38,7 @@ template <class T> T scale_of(const T* x, std::int64_t n) {
 }
 
 /// Q (m x n, orthonormal columns) and upper triangular R (n x n) of A = Q R, m >= n, by Householder's reflections with
-/// LAPACK's signs; NaN throughout where an element is not finite. scratch: 2 n elements.
+/// LAPACK's signs; all NaN if an element is not finite. scratch: 2 n elements.
 template <class T> void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
   if (!all_finite(a, m * n)) {
     fill_nan(q, m * n);
@@ -101,7 +102,7 @@ template <class T> struct rotation {
 };
 inline constexpr int most_sweeps = 60;  // Jacobi's method takes 6 to 10
 
-/// Makes the element of largest magnitude of each row of x positive; rows of y, if given, change sign with those of x.
+/// Makes the element of largest magnitude in each row of x positive; rows of y, if given, change sign with those of x.
 template <class T> void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y) {
   for (std::int64_t i = 0; i < rows; ++i) {
     std::int64_t best = 0;
@@ -113,8 +114,8 @@ template <class T> void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y,
   }
 }
 
-/// The eigenvalues w, ascending, of (A + A^T) / 2 and its eigenvectors, the columns of v, by Jacobi's method; NaN
-/// throughout where an element is not finite. scratch: n * n elements.
+/// The eigenvalues w, ascending, of (A + A^T) / 2 and its eigenvectors, the columns of v, by Jacobi's method; all NaN
+/// if an element is not finite. scratch: n * n elements.
 template <class T> void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
   T* const s = scratch;
   const T scale = scale_of(a, n * n);
@@ -162,7 +163,7 @@ template <class T> void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch)
     for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
 }
 
-/// Rows k of x, of n elements, whose `given` is false, become orthonormal to the others.
+/// Makes the rows k of x, of n elements, whose `given` is false, orthonormal to the others.
 template <class T, class Given> void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
   std::int64_t axis = 0;
   for (std::int64_t k = 0; k < rows; ++k) {
@@ -187,8 +188,8 @@ template <class T, class Given> void complete(std::int64_t rows, std::int64_t n,
 }
 
 /// The thin singular value decomposition A = U diag(s) V^T of an m x n matrix, by one-sided Jacobi rotations: U is m x
-/// k, s descending, V^T k x n with k the smaller of m and n; NaN throughout where an element is not finite. scratch: k
-/// * (m + n) elements.
+/// k, s descending, V^T k x n with k the smaller of m and n; all NaN if an element is not finite. scratch: k * (m + n)
+/// elements.
 template <class T> void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
   const bool tall = m >= n;
   const std::int64_t k = tall ? n : m, length = tall ? m : n;

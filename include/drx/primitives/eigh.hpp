@@ -22,7 +22,7 @@ constexpr int per_row(builder& b, int v, const shape& s) {
   return broadcast_to(b, reshape(b, v, flat), s);
 }
 constexpr int on_diagonal(builder& b, int x) { return equal(b, row_of(b, x), column_of(b, x)); }
-/// x with zeros on its diagonal, or beside it.
+/// x with zeros on its diagonal, or off it.
 constexpr int without_diagonal(builder& b, int x) { return where(b, on_diagonal(b, x), constant_like(b, x, 0), x); }
 constexpr int diagonal_only(builder& b, int x) { return where(b, on_diagonal(b, x), x, constant_like(b, x, 0)); }
 }  // namespace emit
@@ -33,7 +33,7 @@ struct eigh {  // results: w, ascending, and V with (A + A^T) / 2 = V diag(w) V^
     const abstract_value a = square_matrix::type(t)[0];
     return {a.with_shape(without_axis(a.shape, a.shape.rank - 1)), a};
   }
-  /// x(i, j) / (w(j) - w(i)) beside the diagonal: 0 where x is, also of equal eigenvalues.
+  /// x(i, j) / (w(j) - w(i)) off the diagonal; 0 where x is 0, also for equal eigenvalues.
   static constexpr int over_gaps(builder& b, int x, int w) {
     const shape s = b.shape(x);
     return emit::azdiv(b, emit::without_diagonal(b, x),
@@ -87,10 +87,10 @@ template <class A> struct without_last_axis { static constexpr shape value = wit
 }  // namespace detail
 
 /// The pair of eigenvalues, ascending, and eigenvectors, as columns, of square matrices of float or double; leading
-/// axes are a batch. As JAX's default does, it takes (a + a^T) / 2 for a. The element of largest magnitude of each
-/// eigenvector is positive. Derivatives of eigenvectors of equal eigenvalues are infinite or NaN, but for what does not
-/// depend on them; those of eigenvalues are right. An element that is not finite makes all of its matrix's results NaN.
-/// auto [w, v] = eigh(a)
+/// axes are a batch. As JAX does by default, it takes (a + a^T) / 2 for a. The element of largest magnitude of each
+/// eigenvector is positive. For equal eigenvalues the derivatives of eigenvectors are infinite or NaN, except in
+/// functions that do not depend on the choice of these; those of eigenvalues are right. An element that is not finite
+/// makes all results of its matrix NaN.  auto [w, v] = eigh(a)
 template <class A>
   requires detail::SquareMatrix<A>
 constexpr auto eigh(const A& a) {

@@ -114,7 +114,7 @@ constexpr A cosh(const A& x) { return detail::elementary(prim::cosh, x); }
 /// The number whose sinh is x.
 template <class A> requires FloatingArray<A>
 constexpr A asinh(const A& x) { return detail::elementary(prim::asinh, x); }
-/// The number of at least 0 whose cosh is x: NaN below 1; at 1 the derivative is infinite.
+/// The nonnegative number whose cosh is x: NaN below 1; at 1 the derivative is infinite.
 template <class A> requires FloatingArray<A>
 constexpr A acosh(const A& x) { return detail::elementary(prim::acosh, x); }
 /// The number whose tanh is x: infinite at -1 and 1, NaN beyond.

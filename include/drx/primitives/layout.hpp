@@ -68,7 +68,7 @@ struct transpose {
     double x = 0;
     if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
     const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr()) {  // two are one
+    if (e && e->prim == prim_ptr()) {  // two transposes are one
       const int inner = e->operands[0];
       vec<std::int64_t> both;
       for (auto axis : a.ints) both.push_back(e->attrs.ints[static_cast<int>(axis)]);
@@ -179,7 +179,8 @@ struct transposed {
 };
 }  // namespace detail
 
-/// Axes in another order: axis i of the result is axis P[i] of x. Without P: reversed, the transpose of a matrix.
+/// Axes in another order: axis i of the result is axis P[i] of x. Without P the order is reversed, which transposes a
+/// matrix.
 /// transpose(x), transpose<2, 0, 1>(x)
 template <int... P, class A>
   requires(Array<A> && (sizeof...(P) == 0 || detail::is_permutation<A::rank, P...>()))

@@ -9,7 +9,7 @@
 
 namespace drx {
 /// Whether the plan may carry products of a loop's constants with a matrix in place of the matrix
-/// (plan/loops/carried_products.hpp): what the program says, yes, or no.
+/// (plan/loops/carried_products.hpp): as the program says, yes, or no.
 enum class loop_products : std::int8_t { by_program, carried, computed };
 
 namespace prim::rules {
@@ -96,7 +96,7 @@ struct scan {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
     const tape& body = s.e.regions[0];
     const parts n(s.e.attrs, s.operands.size(), s.results.size());
-    // The region's tangent has inputs (primal..., tangents...); the loop needs constants, carries and xs together.
+    // The region's tangent has inputs (primal..., tangents...); the loop needs constants, carries and xs each together.
     vec<bool> moving{false};
     for (int i = 0; i < s.operands.size(); ++i) {
       const bool carry = i >= n.constants && i < n.constants + n.carries;
@@ -163,12 +163,12 @@ struct scan {
     return r;
   }
 
-  /// One step there and back. `forward`: the region, which also returns what is kept of a step.
-  /// `back`: (index, constants, what is kept, xs, cotangents of the floating carries and ys) -> cotangents wanted.
+  /// One step forward and backward. `forward`: the region, which also returns the step's residuals. `back`: (index,
+  /// constants, residuals, xs, cotangents of the floating carries and ys) -> cotangents wanted.
   struct there_and_back {
     tape forward, back;
     int kept = 0;
-    std::optional<int> guard;  // among what is kept
+    std::optional<int> guard;  // among the residuals
   };
   static constexpr vec<bool> step_wanted(const rule_site& s, const parts& n, const vec<bool>& wanted) {
     vec<bool> r{false};
@@ -180,7 +180,7 @@ struct scan {
     for (int o : t.outputs) r.push_back(is_floating(t.values[o].type));
     return r;
   }
-  /// Keeps the carries: all that follows from them is computed again. (No `given`: only the way there is asked for.)
+  /// Keeps the carries: all that follows from them is computed again. (Without `given`, only `forward` is made.)
   static constexpr there_and_back keeping_carries(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
     there_and_back r;
     const tape& body = s.e.regions[0];
@@ -191,7 +191,8 @@ struct scan {
     r.guard = n.guarding_carry();
     return r;
   }
-  /// Keeps all that the way back needs, and cannot read off the operands: it holds only what depends on cotangents.
+  /// Keeps all residuals that the backward step needs and cannot read off the operands: `back` holds only entries that
+  /// depend on cotangents.
   static constexpr there_and_back keeping_all(const rule_site& s, const parts& n, const vec<bool>& wanted) {
     const tape& body = s.e.regions[0];
     const tape both = s.drivers.value_and_vjp(body, step_wanted(s, n, wanted), floating_outputs(body));
@@ -267,13 +268,13 @@ struct scan {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     const parts n(s.e.attrs, s.operands.size(), s.results.size());
     const tape& body = s.e.regions[0];
-    vec<bool> given;  // the cotangents that one step back takes
+    vec<bool> given;  // the cotangents that one backward step takes
     for (int i = 0; i < s.results.size(); ++i)
       given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_all || ct[i] != zero_tangent));
     const there_and_back step = split(s, n, wanted, given);
 
-    // The loop backwards. Constants: the same. Carries: cotangents of the carries, sums of those of the constants.
-    // Xs: what is kept, the xs, cotangents of the ys. Ys: cotangents of the xs.
+    // The backward loop. Constants: the same. Carries: cotangents of the carries, sums of those of the constants. Xs:
+    // residuals, the xs, cotangents of the ys. Ys: cotangents of the xs.
     vec<int> operands, carry_at, constant_at;
     for (int i = 0; i < n.constants; ++i) operands.push_back(s.operands[i]);
     for (int i = 0; i < n.carries; ++i)
@@ -332,7 +333,7 @@ struct scan {
     return r;
   }
 
-  /// All carries and xs are batched. A stacked array has its batch axis behind the axis that the loop runs along.
+  /// All carries and xs are batched. A stacked array has its batch axis after the axis that the loop runs along.
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const tape& body = s.e.regions[0];
     const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
@@ -354,9 +355,10 @@ struct scan {
     for (int i = p.carries; i < r.size(); ++i) r[i] = emit::first_axes_exchanged(s.b, r[i]);
     return r;
   }
-  /// Where each element has a guard of its own the loop runs as long as there is one, and the others stay as they are.
+  /// If each element has a guard of its own, the loop runs as long as one of them holds, and finished elements stay as
+  /// they are.
   static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step, const vec<int>& batched) {
-    // One guard for all stands behind the others of its kind: constants, carries or xs.
+    // A guard for all comes after the others of its kind: constants, carries or xs.
     const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
     const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
     const auto any = [](builder& t, int x, int axis) {
@@ -510,8 +512,9 @@ inline constexpr primitive scan{.name = "scan",
 }
 
 namespace detail {
-/// A broadcast outside of a loop or a branch would be held whole for it, one copy for each member; inside, it is read where
-/// it is used. (An operation on what does not change in a loop is written around the loop: builder::at_work.)
+/// A broadcast outside a loop or a branch would be held whole for it, with one copy for each member; inside, it is
+/// computed where it is read. (An operation on values that do not change in a loop is written before the loop:
+/// builder::at_work.)
 constexpr tape with_broadcasts_inside(tape t) {
   vec<int> defining(t.values.size(), -1);
   bool any = false;

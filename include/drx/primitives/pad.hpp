@@ -107,7 +107,7 @@ constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std
 }
 }  // namespace emit
 
-/// Zeros along one axis: Low before, High behind, Interior between each two elements.
+/// Zeros along one axis: Low before, High after, Interior between neighbouring elements.
 template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0>
 struct padding {
   static_assert(Low >= 0 && High >= 0 && Interior >= 0, "drx::padding: negative; drx::slice takes away");
@@ -155,7 +155,7 @@ constexpr auto pad(const A& x) {
     return emit::pad(b, id, S::list(S::low), S::list(S::high), S::list(S::interior));
   });
 }
-/// Low zeros before axis 0 and High behind it.  pad<1, 2>(x)
+/// Low zeros before axis 0 and High after it.  pad<1, 2>(x)
 template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A>
   requires(detail::has_axes<A, 1>::value)
 constexpr auto pad(const A& x) {

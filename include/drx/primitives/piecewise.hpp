@@ -59,7 +59,7 @@ struct relu : number_function {  // max(x, 0), but the derivative at 0 is 0; NaN
     return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
   }
 };
-struct round : floating_function, not_differentiable {  // of two equally near to the even one
+struct round : floating_function, not_differentiable {  // of two equally near, the even one
   static constexpr const char* name = "round";
   template <class T>
   DRX_INLINE static T apply(T x) { return math::round(x); }
@@ -92,16 +92,16 @@ constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
 /// The smallest whole number that is not below x. Derivative: 0.
 template <class A> requires FloatingArray<A>
 constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
-/// -1, 0 or 1, of numbers of any type; of NaN NaN. Derivative: 0.
+/// -1, 0 or 1, for numbers of any type; NaN for NaN. Derivative: 0.
 template <class A> requires detail::NumberArray<A>
 constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
-/// The magnitude, of numbers of any type. Derivative: sign(x), which is 0 at 0.
+/// The magnitude, for numbers of any type. Derivative: sign(x), which is 0 at 0.
 template <class A> requires detail::NumberArray<A>
 constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
-/// max(x, 0), of numbers of any type, with derivative 0 at 0.
+/// max(x, 0), for numbers of any type, with derivative 0 at 0.
 template <class A> requires detail::NumberArray<A>
 constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
-/// To the nearest whole number, of two equally near to the even one: round(2.5) = 2, as in JAX. Derivative: 0.
+/// The nearest whole number; of two equally near, the even one: round(2.5) = 2, as in JAX. Derivative: 0.
 template <class A> requires FloatingArray<A>
 constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
 

@@ -101,7 +101,8 @@ struct window_sum : pooling {  // or, transposed, each element added to all elem
   }
 };
 
-/// The position in its window of each maximum: the first of equal ones, and the first NaN; -1 where all of the window is padding.
+/// The position in its window of each maximum: the first of equal ones, or the first NaN; -1 if the whole window is
+/// padding.
 struct window_argmax : pooling {
   static constexpr vec<abstract_value> type(const typing& t) { return {pooling::type(t)[0].with_type(dtype::int32)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
@@ -249,7 +250,7 @@ struct pooled {
   }
   static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
   static constexpr std::int64_t stride(int i) { return moves::stride.given != 0 ? moves::stride.values[i] : extents.values[i]; }
-  static constexpr std::int64_t padding(int i) {  // before and behind
+  static constexpr std::int64_t padding(int i) {  // before and after
     const std::int64_t n = (size(i) + stride(i) - 1) / stride(i) * stride(i) - stride(i) + extents.values[i] - size(i);
     return moves::is_same ? (n > 0 ? n : 0) : moves::given_padding.low[i] + moves::given_padding.high[i];
   }
@@ -295,16 +296,17 @@ template <class A, class... O>
 concept NotPoolable = (Array<A> || Placed<A>)&&!Poolable<A, O...>;
 }  // namespace detail
 
-/// The maximum over each window of x, of shape {..., spatial axes..., channels}; there are as many spatial axes as the window
-/// has extents. Options: strides (without them, windows do not overlap), and a padding for each axis or same, of minus infinity.
-/// Of equal elements of a window the first takes the derivative, as in JAX.   max_pool<window<2, 2>>(x)
+/// The maximum over each window of x, of shape {..., spatial axes..., channels}; there are as many spatial axes as the
+/// window has extents. Options: strides (by default, windows do not overlap), and a padding for each axis, or same;
+/// padding is minus infinity. The first of equal elements of a window gets the derivative, as in JAX.
+/// max_pool<window<2, 2>>(x)
 template <class... Options, class A>
   requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...>)
 constexpr auto max_pool(const A& x) {
   using P = detail::pooled<A, Options...>;
   return detail::unary<array_of<typename A::value_type, P>>(x, [](builder& b, int id) { return emit::window_max(b, id, P::ints()); });
 }
-/// The sum over each window divided by the number of its elements, of which padding counts as zeros. Of float or double.
+/// The sum over each window divided by the number of its elements, with padding counted as zeros, for float or double.
 ///     avg_pool<window<3, 3>, strides<2, 2>, same>(x)
 template <class... Options, class A>
   requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...> && FloatingArray<A>)

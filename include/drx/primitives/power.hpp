@@ -85,7 +85,7 @@ template <> struct row_of<&cbrt> : rows::cbrt {};
 namespace emit {
 constexpr int rsqrt(builder& b, int x) { return b.add1(prim::rsqrt, {x}); }
 constexpr int pow(builder& b, int x, int y) { return b.add1(prim::pow, {x, y}); }
-/// x^n by repeated squaring: exact for integers, and its derivative has no case to except.
+/// x^n by repeated squaring: exact for integers, and its derivative has no special case.
 constexpr int integer_pow(builder& b, int x, std::int64_t n) {
   const int one = constant_like(b, x, 1);
   if (n < 0) {
@@ -108,10 +108,10 @@ constexpr A sqrt(const A& x) { return detail::elementary(prim::sqrt, x); }
 /// 1 / sqrt(x).
 template <class A> requires FloatingArray<A>
 constexpr A rsqrt(const A& x) { return detail::elementary(prim::rsqrt, x); }
-/// x x, of numbers of any type.
+/// x x, for numbers of any type.
 template <class A> requires detail::NumberArray<A>
 constexpr A square(const A& x) { return x * x; }
-/// The cube root, of negative numbers too.
+/// The cube root, also of negative numbers.
 template <class A> requires FloatingArray<A>
 constexpr A cbrt(const A& x) { return detail::elementary(prim::cbrt, x); }
 
@@ -142,7 +142,7 @@ template <class A, class B>
 constexpr auto pow(const A& x, const B& y) {
   return detail::binary(prim::pow, x, y);
 }
-/// x to a whole power by repeated multiplication, also of integers.  pow(x, 3), pow(x, -2)
+/// x to a whole power by repeated multiplication, also for integers.  pow(x, 3), pow(x, -2)
 template <class A, class B>
   requires detail::IntegerPower<A, B>
 constexpr A pow(const A& x, const B& n) {

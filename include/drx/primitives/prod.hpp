@@ -62,7 +62,7 @@ constexpr const primitive* rules::prod::prim_ptr() { return &prim::prod; }
 }  // namespace prim
 
 // clang-format off
-/// The product over the given axes, or all of them; 1 of no factors. Its derivative is right where factors are zero.
+/// The product over the given axes, or all of them; 1 without factors. Its derivative is right where factors are zero.
 /// prod(x), prod<0>(x), prod<0, -1>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto prod(const A& x) { return detail::reduce_axes<A, Axes...>(prim::prod, x); }

@@ -26,7 +26,7 @@ struct reduce_with {
     typing::require(t.regions[1].types_of(t.regions[1].outputs) == r, "reduce_with: identity is of another type");
     return r;
   }
-  /// The tangent of a reduction is a reduction of pairs, value and tangent, by combine's own forward derivative.
+  /// The tangent of a reduction is a reduction of pairs (value and tangent) by combine's own forward derivative.
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
     const tape& combine = s.e.regions[0];
     const int n = s.operands.size();
@@ -89,9 +89,9 @@ struct reduce_with {
       operands.push_back(emit::broadcast(s.b, emit::instantiate_zeros(s.b, ct[i], s.results[i]), p));
     return emit::map(s.b, p, operands, [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
   }
-  /// The reduction by these regions, with each forward derivative as a sum over members of J t: J^T is the pull, which is
-  /// linear in its cotangent, so that J is its transpose. A fold of pairs has no pull of its own (the cotangent of a member
-  /// depends on all others' tangents); sums, maps and broadcasts have all derivatives.
+  /// The reduction by these regions, with each forward derivative as a sum over members of J t: J^T is the pull, which
+  /// is linear in its cotangent, so that J is its transpose. A fold of pairs has no pull of its own (the cotangent of a
+  /// member depends on all others' tangents); sums, maps and broadcasts have all derivatives.
   static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
     const placement_info* p = s.e.attrs.placement;
     builder b(&s.b);
@@ -187,12 +187,12 @@ struct no_pull {};
 constexpr void mark_products(tape& rule, int count);
 }  // namespace detail
 
-/// A way to reduce: combine(a, b) of two values of one type, associative, and its identity: a number, taken for every
+/// A way to reduce: combine(a, b) of two values of one type, associative, and its identity: a number, used for every
 /// element, or a function without arguments that returns the value.
 ///     constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1};
-/// Forward derivatives follow from combine. A reverse derivative must be given: pull(x, y, ct), the cotangent of member
-/// x where the result y has cotangent ct; linear in ct. (It does not follow: the derivative in one member depends on the
-/// members before and behind it, which only the one who wrote combine can tell from the result.)
+/// Forward derivatives follow from combine. A reverse derivative must be given: pull(x, y, ct) is the cotangent of
+/// member x if the result y has cotangent ct; it must be linear in ct. (It cannot be derived: the derivative by one
+/// member depends on the members before and after it, which only the author of combine can tell from the result.)
 ///     constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1,
 ///                                          [](auto x, auto y, auto ct) { return ct * y / x; }};
 template <class Combine, class Identity, class Pull = detail::no_pull>
@@ -248,7 +248,7 @@ template <class X, class... Parts>
 concept ReducibleWith = std::is_same_v<decltype(monoid_misuse<X, Parts...>()), no_misuse>;
 }  // namespace detail
 
-/// The members of x, in their order, combined by a monoid; of no members its identity.
+/// The members of x, in their order, combined by a monoid; without members, its identity.
 template <class Combine, class Identity, class Pull, class X>
   requires detail::ReducibleWith<X, Combine, Identity, Pull>
 constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x) {

@@ -126,7 +126,7 @@ constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std:
 }
 }  // namespace emit
 
-/// What to take of one axis: the positions from Start to before Stop, every Stride-th. Negative ones count from the end.
+/// The positions of one axis from Start to before Stop, every Stride-th. Negative ones count from the end.
 template <std::int64_t Start, std::int64_t Stop = std::numeric_limits<std::int64_t>::max(), std::int64_t Stride = 1>
 struct range {
   static_assert(Stride >= 1, "drx::range: the stride must be positive");
@@ -146,7 +146,7 @@ inline constexpr bool is_range = false;
 template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride>
 inline constexpr bool is_range<range<Start, Stop, Stride>> = true;
 
-/// Ranges R... of the first axes of A; all of the rest.
+/// The checks and the result of ranges R... of the first axes of A; the other axes are whole.
 template <class A, class... R>
 struct sliced {
   static constexpr int given = static_cast<int>(sizeof...(R));
@@ -211,7 +211,7 @@ constexpr int sliced_id(builder& b, int id) {
 }
 }  // namespace detail
 
-/// Part of an array, a range for each of its first axes.  slice<range<0, 3>, all, range<2, 8, 2>>(x)
+/// The part of an array in a range of each of its first axes.  slice<range<0, 3>, all, range<2, 8, 2>>(x)
 template <class... Ranges, class A>
   requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && detail::Sliceable<A, Ranges...>)
 constexpr auto slice(const A& x) {

@@ -54,7 +54,7 @@ inline constexpr primitive argsort{.name = "argsort",
 }  // namespace prim
 
 namespace emit {
-/// The order along an axis: that axis and the last one change places for it.
+/// The order along an axis; that axis is exchanged with the last one meanwhile.
 constexpr int argsort(builder& b, int x, int axis) {
   const int last = b.shape(x).rank - 1;
   vec<std::int64_t> swapped;
@@ -70,7 +70,7 @@ template <class A>
 using not_sortable_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
 }  // namespace detail
 
-/// The positions, int32, at which the elements along Axis stand in ascending order. Stable: of equal ones the first comes
+/// The positions, int32, of the elements along Axis in ascending order. It is stable: of equal elements the first comes
 /// first; NaNs come last.  argsort(x), argsort<0>(x)
 template <int Axis = -1, class A>
   requires detail::Sortable<A, Axis>
@@ -78,7 +78,7 @@ constexpr auto argsort(const A& x) {
   return detail::unary<array_of<std::int32_t, shape_of<A>>>(
       x, [](builder& b, int id) { return emit::argsort(b, id, normal_axis(Axis, A::rank)); });
 }
-/// The elements along Axis in ascending order, NaNs last. The derivative goes with the elements.
+/// The elements along Axis in ascending order, NaNs last. The derivative moves with the elements.
 template <int Axis = -1, class A>
   requires detail::Sortable<A, Axis>
 constexpr A sort(const A& x) {

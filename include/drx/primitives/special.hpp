@@ -92,17 +92,17 @@ constexpr const primitive& rows::polygamma::prim() { return prim::polygamma; }
 /// The error function: 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
 template <class A> requires FloatingArray<A>
 constexpr A erf(const A& x) { return detail::elementary(prim::erf, x); }
-/// 1 - erf(x), accurate where that is small.
+/// 1 - erf(x), accurate where it is small.
 template <class A> requires FloatingArray<A>
 constexpr A erfc(const A& x) { return detail::elementary(prim::erfc, x); }
-/// The logarithm of the magnitude of the gamma function of x; infinite at 0 and at the negative integers. All orders
-/// of derivatives: digamma, then polygamma.
+/// The logarithm of the magnitude of the gamma function at x; infinite at 0 and at the negative integers. It has
+/// derivatives of all orders: digamma, then polygamma.
 template <class A> requires FloatingArray<A>
 constexpr A lgamma(const A& x) { return detail::elementary(prim::lgamma, x); }
 /// The derivative of lgamma. At 0 infinite with the sign of -x, at negative integers NaN.
 template <class A> requires FloatingArray<A>
 constexpr A digamma(const A& x) { return detail::elementary(prim::digamma, x); }
-/// The derivative of digamma of order Order, which is 0 to 170 (NaN above).  polygamma<1>(x): trigamma
+/// The derivative of digamma of order Order, from 0 to 170 (NaN above).  polygamma<1>(x): trigamma
 template <int Order, class A> requires(FloatingArray<A> && Order >= 0)
 constexpr A polygamma(const A& x) {
   return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::polygamma, {emit::constant_like(b, id, Order), id}); });

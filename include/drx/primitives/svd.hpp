@@ -45,7 +45,7 @@ struct svd {  // results: U (m x k), s (k), V^T (k x n), k the smaller of m and 
     [[nodiscard]] constexpr int columns_divided(int x) const {
       return emit::azdiv(b, x, emit::per_column(b, s, b.shape(x)));
     }
-    /// x(i, j) / (s(j)^2 - s(i)^2) beside the diagonal: 0 where x is.
+    /// x(i, j) / (s(j)^2 - s(i)^2) off the diagonal; 0 where x is 0.
     [[nodiscard]] constexpr int over_gaps(int x) const {
       const int column = emit::per_column(b, s, inside), row = emit::per_row(b, s, inside);
       return emit::azdiv(b, emit::without_diagonal(b, x),
@@ -73,7 +73,7 @@ struct svd {  // results: U (m x k), s (k), V^T (k x n), k the smaller of m and 
   }
   static constexpr vec<int> vjp(const rule_site& at, const vec<int>& ct, const vec<bool>&) {
     const parts p(at);
-    int inside = zero_tangent, g = zero_tangent;  // the cotangent of U^T dA V, and that of dA beside it
+    int inside = zero_tangent, g = zero_tangent;  // the cotangent of U^T dA V, and that of the rest of dA
     if (ct[1] != zero_tangent) inside = emit::diagonal_only(p.b, emit::per_row(p.b, ct[1], p.inside));
     if (ct[0] != zero_tangent) {
       inside = emit::accumulate(
@@ -138,11 +138,11 @@ template <class A, int Result> struct svd_part {
 };
 }  // namespace detail
 
-/// The tuple U, s, V^T of matrices of float or double, m x n: a = U diag(s) V^T, s descending and not negative, k of
-/// them, k the smaller of m and n; U is m x k, V^T k x n; leading axes are a batch. The element of largest magnitude of
-/// each column of U is positive. Derivatives of U and V^T are infinite or NaN where singular values are equal, and
-/// where one is 0 and m and n differ, but for what does not depend on them; those of s are right. An element that is
-/// not finite makes all of its matrix's results NaN.  auto [u, s, vt] = svd(a)
+/// The tuple U, s, V^T of matrices of float or double, m x n: a = U diag(s) V^T with k numbers in s, descending and
+/// nonnegative, where k is the smaller of m and n; U is m x k, V^T k x n; leading axes are a batch. The element of
+/// largest magnitude of each column of U is positive. Derivatives of U and V^T are infinite or NaN if singular values
+/// are equal, or if one is 0 and m and n differ, except in functions that do not depend on the choice; those of s are
+/// right. An element that is not finite makes all results of its matrix NaN.  auto [u, s, vt] = svd(a)
 template <class A>
   requires detail::FloatingMatrix<A>
 constexpr auto svd(const A& a) {

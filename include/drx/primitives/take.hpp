@@ -44,7 +44,7 @@ struct take {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
     view a(s.e);
     ++a.axis;
-    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};      // an axis more before it
+    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};      // one more axis before it
     if (!batched[0] && a.batch == 0 && a.axis == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};  // more indices
     ++a.batch;
     return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
@@ -59,7 +59,8 @@ struct take {
     const auto [axis, batch] = view(a);
     return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
   }
-  /// For an index `at` of the gathered side [batch..., before..., any..., behind...] that of the element [..., n, ...] it is of.
+  /// For an index `at` of the gathered side [batch..., before..., any..., behind...], the index of its element in [...,
+  /// n, ...].
   static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at, std::int64_t* element) {
     const int any = indices.type.shape.rank - batch;
     std::int64_t which[shape::max_rank] = {};
@@ -175,8 +176,9 @@ constexpr int take(builder& b, int x, int indices, int axis, int batch) {
 constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n) {
   return b.add1(prim::scatter, {indices, updates}, prim::rules::scatter::view(axis, batch, n).make());
 }
-/// The sum over the first axis of a batch that was scattered, or of which each has one row of zeros replaced: all go into one
-/// array, and the batch of arrays is never made. Of a sum of such as well (from the left, as cotangents add up). -1 where x is none.
+/// The sum over the first axis of a batch that was scattered, or in which one row of zeros each was replaced: all go
+/// into one array, and the batch of arrays is never made. The same for a sum of such sums (from the left, as cotangents
+/// add up). -1 if x is none.
 constexpr int sum_of_scattered(builder& b, int x) {
   const entry* e = b.definition(x);
   if (!e) return -1;
@@ -205,7 +207,7 @@ constexpr int sum_of_scattered(builder& b, int x) {
   }
   return -1;
 }
-/// take with one index for each element of the result; the other axes of x and indices are alike.
+/// take with one index for each element of the result; the other axes of x and indices agree.
 constexpr int take_along(builder& b, int x, int indices, int axis) {
   const int last = b.shape(x).rank - 1;
   vec<std::int64_t> swapped;
@@ -218,7 +220,8 @@ namespace detail {
 template <class X>
 concept Indices = IntegerArray<X> || IntegerLiteral<X>;
 
-/// What was taken of A along an axis by indices I; Along: one for each element of the result.
+/// The checks and the result of taking elements of A along an axis by indices I; Along: one index for each element of
+/// the result.
 template <class A, int Axis, class I, bool Along = false>
 struct taken : not_arrays<A, I> {};
 template <Array A, int Axis, class I, bool Along>
@@ -298,8 +301,9 @@ template <class A, int Axis, class I, class U>
 concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), no_misuse>;
 }  // namespace detail
 
-/// The parts of x at the positions `indices` of an axis, an array of integers of any shape, which comes in that axis' place.
-/// Negative positions count from the end; then they are clamped into the axis.  take(table, words), take<1>(x, i)
+/// The parts of x at the positions `indices` of an axis. The axes of `indices`, an array of integers of any shape, take
+/// that axis's place. Negative positions count from the end; then they are clamped into the axis.  take(table, words),
+/// take<1>(x, i)
 template <int Axis = 0, class A, class I>
   requires detail::Takeable<A, Axis, I>
 constexpr auto take(const A& x, const I& indices) {
@@ -312,8 +316,8 @@ template <int Axis = 0, class A, class I, class Why = decltype(detail::taken<A, 
   requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I>)
 Why take(const A&, const I&) = delete;  // drx: take<axis>(x, array of ints), the axis one of x's and with elements; of a placed value in a map
 
-/// One element for each index: y[.., k, ..] = x[.., indices[.., k, ..], ..], where only the axis may have another extent.
-/// Positions are read as by take.  take_along<1>(x, argsort<1>(x))
+/// One element for each index: y[.., k, ..] = x[.., indices[.., k, ..], ..]; only that axis may have another extent in
+/// indices. Positions are read as by take.  take_along<1>(x, argsort<1>(x))
 template <int Axis = -1, class A, class I>
   requires detail::Takeable<A, Axis, I, true>
 constexpr auto take_along(const A& x, const I& indices) {
@@ -326,7 +330,7 @@ template <int Axis = -1, class A, class I, class Why = decltype(detail::taken<A,
   requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I, true>)
 Why take_along(const A&, const I&) = delete;  // drx: take_along<axis>(x, array of ints), of one shape but for the axis; of a placed value in a map
 
-/// x with updates added at positions of an axis, those of take<Axis>(x, indices), of whose shape the updates are. Updates of one
+/// x with updates added at positions of an axis. The updates have the shape of take<Axis>(x, indices); updates of one
 /// position add up.
 template <int Axis = 0, class A, class I, class U>
   requires detail::Scatterable<A, Axis, I, U>

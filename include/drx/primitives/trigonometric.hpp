@@ -10,13 +10,13 @@ namespace drx {
 namespace prim {
 namespace rows {
 
-/// (1 - x) (1 + x): exacter near 1 than 1 - x^2.
+/// (1 - x) (1 + x): more accurate near 1 than 1 - x^2.
 constexpr int one_minus_square(builder& b, int x) {
   const int one = emit::constant_like(b, x, 1);
   return emit::mul(b, emit::sub(b, one, x), emit::add(b, one, x));
 }
 
-/// Fast up to sin_limit; of infinity NaN.
+/// Fast up to sin_limit; NaN for infinity.
 struct circular_function : floating_function {
   template <class T>
   DRX_INLINE static bool near(T x) { return math::within_sin_limit(x); }
@@ -129,13 +129,13 @@ constexpr int cos(builder& b, int x) { return b.add1(prim::cos, {x}); }
 }  // namespace emit
 
 // clang-format off
-/// The sine of x, in radians; of infinity NaN.
+/// The sine of x, in radians; NaN for infinity.
 template <class A> requires FloatingArray<A>
 constexpr A sin(const A& x) { return detail::elementary(prim::sin, x); }
-/// The cosine of x, in radians; of infinity NaN.
+/// The cosine of x, in radians; NaN for infinity.
 template <class A> requires FloatingArray<A>
 constexpr A cos(const A& x) { return detail::elementary(prim::cos, x); }
-/// The tangent of x, in radians; of infinity NaN.
+/// The tangent of x, in radians; NaN for infinity.
 template <class A> requires FloatingArray<A>
 constexpr A tan(const A& x) { return detail::elementary(prim::tan, x); }
 /// The angle in [-pi/2, pi/2] whose sine is x: NaN beyond [-1, 1]; at the ends the derivative is infinite.
