@@ -26,7 +26,7 @@
 #include <drx/functions/tree_map.hpp>
 #include <drx/functions/triangle.hpp>
 #include <drx/functions/while_loop.hpp>
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/tape/print.hpp>
 #include <drx/transform/custom_root.hpp>
 #include <drx/transform/differentiate.hpp>

@@ -2,7 +2,7 @@
 // are true. These are compositions of reductions and comparisons: no derivative passes through them.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

@@ -2,7 +2,7 @@
 // values.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

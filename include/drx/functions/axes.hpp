@@ -1,7 +1,7 @@
 // drx/functions/axes.hpp: adding and removing axes of extent 1, and repeating arrays along their axes.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

@@ -2,7 +2,7 @@
 // matrix products and, if no summed letter is in two operands, elementwise products.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 #include <cstddef>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <drx/functions/loop_memory.hpp>
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 #include <limits>
 

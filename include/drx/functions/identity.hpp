@@ -1,7 +1,7 @@
 // drx/functions/identity.hpp: unit matrices.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

@@ -1,7 +1,7 @@
 // drx/functions/linspace.hpp: numbers at equal distances.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

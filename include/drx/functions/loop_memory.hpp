@@ -3,7 +3,7 @@
 // keeps its own carries only, and runs the inner one again in the backward pass.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 

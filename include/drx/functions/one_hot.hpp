@@ -1,7 +1,7 @@
 // drx/functions/one_hot.hpp: class numbers as rows with a single one in them.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

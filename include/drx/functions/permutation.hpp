@@ -1,7 +1,7 @@
 // drx/functions/permutation.hpp: the numbers 0 ... N-1 in a random order: sorted by random bits. A composition.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

@@ -1,7 +1,7 @@
 // drx/functions/reduce_weighted_mean.hpp: the mean over members, each with its own weight.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

@@ -1,7 +1,7 @@
 // drx/functions/select.hpp: the value of one member.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

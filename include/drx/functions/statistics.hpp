@@ -3,7 +3,7 @@
 
 #include <drx/functions/argmax.hpp>
 #include <drx/functions/log_softmax.hpp>
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 

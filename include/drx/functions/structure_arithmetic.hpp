@@ -2,7 +2,7 @@
 // leaf. They are compositions of the arrays' own operations.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

@@ -5,7 +5,7 @@
 
 #include <drx/functions/structure_arithmetic.hpp>
 #include <drx/functions/tree_map.hpp>
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

@@ -1,7 +1,7 @@
 // drx/functions/tree_map.hpp: applies a function of arrays to the leaves of structures.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

@@ -1,7 +1,7 @@
 // drx/functions/triangle.hpp: matrices with zeros on one side of a diagonal.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 // clang-format off

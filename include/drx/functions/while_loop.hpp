@@ -2,7 +2,7 @@
 #pragma once
 
 #include <drx/functions/fori_loop.hpp>
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx {
 namespace detail {

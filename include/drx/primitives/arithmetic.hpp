@@ -1,8 +1,8 @@
 // drx/primitives/arithmetic.hpp: + - * / and negation, min, max.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
 
 namespace drx {
 namespace prim {
@@ -211,5 +211,3 @@ Why minimum(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a
 // clang-format on
 
 }  // namespace drx
-
-#endif

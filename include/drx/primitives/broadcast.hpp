@@ -1,8 +1,9 @@
 // drx/primitives/broadcast.hpp: an unplaced value to every member of a placement, and how many members there are.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/constant.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -71,44 +72,6 @@ constexpr int members(builder& b, const placement_info* p, dtype type) {
 
 namespace detail {
 
-/// All leaves of a structure, as references.
-template <class X>
-struct leaf_refs {
-  traced_ref ref[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
-  constexpr explicit leaf_refs(const X& x) {
-    if (!std::is_constant_evaluated()) throw error::not_traced{};
-    structure<X>::refs(x, ref);
-  }
-  constexpr builder* innermost() const {
-    builder* b = nullptr;
-    for (int i = 0; i < leaf_count<X>; ++i)
-      if (ref[i].what == traced_ref::kind::value) b = builder::inner(b, ref[i].from.tape);
-    return b;
-  }
-  /// Their numbers on b.
-  constexpr vec<int> on(builder& b) const {
-    constexpr leaf_types<X> types;
-    vec<int> ids;
-    for (int i = 0; i < leaf_count<X>; ++i) ids.push_back(emit::resolve(b, ref[i], types[i]));
-    return ids;
-  }
-};
-
-template <class... X>
-constexpr builder& common_tape(const leaf_refs<X>&... refs) {
-  builder* b = nullptr;
-  ((b = builder::inner(b, refs.innermost())), ...);
-  return builder::or_of_constants(b)->at_work();
-}
-
-/// The traced value of type X whose leaves are ids of b.
-template <class X>
-constexpr traced_t<X> bound(builder& b, const vec<int>& ids, int first = 0) {
-  traced_ref r[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
-  for (int i = 0; i < leaf_count<X>; ++i) r[i] = at(b, ids[first + i]);
-  return structure<X>::bind(r);
-}
-
 template <class X>
 concept Unplaced = Structured<X> && !Placed<X> && !error::Reported<X>;
 
@@ -139,5 +102,3 @@ template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value
 Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,9 @@
 // drx/primitives/broadcast_to.hpp: repeat an array along new or unit axes, NumPy's rule (compared from the last axis).
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -107,5 +108,3 @@ template <std::int64_t... Extents, class A, class Why = detail::no_array_t<A>>
 Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
 
 }  // namespace drx
-
-#endif

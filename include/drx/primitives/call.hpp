@@ -3,10 +3,11 @@
 //
 // Each function has a primitive of its own, and so has each derivative of it: the tangents and the cotangents of a call
 // are calls again, of functors made of the first (`pushforward`, `pullback`, in call_functors.hpp).
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/call_functors.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim {
@@ -297,5 +298,3 @@ template <auto... Options, class F, class... X, class Why = decltype(detail::cal
 Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map
 
 }  // namespace drx
-
-#endif

@@ -2,13 +2,12 @@
 //
 // A functor computes on flat lists of numbers of any scalar type, which is what lets them nest; its attributes tell which operands have
 // tangents or are wanted.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
 #include <drx/meta/names.hpp>
+#include <drx/primitives/declarations.hpp>
 #include <drx/scalar/differentiate.hpp>
+
 #if !defined(__CUDACC__)
 #include <drx/scalar/pack.hpp>
 #endif
@@ -319,5 +318,3 @@ struct pullback {
 
 }  // namespace detail
 }  // namespace drx
-
-#endif

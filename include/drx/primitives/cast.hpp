@@ -1,8 +1,9 @@
 // drx/primitives/cast.hpp: conversion of the element type, and stop_gradient.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -92,15 +93,6 @@ constexpr int cast(builder& b, int x, dtype type) {
 }
 }  // namespace emit
 
-namespace detail {
-/// One entry on one array.
-template <class R, class A, class Emit>
-constexpr R unary(const A& x, Emit emit_entry) {
-  builder& b = tape_of(ref_of(x));
-  return R(at(b, emit_entry(b, emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape}))));
-}
-}  // namespace detail
-
 /// x with elements of type T. Floating to integer rounds towards zero and saturates; NaN gives 0.
 template <Element T, class A>
   requires(Array<A>)
@@ -121,5 +113,3 @@ template <class A, class Why = detail::no_array_t<A>>
 Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
 
 }  // namespace drx
-
-#endif

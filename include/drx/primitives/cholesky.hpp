@@ -1,8 +1,10 @@
 // drx/primitives/cholesky.hpp: the Cholesky factor of a positive definite matrix.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reduction.hpp>
+#include <drx/primitives/square_matrix.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <cmath>
 #include <limits>
@@ -81,5 +83,3 @@ template <class A, class Why = detail::not_square_t<A>>
 Why cholesky(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,14 @@
 // drx/primitives/collectives.hpp: communication inside of a function of one member: psum, pmax, ... over a named axis. In
 // a map (or pmap) the body is cut there (member_function.hpp); under vmap an axis of arrays is reduced.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast.hpp>
+#include <drx/primitives/comparison.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/layout.hpp>
+#include <drx/primitives/map.hpp>
+#include <drx/primitives/reduce.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -325,5 +330,3 @@ Why pmin(const X&) = delete;  // drx: pmin<P>(x) is of one member's value, in a 
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,8 @@
 // drx/primitives/comparison.hpp: == != < <= > >=, and the logical operations on bool.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
 
 namespace drx {
 namespace prim {
@@ -151,5 +151,3 @@ Why operator||(const A&, const B&) = delete;  // drx: do it in a map: map([](aut
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,10 @@
 // drx/primitives/concatenate.hpp: arrays joined along an axis that they have, or stacked along a new one.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/constant.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -152,10 +154,6 @@ struct stacking<Axis, A, X...> {
 template <int Axis, class... X>
 concept Stackable = std::is_same_v<decltype(stacking<Axis, X...>::misuse()), no_misuse>;
 
-template <class A>
-constexpr int id_on(builder& b, const A& x) {
-  return emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape});
-}
 }  // namespace detail
 
 /// Arrays joined along an axis.  concatenate(x, y), concatenate<-1>(x, y, z)
@@ -218,5 +216,3 @@ template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, 
 Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
 
 }  // namespace drx
-
-#endif

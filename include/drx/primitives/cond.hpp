@@ -1,8 +1,11 @@
 // drx/primitives/cond.hpp: a branch on a value: of two functions only one runs. cond, and switch_case made of it.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
+#include <drx/primitives/map.hpp>
+#include <drx/primitives/where.hpp>
+#include <drx/tracing/region.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -227,5 +230,3 @@ template <class I, class F, class... G, class Why = decltype(detail::switch_misu
 Why switch_case(const I&, const F&, const G&...) = delete;  // drx: switch_case(i, f...): i is a drx::array<int>, not placed; the functions take nothing and return the same type
 
 }  // namespace drx
-
-#endif

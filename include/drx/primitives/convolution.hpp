@@ -4,10 +4,11 @@
 //     o stride + k kernel dilation - low = i input dilation
 // of which two arrays are given, and the third is what is computed: the convolution (y), its derivative with respect to the input
 // (x) and to the kernel (w). So the derivatives of each are the other two, and nothing is flipped or padded.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/windows.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -284,5 +285,3 @@ template <class... Options, class A, class W, class Why = decltype(detail::convo
 Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channels}, w {rows, columns, channels, outputs} of one element type, no larger than the padded input; two numbers per option; of placed values in a map
 
 }  // namespace drx
-
-#endif

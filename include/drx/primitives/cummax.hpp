@@ -1,8 +1,10 @@
 // drx/primitives/cummax.hpp: the largest or smallest of all elements up to each one along an axis.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/cumulative.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/take.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim {
@@ -85,5 +87,3 @@ Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a pla
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,11 @@
 // drx/primitives/cumulative.hpp: sums and products of all elements up to each one along an axis, and the linear recurrence that is
 // their derivative.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -214,5 +216,3 @@ Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a p
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,13 @@
 // drx/primitives/custom_derivative.hpp: functions whose derivative the user gives: custom_jvp, custom_vjp. Each is an
 // entry with f as its first region, which takes the entry's place when a program is executed.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/guarded.hpp>
+#include <drx/primitives/loop.hpp>
+#include <drx/primitives/matmul.hpp>
+#include <drx/tracing/region.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -292,5 +296,3 @@ constexpr auto custom_vjp(const F& f, const Forward& forward, const Backward& ba
 }
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,12 @@
 // drx/primitives/determinant.hpp: the determinant. Its derivative is the matrix of cofactors, which exists at singular
 // matrices too; theirs are determinants of minors of minors, up to `polynomial_order`.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reduction.hpp>
+#include <drx/primitives/solve.hpp>
+#include <drx/primitives/square_matrix.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -226,5 +229,3 @@ template <class A, class Why = detail::not_square_t<A>>
 Why determinant(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,10 @@
 // drx/primitives/dynamic_slice.hpp: a part of an array whose place is a traced position, and the same part replaced.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/indexing.hpp>
+#include <drx/primitives/slice.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -310,5 +312,3 @@ template <class A, class... I, class Why = decltype(detail::dynamic_part<A, deta
 Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
 
 }  // namespace drx
-
-#endif

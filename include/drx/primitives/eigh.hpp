@@ -1,10 +1,11 @@
 // drx/primitives/eigh.hpp: eigenvalues and eigenvectors of symmetric matrices.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/cholesky.hpp>
+#include <drx/primitives/declarations.hpp>
 #include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/square_matrix.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <vector>
 
@@ -104,5 +105,3 @@ template <class A, class Why = detail::not_square_t<A>>
 std::pair<Why, Why> eigh(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,8 @@
 // drx/primitives/elementary.hpp: what the families of elementary functions share: kinds of rows, and which arrays they take.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
 #include <drx/scalar/math.hpp>
 
 #include <cmath>
@@ -59,5 +58,3 @@ constexpr auto floating_pair_misuse() {
 }  // namespace detail
 
 }  // namespace drx
-
-#endif

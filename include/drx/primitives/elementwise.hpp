@@ -7,12 +7,12 @@
 //                                             pulls a cotangent back alike, since the Jacobian is diagonal
 // and, where apply is right in a range only (of one operand): near(x), whether x is in it, and exact(x), right everywhere
 // and the same as apply in the range.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/constant.hpp>
+#include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reported.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -191,13 +191,6 @@ struct common_element_of<A, B> {
 template <class A, class B>
 using common_element = typename common_element_of<A, B>::type;
 
-template <class X>
-constexpr traced_ref ref_of(const X& x) {
-  if (!std::is_constant_evaluated()) throw error::not_traced{};
-  traced_ref r;
-  structure<X>::refs(x, &r);
-  return r;
-}
 
 /// Outside of programs: the elements of an array, or the number.
 template <class X>
@@ -211,14 +204,6 @@ traced_ref elements_of(const X& x) {
   return r;
 }
 
-/// The innermost builder among references, or one of constants.
-template <class... R>
-constexpr builder& tape_of(const R&... refs) {
-  builder* b = nullptr;
-  ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.from.tape) : b), ...);
-  return builder::or_of_constants(b)->at_work();
-}
-constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
 
 /// Outside of programs: the plain evaluation of one elementwise primitive. (No template, so that programs need not compile it.)
 struct host_evaluation final : evaluation {
@@ -318,5 +303,3 @@ constexpr auto comparison(const primitive& p, const A& a, const B& b) {
 
 }  // namespace detail
 }  // namespace drx
-
-#endif

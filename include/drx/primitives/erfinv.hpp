@@ -1,9 +1,9 @@
 // drx/primitives/erfinv.hpp: the inverse of the error function, which makes normal variates of uniform ones.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
+#include <drx/primitives/special.hpp>
 #include <drx/scalar/erfinv.hpp>
 
 namespace drx {
@@ -42,5 +42,3 @@ template <class A, class Why = detail::not_floating_t<A>>
 Why erfinv(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 
 }  // namespace drx
-
-#endif

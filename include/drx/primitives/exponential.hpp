@@ -1,8 +1,8 @@
 // drx/primitives/exponential.hpp: exponentials and logarithms, and the logistic function.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
 
 namespace drx {
 namespace prim {
@@ -143,5 +143,3 @@ Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) 
 // clang-format on
 
 }  // namespace drx
-
-#endif

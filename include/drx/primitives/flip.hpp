@@ -1,8 +1,9 @@
 // drx/primitives/flip.hpp: axes in the opposite order.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reduction.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -80,5 +81,3 @@ template <int... Axes, class A, class Why = std::conditional_t<Placed<A>, error:
 Why flip(const A&) = delete;  // drx: flip<axes...>(array), the axes below its rank; of a placed value in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,8 @@
 // drx/primitives/fma.hpp: a b + c.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
 
 namespace drx {
 namespace prim {
@@ -56,5 +56,3 @@ template <class A, class B, class C, class Why = decltype(detail::fma_misuse<A, 
 Why fma(const A&, const B&, const C&) = delete;  // drx: fma(floating array, y, z), y and z arrays of its element type or numbers; of placed values in a map; of a structure leaf by leaf: tree_map
 
 }  // namespace drx
-
-#endif

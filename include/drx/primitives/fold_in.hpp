@@ -1,8 +1,9 @@
 // drx/primitives/fold_in.hpp: a key and a number make a key: one for each member of a placement, each step of a loop.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/random_bits.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -78,5 +79,3 @@ template <class K, class N, class Why = decltype(detail::fold_in_misuse<K, N>())
 Why fold_in(const K&, const N&) = delete;  // drx: fold_in(key, i): a key that random_key, split or fold_in gave and a whole number; of placed ones in a map
 
 }  // namespace drx
-
-#endif

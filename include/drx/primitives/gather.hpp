@@ -1,9 +1,11 @@
 // drx/primitives/gather.hpp: between an array and the members of a placement: distribute gives each its slice along axis 0, gather
 // puts the members' values together. Each is the other's transpose.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/map.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -159,5 +161,3 @@ template <std::int64_t N, class X, class Why = std::conditional_t<Placed<X>, err
 Why gather(const X&) = delete;  // drx: gather<N>(x): x is placed, and its members are not placed themselves
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,9 @@
 // drx/primitives/group_gather.hpp: communication along the axes of a mesh: among the shards of one member (what each has, at each of
 // them) and among the same shard of all members (their sum, at each of them). Written by plan/shards/partitioner.hpp, after all derivatives.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/gather.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -85,5 +85,3 @@ constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_in
 }
 }  // namespace emit
 }  // namespace drx
-
-#endif

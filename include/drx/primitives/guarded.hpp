@@ -2,11 +2,10 @@
 // A cotangent of 0 says that nothing depends on the operand; times an infinite derivative it must stay 0, not become NaN.
 // Products in doubt are such as may need it or not. What they multiply may come from around a region, which is differentiated by
 // itself: the whole program tells (transform/settled_products.hpp). Until then they count as guarded.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/declarations.hpp>
 #include <drx/scalar/math.hpp>
 
 #include <limits>
@@ -81,5 +80,3 @@ constexpr int azdiv(builder& b, int x, int y) { return b.add1(prim::azdiv, {x, y
 constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_in_doubt, {t, d}); }
 }  // namespace emit
 }  // namespace drx
-
-#endif

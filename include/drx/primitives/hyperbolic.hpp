@@ -1,9 +1,9 @@
 // drx/primitives/hyperbolic.hpp: hyperbolic functions.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
+#include <drx/primitives/trigonometric.hpp>
 #include <drx/scalar/hyperbolic.hpp>
 
 namespace drx {
@@ -136,5 +136,3 @@ Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x)
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,11 @@
 // drx/primitives/indexing.hpp: what the primitives share that have positions among their operands: which element a position
 // means, and leading axes that are a batch.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
+#include <drx/primitives/power.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::indexing {
@@ -93,5 +95,3 @@ constexpr builder& tape_among(const X&... x) {
 }
 }  // namespace detail
 }  // namespace drx
-
-#endif

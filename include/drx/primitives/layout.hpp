@@ -1,8 +1,10 @@
 // drx/primitives/layout.hpp: reshape and transpose.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -200,5 +202,3 @@ template <auto..., class A, class Why = detail::no_array_t<A>>
 Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,15 @@
 // drx/primitives/loop.hpp: the primitive of all loops, which also reads and writes a slice of stacked arrays at each step.
 // fori_loop, scan and while_loop are its front ends.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast.hpp>
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/cond.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/layout.hpp>
+#include <drx/primitives/reduction.hpp>
+#include <drx/primitives/slice.hpp>
+#include <drx/tracing/region.hpp>
 
 #include <optional>
 
@@ -553,5 +559,3 @@ constexpr tape with_broadcasts_inside(tape t) {
 }  // namespace detail
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,10 @@
 // drx/primitives/map.hpp: a function of each member's values, without communication.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/tracing/region.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -169,68 +171,6 @@ constexpr auto map_function_misuse() {
   if constexpr (Mappable<X...>) return result_misuse<typename map_result<F, X...>::type>();
 }
 
-/// t with the broadcasts that only feed loops and branches inside of these. (drx/primitives/loop.hpp)
-constexpr tape with_broadcasts_inside(tape t);
-
-/// Traces f on values of the given types in a region of its own. Operands: the leaves, then what f captured.
-template <class Result>
-struct traced_region {
-  tape body;
-  vec<traced_ref> captures;
-};
-enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
-template <region_kind Kind, class Axis, class F, class... X>
-constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>...) {
-  using R = call_result_t<F, traced_t<X>...>;
-  builder own(outer), *const kept = outer->kept_region();
-  builder& region = kept ? *kept : own;
-  builder* const member = region.member_body();
-  builder* const branch = region.branch();
-  if (Kind == region_kind::member) region.set_member_body(&region);
-  const bool parallel = region.parallel();
-  if (Kind == region_kind::branch) region.set_branch(&region);
-  if (Kind == region_kind::function) region.set_function(&region);
-  if (Kind == region_kind::parallel) region.set_parallel(true);
-  vec<int> ids;
-  [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
-    constexpr leaf_types<Y> types;
-    const int first = ids.size();
-    for (int i = 0; i < leaf_count<Y>; ++i) ids.push_back(region.input(types[i]));
-    return bound<Y>(region, ids, first);
-  };
-  std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
-  if constexpr (!std::is_void_v<Axis>) region.open_axis(&placement_of<Axis>);
-  const auto result = std::apply(f, inputs);
-  if constexpr (!std::is_void_v<Axis>) region.close_axis();
-  for (int id : leaf_refs<R>(result).on(region)) region.output(id);
-  region.set_member_body(member);
-  region.set_branch(branch);
-  region.set_parallel(parallel);
-  return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
-}
-template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
-constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>... x) {
-  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer, f, x...);
-  builder* around = builder::or_of_constants(nullptr);
-  outer->adopt(*around);
-  auto region = trace_region_in<Kind, Axis>(around, f, x...);
-  if (around->is_ambiguous()) {
-    const builder& first_attempt = *around;
-    around = builder::or_of_constants(nullptr);
-    outer->adopt(*around);
-    around->set_depth_by(first_attempt);
-    region = trace_region_in<Kind, Axis>(around, f, x...);
-  }
-  return region;
-}
-/// The innermost of b, of the builders that a region captured from, and of branches.
-constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
-  builder* const first = b;
-  for (const auto& c : captures) b = builder::inner(b, c.from.tape);
-  if (first->of_constants()) b->adopt(*first);
-  return &b->at_work();
-}
-
 // drx/primitives/collectives.hpp
 constexpr bool uses_axis(const tape& t, const placement_info* axis);
 constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands);
@@ -326,5 +266,3 @@ Why operator/(const A&, const B&) = delete;  // drx: place the unplaced one with
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,11 @@
 // drx/primitives/matmul.hpp: the product of matrices, with either one transposed, over any leading batch axes.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/layout.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -266,5 +269,3 @@ template <class A, class B, class Why = error::array_operation_on_a_placed_value
 Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,9 @@
 // drx/primitives/member_exchange.hpp: from members to members: each gets another one's value, or a slice of everybody's. What
 // ppermute and all_to_all are around maps.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/collectives.hpp>
+#include <drx/primitives/declarations.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -83,5 +83,3 @@ inline constexpr primitive member_transpose = exchange_primitive<rules::member_t
 constexpr bool is_exchange(const primitive* p) { return p == &member_permute || p == &member_transpose; }
 }  // namespace prim
 }  // namespace drx
-
-#endif

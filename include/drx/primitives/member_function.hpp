@@ -1,9 +1,12 @@
 // drx/primitives/member_function.hpp: a function of one member that communicates, for all members: cut at its collectives into
 // maps, reductions and broadcasts.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/collectives.hpp>
+#include <drx/primitives/cond.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/loop.hpp>
+#include <drx/primitives/member_exchange.hpp>
 
 namespace drx {
 namespace detail {
@@ -290,5 +293,3 @@ constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, con
 
 }  // namespace detail
 }  // namespace drx
-
-#endif

@@ -1,8 +1,9 @@
 // drx/primitives/pad.hpp: zeros around and between the elements of an array. The transpose of slice.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <initializer_list>
 
@@ -170,5 +171,3 @@ template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, 
 Why pad(const A&) = delete;  // drx: of an array of at least one axis; of a placed value in a map
 
 }  // namespace drx
-
-#endif

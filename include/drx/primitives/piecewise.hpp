@@ -1,8 +1,9 @@
 // drx/primitives/piecewise.hpp: rounding, sign and absolute value, relu, clamp; whether numbers are finite.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
+#include <drx/primitives/where.hpp>
 
 #include <limits>
 
@@ -167,5 +168,3 @@ Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,10 @@
 // drx/primitives/pooling.hpp: sums and maxima over windows that move over the spatial axes, channel by channel.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/windows.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -323,5 +324,3 @@ template <class... Options, class A, class Why = std::conditional_t<detail::Pool
 Why avg_pool(const A&) = delete;  // drx: avg_pool<window<...>>(x), x {..., spatial axes..., channels} of float or double, no smaller than the window; one number per spatial axis in each option; of a placed value in a map
 
 }  // namespace drx
-
-#endif

@@ -1,10 +1,10 @@
 // drx/primitives/power.hpp: roots and powers.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
 #include <drx/scalar/cbrt.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim {
@@ -153,5 +153,3 @@ template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A,
 Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
 
 }  // namespace drx
-
-#endif

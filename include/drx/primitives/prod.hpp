@@ -1,8 +1,9 @@
 // drx/primitives/prod.hpp: the product over axes of an array.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/cumulative.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reduction.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -71,5 +72,3 @@ Why prod(const A&) = delete;  // drx: prod<axes...>(array of numbers); of a plac
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,10 +1,10 @@
 // drx/primitives/qr.hpp: matrices as a product of orthonormal columns and an upper triangle.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/declarations.hpp>
 #include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/square_matrix.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <vector>
 
@@ -112,5 +112,3 @@ template <class A, class Why = decltype(detail::tall_matrix_misuse<A>())>
 std::pair<Why, Why> qr(const A&) = delete;  // drx: of matrices of float or double, the last two axes, with at least as many rows as columns; of a placed value in a map
 
 }  // namespace drx
-
-#endif

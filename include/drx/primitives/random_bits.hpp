@@ -1,12 +1,14 @@
 // drx/primitives/random_bits.hpp: keys of random numbers, more keys of one, and bits. A key hashes the positions 0, 1, 2, ...
 // as JAX does with jax_threefry_partitionable, its default: number i of a key does not depend on how many are drawn.
 // There is no unsigned element type: words of 32 bits are held in int32, those of 64 in int64.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/cast.hpp>
+#include <drx/primitives/constant.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/where.hpp>
 #include <drx/scalar/threefry.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 
@@ -165,5 +167,3 @@ template <class T, std::int64_t... E, class K, class Why = error::needs_integer_
 Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key) or random_bits<std::int64_t, extents...>(key); floating numbers are uniform<T, extents...>(key)
 
 }  // namespace drx
-
-#endif

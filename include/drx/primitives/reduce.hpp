@@ -1,8 +1,12 @@
 // drx/primitives/reduce.hpp: from the members of a placement back to one unplaced value.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/broadcast.hpp>
+#include <drx/primitives/comparison.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/map.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -222,5 +226,3 @@ Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members 
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,14 @@
 // drx/primitives/reduce_with.hpp: reduction over members by any monoid: a function that combines two values, and its
 // identity.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/broadcast.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/indexing.hpp>
+#include <drx/primitives/map.hpp>
+#include <drx/primitives/where.hpp>
+#include <drx/tracing/region.hpp>
 
 #include <limits>
 
@@ -287,5 +292,3 @@ template <class Combine, class Identity, class Pull, class X, class Why = declty
 Why reduce_with(const monoid<Combine, Identity, Pull>&, const X&) = delete;  // drx: reduce_with(monoid, placed): combine(a, b), identity and pull(x, y, ct) are of the members' own type
 
 }  // namespace drx
-
-#endif

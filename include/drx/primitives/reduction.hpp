@@ -1,8 +1,14 @@
 // drx/primitives/reduction.hpp: sum, mean, max, min over axes of an array.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/cast.hpp>
+#include <drx/primitives/comparison.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/layout.hpp>
+#include <drx/primitives/matmul.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -258,5 +264,3 @@ Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
 // clang-format on
 
 }  // namespace drx
-
-#endif

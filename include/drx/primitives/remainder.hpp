@@ -1,8 +1,8 @@
 // drx/primitives/remainder.hpp: what a division leaves: % with the sign of the dividend, mod with the divisor's.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/piecewise.hpp>
 
 namespace drx {
 namespace prim {
@@ -67,5 +67,3 @@ Why mod(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, au
 // clang-format on
 
 }  // namespace drx
-
-#endif

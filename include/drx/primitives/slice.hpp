@@ -1,8 +1,9 @@
 // drx/primitives/slice.hpp: parts of an array: a range of each axis with a stride, and one index of an axis.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <limits>
 
@@ -262,5 +263,3 @@ template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<
 Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
 
 }  // namespace drx
-
-#endif

@@ -1,10 +1,13 @@
 // drx/primitives/solve.hpp: systems of linear equations, the inverse and the logarithm of the determinant, all from one
 // LU factorisation with partial pivoting. Derivatives use it again: the factors are operands of what is solved with
 // them, and have no derivative of their own.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reduction.hpp>
+#include <drx/primitives/square_matrix.hpp>
+#include <drx/primitives/triangular_solve.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <cmath>
 
@@ -238,5 +241,3 @@ template <class A, class Why = detail::not_square_t<A>>
 Why logdet(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
 
 }  // namespace drx
-
-#endif

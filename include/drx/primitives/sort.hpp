@@ -1,8 +1,10 @@
 // drx/primitives/sort.hpp: the order of the elements along an axis.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/cumulative.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/take.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <algorithm>
 
@@ -95,5 +97,3 @@ template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
 Why sort(const A&) = delete;  // drx: sort<axis>(array), the axis one of its own; of a placed value in a map
 
 }  // namespace drx
-
-#endif

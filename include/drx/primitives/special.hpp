@@ -1,11 +1,12 @@
 // drx/primitives/special.hpp: the error function, the gamma function's logarithm, gelu.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
+#include <drx/primitives/hyperbolic.hpp>
 #include <drx/scalar/erf.hpp>
 #include <drx/scalar/gamma.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim {
@@ -131,5 +132,3 @@ Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float
 // clang-format on
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,12 @@
 // drx/primitives/square_matrix.hpp: what the primitives of dense linear algebra share. Matrices are the last two axes;
 // leading axes are a batch.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/constant.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/where.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -175,5 +178,3 @@ constexpr auto system_of(const A& a, const B& y, F write) {
 }
 }  // namespace detail
 }  // namespace drx
-
-#endif

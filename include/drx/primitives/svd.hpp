@@ -1,10 +1,11 @@
 // drx/primitives/svd.hpp: the thin singular value decomposition.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/declarations.hpp>
 #include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/eigh.hpp>
+#include <drx/primitives/square_matrix.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <vector>
 
@@ -158,5 +159,3 @@ template <class A, class Why = decltype(detail::floating_matrix_misuse<A>())>
 std::tuple<Why, Why, Why> svd(const A&) = delete;  // drx: of matrices of float or double, the last two axes; of a placed value in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,12 @@
 // drx/primitives/take.hpp: elements gathered along an axis by an array of positions, and their transpose, which adds.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/dynamic_slice.hpp>
+#include <drx/primitives/indexing.hpp>
+#include <drx/primitives/layout.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -345,5 +349,3 @@ template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::
 Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,10 @@
 // drx/primitives/triangular_solve.hpp: systems of equations whose matrix is a triangle.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/matmul.hpp>
+#include <drx/primitives/reduction.hpp>
+#include <drx/primitives/square_matrix.hpp>
 
 namespace drx {
 namespace prim::rules {
@@ -156,5 +158,3 @@ template <class... Options, class A, class B, class Why = decltype(detail::linea
 Why triangular_solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows (from_right: columns), one element type; of placed values in a map
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,9 @@
 // drx/primitives/trigonometric.hpp: trigonometric functions.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
 
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementary.hpp>
+#include <drx/primitives/power.hpp>
 #include <drx/scalar/inverse_trigonometric.hpp>
 
 namespace drx {
@@ -173,5 +173,3 @@ template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A,
 Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map; of a structure leaf by leaf: tree_map
 
 }  // namespace drx
-
-#endif

@@ -1,9 +1,11 @@
 // drx/primitives/uniform.hpp: random numbers of a distribution: bits, made numbers by elementwise operations, which fuse. The
 // numbers are JAX's, of the same key. No derivative passes into the bits; it passes to bounds and scales as in any arithmetic.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/erfinv.hpp>
+#include <drx/primitives/random_bits.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <cmath>
 
@@ -132,5 +134,3 @@ template <std::int64_t... E, class K, class P, class Why = decltype(detail::bern
 Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, p): of a key that random_key, split or fold_in gave; p of float or double, and it broadcasts to the extents; of placed values in a map
 
 }  // namespace drx
-
-#endif

@@ -1,8 +1,9 @@
 // drx/primitives/where.hpp: elementwise choice. This is how a traced program branches on values.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim {
@@ -94,5 +95,3 @@ template <class C, class A, class B, class Why = detail::no_array_t<C, A, B>>
 Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z); of a structure leaf by leaf: tree_map
 
 }  // namespace drx
-
-#endif

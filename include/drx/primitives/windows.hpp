@@ -1,9 +1,9 @@
 // drx/primitives/windows.hpp: how windows move over the spatial axes of an array, for convolutions and pooling: options of
 // which each has one number per spatial axis.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/pad.hpp>
 
 namespace drx {
 
@@ -115,5 +115,3 @@ struct windows {
 };
 }  // namespace detail
 }  // namespace drx
-
-#endif

@@ -1,9 +1,10 @@
 // drx/primitives/with_layout.hpp: how a value of one member is laid out over the shards of a mesh: whole at each, or split along
 // an axis. It changes no number; plan/shards/partitioner.hpp makes programs of shards from it.
-#ifndef DRX_CATALOGUE
-#include <drx/primitives/emit.hpp>  // includes all primitives, each in its turn
-#else
 #pragma once
+
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/tracing/values.hpp>
 
 #include <optional>
 
@@ -121,5 +122,3 @@ template <class P, std::int64_t Shards, class A, class Layout, class Why = declt
 Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x is an array of one member, with an axis k whose extent is a multiple of n
 
 }  // namespace drx
-
-#endif

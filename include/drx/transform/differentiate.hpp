@@ -1,7 +1,7 @@
 // drx/transform/differentiate.hpp: forward and reverse mode, from tape to tape. Each entry's own rule does the work.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/tape/check.hpp>
 
 namespace drx::transform {

@@ -2,7 +2,7 @@
 // finite too, and their signs. Nothing is known of the results of a primitive that is not named here.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 namespace drx::transform {
 

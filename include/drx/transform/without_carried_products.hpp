@@ -2,7 +2,7 @@
 // products.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/transform/program.hpp>
 
 namespace drx {

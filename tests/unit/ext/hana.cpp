@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 #include <drx/ext/hana.hpp>
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/run/check/interpreter.hpp>
 #include <drx/transform/grad.hpp>
 #include <drx/transform/program.hpp>

@@ -1,5 +1,5 @@
 #include <doctest/doctest.h>
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/run/check/interpreter.hpp>
 #include <drx/transform/grad.hpp>
 #include <drx/transform/program.hpp>

@@ -3,7 +3,7 @@
 // those of its reverse sweep.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/tape/rewrite.hpp>
 
 namespace drx::plan {

@@ -2,7 +2,7 @@
 // Tested by tests/unit/plan/loops.cpp and tests/unit/plan/equal_loops.cpp.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/tape/rewrite.hpp>
 
 namespace drx::plan {

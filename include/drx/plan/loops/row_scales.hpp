@@ -2,7 +2,7 @@
 // rows with each other are of order one: they are representable wherever the rows are, and the division loses no digit.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 #include <limits>
 

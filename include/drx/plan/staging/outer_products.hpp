@@ -3,7 +3,7 @@
 // products are larger products.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/tape/rewrite.hpp>
 
 namespace drx::plan {

@@ -1,8 +1,9 @@
-// drx/primitives/emit.hpp: what rules write with: one function per primitive that adds its entry to a builder.
-// Declared here and defined in the primitive's own file; all of those are included at the end, since the rules of
-// each may write any other. A new primitive adds its declaration and its include. (A primitive's file that is included
-// by itself brings in this one, which includes it in its turn.)
+// drx/primitives/declarations.hpp: what rules write with: one function per primitive that adds its entry to a builder. Each is defined in the
+// primitive's own file. The rules of each may write any other, so that these files know each other by this one only.
 #pragma once
+
+// A primitive's file that is compiled alone has no definitions of the others' functions, of which compilers warn.
+#pragma GCC system_header
 
 #include <drx/core/batched.hpp>
 #include <drx/core/placed_parts.hpp>
@@ -100,7 +101,7 @@ constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_
 constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
 
 /// A constant of the type of x.
-constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
+constexpr int constant_like(builder& b, int x, double number);
 
 /// x + y where either may be a zero tangent; member by member where they are placed.
 constexpr int accumulate(builder& b, int x, int y);
@@ -116,69 +117,3 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 constexpr int first_axes_exchanged(builder& b, int x);
 
 }  // namespace drx::emit
-
-// The catalogue, in an order in which each file comes after those whose definitions it uses.
-#define DRX_CATALOGUE
-#include <drx/primitives/constant.hpp>
-#include <drx/primitives/elementwise.hpp>
-#include <drx/primitives/arithmetic.hpp>
-#include <drx/primitives/guarded.hpp>
-#include <drx/primitives/cast.hpp>
-#include <drx/primitives/comparison.hpp>
-#include <drx/primitives/where.hpp>
-#include <drx/primitives/broadcast_to.hpp>
-#include <drx/primitives/layout.hpp>
-#include <drx/primitives/matmul.hpp>
-#include <drx/primitives/reduction.hpp>
-#include <drx/primitives/square_matrix.hpp>
-#include <drx/primitives/triangular_solve.hpp>
-#include <drx/primitives/cholesky.hpp>
-#include <drx/primitives/solve.hpp>
-#include <drx/primitives/determinant.hpp>
-#include <drx/primitives/slice.hpp>
-#include <drx/primitives/pad.hpp>
-#include <drx/primitives/windows.hpp>
-#include <drx/primitives/convolution.hpp>
-#include <drx/primitives/pooling.hpp>
-#include <drx/primitives/concatenate.hpp>
-#include <drx/primitives/qr.hpp>
-#include <drx/primitives/eigh.hpp>
-#include <drx/primitives/svd.hpp>
-#include <drx/primitives/elementary.hpp>
-#include <drx/primitives/exponential.hpp>
-#include <drx/primitives/power.hpp>
-#include <drx/primitives/trigonometric.hpp>
-#include <drx/primitives/hyperbolic.hpp>
-#include <drx/primitives/piecewise.hpp>
-#include <drx/primitives/remainder.hpp>
-#include <drx/primitives/special.hpp>
-#include <drx/primitives/fma.hpp>
-#include <drx/primitives/erfinv.hpp>
-#include <drx/primitives/random_bits.hpp>
-#include <drx/primitives/fold_in.hpp>
-#include <drx/primitives/uniform.hpp>
-#include <drx/primitives/flip.hpp>
-#include <drx/primitives/indexing.hpp>
-#include <drx/primitives/dynamic_slice.hpp>
-#include <drx/primitives/take.hpp>
-#include <drx/primitives/cumulative.hpp>
-#include <drx/primitives/prod.hpp>
-#include <drx/primitives/cummax.hpp>
-#include <drx/primitives/sort.hpp>
-#include <drx/primitives/broadcast.hpp>
-#include <drx/primitives/map.hpp>
-#include <drx/primitives/regions.hpp>
-#include <drx/primitives/reduce.hpp>
-#include <drx/primitives/gather.hpp>
-#include <drx/primitives/group_gather.hpp>
-#include <drx/primitives/with_layout.hpp>
-#include <drx/primitives/reduce_with.hpp>
-#include <drx/primitives/cond.hpp>
-#include <drx/primitives/loop.hpp>
-#include <drx/primitives/custom_derivative.hpp>
-#include <drx/primitives/collectives.hpp>
-#include <drx/primitives/member_exchange.hpp>
-#include <drx/primitives/member_function.hpp>
-#include <drx/primitives/call_functors.hpp>
-#include <drx/primitives/call.hpp>
-#undef DRX_CATALOGUE

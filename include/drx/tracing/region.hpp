@@ -1,0 +1,115 @@
+// drx/tracing/region.hpp: functions traced on a tape of their own: the bodies of maps, loops and branches.
+#pragma once
+
+#include <drx/tracing/values.hpp>
+
+namespace drx::detail {
+
+/// Traces f on values of the given types in a region of its own. Operands: the leaves, then what f captured.
+template <class Result>
+struct traced_region {
+  tape body;
+  vec<traced_ref> captures;
+};
+enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
+template <region_kind Kind, class Axis, class F, class... X>
+constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>...) {
+  using R = call_result_t<F, traced_t<X>...>;
+  builder own(outer), *const kept = outer->kept_region();
+  builder& region = kept ? *kept : own;
+  builder* const member = region.member_body();
+  builder* const branch = region.branch();
+  if (Kind == region_kind::member) region.set_member_body(&region);
+  const bool parallel = region.parallel();
+  if (Kind == region_kind::branch) region.set_branch(&region);
+  if (Kind == region_kind::function) region.set_function(&region);
+  if (Kind == region_kind::parallel) region.set_parallel(true);
+  vec<int> ids;
+  [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
+    constexpr leaf_types<Y> types;
+    const int first = ids.size();
+    for (int i = 0; i < leaf_count<Y>; ++i) ids.push_back(region.input(types[i]));
+    return bound<Y>(region, ids, first);
+  };
+  std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
+  if constexpr (!std::is_void_v<Axis>) region.open_axis(&placement_of<Axis>);
+  const auto result = std::apply(f, inputs);
+  if constexpr (!std::is_void_v<Axis>) region.close_axis();
+  for (int id : leaf_refs<R>(result).on(region)) region.output(id);
+  region.set_member_body(member);
+  region.set_branch(branch);
+  region.set_parallel(parallel);
+  return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
+}
+template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
+constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>... x) {
+  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer, f, x...);
+  builder* around = builder::or_of_constants(nullptr);
+  outer->adopt(*around);
+  auto region = trace_region_in<Kind, Axis>(around, f, x...);
+  if (around->is_ambiguous()) {
+    const builder& first_attempt = *around;
+    around = builder::or_of_constants(nullptr);
+    outer->adopt(*around);
+    around->set_depth_by(first_attempt);
+    region = trace_region_in<Kind, Axis>(around, f, x...);
+  }
+  return region;
+}
+/// The innermost of b, of the builders that a region captured from, and of branches.
+constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
+  builder* const first = b;
+  for (const auto& c : captures) b = builder::inner(b, c.from.tape);
+  if (first->of_constants()) b->adopt(*first);
+  return &b->at_work();
+}
+
+/// Regions of one entry that captured different values: each gets all of them, as its first inputs.
+class regions_of_one_entry {
+ public:
+  vec<tape> bodies;
+  vec<traced_ref> captures;
+
+  template <class... R>
+  constexpr explicit regions_of_one_entry(const R&... regions) {
+    (collect(regions.captures), ...);
+    (add(regions.body, regions.captures), ...);
+  }
+  /// The captured values and the leaves of x... on b.
+  template <class... X>
+  constexpr vec<int> operands(builder& b, const X&... x) const {
+    vec<int> ids;
+    for (const auto& c : captures) ids.push_back(emit::resolve(b, c, {}));
+    ids.append(leaves_on(b, x...));
+    return ids;
+  }
+
+ private:
+  static constexpr bool same(const traced_ref& a, const traced_ref& b) { return a.from.tape == b.from.tape && a.id == b.id; }
+  constexpr void collect(const vec<traced_ref>& own) {
+    for (const auto& c : own) {
+      bool known = false;
+      for (const auto& k : captures) known = known || same(c, k);
+      if (!known) captures.push_back(c);
+    }
+  }
+  constexpr void add(tape body, const vec<traced_ref>& own) {
+    const int explicit_inputs = body.inputs.size() - own.size();
+    vec<int> inputs;
+    for (const auto& c : captures) {
+      int id = -1;
+      for (int i = 0; i < own.size(); ++i)
+        if (same(own[i], c)) id = body.inputs[explicit_inputs + i];
+      if (id < 0) {
+        id = body.values.size();
+        body.values.push_back(c.from.tape->type(c.id));
+      }
+      inputs.push_back(id);
+    }
+    for (int i = 0; i < explicit_inputs; ++i) inputs.push_back(body.inputs[i]);
+    body.inputs = inputs;
+    bodies.push_back(body);
+  }
+};
+
+}  // namespace drx::detail
