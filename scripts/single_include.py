@@ -14,7 +14,7 @@ HEAD = """// drx in one file: what <drx/drx.hpp> includes. It traces, checks, di
 // the library. Made by scripts/single_include.py from include/drx; see LICENSE.
 """
 INCLUDED = re.compile(r"\s*#\s*include\s*(<[^>]+>)")
-CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b\s*(.*)")
+CONDITION = re.compile(r"\s*#\s*(if|ifdef|ifndef|endif)\b")
 LITERAL_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\])*"|(?<!\w)\'(?:\\.|[^\'\\])*\'|//.*')
 
 
@@ -27,11 +27,10 @@ def without_comments(text):
 
 
 class Inliner:
-    """The text of headers in the order in which a compiler sees it, each once. Of all macros it knows DRX_CATALOGUE only, by which a
-    primitive's header tells whether it is included by itself (include/drx/primitives/emit.hpp)."""
+    """The text of headers in the order in which a compiler sees it, each once."""
 
     def __init__(self):
-        self.once, self.under_condition, self.system, self.catalogue, self.out = set(), set(), set(), False, []
+        self.once, self.under_condition, self.system, self.out = set(), set(), set(), []
 
     def add(self, header, under_condition=False):
         if header in self.once:
@@ -40,30 +39,15 @@ class Inliner:
             return
         if under_condition:
             self.under_condition.add(header)
-        conditions = []  # of those that are open: whether its lines count, or None where the compiler decides
+        depth = 0  # of the conditions around a line, which the compiler decides
         for line in without_comments((INCLUDE / header).read_text()):
             if condition := CONDITION.match(line):
-                word, of = condition[1], condition[2].strip()
-                if word in ("if", "ifdef", "ifndef"):
-                    known = word != "if" and of == "DRX_CATALOGUE"
-                    conditions.append(self.catalogue == (word == "ifdef") if known else None)
-                    if known:
-                        continue
-                elif conditions[-1] is not None:
-                    if word == "else":
-                        conditions[-1] = not conditions[-1]
-                    else:
-                        conditions.pop()
-                    continue
-                elif word == "endif":
-                    conditions.pop()
-            if False in conditions:
-                continue
-            decided_later = under_condition or None in conditions
+                depth += condition[1].startswith("if") - (condition[1] == "endif")
+            decided_later = under_condition or depth > 0
             if re.match(r"\s*#\s*pragma once", line):
                 self.once.add(header)
-            elif re.match(r"\s*#\s*(define|undef)\s+DRX_CATALOGUE\b", line):
-                self.catalogue = "define" in line
+            elif re.match(r"\s*#\s*pragma GCC system_header", line):
+                continue  # of that header only
             elif found := INCLUDED.match(line):
                 target = found[1].strip("<>")
                 if target.startswith("drx/"):

@@ -7,6 +7,7 @@
 #include <drx/meta/names.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/scalar/differentiate.hpp>
+#include <drx/scalar/math.hpp>
 
 #if !defined(__CUDACC__)
 #include <drx/scalar/pack.hpp>

@@ -4,6 +4,7 @@
 
 #include <drx/primitives/arithmetic.hpp>
 #include <drx/primitives/broadcast.hpp>
+#include <drx/primitives/cast.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/indexing.hpp>
 #include <drx/primitives/map.hpp>
