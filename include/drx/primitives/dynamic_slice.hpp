@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/indexing.hpp>
+#include <drx/primitives/layout.hpp>
 #include <drx/primitives/slice.hpp>
 #include <drx/tracing/values.hpp>
 

@@ -6,6 +6,7 @@
 #include <drx/primitives/cast.hpp>
 #include <drx/primitives/constant.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/layout.hpp>
 #include <drx/primitives/where.hpp>
 #include <drx/scalar/threefry.hpp>
 #include <drx/tracing/values.hpp>

@@ -1,7 +1,7 @@
 // What a primitive's view says of an entry, it also says of the entry frozen; and what it says, make() writes.
 #include <doctest/doctest.h>
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 #include <drx/tape/frozen.hpp>
 
 using namespace drx;
