@@ -1872,7 +1872,7 @@ constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_in
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p);
 constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
 
-constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
+constexpr int constant_like(builder& b, int x, double number);
 
 constexpr int accumulate(builder& b, int x, int y);
 
@@ -1883,6 +1883,15 @@ constexpr int repeated(builder& b, int x, std::int64_t n);
 
 constexpr int first_axes_exchanged(builder& b, int x);
 
+}
+
+namespace drx {
+namespace emit {
+constexpr int constant_of(builder& b, const traced_ref& r, const abstract_value& type);
+}
+namespace detail {
+constexpr tape with_broadcasts_inside(tape t);
+}
 }
 
 #include <bit>
@@ -2082,39 +2091,9 @@ constexpr bool is_constant(const builder& b, int id, double& number) {
   return true;
 }
 
-constexpr int written_on(builder& b, const traced_ref& r) {
-  b.adopt(*r.from.tape);
-  const tape& t = r.from.tape->result();
-  vec<bool> needed(t.values.size(), false);
-  needed[r.id] = true;
-  bool has_regions = false;
-  for (int i = t.entries.size() - 1; i >= 0; --i) {
-    const entry& e = t.entries[i];
-    bool any = false;
-    for (int result : e.results) any = any || needed[result];
-    if (!any) continue;
-    for (int o : e.operands) needed[o] = true;
-    for (int result : e.results) needed[result] = true;
-    has_regions = has_regions || !e.regions.empty();
-  }
-  builder* const to = has_regions ? &b.around_loops() : &b;
-  int id = r.id;
-  if (to != r.from.tape) {
-    rewriter w(*to, t, {});
-    w.write([&](const entry& e) {
-      if (!needed[e.results[0]]) return vec<int>();
-      return to->add_shared(e, w.operands(e));
-    });
-    id = w.names[r.id];
-  }
-  return to == &b ? id : b.capture({{to}, id, traced_ref::kind::value});
-}
-
-constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& type) {
+constexpr int constant_like(builder& b, int x, double number) { return constant(b, b.type(x), number); }
+constexpr int constant_of(builder& b, const traced_ref& r, const abstract_value& type) {
   switch (r.what) {
-    case traced_ref::kind::value:
-      if (r.from.tape == &b) return r.id;
-      return r.from.tape->of_constants() ? written_on(b, r) : b.capture(r);
     case traced_ref::kind::splat: return constant(b, type, r.from.number);
     case traced_ref::kind::iota: return iota(b, type, r.id);
     case traced_ref::kind::identity: return identity(b, type);
@@ -2241,6 +2220,121 @@ template <Reported A> reported operator!(const A&);
 #undef DRX_SILENT_OF_TYPE
 #undef DRX_SILENT_OF_TYPES
 #undef DRX_SILENT_OPERATOR
+
+namespace drx::emit {
+
+constexpr int written_on(builder& b, const traced_ref& r) {
+  b.adopt(*r.from.tape);
+  const tape& t = r.from.tape->result();
+  vec<bool> needed(t.values.size(), false);
+  needed[r.id] = true;
+  bool has_regions = false;
+  for (int i = t.entries.size() - 1; i >= 0; --i) {
+    const entry& e = t.entries[i];
+    bool any = false;
+    for (int result : e.results) any = any || needed[result];
+    if (!any) continue;
+    for (int o : e.operands) needed[o] = true;
+    for (int result : e.results) needed[result] = true;
+    has_regions = has_regions || !e.regions.empty();
+  }
+  builder* const to = has_regions ? &b.around_loops() : &b;
+  int id = r.id;
+  if (to != r.from.tape) {
+    rewriter w(*to, t, {});
+    w.write([&](const entry& e) {
+      if (!needed[e.results[0]]) return vec<int>();
+      return to->add_shared(e, w.operands(e));
+    });
+    id = w.names[r.id];
+  }
+  return to == &b ? id : b.capture({{to}, id, traced_ref::kind::value});
+}
+
+constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& type) {
+  if (r.what != traced_ref::kind::value) return constant_of(b, r, type);
+  if (r.from.tape == &b) return r.id;
+  return r.from.tape->of_constants() ? written_on(b, r) : b.capture(r);
+}
+
+}
+
+namespace drx::detail {
+
+template <class X>
+constexpr traced_ref ref_of(const X& x) {
+  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  traced_ref r;
+  structure<X>::refs(x, &r);
+  return r;
+}
+
+template <class X>
+struct leaf_refs {
+  traced_ref ref[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
+  constexpr explicit leaf_refs(const X& x) {
+    if (!std::is_constant_evaluated()) throw error::not_traced{};
+    structure<X>::refs(x, ref);
+  }
+  constexpr builder* innermost() const {
+    builder* b = nullptr;
+    for (int i = 0; i < leaf_count<X>; ++i)
+      if (ref[i].what == traced_ref::kind::value) b = builder::inner(b, ref[i].from.tape);
+    return b;
+  }
+  constexpr vec<int> on(builder& b) const {
+    constexpr leaf_types<X> types;
+    vec<int> ids;
+    for (int i = 0; i < leaf_count<X>; ++i) ids.push_back(emit::resolve(b, ref[i], types[i]));
+    return ids;
+  }
+};
+
+template <class... X>
+constexpr builder& common_tape(const leaf_refs<X>&... refs) {
+  builder* b = nullptr;
+  ((b = builder::inner(b, refs.innermost())), ...);
+  return builder::or_of_constants(b)->at_work();
+}
+
+template <class... R>
+constexpr builder& tape_of(const R&... refs) {
+  builder* b = nullptr;
+  ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.from.tape) : b), ...);
+  return builder::or_of_constants(b)->at_work();
+}
+template <class... X>
+constexpr builder* meeting_builder(const X&... x) {
+  builder* b = nullptr;
+  ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
+  return builder::or_of_constants(b);
+}
+template <class... X>
+constexpr vec<int> leaves_on(builder& b, const X&... x) {
+  vec<int> ids;
+  (ids.append(leaf_refs<X>(x).on(b)), ...);
+  return ids;
+}
+
+constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
+template <class X>
+constexpr traced_t<X> bound(builder& b, const vec<int>& ids, int first = 0) {
+  traced_ref r[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
+  for (int i = 0; i < leaf_count<X>; ++i) r[i] = at(b, ids[first + i]);
+  return structure<X>::bind(r);
+}
+
+template <class A>
+constexpr int id_on(builder& b, const A& x) {
+  return emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape});
+}
+template <class R, class A, class Emit>
+constexpr R unary(const A& x, Emit emit_entry) {
+  builder& b = tape_of(ref_of(x));
+  return R(at(b, emit_entry(b, emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape}))));
+}
+
+}
 
 namespace drx {
 namespace prim {
@@ -2405,14 +2499,6 @@ template <class A, class B>
 using common_element = typename common_element_of<A, B>::type;
 
 template <class X>
-constexpr traced_ref ref_of(const X& x) {
-  if (!std::is_constant_evaluated()) throw error::not_traced{};
-  traced_ref r;
-  structure<X>::refs(x, &r);
-  return r;
-}
-
-template <class X>
 traced_ref elements_of(const X& x) {
   traced_ref r;
   if constexpr (Literal<X>) {
@@ -2422,14 +2508,6 @@ traced_ref elements_of(const X& x) {
   }
   return r;
 }
-
-template <class... R>
-constexpr builder& tape_of(const R&... refs) {
-  builder* b = nullptr;
-  ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.from.tape) : b), ...);
-  return builder::or_of_constants(b)->at_work();
-}
-constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
 
 struct host_evaluation final : evaluation {
   using evaluation::evaluation;
@@ -2720,920 +2798,98 @@ Why minimum(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a
 
 }
 
-#include <cmath>
-
-namespace drx::math {
-
-inline constexpr double sin_limit = 131072;
-template <std::floating_point T>
-DRX_INLINE bool within_sin_limit(T x) {
-  return std::fabs(x) <= T(sin_limit);
-}
-
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-
-#define DRX_FORWARD(name)          \
-  template <std::floating_point T> \
-  DRX_INLINE T name(T x) {         \
-    return std::name(x);           \
-  }
-DRX_FORWARD(exp) DRX_FORWARD(exp2) DRX_FORWARD(expm1) DRX_FORWARD(log) DRX_FORWARD(log1p) DRX_FORWARD(tanh)
-DRX_FORWARD(sin) DRX_FORWARD(cos) DRX_FORWARD(tan)
-#undef DRX_FORWARD
-template <std::floating_point T>
-DRX_INLINE T sin_near(T x) {
-  return std::sin(x);
-}
-template <std::floating_point T>
-DRX_INLINE T cos_near(T x) {
-  return std::cos(x);
-}
-template <std::floating_point T>
-DRX_INLINE T tan_near(T x) {
-  return std::tan(x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T sigmoid_begin(T x) {
-  return std::exp(-std::fabs(x));
-}
-template <std::floating_point T>
-DRX_INLINE T sigmoid_end(T z, T x) {
-  return (x < 0 ? z : T(1)) / (1 + z);
-}
-template <std::floating_point T>
-DRX_INLINE T sigmoid(T x) {
-  return sigmoid_end(sigmoid_begin(x), x);
-}
-template <std::floating_point T>
-DRX_INLINE T tanh_begin(T x) {
-  return std::tanh(x);
-}
-template <std::floating_point T>
-DRX_INLINE T tanh_end(T y, T) {
-  return y;
-}
-
-#else
-
-namespace detail {
-
-template <class T>
-struct format;
-
-template <>
-struct format<float> {
-  using bits = std::uint32_t;
-  static constexpr int mantissa = 23;
-  static constexpr bits bias = 127;
-  static constexpr float magic = 0x1.8p23f;
-  static constexpr float ln2_hi = 0x1.62ep-1f, ln2_lo = 0x1.0bfbe8p-15f;
-  static constexpr float exp_min = -104, exp_max = 89, expm1_min = -18, tanh_max = 10;
-};
-
-template <>
-struct format<double> {
-  using bits = std::uint64_t;
-  static constexpr int mantissa = 52;
-  static constexpr bits bias = 1023;
-  static constexpr double magic = 0x1.8p52;
-  static constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
-  static constexpr double exp_min = -746, exp_max = 710, expm1_min = -38, tanh_max = 20;
-};
-
-template <class T>
-using bits_t = typename format<T>::bits;
-
-template <class To, class From>
-DRX_INLINE constexpr To cast(From x) {
-  return __builtin_bit_cast(To, x);
-}
-
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
-[[gnu::used]] inline std::uint32_t no_bits_of_float = 0;
-[[gnu::used]] inline std::uint64_t no_bits_of_double = 0;
-template <class T>
-DRX_INLINE T as_rounded(T x) {
-  if constexpr (std::same_as<T, float>) return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
-  else return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
-}
-#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && defined(__x86_64__)
-template <class T>
-DRX_INLINE T as_rounded(T x) {
-  return __arithmetic_fence(x);
-}
-#else
-template <class T>
-DRX_INLINE T as_rounded(T x) {
-  return x;
-}
-#endif
-
-template <class T>
-DRX_INLINE constexpr T blend(bits_t<T> mask, T yes, T no) {
-  using U = bits_t<T>;
-  return cast<T>((cast<U>(yes) & mask) | (cast<U>(no) & ~mask));
-}
-template <class T>
-DRX_INLINE constexpr T select(bool condition, T yes, T no) {
-  return blend(bits_t<T>{0} - static_cast<bits_t<T>>(condition), yes, no);
-}
-
-template <class T>
-inline constexpr bits_t<T> sign_bit = bits_t<T>{1} << (sizeof(T) * 8 - 1);
-
-template <class T>
-DRX_INLINE constexpr T magnitude(T x) {
-  return cast<T>(cast<bits_t<T>>(x) & ~sign_bit<T>);
-}
-
-template <class T>
-DRX_INLINE constexpr T with_sign_of(T x, T sign) {
-  return cast<T>((cast<bits_t<T>>(x) & ~sign_bit<T>) | (cast<bits_t<T>>(sign) & sign_bit<T>));
-}
-template <class T>
-DRX_INLINE constexpr T clamp(T x, T low, T high) {
-  x = select(x < low, low, x);
-  return select(x > high, high, x);
-}
-
-template <class T>
-DRX_INLINE T fma(T a, T b, T c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  if constexpr (std::same_as<T, float>) return __builtin_fmaf(a, b, c);
-  else return __builtin_fma(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
-template <class T>
-DRX_INLINE T horner(T, T c) {
-  return c;
-}
-template <class T, class... C>
-DRX_INLINE T horner(T x, T c0, T c1, C... c) {
-  return fma(x, horner(x, c1, c...), c0);
-}
-
-template <class T>
-DRX_INLINE T exp_series(T r) {
-  if constexpr (std::same_as<T, float>)
-    return horner(r, 0.50000000465f, 0.16666666818f, 0.04166635416f, 0.00833327289f, 0.00139410504f, 0.00019914261f);
-  else
-    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367, 0.0013888888888866657868,
-                  0.00019841269886266287934, 0.000024801587360873566846, 2.7557244061778923815e-6, 2.7557242510008704365e-7,
-                  2.5109090490605079179e-8, 2.0924515921565005393e-9);
-}
-
-template <class T>
-struct exp_parts {
-  T r, lost;
-  bits_t<T> n;
-};
-
-template <class T>
-DRX_INLINE exp_parts<T> exp_split(T x) {
-  using F = format<T>;
-  const T rounded = as_rounded(fma(x, T(1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
-  const T exact = as_rounded(fma(n, -F::ln2_hi, x)), r = as_rounded(fma(n, -F::ln2_lo, exact));
-  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
-}
-
-template <class T>
-DRX_INLINE T scaled(T y, bits_t<T> n) {
-  using F = format<T>;
-  const bits_t<T> both = n + 2 * F::bias, half = both >> 1;
-  return as_rounded(y * cast<T>(half << F::mantissa)) * cast<T>((both - half) << F::mantissa);
-}
-
-template <class T>
-DRX_INLINE T exp_join(T r, bits_t<T> n) {
-  return scaled(1 + fma(r * r, exp_series(r), r), n);
-}
-
-template <class T>
-DRX_INLINE T half_expm1(T x) {
-  using F = format<T>;
-  const exp_parts<T> e = exp_split(x);
-  const T q = e.r + fma(e.r * e.r, exp_series(e.r), e.lost);
-  const T scale = cast<T>((e.n + (F::bias - 1)) << F::mantissa);
-  return fma(scale, q, as_rounded(scale - T(0.5)));
-}
-
-template <class T>
-DRX_INLINE T half_expm1_twice(T x) {
-  using F = format<T>;
-  const T rounded = as_rounded(fma(x, T(2 * 1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
-  const T exact = as_rounded(fma(n, -F::ln2_hi / 2, x)), r = as_rounded(fma(n, -F::ln2_lo / 2, exact));
-  const T r2 = r * r;
-  T q;
-  if constexpr (std::same_as<T, float>) {
-    q = fma(r2, horner(r, 0.99999996266f, 0.66666170738f, 0.33333763136f, 0.13386634875f, 0.044423991728f), r);
-  } else {
-    const T r4 = r2 * r2;
-    const T low = fma(r2, horner(r, 0.3333333333333336, 0.13333333333314526), horner(r, 1.0, 0.6666666666666671));
-    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405), horner(r, 0.04444444444437331, 0.012698412727210425));
-    const T high = horner(r, 0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06);
-    q = r + fma(r2, fma(r4, fma(r4, high, middle), low), as_rounded(fma(n, -F::ln2_lo / 2, as_rounded(exact - r))));
-  }
-  const T scale = cast<T>((cast<bits_t<T>>(rounded) << F::mantissa) + (F::bias << F::mantissa));
-  return fma(scale, q, as_rounded(fma(scale, T(0.5), T(-0.5))));
-}
-
-template <class T>
-struct log_parts {
-  T k, m;
-};
-
-template <class T>
-DRX_INLINE log_parts<T> log_split(T x) {
-  using F = format<T>;
-  using U = bits_t<T>;
-  constexpr U one = F::bias << F::mantissa, root = cast<U>(T(0.70710678118654752440));
-  constexpr T integers = T(U{1} << F::mantissa);
-  const U shifted = cast<U>(x) + (one - root);
-  const T k = cast<T>((shifted >> F::mantissa) | cast<U>(integers)) - (integers + T(F::bias));
-  return {k, cast<T>((shifted & ((U{1} << F::mantissa) - 1)) + root)};
-}
-
-template <class T>
-DRX_INLINE T log_join(T k, T f, T correction) {
-  using F = format<T>;
-  const T s = f / (2 + f), z = s * s, half_f = T(0.5) * f;
-  T p;
-  if constexpr (std::same_as<T, float>) p = horner(z, 0.66666665641f, 0.40000336202f, 0.28537239477f, 0.23583547261f);
-  else
-    p = horner(z, 0.66666666666667348919, 0.39999999999411108185, 0.28571428743260394297, 0.22222198476120887193,
-               0.18183569737550058136, 0.15313903190358410786, 0.14797509333985994349);
-  const T tail = as_rounded(fma(s, fma(half_f, f, z * p), fma(k, F::ln2_lo, correction)));
-  return fma(k, F::ln2_hi, f - fma(half_f, f, -tail));
-}
-
-template <class T>
-DRX_INLINE T log_special(T result, T x) {
-  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  return select(x > 0, select(x < inf, result, x), select(x == 0, -inf, select(x < 0, nan, x)));
-}
-
-template <class T>
-struct quadrant {
-  T r, tail;
-  bits_t<T> n;
-};
-
-template <class T>
-DRX_INLINE quadrant<T> reduce_quadrant(T x) {
-  using F = format<T>;
-  constexpr double p1 = 0x1.921fb544p+0, p2 = 0x1.0b4611a6p-34, p3 = 0x1.3198a2ep-69, p4 = 0x1.b839a252049c1p-104;
-  const T rounded = as_rounded(fma(x, T(0.63661977236758134308), F::magic));
-  const bits_t<T> n = cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic);
-  const double m = static_cast<double>(as_rounded(rounded - F::magic));
-  const double r1 = as_rounded(fma(-m, p1, static_cast<double>(x)));
-  if constexpr (std::same_as<T, float>) {
-    const double r = fma(-m, p2 + p3, r1);
-    return {static_cast<float>(r), static_cast<float>(r - static_cast<double>(static_cast<float>(r))), n};
-  } else {
-    const double r2 = as_rounded(fma(-m, p2, r1)), e2 = as_rounded(fma(-m, p2, as_rounded(r1 - r2)));
-    const double r3 = as_rounded(fma(-m, p3, r2)), e3 = as_rounded(fma(-m, p3, as_rounded(r2 - r3)));
-    const double tail = as_rounded(fma(-m, p4, e2 + e3));
-    const double r = as_rounded(r3 + tail);
-    return {r, as_rounded(as_rounded(r3 - r) + tail), n};
-  }
-}
-
-template <class T>
-struct turned {
-  T s, c, tail;
-  bits_t<T> n;
-};
-
-template <class T>
-DRX_INLINE turned<T> sin_and_cos(T x) {
-  const quadrant<T> q = reduce_quadrant(x);
-  const T r = q.r, z = r * r;
-  const T w = as_rounded(fma(z, T(-0.5), T(1))), lost = as_rounded(fma(z, T(-0.5), as_rounded(1 - w)));
-  T s, c;
-  if constexpr (std::same_as<T, float>) {
-    s = fma(z * r, horner(z, -0.16666666637f, 0.00833332889f, -0.00019839176f, 2.71681066e-6f), r);
-    c = w + fma(z, z * horner(z, 0.041666666615f, -0.00138888831f, 0.0000247993504f, -2.71963075e-7f), lost);
-  } else {
-    s = r + fma(z * r, horner(z, -0.16666666666666666633, 0.0083333333333333200142, -0.00019841269841251921357,
-                              2.755731921255484031e-6, -2.5052104485247256891e-8, 1.6058312335166117827e-10,
-                              -7.5760102737155167729e-13), q.tail);
-    c = w + fma(z, z * horner(z, 0.041666666666666666598, -0.0013888888888888870274, 0.000024801587301568093161,
-                              -2.7557319213922533876e-7, 2.087675404090272368e-9,
-                              -1.1470256608904354318e-11, 4.7364675287465584959e-14), fma(-r, q.tail, lost));
-  }
-  return {s, c, std::same_as<T, float> ? q.tail : T(0), q.n};
-}
-
-template <class T>
-DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
-  using U = bits_t<T>;
-  const turned<T> t = sin_and_cos(x);
-  const U n = t.n + turn;
-  const T unsigned_result = blend(U{0} - (n & 1), t.c, t.s);
-  return cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
-}
-
-template <class T>
-DRX_INLINE T in_sin_limit(T x, T result) {
-  return select(magnitude(x) <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
-}
-
-}
-
-template <std::floating_point T>
-DRX_INLINE T exp(T x) {
-  using F = detail::format<T>;
-  const auto e = detail::exp_split(detail::clamp(x, F::exp_min, F::exp_max));
-  return detail::exp_join(e.r, e.n);
-}
-
-template <std::floating_point T>
-DRX_INLINE T exp2(T x) {
-  using F = detail::format<T>;
-  x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
-  const T rounded = detail::as_rounded(x + F::magic), r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
-  using U = detail::bits_t<T>;
-  return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
-}
-
-template <std::floating_point T>
-DRX_INLINE T expm1(T x) {
-  using F = detail::format<T>;
-  const T result = 2 * detail::half_expm1(detail::clamp(x, F::expm1_min, F::exp_max));
-  return detail::select(detail::magnitude(x) < std::numeric_limits<T>::epsilon() / 4, x, result);
-}
-
-template <std::floating_point T>
-DRX_INLINE T log(T x) {
-  using F = detail::format<T>;
-  const bool subnormal = x < std::numeric_limits<T>::min();
-  constexpr T lift = F::mantissa + 2, scale = T(std::uint64_t{1} << (F::mantissa + 2));
-  const auto [k, m] = detail::log_split(detail::select(subnormal, x * scale, x));
-  return detail::log_special(detail::log_join(k - detail::select(subnormal, lift, T(0)), m - 1, T(0)), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T log1p(T x) {
-  const T u = detail::as_rounded(1 + x);
-  const auto [k, m] = detail::log_split(u);
-  const T lost = detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));
-  const bool near = k == 0;
-  const T f = detail::select(near, x, m - 1), correction = detail::select(near, T(0), lost / u);
-  return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T tanh_begin(T x) {
-  const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;
-  return detail::half_expm1_twice(detail::select(a > limit, limit, a));
-}
-template <std::floating_point T>
-DRX_INLINE T tanh_end(T h, T x) {
-  const T m = detail::select(h < 1, h, T(1));
-  return detail::with_sign_of(detail::fma(-m, m / (h + 1), m), x);
-}
-template <std::floating_point T>
-DRX_INLINE T tanh(T x) {
-  return tanh_end(tanh_begin(x), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T sigmoid_begin(T x) {
-  return drx::math::exp(-detail::magnitude(x));
-}
-template <std::floating_point T>
-DRX_INLINE T sigmoid_end(T z, T x) {
-  const T quotient = detail::select(x < 0, z, T(1)) / (1 + z);
-  return detail::select(x < 0, detail::fma(-z, quotient, z), quotient);
-}
-template <std::floating_point T>
-DRX_INLINE T sigmoid(T x) {
-  return sigmoid_end(sigmoid_begin(x), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T sin_near(T x) {
-  using U = detail::bits_t<T>;
-  const T result = detail::sin_turned(detail::magnitude(x), U{0});
-  return detail::cast<T>(detail::cast<U>(result) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
-}
-
-template <std::floating_point T>
-DRX_INLINE T cos_near(T x) {
-  return detail::sin_turned(detail::magnitude(x), detail::bits_t<T>{1});
-}
-
-template <std::floating_point T>
-DRX_INLINE T tan_near(T x) {
-  using U = detail::bits_t<T>;
-  const T a = detail::magnitude(x);
-  const detail::turned<T> t = detail::sin_and_cos(a);
-  const U odd = U{0} - (t.n & 1);
-  const T quotient = detail::blend(odd, t.c, t.s) / detail::blend(odd, t.s, t.c);
-  const T turned = detail::cast<T>(detail::cast<U>(quotient) ^ (odd & detail::sign_bit<T>));
-  const T exact = detail::fma(t.tail, detail::fma(turned, turned, T(1)), turned);
-  return detail::cast<T>(detail::cast<U>(exact) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
-}
-
-template <std::floating_point T>
-DRX_INLINE T sin(T x) {
-  return detail::in_sin_limit(x, sin_near(x));
-}
-template <std::floating_point T>
-DRX_INLINE T cos(T x) {
-  return detail::in_sin_limit(x, cos_near(x));
-}
-template <std::floating_point T>
-DRX_INLINE T tan(T x) {
-  return detail::in_sin_limit(x, tan_near(x));
-}
-
-#endif
-
-template <std::floating_point T>
-DRX_INLINE T azmul(T x, T y) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return x == 0 || y == 0 ? T(0) : x * y;
-#else
-  return detail::select((x != 0) & (y != 0), x * y, T(0));
-#endif
-}
-template <std::floating_point T>
-DRX_INLINE T azdiv(T x, T y) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return x == 0 ? T(0) : x / y;
-#else
-  return detail::select(x != 0, x / y, T(0));
-#endif
-}
-
-template <std::floating_point T>
-DRX_INLINE T abs(T x) {
-  return std::fabs(x);
-}
-template <std::floating_point T>
-DRX_INLINE T sqrt(T x) {
-  return std::sqrt(x);
-}
-template <std::floating_point T>
-DRX_INLINE T rsqrt(T x) {
-  return 1 / std::sqrt(x);
-}
-template <std::floating_point T>
-DRX_INLINE T floor(T x) {
-  return std::floor(x);
-}
-template <std::floating_point T>
-DRX_INLINE T ceil(T x) {
-  return std::ceil(x);
-}
-template <std::floating_point T>
-DRX_INLINE T trunc(T x) {
-  return std::trunc(x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T sin_of_any(T x) {
-  return within_sin_limit(x) ? drx::math::sin(x) : std::sin(x);
-}
-template <std::floating_point T>
-DRX_INLINE T cos_of_any(T x) {
-  return within_sin_limit(x) ? drx::math::cos(x) : std::cos(x);
-}
-template <std::floating_point T>
-DRX_INLINE T tan_of_any(T x) {
-  return within_sin_limit(x) ? drx::math::tan(x) : std::tan(x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T fma(T x, T y, T z) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return std::fma(x, y, z);
-#else
-  return detail::fma(x, y, z);
-#endif
-}
-template <std::floating_point T>
-DRX_INLINE T round(T x) {
-  return std::nearbyint(x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T pow(T x, T y) {
-  return std::pow(x, y);
-}
-template <std::floating_point T>
-DRX_INLINE T fmod(T x, T y) {
-  return std::fmod(x, y);
-}
-
-}
-
-namespace drx {
-namespace detail {
-constexpr bool is_finite(double x) { return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max(); }
-}
-namespace prim {
-namespace rows {
-
-struct azmul : same_type, on_floating, singular_value {
-  static constexpr const char* name = "azmul";
-  static constexpr int arity = 2;
-  template <class T>
-  DRX_INLINE static T apply(T x, T y) { return math::azmul(x, y); }
-  template <class T>
-  static T reference(T x, T y) { return x == 0 || y == 0 ? T(0) : x * y; }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    return emit::times(b, t, s.operands[1 - i]);
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
-    for (int i = 0; i < 2; ++i) {
-      double c = 0;
-      if (!emit::is_constant(b, o[i], c)) continue;
-      if (c == 0) return o[i];
-      if (detail::is_finite(c)) return emit::mul(b, o[0], o[1]);
-    }
-    return -1;
-  }
-};
-struct azdiv : same_type, on_floating, singular_value {
-  static constexpr const char* name = "azdiv";
-  static constexpr int arity = 2;
-  template <class T>
-  DRX_INLINE static T apply(T x, T y) { return math::azdiv(x, y); }
-  template <class T>
-  static T reference(T x, T y) { return x == 0 ? T(0) : x / y; }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    if (i == 0) return emit::azdiv(b, t, s.operands[1]);
-    return emit::neg(b, emit::azdiv(b, emit::azmul(b, t, s.results[0]), s.operands[1]));
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
-    double x = 0, y = 0;
-    if (emit::is_constant(b, o[0], x)) return x == 0 ? o[0] : emit::div(b, o[0], o[1]);
-    return emit::is_constant(b, o[1], y) && y != 0 && detail::is_finite(y) ? emit::div(b, o[0], o[1]) : -1;
-  }
-};
-
-}
-
-inline constexpr primitive azmul = elementwise_primitive<rows::azmul>();
-inline constexpr primitive azdiv = elementwise_primitive<rows::azdiv>();
-inline constexpr primitive mul_in_doubt = [] {
-  primitive p = azmul;
-  p.name = "mul?";
-  return p;
-}();
-template <> struct row_of<&azmul> : rows::azmul {};
-template <> struct row_of<&mul_in_doubt> : rows::azmul {};
-template <> struct row_of<&azdiv> : rows::azdiv {};
-}
-
-namespace emit {
-constexpr int azmul(builder& b, int x, int y) { return b.add1(prim::azmul, {x, y}); }
-constexpr int azdiv(builder& b, int x, int y) { return b.add1(prim::azdiv, {x, y}); }
-constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_in_doubt, {t, d}); }
-}
-}
-
 namespace drx {
 namespace prim::rules {
-struct cast {
-  struct view {
-    dtype type;
-    constexpr explicit view(dtype to) : type(to) {}
-    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {static_cast<std::int64_t>(type)};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    return {t.operands[0].with_type(view(t.attrs).type)};
-  }
+struct broadcast {
+  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].placed_at(t.attrs.placement)}; }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool floats = is_floating(view(s.e).type);
-    return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+    return {t[0] == zero_tangent ? zero_tangent : emit::broadcast(s.b, t[0], s.e.attrs.placement)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    const dtype from = s.b.type(s.operands[0]).type;
-    return {ct[0] == zero_tangent || !is_floating(from) ? zero_tangent : emit::cast(s.b, ct[0], from)};
+    return {ct[0] == zero_tangent ? zero_tangent : emit::reduce_sum(s.b, ct[0], s.e.attrs.placement)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+    return {emit::broadcast(s.b, s.operands[0], s.e.attrs.placement)};
   }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const dtype to = view(a).type;
-    if (b.type(o[0]).type == to) return o[0];
-    double x = 0;
-    if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
-    return -1;
-  }
-  static std::string print(const attributes& a) { return name_of(view(a).type); }
+  static std::string print(const attributes& a) { return std::string(a.placement->name); }
   static void evaluate(evaluation& v) {
-    visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
-      visit_dtype(v.out[0].type.type, [&]<class To>(To) {
-        for (std::int64_t i = 0; i < v.out[0].size(); ++i)
-          v.out[0].data<To>()[i] = convert<To>(v.in[0]->data<From>()[i]);
-      });
-    });
-  }
-  template <class To, class From>
-  DRX_FN static constexpr To convert(From x) {
-    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
-      constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2;
-      constexpr To highest = static_cast<To>(~(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)));
-      return x != x ? To(0) : x <= low ? static_cast<To>(-highest - 1) : x >= -low ? highest : static_cast<To>(x);
-    } else if constexpr (std::is_same_v<To, bool>) {
-      return x != From(0);
-    } else {
-      return static_cast<To>(x);
-    }
+    v.out[0].members.assign(static_cast<std::size_t>(v.members(v.e.attrs.placement)), *v.in[0]);
   }
 };
-struct stop_gradient {
-  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0]}; }
-  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
-};
-}
-
-namespace prim {
-inline constexpr primitive cast{.name = "cast",
-                                .type = rules::cast::type,
-                                .jvp = rules::cast::jvp,
-                                .vjp = rules::cast::vjp,
-                                .batch = rules::cast::batch,
-                                .simplify = rules::cast::simplify,
-                                .print = rules::cast::print,
-                                .evaluate = rules::cast::evaluate};
-inline constexpr primitive stop_gradient{.name = "stop_gradient",
-                                         .type = rules::stop_gradient::type,
-                                         .jvp = rules::stop_gradient::jvp,
-                                         .vjp = rules::stop_gradient::vjp,
-                                         .batch = rules::cast::batch,
-                                         .evaluate = rules::stop_gradient::evaluate};
-}
-
-namespace emit {
-constexpr int cast(builder& b, int x, dtype type) {
-  return b.add1(prim::cast, {x}, prim::rules::cast::view(type).make());
-}
-}
-
-namespace detail {
-template <class R, class A, class Emit>
-constexpr R unary(const A& x, Emit emit_entry) {
-  builder& b = tape_of(ref_of(x));
-  return R(at(b, emit_entry(b, emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape}))));
-}
-}
-
-template <Element T, class A>
-  requires(Array<A>)
-constexpr auto cast(const A& x) {
-  return detail::unary<array_of<T, shape_of<A>>>(x, [](builder& b, int id) { return emit::cast(b, id, dtype_of<T>); });
-}
-template <class A>
-  requires(Array<A>)
-constexpr A stop_gradient(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::stop_gradient, {id}); });
-}
-template <class T, class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct comparison : boolean_result, not_differentiable {
-  static constexpr int arity = 2;
-  static constexpr bool accepts(dtype, int) { return true; }
-};
-struct equal : comparison {
-  static constexpr const char* name = "equal";
-  template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x == y; }
-  template <class T>
-  static bool reference(T x, T y) { return x == y; }
-};
-struct less : comparison {
-  static constexpr const char* name = "less";
-  template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x < y; }
-  template <class T>
-  static bool reference(T x, T y) { return x < y; }
-};
-struct less_equal : comparison {
-  static constexpr const char* name = "less_equal";
-  template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x <= y; }
-  template <class T>
-  static bool reference(T x, T y) { return x <= y; }
-};
-
-struct logical : boolean_result, not_differentiable {
-  static constexpr bool accepts(dtype t, int) { return t == dtype::boolean; }
-};
-struct logical_and : logical {
-  static constexpr const char* name = "and";
-  static constexpr int arity = 2;
-  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x & y; }
-  static bool reference(bool x, bool y) { return x && y; }
-};
-struct logical_or : logical {
-  static constexpr const char* name = "or";
-  static constexpr int arity = 2;
-  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x | y; }
-  static bool reference(bool x, bool y) { return x || y; }
-};
-struct logical_not : logical {
-  static constexpr const char* name = "not";
-  static constexpr int arity = 1;
-  DRX_INLINE static constexpr bool apply(bool x) { return !x; }
-  static bool reference(bool x) { return !x; }
-};
-
-}
-
-inline constexpr primitive equal = elementwise_primitive<rows::equal>();
-inline constexpr primitive less = elementwise_primitive<rows::less>();
-inline constexpr primitive less_equal = elementwise_primitive<rows::less_equal>();
-inline constexpr primitive logical_and = elementwise_primitive<rows::logical_and>();
-inline constexpr primitive logical_or = elementwise_primitive<rows::logical_or>();
-inline constexpr primitive logical_not = elementwise_primitive<rows::logical_not>();
-template <> struct row_of<&equal> : rows::equal {};
-template <> struct row_of<&less> : rows::less {};
-template <> struct row_of<&less_equal> : rows::less_equal {};
-template <> struct row_of<&logical_and> : rows::logical_and {};
-template <> struct row_of<&logical_or> : rows::logical_or {};
-template <> struct row_of<&logical_not> : rows::logical_not {};
-}
-
-namespace emit {
-constexpr int equal(builder& b, int x, int y) { return b.add1(prim::equal, {x, y}); }
-constexpr int less(builder& b, int x, int y) { return b.add1(prim::less, {x, y}); }
-}
-
-namespace detail {
-template <class A, class B>
-concept BooleanPair = Compatible<A, B> && std::is_same_v<common_element<A, B>, bool>;
-}
-
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator==(const A& a, const B& b) { return detail::comparison(prim::equal, a, b); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator<(const A& a, const B& b) { return detail::comparison(prim::less, a, b); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator<=(const A& a, const B& b) { return detail::comparison(prim::less_equal, a, b); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator>(const A& a, const B& b) { return detail::comparison(prim::less, b, a); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator>=(const A& a, const B& b) { return detail::comparison(prim::less_equal, b, a); }
-template <class A> requires(Array<A> && std::is_same_v<typename A::value_type, bool>)
-constexpr A operator!(const A& a) { return detail::elementwise<A, bool>(prim::logical_not, a); }
-template <class A, class B> requires detail::Compatible<A, B>
-constexpr auto operator!=(const A& a, const B& b) { return !(a == b); }
-template <class A, class B> requires detail::BooleanPair<A, B>
-constexpr auto operator&&(const A& a, const B& b) { return detail::comparison(prim::logical_and, a, b); }
-template <class A, class B> requires detail::BooleanPair<A, B>
-constexpr auto operator||(const A& a, const B& b) { return detail::comparison(prim::logical_or, a, b); }
-
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator==(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator!=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator<(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator<=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator>(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
-Why operator>=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
-template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
-Why operator&&(const A&, const B&) = delete;  // drx: compare first: (a > 0) && (b > 0)
-template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
-Why operator||(const A&, const B&) = delete;  // drx: compare first: (a > 0) || (b > 0)
-template <class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_boolean_values>>
-  requires((Array<A> && !std::is_same_v<typename A::value_type, bool>) || detail::PlacedOperands<A>)
-Why operator!(const A&) = delete;  // drx: compare first: !(a > 0); of a placed value in a map
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator==(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a == b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator!=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a != b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator<(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a < b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator<=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a <= b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator>(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a > b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator>=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a >= b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator&&(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a && b; }, x, y)
-template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
-Why operator||(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a || b; }, x, y)
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-struct where : same_type {
-  static constexpr const char* name = "where";
-  static constexpr int arity = 3;
-  static constexpr bool accepts(dtype t, int i) { return i > 0 || t == dtype::boolean; }
-  template <class T>
-  DRX_INLINE static constexpr T apply(bool c, T x, T y) { return c ? x : y; }
-  template <class T>
-  static T reference(bool c, T x, T y) { return c ? x : y; }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    if (i == 0) return zero_tangent;
-    const int zero = emit::constant_like(b, t, 0);
-    return i == 1 ? emit::where(b, s.operands[0], t, zero) : emit::where(b, s.operands[0], zero, t);
-  }
-  static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o[1] == o[2] ? o[1] : -1; }
-};
-}
-inline constexpr primitive where = elementwise_primitive<rows::where>();
-template <> struct row_of<&where> : rows::where {};
-}
-
-namespace emit {
-constexpr int where(builder& b, int condition, int x, int y) { return b.add1(prim::where, {condition, x, y}); }
-}
-
-namespace detail {
-template <class C, class A, class B>
-concept WhereOperands = Array<C> && Compatible<A, B> && std::is_same_v<typename C::value_type, bool> &&
-                        broadcastable(C::shape, common_shape<A, B>());
-template <class C, class A, class B>
-struct where_shape {
-  static constexpr shape value = broadcast_shapes(C::shape, common_shape<A, B>());
-};
-template <class C, class A, class B>
-constexpr auto where_mismatch() {
-  if constexpr (!Array<C> || !ArrayPair<A, B>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (!std::is_same_v<typename C::value_type, bool>) {
-    return error::needs_boolean_values{};
-  } else if constexpr (Incompatible<A, B>) {
-    return mismatch<A, B>();
-  } else {
-    return error::shapes_do_not_broadcast{};
-  }
-}
-}
-
-template <class C, class A, class B>
-  requires detail::WhereOperands<C, A, B>
-constexpr auto where(const C& condition, const A& a, const B& b) {
-  using T = detail::common_element<A, B>;
-  using R = array_of<T, detail::where_shape<C, A, B>>;
-  auto ref = [](const auto& x) {
-    if constexpr (detail::Literal<std::remove_cvref_t<decltype(x)>>) {
-      traced_ref r;
-      r.what = traced_ref::kind::splat;
-      r.from.number = static_cast<double>(x);
-      return r;
-    } else {
-      return detail::ref_of(x);
-    }
+struct members {
+  struct view {
+    dtype type;
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
   };
-  auto stored = [](const auto& x) -> shape {
-    if constexpr (detail::Literal<std::remove_cvref_t<decltype(x)>>) {
-      return {};
-    } else {
-      return std::remove_cvref_t<decltype(x)>::shape;
-    }
-  };
-  builder& t = detail::tape_of(detail::ref_of(condition), ref(a), ref(b));
-  const int c = emit::broadcast_to(t, emit::resolve(t, detail::ref_of(condition), {dtype::boolean, C::shape}), R::shape);
-  const int x = emit::broadcast_to(t, emit::resolve(t, ref(a), {dtype_of<T>, stored(a)}), R::shape);
-  const int y = emit::broadcast_to(t, emit::resolve(t, ref(b), {dtype_of<T>, stored(b)}), R::shape);
-  return R(detail::at(t, emit::where(t, c, x, y)));
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {abstract_value(view(t.attrs).type, {})};
+  }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.out[0].type.type,
+                [&]<class T>(T) { v.out[0].data<T>()[0] = static_cast<T>(v.members(v.e.attrs.placement)); });
+  }
+};
 }
-template <class C, class A, class B, class Why = decltype(detail::where_mismatch<C, A, B>())>
-  requires(Array<C> && detail::ArrayPair<A, B> && !detail::WhereOperands<C, A, B>)
-Why where(const C&, const A&, const B&) = delete;  // drx: where(array of bool, a, b): a and b of one element type, all three broadcast
-template <class C, class A, class B, class Why = error::numbers_alone_have_no_element_type>
-  requires(Array<C> && detail::Literal<A> && detail::Literal<B>)
-Why where(const C&, const A&, const B&) = delete;  // drx: of two plain numbers one is to be an array: drx::full<drx::scalar<double>>(1); or cast<double>(condition)
-template <class C, class A, class B, class Why = detail::no_array_t<C, A, B>>
-  requires detail::NoArrays<C, A, B>
-Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z); of a structure leaf by leaf: tree_map
+
+namespace prim {
+inline constexpr primitive broadcast{.name = "broadcast",
+                                     .type = rules::broadcast::type,
+                                     .jvp = rules::broadcast::jvp,
+                                     .vjp = rules::broadcast::vjp,
+                                     .batch = rules::broadcast::batch,
+                                     .print = rules::broadcast::print,
+                                     .evaluate = rules::broadcast::evaluate};
+inline constexpr primitive members{.name = "members",
+                                   .type = rules::members::type,
+                                   .jvp = rules::constant::jvp,
+                                   .vjp = rules::constant::vjp,
+                                   .batch = rules::constant::batch,
+                                   .print = rules::broadcast::print,
+                                   .evaluate = rules::members::evaluate};
+}
+
+namespace emit {
+constexpr int broadcast(builder& b, int x, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  return b.add1(prim::broadcast, {x}, a);
+}
+constexpr int members(builder& b, const placement_info* p, dtype type) {
+  attributes a;
+  a.placement = p;
+  a.ints = {static_cast<std::int64_t>(type)};
+  return b.add1(prim::members, {}, a);
+}
+}
+
+namespace detail {
+
+template <class X>
+concept Unplaced = Structured<X> && !Placed<X> && !error::Reported<X>;
+
+}
+
+template <class P, class X>
+  requires(Placement<P> && detail::Unplaced<X>)
+constexpr auto broadcast(const X& x) {
+  using R = placed<canonical_t<X>, P>;
+  const detail::leaf_refs<X> refs(x);
+  builder& from = detail::common_tape(refs);
+  builder& b = *builder::inner(&from, from.member_body());
+  vec<int> ids = refs.on(b);
+  for (int& id : ids) id = emit::broadcast(b, id, &placement_of<P>);
+  return detail::bound<R>(b, ids);
+}
+template <Element T = std::int64_t, class X>
+  requires(Placed<X>)
+constexpr array<T> count(const X& x) {
+  builder& b = detail::common_tape(detail::leaf_refs<X>(x));
+  return array<T>(detail::at(b, emit::members(b, &placement_of<typename X::placement>, dtype_of<T>)));
+}
+
+template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value>
+  requires(Placed<X> && !error::Reported<X>)
+Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map
 
 }
 
@@ -3740,9371 +2996,6 @@ Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { r
 
 }
 
-namespace drx {
-namespace prim::rules {
-inline std::string list_of(int_list ints) {
-  std::string text;
-  for (int i = 0; i < ints.size(); ++i) text += (i ? "," : "") + std::to_string(ints[i]);
-  return text;
-}
-struct reshape {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape s = broadcast_to::target(t.attrs);
-    typing::require(s.size() == t.operands[0].shape.size(), "reshape: the number of elements differs");
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : emit::reshape(s.b, ct[0], s.b.shape(s.operands[0]))};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
-    return {emit::reshape(s.b, s.operands[0], with_front(broadcast_to::target(s.e.attrs), n))};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const shape to = broadcast_to::target(a);
-    if (b.shape(o[0]) == to) return o[0];
-    const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr()) return emit::reshape(b, e->operands[0], to);
-    double x = 0;
-    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
-    return -1;
-  }
-  static constexpr const primitive* prim_ptr();
-  static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
-};
-struct transpose {
-  struct view {
-    int_list permutation;
-    constexpr explicit view(int_list a) : permutation(a) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape from = t.operands[0].shape;
-    typing::require(t.attrs.ints.size() == from.rank, "transpose: the permutation's length is not the rank");
-    shape s;
-    for (auto axis : t.attrs.ints) s.push_back(from[static_cast<int>(axis)]);
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    vec<std::int64_t> inverse(s.e.attrs.ints.size(), 0);
-    for (int i = 0; i < inverse.size(); ++i) inverse[static_cast<int>(s.e.attrs.ints[i])] = i;
-    return {emit::transpose(s.b, ct[0], inverse)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    vec<std::int64_t> p{0};
-    for (auto axis : s.e.attrs.ints) p.push_back(axis + 1);
-    return {emit::transpose(s.b, s.operands[0], p)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    bool identity = true;
-    for (int i = 0; i < a.ints.size(); ++i) identity = identity && a.ints[i] == i;
-    if (identity) return o[0];
-    const shape from = b.shape(o[0]);
-    shape to;
-    for (auto axis : a.ints) to.push_back(from[static_cast<int>(axis)]);
-    double x = 0;
-    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
-    const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr()) {
-      const int inner = e->operands[0];
-      vec<std::int64_t> both;
-      for (auto axis : a.ints) both.push_back(e->attrs.ints[static_cast<int>(axis)]);
-      return emit::transpose(b, inner, both);
-    }
-    return keeps_order(from, a.ints) ? emit::reshape(b, o[0], to) : -1;
-  }
-  static constexpr bool keeps_order(const shape& from, const vec<std::int64_t>& permutation) {
-    std::int64_t last = -1;
-    for (auto axis : permutation) {
-      if (from[static_cast<int>(axis)] == 1) continue;
-      if (axis < last) return false;
-      last = axis;
-    }
-    return true;
-  }
-  static constexpr const primitive* prim_ptr();
-  static std::string print(const attributes& a) { return list_of(a.ints); }
-  static void evaluate(evaluation& v) {
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
-      std::int64_t source[shape::max_rank] = {};
-      for (int k = 0; k < v.e.attrs.ints.size(); ++k) source[v.e.attrs.ints[k]] = at[k];
-      std::memcpy(&v.out[0].bytes[width * i++],
-                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(v.in[0]->type.shape, source))], width);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive reshape{.name = "reshape",
-                                   .type = rules::reshape::type,
-                                   .jvp = rules::broadcast_to::jvp,
-                                   .vjp = rules::reshape::vjp,
-                                   .batch = rules::reshape::batch,
-                                   .simplify = rules::reshape::simplify,
-                                   .evaluate = rules::reshape::evaluate};
-inline constexpr primitive transpose{.name = "transpose",
-                                     .type = rules::transpose::type,
-                                     .jvp = rules::broadcast_to::jvp,
-                                     .vjp = rules::transpose::vjp,
-                                     .batch = rules::transpose::batch,
-                                     .simplify = rules::transpose::simplify,
-                                     .print = rules::transpose::print,
-                                     .evaluate = rules::transpose::evaluate};
-constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
-constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
-}
-
-namespace emit {
-constexpr int reshape(builder& b, int x, const shape& s) {
-  attributes a;
-  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
-  return b.add1(prim::reshape, {x}, a);
-}
-constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation) {
-  attributes a;
-  a.ints = permutation;
-  return b.add1(prim::transpose, {x}, a);
-}
-}
-
-template <std::int64_t... Extents, class A>
-  requires(Array<A> && (Extents * ... * 1) == A::size)
-constexpr auto reshape(const A& x) {
-  using R = array<typename A::value_type, Extents...>;
-  return detail::unary<R>(x, [](builder& b, int id) { return emit::reshape(b, id, R::shape); });
-}
-template <std::int64_t... Extents, class A, class Why = error::number_of_elements_differs>
-  requires(Array<A> && (Extents * ... * 1) != A::size)
-Why reshape(const A&) = delete;  // drx: the product of the new extents must be the number of elements
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments>
-  requires detail::AxesAsArguments<A, I...>
-Why reshape(const A&, const I&...) = delete;  // drx: reshape<3, 4>(x)
-template <auto..., class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why reshape(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::reshape<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
-
-namespace detail {
-template <int Rank, int... P>
-constexpr bool is_permutation() {
-  if (sizeof...(P) != Rank) return false;
-  [[maybe_unused]] int times[Rank + 1] = {};
-  return ((P >= 0 && P < Rank && ++times[P >= 0 && P < Rank ? P : 0] == 1) && ...);
-}
-}
-
-namespace detail {
-template <class A, int... P>
-struct transposed {
-  static constexpr int axis(int i) {
-    if constexpr (sizeof...(P) == 0) {
-      return A::rank - 1 - i;
-    } else {
-      constexpr int p[] = {P...};
-      return p[i];
-    }
-  }
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = 0; i < A::rank; ++i) s.push_back(A::shape[axis(i)]);
-    return s;
-  }();
-};
-}
-
-template <int... P, class A>
-  requires(Array<A> && (sizeof...(P) == 0 || detail::is_permutation<A::rank, P...>()))
-constexpr auto transpose(const A& x) {
-  using S = detail::transposed<A, P...>;
-  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
-    vec<std::int64_t> p;
-    for (int i = 0; i < A::rank; ++i) p.push_back(S::axis(i));
-    return emit::transpose(b, id, p);
-  });
-}
-template <int... P, class A, class Why = error::axis_out_of_range>
-  requires(Array<A> && sizeof...(P) != 0 && !detail::is_permutation<A::rank, P...>())
-Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutation of 0 .. rank-1
-template <auto..., class A, class Why = detail::no_array_t<A>>
-  requires detail::NoArrays<A>
-Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct matmul {
-  struct view {
-    bool transposes_first, transposes_second;
-    constexpr view(bool first, bool second) : transposes_first(first), transposes_second(second) {}
-    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {transposes_first, transposes_second};
-      return a;
-    }
-    [[nodiscard]] constexpr bool transposes(int operand) const { return operand == 0 ? transposes_first : transposes_second; }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape x = t.operands[0].shape, y = t.operands[1].shape;
-    typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
-    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "matmul: types");
-    for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
-    const auto [tx, ty] = view(t.attrs);
-    const int r = x.rank;
-    typing::require(x[tx ? r - 2 : r - 1] == y[ty ? r - 1 : r - 2], "matmul: inner extents");
-    shape s = x;
-    s[r - 2] = x[tx ? r - 1 : r - 2];
-    s[r - 1] = y[ty ? r - 2 : r - 1];
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const auto [tx, ty] = view(s.e);
-    int r = zero_tangent;
-    if (t[0] != zero_tangent) r = emit::times_matrix(s.b, t[0], s.operands[1], tx, ty);
-    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::times_matrix(s.b, s.operands[0], t[1], tx, ty));
-    return {r};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(2, zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const auto [tx, ty] = view(s.e);
-    const int x = s.operands[0], y = s.operands[1], g = ct[0];
-    if (wanted[0]) r[0] = tx ? emit::times_matrix(s.b, y, g, ty, true) : emit::times_matrix(s.b, g, y, false, !ty);
-    if (wanted[1]) r[1] = ty ? emit::times_matrix(s.b, g, x, true, tx) : emit::times_matrix(s.b, x, g, !tx, false);
-    return r;
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const auto [tx, ty] = view(s.e);
-    int x = s.operands[0], y = s.operands[1];
-    if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {
-      const shape from = s.b.shape(x);
-      const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
-      const int product = written(s.b, *s.e.prim, tall, y, false, ty);
-      return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
-    }
-    const shape right = s.b.shape(y);
-    const bool one_row = s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();
-    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 && one_row) {
-      const std::int64_t k = right[ty ? 2 : 1];
-      const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
-      return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
-    }
-    if (!batched[0]) x = emit::repeated(s.b, x, n);
-    if (!batched[1]) y = emit::repeated(s.b, y, n);
-    return {written(s.b, *s.e.prim, x, y, tx, ty)};
-  }
-  static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
-    return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *matmul_ptr(), o, a); }
-  static constexpr const primitive* matmul_ptr();
-  static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
-    vec<int> operands = o;
-    view product(a);
-    bool changed = false;
-    for (int i = 0; i < 2; ++i) {
-      const entry* e = b.definition(operands[i]);
-      if (!e || !swaps_last_two(*e)) continue;
-      operands[i] = e->operands[0];
-      bool& transposes = i == 0 ? product.transposes_first : product.transposes_second;
-      transposes = !transposes;
-      changed = true;
-    }
-    return changed ? b.add1(p, operands, product.make()) : -1;
-  }
-  static constexpr bool swaps_last_two(const entry& e) {
-    if (e.prim != &prim::transpose) return false;
-    const int_list from = transpose::view(e).permutation;
-    const int r = from.size();
-    for (int i = 0; i < r - 2; ++i)
-      if (from[i] != i) return false;
-    return r >= 2 && from[r - 2] == r - 1;
-  }
-  static std::string print(const attributes& a) {
-    return std::string(view(a).transposes_first ? "T" : "N") + (view(a).transposes_second ? ",T" : ",N");
-  }
-  static void evaluate(evaluation& v) { add_products<false>(v); }
-  template <bool ZeroWins>
-  static void add_products(evaluation& v) {
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) { add_products_of<T, ZeroWins>(v); });
-  }
-  template <class T, bool ZeroWins>
-  static void add_products_of(evaluation& v) {
-    using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
-    const auto [tx, ty] = view(v.e);
-    const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
-    const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
-    const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
-    for (std::int64_t b = 0; b < batches; ++b) {
-      const T* p = v.in[0]->data<T>() + b * m * k;
-      const T* q = v.in[1]->data<T>() + b * k * n;
-      T* r = v.out[0].data<T>() + b * m * n;
-      for (std::int64_t i = 0; i < m; ++i)
-        for (std::int64_t j = 0; j < n; ++j) {
-          auto total = static_cast<wide>(r[i * n + j]);
-          for (std::int64_t l = 0; l < k; ++l) {
-            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]), c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
-            if (!ZeroWins || (a != 0 && c != 0)) total = static_cast<wide>(total + a * c);
-          }
-          r[i * n + j] = static_cast<T>(total);
-        }
-    }
-  }
-};
-struct matmul_in_doubt : matmul {
-  static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
-    const shape s = to.shape;
-    const int r = s.rank;
-    return is_floating(to.type) && (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *in_doubt_ptr(), o, a); }
-  static constexpr const primitive* in_doubt_ptr();
-  static void evaluate(evaluation& v) { add_products<true>(v); }
-};
-}
-
-namespace prim {
-inline constexpr primitive matmul{.name = "matmul",
-                                  .type = rules::matmul::type,
-                                  .jvp = rules::matmul::jvp,
-                                  .vjp = rules::matmul::vjp,
-                                  .batch = rules::matmul::batch,
-                                  .simplify = rules::matmul::simplify,
-                                  .print = rules::matmul::print,
-                                  .evaluate = rules::matmul::evaluate};
-inline constexpr primitive matmul_in_doubt{.name = "matmul?",
-                                           .type = rules::matmul::type,
-                                           .jvp = rules::matmul::jvp,
-                                           .vjp = rules::matmul::vjp,
-                                           .batch = rules::matmul::batch,
-                                           .simplify = rules::matmul_in_doubt::simplify,
-                                           .print = rules::matmul::print,
-                                           .evaluate = rules::matmul_in_doubt::evaluate};
-constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
-constexpr const primitive* rules::matmul_in_doubt::in_doubt_ptr() { return &prim::matmul_in_doubt; }
-}
-namespace emit {
-constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
-  return prim::rules::matmul::written(b, prim::matmul, x, y, transpose_x, transpose_y);
-}
-constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
-  using rules = prim::rules::matmul_in_doubt;
-  const attributes a = rules::view(transpose_x, transpose_y).make();
-  const vec<abstract_value> operands{b.type(x), b.type(y)};
-  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_in_doubt : prim::matmul, {x, y}, a);
-}
-constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
-}
-
-namespace detail {
-template <class A, class B>
-struct product {
-  static constexpr auto misuse() { return error::not_a_value_of_drx{}; }
-};
-template <Array A, Array B>
-struct product<A, B> {
-  static constexpr bool row = A::rank == 1, column = B::rank == 1;
-  static constexpr shape left = row ? make_shape(1, A::shape[0]) : A::shape;
-  static constexpr shape right = column ? make_shape(B::shape[0], 1) : B::shape;
-  static constexpr auto misuse() {
-    if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
-      return error::element_types_differ{};
-    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
-      return error::element_types_differ{};
-    } else if constexpr (A::rank == 0 || B::rank == 0) {
-      return error::wrong_rank{};
-    } else if constexpr (left[left.rank - 1] != right[right.rank - 2]) {
-      return error::inner_extents_differ{};
-    } else if constexpr (!broadcastable(batch_of(left), batch_of(right))) {
-      return error::extents_differ{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr shape batch_of(const shape& s) {
-    shape batch;
-    for (int i = 0; i < s.rank - 2; ++i) batch.push_back(s[i]);
-    return batch;
-  }
-  static constexpr shape batch() { return broadcast_shapes(batch_of(left), batch_of(right)); }
-  static constexpr shape matrices(std::int64_t m, std::int64_t n) {
-    shape s = batch();
-    s.push_back(m);
-    s.push_back(n);
-    return s;
-  }
-  static constexpr shape value_of() {
-    shape s = batch();
-    if (!row) s.push_back(left[left.rank - 2]);
-    if (!column) s.push_back(right[right.rank - 1]);
-    return s;
-  }
-  static constexpr shape value = std::is_same_v<decltype(misuse()), no_misuse> ? value_of() : shape{};
-};
-template <class A, class B>
-concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), no_misuse>;
-}
-
-template <class A, class B>
-  requires detail::Multipliable<A, B>
-constexpr auto matmul(const A& x, const B& y) {
-  using P = detail::product<A, B>;
-  using T = typename A::value_type;
-  constexpr auto m = P::left[P::left.rank - 2], k = P::left[P::left.rank - 1], n = P::right[P::right.rank - 1];
-  builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
-  int p = emit::reshape(b, emit::resolve(b, detail::ref_of(x), {dtype_of<T>, A::shape}), P::left);
-  int q = emit::reshape(b, emit::resolve(b, detail::ref_of(y), {dtype_of<T>, B::shape}), P::right);
-  if constexpr (P::left.rank > 2 && P::batch_of(P::right).size() == 1) {
-    p = emit::reshape(b, p, make_shape(P::batch_of(P::left).size() * m, k));
-    q = emit::reshape(b, q, make_shape(k, n));
-  } else {
-    p = emit::broadcast_to(b, p, P::matrices(m, k));
-    q = emit::broadcast_to(b, q, P::matrices(k, n));
-  }
-  using R = array_of<T, P>;
-  return R(detail::at(b, emit::reshape(b, emit::matmul(b, p, q, false, false), R::shape)));
-}
-template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
-  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
-Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
-template <class A, class B, class Why = detail::no_array_t<A, B>>
-  requires detail::NoArrays<A, B>
-Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
-
-template <class A, class B>
-  requires detail::Multipliable<A, B>
-constexpr auto dot(const A& x, const B& y) { return matmul(x, y); }
-template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
-  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
-Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length and element type, or as matmul
-template <class A, class B, class Why = error::array_operation_on_a_placed_value>
-  requires detail::PlacedOperands<A, B>
-Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct over_axes {
-  struct view {
-    int_list axes;
-    constexpr explicit view(int_list a) : axes(a) {}
-    [[nodiscard]] constexpr bool is_only(int axis) const { return axes.size() == 1 && axes[0] == axis; }
-    [[nodiscard]] constexpr bool are_neighbours() const { return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1; }
-  };
-  static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
-    shape r;
-    for (int i = 0; i < s.rank; ++i)
-      if (axes.find(i) < 0) r.push_back(s[i]);
-    return r;
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const auto& x = t.operands[0];
-    for (int i = 0; i < t.attrs.ints.size(); ++i)
-      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank &&
-                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
-                      "reduction: the axes are not ascending and in range");
-    typing::require(x.type != dtype::boolean, "reduction: of bool");
-    return {x.with_shape(reduced(x.shape, t.attrs.ints))};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    attributes a = s.e.attrs;
-    for (auto& axis : a.ints) ++axis;
-    return {s.b.add1(*s.e.prim, s.operands, a)};
-  }
-  static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
-  static std::string print(const attributes& a) { return list_of(a.ints); }
-  static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {
-    shape kept = x;
-    for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
-    return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
-  }
-  template <class F>
-  static void fold(evaluation& v, F f, bool from_zero) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
-      std::vector<wide> total(static_cast<std::size_t>(to.size()));
-      for (std::size_t j = 0; j < total.size(); ++j) total[j] = static_cast<wide>(v.out[0].data<T>()[j]);
-      std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
-      std::int64_t i = 0;
-      for_each_index(from, [&](const std::int64_t* at) {
-        std::int64_t target[shape::max_rank] = {};
-        int k = 0;
-        for (int axis = 0; axis < from.rank; ++axis)
-          if (v.e.attrs.ints.find(axis) < 0) target[k++] = at[axis];
-        const auto j = static_cast<std::size_t>(flat_index(to, target));
-        const auto x = static_cast<wide>(v.in[0]->data<T>()[i++]);
-        total[j] = begun[j] ? static_cast<wide>(f(total[j], x)) : x;
-        begun[j] = 1;
-      });
-      for (std::size_t j = 0; j < total.size(); ++j) v.out[0].data<T>()[j] = static_cast<T>(total[j]);
-    });
-  }
-};
-struct sum : over_axes {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    if (!emit::is_constant(b, o[0], x)) {
-      const int product = over_outer_products(b, o[0], a);
-      if (product >= 0) return product;
-      const int squares = of_squared_outer_product(b, o[0], a);
-      if (squares >= 0) return squares;
-      const int inner = inside_of_reshape(b, o[0], a);
-      if (inner >= 0) return inner;
-      const bool first = view(a).is_only(0);
-      const int scattered = first ? emit::sum_of_scattered(b, o[0]) : -1;
-      return scattered >= 0 ? scattered : over_axes::simplify(b, o, a);
-    }
-    const shape to = reduced(b.shape(o[0]), a.ints);
-    const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
-    return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
-  }
-  static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
-    const entry* e = b.definition(x);
-    if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
-    const int from = e->operands[0];
-    const shape before = b.shape(from), after = b.shape(x);
-    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;
-    return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
-  }
-  static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
-    const entry* e = b.definition(x);
-    if (!e || !emit::is_matmul(*e) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
-    const bool tx = matmul::view(*e).transposes_first;
-    const int p = e->operands[0], q = e->operands[1];
-    const shape from = b.shape(x), ps = b.shape(p);
-    if (ps[tx ? 1 : 2] != 1) return -1;
-    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
-    return emit::matmul(b, columns, rows, true, false);
-  }
-  static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
-    const entry* square = b.definition(x);
-    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 || b.shape(x).rank != 2) return -1;
-    const entry* e = b.definition(square->operands[0]);
-    if (!e || !emit::is_matmul(*e)) return -1;
-    const int p = e->operands[0], q = e->operands[1];
-    if (b.shape(p)[matmul::view(*e).transposes_first ? 0 : 1] != 1) return -1;
-    const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
-    return emit::mul(b, left, right);
-  }
-  static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);
-  }
-};
-template <bool Max>
-struct extremum : over_axes {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    for (auto axis : t.attrs.ints)
-      typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
-    return over_axes::type(t);
-  }
-  static constexpr int winners(const rule_site& s) {
-    const int x = s.operands[0];
-    const shape from = s.b.shape(x);
-    const int hit = emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
-    return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::sum(s.b, emit::times(s.b, t[0], winners(s)), s.e.attrs.ints)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
-  }
-  static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);
-  }
-};
-}
-
-namespace prim {
-template <class Rules>
-constexpr primitive reduction_primitive(const char* name) {
-  return {.name = name,
-          .type = Rules::type,
-          .jvp = Rules::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .simplify = Rules::simplify,
-          .print = Rules::print,
-          .evaluate = Rules::evaluate};
-}
-inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
-inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
-inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
-}
-
-namespace emit {
-constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes) {
-  attributes a;
-  a.ints = axes;
-  return b.add1(reduction, {x}, a);
-}
-constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) { return over_axes(b, prim::sum, x, axes); }
-}
-
-namespace detail {
-template <class A, int... Axes>
-struct reduced_axes {
-  static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
-  static constexpr bool has([[maybe_unused]] int axis) { return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...); }
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = 0; i < A::rank; ++i)
-      if (!has(i)) s.push_back(A::shape[i]);
-    return s;
-  }();
-  static constexpr vec<std::int64_t> list() {
-    vec<std::int64_t> v;
-    for (int i = 0; i < A::rank; ++i)
-      if (has(i)) v.push_back(i);
-    return v;
-  }
-};
-template <class A, int... Axes>
-constexpr auto reduce_axes(const primitive& p, const A& x) {
-  using axes = reduced_axes<A, Axes...>;
-  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
-}
-template <class A, int... Axes>
-concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
-template <class A, int... Axes>
-constexpr auto reduction_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<A>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
-    return error::element_types_differ{};
-  } else {
-    return error::axis_out_of_range{};
-  }
-}
-template <class A, int... Axes>
-concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
-}
-
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto mean(const A& x) {
-  using T = mean_element<typename A::value_type>;
-  constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
-  return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
-}
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why max(const A&) = delete;  // drx: max<axes...>(array of numbers); of a placed value use reduce_max, or max in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why min(const A&) = delete;  // drx: min<axes...>(array of numbers); of a placed value use reduce_min, or min in a map
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a placed value use reduce_mean, or mean in a map
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
-Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
-template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
-Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct square_matrix {
-  static constexpr bool fits(const shape& s) { return s.rank >= 2 && s[s.rank - 2] == s[s.rank - 1]; }
-  static constexpr std::int64_t batches(const shape& s) {
-    std::int64_t n = 1;
-    for (int i = 0; i < s.rank - 2; ++i) n *= s[i];
-    return n;
-  }
-  static constexpr bool same_batch(const shape& a, const shape& b) {
-    if (a.rank != b.rank) return false;
-    for (int i = 0; i < a.rank - 2; ++i)
-      if (a[i] != b[i]) return false;
-    return true;
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(fits(t.operands[0].shape), "not square matrices");
-    typing::require(is_floating(t.operands[0].type), "matrices of numbers that are not floating");
-    return {t.operands[0]};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<int> operands = s.operands;
-    for (int i = 0; i < operands.size(); ++i)
-      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    return s.b.add(*s.e.prim, operands, s.e.attrs);
-  }
-};
-}
-
-namespace emit {
-constexpr int swap_last_two(builder& b, int x) {
-  vec<std::int64_t> p;
-  const int r = b.shape(x).rank;
-  for (int i = 0; i < r - 2; ++i) p.push_back(i);
-  p.push_back(r - 1);
-  p.push_back(r - 2);
-  return emit::transpose(b, x, p);
-}
-constexpr int row_of(builder& b, const shape& s) { return iota(b, {dtype::int32, s}, s.rank - 2); }
-constexpr int column_of(builder& b, const shape& s) { return iota(b, {dtype::int32, s}, s.rank - 1); }
-constexpr int row_of(builder& b, int x) { return row_of(b, b.shape(x)); }
-constexpr int column_of(builder& b, int x) { return column_of(b, b.shape(x)); }
-constexpr int triangle(builder& b, int x, bool lower, bool strict) {
-  const int inner = lower ? row_of(b, x) : column_of(b, x), outer = lower ? column_of(b, x) : row_of(b, x);
-  const int zero = constant_like(b, x, 0);
-  return strict ? where(b, less(b, outer, inner), x, zero) : where(b, less(b, inner, outer), zero, x);
-}
-constexpr int identity(builder& b, const abstract_value& type) {
-  return cast(b, equal(b, row_of(b, type.shape), column_of(b, type.shape)), type.type);
-}
-constexpr int identity_like(builder& b, int x) { return identity(b, b.type(x)); }
-constexpr int subtract_from(builder& b, int from, int x) { return from == zero_tangent ? neg(b, x) : sub(b, from, x); }
-}
-
-namespace detail {
-template <class A, int Rank>
-concept HasAxes = Array<A> && A::rank >= Rank;
-template <class A>
-using not_axes_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>;
-template <class A>
-constexpr auto square_matrix_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<A>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (!FloatingArray<A>) {
-    return error::needs_floating_values{};
-  } else if constexpr (A::rank < 2) {
-    return error::wrong_rank{};
-  } else if constexpr (!prim::rules::square_matrix::fits(A::shape)) {
-    return error::matrix_is_not_square{};
-  } else {
-    return no_misuse{};
-  }
-}
-template <class A>
-concept SquareMatrix = std::is_same_v<decltype(square_matrix_misuse<A>()), no_misuse>;
-template <class A>
-concept NoSquareMatrix = (Array<A> || Placed<A>)&&!SquareMatrix<A>;
-template <class A>
-using not_square_t = decltype(square_matrix_misuse<A>());
-
-template <class A, class B>
-constexpr auto right_hand_side_misuse() {
-  if constexpr (Placed<B>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!SquareMatrix<A>) {
-    return square_matrix_misuse<A>();
-  } else if constexpr (!Array<B>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
-    return error::element_types_differ{};
-  } else if constexpr (B::rank == 0) {
-    return error::wrong_rank{};
-  } else {
-    return no_misuse{};
-  }
-}
-template <class A, class B, bool Right = false>
-struct linear_system {
-  static constexpr auto misuse() {
-    if constexpr (!std::is_same_v<decltype(right_hand_side_misuse<A, B>()), no_misuse>) {
-      return right_hand_side_misuse<A, B>();
-    } else if constexpr (order() != unknowns()) {
-      return error::inner_extents_differ{};
-    } else if constexpr (!broadcastable(batch_of(A::shape), batch_of(side()))) {
-      return error::extents_differ{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr std::int64_t order() { return A::shape[A::rank - 1]; }
-  static constexpr std::int64_t unknowns() { return side()[side().rank - (Right ? 1 : 2)]; }
-  static constexpr shape side() {
-    if constexpr (B::rank == 1) {
-      return Right ? make_shape(1, B::shape[0]) : make_shape(B::shape[0], 1);
-    } else {
-      return B::shape;
-    }
-  }
-  static constexpr shape batch_of(const shape& s) {
-    shape batch;
-    for (int i = 0; i < s.rank - 2; ++i) batch.push_back(s[i]);
-    return batch;
-  }
-  static constexpr shape in_batch(shape last) {
-    shape s = broadcast_shapes(batch_of(A::shape), batch_of(side()));
-    for (int i = 0; i < last.rank; ++i) s.push_back(last[i]);
-    return s;
-  }
-  static constexpr shape matrices() { return in_batch(make_shape(order(), order())); }
-  static constexpr shape sides() { return in_batch(make_shape(side()[side().rank - 2], side()[side().rank - 1])); }
-  static constexpr shape value_of() {
-    if constexpr (B::rank == 1) {
-      return in_batch(B::shape);
-    } else {
-      return sides();
-    }
-  }
-  static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
-      return value_of();
-    } else {
-      return shape{};
-    }
-  }();
-};
-template <class A, class B, bool Right = false>
-concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse()), no_misuse>;
-template <class A, class B, bool Right = false>
-concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvable<A, B, Right>;
-
-template <class A, class B, bool Right, class F>
-constexpr auto system_of(const A& a, const B& y, F write) {
-  using S = linear_system<A, B, Right>;
-  builder& b = tape_of(ref_of(a), ref_of(y));
-  const int m = emit::resolve(b, ref_of(a), {dtype_of<typename A::value_type>, A::shape});
-  const int side = emit::reshape(b, emit::resolve(b, ref_of(y), {dtype_of<typename B::value_type>, B::shape}), S::side());
-  using R = array_of<typename A::value_type, S>;
-  return R(at(b, emit::reshape(b, write(b, m, emit::broadcast_to(b, side, S::sides())), R::shape)));
-}
-}
-}
-
-namespace drx {
-namespace prim::rules {
-struct triangular_form {
-  bool right = false, lower = true, transposed = false, unit = false;
-};
-struct triangular_solve {
-  struct view : triangular_form {
-    constexpr view(bool is_right, bool is_lower, bool is_transposed, bool is_unit) : triangular_form{is_right, is_lower, is_transposed, is_unit} {}
-    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1), a.flag(2), a.flag(3)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {right, lower, transposed, unit};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const abstract_value a = square_matrix::type(t)[0], y = t.operands[1];
-    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "triangular_solve: types or batches differ");
-    typing::require(a.shape.last() == y.shape[y.shape.rank - (view(t.attrs).right ? 1 : 2)], "triangular_solve: inner extents");
-    return {y};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const view form(s.e);
-    int r = t[1];
-    if (t[0] != zero_tangent) {
-      const int da = emit::triangle(s.b, t[0], form.lower, form.unit), x = s.results[0];
-      r = emit::subtract_from(s.b, r, form.right ? emit::matmul(s.b, x, da, false, form.transposed) : emit::matmul(s.b, da, x, form.transposed, false));
-    }
-    return {r == zero_tangent ? r : s.b.add1(*s.e.prim, {s.operands[0], r}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
-    const view form(s.e);
-    view turned = form;
-    turned.transposed = !form.transposed;
-    const int x = s.results[0], g = s.b.add1(*s.e.prim, {s.operands[0], ct[0]}, turned.make());
-    vec<int> r{zero_tangent, wanted[1] ? g : zero_tangent};
-    if (wanted[0]) {
-      const bool g_first = form.right == form.transposed;
-      const int product = emit::matmul(s.b, g_first ? g : x, g_first ? x : g, form.right, !form.right);
-      r[0] = emit::neg(s.b, emit::triangle(s.b, product, form.lower, form.unit));
-    }
-    return r;
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const shape from = s.b.shape(s.operands[1]);
-    view as_rows(s.e);
-    const bool rows = as_rows.right;
-    if (batched[0] || from.rank != 3 || (!rows && from[2] != 1)) return square_matrix::batch(s, batched, n);
-    as_rows.right = true;
-    if (!rows) as_rows.transposed = !as_rows.transposed;
-    const int tall = emit::reshape(s.b, s.operands[1], make_shape(rows ? n * from[1] : n, from[rows ? 2 : 1]));
-    return {emit::reshape(s.b, s.b.add1(*s.e.prim, {s.operands[0], tall}, as_rows.make()), from)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double y = 1;
-    if (emit::is_constant(b, o[1], y) && y == 0) return o[1];
-    const entry* e = b.definition(o[0]);
-    if (!e || !matmul::swaps_last_two(*e)) return -1;
-    view turned(a);
-    turned.lower = !turned.lower;
-    turned.transposed = !turned.transposed;
-    return b.add1(*prim_ptr(), {e->operands[0], o[1]}, turned.make());
-  }
-  static constexpr const primitive* prim_ptr();
-  static std::string print(const attributes& a) {
-    const view form(a);
-    return std::string(form.right ? "right " : "") + (form.unit ? "unit " : "") + (form.lower ? "lower" : "upper") + (form.transposed ? " T" : "");
-  }
-  template <class T>
-  static void one(const triangular_form& form, std::int64_t n, const T* a, T* x, std::int64_t step) {
-    const bool turned = form.transposed != form.right;
-    const bool forward = form.lower != turned;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t row = forward ? i : n - 1 - i;
-      T sum = x[row * step];
-      for (std::int64_t k = forward ? 0 : row + 1; k < (forward ? row : n); ++k)
-        sum -= (turned ? a[k * n + row] : a[row * n + k]) * x[k * step];
-      x[row * step] = form.unit ? sum : sum / a[row * n + row];
-    }
-  }
-  static void evaluate(evaluation& v) {
-    const view form(v.e);
-    const shape from = v.in[0]->type.shape, s = v.out[0].type.shape;
-    const auto n = from.last(), size = s[s.rank - 2] * s[s.rank - 1], others = n == 0 ? 0 : size / n;
-    v.out[0].bytes = v.in[1]->bytes;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < square_matrix::batches(from); ++b)
-          for (std::int64_t i = 0; i < others; ++i)
-            one(form, n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * size + (form.right ? i * n : i), form.right ? 1 : others);
-      }
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive triangular_solve{.name = "triangular_solve",
-                                            .type = rules::triangular_solve::type,
-                                            .jvp = rules::triangular_solve::jvp,
-                                            .vjp = rules::triangular_solve::vjp,
-                                            .batch = rules::triangular_solve::batch,
-                                            .simplify = rules::triangular_solve::simplify,
-                                            .print = rules::triangular_solve::print,
-                                            .evaluate = rules::triangular_solve::evaluate};
-constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::triangular_solve; }
-}
-namespace emit {
-constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower, bool transposed, bool unit) {
-  return b.add1(prim::triangular_solve, {a, y}, prim::rules::triangular_solve::view(right, lower, transposed, unit).make());
-}
-}
-
-struct upper {};
-struct transposed {};
-struct unit_diagonal {};
-struct from_right {};
-
-namespace detail {
-template <class O>
-inline constexpr bool is_triangular_option = std::is_same_v<O, upper> || std::is_same_v<O, drx::transposed> ||
-                                             std::is_same_v<O, unit_diagonal> || std::is_same_v<O, from_right>;
-template <class Option, class... O>
-inline constexpr bool any_is = (std::is_same_v<Option, O> || ...);
-}
-
-template <class... Options, class A, class B>
-  requires((detail::is_triangular_option<Options> && ...) && detail::Solvable<A, B, detail::any_is<from_right, Options...>>)
-constexpr auto triangular_solve(const A& a, const B& b) {
-  constexpr bool right = detail::any_is<from_right, Options...>;
-  return detail::system_of<A, B, right>(a, b, [](builder& on, int m, int y) {
-    m = emit::broadcast_to(on, m, detail::linear_system<A, B, right>::matrices());
-    return emit::triangular_solve(on, m, y, right, !detail::any_is<upper, Options...>, detail::any_is<drx::transposed, Options...>,
-                                  detail::any_is<unit_diagonal, Options...>);
-  });
-}
-template <class... Options, class A, class B, class Why = decltype(detail::linear_system<A, B, detail::any_is<from_right, Options...>>::misuse())>
-  requires((detail::is_triangular_option<Options> && ...) && detail::NotSolvable<A, B, detail::any_is<from_right, Options...>>)
-Why triangular_solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows (from_right: columns), one element type; of placed values in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct cholesky {
-  static constexpr int symmetric(builder& b, int x) {
-    return emit::mul(b, emit::add(b, x, emit::swap_last_two(b, x)), emit::constant_like(b, x, 0.5));
-  }
-  static constexpr int half_triangle(builder& b, int x) {
-    const int half = emit::mul(b, x, emit::constant_like(b, x, 0.5));
-    return emit::where(b, emit::equal(b, emit::row_of(b, x), emit::column_of(b, x)), half, emit::triangle(b, x, true, true));
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    const int l = s.results[0];
-    const int left = emit::triangular_solve(s.b, l, symmetric(s.b, t[0]), false, true, false, false);
-    const int both = emit::triangular_solve(s.b, l, left, true, true, true, false);
-    return {emit::matmul(s.b, l, half_triangle(s.b, both), false, false)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const int l = s.results[0];
-    const int inner = half_triangle(s.b, emit::matmul(s.b, l, ct[0], true, false));
-    const int left = emit::triangular_solve(s.b, l, inner, false, true, true, false);
-    return {symmetric(s.b, emit::triangular_solve(s.b, l, left, true, true, false, false))};
-  }
-  static void evaluate(evaluation& v) {
-    const shape s = v.out[0].type.shape;
-    const auto n = s.last();
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b) {
-          const T* a = v.in[0]->data<T>() + b * n * n;
-          T* l = v.out[0].data<T>() + b * n * n;
-          bool definite = true;
-          for (std::int64_t i = 0; i < n; ++i)
-            for (std::int64_t j = 0; j <= i; ++j) {
-              T sum = (a[i * n + j] + a[j * n + i]) / 2;
-              for (std::int64_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
-              definite = definite && (i != j || sum > 0);
-              l[i * n + j] = i == j ? std::sqrt(sum) : sum / l[j * n + j];
-            }
-          for (std::int64_t i = 0; i < n && !definite; ++i)
-            for (std::int64_t j = 0; j <= i; ++j) l[i * n + j] = std::numeric_limits<T>::quiet_NaN();
-        }
-      }
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive cholesky{.name = "cholesky",
-                                    .type = rules::square_matrix::type,
-                                    .jvp = rules::cholesky::jvp,
-                                    .vjp = rules::cholesky::vjp,
-                                    .batch = rules::square_matrix::batch,
-                                    .evaluate = rules::cholesky::evaluate};
-}
-namespace emit {
-constexpr int cholesky(builder& b, int a) { return b.add1(prim::cholesky, {a}); }
-}
-
-template <class A>
-  requires detail::SquareMatrix<A>
-constexpr A cholesky(const A& a) {
-  return detail::unary<A>(a, [](builder& b, int id) { return emit::cholesky(b, id); });
-}
-template <class A, class Why = detail::not_square_t<A>>
-  requires detail::NoSquareMatrix<A>
-Why cholesky(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct lu_factors {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const abstract_value a = square_matrix::type(t)[0];
-    return {a, abstract_value(dtype::int32, without_axis(a.shape, a.shape.rank - 1))};
-  }
-  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent, zero_tangent}; }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  template <class T>
-  static void factor(std::int64_t n, T* a, std::int32_t* exchanged) {
-    for (std::int64_t k = 0; k < n; ++k) {
-      std::int64_t best = k;
-      for (std::int64_t i = k + 1; i < n; ++i)
-        if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
-      exchanged[k] = static_cast<std::int32_t>(best);
-      for (std::int64_t j = 0; j < n && best != k; ++j) std::swap(a[k * n + j], a[best * n + j]);
-      if (a[k * n + k] == 0) continue;
-      for (std::int64_t i = k + 1; i < n; ++i) {
-        a[i * n + k] /= a[k * n + k];
-        for (std::int64_t j = k + 1; j < n; ++j) a[i * n + j] -= a[i * n + k] * a[k * n + j];
-      }
-    }
-  }
-  static void evaluate(evaluation& v) {
-    const shape s = v.out[0].type.shape;
-    const auto n = s.last();
-    v.out[0].bytes = v.in[0]->bytes;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
-          factor(n, v.out[0].data<T>() + b * n * n, v.out[1].data<std::int32_t>() + b * n);
-      }
-    });
-  }
-};
-
-struct lu_solve {
-  struct view {
-    bool transposed;
-    constexpr explicit view(bool is_transposed) : transposed(is_transposed) {}
-    constexpr explicit view(int_list a) : transposed(a.flag(0)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {transposed};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const abstract_value a = square_matrix::type(t)[0], y = t.operands[3];
-    typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32, "lu_solve: not the factors of the matrix");
-    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "lu_solve: types or batches differ");
-    typing::require(a.shape.last() == y.shape[y.shape.rank - 2], "lu_solve: inner extents");
-    return {y};
-  }
-  static constexpr int solve(const rule_site& s, int y, bool transposed) {
-    return s.b.add1(*s.e.prim, {s.operands[0], s.operands[1], s.operands[2], y}, view(transposed).make());
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    const bool transposed = view(s.e).transposed;
-    int r = t[3];
-    if (t[0] != zero_tangent) r = emit::subtract_from(s.b, r, emit::matmul(s.b, t[0], s.results[0], transposed, false));
-    return {r == zero_tangent ? r : solve(s, r, transposed)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(4, zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const bool transposed = view(s.e).transposed;
-    const int g = solve(s, ct[0], !transposed), x = s.results[0];
-    if (wanted[0]) r[0] = emit::neg(s.b, emit::matmul(s.b, transposed ? x : g, transposed ? g : x, false, true));
-    if (wanted[3]) r[3] = g;
-    return r;
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const shape from = s.b.shape(s.operands[3]);
-    if (batched[0] || batched[1] || batched[2] || from.rank != 3) return square_matrix::batch(s, batched, n);
-    const int aside = emit::transpose(s.b, s.operands[3], {1, 0, 2});
-    const int wide = emit::reshape(s.b, aside, make_shape(from[1], n * from[2]));
-    const int solved = emit::reshape(s.b, solve(s, wide, view(s.e).transposed), make_shape(from[1], n, from[2]));
-    return {emit::transpose(s.b, solved, {1, 0, 2})};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
-    double y = 1;
-    return emit::is_constant(b, o[3], y) && y == 0 ? o[3] : -1;
-  }
-  static std::string print(const attributes& a) { return view(a).transposed ? "T" : "N"; }
-  static void evaluate(evaluation& v) {
-    const bool transposed = view(v.e).transposed;
-    const shape s = v.out[0].type.shape;
-    const auto n = s[s.rank - 2], columns = s.last();
-    v.out[0].bytes = v.in[3]->bytes;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
-          for (std::int64_t j = 0; j < columns; ++j) {
-            const T* lu = v.in[1]->data<T>() + b * n * n;
-            const std::int32_t* exchanged = v.in[2]->data<std::int32_t>() + b * n;
-            T* x = v.out[0].data<T>() + b * n * columns + j;
-            for (std::int64_t i = 0; i < n && !transposed; ++i) std::swap(x[i * columns], x[exchanged[i] * columns]);
-            const triangular_form l{.lower = true, .transposed = transposed, .unit = true}, u{.lower = false, .transposed = transposed};
-            triangular_solve::one(transposed ? u : l, n, lu, x, columns);
-            triangular_solve::one(transposed ? l : u, n, lu, x, columns);
-            for (std::int64_t i = n - 1; i >= 0 && transposed; --i) std::swap(x[i * columns], x[exchanged[i] * columns]);
-          }
-      }
-    });
-  }
-};
-
-struct logdet {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    shape s = square_matrix::type(t)[0].shape;
-    s.rank -= 2;
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr int slope(const rule_site& s) {
-    const int identity = emit::identity_like(s.b, s.operands[0]);
-    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, lu_solve::view(true).make());
-  }
-  static constexpr const primitive* lu_solve_ptr();
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    const std::int64_t last = s.b.shape(t[0]).rank - 1;
-    return {emit::sum(s.b, emit::times(s.b, t[0], slope(s)), {last - 1, last})};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(3, zero_tangent);
-    if (ct[0] == zero_tangent || !wanted[0]) return r;
-    const shape from = s.b.shape(s.operands[0]);
-    r[0] = emit::times(s.b, sum::spread(s.b, ct[0], from, {from.rank - 2, from.rank - 1}), slope(s));
-    return r;
-  }
-  static void evaluate(evaluation& v) {
-    const auto n = v.in[1]->type.shape.last();
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < v.out[0].size(); ++b)
-          for (std::int64_t i = 0; i < n; ++i)
-            v.out[0].data<T>()[b] += std::log(std::abs(v.in[1]->data<T>()[b * n * n + i * n + i]));
-      }
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive lu_factors{.name = "lu_factors",
-                                      .type = rules::lu_factors::type,
-                                      .jvp = rules::lu_factors::jvp,
-                                      .vjp = rules::lu_factors::vjp,
-                                      .batch = rules::square_matrix::batch,
-                                      .evaluate = rules::lu_factors::evaluate};
-inline constexpr primitive lu_solve{.name = "lu_solve",
-                                    .type = rules::lu_solve::type,
-                                    .jvp = rules::lu_solve::jvp,
-                                    .vjp = rules::lu_solve::vjp,
-                                    .batch = rules::lu_solve::batch,
-                                    .simplify = rules::lu_solve::simplify,
-                                    .print = rules::lu_solve::print,
-                                    .evaluate = rules::lu_solve::evaluate};
-inline constexpr primitive logdet{.name = "logdet",
-                                  .type = rules::logdet::type,
-                                  .jvp = rules::logdet::jvp,
-                                  .vjp = rules::logdet::vjp,
-                                  .batch = rules::square_matrix::batch,
-                                  .evaluate = rules::logdet::evaluate};
-constexpr const primitive* rules::logdet::lu_solve_ptr() { return &prim::lu_solve; }
-}
-namespace emit {
-constexpr int solve(builder& b, int a, int y, bool transposed) {
-  const vec<int> factors = b.add(prim::lu_factors, {a});
-  shape matrices = b.shape(y);
-  matrices[matrices.rank - 1] = matrices[matrices.rank - 2];
-  return b.add1(prim::lu_solve, {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
-                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, prim::rules::lu_solve::view(transposed).make());
-}
-constexpr int logdet(builder& b, int a) {
-  const vec<int> factors = b.add(prim::lu_factors, {a});
-  return b.add1(prim::logdet, {a, factors[0], factors[1]});
-}
-}
-
-namespace detail {
-template <class A>
-struct without_matrix_axes {
-  static constexpr shape value = [] {
-    shape s = A::shape;
-    s.rank = s.rank < 2 ? 0 : s.rank - 2;
-    for (int i = s.rank; i < shape::max_rank; ++i) s.extent[i] = 0;
-    return s;
-  }();
-};
-}
-
-template <class A, class B>
-  requires detail::Solvable<A, B>
-constexpr auto solve(const A& a, const B& b) {
-  return detail::system_of<A, B, false>(a, b, [](builder& on, int m, int y) { return emit::solve(on, m, y, false); });
-}
-template <class A, class B, class Why = decltype(detail::linear_system<A, B>::misuse())>
-  requires detail::NotSolvable<A, B>
-Why solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows, one element type; of placed values in a map
-
-template <class A>
-  requires detail::SquareMatrix<A>
-constexpr A inverse(const A& a) {
-  return detail::unary<A>(a, [](builder& b, int id) { return emit::solve(b, id, emit::identity_like(b, id), false); });
-}
-template <class A, class Why = detail::not_square_t<A>>
-  requires detail::NoSquareMatrix<A>
-Why inverse(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
-
-template <class A>
-  requires detail::SquareMatrix<A>
-constexpr auto logdet(const A& a) {
-  using R = array_of<typename A::value_type, detail::without_matrix_axes<A>>;
-  return detail::unary<R>(a, [](builder& b, int id) { return emit::logdet(b, id); });
-}
-template <class A, class Why = detail::not_square_t<A>>
-  requires detail::NoSquareMatrix<A>
-Why logdet(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-template <class T>
-T determinant_of(std::int64_t n, T* a) {
-  T d = 1;
-  for (std::int64_t k = 0; k < n; ++k) {
-    std::int64_t best = k;
-    for (std::int64_t i = k + 1; i < n; ++i)
-      if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
-    for (std::int64_t j = 0; j < n && best != k; ++j) std::swap(a[k * n + j], a[best * n + j]);
-    d *= best == k ? a[k * n + k] : -a[k * n + k];
-    if (a[k * n + k] == 0) return 0;
-    for (std::int64_t i = k + 1; i < n; ++i)
-      for (std::int64_t j = k + 1; j < n; ++j) a[i * n + j] -= a[i * n + k] / a[k * n + k] * a[k * n + j];
-  }
-  return d;
-}
-
-struct minors {
-  struct view {
-    bool transposed, with_sign;
-    constexpr view(bool is_transposed, bool is_signed) : transposed(is_transposed), with_sign(is_signed) {}
-    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {transposed, with_sign};
-      return a;
-    }
-  };
-  static constexpr std::int64_t order(const shape& s, bool transposed) { return s.last() + transposed; }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const bool transposed = view(t.attrs).transposed;
-    shape s = square_matrix::type(t)[0].shape;
-    const std::int64_t n = order(s, transposed);
-    typing::require(n >= 1 && (!transposed || (s.rank >= 3 && s[s.rank - 3] == n * n)), "minors: not of a matrix");
-    if (transposed) {
-      s = without_axis(s, s.rank - 3);
-      s[s.rank - 2] = s[s.rank - 1] = n;
-    } else {
-      s[s.rank - 2] = n * n;
-      s[s.rank - 1] = n - 1;
-      s.push_back(n - 1);
-    }
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    view back(s.e);
-    back.transposed = !back.transposed;
-    return {s.b.add1(*s.e.prim, {ct[0]}, back.make())};
-  }
-  static std::string print(const attributes& a) { return std::string(view(a).transposed ? "T" : "N") + (view(a).with_sign ? " signed" : ""); }
-  template <class F>
-  static void for_each(std::int64_t n, bool with_sign, F f) {
-    std::int64_t at = 0;
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t k = 0; k < n - 1; ++k)
-          for (std::int64_t l = 0; l < n - 1; ++l) f((k + (k >= i)) * n + l + (l >= j), at++, with_sign && (i + j) % 2 != 0);
-  }
-  static void evaluate(evaluation& v) {
-    const bool transposed = view(v.e).transposed, with_sign = view(v.e).with_sign;
-    const shape s = v.in[0]->type.shape;
-    const std::int64_t n = order(s, transposed), matrix = n * n, all = matrix * (n - 1) * (n - 1);
-    const auto batches = square_matrix::batches(transposed ? v.out[0].type.shape : s);
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < batches; ++b)
-          for_each(n, with_sign, [&](std::int64_t in_matrix, std::int64_t in_minors, bool negative) {
-            const T x = v.in[0]->data<T>()[transposed ? b * all + in_minors : b * matrix + in_matrix];
-            v.out[0].data<T>()[transposed ? b * matrix + in_matrix : b * all + in_minors] += negative ? -x : x;
-          });
-      }
-    });
-  }
-};
-
-struct cofactors {
-  static constexpr std::int64_t polynomial_order = 8;
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    const shape from = s.b.shape(t[0]);
-    const auto n = from.last();
-    if (n <= 1) return {zero_tangent};
-    if (n <= polynomial_order) {
-      const int d = emit::times(s.b, of_minors(s), emit::minors(s.b, t[0], false, true));
-      const std::int64_t last = s.b.shape(d).rank - 1;
-      return {emit::reshape(s.b, emit::sum(s.b, d, {last - 1, last}), from)};
-    }
-    const int c = s.results[0], w = inverse_transposed(s);
-    const int trace = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, w, t[0]), last_two(from)), from, last_two(from));
-    return {emit::sub(s.b, emit::times(s.b, trace, c), emit::matmul(s.b, emit::matmul(s.b, c, t[0], false, true), w, false, false))};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const shape from = s.b.shape(ct[0]);
-    const auto n = from.last();
-    if (n <= 1) return {zero_tangent};
-    if (n <= polynomial_order) {
-      const int c = of_minors(s);
-      const shape all = s.b.shape(c);
-      shape per_minor = all;
-      per_minor.rank -= 2;
-      const int g = sum::spread(s.b, emit::reshape(s.b, ct[0], per_minor), all, last_two(all));
-      return {emit::minors(s.b, emit::times(s.b, g, c), true, true)};
-    }
-    const int c = s.results[0], w = inverse_transposed(s);
-    const int scale = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
-    return {emit::sub(s.b, emit::times(s.b, scale, w), emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
-  }
-  static constexpr vec<std::int64_t> last_two(const shape& s) { return {s.rank - 2, s.rank - 1}; }
-  static constexpr int of_minors(const rule_site& s) { return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)}); }
-  static constexpr int inverse_transposed(const rule_site& s) {
-    return emit::solve(s.b, s.operands[0], emit::identity_like(s.b, s.operands[0]), true);
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
-    return b.shape(o[0]).last() == 1 ? emit::constant_like(b, o[0], 1) : -1;
-  }
-  static void evaluate(evaluation& v) {
-    const shape s = v.out[0].type.shape;
-    const auto n = s.last(), m = n - 1;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b) {
-          std::vector<T> minor(static_cast<std::size_t>(n == 0 ? 0 : n * n * m * m));
-          minors::for_each(n, false, [&](auto in_matrix, auto in_minors, bool) {
-            minor[static_cast<std::size_t>(in_minors)] = v.in[0]->data<T>()[b * n * n + in_matrix];
-          });
-          for (std::int64_t i = 0; i < n * n; ++i) {
-            const T d = determinant_of(m, minor.data() + i * m * m);
-            v.out[0].data<T>()[b * n * n + i] = (i / n + i % n) % 2 != 0 ? -d : d;
-          }
-        }
-      }
-    });
-  }
-};
-
-struct determinant {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    shape s = square_matrix::type(t)[0].shape;
-    s.rank -= 2;
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    const shape from = s.b.shape(t[0]);
-    return {emit::sum(s.b, emit::times(s.b, emit::cofactors(s.b, s.operands[0]), t[0]), cofactors::last_two(from))};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const shape from = s.b.shape(s.operands[0]);
-    return {emit::times(s.b, sum::spread(s.b, ct[0], from, cofactors::last_two(from)), emit::cofactors(s.b, s.operands[0]))};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
-    shape s = b.shape(o[0]);
-    if (s.last() != 1) return -1;
-    s.rank -= 2;
-    return emit::reshape(b, o[0], s);
-  }
-  static void evaluate(evaluation& v) {
-    const auto n = v.in[0]->type.shape.last();
-    tensor copy = *v.in[0];
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < v.out[0].size(); ++b) v.out[0].data<T>()[b] = determinant_of(n, copy.data<T>() + b * n * n);
-      }
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive minors{.name = "minors",
-                                  .type = rules::minors::type,
-                                  .jvp = rules::broadcast_to::jvp,
-                                  .vjp = rules::minors::vjp,
-                                  .batch = rules::square_matrix::batch,
-                                  .print = rules::minors::print,
-                                  .evaluate = rules::minors::evaluate};
-inline constexpr primitive cofactors{.name = "cofactors",
-                                     .type = rules::square_matrix::type,
-                                     .jvp = rules::cofactors::jvp,
-                                     .vjp = rules::cofactors::vjp,
-                                     .batch = rules::square_matrix::batch,
-                                     .simplify = rules::cofactors::simplify,
-                                     .evaluate = rules::cofactors::evaluate};
-inline constexpr primitive determinant{.name = "determinant",
-                                       .type = rules::determinant::type,
-                                       .jvp = rules::determinant::jvp,
-                                       .vjp = rules::determinant::vjp,
-                                       .batch = rules::square_matrix::batch,
-                                       .simplify = rules::determinant::simplify,
-                                       .evaluate = rules::determinant::evaluate};
-}
-namespace emit {
-constexpr int minors(builder& b, int x, bool transposed, bool with_sign) {
-  return b.add1(prim::minors, {x}, prim::rules::minors::view(transposed, with_sign).make());
-}
-constexpr int cofactors(builder& b, int a) { return b.add1(prim::cofactors, {a}); }
-constexpr int determinant(builder& b, int a) { return b.add1(prim::determinant, {a}); }
-}
-
-template <class A>
-  requires detail::SquareMatrix<A>
-constexpr auto determinant(const A& a) {
-  using R = array_of<typename A::value_type, detail::without_matrix_axes<A>>;
-  return detail::unary<R>(a, [](builder& b, int id) { return emit::determinant(b, id); });
-}
-template <class A, class Why = detail::not_square_t<A>>
-  requires detail::NoSquareMatrix<A>
-Why determinant(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct slice {
-  struct view {
-    int_list starts, stops, strides;
-    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
-    [[nodiscard]] constexpr int rank() const { return starts.size(); }
-    [[nodiscard]] constexpr std::int64_t start(int axis) const { return starts[axis]; }
-    [[nodiscard]] constexpr std::int64_t stop(int axis) const { return stops[axis]; }
-    [[nodiscard]] constexpr std::int64_t stride(int axis) const { return strides[axis]; }
-    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const { return start(axis) == 0 && stop(axis) == n && stride(axis) == 1; }
-
-   private:
-    constexpr view(int_list a, int rank) : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
-  };
-  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops, const vec<std::int64_t>& strides) {
-    attributes a;
-    a.ints = starts;
-    a.ints.append(stops);
-    a.ints.append(strides);
-    return a;
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape from = t.operands[0].shape;
-    typing::require(t.attrs.ints.size() == 3 * from.rank, "slice: not a range for each axis");
-    shape to;
-    const view range(t.attrs);
-    for (int i = 0; i < from.rank; ++i) {
-      const auto start = range.start(i), stop = range.stop(i), stride = range.stride(i);
-      typing::require(0 <= start && start <= stop && stop <= from[i] && stride >= 1, "slice: out of range");
-      to.push_back((stop - start + stride - 1) / stride);
-    }
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
-    vec<std::int64_t> low, high, interior;
-    for (int i = 0; i < from.rank; ++i) {
-      const auto start = view(s.e).start(i), stride = view(s.e).stride(i);
-      const auto covered = to[i] == 0 ? 0 : (to[i] - 1) * stride + 1;
-      low.push_back(start);
-      high.push_back(from[i] - start - covered);
-      interior.push_back(stride - 1);
-    }
-    return {emit::pad(s.b, ct[0], low, high, interior)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
-    const view range(s.e);
-    vec<std::int64_t> start{0}, stop{n}, stride{1};
-    start.append(range.starts);
-    stop.append(range.stops);
-    stride.append(range.strides);
-    return {emit::slice(s.b, s.operands[0], start, stop, stride)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const vec<abstract_value> from{b.type(o[0])};
-    const abstract_value to = type({from, a, {}})[0];
-    if (to == from[0]) return o[0];
-    double x = 0;
-    return emit::is_constant(b, o[0], x) ? emit::constant(b, to, x) : -1;
-  }
-  static std::string print(const attributes& a) {
-    const view range(a);
-    std::string text;
-    for (int i = 0; i < range.rank(); ++i) {
-      text += (i ? ", " : "") + std::to_string(range.start(i)) + ":" + std::to_string(range.stop(i));
-      if (range.stride(i) != 1) text += ":" + std::to_string(range.stride(i));
-    }
-    return text;
-  }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape;
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    const view range(v.e);
-    std::size_t i = 0;
-    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
-      std::int64_t source[shape::max_rank] = {};
-      for (int k = 0; k < from.rank; ++k) source[k] = range.start(k) + at[k] * range.stride(k);
-      std::memcpy(&v.out[0].bytes[width * i++],
-                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive slice{.name = "slice",
-                                 .type = rules::slice::type,
-                                 .jvp = rules::broadcast_to::jvp,
-                                 .vjp = rules::slice::vjp,
-                                 .batch = rules::slice::batch,
-                                 .simplify = rules::slice::simplify,
-                                 .print = rules::slice::print,
-                                 .evaluate = rules::slice::evaluate};
-}
-namespace emit {
-constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
-                    const vec<std::int64_t>& stride) {
-  return b.add1(prim::slice, {x}, prim::rules::slice::make(start, stop, stride));
-}
-}
-
-namespace emit {
-constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n) {
-  const shape s = b.shape(x);
-  vec<std::int64_t> start(s.rank, 0), stop;
-  for (int i = 0; i < s.rank; ++i) stop.push_back(s[i]);
-  start[axis] = first;
-  stop[axis] = first + n;
-  return slice(b, x, start, stop, vec<std::int64_t>(s.rank, 1));
-}
-}
-
-template <std::int64_t Start, std::int64_t Stop = std::numeric_limits<std::int64_t>::max(), std::int64_t Stride = 1>
-struct range {
-  static_assert(Stride >= 1, "drx::range: the stride must be positive");
-  static constexpr std::int64_t start(std::int64_t n) { return Start < 0 ? Start + n : Start; }
-  static constexpr std::int64_t stop(std::int64_t n) {
-    return Stop < 0 ? Stop + n : Stop == std::numeric_limits<std::int64_t>::max() ? n : Stop;
-  }
-  static constexpr std::int64_t stride = Stride;
-  static constexpr bool fits(std::int64_t n) { return 0 <= start(n) && start(n) <= stop(n) && stop(n) <= n; }
-};
-using all = range<0>;
-
-namespace detail {
-template <class R>
-inline constexpr bool is_range = false;
-template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride>
-inline constexpr bool is_range<range<Start, Stop, Stride>> = true;
-
-template <class A, class... R>
-struct sliced {
-  static constexpr int given = static_cast<int>(sizeof...(R));
-  static constexpr bool fits = [] {
-    if (given > A::rank) return false;
-    [[maybe_unused]] int axis = 0;
-    return (R::fits(A::shape[axis++]) && ...);
-  }();
-  struct spans {
-    std::int64_t start[static_cast<std::size_t>(A::rank) + 1] = {}, stop[static_cast<std::size_t>(A::rank) + 1] = {},
-                 stride[static_cast<std::size_t>(A::rank) + 1] = {};
-  };
-  static constexpr spans of_axes = [] {
-    spans s;
-    if (!fits) return s;
-    for (int i = 0; i < A::rank; ++i) {
-      s.stop[i] = A::shape[i];
-      s.stride[i] = 1;
-    }
-    [[maybe_unused]] int axis = 0;
-    ((s.start[axis] = R::start(A::shape[axis]), s.stop[axis] = R::stop(A::shape[axis]), s.stride[axis] = R::stride, ++axis),
-     ...);
-    return s;
-  }();
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = 0; fits && i < A::rank; ++i)
-      s.push_back((of_axes.stop[i] - of_axes.start[i] + of_axes.stride[i] - 1) / of_axes.stride[i]);
-    return s;
-  }();
-};
-template <class A, class... R>
-struct sliceable : std::false_type {};
-template <Array A, class... R>
-struct sliceable<A, R...> : std::bool_constant<sliced<A, R...>::fits> {};
-template <class A, class... R>
-concept Sliceable = sliceable<A, R...>::value;
-
-template <class A, class... R>
-constexpr auto slice_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<A>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (static_cast<int>(sizeof...(R)) > A::rank) {
-    return error::wrong_rank{};
-  } else {
-    return error::slice_out_of_range{};
-  }
-}
-
-template <class A, class... R>
-constexpr int sliced_id(builder& b, int id) {
-  using S = sliced<A, R...>;
-  vec<std::int64_t> start, stop, stride;
-  for (int i = 0; i < A::rank; ++i) {
-    start.push_back(S::of_axes.start[i]);
-    stop.push_back(S::of_axes.stop[i]);
-    stride.push_back(S::of_axes.stride[i]);
-  }
-  return emit::slice(b, id, start, stop, stride);
-}
-}
-
-template <class... Ranges, class A>
-  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && detail::Sliceable<A, Ranges...>)
-constexpr auto slice(const A& x) {
-  return detail::unary<array_of<typename A::value_type, detail::sliced<A, Ranges...>>>(
-      x, [](builder& b, int id) { return detail::sliced_id<A, Ranges...>(b, id); });
-}
-template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A>
-  requires detail::Sliceable<A, range<Start, Stop, Stride>>
-constexpr auto slice(const A& x) {
-  return drx::slice<range<Start, Stop, Stride>>(x);
-}
-template <class... Ranges, class A, class Why = decltype(detail::slice_misuse<A, Ranges...>())>
-  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) && !detail::Sliceable<A, Ranges...>)
-Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent, for at most as many axes as the array has; of a placed value in a map
-template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A, class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
-  requires((Array<A> || Placed<A>) && !detail::Sliceable<A, range<Start, Stop, Stride>>)
-Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent of axis 0; of a placed value in a map
-
-namespace detail {
-template <std::int64_t I>
-using just = range<I, I == -1 ? std::numeric_limits<std::int64_t>::max() : I + 1>;
-template <class A, int N>
-struct without_first_axes {
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = N; i < A::rank; ++i) s.push_back(A::shape[i]);
-    return s;
-  }();
-};
-}
-
-template <std::int64_t... I, class A>
-  requires(sizeof...(I) > 0 && detail::Sliceable<A, detail::just<I>...>)
-constexpr auto index(const A& x) {
-  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
-  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
-    return emit::reshape(b, detail::sliced_id<A, detail::just<I>...>(b, id), S::value);
-  });
-}
-template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<A, detail::just<I>...>())>
-  requires(sizeof...(I) > 0 && (Array<A> || Placed<A>) && !detail::Sliceable<A, detail::just<I>...>)
-Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct pad {
-  struct view {
-    int_list lows, highs, interiors;
-    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
-    [[nodiscard]] constexpr int rank() const { return lows.size(); }
-    [[nodiscard]] constexpr std::int64_t low(int axis) const { return lows[axis]; }
-    [[nodiscard]] constexpr std::int64_t high(int axis) const { return highs[axis]; }
-    [[nodiscard]] constexpr std::int64_t interior(int axis) const { return interiors[axis]; }
-    [[nodiscard]] constexpr bool pads(int axis) const { return low(axis) != 0 || high(axis) != 0 || interior(axis) != 0; }
-
-   private:
-    constexpr view(int_list a, int rank) : lows(a.part(0, rank)), highs(a.part(rank, rank)), interiors(a.part(2 * rank, rank)) {}
-  };
-  static constexpr std::int64_t covered(std::int64_t n, std::int64_t interior) {
-    return n == 0 ? 0 : n + (n - 1) * interior;
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape from = t.operands[0].shape;
-    typing::require(t.attrs.ints.size() == 3 * from.rank, "pad: not a padding for each axis");
-    shape to;
-    const view zeros(t.attrs);
-    for (int i = 0; i < from.rank; ++i) {
-      const auto low = zeros.low(i), high = zeros.high(i), interior = zeros.interior(i);
-      typing::require(low >= 0 && high >= 0 && interior >= 0, "pad: negative");
-      to.push_back(low + covered(from[i], interior) + high);
-    }
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const shape from = s.b.shape(s.operands[0]);
-    vec<std::int64_t> start, stop, stride;
-    for (int i = 0; i < from.rank; ++i) {
-      const auto low = view(s.e).low(i), interior = view(s.e).interior(i);
-      start.push_back(low);
-      stop.push_back(low + covered(from[i], interior));
-      stride.push_back(interior + 1);
-    }
-    return {emit::slice(s.b, ct[0], start, stop, stride)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    const view zeros(s.e);
-    vec<std::int64_t> low{0}, high{0}, interior{0};
-    low.append(zeros.lows);
-    high.append(zeros.highs);
-    interior.append(zeros.interiors);
-    return {emit::pad(s.b, s.operands[0], low, high, interior)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const vec<abstract_value> from{b.type(o[0])};
-    const abstract_value to = type({from, a, {}})[0];
-    if (to == from[0]) return o[0];
-    double x = 0;
-    return emit::is_constant(b, o[0], x) && x == 0 ? emit::constant(b, to, 0) : -1;
-  }
-  static std::string print(const attributes& a) {
-    const view zeros(a);
-    std::string text;
-    for (int i = 0; i < zeros.rank(); ++i) {
-      text += (i ? ", " : "") + std::to_string(zeros.low(i)) + "+" + std::to_string(zeros.high(i));
-      if (zeros.interior(i) != 0) text += " every " + std::to_string(zeros.interior(i) + 1);
-    }
-    return text;
-  }
-  static void evaluate(evaluation& v) {
-    const shape to = v.out[0].type.shape;
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(v.in[0]->type.shape, [&](const std::int64_t* at) {
-      std::int64_t target[shape::max_rank] = {};
-      for (int k = 0; k < to.rank; ++k) target[k] = view(v.e).low(k) + at[k] * (view(v.e).interior(k) + 1);
-      std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
-                  &v.in[0]->bytes[width * i++], width);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive pad{.name = "pad",
-                               .type = rules::pad::type,
-                               .jvp = rules::broadcast_to::jvp,
-                               .vjp = rules::pad::vjp,
-                               .batch = rules::pad::batch,
-                               .simplify = rules::pad::simplify,
-                               .print = rules::pad::print,
-                               .evaluate = rules::pad::evaluate};
-}
-namespace emit {
-constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
-                  const vec<std::int64_t>& interior) {
-  attributes a;
-  a.ints = low;
-  a.ints.append(high);
-  a.ints.append(interior);
-  return b.add1(prim::pad, {x}, a);
-}
-}
-
-template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0>
-struct padding {
-  static_assert(Low >= 0 && High >= 0 && Interior >= 0, "drx::padding: negative; drx::slice takes away");
-  static constexpr std::int64_t low = Low, high = High, interior = Interior;
-};
-
-namespace detail {
-template <class P>
-inline constexpr bool is_padding = false;
-template <std::int64_t Low, std::int64_t High, std::int64_t Interior>
-inline constexpr bool is_padding<padding<Low, High, Interior>> = true;
-
-template <class A, class... P>
-struct padded {
-  static constexpr vec<std::int64_t> list(std::int64_t (*of)(int)) {
-    vec<std::int64_t> v;
-    for (int i = 0; i < A::rank; ++i) v.push_back(of(i));
-    return v;
-  }
-  static constexpr int given = static_cast<int>(sizeof...(P));
-  static constexpr std::int64_t nth(int i, std::initializer_list<std::int64_t> of) { return i < given ? of.begin()[i] : 0; }
-  static constexpr std::int64_t low(int i) { return nth(i, {P::low...}); }
-  static constexpr std::int64_t high(int i) { return nth(i, {P::high...}); }
-  static constexpr std::int64_t interior(int i) { return nth(i, {P::interior...}); }
-  static constexpr shape value = [] {
-    shape s;
-    for (int i = 0; i < A::rank; ++i)
-      s.push_back(low(i) + prim::rules::pad::covered(A::shape[i], interior(i)) + high(i));
-    return s;
-  }();
-};
-template <class A, int N>
-struct has_axes : std::false_type {};
-template <Array A, int N>
-struct has_axes<A, N> : std::bool_constant<(N <= A::rank)> {};
-}
-
-template <class... Paddings, class A>
-  requires(sizeof...(Paddings) > 0 && (detail::is_padding<Paddings> && ...) &&
-           detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
-constexpr auto pad(const A& x) {
-  using S = detail::padded<A, Paddings...>;
-  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
-    return emit::pad(b, id, S::list(S::low), S::list(S::high), S::list(S::interior));
-  });
-}
-template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A>
-  requires(detail::has_axes<A, 1>::value)
-constexpr auto pad(const A& x) {
-  return drx::pad<padding<Low, High, Interior>>(x);
-}
-template <class... Paddings, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
-  requires(sizeof...(Paddings) > 0 && (detail::is_padding<Paddings> && ...) && (Array<A> || Placed<A>) &&
-           !detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
-Why pad(const A&) = delete;  // drx: at most as many paddings as the array has axes; of a placed value in a map
-template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
-  requires((Array<A> || Placed<A>) && !detail::has_axes<A, 1>::value)
-Why pad(const A&) = delete;  // drx: of an array of at least one axis; of a placed value in a map
-
-}
-
-namespace drx {
-
-template <std::int64_t... N>
-struct window {
-  static_assert(((N >= 1) && ...), "drx::window: the extents must be positive");
-};
-template <std::int64_t... N>
-struct strides {
-  static_assert(((N >= 1) && ...), "drx::strides: must be positive");
-};
-template <std::int64_t... N>
-struct dilations {
-  static_assert(((N >= 1) && ...), "drx::dilations: must be positive");
-};
-template <std::int64_t... N>
-struct input_dilations {
-  static_assert(((N >= 1) && ...), "drx::input_dilations: must be positive");
-};
-struct same {};
-
-namespace detail {
-template <template <std::int64_t...> class Option>
-struct window_values {
-  int given = 0;
-  std::int64_t values[shape::max_rank] = {1, 1, 1, 1, 1, 1, 1, 1};
-  template <class O>
-  constexpr void read(O) {}
-  template <std::int64_t... N>
-  constexpr void read(Option<N...>) {
-    given = static_cast<int>(sizeof...(N));
-    int i = 0;
-    ((values[i++] = N), ...);
-  }
-};
-template <class O>
-inline constexpr bool is_window_option = is_padding<O> || std::is_same_v<O, same>;
-template <std::int64_t... N>
-inline constexpr bool is_window_option<window<N...>> = true;
-template <std::int64_t... N>
-inline constexpr bool is_window_option<strides<N...>> = true;
-template <std::int64_t... N>
-inline constexpr bool is_window_option<dilations<N...>> = true;
-template <std::int64_t... N>
-inline constexpr bool is_window_option<input_dilations<N...>> = true;
-
-template <int D, class... O>
-struct windows {
-  template <template <std::int64_t...> class Option>
-  static constexpr window_values<Option> option() {
-    window_values<Option> v;
-    (v.read(O{}), ...);
-    return v;
-  }
-  static constexpr auto stride = option<strides>();
-  static constexpr auto kernel_dilation = option<dilations>();
-  static constexpr auto input_dilation = option<input_dilations>();
-  static constexpr bool is_same = (std::is_same_v<O, same> || ...);
-  static constexpr int paddings = (0 + ... + (is_padding<O> ? 1 : 0));
-  static constexpr auto given_padding = [] {
-    struct {
-      std::int64_t low[sizeof...(O) + D + 1] = {}, high[sizeof...(O) + D + 1] = {};
-      bool spread = false;
-    } p;
-    [[maybe_unused]] int i = 0;
-    [[maybe_unused]] const auto read = [&]<class X>(X) {
-      if constexpr (is_padding<X>) {
-        p.low[i] = X::low;
-        p.high[i++] = X::high;
-        p.spread = p.spread || X::interior != 0;
-      }
-    };
-    (read(O{}), ...);
-    return p;
-  }();
-  static constexpr bool complete = [] {
-    const int given[] = {stride.given, kernel_dilation.given, input_dilation.given, paddings};
-    for (int n : given)
-      if (n != 0 && n != D) return false;
-    return !(is_same && paddings != 0) && !given_padding.spread;
-  }();
-  static constexpr std::int64_t covered(std::int64_t n, std::int64_t dilation) { return n == 0 ? 0 : (n - 1) * dilation + 1; }
-  static constexpr std::int64_t total_same(int i, std::int64_t size, std::int64_t reach) {
-    const std::int64_t s = stride.values[i], in = covered(size, input_dilation.values[i]), out = (in + s - 1) / s;
-    const std::int64_t n = (out - 1) * s + covered(reach, kernel_dilation.values[i]) - in;
-    return n > 0 ? n : 0;
-  }
-  static constexpr std::int64_t low(int i, std::int64_t size, std::int64_t reach) {
-    return is_same ? total_same(i, size, reach) / 2 : given_padding.low[i];
-  }
-  static constexpr std::int64_t high(int i, std::int64_t size, std::int64_t reach) {
-    return is_same ? total_same(i, size, reach) - low(i, size, reach) : given_padding.high[i];
-  }
-  static constexpr std::int64_t count(int i, std::int64_t size, std::int64_t reach) {
-    const std::int64_t room = covered(size, input_dilation.values[i]) + low(i, size, reach) + high(i, size, reach) -
-                              covered(reach, kernel_dilation.values[i]);
-    return room < 0 ? -1 : room / stride.values[i] + 1;
-  }
-};
-}
-}
-
-namespace drx {
-namespace prim::rules {
-enum class convolution_role { y, x, w };
-
-struct convolution {
-  using role = convolution_role;
-  struct view {
-    int axes;
-    role result;
-    constexpr explicit view(int_list a) : axes(a.number(0)), result(static_cast<role>(a[1])), ints(a) {}
-    constexpr std::int64_t stride(int i) const { return ints[2 + i]; }
-    constexpr std::int64_t low(int i) const { return ints[2 + axes + i]; }
-    constexpr std::int64_t input_dilation(int i) const { return ints[2 + 2 * axes + i]; }
-    constexpr std::int64_t kernel_dilation(int i) const { return ints[2 + 3 * axes + i]; }
-    constexpr std::int64_t extent(int i) const { return ints[2 + 4 * axes + i]; }
-   private:
-    int_list ints;
-  };
-  static constexpr attributes turned(const attributes& a, role result, const shape& s) {
-    const int axes = view(a).axes, leading = s.rank - axes - 2 + (result != role::w);
-    attributes r = a;
-    r.ints[1] = static_cast<std::int64_t>(result);
-    for (int i = 0; i < axes; ++i) r.ints[2 + 4 * axes + i] = s[leading + i];
-    return r;
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const view c(t.attrs);
-    const shape p = t.operands[0].shape, q = t.operands[1].shape;
-    const int batch = p.rank - c.axes - 2, r = p.rank;
-    typing::require(batch >= 0 && q.rank == r, "convolution: ranks");
-    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "convolution: types");
-    for (int i = 0; i < batch; ++i) typing::require(p[i] == q[i], "convolution: batch extents");
-    for (int i = 0; i < c.axes; ++i)
-      typing::require(c.stride(i) >= 1 && c.input_dilation(i) >= 1 && c.kernel_dilation(i) >= 1 && c.extent(i) >= 0, "convolution: windows");
-    shape s = p;
-    if (c.result == role::w) {
-      typing::require(p[batch] == q[batch], "convolution: numbers of examples");
-      for (int i = 0; i < c.axes; ++i) s[batch + i] = c.extent(i);
-      s[r - 2] = p[r - 1];
-      s[r - 1] = q[r - 1];
-    } else {
-      const bool forward = c.result == role::y;
-      typing::require(p[r - 1] == q[forward ? r - 2 : r - 1], "convolution: channels");
-      for (int i = 0; i < c.axes; ++i) s[batch + 1 + i] = c.extent(i);
-      s[r - 1] = q[forward ? r - 1 : r - 2];
-    }
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    int r = zero_tangent;
-    if (t[0] != zero_tangent) r = s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs);
-    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, s.b.add1(*s.e.prim, {s.operands[0], t[1]}, s.e.attrs));
-    return {r};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(2, zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const role result = view(s.e).result, first = result == role::x ? role::y : role::x, second = result == role::w ? role::y : role::w;
-    int value[3] = {};
-    value[static_cast<int>(result)] = ct[0];
-    value[static_cast<int>(first)] = s.operands[0];
-    value[static_cast<int>(second)] = s.operands[1];
-    const int x = value[static_cast<int>(role::x)], w = value[static_cast<int>(role::w)], y = value[static_cast<int>(role::y)];
-    for (int i = 0; i < 2; ++i) {
-      if (!wanted[i]) continue;
-      const role of_operand = i == 0 ? first : second;
-      const int p = of_operand == role::x ? y : x, q = of_operand == role::w ? y : w;
-      r[i] = s.b.add1(*s.e.prim, {p, q}, turned(s.e.attrs, of_operand, s.b.shape(s.operands[i])));
-    }
-    return r;
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const view c(s.e);
-    const shape from = s.b.shape(s.operands[0]);
-    if (c.result != role::w && batched[0] && !batched[1] && from.rank == c.axes + 3) {
-      shape tall = without_axis(from, 0);
-      tall[0] *= n;
-      const int all = s.b.add1(*s.e.prim, {emit::reshape(s.b, s.operands[0], tall), s.operands[1]}, s.e.attrs);
-      shape to = s.b.shape(all);
-      to[0] = from[1];
-      return {emit::reshape(s.b, all, with_front(to, n))};
-    }
-    vec<int> operands = s.operands;
-    for (int i = 0; i < 2; ++i)
-      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    for (int operand : o) {
-      double x = 1;
-      if (!emit::is_constant(b, operand, x) || x != 0) continue;
-      const vec<abstract_value> types{b.type(o[0]), b.type(o[1])};
-      return emit::constant(b, type({types, a, {}})[0], 0);
-    }
-    return -1;
-  }
-  static std::string print(const attributes& a) {
-    const view c(a);
-    std::string text = c.result == role::y ? "y" : c.result == role::x ? "x" : "w";
-    for (int i = 0; i < c.axes; ++i) {
-      text += (i ? ", " : " ") + std::to_string(c.extent(i)) + " every " + std::to_string(c.stride(i)) + " from " + std::to_string(-c.low(i));
-      if (c.input_dilation(i) != 1 || c.kernel_dilation(i) != 1)
-        text += " dilated " + std::to_string(c.input_dilation(i)) + "," + std::to_string(c.kernel_dilation(i));
-    }
-    return text;
-  }
-  static void evaluate(evaluation& v) {
-    const view c(v.e);
-    const abstract_value &p = v.in[0]->type, &q = v.in[1]->type, &result = v.out[0].type;
-    const shape xs = (c.result == role::x ? result : p).shape, ws = (c.result == role::w ? result : q).shape;
-    const shape ys = (c.result == role::y ? result : c.result == role::x ? p : q).shape;
-    const int batch = xs.rank - c.axes - 2;
-    std::int64_t batches = 1;
-    for (int i = 0; i < batch; ++i) batches *= xs[i];
-    shape inputs, outputs, taps;
-    for (int i = 0; i < c.axes; ++i) {
-      inputs.push_back(xs[batch + 1 + i]);
-      outputs.push_back(ys[batch + 1 + i]);
-      taps.push_back(ws[batch + i]);
-    }
-    const auto examples = xs[batch], ci = xs.last(), co = ys.last();
-    visit_dtype(result.type, [&]<class T>(T) {
-      const T *p_data = v.in[0]->data<T>(), *q_data = v.in[1]->data<T>();
-      T* to = v.out[0].data<T>();
-      for (std::int64_t n = 0; n < batches * examples; ++n)
-        for_each_index(outputs, [&](const std::int64_t* o) {
-          for_each_index(taps, [&](const std::int64_t* k) {
-            std::int64_t at[shape::max_rank] = {};
-            for (int i = 0; i < c.axes; ++i) {
-              const auto place = o[i] * c.stride(i) + k[i] * c.kernel_dilation(i) - c.low(i);
-              if (place < 0 || place % c.input_dilation(i) != 0 || place / c.input_dilation(i) >= inputs[i]) return;
-              at[i] = place / c.input_dilation(i);
-            }
-            const auto x = (n * inputs.size() + flat_index(inputs, at)) * ci, y = (n * outputs.size() + flat_index(outputs, o)) * co;
-            const auto w = (n / examples * taps.size() + flat_index(taps, k)) * ci * co;
-            for (std::int64_t i = 0; i < ci; ++i)
-              for (std::int64_t j = 0; j < co; ++j) {
-                const auto first = c.result == role::x ? y + j : x + i, second = c.result == role::w ? y + j : w + i * co + j;
-                T& sum = to[c.result == role::y ? y + j : c.result == role::x ? x + i : w + i * co + j];
-                sum = static_cast<T>(sum + p_data[first] * q_data[second]);
-              }
-          });
-        });
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive convolution{.name = "convolution",
-                                       .type = rules::convolution::type,
-                                       .jvp = rules::convolution::jvp,
-                                       .vjp = rules::convolution::vjp,
-                                       .batch = rules::convolution::batch,
-                                       .simplify = rules::convolution::simplify,
-                                       .print = rules::convolution::print,
-                                       .evaluate = rules::convolution::evaluate};
-}
-namespace emit {
-constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints) {
-  attributes a;
-  a.ints = ints;
-  return b.add1(prim::convolution, {x, w}, a);
-}
-}
-
-namespace detail {
-template <int D, class A, class W, class... O>
-struct convolved {
-  using moves = windows<D, O...>;
-  static constexpr auto misuse() {
-    if constexpr (Placed<A> || Placed<W>) {
-      return error::array_operation_on_a_placed_value{};
-    } else if constexpr (!Array<A> || !Array<W>) {
-      return error::not_a_value_of_drx{};
-    } else if constexpr (!std::is_same_v<typename A::value_type, typename W::value_type>) {
-      return error::element_types_differ{};
-    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
-      return error::needs_numbers{};
-    } else if constexpr (A::rank < D + 1 || W::rank != D + 2) {
-      return error::wrong_rank{};
-    } else if constexpr (!moves::complete) {
-      return error::options_do_not_fit_the_spatial_axes{};
-    } else if constexpr (A::shape[A::rank - 1] != W::shape[D]) {
-      return error::inner_extents_differ{};
-    } else if constexpr (!fits()) {
-      return error::window_exceeds_the_padded_input{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
-  static constexpr bool fits() {
-    for (int i = 0; i < D; ++i)
-      if (W::shape[i] < 1 || moves::count(i, size(i), W::shape[i]) < 0) return false;
-    return true;
-  }
-  static constexpr shape value_of() {
-    shape s = A::shape;
-    for (int i = 0; i < D; ++i) s[s.rank - 1 - D + i] = moves::count(i, size(i), W::shape[i]);
-    s[s.rank - 1] = W::shape[D + 1];
-    return s;
-  }
-  static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
-      return value_of();
-    } else {
-      return shape{};
-    }
-  }();
-  static constexpr shape examples() {
-    shape s = make_shape(1);
-    for (int i = 0; i < A::rank; ++i) {
-      if (i < A::rank - 1 - D) s[0] *= A::shape[i];
-      else s.push_back(A::shape[i]);
-    }
-    return s;
-  }
-  static constexpr vec<std::int64_t> ints() {
-    vec<std::int64_t> v{D, 0};
-    for (int i = 0; i < D; ++i) v.push_back(moves::stride.values[i]);
-    for (int i = 0; i < D; ++i) v.push_back(moves::low(i, size(i), W::shape[i]));
-    for (int i = 0; i < D; ++i) v.push_back(moves::input_dilation.values[i]);
-    for (int i = 0; i < D; ++i) v.push_back(moves::kernel_dilation.values[i]);
-    for (int i = 0; i < D; ++i) v.push_back(moves::count(i, size(i), W::shape[i]));
-    return v;
-  }
-};
-template <int D, class A, class W, class... O>
-concept Convolvable = std::is_same_v<decltype(convolved<D, A, W, O...>::misuse()), no_misuse>;
-template <int D, class A, class W, class... O>
-concept NotConvolvable = (Array<A> || Placed<A>)&&(Array<W> || Placed<W>)&&!Convolvable<D, A, W, O...>;
-
-template <int D, class... O, class A, class W>
-constexpr auto convolve(const A& x, const W& w) {
-  using C = convolved<D, A, W, O...>;
-  using T = typename A::value_type;
-  builder& b = tape_of(ref_of(x), ref_of(w));
-  const int p = emit::reshape(b, emit::resolve(b, ref_of(x), {dtype_of<T>, A::shape}), C::examples());
-  const int q = emit::resolve(b, ref_of(w), {dtype_of<T>, W::shape});
-  using R = array_of<T, C>;
-  return R(at(b, emit::reshape(b, emit::convolution(b, p, q, C::ints()), R::shape)));
-}
-}
-
-template <class... Options, class A, class W>
-  requires((detail::is_window_option<Options> && ...) && detail::Convolvable<1, A, W, Options...>)
-constexpr auto conv1d(const A& x, const W& w) {
-  return detail::convolve<1, Options...>(x, w);
-}
-template <class... Options, class A, class W>
-  requires((detail::is_window_option<Options> && ...) && detail::Convolvable<2, A, W, Options...>)
-constexpr auto conv2d(const A& x, const W& w) {
-  return detail::convolve<2, Options...>(x, w);
-}
-template <class... Options, class A, class W, class Why = decltype(detail::convolved<1, A, W, Options...>::misuse())>
-  requires((detail::is_window_option<Options> && ...) && detail::NotConvolvable<1, A, W, Options...>)
-Why conv1d(const A&, const W&) = delete;  // drx: x {..., length, channels}, w {taps, channels, outputs} of one element type, no longer than the padded input; one number per option; of placed values in a map
-template <class... Options, class A, class W, class Why = decltype(detail::convolved<2, A, W, Options...>::misuse())>
-  requires((detail::is_window_option<Options> && ...) && detail::NotConvolvable<2, A, W, Options...>)
-Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channels}, w {rows, columns, channels, outputs} of one element type, no larger than the padded input; two numbers per option; of placed values in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct pooling {
-  struct view {
-    int axes;
-    bool transposed;
-    constexpr explicit view(int_list a) : axes(a.number(0)), transposed(a.flag(1)), ints(a) {}
-    constexpr std::int64_t window(int i) const { return ints[2 + i]; }
-    constexpr std::int64_t stride(int i) const { return ints[2 + axes + i]; }
-    constexpr std::int64_t low(int i) const { return ints[2 + 2 * axes + i]; }
-    constexpr std::int64_t extent(int i) const { return ints[2 + 3 * axes + i]; }
-
-   private:
-    int_list ints;
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const view w(t.attrs);
-    shape s = t.operands[0].shape;
-    typing::require(s.rank >= w.axes + 1, "pooling: rank");
-    typing::require(t.operands[0].type != dtype::boolean, "pooling: of bool");
-    for (int i = 0; i < w.axes; ++i) {
-      typing::require(w.window(i) >= 1 && w.stride(i) >= 1 && w.extent(i) >= 0, "pooling: windows");
-      s[s.rank - 1 - w.axes + i] = w.extent(i);
-    }
-    return {t.operands[0].with_shape(s)};
-  }
-  static constexpr attributes turned(const attributes& a, const shape& s) {
-    const int axes = view(a).axes;
-    attributes r = a;
-    r.ints[1] = 1 - a.ints[1];
-    for (int i = 0; i < axes; ++i) r.ints[2 + 3 * axes + i] = s[s.rank - 1 - axes + i];
-    return r;
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<int> operands = s.operands;
-    for (int i = 0; i < operands.size(); ++i)
-      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
-  }
-  static std::string print(const attributes& a) {
-    const view w(a);
-    std::string text = w.transposed ? "T" : "";
-    for (int i = 0; i < w.axes; ++i)
-      text += (i ? ", " : text.empty() ? "" : " ") + std::to_string(w.extent(i)) + " of " + std::to_string(w.window(i)) + " every " +
-              std::to_string(w.stride(i)) + " from " + std::to_string(-w.low(i));
-    return text;
-  }
-  template <class F>
-  static void for_each(const view& w, const shape& in, const shape& out, F f) {
-    shape outputs, inputs, windows;
-    std::int64_t leading = 1;
-    for (int i = 0; i < in.rank - 1 - w.axes; ++i) leading *= in[i];
-    for (int i = 0; i < w.axes; ++i) {
-      inputs.push_back(in[in.rank - 1 - w.axes + i]);
-      outputs.push_back(out[out.rank - 1 - w.axes + i]);
-      windows.push_back(w.window(i));
-    }
-    const auto channels = in.last();
-    for (std::int64_t n = 0; n < leading; ++n)
-      for_each_index(outputs, [&](const std::int64_t* o) {
-        std::int32_t position = -1;
-        for_each_index(windows, [&](const std::int64_t* k) {
-          ++position;
-          std::int64_t at[shape::max_rank] = {};
-          for (int i = 0; i < w.axes; ++i) {
-            at[i] = o[i] * w.stride(i) + k[i] - w.low(i);
-            if (at[i] < 0 || at[i] >= inputs[i]) return;
-          }
-          for (std::int64_t c = 0; c < channels; ++c)
-            f((n * inputs.size() + flat_index(inputs, at)) * channels + c, (n * outputs.size() + flat_index(outputs, o)) * channels + c, position);
-        });
-      });
-  }
-};
-
-struct window_sum : pooling {
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    return {s.b.add1(*s.e.prim, {ct[0]}, turned(s.e.attrs, s.b.shape(s.operands[0])))};
-  }
-  static void evaluate(evaluation& v) {
-    const view w(v.e);
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t) {
-        T& sum = v.out[0].data<T>()[w.transposed ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
-      });
-    });
-  }
-};
-
-struct window_argmax : pooling {
-  static constexpr vec<abstract_value> type(const typing& t) { return {pooling::type(t)[0].with_type(dtype::int32)}; }
-  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    std::int32_t* winner = v.out[0].data<std::int32_t>();
-    for (std::int64_t o = 0; o < v.out[0].size(); ++o) winner[o] = -1;
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      std::vector<T> best(static_cast<std::size_t>(v.out[0].size()));
-      for_each(view(v.e), from, to, [&](auto i, auto o, std::int32_t position) {
-        const T x = v.in[0]->data<T>()[i], y = best[static_cast<std::size_t>(o)];
-        if (winner[o] >= 0 && !(x > y) && (x == x || y != y)) return;
-        winner[o] = position;
-        best[static_cast<std::size_t>(o)] = x;
-      });
-    });
-  }
-};
-
-struct window_select : pooling {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const vec<abstract_value> r = pooling::type(t);
-    typing::require(t.operands[1].type == dtype::int32 && t.operands[1].shape == (view(t.attrs).transposed ? t.operands[0] : r[0]).shape,
-                    "window_select: not a position for each window");
-    return r;
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    return {s.b.add1(*s.e.prim, {ct[0], s.operands[1]}, turned(s.e.attrs, s.b.shape(s.operands[0]))), zero_tangent};
-  }
-  static void evaluate(evaluation& v) {
-    const view w(v.e);
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    const std::int32_t* winner = v.in[1]->data<std::int32_t>();
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t position) {
-        if (winner[o] != position) return;
-        T& sum = v.out[0].data<T>()[w.transposed ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
-      });
-    });
-  }
-};
-
-struct window_max : pooling {
-  template <class T>
-  static constexpr T least() {
-    return least_number<T>();
-  }
-  static constexpr int selected(const rule_site& s, int t, bool transposed);
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : selected(s, t[0], false)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : selected(s, ct[0], true)};
-  }
-  static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      T* best = v.out[0].data<T>();
-      for (std::int64_t o = 0; o < v.out[0].size(); ++o) best[o] = least<T>();
-      for_each(view(v.e), v.in[0]->type.shape, v.out[0].type.shape, [&](auto i, auto o, std::int32_t) {
-        const T x = v.in[0]->data<T>()[i];
-        if (x > best[o] || x != x) best[o] = x;
-      });
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive window_sum{.name = "window_sum",
-                                      .type = rules::pooling::type,
-                                      .jvp = rules::broadcast_to::jvp,
-                                      .vjp = rules::window_sum::vjp,
-                                      .batch = rules::pooling::batch,
-                                      .print = rules::pooling::print,
-                                      .evaluate = rules::window_sum::evaluate};
-inline constexpr primitive window_argmax{.name = "window_argmax",
-                                         .type = rules::window_argmax::type,
-                                         .jvp = rules::window_argmax::jvp,
-                                         .vjp = rules::window_argmax::vjp,
-                                         .batch = rules::pooling::batch,
-                                         .print = rules::pooling::print,
-                                         .evaluate = rules::window_argmax::evaluate};
-inline constexpr primitive window_select{.name = "window_select",
-                                         .type = rules::window_select::type,
-                                         .jvp = rules::window_select::jvp,
-                                         .vjp = rules::window_select::vjp,
-                                         .batch = rules::pooling::batch,
-                                         .print = rules::pooling::print,
-                                         .evaluate = rules::window_select::evaluate};
-inline constexpr primitive window_max{.name = "window_max",
-                                      .type = rules::pooling::type,
-                                      .jvp = rules::window_max::jvp,
-                                      .vjp = rules::window_max::vjp,
-                                      .batch = rules::pooling::batch,
-                                      .print = rules::pooling::print,
-                                      .evaluate = rules::window_max::evaluate};
-constexpr int rules::window_max::selected(const rule_site& s, int t, bool transposed) {
-  const int winners = s.b.add1(prim::window_argmax, {s.operands[0]}, s.e.attrs);
-  if (transposed) return s.b.add1(prim::window_select, {t, winners}, turned(s.e.attrs, s.b.shape(s.operands[0])));
-  return s.b.add1(prim::window_select, {t, winners}, s.e.attrs);
-}
-}
-namespace emit {
-constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints) {
-  attributes a;
-  a.ints = ints;
-  return b.add1(prim::window_sum, {x}, a);
-}
-constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints) {
-  attributes a;
-  a.ints = ints;
-  return b.add1(prim::window_max, {x}, a);
-}
-}
-
-namespace detail {
-template <class A, class... O>
-struct pooled {
-  static constexpr auto extents = windows<0, O...>::template option<window>();
-  static constexpr int D = extents.given;
-  using moves = windows<D, O...>;
-  static constexpr auto misuse() {
-    if constexpr (Placed<A>) {
-      return error::array_operation_on_a_placed_value{};
-    } else if constexpr (!Array<A>) {
-      return error::not_a_value_of_drx{};
-    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
-      return error::needs_numbers{};
-    } else if constexpr (D == 0 || !moves::complete || moves::kernel_dilation.given != 0 || moves::input_dilation.given != 0) {
-      return error::options_do_not_fit_the_spatial_axes{};
-    } else if constexpr (A::rank < D + 1) {
-      return error::wrong_rank{};
-    } else if constexpr (!fits()) {
-      return error::window_exceeds_the_padded_input{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
-  static constexpr std::int64_t stride(int i) { return moves::stride.given != 0 ? moves::stride.values[i] : extents.values[i]; }
-  static constexpr std::int64_t padding(int i) {
-    const std::int64_t n = (size(i) + stride(i) - 1) / stride(i) * stride(i) - stride(i) + extents.values[i] - size(i);
-    return moves::is_same ? (n > 0 ? n : 0) : moves::given_padding.low[i] + moves::given_padding.high[i];
-  }
-  static constexpr std::int64_t low(int i) { return moves::is_same ? padding(i) / 2 : moves::given_padding.low[i]; }
-  static constexpr std::int64_t count(int i) {
-    const std::int64_t room = size(i) + padding(i) - extents.values[i];
-    return room < 0 ? -1 : room / stride(i) + 1;
-  }
-  static constexpr bool fits() {
-    for (int i = 0; i < D; ++i)
-      if (count(i) < 0) return false;
-    return true;
-  }
-  static constexpr shape value_of() {
-    shape s = A::shape;
-    for (int i = 0; i < D; ++i) s[s.rank - 1 - D + i] = count(i);
-    return s;
-  }
-  static constexpr shape value = [] {
-    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
-      return value_of();
-    } else {
-      return shape{};
-    }
-  }();
-  static constexpr vec<std::int64_t> ints() {
-    vec<std::int64_t> v{D, 0};
-    for (int i = 0; i < D; ++i) v.push_back(extents.values[i]);
-    for (int i = 0; i < D; ++i) v.push_back(stride(i));
-    for (int i = 0; i < D; ++i) v.push_back(low(i));
-    for (int i = 0; i < D; ++i) v.push_back(count(i));
-    return v;
-  }
-  static constexpr double elements() {
-    double n = 1;
-    for (int i = 0; i < D; ++i) n *= static_cast<double>(extents.values[i]);
-    return n;
-  }
-};
-template <class A, class... O>
-concept Poolable = std::is_same_v<decltype(pooled<A, O...>::misuse()), no_misuse>;
-template <class A, class... O>
-concept NotPoolable = (Array<A> || Placed<A>)&&!Poolable<A, O...>;
-}
-
-template <class... Options, class A>
-  requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...>)
-constexpr auto max_pool(const A& x) {
-  using P = detail::pooled<A, Options...>;
-  return detail::unary<array_of<typename A::value_type, P>>(x, [](builder& b, int id) { return emit::window_max(b, id, P::ints()); });
-}
-template <class... Options, class A>
-  requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...> && FloatingArray<A>)
-constexpr auto avg_pool(const A& x) {
-  using P = detail::pooled<A, Options...>;
-  using T = typename A::value_type;
-  return detail::unary<array_of<T, P>>(x, [](builder& b, int id) { return emit::window_sum(b, id, P::ints()); }) * static_cast<T>(1 / P::elements());
-}
-template <class... Options, class A, class Why = decltype(detail::pooled<A, Options...>::misuse())>
-  requires((detail::is_window_option<Options> && ...) && detail::NotPoolable<A, Options...>)
-Why max_pool(const A&) = delete;  // drx: max_pool<window<...>>(x), x {..., spatial axes..., channels} no smaller than the window; one number per spatial axis in each option; of a placed value in a map
-template <class... Options, class A, class Why = std::conditional_t<detail::Poolable<A, Options...>, error::needs_floating_values, decltype(detail::pooled<A, Options...>::misuse())>>
-  requires((detail::is_window_option<Options> && ...) && (detail::NotPoolable<A, Options...> || (detail::Poolable<A, Options...> && !FloatingArray<A>)))
-Why avg_pool(const A&) = delete;  // drx: avg_pool<window<...>>(x), x {..., spatial axes..., channels} of float or double, no smaller than the window; one number per spatial axis in each option; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct concatenate {
-  struct view {
-    int axis;
-    constexpr explicit view(int_list a) : axis(a.number(0)) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(!t.operands.empty(), "concatenate: of nothing");
-    const int axis = view(t.attrs).axis;
-    abstract_value r = t.operands[0];
-    typing::require(axis >= 0 && axis < r.shape.rank, "concatenate: no such axis");
-    for (int i = 1; i < t.operands.size(); ++i) {
-      abstract_value x = t.operands[i];
-      typing::require(x.shape.rank == r.shape.rank, "concatenate: ranks differ");
-      const auto n = x.shape[axis];
-      x.shape[axis] = r.shape[axis];
-      typing::require(x == r, "concatenate: element types or other extents differ");
-      r.shape[axis] += n;
-    }
-    return {r};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    vec<int> moved;
-    for (int i = 0; i < t.size(); ++i)
-      moved.push_back(emit::instantiate_zeros(s.b, t[i], s.operands[i]));
-    return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(s.operands.size(), zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const int axis = view(s.e).axis;
-    std::int64_t at = 0;
-    for (int i = 0; i < r.size(); ++i) {
-      const std::int64_t n = s.b.shape(s.operands[i])[axis];
-      if (wanted[i]) r[i] = emit::part_of_axis(s.b, ct[0], axis, at, n);
-      at += n;
-    }
-    return r;
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<int> operands = s.operands;
-    for (int i = 0; i < operands.size(); ++i)
-      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    return {emit::concatenate(s.b, operands, view(s.e).axis + 1)};
-  }
-  static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o.size() == 1 ? o[0] : -1; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
-  static void evaluate(evaluation& v) {
-    const int axis = view(v.e).axis;
-    const shape to = v.out[0].type.shape;
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::int64_t before = 0;
-    for (const tensor* x : v.in) {
-      std::size_t i = 0;
-      for_each_index(x->type.shape, [&](const std::int64_t* at) {
-        std::int64_t target[shape::max_rank] = {};
-        for (int k = 0; k < to.rank; ++k) target[k] = at[k] + (k == axis ? before : 0);
-        std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))], &x->bytes[width * i++], width);
-      });
-      before += x->type.shape[axis];
-    }
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive concatenate{.name = "concatenate",
-                                       .type = rules::concatenate::type,
-                                       .jvp = rules::concatenate::jvp,
-                                       .vjp = rules::concatenate::vjp,
-                                       .batch = rules::concatenate::batch,
-                                       .simplify = rules::concatenate::simplify,
-                                       .print = rules::concatenate::print,
-                                       .evaluate = rules::concatenate::evaluate};
-}
-namespace emit {
-constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
-  attributes a;
-  a.ints = {axis};
-  return b.add1(prim::concatenate, x, a);
-}
-}
-
-namespace detail {
-template <int Axis, class... X>
-struct joined : not_arrays<X...> {};
-template <int Axis, Array A, Array... X>
-struct joined<Axis, A, X...> {
-  static constexpr int axis = normal_axis(Axis, A::rank);
-  template <class B>
-  static constexpr bool fits() {
-    for (int i = 0; i < A::rank; ++i)
-      if (i != axis && A::shape[i] != B::shape[i]) return false;
-    return true;
-  }
-  static constexpr auto misuse() {
-    if constexpr (!(std::is_same_v<typename A::value_type, typename X::value_type> && ...)) {
-      return error::element_types_differ{};
-    } else if constexpr (!((A::rank == X::rank) && ...)) {
-      return error::wrong_rank{};
-    } else if constexpr (axis < 0 || axis >= A::rank) {
-      return error::axis_out_of_range{};
-    } else if constexpr (!(fits<X>() && ...)) {
-      return error::extents_differ{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr shape value = [] {
-    shape s = A::shape;
-    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) ((s[axis] += X::shape[axis]), ...);
-    return s;
-  }();
-};
-template <int Axis, class... X>
-concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), no_misuse>;
-
-template <int Axis, class... X>
-struct stacking : not_arrays<X...> {};
-template <int Axis, Array A, Array... X>
-struct stacking<Axis, A, X...> {
-  static constexpr int axis = normal_axis(Axis, A::rank + 1);
-  static constexpr auto misuse() {
-    if constexpr (!(std::is_same_v<typename A::value_type, typename X::value_type> && ...)) {
-      return error::element_types_differ{};
-    } else if constexpr (!(std::is_same_v<A, X> && ...)) {
-      return error::extents_differ{};
-    } else if constexpr (axis < 0 || axis > A::rank) {
-      return error::axis_out_of_range{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr shape with_axis(std::int64_t n) {
-    shape s;
-    for (int i = 0; i <= A::rank; ++i) {
-      if (i == axis) s.push_back(n);
-      if (i < A::rank) s.push_back(A::shape[i]);
-    }
-    return s;
-  }
-  static constexpr shape value = with_axis(1 + static_cast<std::int64_t>(sizeof...(X)));
-};
-template <int Axis, class... X>
-concept Stackable = std::is_same_v<decltype(stacking<Axis, X...>::misuse()), no_misuse>;
-
-template <class A>
-constexpr int id_on(builder& b, const A& x) {
-  return emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape});
-}
-}
-
-template <int Axis = 0, class... X>
-  requires(sizeof...(X) > 0 && detail::Joinable<Axis, X...>)
-constexpr auto concatenate(const X&... x) {
-  using J = detail::joined<Axis, X...>;
-  using T = std::common_type_t<typename X::value_type...>;
-  builder& b = detail::tape_of(detail::ref_of(x)...);
-  return array_of<T, J>(detail::at(b, emit::concatenate(b, {detail::id_on(b, x)...}, J::axis)));
-}
-template <int Axis = 0, class... X, class Why = decltype(detail::joined<Axis, X...>::misuse())>
-  requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Joinable<Axis, X...>)
-Why concatenate(const X&...) = delete;  // drx: arrays of one element type and rank whose extents differ along the axis only; of placed values in a map
-
-template <int Axis = 0, class... X>
-  requires(sizeof...(X) > 0 && detail::Stackable<Axis, X...>)
-constexpr auto stack(const X&... x) {
-  using S = detail::stacking<Axis, X...>;
-  using T = std::common_type_t<typename X::value_type...>;
-  builder& b = detail::tape_of(detail::ref_of(x)...);
-  return array_of<T, S>(detail::at(
-      b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
-}
-namespace detail {
-template <class X, class... Rest>
-constexpr auto first_array() {
-  if constexpr (Array<X> || sizeof...(Rest) == 0) {
-    return std::type_identity<X>{};
-  } else {
-    return first_array<Rest...>();
-  }
-}
-template <class... X>
-concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>)&&...);
-template <class A, class X>
-using array_for_number = std::conditional_t<Literal<X>, std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
-template <class A, class X>
-constexpr A as_array(const X& x) {
-  if constexpr (Array<X>) {
-    return x;
-  } else {
-    return full<A>(static_cast<typename A::value_type>(x));
-  }
-}
-template <class... X>
-using array_beside = typename decltype(first_array<X...>())::type;
-}
-template <int Axis = 0, class... X>
-  requires(detail::NumbersBesideArrays<X...> && detail::Stackable<Axis, detail::array_for_number<detail::array_beside<X...>, X>...>)
-constexpr auto stack(const X&... x) {
-  return drx::stack<Axis>(detail::as_array<detail::array_for_number<detail::array_beside<X...>, X>>(x)...);
-}
-template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, X...>::misuse())>
-  requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Stackable<Axis, X...>)
-Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
-
-}
-
-namespace drx::decompose {
-
-template <class T> T inner(const T* x, const T* y, std::int64_t n) {
-  constexpr int lanes = 8;
-  T lane[lanes] = {};
-  std::int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    for (int l = 0; l < lanes; ++l) lane[l] += x[i + l] * y[i + l];
-  for (int l = 0; i < n; ++i, ++l) lane[l] += x[i] * y[i];
-  for (int width = lanes / 2; width > 0; width /= 2)
-    for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
-  return lane[0];
-}
-template <class T> bool all_finite(const T* x, std::int64_t n) {
-  bool finite = true;
-  for (std::int64_t i = 0; i < n; ++i) finite = finite && x[i] - x[i] == 0;
-  return finite;
-}
-template <class T> void fill_nan(T* x, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) x[i] = std::numeric_limits<T>::quiet_NaN();
-}
-template <class T> T scale_of(const T* x, std::int64_t n) {
-  T largest = 0;
-  for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
-  return largest > 0 ? largest : T(1);
-}
-
-template <class T> void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
-  if (!all_finite(a, m * n)) {
-    fill_nan(q, m * n);
-    fill_nan(r, n * n);
-    return;
-  }
-  T *const tau = scratch, *const sums =
-                              scratch + n;
-  auto reflect = [&](std::int64_t k) {
-    for (std::int64_t j = k + 1; j < n; ++j) sums[j] = q[k * n + j];
-    for (std::int64_t i = k + 1; i < m; ++i)
-      for (std::int64_t j = k + 1; j < n; ++j) sums[j] += q[i * n + k] * q[i * n + j];
-    for (std::int64_t j = k + 1; j < n; ++j) {
-      sums[j] *= tau[k];
-      q[k * n + j] -= sums[j];
-    }
-    for (std::int64_t i = k + 1; i < m; ++i)
-      for (std::int64_t j = k + 1; j < n; ++j) q[i * n + j] -= q[i * n + k] * sums[j];
-  };
-  for (std::int64_t i = 0; i < m * n; ++i) q[i] = a[i];
-  for (std::int64_t k = 0; k < n; ++k) {
-    T below = 0;
-    for (std::int64_t i = k + 1; i < m; ++i) below = std::max(below, std::abs(q[i * n + k]));
-    tau[k] = 0;
-    if (below == 0) continue;
-    const T alpha = q[k * n + k], scale = std::max(below, std::abs(alpha));
-    T squares = 0;
-    for (std::int64_t i = k; i < m; ++i) squares += (q[i * n + k] / scale) * (q[i * n + k] / scale);
-    const T beta = (alpha < 0 ? scale : -scale) * std::sqrt(squares);
-    tau[k] = (beta - alpha) / beta;
-    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] /= alpha - beta;
-    q[k * n + k] = beta;
-    reflect(k);
-  }
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) r[i * n + j] = j < i ? T(0) : q[i * n + j];
-  for (std::int64_t k = n - 1; k >= 0; --k) {
-    for (std::int64_t j = k + 1; j < n; ++j) q[k * n + j] = 0;
-    reflect(k);
-    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] *= -tau[k];
-    q[k * n + k] = 1 - tau[k];
-  }
-}
-
-template <class T> struct rotation {
-  T c, s, t;
-  rotation(T p, T q, T x) {
-    const T theta = (q - p) / (2 * x);
-    t = (theta < 0 ? T(-1) : T(1)) / (std::abs(theta) + std::sqrt(1 + theta * theta));
-    c = 1 / std::sqrt(1 + t * t);
-    s = t * c;
-  }
-  void turn(T* x, T* y, std::int64_t n) const {
-    for (std::int64_t i = 0; i < n; ++i) {
-      const T before = x[i];
-      x[i] = c * before - s * y[i];
-      y[i] = s * before + c * y[i];
-    }
-  }
-};
-inline constexpr int most_sweeps = 60;
-
-template <class T> void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y) {
-  for (std::int64_t i = 0; i < rows; ++i) {
-    std::int64_t best = 0;
-    for (std::int64_t j = 1; j < n; ++j)
-      if (std::abs(x[i * n + j]) > std::abs(x[i * n + best])) best = j;
-    if (n == 0 || !(x[i * n + best] < 0)) continue;
-    for (std::int64_t j = 0; j < n; ++j) x[i * n + j] = -x[i * n + j];
-    for (std::int64_t j = 0; j < of_y; ++j) y[i * of_y + j] = -y[i * of_y + j];
-  }
-}
-
-template <class T> void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
-  T* const s = scratch;
-  const T scale = scale_of(a, n * n);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) {
-      s[i * n + j] = (a[i * n + j] / scale + a[j * n + i] / scale) / 2;
-      v[i * n + j] = i == j;
-    }
-  if (!all_finite(a, n * n)) {
-    fill_nan(w, n);
-    fill_nan(v, n * n);
-    return;
-  }
-  bool more = true;
-  for (int sweep = 0; sweep < most_sweeps && more; ++sweep) {
-    more = false;
-    for (std::int64_t p = 0; p < n; ++p)
-      for (std::int64_t q = p + 1; q < n; ++q) {
-        const T x = s[p * n + q], of_p = s[p * n + p], of_q = s[q * n + q];
-        const auto counts_beside = [&](T y) { return std::abs(y) + std::abs(x) != std::abs(y); };
-        if (std::abs(x) <= std::numeric_limits<T>::min() || !(counts_beside(of_p) || counts_beside(of_q))) continue;
-        more = true;
-        const rotation<T> r(of_p, of_q, x);
-        r.turn(s + p * n, s + q * n, n);
-        for (std::int64_t i = 0; i < n; ++i) {
-          s[i * n + p] = s[p * n + i];
-          s[i * n + q] = s[q * n + i];
-        }
-        s[p * n + p] = of_p - r.t * x;
-        s[q * n + q] = of_q + r.t * x;
-        s[p * n + q] = s[q * n + p] = 0;
-        r.turn(v + p * n, v + q * n, n);
-      }
-  }
-  for (std::int64_t i = 0; i < n; ++i) w[i] = s[i * n + i] * scale;
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::int64_t least = i;
-    for (std::int64_t j = i + 1; j < n; ++j)
-      if (w[j] < w[least]) least = j;
-    std::swap(w[i], w[least]);
-    for (std::int64_t j = 0; j < n && least != i; ++j) std::swap(v[i * n + j], v[least * n + j]);
-  }
-  fix_signs(n, n, v, v, 0);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
-}
-
-template <class T, class Given> void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
-  std::int64_t axis = 0;
-  for (std::int64_t k = 0; k < rows; ++k) {
-    if (given(k)) continue;
-    for (; axis < n; ++axis) {
-      T* const y = x + k * n;
-      for (std::int64_t j = 0; j < n; ++j) y[j] = j == axis;
-      for (int pass = 0; pass < 2; ++pass)
-        for (std::int64_t i = 0; i < rows; ++i) {
-          if (i == k || (i > k && !given(i))) continue;
-          const T part = inner(x + i * n, y, n);
-          for (std::int64_t j = 0; j < n; ++j) y[j] -= part * x[i * n + j];
-        }
-      const T size = std::sqrt(inner(y, y, n));
-      if (size * size * static_cast<T>(2 * n) < 1)
-        continue;
-      for (std::int64_t j = 0; j < n; ++j) y[j] /= size;
-      ++axis;
-      break;
-    }
-  }
-}
-
-template <class T> void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
-  const bool tall = m >= n;
-  const std::int64_t k = tall ? n : m, length = tall ? m : n;
-  T *const x = scratch, *const y =
-                            scratch +
-                            k * length;
-  const T scale = scale_of(a, m * n);
-  for (std::int64_t i = 0; i < k; ++i) {
-    for (std::int64_t j = 0; j < length; ++j) x[i * length + j] = (tall ? a[j * n + i] : a[i * n + j]) / scale;
-    for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = i == j;
-  }
-  if (!all_finite(a, m * n)) {
-    fill_nan(u, m * k);
-    fill_nan(s, k);
-    fill_nan(vt, k * n);
-    return;
-  }
-  constexpr T epsilon = std::numeric_limits<T>::epsilon();
-  T all = 0;
-  for (std::int64_t i = 0; i < k; ++i) all += inner(x + i * length, x + i * length, length);
-  const T nothing = epsilon * std::sqrt(all);
-  bool more = true;
-  for (int sweep = 0; sweep < most_sweeps && more; ++sweep) {
-    more = false;
-    for (std::int64_t p = 0; p < k; ++p)
-      for (std::int64_t q = p + 1; q < k; ++q) {
-        T *const row = x + p * length, *const other = x + q * length;
-        const T of_p = inner(row, row, length), of_q = inner(other, other, length), both = inner(row, other, length);
-        if (!(std::abs(both) > epsilon * std::sqrt(of_p) * std::sqrt(of_q) && std::abs(both) > nothing * nothing))
-          continue;
-        more = true;
-        const rotation<T> r(of_p, of_q, both);
-        r.turn(row, other, length);
-        r.turn(y + p * k, y + q * k, k);
-      }
-  }
-  for (std::int64_t i = 0; i < k; ++i) s[i] = std::sqrt(inner(x + i * length, x + i * length, length));
-  for (std::int64_t i = 0; i < k; ++i) {
-    std::int64_t largest = i;
-    for (std::int64_t j = i + 1; j < k; ++j)
-      if (s[j] > s[largest]) largest = j;
-    if (largest == i) continue;
-    std::swap(s[i], s[largest]);
-    for (std::int64_t j = 0; j < length; ++j) std::swap(x[i * length + j], x[largest * length + j]);
-    for (std::int64_t j = 0; j < k; ++j) std::swap(y[i * k + j], y[largest * k + j]);
-  }
-  for (std::int64_t i = 0; i < k; ++i)
-    for (std::int64_t j = 0; j < length && s[i] > nothing; ++j) x[i * length + j] /= s[i];
-  complete(k, length, x, [&](std::int64_t i) { return s[i] > nothing; });
-  if (tall) {
-    fix_signs(k, length, x, y, k);
-  } else {
-    fix_signs(k, k, y, x, length);
-  }
-  for (std::int64_t i = 0; i < k; ++i) s[i] *= scale;
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < k; ++j) u[i * k + j] = tall ? x[j * m + i] : y[j * k + i];
-  for (std::int64_t i = 0; i < k * n; ++i) vt[i] = tall ? y[i] : x[i];
-}
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct qr {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const abstract_value a = t.operands[0];
-    const int r = a.shape.rank;
-    typing::require(is_floating(a.type), "qr: of numbers that are not floating");
-    typing::require(r >= 2 && a.shape[r - 2] >= a.shape[r - 1], "qr: not matrices of at least as many rows as columns");
-    shape square = a.shape;
-    square[r - 2] = a.shape[r - 1];
-    return {a, a.with_shape(square)};
-  }
-  static constexpr int times_inverse(const rule_site& s, int x, bool transposed) {
-    return emit::triangular_solve(s.b, s.results[1], x, true, false, transposed, false);
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent, zero_tangent};
-    const int q = s.results[0], r = s.results[1];
-    const int x = times_inverse(s, t[0], false), inside = emit::matmul(s.b, q, x, true, false);
-    const int below = emit::triangle(s.b, inside, true, true);
-    const int upper = emit::sub(s.b, inside, emit::sub(s.b, below, emit::swap_last_two(s.b, below)));
-    return {emit::sub(s.b, x, emit::matmul(s.b, q, upper, false, false)), emit::matmul(s.b, upper, r, false, false)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent && ct[1] == zero_tangent) return {zero_tangent};
-    const int q = s.results[0], r = s.results[1];
-    int m = zero_tangent;
-    if (ct[1] != zero_tangent) m = emit::matmul(s.b, r, ct[1], false, true);
-    if (ct[0] != zero_tangent) {
-      const int turned = emit::matmul(s.b, ct[0], q, true, false);
-      m = m == zero_tangent ? emit::neg(s.b, turned) : emit::sub(s.b, m, turned);
-    }
-    const int below = emit::triangle(s.b, m, true, true);
-    const int mirrored = emit::add(s.b, emit::triangle(s.b, m, true, false), emit::swap_last_two(s.b, below));
-    return {times_inverse(s, emit::accumulate(s.b, ct[0], emit::matmul(s.b, q, mirrored, false, false)), true)};
-  }
-  static void evaluate(evaluation& v) {
-    const shape s = v.in[0]->type.shape;
-    const auto m = s[s.rank - 2], n = s.last();
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(2 * n));
-        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
-          decompose::qr(m, n, v.in[0]->data<T>() + b * m * n, v.out[0].data<T>() + b * m * n,
-                        v.out[1].data<T>() + b * n * n, scratch.data());
-      }
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive qr{.name = "qr",
-                              .type = rules::qr::type,
-                              .jvp = rules::qr::jvp,
-                              .vjp = rules::qr::vjp,
-                              .batch = rules::square_matrix::batch,
-                              .evaluate = rules::qr::evaluate};
-}
-
-namespace detail {
-template <class A> constexpr auto tall_matrix_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<A>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (!FloatingArray<A>) {
-    return error::needs_floating_values{};
-  } else if constexpr (A::rank < 2) {
-    return error::wrong_rank{};
-  } else if constexpr (A::shape[A::rank - 2] < A::shape[A::rank - 1]) {
-    return error::matrix_has_more_columns_than_rows{};
-  } else {
-    return no_misuse{};
-  }
-}
-template <class A>
-concept TallMatrix = std::is_same_v<decltype(tall_matrix_misuse<A>()), no_misuse>;
-template <class A> struct columns_squared {
-  static constexpr shape value = [] {
-    shape s = A::shape;
-    s[A::rank - 2] = s[A::rank - 1];
-    return s;
-  }();
-};
-}
-
-template <class A>
-  requires detail::TallMatrix<A>
-constexpr auto qr(const A& a) {
-  using R = array_of<typename A::value_type, detail::columns_squared<A>>;
-  builder& b = detail::tape_of(detail::ref_of(a));
-  const vec<int> ids = b.add(prim::qr, vec<int>{detail::id_on(b, a)});
-  return std::pair{A(detail::at(b, ids[0])), R(detail::at(b, ids[1]))};
-}
-template <class A, class Why = decltype(detail::tall_matrix_misuse<A>())>
-  requires((Array<A> || Placed<A>) && !detail::TallMatrix<A>)
-std::pair<Why, Why> qr(const A&) = delete;  // drx: of matrices of float or double, the last two axes, with at least as many rows as columns; of a placed value in a map
-
-}
-
-namespace drx {
-namespace emit {
-constexpr int per_column(builder& b, int v, const shape& s) {
-  shape flat = s;
-  flat[s.rank - 2] = 1;
-  return broadcast_to(b, reshape(b, v, flat), s);
-}
-constexpr int per_row(builder& b, int v, const shape& s) {
-  shape flat = s;
-  flat[s.rank - 1] = 1;
-  return broadcast_to(b, reshape(b, v, flat), s);
-}
-constexpr int on_diagonal(builder& b, int x) { return equal(b, row_of(b, x), column_of(b, x)); }
-constexpr int without_diagonal(builder& b, int x) { return where(b, on_diagonal(b, x), constant_like(b, x, 0), x); }
-constexpr int diagonal_only(builder& b, int x) { return where(b, on_diagonal(b, x), x, constant_like(b, x, 0)); }
-}
-
-namespace prim::rules {
-struct eigh {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const abstract_value a = square_matrix::type(t)[0];
-    return {a.with_shape(without_axis(a.shape, a.shape.rank - 1)), a};
-  }
-  static constexpr int over_gaps(builder& b, int x, int w) {
-    const shape s = b.shape(x);
-    return emit::azdiv(b, emit::without_diagonal(b, x),
-                       emit::sub(b, emit::per_column(b, w, s), emit::per_row(b, w, s)));
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent, zero_tangent};
-    const int w = s.results[0], v = s.results[1];
-    const int moved =
-        emit::matmul(s.b, v, emit::matmul(s.b, cholesky::symmetric(s.b, t[0]), v, false, false), true, false);
-    const std::int64_t last = s.b.shape(v).rank - 1;
-    return {emit::sum(s.b, emit::diagonal_only(s.b, moved), {last}),
-            emit::matmul(s.b, v, over_gaps(s.b, moved, w), false, false)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    const int w = s.results[0], v = s.results[1];
-    const shape matrices = s.b.shape(v);
-    int g = zero_tangent;
-    if (ct[0] != zero_tangent) g = emit::mul(s.b, v, emit::per_column(s.b, ct[0], matrices));
-    if (ct[1] != zero_tangent)
-      g = emit::accumulate(
-          s.b, g, emit::matmul(s.b, v, over_gaps(s.b, emit::matmul(s.b, v, ct[1], true, false), w), false, false));
-    return {g == zero_tangent ? g : cholesky::symmetric(s.b, emit::matmul(s.b, g, v, false, true))};
-  }
-  static void evaluate(evaluation& v) {
-    const shape s = v.in[0]->type.shape;
-    const auto n = s.last();
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(n * n));
-        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
-          decompose::eigh(n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * n, v.out[1].data<T>() + b * n * n,
-                          scratch.data());
-      }
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive eigh{.name = "eigh",
-                                .type = rules::eigh::type,
-                                .jvp = rules::eigh::jvp,
-                                .vjp = rules::eigh::vjp,
-                                .batch = rules::square_matrix::batch,
-                                .evaluate = rules::eigh::evaluate};
-}
-
-namespace detail {
-template <class A> struct without_last_axis { static constexpr shape value = without_axis(A::shape, A::rank - 1); };
-}
-
-template <class A>
-  requires detail::SquareMatrix<A>
-constexpr auto eigh(const A& a) {
-  using W = array_of<typename A::value_type, detail::without_last_axis<A>>;
-  builder& b = detail::tape_of(detail::ref_of(a));
-  const vec<int> ids = b.add(prim::eigh, vec<int>{detail::id_on(b, a)});
-  return std::pair{W(detail::at(b, ids[0])), A(detail::at(b, ids[1]))};
-}
-template <class A, class Why = detail::not_square_t<A>>
-  requires detail::NoSquareMatrix<A>
-std::pair<Why, Why> eigh(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct svd {
-  struct shapes {
-    shape of[3];
-  };
-  static constexpr shapes shapes_of(const shape& a) {
-    const int r = a.rank;
-    const std::int64_t k = a[r - 2] < a[r - 1] ? a[r - 2] : a[r - 1];
-    shape u = a, s = without_axis(a, r - 1), v = a;
-    u[r - 1] = s[r - 2] = v[r - 2] = k;
-    return {{u, s, v}};
-  }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const abstract_value a = t.operands[0];
-    typing::require(is_floating(a.type) && a.shape.rank >= 2, "svd: not matrices of floating numbers");
-    const shapes s = shapes_of(a.shape);
-    return {a.with_shape(s.of[0]), a.with_shape(s.of[1]), a.with_shape(s.of[2])};
-  }
-  struct parts {
-    builder& b;
-    int u, s, vt;
-    std::int64_t m, n, k;
-    shape inside;
-    constexpr explicit parts(const rule_site& at) : b(at.b), u(at.results[0]), s(at.results[1]), vt(at.results[2]) {
-      const shape of_u = b.shape(u), of_v = b.shape(vt);
-      m = of_u[of_u.rank - 2], k = of_u.last(), n = of_v.last();
-      inside = of_u;
-      inside[of_u.rank - 2] = k;
-    }
-    [[nodiscard]] constexpr int columns_scaled(int x) const {
-      return emit::mul(b, x, emit::per_column(b, s, b.shape(x)));
-    }
-    [[nodiscard]] constexpr int rows_scaled(int x) const { return emit::mul(b, x, emit::per_row(b, s, b.shape(x))); }
-    [[nodiscard]] constexpr int columns_divided(int x) const {
-      return emit::azdiv(b, x, emit::per_column(b, s, b.shape(x)));
-    }
-    [[nodiscard]] constexpr int over_gaps(int x) const {
-      const int column = emit::per_column(b, s, inside), row = emit::per_row(b, s, inside);
-      return emit::azdiv(b, emit::without_diagonal(b, x),
-                         emit::mul(b, emit::sub(b, column, row), emit::add(b, column, row)));
-    }
-    [[nodiscard]] constexpr int with_transpose(int x) const { return emit::add(b, x, emit::swap_last_two(b, x)); }
-  };
-  static constexpr vec<int> jvp(const rule_site& at, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent, zero_tangent, zero_tangent};
-    const parts p(at);
-    const int right = emit::matmul(p.b, t[0], p.vt, false, true), inside = emit::matmul(p.b, p.u, right, true, false);
-    int du = emit::matmul(p.b, p.u, p.over_gaps(p.with_transpose(p.columns_scaled(inside))), false, false);
-    int dv = emit::matmul(p.b, p.vt, p.over_gaps(p.with_transpose(p.rows_scaled(inside))), true, false);
-    if (p.m > p.k) {
-      const int outside = emit::sub(p.b, right, emit::matmul(p.b, p.u, inside, false, false));
-      du = emit::add(p.b, du, p.columns_divided(outside));
-    }
-    if (p.n > p.k) {
-      const int outside =
-          emit::sub(p.b, emit::matmul(p.b, t[0], p.u, true, false), emit::matmul(p.b, p.vt, inside, true, true));
-      dv = emit::add(p.b, dv, p.columns_divided(outside));
-    }
-    const std::int64_t last = p.inside.rank - 1;
-    return {du, emit::sum(p.b, emit::diagonal_only(p.b, inside), {last}), emit::swap_last_two(p.b, dv)};
-  }
-  static constexpr vec<int> vjp(const rule_site& at, const vec<int>& ct, const vec<bool>&) {
-    const parts p(at);
-    int inside = zero_tangent, g = zero_tangent;
-    if (ct[1] != zero_tangent) inside = emit::diagonal_only(p.b, emit::per_row(p.b, ct[1], p.inside));
-    if (ct[0] != zero_tangent) {
-      inside = emit::accumulate(
-          p.b, inside, p.columns_scaled(p.with_transpose(p.over_gaps(emit::matmul(p.b, p.u, ct[0], true, false)))));
-      if (p.m > p.k) {
-        const int h = p.columns_divided(ct[0]);
-        inside = emit::sub(p.b, inside, emit::matmul(p.b, p.u, h, true, false));
-        g = emit::matmul(p.b, h, p.vt, false, false);
-      }
-    }
-    if (ct[2] != zero_tangent) {
-      inside = emit::accumulate(
-          p.b, inside, p.rows_scaled(p.with_transpose(p.over_gaps(emit::matmul(p.b, p.vt, ct[2], false, true)))));
-      if (p.n > p.k) {
-        const int h = emit::azdiv(p.b, ct[2], emit::per_row(p.b, p.s, p.b.shape(ct[2])));
-        inside = emit::sub(p.b, inside, emit::matmul(p.b, h, p.vt, false, true));
-        g = emit::accumulate(p.b, g, emit::matmul(p.b, p.u, h, false, false));
-      }
-    }
-    if (inside == zero_tangent) return {zero_tangent};
-    return {
-        emit::accumulate(p.b, g, emit::matmul(p.b, emit::matmul(p.b, p.u, inside, false, false), p.vt, false, false))};
-  }
-  static void evaluate(evaluation& v) {
-    const shape s = v.in[0]->type.shape;
-    const auto m = s[s.rank - 2], n = s.last(), k = v.out[1].type.shape.last();
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        std::vector<T> scratch(static_cast<std::size_t>(k * (m + n)));
-        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
-          decompose::svd(m, n, v.in[0]->data<T>() + b * m * n, v.out[0].data<T>() + b * m * k,
-                         v.out[1].data<T>() + b * k, v.out[2].data<T>() + b * k * n, scratch.data());
-      }
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive svd{.name = "svd",
-                               .type = rules::svd::type,
-                               .jvp = rules::svd::jvp,
-                               .vjp = rules::svd::vjp,
-                               .batch = rules::square_matrix::batch,
-                               .evaluate = rules::svd::evaluate};
-}
-
-namespace detail {
-template <class A>
-concept FloatingMatrix = FloatingArray<A> && HasAxes<A, 2>;
-template <class A> constexpr auto floating_matrix_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!FloatingArray<A>) {
-    return error::needs_floating_values{};
-  } else {
-    return error::wrong_rank{};
-  }
-}
-template <class A, int Result> struct svd_part {
-  static constexpr shape value = prim::rules::svd::shapes_of(A::shape).of[Result];
-};
-}
-
-template <class A>
-  requires detail::FloatingMatrix<A>
-constexpr auto svd(const A& a) {
-  using T = typename A::value_type;
-  builder& b = detail::tape_of(detail::ref_of(a));
-  const vec<int> ids = b.add(prim::svd, vec<int>{detail::id_on(b, a)});
-  return std::tuple{array_of<T, detail::svd_part<A, 0>>(detail::at(b, ids[0])),
-                    array_of<T, detail::svd_part<A, 1>>(detail::at(b, ids[1])),
-                    array_of<T, detail::svd_part<A, 2>>(detail::at(b, ids[2]))};
-}
-template <class A, class Why = decltype(detail::floating_matrix_misuse<A>())>
-  requires((Array<A> || Placed<A>) && !detail::FloatingMatrix<A>)
-std::tuple<Why, Why, Why> svd(const A&) = delete;  // drx: of matrices of float or double, the last two axes; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rows {
-
-struct floating_function : same_type, on_floating {
-  static constexpr int arity = 1;
-};
-struct number_function : same_type, on_numbers {
-  static constexpr int arity = 1;
-};
-
-}
-
-namespace detail {
-template <class A>
-constexpr A elementary(const primitive& p, const A& x) { return elementwise<A, typename A::value_type>(p, x); }
-template <class A>
-concept NumberArray = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
-template <class A>
-concept IntegerArray = Array<A> && std::is_integral_v<typename std::remove_cvref_t<A>::value_type> && NumberArray<A>;
-template <class A>
-concept NotFloating = (Array<A> || NoArray<A>) && !FloatingArray<A>;
-template <class A>
-concept NotNumbers = (Array<A> || NoArray<A>) && !NumberArray<A>;
-template <class A>
-using not_floating_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_floating_values>;
-template <class A>
-using not_numbers_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_numbers>;
-template <class A, class B>
-struct is_floating_pair : std::false_type {};
-template <class A, class B>
-  requires Compatible<A, B>
-struct is_floating_pair<A, B> : std::is_floating_point<common_element<A, B>> {};
-template <class A, class B>
-concept FloatingPair = is_floating_pair<A, B>::value;
-template <class A, class B>
-concept ArraysExpected = (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
-template <class A, class B>
-concept NoFloatingPair = ArraysExpected<A, B> && !FloatingPair<A, B>;
-template <class A, class B>
-constexpr auto floating_pair_misuse() {
-  if constexpr (NoArray<A> || NoArray<B>) {
-    return no_array_t<A, B>{};
-  } else if constexpr (Incompatible<A, B>) {
-    return mismatch<A, B>();
-  } else {
-    return error::needs_floating_values{};
-  }
-}
-}
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct exp : floating_function, singular_value {
-  static constexpr const char* name = "exp";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::exp(x); }
-  template <class T>
-  static T reference(T x) { return std::exp(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azmul(b, t, s.results[0]); }
-};
-struct log : floating_function, singular_value {
-  static constexpr const char* name = "log";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::log(x); }
-  template <class T>
-  static T reference(T x) { return std::log(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azdiv(b, t, s.operands[0]); }
-};
-struct log1p : floating_function, singular_value {
-  static constexpr const char* name = "log1p";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::log1p(x); }
-  template <class T>
-  static T reference(T x) { return std::log1p(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azdiv(b, t, emit::add(b, s.operands[0], emit::constant_like(b, t, 1)));
-  }
-};
-struct expm1 : floating_function, singular_value {
-  static constexpr const char* name = "expm1";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::expm1(x); }
-  template <class T>
-  static T reference(T x) { return std::expm1(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azmul(b, t, emit::add(b, s.results[0], emit::constant_like(b, t, 1)));
-  }
-};
-struct sigmoid : floating_function {
-  static constexpr const char* name = "sigmoid";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::sigmoid(x); }
-  template <class T>
-  DRX_FN static T begin(T x) { return math::sigmoid_begin(x); }
-  template <class T>
-  DRX_FN static T end(T begun, T x) { return math::sigmoid_end(begun, x); }
-  template <class T>
-  static T reference(T x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int y = s.results[0];
-    return emit::times(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
-  }
-};
-struct softplus : floating_function {
-  static constexpr const char* name = "softplus";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x))); }
-  template <class T>
-  static T reference(T x) { return (x < 0 ? T(0) : x) + std::log1p(std::exp(-std::abs(x))); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t);
-};
-struct exp2 : floating_function, singular_value {
-  static constexpr const char* name = "exp2";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::exp2(x); }
-  template <class T>
-  static T reference(T x) { return std::exp2(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azmul(b, t, emit::mul(b, s.results[0], emit::constant_like(b, t, 0.69314718055994530942)));
-  }
-};
-
-}
-
-inline constexpr primitive exp = elementwise_primitive<rows::exp>();
-inline constexpr primitive log = elementwise_primitive<rows::log>();
-inline constexpr primitive log1p = elementwise_primitive<rows::log1p>();
-inline constexpr primitive expm1 = elementwise_primitive<rows::expm1>();
-inline constexpr primitive sigmoid = elementwise_primitive<rows::sigmoid>();
-inline constexpr primitive softplus = elementwise_primitive<rows::softplus>();
-inline constexpr primitive exp2 = elementwise_primitive<rows::exp2>();
-template <> struct row_of<&exp> : rows::exp {};
-template <> struct row_of<&log> : rows::log {};
-template <> struct row_of<&log1p> : rows::log1p {};
-template <> struct row_of<&expm1> : rows::expm1 {};
-template <> struct row_of<&sigmoid> : rows::sigmoid {};
-template <> struct row_of<&softplus> : rows::softplus {};
-template <> struct row_of<&exp2> : rows::exp2 {};
-
-constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) { return emit::times(b, t, b.add1(prim::sigmoid, {s.operands[0]})); }
-}
-
-namespace emit {
-constexpr int exp(builder& b, int x) { return b.add1(prim::exp, {x}); }
-constexpr int log(builder& b, int x) { return b.add1(prim::log, {x}); }
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A exp(const A& x) { return detail::elementary(prim::exp, x); }
-template <class A> requires FloatingArray<A>
-constexpr A log(const A& x) { return detail::elementary(prim::log, x); }
-template <class A> requires FloatingArray<A>
-constexpr A log1p(const A& x) { return detail::elementary(prim::log1p, x); }
-template <class A> requires FloatingArray<A>
-constexpr A expm1(const A& x) { return detail::elementary(prim::expm1, x); }
-template <class A> requires FloatingArray<A>
-constexpr A sigmoid(const A& x) { return detail::elementary(prim::sigmoid, x); }
-template <class A> requires FloatingArray<A>
-constexpr A softplus(const A& x) { return detail::elementary(prim::softplus, x); }
-template <class A> requires FloatingArray<A>
-constexpr A exp2(const A& x) { return detail::elementary(prim::exp2, x); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why exp(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why log(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why log1p(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why expm1(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why sigmoid(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why softplus(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx::math {
-
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-
-#define DRX_FORWARD(name)          \
-  template <std::floating_point T> \
-  DRX_INLINE T name(T x) {         \
-    return std::name(x);           \
-  }
-DRX_FORWARD(cbrt)
-#undef DRX_FORWARD
-
-#else
-
-template <std::floating_point T>
-DRX_INLINE T cbrt(T x) {
-  using F = detail::format<T>;
-  using U = detail::bits_t<T>;
-  constexpr T lift = T(std::uint64_t{1} << 54), third_of_lift = T(1) / T(std::uint64_t{1} << 18);
-  const T a = detail::magnitude(x);
-  const bool subnormal = a < std::numeric_limits<T>::min();
-  const auto [k, m] = detail::log_split(detail::select(subnormal, a * lift, a));
-  const T rounded = detail::as_rounded(detail::fma(k, T(1) / 3, F::magic)), q = detail::as_rounded(rounded - F::magic);
-  const T step = k - 3 * q, r = m * detail::select(step > 0, T(2), detail::select(step < 0, T(0.5), T(1)));
-  T t = detail::horner(r, T(0.414831462583), T(1.05319060211), T(-0.761281918271),
-                           T(0.386188443529), T(-0.103882287151), T(0.0111665971011));
-  if constexpr (!std::same_as<T, float>) {
-    const T cube = t * t * t;
-    t = t * (cube + 2 * r) / (2 * cube + r);
-  }
-  constexpr int half = sizeof(T) == 4 ? 12 : 28;
-  t = detail::cast<T>(detail::cast<U>(t) & ~((U{1} << half) - 1));
-  const T ratio = r / (t * t);
-  t = t + t * ((ratio - t) / (t + t + ratio));
-  const U exponent = detail::cast<U>(rounded) - detail::cast<U>(F::magic) + F::bias;
-  const T scale = detail::cast<T>(exponent << F::mantissa) * detail::select(subnormal, third_of_lift, T(1));
-  const bool ordinary = (a > 0) & (a < std::numeric_limits<T>::infinity());
-  return detail::with_sign_of(detail::select(ordinary, t * scale, a), x);
-}
-
-#endif
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct sqrt : floating_function, singular_value {
-  static constexpr const char* name = "sqrt";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::sqrt(x); }
-  template <class T>
-  static T reference(T x) { return std::sqrt(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azdiv(b, emit::mul(b, t, emit::constant_like(b, t, 0.5)), s.results[0]);
-  }
-};
-struct rsqrt : floating_function, singular_value {
-  static constexpr const char* name = "rsqrt";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::rsqrt(x); }
-  template <class T>
-  static T reference(T x) { return 1 / std::sqrt(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int half = emit::mul(b, t, emit::constant_like(b, t, -0.5));
-    return emit::azdiv(b, emit::azmul(b, half, s.results[0]), s.operands[0]);
-  }
-};
-struct pow : same_type, on_floating, singular_value {
-  static constexpr const char* name = "pow";
-  static constexpr int arity = 2;
-  template <class T>
-  DRX_FN static T apply(T x, T y) { return math::pow(x, y); }
-  template <class T>
-  static T reference(T x, T y) { return std::pow(x, y); }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    const int x = s.operands[0], y = s.operands[1];
-    const int zero = emit::constant_like(b, t, 0), one = emit::constant_like(b, t, 1);
-    if (i == 0) {
-      double c = 0;
-      if (emit::is_constant(b, y, c))
-        return c == 0 ? zero_tangent : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
-      const int lower = emit::where(b, emit::equal(b, y, zero), one, emit::sub(b, y, one));
-      return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
-    }
-    const int at_zero = emit::equal(b, x, zero);
-    const int slope = emit::azmul(b, emit::log(b, emit::where(b, at_zero, one, x)), s.results[0]);
-    return emit::azmul(b, t, emit::where(b, at_zero, zero, slope));
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
-    double y = 0;
-    if (!emit::is_constant(b, o[1], y)) return -1;
-    return y == 0 ? emit::constant_like(b, o[0], 1) : y == 1 ? o[0] : y == 2 ? emit::mul(b, o[0], o[0]) : -1;
-  }
-};
-struct cbrt : floating_function {
-  static constexpr const char* name = "cbrt";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::cbrt(x); }
-  template <class T>
-  static T reference(T x) { return std::cbrt(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int third = emit::mul(b, t, emit::constant_like(b, t, 1.0 / 3));
-    return emit::azdiv(b, emit::azdiv(b, third, s.results[0]), s.results[0]);
-  }
-};
-
-}
-
-inline constexpr primitive sqrt = elementwise_primitive<rows::sqrt>();
-inline constexpr primitive rsqrt = elementwise_primitive<rows::rsqrt>();
-inline constexpr primitive pow = elementwise_primitive<rows::pow>();
-inline constexpr primitive cbrt = elementwise_primitive<rows::cbrt>();
-template <> struct row_of<&sqrt> : rows::sqrt {};
-template <> struct row_of<&rsqrt> : rows::rsqrt {};
-template <> struct row_of<&pow> : rows::pow {};
-template <> struct row_of<&cbrt> : rows::cbrt {};
-}
-
-namespace emit {
-constexpr int rsqrt(builder& b, int x) { return b.add1(prim::rsqrt, {x}); }
-constexpr int pow(builder& b, int x, int y) { return b.add1(prim::pow, {x, y}); }
-constexpr int integer_pow(builder& b, int x, std::int64_t n) {
-  const int one = constant_like(b, x, 1);
-  if (n < 0) {
-    if (!is_floating(b.type(x).type)) throw "drx: pow: an integer array to a negative power; cast it to double first";
-    return div(b, one, integer_pow(b, x, -n));
-  }
-  int result = one;
-  for (int power = x; n > 0; n /= 2) {
-    if (n % 2 != 0) result = mul(b, result, power);
-    if (n > 1) power = mul(b, power, power);
-  }
-  return result;
-}
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A sqrt(const A& x) { return detail::elementary(prim::sqrt, x); }
-template <class A> requires FloatingArray<A>
-constexpr A rsqrt(const A& x) { return detail::elementary(prim::rsqrt, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A square(const A& x) { return x * x; }
-template <class A> requires FloatingArray<A>
-constexpr A cbrt(const A& x) { return detail::elementary(prim::cbrt, x); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why sqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why rsqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why square(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why cbrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-namespace detail {
-template <class X>
-concept IntegerLiteral = Literal<X> && std::is_integral_v<X> && !std::is_same_v<X, bool>;
-template <class A, class B>
-concept Power = FloatingPair<A, B> && !IntegerLiteral<B>;
-template <class A, class B>
-concept IntegerPower = NumberArray<A> && IntegerLiteral<B>;
-template <class A, class B>
-concept NoPower = ArraysExpected<A, B> && !Power<A, B> && !IntegerPower<A, B>;
-}
-
-template <class A, class B>
-  requires detail::Power<A, B>
-constexpr auto pow(const A& x, const B& y) {
-  return detail::binary(prim::pow, x, y);
-}
-template <class A, class B>
-  requires detail::IntegerPower<A, B>
-constexpr A pow(const A& x, const B& n) {
-  return detail::unary<A>(x, [=](builder& b, int id) { return emit::integer_pow(b, id, n); });
-}
-template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
-  requires detail::NoPower<A, B>
-Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx::math {
-
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-
-#define DRX_FORWARD(name)          \
-  template <std::floating_point T> \
-  DRX_INLINE T name(T x) {         \
-    return std::name(x);           \
-  }
-DRX_FORWARD(asin) DRX_FORWARD(acos) DRX_FORWARD(atan)
-#undef DRX_FORWARD
-
-template <std::floating_point T>
-DRX_INLINE T atan2(T y, T x) {
-  return std::atan2(y, x);
-}
-
-#else
-
-namespace detail {
-
-inline constexpr double angles_high[] = {0.46364760900080609352, 0.78539816339744827900, 0.98279372324732905408, 1.57079632679489655800};
-inline constexpr double angles_low[] = {2.26987774529616870924e-17, 3.06161699786838301793e-17, 1.39033110312309984516e-17,
-                                        6.12323399573676603587e-17};
-template <class T, int I>
-inline constexpr T angle_high = static_cast<T>(angles_high[I]);
-template <class T, int I>
-inline constexpr T angle_low = static_cast<T>(angles_high[I] - static_cast<double>(angle_high<T, I>) + angles_low[I]);
-template <class T>
-inline constexpr T half_pi_hi = angle_high<T, 3>;
-template <class T>
-inline constexpr T half_pi_lo = angle_low<T, 3>;
-
-template <class T>
-DRX_INLINE T asin_series(T z) {
-  if constexpr (std::same_as<T, float>) {
-    return horner(z, 0.16666752457f, 0.074952982775f, 0.045470307405f, 0.024179844038f, 0.042165748849f);
-  } else {
-    return horner(z, 0.1666666666666676043, 0.074999999999708044051, 0.044642857174607082363, 0.030381942708028058798,
-                  0.022372214980419571244, 0.017351612148731455384, 0.013980818873833329093, 0.011398926283722653945,
-                  0.010780172338915016502, 0.0037067178366906648397, 0.021706683620257674971,
-                  -0.020997966930557148652, 0.032627929534483115437);
-  }
-}
-
-template <class T>
-DRX_INLINE T atan_series(T z) {
-  if constexpr (std::same_as<T, float>) {
-    return horner(z, -0.33333303377f, 0.19997734313f, -0.14229516489f, 0.10490353442f, -0.058180242338f);
-  } else {
-    return horner(z, -0.33333333333333313677, 0.19999999999992947003, -0.14285714284830473285, 0.11111111055468486716,
-                  -0.090909070330054746034, 0.076922590694777036089, -0.066658967389758349738,
-                  0.058739700373940621649, -0.051998335474568331313, 0.044320865421745375309,
-                  -0.031898213394751806076, 0.013676781788755854305);
-  }
-}
-
-template <class T>
-struct asin_parts {
-  T z, s, high, low;
-};
-
-template <class T>
-DRX_INLINE asin_parts<T> asin_split(T a) {
-  using U = bits_t<T>;
-  constexpr int half = format<T>::mantissa / 2 + 1;
-  const bool small = a < T(0.5);
-  const T z = select(small, a * a, (1 - a) * T(0.5));
-  const T root = std::sqrt(z);
-  const T high = cast<T>(cast<U>(root) & ~((U{1} << half) - 1));
-  const T low = select(root > 0, (z - high * high) / (root + high), T(0));
-  return {z, select(small, a, root), high, low};
-}
-
-template <class T>
-DRX_INLINE T atan_of_positive(T a) {
-  const bool b1 = a >= T(0.4375), b2 = a >= T(0.6875), b3 = a >= T(1.1875), b4 = a >= T(2.4375);
-  auto choose = [&](T v0, T v1, T v2, T v3, T v4) {
-    return select(b4, v4, select(b3, v3, select(b2, v2, select(b1, v1, v0))));
-  };
-  const T over = choose(a, 2 * a - 1, a - 1, a - T(1.5), T(-1)), under = choose(T(1), a + 2, a + 1, fma(T(1.5), a, T(1)), a);
-  const T t = over / under, z = t * t;
-  const T turn = choose(T(0), angle_high<T, 0>, angle_high<T, 1>, angle_high<T, 2>, angle_high<T, 3>);
-  const T rest = choose(T(0), angle_low<T, 0>, angle_low<T, 1>, angle_low<T, 2>, angle_low<T, 3>);
-  return turn + (t + fma(z * t, atan_series(z), rest));
-}
-
-}
-
-template <std::floating_point T>
-DRX_INLINE T asin(T x) {
-  const T a = detail::magnitude(x);
-  const auto p = detail::asin_split(a);
-  const T curve = p.s * p.z * detail::asin_series(p.z);
-  constexpr T quarter = detail::half_pi_hi<T> / 2;
-  const T large = quarter - (2 * curve - (detail::half_pi_lo<T> - 2 * p.low) - (quarter - 2 * p.high));
-  return detail::with_sign_of(detail::select(a < T(0.5), p.s + curve, large), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T acos(T x) {
-  const T a = detail::magnitude(x);
-  const auto p = detail::asin_split(a);
-  const T curve = p.s * p.z * detail::asin_series(p.z);
-  const T near_zero = detail::half_pi_hi<T> - (x - (detail::half_pi_lo<T> - detail::with_sign_of(curve, x)));
-  const T near_one = 2 * (p.high + (curve + p.low));
-  const T near_minus_one = 2 * (detail::half_pi_hi<T> - (p.s + (curve - detail::half_pi_lo<T>)));
-  return detail::select(a < T(0.5), near_zero, detail::select(x < 0, near_minus_one, near_one));
-}
-
-template <std::floating_point T>
-DRX_INLINE T atan(T x) {
-  return detail::with_sign_of(detail::atan_of_positive(detail::magnitude(x)), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T atan2(T y, T x) {
-  using U = detail::bits_t<T>;
-  constexpr T inf = std::numeric_limits<T>::infinity();
-  const T a = detail::magnitude(y), b = detail::magnitude(x);
-  const T ratio = detail::select(a == b, detail::select(a == 0, T(0), T(1)), a / b);
-  const T angle = detail::atan_of_positive(ratio);
-  const bool left = (detail::cast<U>(x) & detail::sign_bit<T>) != 0;
-  const T turned = 2 * detail::half_pi_hi<T> - (angle - 2 * detail::half_pi_lo<T>);
-  const bool ordered = (a <= inf) & (b <= inf);
-  return detail::with_sign_of(detail::select(ordered, detail::select(left, turned, angle), a + b), y);
-}
-
-#endif
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-constexpr int one_minus_square(builder& b, int x) {
-  const int one = emit::constant_like(b, x, 1);
-  return emit::mul(b, emit::sub(b, one, x), emit::add(b, one, x));
-}
-
-struct circular_function : floating_function {
-  template <class T>
-  DRX_INLINE static bool near(T x) { return math::within_sin_limit(x); }
-};
-
-struct sin : circular_function {
-  static constexpr const char* name = "sin";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::sin_near(x); }
-  template <class T>
-  static T exact(T x) { return math::sin_of_any(x); }
-  template <class T>
-  static T reference(T x) { return std::sin(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azmul(b, t, emit::cos(b, s.operands[0]));
-  }
-};
-struct cos : circular_function {
-  static constexpr const char* name = "cos";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::cos_near(x); }
-  template <class T>
-  static T exact(T x) { return math::cos_of_any(x); }
-  template <class T>
-  static T reference(T x) { return std::cos(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::neg(b, emit::azmul(b, t, emit::sin(b, s.operands[0])));
-  }
-};
-struct tan : circular_function, singular_value {
-  static constexpr const char* name = "tan";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::tan_near(x); }
-  template <class T>
-  static T exact(T x) { return math::tan_of_any(x); }
-  template <class T>
-  static T reference(T x) { return std::tan(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int y = s.results[0];
-    return emit::azmul(b, t, emit::add(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
-  }
-};
-struct asin : floating_function, singular_value {
-  static constexpr const char* name = "asin";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::asin(x); }
-  template <class T>
-  static T reference(T x) { return std::asin(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azmul(b, t, emit::rsqrt(b, one_minus_square(b, s.operands[0])));
-  }
-};
-struct acos : floating_function, singular_value {
-  static constexpr const char* name = "acos";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::acos(x); }
-  template <class T>
-  static T reference(T x) { return std::acos(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::neg(b, emit::azmul(b, t, emit::rsqrt(b, one_minus_square(b, s.operands[0]))));
-  }
-};
-struct atan : floating_function {
-  static constexpr const char* name = "atan";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::atan(x); }
-  template <class T>
-  static T reference(T x) { return std::atan(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int x = s.operands[0];
-    return emit::azdiv(b, t, emit::add(b, emit::mul(b, x, x), emit::constant_like(b, t, 1)));
-  }
-};
-struct atan2 : same_type, on_floating {
-  static constexpr const char* name = "atan2";
-  static constexpr int arity = 2;
-  template <class T>
-  DRX_INLINE static T apply(T y, T x) { return math::atan2(y, x); }
-  template <class T>
-  static T reference(T y, T x) { return std::atan2(y, x); }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    const int y = s.operands[0], x = s.operands[1];
-    const int square = emit::add(b, emit::mul(b, x, x), emit::mul(b, y, y));
-    const int slope = emit::azmul(b, t, emit::div(b, i == 0 ? x : y, square));
-    return i == 0 ? slope : emit::neg(b, slope);
-  }
-};
-
-}
-
-inline constexpr primitive sin = elementwise_primitive<rows::sin>();
-inline constexpr primitive cos = elementwise_primitive<rows::cos>();
-inline constexpr primitive tan = elementwise_primitive<rows::tan>();
-inline constexpr primitive asin = elementwise_primitive<rows::asin>();
-inline constexpr primitive acos = elementwise_primitive<rows::acos>();
-inline constexpr primitive atan = elementwise_primitive<rows::atan>();
-inline constexpr primitive atan2 = elementwise_primitive<rows::atan2>();
-template <> struct row_of<&sin> : rows::sin {};
-template <> struct row_of<&cos> : rows::cos {};
-template <> struct row_of<&tan> : rows::tan {};
-template <> struct row_of<&asin> : rows::asin {};
-template <> struct row_of<&acos> : rows::acos {};
-template <> struct row_of<&atan> : rows::atan {};
-template <> struct row_of<&atan2> : rows::atan2 {};
-}
-
-namespace emit {
-constexpr int sin(builder& b, int x) { return b.add1(prim::sin, {x}); }
-constexpr int cos(builder& b, int x) { return b.add1(prim::cos, {x}); }
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A sin(const A& x) { return detail::elementary(prim::sin, x); }
-template <class A> requires FloatingArray<A>
-constexpr A cos(const A& x) { return detail::elementary(prim::cos, x); }
-template <class A> requires FloatingArray<A>
-constexpr A tan(const A& x) { return detail::elementary(prim::tan, x); }
-template <class A> requires FloatingArray<A>
-constexpr A asin(const A& x) { return detail::elementary(prim::asin, x); }
-template <class A> requires FloatingArray<A>
-constexpr A acos(const A& x) { return detail::elementary(prim::acos, x); }
-template <class A> requires FloatingArray<A>
-constexpr A atan(const A& x) { return detail::elementary(prim::atan, x); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why sin(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why cos(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why tan(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why asin(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why acos(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why atan(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-template <class A, class B>
-  requires detail::FloatingPair<A, B>
-constexpr auto atan2(const A& y, const B& x) {
-  return detail::binary(prim::atan2, y, x);
-}
-template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
-  requires detail::NoFloatingPair<A, B>
-Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx::math {
-
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-
-#define DRX_FORWARD(name)          \
-  template <std::floating_point T> \
-  DRX_INLINE T name(T x) {         \
-    return std::name(x);           \
-  }
-DRX_FORWARD(sinh) DRX_FORWARD(cosh) DRX_FORWARD(asinh) DRX_FORWARD(acosh) DRX_FORWARD(atanh)
-#undef DRX_FORWARD
-
-#else
-
-namespace detail {
-
-template <class T>
-DRX_INLINE T sinh_series(T z) {
-  if constexpr (std::same_as<T, float>) {
-    return horner(z, 0.16666666498f, 0.0083333500588f, 0.00019836159678f, 2.8169517199e-6f);
-  } else {
-    return horner(z, 0.16666666666666667383, 0.0083333333333331477532, 0.0001984126984143186513,
-                  2.7557319157074287816e-6, 2.5052123136330964736e-8, 1.6057259799709433814e-10,
-                  7.7587478528292370781e-13);
-  }
-}
-
-template <class T>
-DRX_INLINE T half_exp(T a) {
-  const auto e = exp_split(select(a > format<T>::exp_max + 1, format<T>::exp_max + 1, a));
-  return exp_join(e.r, e.n - 1);
-}
-
-}
-
-template <std::floating_point T>
-DRX_INLINE T sinh(T x) {
-  const T a = detail::magnitude(x), z = a * a;
-  const T h = detail::half_exp(a);
-  const T small = detail::fma(a * z, detail::sinh_series(z), a);
-  return detail::with_sign_of(detail::select(a < 1, small, h - T(0.25) / h), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T cosh(T x) {
-  const T h = detail::half_exp(detail::magnitude(x));
-  return h + T(0.25) / h;
-}
-
-template <std::floating_point T>
-DRX_INLINE T asinh(T x) {
-  constexpr T large = T(1) / std::numeric_limits<T>::epsilon();
-  const T a = detail::magnitude(x), z = a * a;
-  const bool far = a > large;
-  const T argument = detail::select(far, a, a + z / (1 + std::sqrt(1 + z)));
-  return detail::with_sign_of(drx::math::log1p(argument) + detail::select(far, T(0.69314718055994530942), T(0)), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T acosh(T x) {
-  constexpr T large = T(1) / std::numeric_limits<T>::epsilon();
-  const T t = x - 1;
-  const bool far = x > large;
-  const T argument = detail::select(far, x, t + std::sqrt(t * (t + 2)));
-  const T result = drx::math::log1p(argument) + detail::select(far, T(0.69314718055994530942), T(0));
-  return detail::select(x >= 1, result, std::numeric_limits<T>::quiet_NaN());
-}
-
-template <std::floating_point T>
-DRX_INLINE T atanh(T x) {
-  const T a = detail::magnitude(x), twice = a + a;
-  const T argument = detail::select(a < T(0.5), twice + twice * a / (1 - a), twice / (1 - a));
-  return detail::with_sign_of(T(0.5) * drx::math::log1p(argument), x);
-}
-
-#endif
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct tanh : floating_function {
-  static constexpr const char* name = "tanh";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::tanh(x); }
-  template <class T>
-  DRX_FN static T begin(T x) { return math::tanh_begin(x); }
-  template <class T>
-  DRX_FN static T end(T begun, T x) { return math::tanh_end(begun, x); }
-  template <class T>
-  static T reference(T x) { return std::tanh(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int y = s.results[0];
-    return emit::times(b, t, emit::sub(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
-  }
-};
-struct sinh : floating_function, singular_value {
-  static constexpr const char* name = "sinh";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::sinh(x); }
-  template <class T>
-  static T reference(T x) { return std::sinh(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azmul(b, t, emit::cosh(b, s.operands[0]));
-  }
-};
-struct cosh : floating_function, singular_value {
-  static constexpr const char* name = "cosh";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::cosh(x); }
-  template <class T>
-  static T reference(T x) { return std::cosh(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azmul(b, t, emit::sinh(b, s.operands[0]));
-  }
-};
-struct asinh : floating_function {
-  static constexpr const char* name = "asinh";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::asinh(x); }
-  template <class T>
-  static T reference(T x) { return std::asinh(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int x = s.operands[0];
-    return emit::azmul(b, t, emit::rsqrt(b, emit::add(b, emit::mul(b, x, x), emit::constant_like(b, t, 1))));
-  }
-};
-struct acosh : floating_function, singular_value {
-  static constexpr const char* name = "acosh";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::acosh(x); }
-  template <class T>
-  static T reference(T x) { return std::acosh(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int x = s.operands[0], one = emit::constant_like(b, t, 1);
-    return emit::azmul(b, t, emit::rsqrt(b, emit::mul(b, emit::sub(b, x, one), emit::add(b, x, one))));
-  }
-};
-struct atanh : floating_function, singular_value {
-  static constexpr const char* name = "atanh";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::atanh(x); }
-  template <class T>
-  static T reference(T x) { return std::atanh(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azdiv(b, t, one_minus_square(b, s.operands[0]));
-  }
-};
-
-}
-
-inline constexpr primitive tanh = elementwise_primitive<rows::tanh>();
-inline constexpr primitive sinh = elementwise_primitive<rows::sinh>();
-inline constexpr primitive cosh = elementwise_primitive<rows::cosh>();
-inline constexpr primitive asinh = elementwise_primitive<rows::asinh>();
-inline constexpr primitive acosh = elementwise_primitive<rows::acosh>();
-inline constexpr primitive atanh = elementwise_primitive<rows::atanh>();
-template <> struct row_of<&tanh> : rows::tanh {};
-template <> struct row_of<&sinh> : rows::sinh {};
-template <> struct row_of<&cosh> : rows::cosh {};
-template <> struct row_of<&asinh> : rows::asinh {};
-template <> struct row_of<&acosh> : rows::acosh {};
-template <> struct row_of<&atanh> : rows::atanh {};
-}
-
-namespace emit {
-constexpr int sinh(builder& b, int x) { return b.add1(prim::sinh, {x}); }
-constexpr int cosh(builder& b, int x) { return b.add1(prim::cosh, {x}); }
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A tanh(const A& x) { return detail::elementary(prim::tanh, x); }
-template <class A> requires FloatingArray<A>
-constexpr A sinh(const A& x) { return detail::elementary(prim::sinh, x); }
-template <class A> requires FloatingArray<A>
-constexpr A cosh(const A& x) { return detail::elementary(prim::cosh, x); }
-template <class A> requires FloatingArray<A>
-constexpr A asinh(const A& x) { return detail::elementary(prim::asinh, x); }
-template <class A> requires FloatingArray<A>
-constexpr A acosh(const A& x) { return detail::elementary(prim::acosh, x); }
-template <class A> requires FloatingArray<A>
-constexpr A atanh(const A& x) { return detail::elementary(prim::atanh, x); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why sinh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why cosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why asinh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why acosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct floor : floating_function, not_differentiable {
-  static constexpr const char* name = "floor";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::floor(x); }
-  template <class T>
-  static T reference(T x) { return std::floor(x); }
-};
-struct ceil : floating_function, not_differentiable {
-  static constexpr const char* name = "ceil";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::ceil(x); }
-  template <class T>
-  static T reference(T x) { return std::ceil(x); }
-};
-struct sign : number_function, not_differentiable {
-  static constexpr const char* name = "sign";
-  template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
-  template <class T>
-  static T reference(T x) { return apply(x); }
-};
-struct abs : number_function {
-  static constexpr const char* name = "abs";
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return math::abs(x);
-    } else {
-      return x < 0 ? -x : x;
-    }
-  }
-  template <class T>
-  static T reference(T x) { return std::abs(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
-  }
-  static constexpr const primitive& prim_sign();
-};
-struct relu : number_function {
-  static constexpr const char* name = "relu";
-  template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
-  template <class T>
-  static T reference(T x) { return apply(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int zero = emit::constant_like(b, t, 0);
-    return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
-  }
-};
-struct round : floating_function, not_differentiable {
-  static constexpr const char* name = "round";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::round(x); }
-  template <class T>
-  static T reference(T x) { return std::nearbyint(x); }
-};
-
-}
-
-inline constexpr primitive floor = elementwise_primitive<rows::floor>();
-inline constexpr primitive ceil = elementwise_primitive<rows::ceil>();
-inline constexpr primitive sign = elementwise_primitive<rows::sign>();
-inline constexpr primitive abs = elementwise_primitive<rows::abs>();
-inline constexpr primitive relu = elementwise_primitive<rows::relu>();
-inline constexpr primitive round = elementwise_primitive<rows::round>();
-template <> struct row_of<&floor> : rows::floor {};
-template <> struct row_of<&ceil> : rows::ceil {};
-template <> struct row_of<&sign> : rows::sign {};
-template <> struct row_of<&abs> : rows::abs {};
-template <> struct row_of<&relu> : rows::relu {};
-template <> struct row_of<&round> : rows::round {};
-
-constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
-template <class A> requires FloatingArray<A>
-constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
-template <class A> requires FloatingArray<A>
-constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-namespace detail {
-template <class A, class L, class H>
-concept Clampable = Array<A> && Compatible<A, L> && Compatible<A, H> &&
-                    !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
-template <class A, class L, class H>
-constexpr auto clamp_misuse() {
-  if constexpr (NoArray<A> || Placed<L> || Placed<H>) {
-    return no_array_t<A, L, H>{};
-  } else if constexpr (Incompatible<A, L>) {
-    return mismatch<A, L>();
-  } else if constexpr (Incompatible<A, H>) {
-    return mismatch<A, H>();
-  } else {
-    return error::needs_numbers{};
-  }
-}
-}
-
-template <class A, class L, class H>
-  requires detail::Clampable<A, L, H>
-constexpr auto clamp(const A& x, const L& low, const H& high) {
-  return where(x < low, low, where(x > high, high, x));
-}
-template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
-  requires((Array<A> || detail::NoArray<A>) && !detail::Clampable<A, L, H>)
-Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-template <class A> requires FloatingArray<A>
-constexpr auto isnan(const A& x) { return x != x; }
-template <class A> requires FloatingArray<A>
-constexpr auto isinf(const A& x) { return abs(x) > std::numeric_limits<typename A::value_type>::max(); }
-template <class A> requires FloatingArray<A>
-constexpr auto isfinite(const A& x) { return abs(x) <= std::numeric_limits<typename A::value_type>::max(); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isnan(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-struct remainder : same_type, on_numbers, singular_value {
-  static constexpr const char* name = "rem";
-  static constexpr int arity = 2;
-  template <class T> DRX_FN static T apply(T x, T y) {
-    if constexpr (std::is_integral_v<T>) {
-      return y == 0 ? x : y == T(-1) ? T(0) : x % y;
-    } else {
-      return math::fmod(x, y);
-    }
-  }
-  template <class T> static T reference(T x, T y) { return apply(x, y); }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    if (i == 0) return t;
-    const int whole =
-        emit::sub(b, s.operands[0], s.results[0]);
-    return emit::neg(b, emit::azmul(b, t, b.add1(prim::round, {emit::div(b, whole, s.operands[1])})));
-  }
-};
-}
-inline constexpr primitive remainder = elementwise_primitive<rows::remainder>();
-template <> struct row_of<&remainder> : rows::remainder {};
-}
-
-namespace detail {
-template <class A, class B> struct is_number_pair : std::false_type {};
-template <class A, class B>
-requires Compatible<A, B>
-struct is_number_pair<A, B> : std::bool_constant<!std::is_same_v<common_element<A, B>, bool> > {
-};
-template <class A, class B>
-concept NumberPair = is_number_pair<A, B>::value;
-template <class A, class B>
-concept NoNumberPair = ArrayPair<A, B> && !NumberPair<A, B>;
-template <class A, class B>
-using not_number_pair_t = std::conditional_t<Compatible<A, B>, error::needs_numbers, mismatch_t<A, B> >;
-}
-
-template <class A, class B> requires detail::NumberPair<A, B>
-constexpr auto operator%(const A& a, const B& b) { return detail::binary(prim::remainder, a, b); }
-template <class A, class B> requires detail::NumberPair<A, B>
-constexpr auto mod(const A& a, const B& b) {
-  const auto r = a % b;
-  return where(r != 0 && (r < 0) != (b < 0), r + b, r);
-}
-
-template <class A, class B, class Why = detail::not_number_pair_t<A, B>> requires detail::NoNumberPair<A, B>
-Why operator%(const A&, const B&) = delete;  // drx: of numbers of one element type: cast<T>(x); shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::not_number_pair_t<A, B>> requires detail::NoNumberPair<A, B>
-Why mod(const A&, const B&) = delete;  // drx: of numbers of one element type: cast<T>(x); shapes with reshape or broadcast_to
-template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
-Why operator%(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a % b; }, x, y); of a structure leaf by leaf: tree_map
-template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
-Why mod(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::mod(a, b); }, x, y); of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx::math {
-
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-
-#define DRX_FORWARD(name)          \
-  template <std::floating_point T> \
-  DRX_INLINE T name(T x) {         \
-    return std::name(x);           \
-  }
-DRX_FORWARD(erf) DRX_FORWARD(erfc)
-#undef DRX_FORWARD
-
-#else
-
-namespace detail {
-
-template <class T>
-DRX_INLINE T erf_series(T z) {
-  if constexpr (std::same_as<T, float>) {
-    return horner(z, 0.1283791671f, -0.37612638435f, 0.11283781974f, -0.026865400058f, 0.0052209454812f,
-                  -0.00084828295791f, 0.0001125695343f, -9.6415324367e-6f);
-  } else {
-    return horner(z, 0.1283791670955125737, -0.37612638903183747604, 0.11283791670954857488, -0.026866170645072893356,
-                  0.005223977624780849209, -0.00085483269787412183097, 0.00012055331036867640994,
-                  -0.000014925593506254135117, 1.6460972809145949371e-6, -1.635002516366631618e-7,
-                  1.4657879601536977998e-8, -1.1365665583128012158e-9, 5.9452619411838362222e-11);
-  }
-}
-
-template <class T>
-DRX_INLINE T erfc_series(T q) {
-  if constexpr (std::same_as<T, float>) {
-    return horner(q, -0.13562114095f, -0.047562420223f, 0.12964645167f, -0.1192706129f, 0.068295745311f,
-                  -0.023799542852f, 0.0025657140596f, 0.002004850796f, -0.0007726707135f, -0.0002662327685f);
-  } else {
-    return horner(q, -0.139621116840562886365, 0.015379652102619763247, 0.0680970542547365889045,
-                  -0.101039066036301105027, 0.0937328349968241050923, -0.0663303658125649147462,
-                  0.0371675155618492148063, -0.0161977340484137521083, 0.00503196976359238193482,
-                  -0.000757773404923890785063, -0.000199255561370745373198, 0.000150622471783260506202,
-                  -0.0000244029411691241846545, -0.0000112252834616291451368, 0.00000571729452791700501447,
-                  3.01956852953398721896e-7, -8.34239422767138634771e-7, 6.23889380363499153603e-8,
-                  1.14560540462871187307e-7, -7.77901408585204670992e-9, -1.33860002371285025933e-8,
-                  -1.71752222365535862312e-9);
-  }
-}
-
-template <class T>
-DRX_INLINE T erfc_of_positive(T a) {
-  using U = bits_t<T>;
-  constexpr T most = sizeof(T) == 4 ? T(10.2) : T(27.3), k = sizeof(T) == 4 ? T(3) : T(4);
-  constexpr T c = sizeof(T) == 4 ? T(1.2530080593) : T(1.23299511862555250982), c_lost = sizeof(T) == 4 ? T(1.2530080593 - static_cast<double>(1.2530080593f)) : T(0);
-  a = select(a > most, most, a);
-  const T q = (a - k) / (a + k), rest = q * erfc_series(q);
-  const T top = as_rounded(c + rest), top_lost = as_rounded(c - top) + rest + c_lost;
-  const T bottom = as_rounded(1 + 2 * a), bottom_lost = 1 - as_rounded(bottom - 2 * a);
-  const T quotient = top / bottom;
-  const T high = cast<T>(cast<U>(a) & ~((U{1} << (format<T>::mantissa / 2 + 1)) - 1));
-  const auto e = exp_split(-(high * high));
-  const T r = e.r - (a - high) * (a + high);
-  const T small = fma(r * r, exp_series(r), r) + T(0.87) * (top_lost - quotient * bottom_lost);
-  return scaled(fma(quotient, small, quotient), e.n);
-}
-
-}
-
-template <std::floating_point T>
-DRX_INLINE T erf(T x) {
-  const T a = detail::magnitude(x);
-  const T small = detail::fma(a, detail::erf_series(a * a), a), large = 1 - detail::erfc_of_positive(a);
-  return detail::with_sign_of(detail::select(a < 1, small, large), x);
-}
-
-template <std::floating_point T>
-DRX_INLINE T erfc(T x) {
-  const T a = detail::magnitude(x);
-  const T small = (1 - x) - x * detail::erf_series(x * x), c = detail::erfc_of_positive(a);
-  return detail::select(a < T(0.5), small, detail::select(x < 0, 2 - c, c));
-}
-
-#endif
-
-}
-
-namespace drx::math {
-
-template <std::floating_point T>
-DRX_FN inline T lgamma(T x) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  return std::lgamma(x);
-#else
-  int sign = 0;
-  if constexpr (std::same_as<T, float>) {
-    return ::lgammaf_r(x, &sign);
-  } else {
-    return ::lgamma_r(x, &sign);
-  }
-#endif
-}
-
-namespace detail {
-
-inline constexpr double pi = 3.14159265358979323846;
-
-inline constexpr int most_polygamma = 170;
-
-DRX_FN inline double cotangent_derivative(int n, double x) {
-  const double turn = pi * (x - std::nearbyint(x)), c = std::cos(turn) / std::sin(turn);
-  double p[most_polygamma + 3] = {0, 1};
-  for (int k = 0; k < n; ++k) {
-    double q[most_polygamma + 3] = {};
-    for (int i = 1; i <= k + 1; ++i) {
-      q[i - 1] -= i * p[i];
-      q[i + 1] -= i * p[i];
-    }
-    for (int i = 0; i <= k + 2; ++i) p[i] = q[i];
-  }
-  double sum = 0;
-  for (int i = n + 1; i >= 0; --i) sum = sum * c + p[i];
-  return sum;
-}
-
-DRX_FN inline double hurwitz_zeta(double s, double x) {
-  double sum = 0, a = x;
-  for (; a < 12 + s / 2; a += 1) sum += std::pow(a, -s);
-  const double power = std::pow(a, -s), z = 1 / (a * a);
-  sum += power * (a / (s - 1) + 0.5);
-  constexpr double b[] = {1. / 12, -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000., 1. / 74724249600.};
-  double term = power * s / a;
-  for (int j = 0; j < 7; ++j) {
-    sum += b[j] * term;
-    term *= (s + 2 * j + 1) * (s + 2 * j + 2) * z;
-  }
-  return sum;
-}
-
-DRX_FN inline double digamma(double x) {
-  if (x == 0) return -1 / x;
-  double sum = 0;
-  if (x < 0) {
-    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
-    sum = -pi * cotangent_derivative(0, x);
-    x = 1 - x;
-  }
-  for (; x < 10; x += 1) sum -= 1 / x;
-  const double z = 1 / (x * x);
-  const double tail = z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
-  return sum + (std::log(x) - 0.5 / x - tail);
-}
-
-DRX_FN inline double polygamma(double order, double x) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-  if (!(order >= 0) || order > most_polygamma || order != std::floor(order) || std::isnan(x)) return nan;
-  const int n = static_cast<int>(order);
-  if (n == 0) return digamma(x);
-  const bool odd = n % 2 != 0;
-  if (x <= 0 && x == std::floor(x)) return odd ? inf : x == 0 ? -1 / x : nan;
-  if (x < 0) return (odd ? -1 : 1) * polygamma(order, 1 - x) - std::pow(pi, n + 1) * cotangent_derivative(n, x);
-  if (x == inf) return 0;
-  return (odd ? 1 : -1) * std::tgamma(order + 1) * hurwitz_zeta(order + 1, x);
-}
-
-}
-
-template <std::floating_point T>
-DRX_FN inline T digamma(T x) {
-  return static_cast<T>(detail::digamma(static_cast<double>(x)));
-}
-
-template <std::floating_point T>
-DRX_FN inline T polygamma(T n, T x) {
-  return static_cast<T>(detail::polygamma(static_cast<double>(n), static_cast<double>(x)));
-}
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct erf : floating_function {
-  static constexpr const char* name = "erf";
-  template <class T>
-  DRX_FN static T apply(T x) { return math::erf(x); }
-  template <class T>
-  static T reference(T x) { return std::erf(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
-    return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, 1.12837916709551257390)));
-  }
-};
-struct erfc : floating_function {
-  static constexpr const char* name = "erfc";
-  template <class T>
-  DRX_FN static T apply(T x) { return math::erfc(x); }
-  template <class T>
-  static T reference(T x) { return std::erfc(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
-    return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, -1.12837916709551257390)));
-  }
-};
-struct lgamma : floating_function, singular_value {
-  static constexpr const char* name = "lgamma";
-  template <class T>
-  DRX_FN static T apply(T x) { return math::lgamma(x); }
-  template <class T>
-  static T reference(T x) { return math::lgamma(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azmul(b, t, b.add1(prim_digamma(), {s.operands[0]}));
-  }
-  static constexpr const primitive& prim_digamma();
-};
-struct digamma : floating_function, singular_value {
-  static constexpr const char* name = "digamma";
-  template <class T>
-  DRX_FN static T apply(T x) { return math::digamma(x); }
-  template <class T>
-  static T reference(T x) { return math::digamma(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::azmul(b, t, b.add1(prim_polygamma(), {emit::constant_like(b, t, 1), s.operands[0]}));
-  }
-  static constexpr const primitive& prim_polygamma();
-};
-struct polygamma : same_type, on_floating, singular_value {
-  static constexpr const char* name = "polygamma";
-  static constexpr int arity = 2;
-  template <class T>
-  DRX_FN static T apply(T n, T x) { return math::polygamma(n, x); }
-  template <class T>
-  static T reference(T n, T x) { return math::polygamma(n, x); }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    if (i == 0) return zero_tangent;
-    const int next = emit::add(b, s.operands[0], emit::constant_like(b, t, 1));
-    return emit::azmul(b, t, b.add1(prim(), {next, s.operands[1]}));
-  }
-  static constexpr const primitive& prim();
-};
-
-}
-
-inline constexpr primitive erf = elementwise_primitive<rows::erf>();
-inline constexpr primitive erfc = elementwise_primitive<rows::erfc>();
-inline constexpr primitive lgamma = elementwise_primitive<rows::lgamma>();
-inline constexpr primitive digamma = elementwise_primitive<rows::digamma>();
-inline constexpr primitive polygamma = elementwise_primitive<rows::polygamma>();
-template <> struct row_of<&erf> : rows::erf {};
-template <> struct row_of<&erfc> : rows::erfc {};
-template <> struct row_of<&lgamma> : rows::lgamma {};
-template <> struct row_of<&digamma> : rows::digamma {};
-template <> struct row_of<&polygamma> : rows::polygamma {};
-
-constexpr const primitive& rows::lgamma::prim_digamma() { return prim::digamma; }
-constexpr const primitive& rows::digamma::prim_polygamma() { return prim::polygamma; }
-constexpr const primitive& rows::polygamma::prim() { return prim::polygamma; }
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A erf(const A& x) { return detail::elementary(prim::erf, x); }
-template <class A> requires FloatingArray<A>
-constexpr A erfc(const A& x) { return detail::elementary(prim::erfc, x); }
-template <class A> requires FloatingArray<A>
-constexpr A lgamma(const A& x) { return detail::elementary(prim::lgamma, x); }
-template <class A> requires FloatingArray<A>
-constexpr A digamma(const A& x) { return detail::elementary(prim::digamma, x); }
-template <int Order, class A> requires(FloatingArray<A> && Order >= 0)
-constexpr A polygamma(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::polygamma, {emit::constant_like(b, id, Order), id}); });
-}
-template <class A> requires FloatingArray<A>
-constexpr A gelu(const A& x) { return 0.5 * x * erfc(-0.70710678118654752440 * x); }
-template <class A> requires FloatingArray<A>
-constexpr A gelu_tanh(const A& x) { return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * (x * x * x)))); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why erf(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why erfc(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why lgamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why digamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <int Order, class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why polygamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why gelu(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct fma : same_type, on_floating {
-  static constexpr const char* name = "fma";
-  static constexpr int arity = 3;
-  template <class T>
-  DRX_INLINE static T apply(T x, T y, T z) { return math::fma(x, y, z); }
-  template <class T>
-  static T reference(T x, T y, T z) { return std::fma(x, y, z); }
-  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
-    return i == 2 ? t : emit::times(b, t, s.operands[1 - i]);
-  }
-};
-
-}
-inline constexpr primitive fma = elementwise_primitive<rows::fma>();
-template <> struct row_of<&fma> : rows::fma {};
-}
-
-namespace detail {
-template <class A, class B, class C>
-concept FloatingTriple = FloatingArray<A> && Compatible<A, B> && Compatible<A, C> && Compatible<binary_result<A, B>, C>;
-template <class A, class B, class C>
-constexpr auto fma_misuse() {
-  if constexpr (NoArray<A> || Placed<B> || Placed<C>) {
-    return no_array_t<A, B, C>{};
-  } else if constexpr (!FloatingArray<A>) {
-    return error::needs_floating_values{};
-  } else if constexpr (Incompatible<A, B>) {
-    return mismatch<A, B>();
-  } else if constexpr (Incompatible<A, C>) {
-    return mismatch<A, C>();
-  } else {
-    return error::shapes_do_not_broadcast{};
-  }
-}
-}
-
-template <class A, class B, class C>
-  requires detail::FloatingTriple<A, B, C>
-constexpr auto fma(const A& x, const B& y, const C& z) {
-  using R = detail::binary_result<detail::binary_result<A, B>, C>;
-  return detail::elementwise<R, typename R::value_type>(prim::fma, x, y, z);
-}
-template <class A, class B, class C, class Why = decltype(detail::fma_misuse<A, B, C>())>
-  requires((Array<A> || detail::NoArray<A>) && !detail::FloatingTriple<A, B, C>)
-Why fma(const A&, const B&, const C&) = delete;  // drx: fma(floating array, y, z), y and z arrays of its element type or numbers; of placed values in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx::math {
-
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-
-template <std::floating_point T>
-DRX_INLINE T erfinv(T x) {
-  if constexpr (std::same_as<T, float>) return ::erfinvf(x);
-  else return ::erfinv(x);
-}
-
-#else
-
-template <std::floating_point T>
-DRX_INLINE T erfinv(T x) {
-  using detail::horner, detail::select;
-  const T w = -log((1 - x) * (1 + x)), root = sqrt(detail::magnitude(w));
-  T p;
-  if constexpr (std::same_as<T, float>) {
-    const T near = horner(w - 2.5f, 1.50140941f, 0.246640727f, -0.00417768164f, -0.00125372503f, 0.00021858087f, -4.39150654e-06f,
-                          -3.5233877e-06f, 3.43273939e-07f, 2.81022636e-08f);
-    const T far = horner(root - 3, 2.83297682f, 1.00167406f, 0.00943887047f, -0.0076224613f, 0.00573950773f, -0.00367342844f,
-                         0.00134934322f, 0.000100950558f, -0.000200214257f);
-    p = select(w < 5, near, far);
-  } else {
-    const T near = horner(w - 3.125, 1.6536545626831027356, 0.24015818242558961693, -0.0060336708714301490533, -0.00074070253416626697512,
-                          0.0001867342080340571352, -1.3882523362786468719e-05, -1.3654692000834678645e-06, 4.2347877827932403518e-07,
-                          -2.9070369957882005086e-08, -4.1126339803469836976e-09, 1.051212273321532285e-09, -5.4154120542946279317e-11,
-                          -1.2975133253453532498e-11, 2.6335093153082322977e-12, -8.1519341976054721522e-14, -4.0545662729752068639e-14,
-                          6.6376381343583238325e-15, 2.0972767875968561637e-17, -1.333171662854620906e-16, 1.115787767802518096e-17,
-                          1.2858480715256400167e-18, -1.685059138182016589e-19, -3.6444120640178196996e-21);
-    const T middle = horner(root - 3.25, 3.0838856104922207635, 1.0052589676941592334, 0.005370914553590063617, -0.0037512085075692412107,
-                            0.0024914420961078508066, -0.0016882755560235047313, 0.00095328937973738049703, -0.0003550375203628474796,
-                            2.4031110387097893999e-05, 6.8284851459573175448e-05, -4.7318229009055733981e-05, 1.2475304481671778723e-05,
-                            2.9234449089955446044e-06, -4.013867526981545969e-06, 1.5027403968909827627e-06, 1.8239629214389227755e-08,
-                            -2.7517406297064545428e-07, 9.0756561938885390979e-08, 2.2137376921775787049e-09);
-    const T far = horner(root - 5, 4.8499064014085844221, 1.0103004648645343977, -0.00013871931833623122026, -0.00021503011930044477347,
-                         7.5995277030017761139e-05, -1.9681778105531670567e-05, 4.5260625972231537039e-06, -9.9298272942317002539e-07,
-                         2.2900482228026654717e-07, -6.7711997758452339498e-08, 2.9147953450901080826e-08, -1.4960026627149240478e-08,
-                         7.6157012080783393804e-09, -3.7894654401267369937e-09, 1.5076572693500548083e-09, -2.5556418169965252055e-10,
-                         -2.7109920616438573243e-11);
-    p = select(w < T(6.25), near, select(w < 16, middle, far));
-  }
-  return x * select(detail::magnitude(x) == 1, std::numeric_limits<T>::infinity(), p);
-}
-
-#endif
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-struct erfinv : floating_function, singular_value {
-  static constexpr const char* name = "erfinv";
-  template <class T>
-  DRX_FN static T apply(T x) { return math::erfinv(x); }
-  template <class T>
-  static T reference(T x) {
-    const long double a = std::abs(static_cast<long double>(x)), slope = 1.1283791670955125738961589031L;
-    if (!(a < 1)) return a == 1 ? x * std::numeric_limits<T>::infinity() : std::numeric_limits<T>::quiet_NaN();
-    long double y = math::erfinv(static_cast<double>(a));
-    for (int i = 0; i < 3; ++i) y -= (a < 0.5L ? std::erf(y) - a : 1 - a - std::erfc(y)) / (slope * std::exp(-y * y));
-    return static_cast<T>(std::copysign(y, static_cast<long double>(x)));
-  }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int y = s.results[0];
-    return emit::azmul(b, t, emit::mul(b, emit::constant_like(b, t, 0.88622692545275801365), emit::exp(b, emit::mul(b, y, y))));
-  }
-};
-}
-inline constexpr primitive erfinv = elementwise_primitive<rows::erfinv>();
-template <> struct row_of<&erfinv> : rows::erfinv {};
-}
-
-template <class A>
-  requires FloatingArray<A>
-constexpr A erfinv(const A& x) {
-  return detail::elementary(prim::erfinv, x);
-}
-template <class A, class Why = detail::not_floating_t<A>>
-  requires detail::NotFloating<A>
-Why erfinv(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx {
-
-struct word_pair {
-  std::uint32_t first = 0, second = 0;
-  friend constexpr bool operator==(const word_pair&, const word_pair&) = default;
-};
-
-DRX_INLINE constexpr word_pair words_of(std::uint64_t n) {
-  return {static_cast<std::uint32_t>(n >> 32), static_cast<std::uint32_t>(n)};
-}
-
-namespace detail {
-template <int R0, int R1, int R2, int R3>
-DRX_INLINE constexpr void threefry_rounds(word_pair& x) {
-  constexpr int rotation[] = {R0, R1, R2, R3};
-  for (int r = 0; r < 4; ++r) {
-    x.first += x.second;
-    x.second = ((x.second << rotation[r]) | (x.second >> (32 - rotation[r]))) ^ x.first;
-  }
-}
-}
-
-DRX_INLINE constexpr word_pair threefry2x32(word_pair key, word_pair counter) {
-  const std::uint32_t a = key.first, b = key.second, c = a ^ b ^ 0x1BD11BDAU;
-  word_pair x{counter.first + a, counter.second + b};
-  auto inject = [&x](std::uint32_t first, std::uint32_t second) {
-    x.first += first;
-    x.second += second;
-  };
-  detail::threefry_rounds<13, 15, 26, 6>(x);
-  inject(b, c + 1);
-  detail::threefry_rounds<17, 29, 16, 24>(x);
-  inject(c, a + 2);
-  detail::threefry_rounds<13, 15, 26, 6>(x);
-  inject(a, b + 3);
-  detail::threefry_rounds<17, 29, 16, 24>(x);
-  inject(b, c + 4);
-  detail::threefry_rounds<13, 15, 26, 6>(x);
-  inject(c, a + 5);
-  return x;
-}
-
-}
-
-namespace drx {
-
-using prng_key = array<std::int32_t, 2>;
-
-namespace prim::rules {
-struct random_bits {
-  enum kind : std::int8_t { bits32, bits64, keys };
-  struct view {
-    kind what;
-    int_list extents;
-    constexpr explicit view(int_list a) : what(static_cast<kind>(a[0])), extents(a.from(1)) {}
-  };
-  static constexpr word_pair key_from(const std::int32_t* words) {
-    return {static_cast<std::uint32_t>(words[0]), static_cast<std::uint32_t>(words[1])};
-  }
-  static constexpr void require_key(const typing& t) {
-    const abstract_value& key = t.operands[0];
-    typing::require(key.depth == 0 && key.type == dtype::int32 && key.shape.rank > 0 && key.shape.last() == 2, "random numbers: not a key");
-  }
-  template <kind What, class T>
-  DRX_INLINE static constexpr void write(word_pair key, std::uint64_t i, T* words) {
-    const word_pair h = threefry2x32(key, words_of(i));
-    if constexpr (What == bits32) {
-      words[i] = static_cast<std::int32_t>(h.first ^ h.second);
-    } else if constexpr (What == bits64) {
-      words[i] = static_cast<std::int64_t>(std::uint64_t{h.first} << 32 | h.second);
-    } else {
-      words[2 * i] = static_cast<std::int32_t>(h.first);
-      words[2 * i + 1] = static_cast<std::int32_t>(h.second);
-    }
-  }
-
-  static constexpr vec<abstract_value> type(const typing& t) {
-    require_key(t);
-    const shape key = t.operands[0].shape;
-    shape s;
-    for (int i = 0; i + 1 < key.rank; ++i) s.push_back(key[i]);
-    const view drawn(t.attrs);
-    for (auto n : drawn.extents) s.push_back(n);
-    if (drawn.what == keys) s.push_back(2);
-    return {abstract_value(drawn.what == bits64 ? dtype::int64 : dtype::int32, s)};
-  }
-  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
-  }
-  static std::string print(const attributes& a) {
-    constexpr const char* names[] = {"32 bits", "64 bits", "keys"};
-    const view drawn(a);
-    return names[drawn.what] + std::string(drawn.extents.size() > 0 ? ": " : "") + list_of(drawn.extents);
-  }
-  template <kind What, class T>
-  static void evaluate_as(evaluation& v) {
-    const std::int64_t several = v.in[0]->size() / 2, all = v.out[0].size(), each = several == 0 ? 0 : all / several;
-    for (std::int64_t k = 0; k < several; ++k)
-      for (std::int64_t i = 0; i < (What == keys ? each / 2 : each); ++i)
-        write<What>(key_from(v.in[0]->data<std::int32_t>() + 2 * k), static_cast<std::uint64_t>(i), v.out[0].data<T>() + k * each);
-  }
-  static void evaluate(evaluation& v) {
-    switch (view(v.e).what) {
-      case bits32: return evaluate_as<bits32, std::int32_t>(v);
-      case bits64: return evaluate_as<bits64, std::int64_t>(v);
-      default: return evaluate_as<keys, std::int32_t>(v);
-    }
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive random_bits{.name = "random_bits",
-                                       .type = rules::random_bits::type,
-                                       .jvp = rules::random_bits::jvp,
-                                       .vjp = rules::random_bits::vjp,
-                                       .batch = rules::random_bits::batch,
-                                       .print = rules::random_bits::print,
-                                       .evaluate = rules::random_bits::evaluate};
-}
-
-namespace emit {
-constexpr int random_bits(builder& b, int key, prim::rules::random_bits::kind what, const shape& s) {
-  attributes a;
-  a.ints = {what};
-  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
-  return b.add1(prim::random_bits, {key}, a);
-}
-}
-
-namespace detail {
-template <class K>
-concept Key = std::is_same_v<K, prng_key>;
-template <class K>
-using not_a_key_t = std::conditional_t<Placed<K>, error::array_operation_on_a_placed_value, error::needs_a_random_key>;
-template <class K>
-concept NotKey = (Array<K> || Literal<K> || Placed<K>) && !Key<K>;
-template <class K>
-concept SeedArray = ScalarArray<K> && std::is_integral_v<typename K::value_type> && !std::is_same_v<typename K::value_type, bool>;
-template <class A>
-using not_a_seed_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
-}
-
-constexpr prng_key random_key(std::int64_t seed) {
-  const word_pair w = words_of(static_cast<std::uint64_t>(seed));
-  if (!std::is_constant_evaluated()) return {static_cast<std::int32_t>(w.first), static_cast<std::int32_t>(w.second)};
-  traced_ref r;
-  r.what = traced_ref::kind::seed;
-  r.from.seed = seed;
-  return prng_key(r);
-}
-template <class A>
-  requires detail::SeedArray<A>
-constexpr prng_key random_key(const A& seed) {
-  const auto low = cast<std::int32_t>(seed);
-  if constexpr (std::is_same_v<typename A::value_type, std::int32_t>) {
-    return stack(low * 0, low);
-  } else {
-    constexpr std::int64_t words = std::int64_t{1} << 32;
-    const auto unsigned_low = cast<std::int64_t>(low) + where(low < 0, full<array<std::int64_t>>(words), 0);
-    return stack(cast<std::int32_t>((seed - unsigned_low) / words), low);
-  }
-}
-template <class A, class Why = detail::not_a_seed_t<A>>
-  requires((Array<A> || Placed<A>) && !detail::SeedArray<A>)
-Why random_key(const A&) = delete;  // drx: of a whole number: random_key(42), or of an int32 or int64 without axes; of a placed value in a map
-
-template <std::int64_t N = 2, class K>
-  requires(detail::Key<K> && N >= 0)
-constexpr auto split(const K& key) {
-  return detail::unary<array<std::int32_t, N, 2>>(
-      key, [](builder& b, int id) { return emit::random_bits(b, id, prim::rules::random_bits::keys, make_shape(N)); });
-}
-template <std::int64_t N = 2, class K, class Why = detail::not_a_key_t<K>>
-  requires detail::NotKey<K>
-Why split(const K&) = delete;  // drx: split<n>(key): of a key that random_key(seed), index<i>(split<n>(key)) or fold_in(key, i) gave; of a placed key in a map
-
-template <class T, std::int64_t... E, class K>
-  requires(detail::Key<K> && (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>))
-constexpr auto random_bits(const K& key) {
-  using R = array<T, E...>;
-  constexpr auto what = std::is_same_v<T, std::int32_t> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
-  return detail::unary<R>(key, [](builder& b, int id) { return emit::random_bits(b, id, what, R::shape); });
-}
-template <class T, std::int64_t... E, class K, class Why = detail::not_a_key_t<K>>
-  requires detail::NotKey<K>
-Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key): of a key that random_key(seed), index<i>(split<n>(key)) or fold_in(key, i) gave; of a placed key in a map
-template <class T, std::int64_t... E, class K, class Why = error::needs_integer_values>
-  requires(detail::Key<K> && !std::is_same_v<T, std::int32_t> && !std::is_same_v<T, std::int64_t>)
-Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key) or random_bits<std::int64_t, extents...>(key); floating numbers are uniform<T, extents...>(key)
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct fold_in {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    random_bits::require_key(t);
-    const abstract_value& key = t.operands[0];
-    typing::require(is_integer(t.operands[1].type) && t.operands[1].depth == 0, "fold_in: not a whole number");
-    typing::require(t.operands[1].shape == without_axis(key.shape, key.shape.rank - 1), "fold_in: not one number for each key");
-    return {key};
-  }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent, zero_tangent}; }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<int> operands = s.operands;
-    for (int i = 0; i < 2; ++i)
-      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
-  }
-  template <class I>
-  DRX_INLINE static constexpr void write(const std::int32_t* key, I number, std::int32_t* result) {
-    const auto n = static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<I>>(number));
-    const word_pair h = threefry2x32(random_bits::key_from(key), words_of(n));
-    result[0] = static_cast<std::int32_t>(h.first);
-    result[1] = static_cast<std::int32_t>(h.second);
-  }
-  static void evaluate(evaluation& v) {
-    auto all = [&]<class I>(I) {
-      for (std::int64_t k = 0; k < v.in[1]->size(); ++k)
-        write(v.in[0]->data<std::int32_t>() + 2 * k, v.in[1]->data<I>()[k], v.out[0].data<std::int32_t>() + 2 * k);
-    };
-    v.in[1]->type.type == dtype::int32 ? all(std::int32_t{}) : all(std::int64_t{});
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive fold_in{.name = "fold_in",
-                                   .type = rules::fold_in::type,
-                                   .jvp = rules::random_bits::jvp,
-                                   .vjp = rules::fold_in::vjp,
-                                   .batch = rules::fold_in::batch,
-                                   .evaluate = rules::fold_in::evaluate};
-}
-
-namespace detail {
-template <class N>
-concept WholeNumber = SeedArray<N> || (Literal<N> && std::is_integral_v<N> && !std::is_same_v<N, bool>);
-template <class K, class N>
-constexpr auto fold_in_misuse() {
-  if constexpr (Placed<K> || Placed<N>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Key<K>) {
-    return error::needs_a_random_key{};
-  } else {
-    return error::needs_integer_values{};
-  }
-}
-}
-
-template <class K, class N>
-  requires(detail::Key<K> && detail::WholeNumber<N>)
-constexpr prng_key fold_in(const K& key, const N& number) {
-  builder& b = detail::tape_of(detail::ref_of(key), detail::ref_of(number));
-  const abstract_value numbers(dtype_of<typename canonical_t<N>::value_type>, {});
-  const int n = emit::resolve(b, detail::ref_of(number), numbers);
-  return prng_key(detail::at(b, b.add1(prim::fold_in, {emit::resolve(b, detail::ref_of(key), {dtype::int32, K::shape}), n})));
-}
-template <class K, class N, class Why = decltype(detail::fold_in_misuse<K, N>())>
-  requires((Array<K> || Placed<K>) && (detail::ArrayOrLiteral<N> || Placed<N>) && !(detail::Key<K> && detail::WholeNumber<N>))
-Why fold_in(const K&, const N&) = delete;  // drx: fold_in(key, i): a key that random_key, split or fold_in gave and a whole number; of placed ones in a map
-
-}
-
-namespace drx {
-namespace prim {
-namespace rows {
-struct unit_interval : not_differentiable {
-  static constexpr const char* name = "unit_interval";
-  static constexpr int arity = 1;
-  static constexpr bool accepts(dtype t, int) { return is_integer(t); }
-  static constexpr dtype result(dtype t) { return t == dtype::int32 ? dtype::float32 : dtype::float64; }
-  DRX_INLINE static constexpr float apply(std::int32_t bits) {
-    return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) >> 9 | 0x3f800000U) - 1.0F;
-  }
-  DRX_INLINE static constexpr double apply(std::int64_t bits) {
-    return __builtin_bit_cast(double, static_cast<std::uint64_t>(bits) >> 12 | 0x3ff0000000000000U) - 1.0;
-  }
-  template <class T>
-  static auto reference(T bits) {
-    using R = std::conditional_t<std::is_same_v<T, std::int32_t>, float, double>;
-    constexpr int digits = std::is_same_v<R, float> ? 23 : 52;
-    return std::ldexp(static_cast<R>(static_cast<std::make_unsigned_t<T>>(bits) >> (8 * sizeof(T) - digits)), -digits);
-  }
-};
-}
-inline constexpr primitive unit_interval = elementwise_primitive<rows::unit_interval>();
-template <> struct row_of<&unit_interval> : rows::unit_interval {};
-}
-
-namespace detail {
-template <class T, std::int64_t... E, class... X>
-constexpr array<T, E...> unit_interval(const prng_key& key, const X&... beside) {
-  constexpr auto what = std::is_same_v<T, float> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
-  builder& b = tape_of(ref_of(key), ref_of(beside)...);
-  return array<T, E...>(at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
-}
-
-template <class X, class A>
-concept Parameter = Compatible<A, X> && std::is_same_v<binary_result<A, X>, A>;
-template <class A, class K, class... X>
-constexpr auto random_misuse() {
-  if constexpr (Placed<K> || (Placed<X> || ...)) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Key<K>) {
-    return error::needs_a_random_key{};
-  } else if constexpr (!FloatingArray<A>) {
-    return error::needs_floating_values{};
-  } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, no_misuse> && ...)) {
-    return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...), error::element_types_differ,
-                              error::shapes_do_not_broadcast>{};
-  } else {
-    return error::shapes_do_not_broadcast{};
-  }
-}
-template <class K, class... X>
-concept RandomOperands = (Array<K> || Placed<K> || Literal<K>) && ((ArrayOrLiteral<X> || Placed<X>) && ...);
-}
-
-template <class T, std::int64_t... E, class K, class L, class H>
-  requires(detail::Key<K> && std::is_floating_point_v<T> && detail::Parameter<L, array<T, E...>> && detail::Parameter<H, array<T, E...>>)
-constexpr array<T, E...> uniform(const K& key, const L& low, const H& high) {
-  const auto u = detail::unit_interval<T, E...>(key, low, high);
-  if constexpr (detail::Literal<L> && detail::Literal<H>) {
-    return u * (static_cast<T>(high) - static_cast<T>(low)) + low;
-  } else {
-    return u * (high - low) + low;
-  }
-}
-template <class T, std::int64_t... E, class K>
-  requires(detail::Key<K> && std::is_floating_point_v<T>)
-constexpr array<T, E...> uniform(const K& key) {
-  return detail::unit_interval<T, E...>(key);
-}
-template <Element T, std::int64_t... E, class K, class... X, class Why = decltype(detail::random_misuse<array<T, E...>, K, X...>())>
-  requires(detail::RandomOperands<K, X...> && (sizeof...(X) == 0 || sizeof...(X) == 2) &&
-           !(detail::Key<K> && std::is_floating_point_v<T> && (detail::Parameter<X, array<T, E...>> && ...)))
-Why uniform(const K&, const X&...) = delete;  // drx: uniform<float, extents...>(key, low, high): of a key that random_key, split or fold_in gave; float or double; bounds of that type that broadcast to the extents; of placed values in a map
-
-template <class T, std::int64_t... E, class K>
-  requires(detail::Key<K> && std::is_floating_point_v<T>)
-constexpr array<T, E...> normal(const K& key) {
-  constexpr double above_minus_one = std::is_same_v<T, float> ? -1 + 0x1p-24 : -1 + 0x1p-53;
-  return 1.41421356237309504880 * erfinv(uniform<T, E...>(key, above_minus_one, 1));
-}
-template <Element T, std::int64_t... E, class K, class Why = decltype(detail::random_misuse<array<T, E...>, K>())>
-  requires(detail::RandomOperands<K> && !(detail::Key<K> && std::is_floating_point_v<T>))
-Why normal(const K&) = delete;  // drx: normal<float, extents...>(key): of a key that random_key, split or fold_in gave; float or double; of a placed key in a map
-
-namespace detail {
-template <class P>
-struct probability_element {
-  using type = P;
-};
-template <Array P>
-struct probability_element<P> {
-  using type = typename P::value_type;
-};
-template <class P, std::int64_t... E>
-using chances = array<typename probability_element<P>::type, E...>;
-template <class K, class P, std::int64_t... E>
-constexpr auto bernoulli_misuse() {
-  if constexpr (Placed<K> || Placed<P>) {
-    return error::array_operation_on_a_placed_value{};
-  } else {
-    return random_misuse<chances<P, E...>, K, P>();
-  }
-}
-template <class K, class P, std::int64_t... E>
-concept Chance = Key<K> && ArrayOrLiteral<P> && FloatingArray<chances<P, E...>> && Parameter<P, chances<P, E...>>;
-}
-
-template <std::int64_t... E, class K, class P>
-  requires detail::Chance<K, P, E...>
-constexpr array<bool, E...> bernoulli(const K& key, const P& p) {
-  return detail::unit_interval<typename detail::chances<P>::value_type, E...>(key, p) < p;
-}
-template <std::int64_t... E, class K, class P, class Why = decltype(detail::bernoulli_misuse<K, P, E...>())>
-  requires(detail::RandomOperands<K, P> && !detail::Chance<K, P, E...>)
-Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, p): of a key that random_key, split or fold_in gave; p of float or double, and it broadcasts to the extents; of placed values in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct flip {
-  struct view {
-    int_list axes;
-    constexpr explicit view(int_list a) : axes(a) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    for (int i = 0; i < t.attrs.ints.size(); ++i)
-      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < t.operands[0].shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
-                      "flip: the axes are not ascending and in range");
-    return {t.operands[0]};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : emit::flip(s.b, ct[0], s.e.attrs.ints)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    if (emit::is_constant(b, o[0], x)) return o[0];
-    const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr() && e->attrs.ints == a.ints) return e->operands[0];
-    vec<std::int64_t> turned;
-    for (auto axis : a.ints)
-      if (b.shape(o[0])[static_cast<int>(axis)] > 1) turned.push_back(axis);
-    if (turned.empty()) return o[0];
-    return turned == a.ints ? -1 : emit::flip(b, o[0], turned);
-  }
-  static constexpr const primitive* prim_ptr();
-  static void evaluate(evaluation& v) {
-    const shape s = v.out[0].type.shape;
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(s, [&](const std::int64_t* at) {
-      std::int64_t source[shape::max_rank] = {};
-      for (int k = 0; k < s.rank; ++k) source[k] = v.e.attrs.ints.find(k) >= 0 ? s[k] - 1 - at[k] : at[k];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive flip{.name = "flip",
-                                .type = rules::flip::type,
-                                .jvp = rules::broadcast_to::jvp,
-                                .vjp = rules::flip::vjp,
-                                .batch = rules::over_axes::batch,
-                                .simplify = rules::flip::simplify,
-                                .print = rules::over_axes::print,
-                                .evaluate = rules::flip::evaluate};
-constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
-}
-namespace emit {
-constexpr int flip(builder& b, int x, const vec<std::int64_t>& axes) {
-  attributes a;
-  a.ints = axes;
-  return b.add1(prim::flip, {x}, a);
-}
-}
-
-namespace detail {
-template <class A, int... Axes>
-concept Flippable = Array<A> && reduced_axes<A, Axes...>::in_range;
-}
-
-template <int... Axes, class A>
-  requires detail::Flippable<A, Axes...>
-constexpr A flip(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return emit::flip(b, id, detail::reduced_axes<A, Axes...>::list()); });
-}
-template <int... Axes, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
-  requires((Array<A> || Placed<A>) && !detail::Flippable<A, Axes...>)
-Why flip(const A&) = delete;  // drx: flip<axes...>(array), the axes below its rank; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::indexing {
-
-DRX_FN constexpr std::int64_t position(std::int64_t i, std::int64_t n, std::int64_t size = 1) {
-  const std::int64_t at = i < 0 ? i + n : i, last = n - size;
-  return at < 0 ? 0 : at > last ? last : at;
-}
-inline std::int64_t integer_at(const tensor& x, const std::int64_t* index) {
-  const auto i = flat_index(x.type.shape, index);
-  return x.type.type == dtype::int32 ? x.data<std::int32_t>()[i] : x.data<std::int64_t>()[i];
-}
-
-constexpr shape common_batch(const shape& a, const shape& b, int batch) {
-  typing::require(batch >= 0 && batch <= a.rank && batch <= b.rank, "indexing: not as many axes as the batch has");
-  shape s;
-  for (int i = 0; i < batch; ++i) {
-    typing::require(a[i] == b[i] || a[i] == 1 || b[i] == 1, "indexing: the batches differ");
-    s.push_back(a[i] == 1 ? b[i] : a[i]);
-  }
-  return s;
-}
-constexpr vec<int> on_batch(const rule_site& s, const vec<bool>& batched) {
-  vec<int> operands = s.operands;
-  for (int i = 0; i < operands.size(); ++i)
-    if (!batched[i]) operands[i] = emit::reshape(s.b, operands[i], with_front(s.b.shape(operands[i]), 1));
-  return operands;
-}
-constexpr int summed_to(builder& b, int x, const shape& to) {
-  const shape from = b.shape(x);
-  vec<std::int64_t> axes;
-  for (int i = 0; i < from.rank; ++i)
-    if (to[i] == 1 && from[i] != 1) axes.push_back(i);
-  return emit::reshape(b, emit::sum(b, x, axes), to);
-}
-inline void own_index(const shape& s, int batch, const std::int64_t* at, std::int64_t* own) {
-  for (int i = 0; i < s.rank; ++i) own[i] = i < batch && s[i] == 1 ? 0 : at[i];
-}
-
-}
-
-namespace detail {
-template <class I>
-concept Position = IntegerLiteral<I> || (ScalarArray<I> && IntegerArray<I>);
-template <class I>
-struct position_element {
-  using type = std::conditional_t<sizeof(I) <= 4, std::int32_t, std::int64_t>;
-};
-template <Array I>
-struct position_element<I> {
-  using type = typename I::value_type;
-};
-template <class... I>
-constexpr int positions_on(builder& b, const I&... i) {
-  constexpr dtype type = dtype_of<std::common_type_t<typename position_element<I>::type...>>;
-  auto one = [&](const auto& x) {
-    if constexpr (IntegerLiteral<std::remove_cvref_t<decltype(x)>>) {
-      return emit::constant(b, {type, make_shape(1)}, static_cast<double>(x));
-    } else {
-      return emit::reshape(b, emit::cast(b, id_on(b, x), type), make_shape(1));
-    }
-  };
-  return emit::concatenate(b, {one(i)...}, 0);
-}
-template <class... X>
-constexpr builder& tape_among(const X&... x) {
-  auto ref = [](const auto& v) {
-    if constexpr (Literal<std::remove_cvref_t<decltype(v)>>) {
-      return traced_ref{};
-    } else {
-      return ref_of(v);
-    }
-  };
-  return tape_of(ref(x)...);
-}
-}
-}
-
-namespace drx {
-namespace prim::rules {
-struct dynamic_slice {
-  struct view {
-    int batch;
-    int_list sizes;
-    constexpr explicit view(int_list a) : batch(a.number(0)), sizes(a.from(1)) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape x = t.operands[0].shape, starts = t.operands[1].shape;
-    const int_list sizes = view(t.attrs).sizes;
-    const int batch = view(t.attrs).batch, sized = sizes.size();
-    typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
-    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank, "dynamic_slice: not a start for each size");
-    shape to = indexing::common_batch(x, starts, batch);
-    for (int i = batch; i < x.rank; ++i) {
-      const auto size = i < batch + sized ? sizes[i - batch] : x[i];
-      typing::require(0 <= size && size <= x[i], "dynamic_slice: larger than the array");
-      to.push_back(size);
-    }
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    const int batch = view(s.e).batch;
-    const shape from = s.b.shape(s.operands[0]);
-    shape all = s.b.shape(s.results[0]);
-    for (int i = batch; i < from.rank; ++i) all[i] = from[i];
-    const int zeros = emit::constant(s.b, s.b.type(ct[0]).with_shape(all), 0);
-    return {indexing::summed_to(s.b, emit::update_slice(s.b, zeros, ct[0], s.operands[1], batch), from), zero_tangent};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    attributes a = s.e.attrs;
-    ++a.ints[0];
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
-    const abstract_value to = type({from, a, {}})[0];
-    if (to == from[0]) return o[0];
-    double x = 0;
-    if (emit::is_constant(b, o[0], x)) return emit::constant(b, to, x);
-    if (view(a).batch != 0 || !emit::is_constant(b, o[1], x)) return -1;
-    vec<std::int64_t> start, stop;
-    for (int i = 0; i < to.shape.rank; ++i) {
-      const bool sized = i < view(a).sizes.size();
-      start.push_back(sized ? indexing::position(static_cast<std::int64_t>(x), from[0].shape[i], to.shape[i]) : 0);
-      stop.push_back(start[i] + to.shape[i]);
-    }
-    return emit::slice(b, o[0], start, stop, vec<std::int64_t>(to.shape.rank, 1));
-  }
-  static std::string print(const attributes& a) {
-    const view s(a);
-    return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
-  }
-  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part, const std::int64_t* at,
-                       std::int64_t* start) {
-    for (int i = 0; i < from.rank; ++i) start[i] = 0;
-    for (int i = 0; i < sized; ++i) {
-      std::int64_t own[shape::max_rank] = {};
-      indexing::own_index(starts.type.shape, batch, at, own);
-      own[batch] = i;
-      start[batch + i] = indexing::position(indexing::integer_at(starts, own), from[batch + i], part[batch + i]);
-    }
-  }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
-    const int batch = view(v.e).batch, sized = view(v.e).sizes.size();
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(to, [&](const std::int64_t* at) {
-      std::int64_t start[shape::max_rank], source[shape::max_rank];
-      start_of(*v.in[1], batch, sized, from, to, at, start);
-      indexing::own_index(from, batch, at, source);
-      for (int k = batch; k < from.rank; ++k) source[k] += start[k];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
-    });
-  }
-};
-struct update_slice {
-  struct view {
-    int batch;
-    constexpr explicit view(int_list a) : batch(a.number(0)) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape x = t.operands[0].shape, piece = t.operands[1].shape, starts = t.operands[2].shape;
-    const int batch = view(t.attrs).batch;
-    typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
-    typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
-    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank, "update_slice: ranks");
-    shape to = indexing::common_batch(indexing::common_batch(x, piece, batch), starts, batch);
-    for (int i = batch; i < x.rank; ++i) {
-      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i], "update_slice: the piece does not fit");
-      to.push_back(x[i]);
-    }
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent && t[1] == zero_tangent) return {zero_tangent};
-    vec<int> moved = s.operands;
-    for (int i = 0; i < 2; ++i) moved[i] = emit::instantiate_zeros(s.b, t[i], s.operands[i]);
-    return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<int> r(3, zero_tangent);
-    if (ct[0] == zero_tangent) return r;
-    const int batch = view(s.e).batch, starts = s.operands[2];
-    const shape x = s.b.shape(s.operands[0]), piece = s.b.shape(s.operands[1]);
-    if (wanted[0]) {
-      const int none = emit::zeros_like(s.b, s.operands[1]);
-      r[0] = indexing::summed_to(s.b, emit::update_slice(s.b, ct[0], none, starts, batch), x);
-    }
-    if (wanted[1]) {
-      vec<std::int64_t> sizes;
-      for (int i = 0; i < s.b.shape(starts)[batch]; ++i) sizes.push_back(piece[batch + i]);
-      r[1] = indexing::summed_to(s.b, emit::dynamic_slice(s.b, ct[0], starts, sizes, batch), piece);
-    }
-    return r;
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const vec<abstract_value> from{b.type(o[0]), b.type(o[1]), b.type(o[2])};
-    const abstract_value to = type({from, a, {}})[0];
-    if (to == from[1]) return o[1];
-    if (from[1].shape.size() == 0 && to == from[0]) return o[0];
-    double x = 0, piece = 0;
-    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
-  }
-  static std::string print(const attributes& a) { return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : ""; }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
-    const int batch = view(v.e).batch;
-    const int sized = static_cast<int>(v.in[2]->type.shape[batch]);
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    auto copy = [&](const tensor& x, const std::int64_t* source, const std::int64_t* target) {
-      std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
-                  &x.bytes[width * static_cast<std::size_t>(flat_index(x.type.shape, source))], width);
-    };
-    std::int64_t source[shape::max_rank], target[shape::max_rank];
-    for_each_index(to, [&](const std::int64_t* at) {
-      indexing::own_index(from, batch, at, source);
-      copy(*v.in[0], source, at);
-    });
-    shape each = piece;
-    for (int i = 0; i < batch; ++i) each[i] = to[i];
-    for_each_index(each, [&](const std::int64_t* at) {
-      dynamic_slice::start_of(*v.in[2], batch, sized, to, piece, at, target);
-      for (int i = 0; i < to.rank; ++i) target[i] += at[i];
-      indexing::own_index(piece, batch, at, source);
-      copy(*v.in[1], source, target);
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
-                                         .type = rules::dynamic_slice::type,
-                                         .jvp = rules::dynamic_slice::jvp,
-                                         .vjp = rules::dynamic_slice::vjp,
-                                         .batch = rules::dynamic_slice::batch,
-                                         .simplify = rules::dynamic_slice::simplify,
-                                         .print = rules::dynamic_slice::print,
-                                         .evaluate = rules::dynamic_slice::evaluate};
-inline constexpr primitive update_slice{.name = "update_slice",
-                                        .type = rules::update_slice::type,
-                                        .jvp = rules::update_slice::jvp,
-                                        .vjp = rules::update_slice::vjp,
-                                        .batch = rules::dynamic_slice::batch,
-                                        .simplify = rules::update_slice::simplify,
-                                        .print = rules::update_slice::print,
-                                        .evaluate = rules::update_slice::evaluate};
-}
-namespace emit {
-constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
-  attributes a;
-  a.ints = {batch};
-  a.ints.append(sizes);
-  return b.add1(prim::dynamic_slice, {x, starts}, a);
-}
-constexpr int update_slice(builder& b, int x, int piece, int starts, int batch) {
-  attributes a;
-  a.ints = {batch};
-  return b.add1(prim::update_slice, {x, piece, starts}, a);
-}
-}
-
-namespace detail {
-template <std::int64_t... Sizes>
-struct sizes {};
-
-template <class A, class Sizes, class... I>
-struct dynamic_part : not_arrays<A, I...> {};
-template <Array A, std::int64_t... Size, class... I>
-  requires(!(Placed<I> || ...))
-struct dynamic_part<A, sizes<Size...>, I...> {
-  static constexpr int given = static_cast<int>(sizeof...(Size));
-  static constexpr std::int64_t size(int i) {
-    const std::int64_t list[] = {Size..., 0};
-    return list[i];
-  }
-  static constexpr auto misuse() {
-    if constexpr (!(Position<I> && ...)) {
-      return error::needs_integer_values{};
-    } else if constexpr (given == 0 || given > A::rank || given != static_cast<int>(sizeof...(I))) {
-      return error::wrong_rank{};
-    } else if constexpr (!fits()) {
-      return error::slice_out_of_range{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr bool fits() {
-    for (int i = 0; i < given; ++i)
-      if (size(i) < 0 || size(i) > A::shape[i]) return false;
-    return true;
-  }
-  static constexpr shape value = [] {
-    shape s = A::shape;
-    for (int i = 0; i < given && i < s.rank; ++i) s[i] = size(i);
-    return s;
-  }();
-};
-template <class A, class Sizes, class... I>
-concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), no_misuse>;
-
-template <class A, class B, class... I>
-struct replaced_part : not_arrays<A, B, I...> {};
-template <Array A, Array B, class... I>
-  requires(!(Placed<I> || ...))
-struct replaced_part<A, B, I...> {
-  static constexpr int given = static_cast<int>(sizeof...(I));
-  static constexpr auto misuse() {
-    if constexpr (!(Position<I> && ...)) {
-      return error::needs_integer_values{};
-    } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
-      return error::element_types_differ{};
-    } else if constexpr (A::rank != B::rank || given == 0 || given > A::rank) {
-      return error::wrong_rank{};
-    } else if constexpr (!fits()) {
-      return error::slice_out_of_range{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr bool fits() {
-    for (int i = 0; i < A::rank; ++i)
-      if (i < given ? B::shape[i] > A::shape[i] : B::shape[i] != A::shape[i]) return false;
-    return true;
-  }
-};
-template <class A, class B, class... I>
-concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), no_misuse>;
-
-template <class>
-inline constexpr std::int64_t one_for = 1;
-template <class A, class... I>
-concept DynamicallyIndexable = DynamicallySliceable<A, sizes<one_for<I>...>, I...>;
-}
-
-template <std::int64_t... Sizes, class A, class... I>
-  requires(sizeof...(I) > 0 && detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
-constexpr auto dynamic_slice(const A& x, const I&... i) {
-  using R = array_of<typename A::value_type, detail::dynamic_part<A, detail::sizes<Sizes...>, I...>>;
-  builder& b = detail::tape_among(x, i...);
-  return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
-}
-template <std::int64_t... Sizes, class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
-Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes...>(x, i, j): as many ints as sizes, none larger than the axis; of a placed value in a map
-
-template <class A, class B, class... I>
-  requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
-constexpr A update_slice(const A& x, const B& piece, const I&... i) {
-  builder& b = detail::tape_among(x, piece, i...);
-  return A(detail::at(b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
-}
-template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::Replaceable<A, B, I...>)
-Why update_slice(const A&, const B&, const I&...) = delete;  // drx: update_slice(x, piece, i, j): piece of x's rank and element type, no larger than x; of placed values in a map
-
-template <class A, class... I>
-  requires(sizeof...(I) > 0 && detail::DynamicallyIndexable<A, I...>)
-constexpr auto index(const A& x, const I&... i) {
-  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
-  const auto part = drx::dynamic_slice<detail::one_for<I>...>(x, i...);
-  return detail::unary<array_of<typename A::value_type, S>>(part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
-}
-template <class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallyIndexable<A, I...>)
-Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct take {
-  struct view {
-    int axis, batch;
-    constexpr view(int at, int batch_axes) : axis(at), batch(batch_axes) {}
-    constexpr explicit view(int_list a) : view(a.number(0), a.number(1)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {axis, batch};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape x = t.operands[0].shape, indices = t.operands[1].shape;
-    const auto [axis, batch] = view(t.attrs);
-    typing::require(is_integer(t.operands[1].type), "take: the indices are no integers");
-    typing::require(batch <= axis && axis < x.rank, "take: no such axis");
-    typing::require(x.rank - 1 + indices.rank - batch <= shape::max_rank, "take: too many axes");
-    shape to = indexing::common_batch(x, indices, batch);
-    for (int i = batch; i < axis; ++i) to.push_back(x[i]);
-    for (int i = batch; i < indices.rank; ++i) to.push_back(indices[i]);
-    for (int i = axis + 1; i < x.rank; ++i) to.push_back(x[i]);
-    typing::require(x[axis] > 0 || to.size() == 0, "take: from an axis without elements");
-    return {t.operands[0].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
-    const auto [axis, batch] = view(s.e);
-    const shape from = s.b.shape(s.operands[0]);
-    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from), zero_tangent};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    view a(s.e);
-    ++a.axis;
-    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
-    if (!batched[0] && a.batch == 0 && a.axis == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
-    ++a.batch;
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    if (!emit::is_constant(b, o[0], x)) return -1;
-    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
-    return emit::constant(b, type({from, a, {}})[0], x);
-  }
-  static std::string print(const attributes& a) {
-    const auto [axis, batch] = view(a);
-    return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
-  }
-  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at, std::int64_t* element) {
-    const int any = indices.type.shape.rank - batch;
-    std::int64_t which[shape::max_rank] = {};
-    indexing::own_index(indices.type.shape, batch, at, which);
-    for (int i = 0; i < any; ++i) which[batch + i] = at[axis + i];
-    for (int i = 0; i < axis; ++i) element[i] = at[i];
-    element[axis] = indexing::position(indexing::integer_at(indices, which), n);
-    for (int i = axis + 1; i < rank; ++i) element[i] = at[i - 1 + any];
-  }
-  static void evaluate(evaluation& v) {
-    const shape from = v.in[0]->type.shape;
-    const int axis = view(v.e).axis, batch = view(v.e).batch;
-    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
-    std::size_t i = 0;
-    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
-      std::int64_t element[shape::max_rank], source[shape::max_rank];
-      element_of(*v.in[1], axis, batch, from[axis], from.rank, at, element);
-      indexing::own_index(from, batch, element, source);
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
-    });
-  }
-};
-struct scatter {
-  struct view {
-    int axis, batch;
-    std::int64_t extent;
-    constexpr view(int at, int batch_axes, std::int64_t n) : axis(at), batch(batch_axes), extent(n) {}
-    constexpr explicit view(int_list a) : view(a.number(0), a.number(1), a[2]) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {axis, batch, extent};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const shape indices = t.operands[0].shape, updates = t.operands[1].shape;
-    const auto [axis, batch, extent] = view(t.attrs);
-    const int any = indices.rank - batch;
-    typing::require(is_integer(t.operands[0].type), "scatter: the indices are no integers");
-    typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
-    typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
-    shape to = indexing::common_batch(indices, updates, batch);
-    for (int i = 0; i < any; ++i) typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
-    for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
-    to.push_back(extent);
-    for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
-    typing::require(extent > 0 || updates.size() == 0, "scatter: into an axis without elements");
-    return {t.operands[1].with_shape(to)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[1] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {s.operands[0], t[1]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent || !wanted[1]) return {zero_tangent, zero_tangent};
-    const int taken = emit::take(s.b, ct[0], s.operands[0], view(s.e).axis, view(s.e).batch);
-    return {zero_tangent, indexing::summed_to(s.b, taken, s.b.shape(s.operands[1]))};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
-    view a(s.e);
-    ++a.axis;
-    if (!batched[0] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
-    ++a.batch;
-    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    if (!emit::is_constant(b, o[1], x) || x != 0) return -1;
-    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
-    return emit::constant(b, type({from, a, {}})[0], 0);
-  }
-  static void evaluate(evaluation& v) {
-    const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
-    const int axis = view(v.e).axis, batch = view(v.e).batch;
-    shape each = updates;
-    for (int i = 0; i < batch; ++i) each[i] = to[i];
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each_index(each, [&](const std::int64_t* at) {
-        std::int64_t element[shape::max_rank], source[shape::max_rank];
-        take::element_of(*v.in[0], axis, batch, to[axis], to.rank, at, element);
-        indexing::own_index(updates, batch, at, source);
-        T& y = v.out[0].data<T>()[flat_index(to, element)];
-        y = static_cast<T>(y + v.in[1]->data<T>()[flat_index(updates, source)]);
-      });
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive take{.name = "take",
-                                .type = rules::take::type,
-                                .jvp = rules::take::jvp,
-                                .vjp = rules::take::vjp,
-                                .batch = rules::take::batch,
-                                .simplify = rules::take::simplify,
-                                .print = rules::take::print,
-                                .evaluate = rules::take::evaluate};
-inline constexpr primitive scatter{.name = "scatter",
-                                   .type = rules::scatter::type,
-                                   .jvp = rules::scatter::jvp,
-                                   .vjp = rules::scatter::vjp,
-                                   .batch = rules::scatter::batch,
-                                   .simplify = rules::scatter::simplify,
-                                   .print = rules::take::print,
-                                   .evaluate = rules::scatter::evaluate};
-}
-namespace emit {
-constexpr int take(builder& b, int x, int indices, int axis, int batch) {
-  return b.add1(prim::take, {x, indices}, prim::rules::take::view(axis, batch).make());
-}
-constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n) {
-  return b.add1(prim::scatter, {indices, updates}, prim::rules::scatter::view(axis, batch, n).make());
-}
-constexpr int sum_of_scattered(builder& b, int x) {
-  const entry* e = b.definition(x);
-  if (!e) return -1;
-  if (e->prim == &prim::add) {
-    const int left = e->operands[0], right = e->operands[1];
-    const entry* last = b.definition(right);
-    const int second = last && last->prim != &prim::add ? sum_of_scattered(b, right) : -1;
-    const int first = sum_of_scattered(b, left);
-    if (first < 0 && second < 0) return -1;
-    const int rest = first < 0 ? sum(b, left, {0}) : second < 0 ? sum(b, right, {0}) : second;
-    return first < 0 ? add(b, rest, second) : add(b, first, rest);
-  }
-  if (e->prim == &prim::scatter) {
-    const int indices = e->operands[0], updates = e->operands[1];
-    const auto [axis, batch, n] = prim::rules::scatter::view(*e);
-    if (axis > 0 && batch == 0) return scatter(b, indices, sum(b, updates, {0}), axis - 1, 0, n);
-    if (axis != 1 || batch != 1 || b.shape(indices)[0] != b.shape(updates)[0]) return -1;
-    return scatter(b, indices, updates, 0, 0, n);
-  }
-  if (e->prim == &prim::update_slice && prim::rules::update_slice::view(*e).batch == 1) {
-    const int piece = e->operands[1], starts = e->operands[2];
-    const shape rows = b.shape(piece), at = b.shape(starts);
-    double zero = 1;
-    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] || rows[0] != b.shape(x)[0]) return -1;
-    return scatter(b, reshape(b, starts, make_shape(at[0])), reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
-  }
-  return -1;
-}
-constexpr int take_along(builder& b, int x, int indices, int axis) {
-  const int last = b.shape(x).rank - 1;
-  vec<std::int64_t> swapped;
-  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
-  return transpose(b, take(b, transpose(b, x, swapped), transpose(b, indices, swapped), last, last), swapped);
-}
-}
-
-namespace detail {
-template <class X>
-concept Indices = IntegerArray<X> || IntegerLiteral<X>;
-
-template <class A, int Axis, class I, bool Along = false>
-struct taken : not_arrays<A, I> {};
-template <Array A, int Axis, class I, bool Along>
-  requires(!Placed<I>)
-struct taken<A, Axis, I, Along> {
-  static constexpr int axis = normal_axis(Axis, A::rank);
-  static constexpr shape indices = [] {
-    if constexpr (Array<I>) {
-      return I::shape;
-    } else {
-      return shape{};
-    }
-  }();
-  static constexpr auto misuse() {
-    if constexpr (!Indices<I>) {
-      return error::needs_integer_values{};
-    } else if constexpr (axis < 0 || axis >= A::rank) {
-      return error::axis_out_of_range{};
-    } else if constexpr (Along ? A::rank != indices.rank : A::rank - 1 + indices.rank > shape::max_rank) {
-      return error::wrong_rank{};
-    } else if constexpr (Along && !alike()) {
-      return error::extents_differ{};
-    } else if constexpr (A::shape[axis] == 0 && indices.size() != 0) {
-      return error::slice_out_of_range{};
-    } else {
-      return no_misuse{};
-    }
-  }
-  static constexpr bool alike() {
-    for (int i = 0; i < A::rank; ++i)
-      if (i != axis && A::shape[i] != indices[i]) return false;
-    return true;
-  }
-  static constexpr bool fits = std::is_same_v<decltype(misuse()), no_misuse>;
-  static constexpr shape value = [] {
-    if (!fits) return shape{};
-    if (Along) return indices;
-    shape s;
-    for (int i = 0; i < axis; ++i) s.push_back(A::shape[i]);
-    for (int i = 0; i < indices.rank; ++i) s.push_back(indices[i]);
-    for (int i = axis + 1; i < A::rank; ++i) s.push_back(A::shape[i]);
-    return s;
-  }();
-};
-template <class A, int Axis, class I, bool Along = false>
-concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), no_misuse>;
-
-template <class I>
-constexpr int indices_on(builder& b, const I& i) {
-  if constexpr (IntegerLiteral<I>) {
-    return emit::constant(b, {dtype_of<typename position_element<I>::type>, {}}, static_cast<double>(i));
-  } else {
-    return id_on(b, i);
-  }
-}
-
-template <class A, int Axis, class I, class U>
-constexpr auto scatter_misuse() {
-  if constexpr (!Takeable<A, Axis, I>) {
-    return taken<A, Axis, I>::misuse();
-  } else if constexpr (Placed<U>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!Array<U>) {
-    return error::not_a_value_of_drx{};
-  } else if constexpr (!NumberArray<A>) {
-    return error::needs_numbers{};
-  } else if constexpr (!std::is_same_v<typename A::value_type, typename U::value_type>) {
-    return error::element_types_differ{};
-  } else if constexpr (!(taken<A, Axis, I>::value == U::shape)) {
-    return error::extents_differ{};
-  } else {
-    return no_misuse{};
-  }
-}
-template <class A, int Axis, class I, class U>
-concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), no_misuse>;
-}
-
-template <int Axis = 0, class A, class I>
-  requires detail::Takeable<A, Axis, I>
-constexpr auto take(const A& x, const I& indices) {
-  using S = detail::taken<A, Axis, I>;
-  builder& b = detail::tape_among(x, indices);
-  return array_of<typename A::value_type, S>(
-      detail::at(b, emit::take(b, detail::id_on(b, x), detail::indices_on(b, indices), S::axis, 0)));
-}
-template <int Axis = 0, class A, class I, class Why = decltype(detail::taken<A, Axis, I>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I>)
-Why take(const A&, const I&) = delete;  // drx: take<axis>(x, array of ints), the axis one of x's and with elements; of a placed value in a map
-
-template <int Axis = -1, class A, class I>
-  requires detail::Takeable<A, Axis, I, true>
-constexpr auto take_along(const A& x, const I& indices) {
-  using S = detail::taken<A, Axis, I, true>;
-  builder& b = detail::tape_among(x, indices);
-  return array_of<typename A::value_type, S>(
-      detail::at(b, emit::take_along(b, detail::id_on(b, x), detail::id_on(b, indices), S::axis)));
-}
-template <int Axis = -1, class A, class I, class Why = decltype(detail::taken<A, Axis, I, true>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I, true>)
-Why take_along(const A&, const I&) = delete;  // drx: take_along<axis>(x, array of ints), of one shape but for the axis; of a placed value in a map
-
-template <int Axis = 0, class A, class I, class U>
-  requires detail::Scatterable<A, Axis, I, U>
-constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
-  using S = detail::taken<A, Axis, I>;
-  builder& b = detail::tape_among(x, indices, updates);
-  const int added = emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
-  return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
-}
-template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::scatter_misuse<A, Axis, I, U>())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
-Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct along_axis {
-  struct view {
-    int axis;
-    bool backwards;
-    constexpr view(int along, bool from_last) : axis(along), backwards(from_last) {}
-    constexpr explicit view(int_list a) : view(a.number(0), a.flag(1)) {}
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {axis, backwards};
-      return a;
-    }
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const auto& x = t.operands[0];
-    for (const auto& other : t.operands) typing::require(other == x, "cumulative: the operands differ");
-    typing::require(view(t.attrs).axis >= 0 && view(t.attrs).axis < x.shape.rank, "cumulative: no such axis");
-    typing::require(x.type != dtype::boolean, "cumulative: of bool");
-    return {x};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<int> operands = s.operands;
-    for (int i = 0; i < operands.size(); ++i)
-      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    view a(s.e);
-    ++a.axis;
-    return {s.b.add1(*s.e.prim, operands, a.make())};
-  }
-  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) { return b.shape(o[0])[view(a).axis] <= 1; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : ""); }
-  static constexpr int axis(const rule_site& s) { return view(s.e).axis; }
-  static constexpr bool backwards(const rule_site& s) { return view(s.e).backwards; }
-  static constexpr int previous(builder& b, int x, int axis, bool backwards, double first) {
-    const abstract_value from = b.type(x);
-    const int rank = from.shape.rank;
-    if (from.shape[axis] == 0) return x;
-    vec<std::int64_t> low(rank, 0), high(rank, 0);
-    (backwards ? high : low)[axis] = 1;
-    const int rest = emit::part_of_axis(b, x, axis, high[axis], from.shape[axis] - 1);
-    if (first == 0) return emit::pad(b, rest, low, high, vec<std::int64_t>(rank, 0));
-    shape one = from.shape;
-    one[axis] = 1;
-    const int edge = emit::constant(b, from.with_shape(one), first);
-    if (backwards) return emit::concatenate(b, {rest, edge}, axis);
-    return emit::concatenate(b, {edge, rest}, axis);
-  }
-  template <class F>
-  static void walk(evaluation& v, F f) {
-    const shape s = v.out[0].type.shape;
-    const int axis = view(v.e).axis;
-    const bool backwards = view(v.e).backwards;
-    shape rows = s;
-    rows[axis] = 1;
-    if (s.size() == 0) return;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for_each_index(rows, [&](const std::int64_t* at) {
-        std::int64_t here[shape::max_rank] = {};
-        for (int i = 0; i < s.rank; ++i) here[i] = at[i];
-        const T* before = nullptr;
-        for (std::int64_t k = 0; k < s[axis]; ++k) {
-          here[axis] = backwards ? s[axis] - 1 - k : k;
-          T& y = v.out[0].data<T>()[flat_index(s, here)];
-          y = static_cast<T>(f(before, flat_index(s, here)));
-          before = &y;
-        }
-      });
-    });
-  }
-};
-struct cumsum : along_axis {
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : emit::cumsum(s.b, ct[0], axis(s), !backwards(s))};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
-  static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) { return before ? *before + v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i]; });
-  }
-};
-struct recurrence : along_axis {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    int moved = t[1];
-    if (t[0] != zero_tangent) moved = emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
-    return {moved == zero_tangent ? zero_tangent : emit::recurrence(s.b, s.operands[0], moved, axis(s), backwards(s))};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
-    const int next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
-    vec<int> r{zero_tangent, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s))};
-    if (wanted[0]) r[0] = emit::times(s.b, r[1], previous(s.b, s.results[0], axis(s), backwards(s), 0));
-    return r;
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    double x = 0;
-    return single(b, o, a) || (emit::is_constant(b, o[1], x) && x == 0) ? o[1] : -1;
-  }
-  static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) {
-      const T* b = v.in[1]->data<T>();
-      return before ? v.in[0]->data<T>()[i] * *before + b[i] : b[i];
-    });
-  }
-};
-struct cumprod : along_axis {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1);
-    return {emit::recurrence(s.b, s.operands[0], emit::times(s.b, t[0], before), axis(s), backwards(s))};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1), next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
-    return {emit::times(s.b, before, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s)))};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
-  static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) { return before ? *before * v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i]; });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive cumsum{.name = "cumsum",
-                                  .type = rules::cumsum::type,
-                                  .jvp = rules::broadcast_to::jvp,
-                                  .vjp = rules::cumsum::vjp,
-                                  .batch = rules::cumsum::batch,
-                                  .simplify = rules::cumsum::simplify,
-                                  .print = rules::cumsum::print,
-                                  .evaluate = rules::cumsum::evaluate};
-inline constexpr primitive cumprod{.name = "cumprod",
-                                   .type = rules::cumprod::type,
-                                   .jvp = rules::cumprod::jvp,
-                                   .vjp = rules::cumprod::vjp,
-                                   .batch = rules::cumprod::batch,
-                                   .simplify = rules::cumprod::simplify,
-                                   .print = rules::cumprod::print,
-                                   .evaluate = rules::cumprod::evaluate};
-inline constexpr primitive recurrence{.name = "recurrence",
-                                      .type = rules::recurrence::type,
-                                      .jvp = rules::recurrence::jvp,
-                                      .vjp = rules::recurrence::vjp,
-                                      .batch = rules::recurrence::batch,
-                                      .simplify = rules::recurrence::simplify,
-                                      .print = rules::recurrence::print,
-                                      .evaluate = rules::recurrence::evaluate};
-}
-namespace emit {
-constexpr int cumsum(builder& b, int x, int axis, bool backwards) {
-  return b.add1(prim::cumsum, {x}, prim::rules::along_axis::view(axis, backwards).make());
-}
-constexpr int cumprod(builder& b, int x, int axis, bool backwards) {
-  return b.add1(prim::cumprod, {x}, prim::rules::along_axis::view(axis, backwards).make());
-}
-constexpr int recurrence(builder& b, int factor, int x, int axis, bool backwards) {
-  return b.add1(prim::recurrence, {factor, x}, prim::rules::along_axis::view(axis, backwards).make());
-}
-}
-
-enum class direction : bool { forward, backward };
-
-namespace detail {
-template <class A, int Axis>
-struct axis_of : std::false_type {};
-template <Array A, int Axis>
-struct axis_of<A, Axis> : std::bool_constant<(Axis >= -A::rank && Axis < A::rank)> {
-  static constexpr int axis = normal_axis(Axis, A::rank);
-};
-template <class A, int Axis>
-concept HasAxis = axis_of<A, Axis>::value;
-template <class A, int Axis>
-constexpr auto axis_misuse() {
-  if constexpr (Placed<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (!NumberArray<A>) {
-    return error::needs_numbers{};
-  } else {
-    return error::axis_out_of_range{};
-  }
-}
-template <class A, int Axis>
-concept Cumulative = NumberArray<A> && HasAxis<A, Axis>;
-}
-
-template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cumsum(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return emit::cumsum(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
-}
-template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cumprod(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return emit::cumprod(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
-}
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
-Why cumsum(const A&) = delete;  // drx: cumsum<axis>(array of numbers); of a placed value in a map
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
-Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct prod : over_axes {
-  static constexpr int others(builder& b, int x, const vec<std::int64_t>& axes) {
-    const shape from = b.shape(x);
-    vec<std::int64_t> order;
-    for (int i = 0; i < from.rank; ++i)
-      if (axes.find(i) < 0) order.push_back(i);
-    order.append(axes);
-    vec<std::int64_t> inverse(from.rank, 0);
-    for (int i = 0; i < from.rank; ++i) inverse[static_cast<int>(order[i])] = i;
-    const int turned = emit::transpose(b, x, order);
-    const shape wide = b.shape(turned);
-    shape rows = reduced(from, axes);
-    std::int64_t factors = 1;
-    for (auto axis : axes) factors *= from[static_cast<int>(axis)];
-    const int last = rows.rank;
-    rows.push_back(factors);
-    const int row = emit::reshape(b, turned, rows);
-    const int before = along_axis::previous(b, emit::cumprod(b, row, last, false), last, false, 1);
-    const int behind = along_axis::previous(b, emit::cumprod(b, row, last, true), last, true, 1);
-    return emit::transpose(b, emit::reshape(b, emit::times(b, before, behind), wide), inverse);
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::sum(s.b, emit::times(s.b, t[0], others(s.b, s.operands[0], s.e.attrs.ints)), s.e.attrs.ints)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const int factor = others(s.b, s.operands[0], s.e.attrs.ints);
-    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), factor)};
-  }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    const int n = view(a).axes.size();
-    if (n == 0) return o[0];
-    int first = n - 1;
-    while (first > 0 && view(a).axes[first - 1] + 1 == view(a).axes[first]) --first;
-    if (first == 0) return -1;
-    const int_list axes = view(a).axes;
-    return emit::over_axes(b, *prim_ptr(), emit::over_axes(b, *prim_ptr(), o[0], axes.from(first)), axes.part(0, first));
-  }
-  static constexpr const primitive* prim_ptr();
-  static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(1);
-    });
-    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a * b); }, true);
-  }
-};
-}
-namespace prim {
-inline constexpr primitive prod = reduction_primitive<rules::prod>("prod");
-constexpr const primitive* rules::prod::prim_ptr() { return &prim::prod; }
-}
-
-template <int... Axes, class A> requires detail::Reducible<A, Axes...>
-constexpr auto prod(const A& x) { return detail::reduce_axes<A, Axes...>(prim::prod, x); }
-template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
-Why prod(const A&) = delete;  // drx: prod<axes...>(array of numbers); of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim {
-template <bool Max, class T>
-constexpr bool beats(T x, T best) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return (Max ? x > best : x < best) || (x != x && best == best);
-  } else {
-    return Max ? x > best : x < best;
-  }
-}
-namespace rules {
-template <bool Max>
-struct best_so_far : along_axis {
-  static constexpr vec<abstract_value> type(const typing& t) { return {along_axis::type(t)[0].with_type(dtype::int32)}; }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
-    return single(b, o, a) ? emit::constant(b, b.type(o[0]).with_type(dtype::int32), 0) : -1;
-  }
-  static void evaluate(evaluation& v) {
-    const shape s = v.out[0].type.shape;
-    const int axis = view(v.e).axis;
-    const bool backwards = view(v.e).backwards;
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      for_each_index(s, [&, i = 0](const std::int64_t* at) mutable {
-        std::int64_t here[shape::max_rank] = {};
-        for (int k = 0; k < s.rank; ++k) here[k] = at[k];
-        std::int64_t best = backwards ? s[axis] - 1 : 0;
-        const auto element = [&](std::int64_t k) {
-          here[axis] = k;
-          return v.in[0]->data<T>()[flat_index(s, here)];
-        };
-        for (std::int64_t k = best; k != at[axis] + (backwards ? -1 : 1); k += backwards ? -1 : 1)
-          if (beats<Max>(element(k), element(best))) best = k;
-        v.out[0].data<std::int32_t>()[i++] = static_cast<std::int32_t>(best);
-      });
-    });
-  }
-};
-template <class Rules>
-constexpr primitive best_so_far_primitive(const char* name) {
-  return {.name = name,
-          .type = Rules::type,
-          .jvp = rules::constant::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .simplify = Rules::simplify,
-          .print = Rules::print,
-          .evaluate = Rules::evaluate};
-}
-}
-inline constexpr primitive largest_so_far = rules::best_so_far_primitive<rules::best_so_far<true>>("largest_so_far");
-inline constexpr primitive smallest_so_far = rules::best_so_far_primitive<rules::best_so_far<false>>("smallest_so_far");
-}
-
-namespace detail {
-template <int Axis, direction To, class A>
-constexpr A so_far(const primitive& p, const A& x) {
-  return unary<A>(x, [&](builder& b, int id) {
-    const attributes a = prim::rules::along_axis::view(normal_axis(Axis, A::rank), To == direction::backward).make();
-    return A::size == 0 ? id : emit::take_along(b, id, b.add1(p, {id}, a), normal_axis(Axis, A::rank));
-  });
-}
-}
-
-template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::largest_so_far, x); }
-template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
-constexpr A cummin(const A& x) { return detail::so_far<Axis, To>(prim::smallest_so_far, x); }
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
-Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a placed value in a map
-template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
-Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim {
-template <class T>
-constexpr bool comes_before(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return x < y || (y != y && x == x);
-  } else {
-    return x < y;
-  }
-}
-namespace rules {
-struct argsort {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].shape.rank > 0, "argsort: of a number");
-    return {t.operands[0].with_type(dtype::int32)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
-    const abstract_value x = b.type(o[0]);
-    double all = 0;
-    if (x.shape.last() > 1 && !emit::is_constant(b, o[0], all)) return -1;
-    return emit::iota(b, x.with_type(dtype::int32), x.shape.rank - 1);
-  }
-  static void evaluate(evaluation& v) {
-    const std::int64_t n = v.out[0].type.shape.last();
-    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      for (std::int64_t row = 0; row < v.out[0].size(); row += n) {
-        const T* x = v.in[0]->data<T>() + row;
-        std::int32_t* order = v.out[0].data<std::int32_t>() + row;
-        for (std::int64_t i = 0; i < n; ++i) order[i] = static_cast<std::int32_t>(i);
-        std::stable_sort(order, order + n, [&](std::int32_t i, std::int32_t j) { return comes_before(x[i], x[j]); });
-      }
-    });
-  }
-};
-}
-inline constexpr primitive argsort{.name = "argsort",
-                                   .type = rules::argsort::type,
-                                   .jvp = rules::constant::jvp,
-                                   .vjp = rules::argsort::vjp,
-                                   .batch = rules::argsort::batch,
-                                   .simplify = rules::argsort::simplify,
-                                   .evaluate = rules::argsort::evaluate};
-}
-
-namespace emit {
-constexpr int argsort(builder& b, int x, int axis) {
-  const int last = b.shape(x).rank - 1;
-  vec<std::int64_t> swapped;
-  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
-  return transpose(b, b.add1(prim::argsort, {transpose(b, x, swapped)}), swapped);
-}
-}
-
-namespace detail {
-template <class A, int Axis>
-concept Sortable = Array<A> && HasAxis<A, Axis>;
-template <class A>
-using not_sortable_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
-}
-
-template <int Axis = -1, class A>
-  requires detail::Sortable<A, Axis>
-constexpr auto argsort(const A& x) {
-  return detail::unary<array_of<std::int32_t, shape_of<A>>>(
-      x, [](builder& b, int id) { return emit::argsort(b, id, normal_axis(Axis, A::rank)); });
-}
-template <int Axis = -1, class A>
-  requires detail::Sortable<A, Axis>
-constexpr A sort(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) {
-    const int axis = normal_axis(Axis, A::rank);
-    return A::size == 0 ? id : emit::take_along(b, id, emit::argsort(b, id, axis), axis);
-  });
-}
-template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
-  requires((Array<A> || Placed<A>) && !detail::Sortable<A, Axis>)
-Why argsort(const A&) = delete;  // drx: argsort<axis>(array), the axis one of its own; of a placed value in a map
-template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
-  requires((Array<A> || Placed<A>) && !detail::Sortable<A, Axis>)
-Why sort(const A&) = delete;  // drx: sort<axis>(array), the axis one of its own; of a placed value in a map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct broadcast {
-  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].placed_at(t.attrs.placement)}; }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : emit::broadcast(s.b, t[0], s.e.attrs.placement)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : emit::reduce_sum(s.b, ct[0], s.e.attrs.placement)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::broadcast(s.b, s.operands[0], s.e.attrs.placement)};
-  }
-  static std::string print(const attributes& a) { return std::string(a.placement->name); }
-  static void evaluate(evaluation& v) {
-    v.out[0].members.assign(static_cast<std::size_t>(v.members(v.e.attrs.placement)), *v.in[0]);
-  }
-};
-struct members {
-  struct view {
-    dtype type;
-    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    return {abstract_value(view(t.attrs).type, {})};
-  }
-  static void evaluate(evaluation& v) {
-    visit_dtype(v.out[0].type.type,
-                [&]<class T>(T) { v.out[0].data<T>()[0] = static_cast<T>(v.members(v.e.attrs.placement)); });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive broadcast{.name = "broadcast",
-                                     .type = rules::broadcast::type,
-                                     .jvp = rules::broadcast::jvp,
-                                     .vjp = rules::broadcast::vjp,
-                                     .batch = rules::broadcast::batch,
-                                     .print = rules::broadcast::print,
-                                     .evaluate = rules::broadcast::evaluate};
-inline constexpr primitive members{.name = "members",
-                                   .type = rules::members::type,
-                                   .jvp = rules::constant::jvp,
-                                   .vjp = rules::constant::vjp,
-                                   .batch = rules::constant::batch,
-                                   .print = rules::broadcast::print,
-                                   .evaluate = rules::members::evaluate};
-}
-
-namespace emit {
-constexpr int broadcast(builder& b, int x, const placement_info* p) {
-  attributes a;
-  a.placement = p;
-  return b.add1(prim::broadcast, {x}, a);
-}
-constexpr int members(builder& b, const placement_info* p, dtype type) {
-  attributes a;
-  a.placement = p;
-  a.ints = {static_cast<std::int64_t>(type)};
-  return b.add1(prim::members, {}, a);
-}
-}
-
-namespace detail {
-
-template <class X>
-struct leaf_refs {
-  traced_ref ref[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
-  constexpr explicit leaf_refs(const X& x) {
-    if (!std::is_constant_evaluated()) throw error::not_traced{};
-    structure<X>::refs(x, ref);
-  }
-  constexpr builder* innermost() const {
-    builder* b = nullptr;
-    for (int i = 0; i < leaf_count<X>; ++i)
-      if (ref[i].what == traced_ref::kind::value) b = builder::inner(b, ref[i].from.tape);
-    return b;
-  }
-  constexpr vec<int> on(builder& b) const {
-    constexpr leaf_types<X> types;
-    vec<int> ids;
-    for (int i = 0; i < leaf_count<X>; ++i) ids.push_back(emit::resolve(b, ref[i], types[i]));
-    return ids;
-  }
-};
-
-template <class... X>
-constexpr builder& common_tape(const leaf_refs<X>&... refs) {
-  builder* b = nullptr;
-  ((b = builder::inner(b, refs.innermost())), ...);
-  return builder::or_of_constants(b)->at_work();
-}
-
-template <class X>
-constexpr traced_t<X> bound(builder& b, const vec<int>& ids, int first = 0) {
-  traced_ref r[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
-  for (int i = 0; i < leaf_count<X>; ++i) r[i] = at(b, ids[first + i]);
-  return structure<X>::bind(r);
-}
-
-template <class X>
-concept Unplaced = Structured<X> && !Placed<X> && !error::Reported<X>;
-
-}
-
-template <class P, class X>
-  requires(Placement<P> && detail::Unplaced<X>)
-constexpr auto broadcast(const X& x) {
-  using R = placed<canonical_t<X>, P>;
-  const detail::leaf_refs<X> refs(x);
-  builder& from = detail::common_tape(refs);
-  builder& b = *builder::inner(&from, from.member_body());
-  vec<int> ids = refs.on(b);
-  for (int& id : ids) id = emit::broadcast(b, id, &placement_of<P>);
-  return detail::bound<R>(b, ids);
-}
-template <Element T = std::int64_t, class X>
-  requires(Placed<X>)
-constexpr array<T> count(const X& x) {
-  builder& b = detail::common_tape(detail::leaf_refs<X>(x));
-  return array<T>(detail::at(b, emit::members(b, &placement_of<typename X::placement>, dtype_of<T>)));
-}
-
-template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value>
-  requires(Placed<X> && !error::Reported<X>)
-Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct map {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const tape& body = t.regions[0];
-    typing::require(body.inputs.size() == t.operands.size(), "map: the body's inputs are not the operands' number");
-    for (int i = 0; i < t.operands.size(); ++i) {
-      typing::require(t.operands[i].depth > 0 && t.operands[i].placements[0] == t.attrs.placement,
-                      "map: an operand is not placed there");
-      typing::require(t.operands[i].of_member() == body.values[body.inputs[i]], "map: an operand is of another type");
-    }
-    vec<abstract_value> r;
-    for (int o : body.outputs) r.push_back(body.values[o].placed_at(t.attrs.placement));
-    return r;
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
-    vec<bool> moving;
-    vec<int> operands = s.operands;
-    for (int t : tangents) {
-      moving.push_back(t != zero_tangent);
-      if (t != zero_tangent) operands.push_back(t);
-    }
-    const tape body = s.drivers.jvp(s.e.regions[0], moving);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
-    vec<int> r;
-    int next = s.results.size();
-    for (int i = 0; i < s.results.size(); ++i)
-      r.push_back(is_floating(s.b.type(s.results[i]).type) ? all[next++] : zero_tangent);
-    return r;
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<bool> given;
-    vec<int> operands = s.operands;
-    for (int t : ct) {
-      given.push_back(t != zero_tangent);
-      if (t != zero_tangent) operands.push_back(t);
-    }
-    const tape body = s.drivers.vjp(s.e.regions[0], wanted, given);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
-    vec<int> r;
-    int next = 0;
-    for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
-    return r;
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{s.drivers.batch(s.e.regions[0], batched, n)});
-  }
-  static constexpr void prune(entry& e, const vec<bool>& wanted) {
-    vec<bool> used;
-    vec<bool> keep(e.operands.size(), false);
-    tape body = pruned_region(e.regions[0], wanted, keep, used);
-    if (body.inputs.empty()) {
-      keep[0] = true;
-      body = pruned_region(e.regions[0], wanted, keep, used);
-    }
-    e.regions[0] = body;
-    e.operands = filtered(e.operands, used);
-    e.results = filtered(e.results, wanted);
-  }
-  static std::string print(const attributes& a) { return std::string(a.placement->name); }
-  static void evaluate(evaluation& v) {
-    const std::int64_t n = v.members(v.e.attrs.placement);
-    for (std::int64_t m = 0; m < n; ++m) {
-      std::vector<tensor> inputs;
-      for (const tensor* x : v.in) inputs.push_back(x->members.at(static_cast<std::size_t>(m)));
-      std::vector<tensor> outputs = v.run_member(v.e.regions[0], std::move(inputs), m);
-      for (std::size_t i = 0; i < outputs.size(); ++i) v.out[i].members.push_back(std::move(outputs[i]));
-    }
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive map{.name = "map",
-                               .type = rules::map::type,
-                               .jvp = rules::map::jvp,
-                               .vjp = rules::map::vjp,
-                               .batch = rules::map::batch,
-                               .prune = rules::map::prune,
-                               .print = rules::map::print,
-                               .evaluate = rules::map::evaluate};
-}
-
-namespace emit {
-template <class Body>
-constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& operands, Body body) {
-  builder region(&b);
-  vec<int> inputs;
-  for (int o : operands) inputs.push_back(region.input(b.type(o).of_member()));
-  for (int o : body(region, inputs)) region.output(o);
-  attributes a;
-  a.placement = p;
-  return b.add(prim::map, operands, a, vec<tape>{region.result()});
-}
-constexpr int accumulate(builder& b, int x, int y) {
-  if (x == zero_tangent) return y;
-  if (y == zero_tangent) return x;
-  const abstract_value t = b.type(x);
-  if (t.depth == 0) return add(b, x, y);
-  return map(b, t.placements[0], {x, y}, [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
-}
-constexpr int repeated(builder& b, int x, std::int64_t n) {
-  const abstract_value t = b.type(x);
-  if (t.depth == 0) return broadcast_to(b, x, with_front(t.shape, n));
-  return map(b, t.placements[0], {x}, [=](builder& r, const vec<int>& in) { return vec<int>{repeated(r, in[0], n)}; })[0];
-}
-constexpr int first_axes_exchanged(builder& b, int x) {
-  const abstract_value t = b.type(x);
-  if (t.depth > 0)
-    return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{first_axes_exchanged(r, in[0])}; })[0];
-  vec<std::int64_t> order{1, 0};
-  for (int i = 2; i < t.shape.rank; ++i) order.push_back(i);
-  return transpose(b, x, order);
-}
-constexpr int zeros_like(builder& b, int x) {
-  const abstract_value t = b.type(x);
-  if (t.depth == 0) return constant(b, t, 0);
-  return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{zeros_like(r, in[0])}; })[0];
-}
-constexpr int instantiate_zeros(builder& b, int tangent, int like) { return tangent == zero_tangent ? zeros_like(b, like) : tangent; }
-}
-
-namespace detail {
-
-template <class... X>
-struct placement_of_all;
-template <class S, class P, class... X>
-struct placement_of_all<placed<S, P>, X...> {
-  using type = P;
-};
-
-template <class P, class... X>
-concept AllPlacedAt = (std::is_same_v<typename X::placement, P> && ...);
-
-template <class... X>
-constexpr auto map_misuse() {
-  if constexpr (!(Placed<X> && ...)) {
-    return error::map_needs_placed_arguments{};
-  } else {
-    return error::map_over_two_placements{};
-  }
-}
-template <class... X>
-struct mappable_check : std::false_type {};
-template <class... X>
-  requires(sizeof...(X) > 0 && (Placed<X> && ...) && !error::AnyReported<X...>)
-struct mappable_check<X...> : std::bool_constant<AllPlacedAt<typename placement_of_all<X...>::type, X...>> {};
-template <class... X>
-concept Mappable = mappable_check<X...>::value;
-template <class F, class... X>
-struct map_result;
-template <class F, class... X>
-  requires Mappable<X...>
-struct map_result<F, X...> {
-  using type = call_result_t<F, traced_t<typename X::member>...>;
-};
-template <class F, class... X>
-concept MapFunction = TracedResult<typename map_result<F, X...>::type>;
-template <class F, class... X>
-constexpr auto map_function_misuse() {
-  if constexpr (Mappable<X...>) return result_misuse<typename map_result<F, X...>::type>();
-}
-
-constexpr tape with_broadcasts_inside(tape t);
-
-template <class Result>
-struct traced_region {
-  tape body;
-  vec<traced_ref> captures;
-};
-enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
-template <region_kind Kind, class Axis, class F, class... X>
-constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>...) {
-  using R = call_result_t<F, traced_t<X>...>;
-  builder own(outer), *const kept = outer->kept_region();
-  builder& region = kept ? *kept : own;
-  builder* const member = region.member_body();
-  builder* const branch = region.branch();
-  if (Kind == region_kind::member) region.set_member_body(&region);
-  const bool parallel = region.parallel();
-  if (Kind == region_kind::branch) region.set_branch(&region);
-  if (Kind == region_kind::function) region.set_function(&region);
-  if (Kind == region_kind::parallel) region.set_parallel(true);
-  vec<int> ids;
-  [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
-    constexpr leaf_types<Y> types;
-    const int first = ids.size();
-    for (int i = 0; i < leaf_count<Y>; ++i) ids.push_back(region.input(types[i]));
-    return bound<Y>(region, ids, first);
-  };
-  std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
-  if constexpr (!std::is_void_v<Axis>) region.open_axis(&placement_of<Axis>);
-  const auto result = std::apply(f, inputs);
-  if constexpr (!std::is_void_v<Axis>) region.close_axis();
-  for (int id : leaf_refs<R>(result).on(region)) region.output(id);
-  region.set_member_body(member);
-  region.set_branch(branch);
-  region.set_parallel(parallel);
-  return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
-}
-template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
-constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>... x) {
-  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer, f, x...);
-  builder* around = builder::or_of_constants(nullptr);
-  outer->adopt(*around);
-  auto region = trace_region_in<Kind, Axis>(around, f, x...);
-  if (around->is_ambiguous()) {
-    const builder& first_attempt = *around;
-    around = builder::or_of_constants(nullptr);
-    outer->adopt(*around);
-    around->set_depth_by(first_attempt);
-    region = trace_region_in<Kind, Axis>(around, f, x...);
-  }
-  return region;
-}
-constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
-  builder* const first = b;
-  for (const auto& c : captures) b = builder::inner(b, c.from.tape);
-  if (first->of_constants()) b->adopt(*first);
-  return &b->at_work();
-}
-
-constexpr bool uses_axis(const tape& t, const placement_info* axis);
-constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands);
-}
-
-template <class F, class... X>
-  requires(detail::Mappable<X...> && detail::MapFunction<F, X...>)
-constexpr auto map(const F& f, const X&... x) {
-  using P = typename detail::placement_of_all<X...>::type;
-  using R = typename detail::map_result<F, X...>::type;
-  if constexpr (error::Reported<R>) {
-    return error::reported{};
-  } else {
-    const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
-    builder* b = nullptr;
-    std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
-    b = builder::or_of_constants(b);
-    const bool of_constants = b->of_constants();
-    const auto region = detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
-    b = detail::with_captures(b, region.captures);
-    if (of_constants) b = builder::inner(b, b->member_body());
-    vec<int> operands;
-    std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
-    for (const auto& c : region.captures)
-      operands.push_back(emit::broadcast(*b, emit::resolve(*b, c, {}), &placement_of<P>));
-    using Y = placed<canonical_t<R>, P>;
-    if (detail::uses_axis(region.body, &placement_of<P>))
-      return detail::bound<Y>(*b, detail::map_with_collectives(*b, &placement_of<P>, region.body, operands));
-    attributes a;
-    a.placement = &placement_of<P>;
-    return detail::bound<Y>(*b, b->add(prim::map, operands, a, vec<tape>{region.body}));
-  }
-}
-template <class F, class... X, class Why = decltype(detail::map_function_misuse<F, X...>())>
-  requires(detail::Mappable<X...> && !detail::MapFunction<F, X...>)
-Why map(const F&, const X&...) = delete;  // drx: f must take one member of each x, and return arrays or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT)
-template <class F, class... X, class Why = decltype(detail::map_misuse<X...>())>
-  requires(sizeof...(X) > 0 && (Structured<X> && ...) && !error::AnyReported<X...> && !detail::Mappable<X...>)
-Why map(const F&, const X&...) = delete;  // drx: map(f, x...) needs every x placed, all at one placement: broadcast<P>(x) places an unplaced value
-
-namespace detail {
-template <class A, class B>
-concept PlacedPair = !error::AnyReported<A, B> && ((Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>));
-template <class A, class B>
-concept PlacedTogether = PlacedPair<A, B> && (Literal<A> || Literal<B> || Mappable<A, B>);
-template <class A, class B>
-concept MixedPair = (Placed<A> && Structured<B> && !Literal<B>) || (Placed<B> && Structured<A> && !Literal<A>);
-template <class A, class B>
-concept Mixed = MixedPair<A, B> && !error::AnyReported<A, B> && !PlacedTogether<A, B>;
-template <class A, class B>
-using mixed_t = std::conditional_t<Placed<A> && Placed<B>, error::values_of_two_placements_do_not_mix,
-                                   error::placed_and_unplaced_values_do_not_mix>;
-
-template <class Op, class A, class B>
-constexpr auto map_pair(Op op, const A& a, const B& b) {
-  if constexpr (Literal<B>) {
-    return map([=](const auto& x) { return op(x, b); }, a);
-  } else if constexpr (Literal<A>) {
-    return map([=](const auto& y) { return op(a, y); }, b);
-  } else {
-    return map(op, a, b);
-  }
-}
-}
-template <class A, class B> requires detail::PlacedTogether<A, B>
-constexpr auto operator+(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x + y; }, a, b); }
-template <class A, class B> requires detail::PlacedTogether<A, B>
-constexpr auto operator-(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x - y; }, a, b); }
-template <class A, class B> requires detail::PlacedTogether<A, B>
-constexpr auto operator*(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x * y; }, a, b); }
-template <class A, class B> requires detail::PlacedTogether<A, B>
-constexpr auto operator/(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x / y; }, a, b); }
-template <class A> requires(Placed<A> && !error::Reported<A>)
-constexpr auto operator-(const A& a) { return map([](const auto& x) { return -x; }, a); }
-
-template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
-Why operator+(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
-template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
-Why operator-(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
-template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
-Why operator*(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
-template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
-Why operator/(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
-
-}
-
-namespace drx::detail {
-
-template <class... X>
-constexpr builder* meeting_builder(const X&... x) {
-  builder* b = nullptr;
-  ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
-  return builder::or_of_constants(b);
-}
-template <class... X>
-constexpr vec<int> leaves_on(builder& b, const X&... x) {
-  vec<int> ids;
-  (ids.append(leaf_refs<X>(x).on(b)), ...);
-  return ids;
-}
-
-class regions_of_one_entry {
- public:
-  vec<tape> bodies;
-  vec<traced_ref> captures;
-
-  template <class... R>
-  constexpr explicit regions_of_one_entry(const R&... regions) {
-    (collect(regions.captures), ...);
-    (add(regions.body, regions.captures), ...);
-  }
-  template <class... X>
-  constexpr vec<int> operands(builder& b, const X&... x) const {
-    vec<int> ids;
-    for (const auto& c : captures) ids.push_back(emit::resolve(b, c, {}));
-    ids.append(leaves_on(b, x...));
-    return ids;
-  }
-
- private:
-  static constexpr bool same(const traced_ref& a, const traced_ref& b) { return a.from.tape == b.from.tape && a.id == b.id; }
-  constexpr void collect(const vec<traced_ref>& own) {
-    for (const auto& c : own) {
-      bool known = false;
-      for (const auto& k : captures) known = known || same(c, k);
-      if (!known) captures.push_back(c);
-    }
-  }
-  constexpr void add(tape body, const vec<traced_ref>& own) {
-    const int explicit_inputs = body.inputs.size() - own.size();
-    vec<int> inputs;
-    for (const auto& c : captures) {
-      int id = -1;
-      for (int i = 0; i < own.size(); ++i)
-        if (same(own[i], c)) id = body.inputs[explicit_inputs + i];
-      if (id < 0) {
-        id = body.values.size();
-        body.values.push_back(c.from.tape->type(c.id));
-      }
-      inputs.push_back(id);
-    }
-    for (int i = 0; i < explicit_inputs; ++i) inputs.push_back(body.inputs[i]);
-    body.inputs = inputs;
-    bodies.push_back(body);
-  }
-};
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct reduce {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth > 0 && t.operands[0].placements[0] == t.attrs.placement,
-                    "reduce: the operand is not placed there");
-    typing::require(t.operands[0].depth == 1, "reduce: the operand's members are placed themselves");
-    return {t.operands[0].of_member()};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
-  }
-  template <class F>
-  static void fold(evaluation& v, F f) {
-    const auto& members = v.in[0]->members;
-    if (members.empty()) return;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
-      for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
-        wide total = members[0].data<T>()[i];
-        for (std::size_t m = 1; m < members.size(); ++m) total = static_cast<wide>(f(total, static_cast<wide>(members[m].data<T>()[i])));
-        v.out[0].data<T>()[i] = static_cast<T>(total);
-      }
-    });
-  }
-};
-struct reduce_sum : reduce {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].type != dtype::boolean, "reduce_sum: of bool");
-    return reduce::type(t);
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : emit::broadcast(s.b, ct[0], s.e.attrs.placement)};
-  }
-  static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return a + b; });
-  }
-};
-struct reduce_mean : reduce_sum {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(is_floating(t.operands[0].type), "reduce_mean: not floating");
-    return reduce::type(t);
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    const abstract_value t = s.b.type(ct[0]);
-    const int count = emit::members(s.b, s.e.attrs.placement, t.type);
-    const int at_least_one = s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});
-    const int n = emit::broadcast_to(s.b, at_least_one, t.shape);
-    return {emit::broadcast(s.b, emit::div(s.b, ct[0], n), s.e.attrs.placement)};
-  }
-  static void evaluate(evaluation& v) {
-    reduce_sum::evaluate(v);
-    const auto n = v.in[0]->members.size();
-    if (n == 0) return;
-    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] /= static_cast<T>(n);
-    });
-  }
-};
-template <bool Max>
-struct reduce_extremum : reduce_sum {
-  static constexpr int winners(const rule_site& s) {
-    const placement_info* p = s.e.attrs.placement;
-    attributes a;
-    a.placement = p;
-    const int number = s.b.add1(prim::member_index, {}, a), best = emit::broadcast(s.b, s.results[0], p);
-    const int first = emit::broadcast(s.b, emit::first_to_attain(s.b, s.operands[0], number, p, Max), p);
-    return emit::map(s.b, p, {s.operands[0], best, number, first}, [](builder& b, const vec<int>& in) {
-      const int same = emit::equal(b, emit::broadcast_to(b, in[2], b.shape(in[3])), in[3]), no_nan = emit::equal(b, in[1], in[1]);
-      const int hit = b.add1(prim::logical_or, {emit::equal(b, in[0], in[1]), b.add1(prim::logical_and, {same, no_nan})});
-      return vec<int>{emit::cast(b, hit, b.type(in[0]).type)};
-    })[0];
-  }
-  static constexpr int number_of(builder& b, int hit, const placement_info* p) {
-    const int n = emit::reduce_sum(b, hit, p), all = emit::members(b, p, b.type(n).type);
-    const int none = emit::cast(b, emit::equal(b, all, emit::constant_like(b, all, 0)), b.type(n).type);
-    return emit::add(b, n, emit::broadcast_to(b, none, b.shape(n)));
-  }
-  static constexpr int shared(const rule_site& s, int moved) {
-    const placement_info* p = s.e.attrs.placement;
-    const int hit = winners(s), number = emit::broadcast(s.b, number_of(s.b, hit, p), p);
-    return emit::map(s.b, p, {moved, hit, number}, [](builder& b, const vec<int>& in) {
-      return vec<int>{emit::times(b, in[0], emit::div(b, in[1], in[2]))};
-    })[0];
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::reduce_sum(s.b, shared(s, t[0]), s.e.attrs.placement)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    return {shared(s, emit::broadcast(s.b, ct[0], s.e.attrs.placement))};
-  }
-  static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; });
-  }
-};
-}
-
-namespace prim {
-template <class Rules>
-constexpr primitive over_members(const char* name) {
-  return {.name = name,
-          .type = Rules::type,
-          .jvp = Rules::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .print = rules::broadcast::print,
-          .evaluate = Rules::evaluate};
-}
-inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum");
-inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean");
-inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max");
-inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min");
-}
-
-namespace emit {
-constexpr int reduce_sum(builder& b, int x, const placement_info* p) {
-  attributes a;
-  a.placement = p;
-  return b.add1(prim::reduce_sum, {x}, a);
-}
-}
-
-namespace detail {
-template <class S>
-inline constexpr bool all_unplaced_numbers = [] {
-  leaf_types<S> t;
-  for (int i = 0; i < leaf_count<S>; ++i)
-    if (t[i].depth > 0 || t[i].type == dtype::boolean) return false;
-  return true;
-}();
-template <class S>
-inline constexpr bool any_placed = [] {
-  leaf_types<S> t;
-  for (int i = 0; i < leaf_count<S>; ++i)
-    if (t[i].depth > 0) return true;
-  return false;
-}();
-template <class X>
-concept ReducibleMembers = Placed<X> && !error::Reported<X> && all_unplaced_numbers<typename X::member>;
-template <class X>
-concept MeanableMembers = ReducibleMembers<X> && (all_floating<typename X::member> || Array<typename X::member>);
-template <class X>
-constexpr auto members_misuse() {
-  if constexpr (!Placed<X>) {
-    return error::reduce_needs_a_placed_value{};
-  } else if constexpr (any_placed<typename X::member>) {
-    return error::reduce_the_inner_placement_first{};
-  } else if constexpr (!all_unplaced_numbers<typename X::member>) {
-    return error::needs_numbers{};
-  } else {
-    return error::needs_floating_values{};
-  }
-}
-template <class X>
-concept Irreducible = Placed<X> && !error::Reported<X> && !ReducibleMembers<X>;
-template <class X>
-concept Meanless = Placed<X> && !error::Reported<X> && !MeanableMembers<X>;
-template <class X>
-constexpr auto reduce(const primitive& p, const X& x) {
-  const leaf_refs<X> refs(x);
-  builder& b = common_tape(refs);
-  attributes a;
-  a.placement = &placement_of<typename X::placement>;
-  vec<int> ids = refs.on(b);
-  for (int& id : ids) id = b.add1(p, {id}, a);
-  return bound<typename X::member>(b, ids);
-}
-}
-
-template <class X> requires detail::ReducibleMembers<X>
-constexpr auto reduce_sum(const X& x) { return detail::reduce(prim::reduce_sum, x); }
-template <class X> requires detail::MeanableMembers<X>
-constexpr auto reduce_mean(const X& x) {
-  if constexpr (all_floating<typename X::member>) {
-    return detail::reduce(prim::reduce_mean, x);
-  } else {
-    return detail::reduce(prim::reduce_mean, map([](const auto& v) { return cast<double>(v); }, x));
-  }
-}
-template <class X> requires detail::ReducibleMembers<X>
-constexpr auto reduce_max(const X& x) { return detail::reduce(prim::reduce_max, x); }
-template <class X> requires detail::ReducibleMembers<X>
-constexpr auto reduce_min(const X& x) { return detail::reduce(prim::reduce_min, x); }
-
-template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
-Why reduce_sum(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::sum
-template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
-Why reduce_mean(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::mean
-template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
-Why reduce_max(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::max
-template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
-Why reduce_min(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::min
-template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
-Why reduce_sum(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
-template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Meanless<X>
-Why reduce_mean(const X&) = delete;  // drx: members must be numbers, floating in a structure; of members that are placed themselves, reduce inside of a map first
-template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
-Why reduce_max(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
-template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
-Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct distribute {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 0 && t.operands[0].shape.rank > 0, "distribute: not an unplaced array with an axis");
-    return {t.operands[0].with_shape(without_axis(t.operands[0].shape, 0)).placed_at(t.attrs.placement)};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : emit::distribute(s.b, t[0], s.e.attrs.placement)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::gather(s.b, ct[0], s.b.shape(s.operands[0])[0], s.e.attrs.placement)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::distribute(s.b, emit::first_axes_exchanged(s.b, s.operands[0]), s.e.attrs.placement)};
-  }
-  static void evaluate(evaluation& v) {
-    const abstract_value one = v.out[0].type.of_member();
-    for (std::int64_t m = 0; m < v.in[0]->type.shape[0]; ++m) {
-      tensor x(one);
-      if (!x.bytes.empty()) std::memcpy(x.bytes.data(), v.in[0]->bytes.data() + static_cast<std::size_t>(m) * x.bytes.size(), x.bytes.size());
-      v.out[0].members.push_back(std::move(x));
-    }
-  }
-};
-struct gather {
-  struct view {
-    std::int64_t members;
-    constexpr explicit view(int_list a) : members(a[0]) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "gather: the operand is not placed there");
-    const abstract_value one = t.operands[0].of_member();
-    return {one.with_shape(with_front(one.shape, view(t.attrs).members))};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : emit::distribute(s.b, ct[0], s.e.attrs.placement)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
-  }
-  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
-  static void evaluate(evaluation& v) { join(*v.in[0], v.out[0]); }
-  static void join(const tensor& placed, tensor& to) {
-    if (static_cast<std::int64_t>(placed.members.size()) != to.type.shape[0])
-      throw std::invalid_argument("drx: gather of " + std::to_string(to.type.shape[0]) + " members, but " +
-                                  std::string(placed.type.placements[0]->name) + " has " + std::to_string(placed.members.size()));
-    std::size_t at = 0;
-    for (const tensor& m : placed.members) {
-      if (!m.bytes.empty()) std::memcpy(to.bytes.data() + at, m.bytes.data(), m.bytes.size());
-      at += m.bytes.size();
-    }
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive distribute{.name = "distribute",
-                                      .type = rules::distribute::type,
-                                      .jvp = rules::distribute::jvp,
-                                      .vjp = rules::distribute::vjp,
-                                      .batch = rules::distribute::batch,
-                                      .print = rules::broadcast::print,
-                                      .evaluate = rules::distribute::evaluate};
-inline constexpr primitive gather{.name = "gather",
-                                  .type = rules::gather::type,
-                                  .jvp = rules::gather::jvp,
-                                  .vjp = rules::gather::vjp,
-                                  .batch = rules::gather::batch,
-                                  .print = rules::gather::print,
-                                  .evaluate = rules::gather::evaluate};
-}
-
-namespace emit {
-constexpr int distribute(builder& b, int x, const placement_info* p) {
-  attributes a;
-  a.placement = p;
-  return b.add1(prim::distribute, {x}, a);
-}
-constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p) {
-  attributes a;
-  a.placement = p;
-  a.ints = {members};
-  return b.add1(prim::gather, {x}, a);
-}
-}
-
-namespace detail {
-template <class X, class P>
-constexpr auto distribute_misuse() {
-  if constexpr (!Unplaced<X>) {
-    return error::broadcast_needs_an_unplaced_value{};
-  } else {
-    constexpr bool ok = [] {
-      leaf_types<X> types;
-      for (int i = 0; i < leaf_count<X>; ++i)
-        if (types[i].shape.rank == 0) return false;
-      return true;
-    }();
-    constexpr bool equal = [] {
-      leaf_types<X> types;
-      for (int i = 1; i < leaf_count<X>; ++i)
-        if (types[i].shape[0] != types[0].shape[0]) return false;
-      return true;
-    }();
-    if constexpr (!ok || !requires { typename drop_axis<canonical_t<X>, 0>::type; }) {
-      return error::axis_out_of_range{};
-    } else if constexpr (!equal) {
-      return error::extents_differ{};
-    } else {
-      return no_misuse{};
-    }
-  }
-}
-template <class X, class P>
-concept Distributable = Structured<X> && std::is_same_v<decltype(distribute_misuse<X, P>()), no_misuse>;
-template <class X>
-concept Gatherable = Placed<X> && !error::Reported<X> && all_unplaced<typename X::member>;
-}
-
-template <class P, class X>
-  requires(Placement<P> && detail::Distributable<X, P>)
-constexpr auto distribute(const X& x) {
-  const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
-  vec<int> ids = refs.on(b);
-  for (int& id : ids) id = emit::distribute(b, id, &placement_of<P>);
-  return detail::bound<placed<typename detail::drop_axis<canonical_t<X>, 0>::type, P>>(b, ids);
-}
-template <std::int64_t N, class X>
-  requires detail::Gatherable<X>
-constexpr auto gather(const X& x) {
-  const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
-  vec<int> ids = refs.on(b);
-  for (int& id : ids) id = emit::gather(b, id, N, &placement_of<typename X::placement>);
-  return detail::bound<stacked_t<typename X::member, N>>(b, ids);
-}
-template <class P, class X, class Why = decltype(detail::distribute_misuse<X, P>())>
-  requires(Placement<P> && Structured<X> && !error::Reported<X> && !detail::Distributable<X, P>)
-Why distribute(const X&) = delete;  // drx: distribute<P>(x): x is an unplaced array, or a structure of arrays with equal extents of axis 0
-template <std::int64_t N, class X, class Why = std::conditional_t<Placed<X>, error::reduce_the_inner_placement_first, error::reduce_needs_a_placed_value>>
-  requires(Structured<X> && !error::Reported<X> && !detail::Gatherable<X>)
-Why gather(const X&) = delete;  // drx: gather<N>(x): x is placed, and its members are not placed themselves
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct group_gather {
-  struct view {
-    std::int64_t group_size;
-    constexpr explicit view(int_list a) : group_size(a[0]) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "group_gather: the operand is not placed there");
-    const abstract_value one = t.operands[0].of_member();
-    return {one.with_shape(with_front(one.shape, view(t.attrs).group_size)).placed_at(t.attrs.placement)};
-  }
-  static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).group_size, v.out[0]); }
-  static void join(const tensor& placed, std::int64_t n, tensor& to) {
-    const auto group = static_cast<std::size_t>(n);
-    if (placed.members.size() % group != 0) throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " + std::to_string(placed.members.size()));
-    for (std::size_t m = 0; m < placed.members.size(); ++m) {
-      tensor all(to.type.of_member());
-      all.bytes.clear();
-      for (std::size_t k = 0; k < group; ++k) {
-        const auto& part = placed.members[m / group * group + k].bytes;
-        all.bytes.insert(all.bytes.end(), part.begin(), part.end());
-      }
-      to.members.push_back(std::move(all));
-    }
-  }
-};
-struct shard_sum {
-  struct view {
-    std::int64_t shards;
-    constexpr explicit view(int_list a) : shards(a[0]) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_sum: the operand is not placed there");
-    return {t.operands[0]};
-  }
-  static void evaluate(evaluation& v) { apply(*v.in[0], view(v.e).shards, v.out[0]); }
-  static void apply(const tensor& placed, std::int64_t n, tensor& to) {
-    const auto shards = static_cast<std::size_t>(n);
-    visit_dtype(to.type.type, [&]<class T>(T) {
-      using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
-      for (std::size_t m = 0; m < placed.members.size(); ++m) {
-        tensor y(to.type.of_member());
-        for (std::int64_t i = 0; i < y.size(); ++i) {
-          wide total{};
-          for (std::size_t k = m % shards; k < placed.members.size(); k += shards) total = static_cast<wide>(total + static_cast<wide>(placed.members[k].data<T>()[i]));
-          y.data<T>()[i] = static_cast<T>(total);
-        }
-        to.members.push_back(std::move(y));
-      }
-    });
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive shard_sum{.name = "shard_sum",
-                                     .type = rules::shard_sum::type,
-                                     .print = rules::gather::print,
-                                     .evaluate = rules::shard_sum::evaluate};
-inline constexpr primitive group_gather{.name = "group_gather",
-                                        .type = rules::group_gather::type,
-                                        .print = rules::gather::print,
-                                        .evaluate = rules::group_gather::evaluate};
-}
-namespace emit {
-constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {
-  attributes a;
-  a.placement = p;
-  a.ints = {shards};
-  return b.add1(prim::shard_sum, {x}, a);
-}
-constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
-  attributes a;
-  a.placement = p;
-  a.ints = {n};
-  return b.add1(prim::group_gather, {x}, a);
-}
-}
-}
-
-namespace drx {
-namespace prim::rules {
-struct with_layout {
-  struct view {
-    std::int64_t shards;
-    std::optional<int> axis;
-    constexpr view(std::int64_t n, std::optional<int> split) : shards(n), axis(split) {}
-    constexpr explicit view(int_list a) : shards(a[0]) {
-      if (a[1] != replicated) axis = a.number(1);
-    }
-    [[nodiscard]] constexpr attributes make(const placement_info* mesh_axis) const {
-      attributes a;
-      a.placement = mesh_axis;
-      a.ints = {shards, axis.value_or(replicated)};
-      return a;
-    }
-
-   private:
-    static constexpr int replicated = -1;
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const abstract_value& x = t.operands[0];
-    const view to(t.attrs);
-    typing::require(x.depth == 0, "with_layout: of a placed value");
-    typing::require(!to.axis || (*to.axis < x.shape.rank && x.shape[*to.axis] % to.shards == 0), "with_layout: no equal shards");
-    return {x};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    view to(s.e);
-    if (to.axis) ++*to.axis;
-    return {s.b.add1(*s.e.prim, s.operands, to.make(s.e.attrs.placement))};
-  }
-  static std::string print(const attributes& a) {
-    const view to(a);
-    return std::string(a.placement->name) + (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards) : ": replicated");
-  }
-  static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
-};
-}
-
-namespace prim {
-inline constexpr primitive with_layout{.name = "with_layout",
-                                       .type = rules::with_layout::type,
-                                       .jvp = rules::with_layout::jvp,
-                                       .vjp = rules::with_layout::vjp,
-                                       .batch = rules::with_layout::batch,
-                                       .print = rules::with_layout::print,
-                                       .evaluate = rules::with_layout::evaluate};
-}
-
-namespace emit {
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis) {
-  return b.add1(prim::with_layout, {x}, prim::rules::with_layout::view(shards, axis).make(mesh_axis));
-}
-}
-
-struct replicated_t {};
-inline constexpr replicated_t replicated{};
-template <int K>
-struct split_along_t {};
-template <int K>
-inline constexpr split_along_t<K> split_along{};
-
-namespace detail {
-template <class A, std::int64_t Shards, int K>
-constexpr auto layout_misuse(split_along_t<K>) {
-  if constexpr (!Array<A>) {
-    return error::array_operation_on_a_placed_value{};
-  } else if constexpr (K < -A::rank || K >= A::rank) {
-    return error::axis_out_of_range{};
-  } else if constexpr (Shards < 1 || A::shape[normal_axis(K, A::rank)] % Shards != 0) {
-    return error::axis_does_not_divide{};
-  } else {
-    return no_misuse{};
-  }
-}
-template <class A, std::int64_t Shards>
-constexpr auto layout_misuse(replicated_t) {
-  return std::conditional_t<Array<A>, no_misuse, error::array_operation_on_a_placed_value>{};
-}
-template <int K>
-constexpr std::optional<int> laid_along(split_along_t<K>, int rank) {
-  return normal_axis(K, rank);
-}
-constexpr std::optional<int> laid_along(replicated_t, int) { return {}; }
-template <class A, std::int64_t Shards, class Layout>
-concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), no_misuse>;
-}
-
-template <class P, std::int64_t Shards, class A, class Layout>
-  requires(Placement<P> && detail::LaidOut<A, Shards, Layout>)
-constexpr A with_layout(const A& x, Layout layout) {
-  builder& b = detail::tape_of(detail::ref_of(x));
-  const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
-  return A(detail::at(b, emit::with_layout(b, id, &placement_of<P>, Shards, detail::laid_along(layout, A::rank))));
-}
-template <class P, std::int64_t Shards, class A, class Layout, class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
-  requires(Placement<P> && Structured<A> && !error::Reported<A> && !detail::LaidOut<A, Shards, Layout>)
-Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x is an array of one member, with an axis k whose extent is a multiple of n
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct reduce_with {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    vec<abstract_value> r;
-    for (const auto& x : t.operands) {
-      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement, "reduce_with: an operand is not placed there");
-      r.push_back(x.of_member());
-    }
-    vec<abstract_value> pair = r;
-    pair.append(r);
-    typing::require(t.regions[0].types_of(t.regions[0].inputs) == pair, "reduce_with: combine takes other types");
-    typing::require(t.regions[0].types_of(t.regions[0].outputs) == r, "reduce_with: combine gives another type");
-    typing::require(t.regions[1].types_of(t.regions[1].outputs) == r, "reduce_with: identity is of another type");
-    return r;
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
-    const tape& combine = s.e.regions[0];
-    const int n = s.operands.size();
-    vec<bool> floating, moving;
-    vec<int> operands = s.operands;
-    for (int i = 0; i < n; ++i) {
-      floating.push_back(is_floating(s.b.type(s.operands[i]).type));
-      if (floating[i]) operands.push_back(emit::instantiate_zeros(s.b, tangents[i], s.operands[i]));
-    }
-    moving.append(floating);
-    moving.append(floating);
-    const int pairs = operands.size();
-
-    builder both(&s.b);
-    vec<int> in;
-    for (int i = 0; i < 2 * pairs; ++i) in.push_back(both.input(s.b.type(operands[i % pairs]).of_member()));
-    vec<int> order;
-    for (int side = 0; side < 2; ++side)
-      for (int i = 0; i < n; ++i) order.push_back(in[side * pairs + i]);
-    for (int side = 0; side < 2; ++side)
-      for (int i = n; i < pairs; ++i) order.push_back(in[side * pairs + i]);
-    for (int o : inline_tape(both, s.drivers.jvp(combine, moving), order)) both.output(o);
-
-    builder start(&s.b);
-    const vec<int> identity = inline_tape(start, s.e.regions[1], {});
-    for (int o : identity) start.output(o);
-    for (int i = 0; i < n; ++i)
-      if (floating[i]) start.output(emit::zeros_like(start, identity[i]));
-
-    vec<tape> regions{both.result(), start.result()};
-    if (s.e.regions.size() > 2) regions.append(s.e.regions);
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, regions);
-    vec<int> r;
-    int next = n;
-    for (int i = 0; i < n; ++i) r.push_back(floating[i] ? all[next++] : zero_tangent);
-    return r;
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    if (s.e.regions.size() < 3)
-      throw "drx: reduce_with: this monoid has no reverse derivative: give drx::monoid its pull, or stop the gradient";
-    const placement_info* p = s.e.attrs.placement;
-    vec<int> operands = s.operands;
-    if (s.e.regions.size() > 3) {
-      vec<bool> given;
-      for (int t : ct) {
-        given.push_back(t != zero_tangent);
-        if (given.back()) operands.push_back(t);
-      }
-      vec<abstract_value> types;
-      for (int o : s.operands) types.push_back(s.b.type(o));
-      const tape back = s.drivers.vjp(as_sums(s, s.e.regions, types), wanted, given);
-      const vec<int> all = inline_tape(s.b, back, operands);
-      vec<int> r;
-      int next = 0;
-      for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
-      return r;
-    }
-    for (int y : s.results) operands.push_back(emit::broadcast(s.b, y, p));
-    for (int i = 0; i < ct.size(); ++i)
-      operands.push_back(emit::broadcast(s.b, emit::instantiate_zeros(s.b, ct[i], s.results[i]), p));
-    return emit::map(s.b, p, operands, [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
-  }
-  static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
-    const placement_info* p = s.e.attrs.placement;
-    builder b(&s.b);
-    vec<int> in;
-    for (const auto& t : types) in.push_back(b.input(t));
-    if (regions.size() == 3) {
-      for (int y : b.add(*s.e.prim, in, s.e.attrs, regions)) b.output(y);
-      return b.result();
-    }
-    vec<tape> former;
-    for (int i = 2; i < regions.size(); ++i) former.push_back(regions[i]);
-    const int n = types.size() / 2;
-    vec<abstract_value> halves;
-    for (int i = 0; i < n; ++i) halves.push_back(types[i]);
-    const tape primal = as_sums(s, former, halves);
-    if (former.size() > 3) return s.drivers.jvp(primal, vec<bool>(n, true));
-    vec<int> values, operands;
-    for (int i = 0; i < n; ++i) values.push_back(in[i]);
-    const vec<int> y = inline_tape(b, primal, values);
-    operands = values;
-    for (int v : y) operands.push_back(emit::broadcast(b, v, p));
-    for (int i = n; i < 2 * n; ++i) operands.push_back(in[i]);
-    vec<bool> only_cotangents(3 * n, false);
-    for (int i = 2 * n; i < 3 * n; ++i) only_cotangents[i] = true;
-    const tape push = s.drivers.vjp(former[2], only_cotangents, vec<bool>(n, true));
-    const vec<int> terms = emit::map(b, p, operands, [&](builder& body, const vec<int>& x) {
-      vec<int> at;
-      for (int i = 0; i < 2 * n; ++i) at.push_back(x[i]);
-      for (int i = 0; i < n; ++i) at.push_back(emit::zeros_like(body, x[n + i]));
-      for (int i = 2 * n; i < 3 * n; ++i) at.push_back(x[i]);
-      return inline_tape(body, push, at);
-    });
-    for (int v : y) b.output(v);
-    for (int t : terms) b.output(emit::reduce_sum(b, t, p));
-    return b.result();
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<int> operands = s.operands;
-    for (int i = 0; i < operands.size(); ++i)
-      if (!batched[i])
-        operands[i] = emit::map(s.b, s.e.attrs.placement, {operands[i]}, [&](builder& b, const vec<int>& in) {
-          return vec<int>{emit::repeated(b, in[0], n)};
-        })[0];
-    vec<tape> regions;
-    for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
-    return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
-  }
-  static void evaluate(evaluation& v) {
-    std::vector<tensor> state = v.run(v.e.regions[1], {});
-    for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
-      for (const tensor* x : v.in) state.push_back(x->members[m]);
-      state = v.run(v.e.regions[0], std::move(state));
-    }
-    v.out = std::move(state);
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive reduce_with{.name = "reduce_with",
-                                       .type = rules::reduce_with::type,
-                                       .jvp = rules::reduce_with::jvp,
-                                       .vjp = rules::reduce_with::vjp,
-                                       .batch = rules::reduce_with::batch,
-                                       .print = rules::broadcast::print,
-                                       .evaluate = rules::reduce_with::evaluate};
-}
-
-namespace emit {
-constexpr int first_to_attain(builder& b, int x, int number, const placement_info* p, bool maximum) {
-  const vec<int> pairs = emit::map(b, p, {x, number}, [](builder& body, const vec<int>& in) {
-    return vec<int>{body.add1(prim::stop_gradient, {in[0]}), broadcast_to(body, in[1], body.shape(in[0]))};
-  });
-  const abstract_value value = b.type(pairs[0]).of_member(), position = b.type(pairs[1]).of_member();
-  builder combine(&b), identity(&b);
-  vec<int> in;
-  for (int side = 0; side < 2; ++side)
-    for (const abstract_value& t : {value, position}) in.push_back(combine.input(t));
-  const int second = maximum ? less(combine, in[0], in[2]) : less(combine, in[2], in[0]);
-  for (int i = 0; i < 2; ++i) combine.output(where(combine, second, in[2 + i], in[i]));
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  identity.output(constant(identity, value, maximum ? -infinity : infinity));
-  identity.output(constant(identity, position, -1));
-  attributes a;
-  a.placement = p;
-  return b.add(prim::reduce_with, {pairs[0], pairs[1]}, a, vec<tape>{combine.result(), identity.result()})[1];
-}
-}
-
-namespace detail {
-struct no_pull {};
-constexpr void mark_products(tape& rule, int count);
-}
-
-template <class Combine, class Identity, class Pull = detail::no_pull>
-struct monoid {
-  Combine combine;
-  Identity identity;
-  Pull pull = {};
-};
-template <class Combine, class Identity>
-monoid(Combine, Identity) -> monoid<Combine, Identity>;
-template <class Combine, class Identity, class Pull>
-monoid(Combine, Identity, Pull) -> monoid<Combine, Identity, Pull>;
-
-namespace detail {
-template <class R, class M>
-inline constexpr bool returns = false;
-template <Structured R, Structured M>
-inline constexpr bool returns<R, M> = error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<M>>;
-
-template <class M, class Identity>
-constexpr auto identity_misuse() {
-  if constexpr (Literal<Identity>) {
-    return std::conditional_t<number_fits<M, Identity, true>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
-  } else {
-    return std::conditional_t<returns<call_result_t<Identity>, M>, no_misuse, error::structures_differ>{};
-  }
-}
-template <class X, class Combine, class Identity, class Pull>
-constexpr auto monoid_misuse() {
-  if constexpr (!Placed<X>) {
-    return error::reduce_needs_a_placed_value{};
-  } else if constexpr (!all_unplaced<typename X::member>) {
-    return error::array_operation_on_a_placed_value{};
-  } else {
-    using M = typename X::member;
-    using T = traced_t<M>;
-    if constexpr (!returns<call_result_t<Combine, T, T>, M>) {
-      return error::structures_differ{};
-    } else if constexpr (!std::is_same_v<decltype(identity_misuse<M, Identity>()), no_misuse>) {
-      return identity_misuse<M, Identity>();
-    } else if constexpr (std::is_same_v<Pull, no_pull>) {
-      return no_misuse{};
-    } else if constexpr (!all_floating<M>) {
-      return error::needs_floating_values{};
-    } else {
-      return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, no_misuse, error::structures_differ>{};
-    }
-  }
-}
-template <class X, class... Parts>
-concept ReducibleWith = std::is_same_v<decltype(monoid_misuse<X, Parts...>()), no_misuse>;
-}
-
-template <class Combine, class Identity, class Pull, class X>
-  requires detail::ReducibleWith<X, Combine, Identity, Pull>
-constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x) {
-  using M = typename X::member;
-  const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
-  auto closed = [](const vec<traced_ref>& captures) {
-    if (!captures.empty()) throw "drx: reduce_with: a monoid may not use traced values besides its arguments";
-  };
-  vec<tape> regions;
-  const auto combine = detail::trace_region(&b, m.combine, std::type_identity<M>{}, std::type_identity<M>{});
-  closed(combine.captures);
-  regions.push_back(combine.body);
-  builder identity(&b);
-  if constexpr (detail::Literal<Identity>) {
-    constexpr leaf_types<M> types;
-    for (int i = 0; i < leaf_count<M>; ++i) identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));
-  } else {
-    const auto value = m.identity();
-    for (int id : detail::leaf_refs<std::remove_const_t<decltype(value)>>(value).on(identity)) identity.output(id);
-  }
-  closed(identity.captures());
-  regions.push_back(identity.result());
-  if constexpr (!std::is_same_v<Pull, detail::no_pull>) {
-    const auto pull = detail::trace_region(&b, m.pull, std::type_identity<M>{}, std::type_identity<M>{}, std::type_identity<M>{});
-    closed(pull.captures);
-    regions.push_back(pull.body);
-    detail::mark_products(regions.back(), leaf_count<M>);
-  }
-  attributes a;
-  a.placement = &placement_of<typename X::placement>;
-  return detail::bound<M>(b, b.add(prim::reduce_with, refs.on(b), a, regions));
-}
-template <class Combine, class Identity, class Pull, class X, class Why = decltype(detail::monoid_misuse<X, Combine, Identity, Pull>())>
-  requires(Structured<X> && !error::Reported<X> && !detail::ReducibleWith<X, Combine, Identity, Pull>)
-Why reduce_with(const monoid<Combine, Identity, Pull>&, const X&) = delete;  // drx: reduce_with(monoid, placed): combine(a, b), identity and pull(x, y, ct) are of the members' own type
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct cond {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0] == abstract_value(dtype::boolean, {}), "cond: the condition is not one bool");
-    for (const tape& branch : t.regions) {
-      typing::require(branch.inputs.size() + 1 == t.operands.size(), "cond: a branch's inputs are not the operands' number");
-      for (int i = 0; i < branch.inputs.size(); ++i)
-        typing::require(t.operands[i + 1] == branch.values[branch.inputs[i]], "cond: an operand is of another type than a branch's input");
-    }
-    vec<abstract_value> r = t.regions[0].types_of(t.regions[0].outputs);
-    typing::require(r == t.regions[1].types_of(t.regions[1].outputs), "cond: the branches return different types");
-    return r;
-  }
-
-  static constexpr bool is_zero(const tape& t, int value) {
-    for (const entry& e : t.entries)
-      if (e.prim == &prim::constant && e.results[0] == value) return e.attrs.number == 0;
-    return false;
-  }
-  static constexpr int unless_zero(const vec<tape>& branches, int k, const vec<int>& results) {
-    bool zero = true;
-    for (const tape& branch : branches) zero = zero && is_zero(branch, branch.outputs[k]);
-    return zero ? zero_tangent : results[k];
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
-    vec<bool> moving;
-    vec<int> operands = s.operands;
-    for (int i = 1; i < tangents.size(); ++i) {
-      moving.push_back(tangents[i] != zero_tangent);
-      if (moving.back()) operands.push_back(tangents[i]);
-    }
-    vec<tape> branches;
-    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.jvp(branch, moving));
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
-    vec<int> r;
-    int next = s.results.size();
-    for (int i = 0; i < s.results.size(); ++i)
-      r.push_back(is_floating(s.b.type(s.results[i]).type) ? unless_zero(branches, next++, all) : zero_tangent);
-    for (int i = 0; i < s.results.size(); ++i) r.push_back(all[i]);
-    return r;
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    vec<bool> given, region_wanted;
-    vec<int> operands = s.operands;
-    for (int t : ct) {
-      given.push_back(t != zero_tangent);
-      if (given.back()) operands.push_back(t);
-    }
-    for (int i = 1; i < s.operands.size(); ++i) region_wanted.push_back(wanted[i]);
-    vec<tape> branches;
-    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.vjp(branch, region_wanted, given));
-    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
-    vec<int> r{zero_tangent};
-    int next = 0;
-    for (bool w : region_wanted) r.push_back(w ? unless_zero(branches, next++, all) : zero_tangent);
-    return r;
-  }
-
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<bool> on;
-    for (int i = 1; i < batched.size(); ++i) on.push_back(batched[i]);
-    vec<tape> branches;
-    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.batch(branch, on, n));
-    if (!batched[0]) return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
-    vec<int> inputs;
-    for (int i = 1; i < s.operands.size(); ++i) inputs.push_back(s.operands[i]);
-    const vec<int> x = inline_tape(s.b, branches[0], inputs), y = inline_tape(s.b, branches[1], inputs);
-    vec<int> r;
-    for (int i = 0; i < x.size(); ++i) r.push_back(emit::choose(s.b, s.operands[0], x[i], y[i]));
-    return r;
-  }
-  static constexpr vec<int> unfold(builder& b, const vec<int>& operands, const vec<tape>& regions) {
-    double condition = 0;
-    if (!emit::is_constant(b, operands[0], condition)) return {};
-    vec<int> inputs;
-    for (int i = 1; i < operands.size(); ++i) inputs.push_back(operands[i]);
-    return inline_tape(b, regions[condition != 0 ? 0 : 1], inputs);
-  }
-  static constexpr void prune(entry& e, const vec<bool>& wanted) {
-    vec<bool> keep(e.operands.size() - 1, false), used;
-    for (const tape& branch : e.regions) {
-      pruned_region(branch, wanted, keep, used);
-      keep = used;
-    }
-    for (tape& branch : e.regions) branch = pruned_region(branch, wanted, keep, used);
-    vec<bool> operands{true};
-    operands.append(keep);
-    e.operands = filtered(e.operands, operands);
-    e.results = filtered(e.results, wanted);
-  }
-  static void evaluate(evaluation& v) {
-    std::vector<tensor> inputs;
-    for (std::size_t i = 1; i < v.in.size(); ++i) inputs.push_back(*v.in[i]);
-    v.out = v.run(v.e.regions[v.in[0]->data<bool>()[0] ? 0 : 1], std::move(inputs));
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive cond{.name = "cond",
-                                .type = rules::cond::type,
-                                .jvp = rules::cond::jvp,
-                                .vjp = rules::cond::vjp,
-                                .batch = rules::cond::batch,
-                                .unfold = rules::cond::unfold,
-                                .prune = rules::cond::prune,
-                                .evaluate = rules::cond::evaluate};
-}
-
-namespace emit {
-constexpr int choose(builder& b, int condition, int x, int y) {
-  const abstract_value t = b.type(x);
-  if (t.depth > 0)
-    return map(b, t.placements[0], {broadcast(b, condition, t.placements[0]), x, y},
-               [](builder& r, const vec<int>& in) { return vec<int>{choose(r, in[0], in[1], in[2])}; })[0];
-  shape column = make_shape(t.shape[0]);
-  while (column.rank < t.shape.rank) column.push_back(1);
-  return where(b, broadcast_to(b, reshape(b, condition, column), t.shape), x, y);
-}
-}
-
-namespace detail {
-
-template <class C>
-concept Condition = ScalarArray<C> && std::is_same_v<typename std::remove_cvref_t<C>::value_type, bool>;
-
-template <class C, class F, class G, class... X>
-constexpr auto cond_misuse() {
-  if constexpr (!Condition<C>) {
-    return error::condition_is_not_one_bool{};
-  } else if constexpr (!(Structured<X> && ...)) {
-    return error::not_a_value_of_drx{};
-  } else {
-    using R = call_result_t<F, traced_t<X>...>;
-    using S = call_result_t<G, traced_t<X>...>;
-    if constexpr (!TracedResult<R>) {
-      return result_misuse<R>();
-    } else if constexpr (!TracedResult<S>) {
-      return result_misuse<S>();
-    } else if constexpr (error::AnyReported<R, S> || std::is_same_v<canonical_t<R>, canonical_t<S>>) {
-      return no_misuse{};
-    } else {
-      return error::branches_return_different_types<canonical_t<R>, canonical_t<S>>{};
-    }
-  }
-}
-template <class C, class F, class G, class... X>
-concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), no_misuse>;
-
-}
-
-template <class C, class F, class G, class... X>
-  requires(!error::AnyReported<C, X...> && detail::Branches<C, F, G, X...>)
-constexpr auto cond(const C& condition, const F& then, const G& otherwise, const X&... x) {
-  using R = detail::call_result_t<F, traced_t<X>...>;
-  if constexpr (error::AnyReported<R, detail::call_result_t<G, traced_t<X>...>>) {
-    return error::reported{};
-  } else {
-    builder* b = detail::meeting_builder(condition, x...);
-    const detail::regions_of_one_entry branches{detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
-                                                detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
-    b = detail::with_captures(b, branches.captures);
-    vec<int> operands = detail::leaves_on(*b, condition);
-    operands.append(branches.operands(*b, x...));
-    return detail::bound<R>(*b, b->add(prim::cond, operands, {}, branches.bodies));
-  }
-}
-template <class C, class F, class G, class... X, class Why = decltype(detail::cond_misuse<C, F, G, X...>())>
-  requires(!error::AnyReported<C, X...> && !detail::Branches<C, F, G, X...>)
-Why cond(const C&, const F&, const G&, const X&...) = delete;  // drx: cond(condition, then, otherwise, x...): the condition is a drx::array<bool>, not placed; then(x...) and otherwise(x...) return the same type
-
-namespace detail {
-template <class I, class F, class... G>
-constexpr auto switch_misuse() {
-  if constexpr (!(ScalarArray<I> && IntegerArray<I>)) {
-    return error::needs_integer_values{};
-  } else if constexpr (sizeof...(G) == 0) {
-    using R = call_result_t<F>;
-    return result_misuse<R>();
-  } else {
-    using first = std::tuple_element_t<0, std::tuple<G...>>;
-    if constexpr (!Branches<array<bool>, F, first>) {
-      return cond_misuse<array<bool>, F, first>();
-    } else {
-      return switch_misuse<I, G...>();
-    }
-  }
-}
-template <class I, class... F>
-concept Cases = std::is_same_v<decltype(switch_misuse<I, F...>()), no_misuse>;
-
-template <class I, class F, class... G>
-constexpr auto chosen_case(const I& i, const F& f, const G&... g) {
-  if constexpr (sizeof...(G) == 0) {
-    return f();
-  } else {
-    return drx::cond(i <= 0, f, [&] { return chosen_case(i - 1, g...); });
-  }
-}
-}
-
-template <class I, class F, class... G>
-  requires(!error::Reported<I> && detail::Cases<I, F, G...>)
-constexpr auto switch_case(const I& i, const F& f, const G&... g) {
-  return detail::chosen_case(i, f, g...);
-}
-template <class I, class F, class... G, class Why = decltype(detail::switch_misuse<I, F, G...>())>
-  requires(!error::Reported<I> && !detail::Cases<I, F, G...>)
-Why switch_case(const I&, const F&, const G&...) = delete;  // drx: switch_case(i, f...): i is a drx::array<int>, not placed; the functions take nothing and return the same type
-
-}
-
-namespace drx {
-enum class loop_products : std::int8_t { by_program, carried, computed };
-
-namespace prim::rules {
-struct scan {
-  struct view {
-    std::optional<std::int64_t> length;
-    bool backwards = false;
-    int constants = 0, carries = 0;
-    std::optional<int> guard = {};
-    bool keeps_all = false;
-    loop_products products = loop_products::by_program;
-
-    constexpr view(std::optional<std::int64_t> n, int constants_, int carries_) : length(n), constants(constants_), carries(carries_) {}
-    constexpr explicit view(int_list a)
-        : backwards(a.flag(1)),
-          constants(a.number(2)),
-          carries(a.number(3)),
-          keeps_all(a.flag(5)),
-          products(static_cast<loop_products>(a[6])) {
-      if (a[0] != endless) length = a[0];
-      if (a[4] != unguarded) guard = a.number(4);
-    }
-    [[nodiscard]] constexpr attributes make() const {
-      attributes a;
-      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_all, static_cast<std::int64_t>(products)};
-      return a;
-    }
-    [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
-    [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
-    [[nodiscard]] constexpr int first_x() const { return constants + carries; }
-    [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
-      other.keeps_all = keeps_all;
-      return make() == other.make();
-    }
-    [[nodiscard]] constexpr std::optional<int> guarding_carry() const {
-      if (guard && is_carry(*guard - 1)) return *guard - 1 - constants;
-      return {};
-    }
-
-   private:
-    static constexpr std::int64_t endless = -1;
-    static constexpr int unguarded = 0;
-  };
-  struct parts : view {
-    int xs, ys;
-    constexpr parts(int_list a, int operands, int results) : view(a), xs(operands - first_x()), ys(results - carries) {}
-  };
-  static constexpr abstract_value stacked(const abstract_value& t, std::int64_t n) {
-    return t.with_shape(with_front(t.shape, n));
-  }
-  static constexpr abstract_value slice(const abstract_value& t) { return t.with_shape(without_axis(t.shape, 0)); }
-
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const tape& body = t.regions[0];
-    const parts n(t.attrs, t.operands.size(), body.outputs.size());
-    typing::require(body.inputs.size() == t.operands.size() + 1, "scan: the body's inputs are not the operands' number");
-    typing::require(n.length || (n.guarding_carry() && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
-    typing::require(!n.guard || body.values[body.inputs[*n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
-    for (int i = 0; i < t.operands.size(); ++i) {
-      const bool x = i >= n.constants + n.carries;
-      if (x) typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length, "scan: an x is not of the loop's length");
-      typing::require((x ? slice(t.operands[i]) : t.operands[i]) == body.values[body.inputs[i + 1]],
-                      "scan: an operand is of another type than the body's input");
-    }
-    vec<abstract_value> r;
-    for (int i = 0; i < body.outputs.size(); ++i) {
-      const abstract_value& y = body.values[body.outputs[i]];
-      if (i < n.carries) typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
-      r.push_back(i < n.carries ? y : stacked(y, *n.length));
-    }
-    return r;
-  }
-
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
-    const tape& body = s.e.regions[0];
-    const parts n(s.e.attrs, s.operands.size(), s.results.size());
-    vec<bool> moving{false};
-    for (int i = 0; i < s.operands.size(); ++i) {
-      const bool carry = i >= n.constants && i < n.constants + n.carries;
-      moving.push_back(is_floating(s.b.type(s.operands[i]).type) && (carry || tangents[i] != zero_tangent));
-    }
-    const tape forward = s.drivers.jvp(body, moving);
-    auto tangent_of = [&](int i) { return emit::instantiate_zeros(s.b, tangents[i], s.operands[i]); };
-    vec<int> operands, order;
-    int tangent_inputs = body.inputs.size();
-    vec<int> tangent_input(s.operands.size(), -1);
-    for (int i = 0; i < s.operands.size(); ++i)
-      if (moving[i + 1]) tangent_input[i] = tangent_inputs++;
-    auto group = [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) {
-        operands.push_back(s.operands[i]);
-        order.push_back(i + 1);
-      }
-      int moved = 0;
-      for (int i = first; i < first + count; ++i)
-        if (moving[i + 1]) {
-          operands.push_back(tangent_of(i));
-          order.push_back(tangent_input[i]);
-          ++moved;
-        }
-      return count + moved;
-    };
-    const int constants = group(0, n.constants);
-    const int carries = group(n.constants, n.carries);
-    group(n.constants + n.carries, n.xs);
-
-    builder region(&s.b);
-    vec<int> inputs(forward.inputs.size(), -1);
-    inputs[0] = region.input(forward.values[forward.inputs[0]]);
-    for (int at : order) inputs[at] = region.input(forward.values[forward.inputs[at]]);
-    const vec<int> out = inline_tape(region, forward, inputs);
-    vec<int> tangent_output(s.results.size(), -1);
-    int next = s.results.size();
-    for (int i = 0; i < s.results.size(); ++i)
-      if (is_floating(s.b.type(s.results[i]).type)) tangent_output[i] = next++;
-    vec<int> result_of(s.results.size(), zero_tangent), primal_of(s.results.size(), -1);
-    int written = 0;
-    view both = n;
-    for (int i = 0; i < order.size(); ++i)
-      if (order[i] == n.guard) both.guard = i + 1;
-    auto outputs = [&](int first, int count) {
-      for (int i = first; i < first + count; ++i) {
-        region.output(out[i]);
-        primal_of[i] = written++;
-      }
-      for (int i = first; i < first + count; ++i)
-        if (tangent_output[i] >= 0) {
-          region.output(out[tangent_output[i]]);
-          result_of[i] = written++;
-        }
-    };
-    outputs(0, n.carries);
-    outputs(n.carries, n.ys);
-    both.constants = constants;
-    both.carries = carries;
-    const vec<int> all = s.b.add(*s.e.prim, operands, both.make(), vec<tape>{region.result()});
-    vec<int> r = renamed(result_of, all);
-    r.append(renamed(primal_of, all));
-    return r;
-  }
-
-  struct there_and_back {
-    tape forward, back;
-    int kept = 0;
-    std::optional<int> guard;
-  };
-  static constexpr vec<bool> step_wanted(const rule_site& s, const parts& n, const vec<bool>& wanted) {
-    vec<bool> r{false};
-    for (int i = 0; i < wanted.size(); ++i) r.push_back(n.is_carry(i) ? is_floating(s.b.type(s.operands[i]).type) : wanted[i]);
-    return r;
-  }
-  static constexpr vec<bool> floating_outputs(const tape& t) {
-    vec<bool> r;
-    for (int o : t.outputs) r.push_back(is_floating(t.values[o].type));
-    return r;
-  }
-  static constexpr there_and_back keeping_carries(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
-    there_and_back r;
-    const tape& body = s.e.regions[0];
-    r.forward = body;
-    for (int i = 0; i < n.carries; ++i) r.forward.outputs.push_back(body.inputs[1 + n.constants + i]);
-    if (!given.empty()) r.back = s.drivers.vjp(body, step_wanted(s, n, wanted), given);
-    r.kept = n.carries;
-    r.guard = n.guarding_carry();
-    return r;
-  }
-  static constexpr there_and_back keeping_all(const rule_site& s, const parts& n, const vec<bool>& wanted) {
-    const tape& body = s.e.regions[0];
-    const tape both = s.drivers.value_and_vjp(body, step_wanted(s, n, wanted), floating_outputs(body));
-    const int inputs = body.inputs.size(), outputs = body.outputs.size();
-    vec<bool> of_cotangents(both.values.size(), false), needed(both.values.size(), false), crosses(both.values.size(), false);
-    vec<int> kept;
-    auto cross = [&](int v) {
-      if (!crosses[v]) kept.push_back(v);
-      crosses[v] = true;
-    };
-    for (int i = inputs; i < both.inputs.size(); ++i) of_cotangents[both.inputs[i]] = true;
-    for (int i = outputs; i < both.outputs.size(); ++i) needed[both.outputs[i]] = true;
-    for (const entry& e : both.entries) {
-      bool any = false;
-      for (int o : e.operands) any = any || of_cotangents[o];
-      for (int r : e.results) of_cotangents[r] = any;
-    }
-    vec<bool> is_back(both.entries.size(), false);
-    for (int i = both.entries.size() - 1; i >= 0; --i) {
-      const entry& e = both.entries[i];
-      bool any = false;
-      for (int r : e.results) any = any || needed[r];
-      const bool made_again = e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::data || e.prim == &prim::broadcast_to ||
-                              e.prim == &prim::reshape || e.prim == &prim::broadcast || e.prim == &prim::member_index || e.prim == &prim::members;
-      is_back[i] = any && (made_again || of_cotangents[e.results[0]]);
-      for (int o : e.operands) needed[o] = needed[o] || is_back[i];
-      if (any && !is_back[i])
-        for (int r : e.results)
-          if (needed[r]) cross(r);
-    }
-    for (int i = 0; i < n.carries; ++i)
-      if (const int v = both.inputs[1 + n.constants + i]; needed[v] || i == n.guarding_carry()) cross(v);
-    there_and_back r;
-    r.forward.values = r.back.values = both.values;
-    for (int i = 0; i < both.entries.size(); ++i) {
-      if (is_back[i]) r.back.entries.push_back(both.entries[i]);
-      if (!of_cotangents[both.entries[i].results[0]]) r.forward.entries.push_back(both.entries[i]);
-    }
-    auto take = [](vec<int>& to, const vec<int>& from, int first, int last) {
-      for (int i = first; i < last; ++i) to.push_back(from[i]);
-    };
-    take(r.forward.inputs, both.inputs, 0, inputs);
-    take(r.forward.outputs, both.outputs, 0, outputs);
-    r.forward.outputs.append(kept);
-    take(r.back.inputs, both.inputs, 0, 1 + n.constants);
-    r.back.inputs.append(kept);
-    take(r.back.inputs, both.inputs, 1 + n.constants + n.carries, both.inputs.size());
-    take(r.back.outputs, both.outputs, outputs, both.outputs.size());
-    r.kept = kept.size();
-    if (n.guarding_carry()) r.guard = kept.find(both.inputs[*n.guard]);
-    r.forward = without_dead_entries(r.forward);
-    r.back = without_dead_entries(r.back);
-    return r;
-  }
-  static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
-    if (n.keeps_all) return keeping_all(s, n, wanted);
-    return keeping_carries(s, n, wanted, given);
-  }
-  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>& wanted) {
-    const parts n(s.e.attrs, s.operands.size(), s.e.results.size());
-    if (!n.length)
-      throw "drx: while_loop without a bound has no reverse derivative: give it one, as in while_loop<100>(condition, body, init), or stop the gradient";
-    const there_and_back step = split(s, n, wanted, {});
-    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{step.forward});
-  }
-  static constexpr int zeros(builder& b, const abstract_value& t) {
-    if (t.depth == 0) return emit::constant(b, t, 0);
-    attributes a;
-    a.placement = t.placements[0];
-    if (t.depth == 1) return emit::broadcast(b, emit::constant(b, t.of_member(), 0), a.placement);
-    return emit::map(b, a.placement, {b.add1(prim::member_index, {}, a)}, [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, t.of_member())}; })[0];
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    const parts n(s.e.attrs, s.operands.size(), s.results.size());
-    const tape& body = s.e.regions[0];
-    vec<bool> given;
-    for (int i = 0; i < s.results.size(); ++i)
-      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_all || ct[i] != zero_tangent));
-    const there_and_back step = split(s, n, wanted, given);
-
-    vec<int> operands, carry_at, constant_at;
-    for (int i = 0; i < n.constants; ++i) operands.push_back(s.operands[i]);
-    for (int i = 0; i < n.carries; ++i)
-      if (given[i]) {
-        operands.push_back(emit::instantiate_zeros(s.b, ct[i], s.results[i]));
-        carry_at.push_back(n.constants + i);
-      }
-    for (int i = 0; i < n.constants; ++i)
-      if (wanted[i]) {
-        operands.push_back(emit::zeros_like(s.b, s.operands[i]));
-        constant_at.push_back(i);
-      }
-    operands.append(s.residuals);
-    for (int i = 0; i < n.xs; ++i) operands.push_back(s.operands[n.constants + n.carries + i]);
-    for (int i = 0; i < n.ys; ++i)
-      if (ct[n.carries + i] != zero_tangent) operands.push_back(ct[n.carries + i]);
-    const int carries = carry_at.size() + constant_at.size();
-
-    builder region(&s.b);
-    vec<int> in;
-    in.push_back(region.input(abstract_value(dtype::int32, {})));
-    for (int i = 0; i < operands.size(); ++i) {
-      const abstract_value& t = s.b.type(operands[i]);
-      in.push_back(region.input(i < n.constants + carries ? t : slice(t)));
-    }
-    vec<int> step_in{in[0]};
-    const int carry0 = 1 + n.constants, kept0 = carry0 + carries;
-    for (int i = 0; i < n.constants; ++i) step_in.push_back(in[1 + i]);
-    for (int i = 0; i < step.kept + n.xs; ++i) step_in.push_back(in[kept0 + i]);
-    for (int i = 0; i < carry_at.size(); ++i) step_in.push_back(in[carry0 + i]);
-    int next_y = kept0 + step.kept + n.xs;
-    for (int i = n.carries; i < n.carries + n.ys; ++i)
-      if (ct[i] != zero_tangent) {
-        step_in.push_back(in[next_y++]);
-      } else if (given[i]) {
-        step_in.push_back(zeros(region, body.values[body.outputs[i]]));
-      }
-    const vec<int> out = inline_tape(region, step.back, step_in);
-    const int sums = constant_at.size();
-    for (int i = 0; i < carry_at.size(); ++i) region.output(out[sums + i]);
-    for (int i = 0; i < sums; ++i) region.output(emit::accumulate(region, in[carry0 + carry_at.size() + i], out[i]));
-    for (int i = sums + carry_at.size(); i < out.size(); ++i) region.output(out[i]);
-    view there = n;
-    there.backwards = !n.backwards;
-    there.carries = carries;
-    if (step.guard) there.guard = kept0 + *step.guard;
-    if (n.guard > n.first_x()) there.guard = *n.guard - 1 - n.first_x() + kept0 + step.kept;
-    const vec<int> all = s.b.add(*s.e.prim, operands, there.make(), vec<tape>{region.result()});
-
-    vec<int> r(s.operands.size(), zero_tangent);
-    for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
-    for (int i = 0; i < sums; ++i) r[constant_at[i]] = all[carry_at.size() + i];
-    int next = carries;
-    for (int i = n.constants + n.carries; i < s.operands.size(); ++i)
-      if (wanted[i]) r[i] = all[next++];
-    return r;
-  }
-
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    const tape& body = s.e.regions[0];
-    const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
-    vec<int> operands = s.operands;
-    vec<bool> in{false};
-    for (int i = 0; i < operands.size(); ++i) {
-      const bool constant = i < p.constants;
-      if (!constant && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-      if (i >= p.constants + p.carries) operands[i] = emit::first_axes_exchanged(s.b, operands[i]);
-      in.push_back(!constant || batched[i]);
-    }
-    const tape step = s.drivers.batch(body, in, n);
-    vec<int> r;
-    if (p.guard && in[*p.guard]) {
-      r = batch_guarded(s.b, s.e, p, step, operands);
-    } else {
-      r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
-    }
-    for (int i = p.carries; i < r.size(); ++i) r[i] = emit::first_axes_exchanged(s.b, r[i]);
-    return r;
-  }
-  static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step, const vec<int>& batched) {
-    const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
-    const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
-    const auto any = [](builder& t, int x, int axis) {
-      const int one = emit::over_axes(t, prim::max_over, emit::cast(t, x, dtype::int32), {axis});
-      return emit::cast(t, one, dtype::boolean);
-    };
-    vec<int> operands, inputs;
-    builder region(&b);
-    const int index = region.input(step.values[step.inputs[0]]);
-    for (int i = 0; i <= batched.size(); ++i) {
-      if (i == last[kind]) {
-        operands.push_back(any(b, batched[guard], kind == 2 ? 1 : 0));
-        region.input(abstract_value(dtype::boolean, {}));
-      }
-      if (i == batched.size()) break;
-      operands.push_back(batched[i]);
-      inputs.push_back(region.input(step.values[step.inputs[i + 1]]));
-    }
-    vec<int> all{index};
-    all.append(inputs);
-    const vec<int> out = inline_tape(region, step, all);
-    const int own = inputs[guard];
-    vec<int> chosen;
-    for (int i = 0; i < out.size(); ++i) {
-      const int old = i < p.carries ? inputs[p.constants + i] : emit::zeros_like(region, out[i]);
-      chosen.push_back(emit::choose(region, own, out[i], old));
-    }
-    for (int i = 0; i < out.size(); ++i) {
-      if (i == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
-      region.output(chosen[i]);
-    }
-    if (out.size() == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
-    view all_guarded = p;
-    all_guarded.constants += kind == 0;
-    all_guarded.carries += kind == 1;
-    all_guarded.guard = last[kind] + 1;
-    const vec<int> r = b.add(*e.prim, operands, all_guarded.make(), vec<tape>{region.result()});
-    vec<int> results;
-    for (int i = 0; i < r.size(); ++i)
-      if (kind != 1 || i != p.carries) results.push_back(r[i]);
-    return results;
-  }
-
-  static constexpr void prune(entry& e, const vec<bool>& wanted) {
-    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, true)) return;
-    const parts n(e.attrs, e.operands.size(), e.results.size());
-    vec<bool> outputs = wanted;
-    if (n.guarding_carry()) outputs[*n.guarding_carry()] = true;
-    vec<bool> used;
-    tape body;
-    for (bool grown = true; grown;) {
-      grown = false;
-      vec<bool> keep{true};
-      for (int i = 0; i < e.operands.size(); ++i)
-        keep.push_back((n.is_carry(i) && outputs[i - n.constants]) || i + 1 == n.guard);
-      body = pruned_region(e.regions[0], outputs, keep, used);
-      for (int i = 0; i < n.carries; ++i)
-        if (used[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
-    }
-    vec<bool> operands;
-    view left = n;
-    left.constants = left.carries = 0;
-    if (n.guard) left.guard = 0;
-    for (int i = 0; i < e.operands.size(); ++i) {
-      operands.push_back(used[i + 1]);
-      if (i < n.guard) *left.guard += used[i + 1];
-      if (!used[i + 1]) continue;
-      left.constants += n.is_constant(i);
-      left.carries += n.is_carry(i);
-    }
-    e.regions[0] = body;
-    e.operands = filtered(e.operands, operands);
-    e.results = filtered(e.results, outputs);
-    e.attrs = left.make();
-  }
-  static std::string print(const attributes& a) {
-    const view n(a);
-    return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " + std::to_string(n.constants) +
-           " constants, " + std::to_string(n.carries) + " carries" + (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
-           (n.keeps_all ? ", keeps all" : "") +
-           (n.products == loop_products::carried    ? ", may carry products"
-            : n.products == loop_products::computed ? ", carries no products"
-                                                    : "");
-  }
-  static tensor slice_of(const tensor& x, std::int64_t at) {
-    tensor t(slice(x.type));
-    for (const tensor& m : x.members) t.members.push_back(slice_of(m, at));
-    if (!t.bytes.empty()) std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
-    return t;
-  }
-  static void store_slice(tensor& x, std::int64_t at, const tensor& y) {
-    if (!y.bytes.empty()) std::memcpy(x.bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(), y.bytes.data(), y.bytes.size());
-    for (std::size_t m = 0; m < y.members.size(); ++m) store_slice(x.members.at(m), at, y.members[m]);
-  }
-  static tensor zeros_like(const abstract_value& t, const tensor& like) {
-    tensor r(t);
-    for (const tensor& m : like.members) r.members.push_back(zeros_like(t.of_member(), m));
-    return r;
-  }
-  static void evaluate(evaluation& v) {
-    const parts n(v.e.attrs, static_cast<int>(v.in.size()), static_cast<int>(v.out.size()));
-    std::vector<tensor> carry;
-    for (int i = 0; i < n.carries; ++i) carry.push_back(*v.in[static_cast<std::size_t>(n.constants + i)]);
-    for (int i = n.carries; i < n.carries + n.ys; ++i)
-      for (const tensor* x : v.in) {
-        tensor& y = v.out[static_cast<std::size_t>(i)];
-        if (y.type.depth > 0 && x->type.placed_like(y.type)) y = zeros_like(y.type, *x);
-      }
-    const auto guarded = [&](std::int64_t at) {
-      if (!n.guard) return true;
-      if (const auto own = n.guarding_carry()) return carry[static_cast<std::size_t>(*own)].data<bool>()[0];
-      return v.in[static_cast<std::size_t>(*n.guard - 1)]->data<bool>()[n.is_constant(*n.guard - 1) ? 0 : at];
-    };
-    for (std::int64_t step = 0; !n.length || step < *n.length; ++step) {
-      const std::int64_t at = n.backwards ? *n.length - 1 - step : step;
-      if (!guarded(at)) {
-        if (n.guarding_carry()) break;
-        continue;
-      }
-      tensor index(abstract_value(dtype::int32, {}));
-      index.data<std::int32_t>()[0] = static_cast<std::int32_t>(at);
-      std::vector<tensor> in{index};
-      for (int i = 0; i < n.constants; ++i) in.push_back(*v.in[static_cast<std::size_t>(i)]);
-      for (auto& c : carry) in.push_back(std::move(c));
-      for (int i = n.constants + n.carries; i < n.constants + n.carries + n.xs; ++i) in.push_back(slice_of(*v.in[static_cast<std::size_t>(i)], at));
-      std::vector<tensor> out = v.run(v.e.regions[0], std::move(in));
-      carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + n.carries));
-      for (int i = n.carries; i < n.carries + n.ys; ++i) {
-        tensor& y = v.out[static_cast<std::size_t>(i)];
-        const tensor& row = out[static_cast<std::size_t>(i)];
-        if (y.members.size() != row.members.size()) y = zeros_like(y.type, row);
-        store_slice(y, at, row);
-      }
-    }
-    for (int i = 0; i < n.carries; ++i) v.out[static_cast<std::size_t>(i)] = std::move(carry[static_cast<std::size_t>(i)]);
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive scan{.name = "scan",
-                                .type = rules::scan::type,
-                                .jvp = rules::scan::jvp,
-                                .vjp = rules::scan::vjp,
-                                .augmented = rules::scan::augmented,
-                                .batch = rules::scan::batch,
-                                .prune = rules::scan::prune,
-                                .print = rules::scan::print,
-                                .evaluate = rules::scan::evaluate};
-}
-
-namespace detail {
-constexpr tape with_broadcasts_inside(tape t) {
-  vec<int> defining(t.values.size(), -1);
-  bool any = false;
-  for (int at = 0; at < t.entries.size(); ++at) {
-    entry& e = t.entries[at];
-    for (int r : e.results) defining[r] = at;
-    const bool loop = e.prim == &prim::scan;
-    if (!loop && e.prim != &prim::cond) continue;
-    const int first = loop ? 0 : 1, last = loop ? prim::rules::scan::view(e).constants : e.operands.size();
-    bool changed = false;
-    for (int i = first; i < last; ++i) {
-      const int d = defining[e.operands[i]];
-      if (d < 0 || t.entries[d].prim != &prim::broadcast) continue;
-      const int source = t.entries[d].operands[0];
-      for (tape& region : e.regions) {
-        int& input = region.inputs[loop ? i + 1 : i - 1];
-        entry inside = t.entries[d];
-        inside.operands = {region.values.size()};
-        inside.results = {input};
-        input = region.values.size();
-        region.values.push_back(t.values[source]);
-        vec<entry> entries{inside};
-        entries.append(region.entries);
-        region.entries = entries;
-      }
-      e.operands[i] = source;
-      changed = true;
-    }
-    if (!changed) continue;
-    for (tape& region : e.regions) region = with_broadcasts_inside(region);
-    any = true;
-  }
-  if (any) t = without_dead_entries(t);
-  return t;
-}
-}
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct custom {
-  struct view {
-    int captured;
-    constexpr explicit view(int_list a) : captured(a.number(0)) {}
-  };
-  static constexpr int captured(const attributes& a) { return view(a).captured; }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    const tape& f = t.regions[0];
-    typing::require(t.operands == f.types_of(f.inputs), "custom derivative: an operand is of another type than the function's input");
-    return f.types_of(f.outputs);
-  }
-  static constexpr void refuse_captured(const rule_site& s, const vec<int>& tangents) {
-    for (int i = 0; i < captured(s.e.attrs); ++i)
-      if (tangents[i] != zero_tangent)
-        throw "drx: a derivative in what a function with a custom derivative captured: make it an argument of the function";
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
-    vec<int> operands = s.operands;
-    for (int i = 0; i < operands.size(); ++i)
-      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
-    vec<tape> regions;
-    for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
-    return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
-  }
-  static std::string print(const attributes& a) { return std::to_string(view(a).captured) + " captured"; }
-  static void evaluate(evaluation& v) {
-    std::vector<tensor> in;
-    for (const tensor* x : v.in) in.push_back(*x);
-    v.out = v.run(v.e.regions[0], std::move(in));
-  }
-};
-struct custom_jvp : custom {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
-    refuse_captured(s, tangents);
-    vec<int> inputs = s.operands;
-    for (int i = captured(s.e.attrs); i < s.operands.size(); ++i)
-      inputs.push_back(emit::instantiate_zeros(s.b, tangents[i], s.operands[i]));
-    vec<int> moved = inline_tape(s.b, s.e.regions[1], inputs);
-    for (int i = 0; i < moved.size(); ++i)
-      if (!is_floating(s.b.type(s.results[i]).type)) moved[i] = zero_tangent;
-    return moved;
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    const int first = captured(s.e.attrs), operands = s.operands.size();
-    vec<bool> in(operands, false), given;
-    vec<int> inputs = s.operands;
-    for (int i = 0; i < operands; ++i)
-      if (i < first) {
-        if (wanted[i]) refuse_captured(s, s.operands);
-      } else {
-        in.push_back(wanted[i]);
-        inputs.push_back(emit::zeros_like(s.b, s.operands[i]));
-      }
-    for (int c : ct) {
-      given.push_back(c != zero_tangent);
-      if (c != zero_tangent) inputs.push_back(c);
-    }
-    const vec<int> back = inline_tape(s.b, s.drivers.vjp(s.e.regions[1], in, given), inputs);
-    vec<int> r(operands, zero_tangent);
-    int next = 0;
-    for (int i = first; i < operands; ++i)
-      if (wanted[i]) r[i] = back[next++];
-    return r;
-  }
-};
-struct custom_vjp : custom {
-  static constexpr vec<int> jvp(const rule_site&, const vec<int>& tangents) {
-    if (tangents.empty()) return {};
-    throw "drx: a function with a custom_vjp has no forward derivative: give it a custom_jvp, which serves both modes";
-  }
-  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>&) { return inline_tape(s.b, s.e.regions[1], s.operands); }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
-    const int first = captured(s.e.attrs);
-    vec<int> inputs;
-    for (int i = 0; i < first; ++i) {
-      if (wanted[i]) refuse_captured(s, s.operands);
-      inputs.push_back(s.operands[i]);
-    }
-    inputs.append(s.residuals);
-    for (int i = 0; i < ct.size(); ++i) inputs.push_back(emit::instantiate_zeros(s.b, ct[i], s.results[i]));
-    const vec<int> back = inline_tape(s.b, s.e.regions[2], inputs);
-    vec<int> r(first, zero_tangent);
-    r.append(back);
-    return r;
-  }
-};
-}
-
-namespace prim {
-inline constexpr primitive custom_jvp{.name = "custom_jvp",
-                                      .type = rules::custom::type,
-                                      .jvp = rules::custom_jvp::jvp,
-                                      .vjp = rules::custom_jvp::vjp,
-                                      .batch = rules::custom::batch,
-                                      .print = rules::custom::print,
-                                      .evaluate = rules::custom::evaluate,
-                                      .transparent = true};
-inline constexpr primitive custom_vjp{.name = "custom_vjp",
-                                      .type = rules::custom::type,
-                                      .jvp = rules::custom_vjp::jvp,
-                                      .vjp = rules::custom_vjp::vjp,
-                                      .augmented = rules::custom_vjp::augmented,
-                                      .batch = rules::custom::batch,
-                                      .print = rules::custom::print,
-                                      .evaluate = rules::custom::evaluate,
-                                      .transparent = true};
-}
-
-namespace detail {
-
-constexpr void mark_products(tape& rule, const vec<bool>& moved) {
-  vec<bool> linear(rule.values.size(), false);
-  for (int i = 0; i < rule.inputs.size(); ++i) linear[rule.inputs[i]] = moved[i];
-  for (entry& e : rule.entries) {
-    bool any = false, all_regions = e.prim == &prim::scan;
-    for (int o : e.operands) any = any || linear[o];
-    if (!any) continue;
-    for (int r : e.results) linear[r] = is_floating(rule.values[r].type);
-    const abstract_value type = rule.values[e.results[0]];
-    if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_in_doubt;
-    if (e.prim == &prim::div && is_floating(type.type) && linear[e.operands[0]]) e.prim = &prim::azdiv;
-    if (e.prim == &prim::matmul && prim::rules::matmul_in_doubt::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_in_doubt;
-    for (tape& region : e.regions) {
-      vec<bool> inner;
-      const int first = region.inputs.size() - e.operands.size();
-      for (int i = 0; i < region.inputs.size(); ++i) inner.push_back(i >= first && (all_regions || linear[e.operands[i - first]]));
-      mark_products(region, inner);
-    }
-  }
-}
-constexpr void mark_products(tape& rule, int count) {
-  vec<bool> moved(rule.inputs.size(), false);
-  for (int i = rule.inputs.size() - count; i < rule.inputs.size(); ++i) moved[i] = true;
-  mark_products(rule, moved);
-}
-
-template <class R, class... X>
-constexpr auto add_custom(const primitive& p, builder* b, regions_of_one_entry regions, const X&... x) {
-  if (&p == &prim::custom_jvp) mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
-  if (&p == &prim::custom_vjp) mark_products(regions.bodies[2], regions.bodies[0].outputs.size());
-  b = with_captures(b, regions.captures);
-  attributes a;
-  a.ints = {regions.captures.size()};
-  return bound<R>(*b, b->add(p, regions.operands(*b, x...), a, regions.bodies));
-}
-template <class... X>
-using one_or_tuple_t = std::conditional_t<sizeof...(X) == 1, std::tuple_element_t<0, std::tuple<X...>>, std::tuple<X...>>;
-
-template <class R, class F, class... X>
-constexpr auto rule_misuse() {
-  using Y = call_result_t<F, traced_t<X>...>;
-  if constexpr (!TracedResult<Y>) {
-    return result_misuse<Y>();
-  } else if constexpr (error::Reported<Y> || std::is_same_v<canonical_t<Y>, R>) {
-    return no_misuse{};
-  } else {
-    return error::custom_rule_returns_another_type{};
-  }
-}
-template <class F, class DF>
-struct with_jvp {
-  F f;
-  DF df;
-
-  template <class... X>
-  static constexpr auto misuse() {
-    if constexpr (error::AnyReported<X...>) {
-      return no_misuse{};
-    } else if constexpr (!(Structured<X> && ...)) {
-      return error::not_a_value_of_drx{};
-    } else {
-      using Y = call_result_t<F, traced_t<X>...>;
-      if constexpr (!TracedResult<Y>) {
-        return result_misuse<Y>();
-      } else if constexpr (error::Reported<Y>) {
-        return no_misuse{};
-      } else {
-        return rule_misuse<canonical_t<Y>, DF, X..., X...>();
-      }
-    }
-  }
-  template <class... X, class Why = decltype(misuse<X...>())>
-    requires NoMisuse<Why>
-  constexpr auto operator()(const X&... x) const {  // drx: custom_jvp(f, df): df(x..., tangents of x...) returns the tangent of f(x...), of its type
-    if constexpr (error::AnyReported<X...>) {
-      return error::reported{};
-    } else if constexpr (error::Reported<call_result_t<F, traced_t<X>...>>) {
-      return error::reported{};
-    } else {
-      builder* b = meeting_builder(x...);
-      return add_custom<canonical_t<call_result_t<F, traced_t<X>...>>>(
-          prim::custom_jvp, b,
-          regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
-                               trace_region(b, df, std::type_identity<X>{}..., std::type_identity<X>{}...)),
-          x...);
-    }
-  }
-};
-template <class P>
-struct value_and_residuals;
-template <class Y, class R>
-struct value_and_residuals<std::pair<Y, R>> {
-  using value = canonical_t<Y>;
-  using residuals = canonical_t<R>;
-};
-template <class F, class Forward, class Backward>
-struct with_vjp {
-  F f;
-  Forward forward;
-  Backward backward;
-
-  template <class... X>
-  static constexpr auto misuse() {
-    if constexpr (error::AnyReported<X...>) {
-      return no_misuse{};
-    } else if constexpr (!(Structured<X> && ...)) {
-      return error::not_a_value_of_drx{};
-    } else {
-      using Y = call_result_t<F, traced_t<X>...>;
-      using P = call_result_t<Forward, traced_t<X>...>;
-      if constexpr (!TracedResult<Y>) {
-        return result_misuse<Y>();
-      } else if constexpr (!TracedResult<P>) {
-        return result_misuse<P>();
-      } else if constexpr (error::AnyReported<Y, P>) {
-        return no_misuse{};
-      } else if constexpr (!requires { typename value_and_residuals<P>::residuals; }) {
-        return error::custom_rule_returns_another_type{};
-      } else if constexpr (!std::is_same_v<typename value_and_residuals<P>::value, canonical_t<Y>>) {
-        return error::custom_rule_returns_another_type{};
-      } else {
-        return rule_misuse<one_or_tuple_t<canonical_t<X>...>, Backward, typename value_and_residuals<P>::residuals, canonical_t<Y>>();
-      }
-    }
-  }
-  template <class... X, class Why = decltype(misuse<X...>())>
-    requires NoMisuse<Why>
-  constexpr auto operator()(const X&... x) const {  // drx: custom_vjp(f, forward, backward): forward(x...) returns std::pair{f(x...), residuals}, backward(residuals, cotangent of f(x...)) the cotangents of x... (a tuple of several), of their types
-    if constexpr (error::AnyReported<X...>) {
-      return error::reported{};
-    } else if constexpr (error::AnyReported<call_result_t<F, traced_t<X>...>, call_result_t<Forward, traced_t<X>...>>) {
-      return error::reported{};
-    } else {
-      using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
-      using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
-      builder* b = meeting_builder(x...);
-      return add_custom<Y>(prim::custom_vjp, b,
-                           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
-                                                trace_region(b, forward, std::type_identity<X>{}...),
-                                                trace_region(b, backward, std::type_identity<R>{}, std::type_identity<Y>{})),
-                           x...);
-    }
-  }
-};
-}
-
-template <class F, class DF>
-constexpr auto custom_jvp(const F& f, const DF& df) {
-  return detail::with_jvp<F, DF>{f, df};
-}
-template <class F, class Forward, class Backward>
-constexpr auto custom_vjp(const F& f, const Forward& forward, const Backward& backward) {
-  return detail::with_vjp<F, Forward, Backward>{f, forward, backward};
-}
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct collective {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 0, "a collective of a placed value");
-    return {t.operands[0]};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
-  }
-  static void evaluate(evaluation&) { throw std::logic_error("drx: a collective outside of a map, pmap or vmap over its axis"); }
-};
-struct psum : collective {
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
-};
-struct first_member : collective {
-  struct view {
-    bool largest;
-    constexpr explicit view(int_list a) : largest(a.flag(0)) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
-  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-};
-template <bool Max>
-struct pextremum : collective {
-  static constexpr int share(const rule_site& s) {
-    const placement_info* axis = s.e.attrs.placement;
-    const int x = s.operands[0], y = s.results[0];
-    const int first = emit::first_member(s.b, x, axis, Max), mine = emit::cast(s.b, emit::axis_index(s.b, axis), dtype::int64);
-    const int same = emit::equal(s.b, emit::broadcast_to(s.b, mine, s.b.shape(x)), first), no_nan = emit::equal(s.b, y, y);
-    const int won = s.b.add1(prim::logical_or, {emit::equal(s.b, x, y), s.b.add1(prim::logical_and, {same, no_nan})});
-    const int hit = emit::cast(s.b, won, s.b.type(x).type);
-    return emit::div(s.b, hit, emit::psum(s.b, hit, axis));
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::psum(s.b, emit::times(s.b, t[0], share(s)), s.e.attrs.placement)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::times(s.b, emit::psum(s.b, ct[0], s.e.attrs.placement), share(s))};
-  }
-};
-struct all_gather : collective {
-  struct view {
-    std::int64_t members;
-    constexpr explicit view(int_list a) : members(a[0]) {}
-  };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    return {t.operands[0].with_shape(with_front(t.operands[0].shape, view(t.attrs).members))};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
-  }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::at_axis_index(s.b, emit::psum(s.b, ct[0], s.e.attrs.placement), s.e.attrs.placement)};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
-  }
-  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
-};
-struct permute {
-  static constexpr std::int64_t nobody = -1;
-  struct view {
-    int_list sources;
-    constexpr explicit view(int_list a) : sources(a) {}
-    [[nodiscard]] constexpr std::int64_t members() const { return sources.size(); }
-  };
-  static constexpr attributes of_parts(int_list sources, std::int64_t n, const placement_info* p) {
-    attributes a;
-    a.placement = p;
-    for (auto source : sources)
-      for (std::int64_t part = 0; part < n; ++part) a.ints.push_back(source == nobody ? nobody : source * n + part);
-    return a;
-  }
-  static constexpr int transposed(const rule_site& s, int ct) {
-    const int_list source = view(s.e).sources;
-    vec<bool> done(source.size(), false);
-    int total = zero_tangent;
-    for (int left = 1; left > 0;) {
-      attributes back = s.e.attrs;
-      back.ints = vec<std::int64_t>(source.size(), nobody);
-      left = 0;
-      int moved = 0;
-      for (int i = 0; i < source.size(); ++i) {
-        if (source[i] == nobody || done[i]) continue;
-        std::int64_t& to = back.ints[source.number(i)];
-        if (to != nobody) {
-          ++left;
-        } else {
-          to = i;
-          done[i] = true;
-          ++moved;
-        }
-      }
-      if (moved > 0) total = emit::accumulate(s.b, total, s.b.add1(*s.e.prim, {ct}, back));
-    }
-    return total;
-  }
-};
-struct ppermute : psum {
-  using view = permute::view;
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    return {ct[0] == zero_tangent ? zero_tangent : permute::transposed(s, ct[0])};
-  }
-  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
-};
-struct all_to_all : psum {
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
-  }
-};
-struct axis_index {
-  static constexpr vec<abstract_value> type(const typing&) { return {abstract_value(dtype::int32, {})}; }
-};
-}
-
-namespace prim {
-inline constexpr primitive psum = over_members<rules::psum>("psum");
-inline constexpr primitive pmax = over_members<rules::pextremum<true>>("pmax");
-inline constexpr primitive pmin = over_members<rules::pextremum<false>>("pmin");
-inline constexpr primitive first_member{.name = "first_member",
-                                        .type = rules::first_member::type,
-                                        .jvp = rules::first_member::jvp,
-                                        .vjp = rules::first_member::vjp,
-                                        .batch = rules::first_member::batch,
-                                        .print = rules::all_gather::print,
-                                        .evaluate = rules::collective::evaluate};
-inline constexpr primitive all_gather{.name = "all_gather",
-                                      .type = rules::all_gather::type,
-                                      .jvp = rules::all_gather::jvp,
-                                      .vjp = rules::all_gather::vjp,
-                                      .batch = rules::all_gather::batch,
-                                      .print = rules::all_gather::print,
-                                      .evaluate = rules::all_gather::evaluate};
-inline constexpr primitive ppermute{.name = "ppermute",
-                                    .type = rules::ppermute::type,
-                                    .jvp = rules::ppermute::jvp,
-                                    .vjp = rules::ppermute::vjp,
-                                    .batch = rules::ppermute::batch,
-                                    .print = rules::ppermute::print,
-                                    .evaluate = rules::ppermute::evaluate};
-inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
-inline constexpr primitive axis_index{.name = "axis_index",
-                                      .type = rules::axis_index::type,
-                                      .jvp = rules::constant::jvp,
-                                      .vjp = rules::constant::vjp,
-                                      .batch = rules::constant::batch,
-                                      .print = rules::broadcast::print,
-                                      .evaluate = rules::collective::evaluate};
-
-constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
-constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p); }
-}
-
-namespace emit {
-constexpr int collective(builder& b, const primitive& p, int x, const placement_info* axis) {
-  attributes a;
-  a.placement = axis;
-  return b.add1(p, {x}, a);
-}
-constexpr int psum(builder& b, int x, const placement_info* axis) { return collective(b, prim::psum, x, axis); }
-constexpr int axis_index(builder& b, const placement_info* axis) {
-  attributes a;
-  a.placement = axis;
-  return b.add1(prim::axis_index, {}, a);
-}
-constexpr int first_member(builder& b, int x, const placement_info* axis, bool largest) {
-  attributes a;
-  a.placement = axis;
-  a.ints = {largest};
-  return b.add1(prim::first_member, {x}, a);
-}
-constexpr int all_gather(builder& b, int x, std::int64_t members, const placement_info* axis) {
-  attributes a;
-  a.placement = axis;
-  a.ints = {members};
-  return b.add1(prim::all_gather, {x}, a);
-}
-constexpr int at_axis_index(builder& b, int x, const placement_info* axis) {
-  const int at = reshape(b, axis_index(b, axis), make_shape(1));
-  return reshape(b, dynamic_slice(b, x, at, {1}, 0), without_axis(b.shape(x), 0));
-}
-}
-
-namespace detail {
-
-template <class P, class X>
-constexpr builder& tape_in_axis(const X& x) {
-  builder* const traced = leaf_refs<X>(x).innermost();
-  if (!traced || traced->of_constants()) throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
-  builder& b = traced->at_work();
-  if (!b.knows_axis(&placement_of<P>)) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
-  return *builder::inner(&b, b.member_of_axis(&placement_of<P>));
-}
-template <class P, class X>
-constexpr builder& member_in_axis(const X& x) {
-  builder& b = tape_in_axis<P>(x);
-  builder* member = b.member_of_axis(&placement_of<P>);
-  return member ? *member : b;
-}
-template <class X>
-concept Communicable = Structured<X> && !error::Reported<X> && all_unplaced<X>;
-template <class P, class X, class Write>
-constexpr auto communicate(const X& x, Write write) {
-  builder& b = tape_in_axis<P>(x);
-  vec<int> ids = leaf_refs<X>(x).on(b);
-  for (int& id : ids) id = write(b, id);
-  return ids;
-}
-template <class P, class X>
-constexpr auto communicate_same(const primitive& p, const X& x) {
-  builder& b = tape_in_axis<P>(x);
-  vec<int> ids = leaf_refs<X>(x).on(b);
-  for (int& id : ids) id = emit::collective(b, p, id, &placement_of<P>);
-  return bound<canonical_t<X>>(b, ids);
-}
-}
-
-template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
-constexpr auto psum(const X& x) { return detail::communicate_same<P>(prim::psum, x); }
-template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
-constexpr auto pmax(const X& x) { return detail::communicate_same<P>(prim::pmax, x); }
-template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
-constexpr auto pmin(const X& x) { return detail::communicate_same<P>(prim::pmin, x); }
-
-template <class P, class X>
-  requires(Placement<P> && detail::Communicable<X>)
-constexpr array<std::int32_t> axis_index(const X& beside) {
-  builder& b = detail::member_in_axis<P>(beside);
-  return array<std::int32_t>(detail::at(b, emit::axis_index(b, &placement_of<P>)));
-}
-template <class P, class T = double, class X>
-  requires(Placement<P> && detail::Communicable<X>)
-constexpr array<T> axis_size(const X& beside) {
-  builder& b = detail::member_in_axis<P>(beside);
-  return array<T>(detail::at(b, emit::members(b, &placement_of<P>, dtype_of<T>)));
-}
-template <class P, std::int64_t N, class A>
-  requires(Placement<P> && Array<A>)
-constexpr auto all_gather(const A& x) {
-  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::all_gather(b, id, N, &placement_of<P>); });
-  return stacked_t<A, N>(detail::at(detail::tape_in_axis<P>(x), ids[0]));
-}
-template <class P, std::int64_t N, class A>
-  requires(Placement<P> && Array<A>)
-constexpr auto pprod(const A& x) {
-  return prod<0>(all_gather<P, N>(x));
-}
-template <class P, class A>
-  requires(Placement<P> && Array<A> && (A::rank > 0))
-constexpr A all_to_all(const A& x) {
-  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::collective(b, prim::all_to_all, id, &placement_of<P>); });
-  return A(detail::at(detail::tape_in_axis<P>(x), ids[0]));
-}
-template <class P, class A>
-  requires(Placement<P> && Array<A> && (A::rank > 0))
-constexpr auto psum_scatter(const A& x) {
-  return sum<0>(all_to_all<P>(x));
-}
-template <class P, class A, std::size_t N>
-  requires(Placement<P> && Array<A>)
-constexpr A ppermute(const A& x, const std::array<int, N>& from) {
-  attributes a;
-  a.placement = &placement_of<P>;
-  for (int source : from) {
-    if (source < -1 || source >= static_cast<int>(N)) throw "drx: ppermute: a source is not a member's number";
-    a.ints.push_back(source);
-  }
-  const vec<int> ids = detail::communicate<P>(x, [&](builder& b, int id) { return b.add1(prim::ppermute, {id}, a); });
-  return A(detail::at(detail::tape_in_axis<P>(x), ids[0]));
-}
-
-template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
-Why psum(const X&) = delete;  // drx: psum<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_sum
-template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
-Why pmax(const X&) = delete;  // drx: pmax<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_max
-template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
-Why pmin(const X&) = delete;  // drx: pmin<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_min
-
-}
-
-namespace drx {
-namespace prim::rules {
-struct exchange {
-  static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "exchange: the operand is not placed there");
-    return {t.operands[0]};
-  }
-  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
-    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
-  }
-  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
-};
-struct member_permute : exchange {
-  using view = permute::view;
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
-    if (ct[0] == zero_tangent) return {zero_tangent};
-    return {permute::transposed(s, ct[0])};
-  }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
-  static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).sources, v.out[0]); }
-  static void apply(const std::vector<tensor>& from, int_list source, tensor& to) {
-    if (from.size() != static_cast<std::size_t>(source.size()))
-      throw std::invalid_argument("drx: ppermute of " + std::to_string(source.size()) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
-    for (auto m : source) {
-      if (m == permute::nobody) {
-        to.members.emplace_back(to.type.of_member());
-      } else {
-        to.members.push_back(from[static_cast<std::size_t>(m)]);
-      }
-    }
-  }
-};
-struct member_transpose : exchange {
-  struct view {
-    std::int64_t members;
-    constexpr explicit view(std::int64_t n) : members(n) {}
-    constexpr explicit view(int_list a) : members(a[0]) {}
-    [[nodiscard]] constexpr attributes make(const placement_info* p) const {
-      attributes a;
-      a.placement = p;
-      a.ints = {members};
-      return a;
-    }
-  };
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
-  }
-  static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).members, v.out[0]); }
-  static void apply(const std::vector<tensor>& from, std::int64_t n, tensor& to) {
-    if (from.size() != static_cast<std::size_t>(n))
-      throw std::invalid_argument("drx: all_to_all of " + std::to_string(n) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      tensor y(to.type.of_member());
-      const std::size_t row = y.bytes.size() / from.size();
-      for (std::size_t j = 0; j < from.size() && row > 0; ++j) std::memcpy(y.bytes.data() + j * row, from[j].bytes.data() + i * row, row);
-      to.members.push_back(std::move(y));
-    }
-  }
-};
-}
-
-namespace prim {
-template <class Rules>
-constexpr primitive exchange_primitive(const char* name) {
-  return {.name = name,
-          .type = Rules::type,
-          .jvp = Rules::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .print = Rules::print,
-          .evaluate = Rules::evaluate};
-}
-inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute");
-inline constexpr primitive member_transpose = exchange_primitive<rules::member_transpose>("member_transpose");
-constexpr bool is_exchange(const primitive* p) { return p == &member_permute || p == &member_transpose; }
-}
-}
-
-namespace drx {
-namespace detail {
-
-constexpr bool uses_axis(const tape& t, const placement_info* axis) {
-  return any_entry(t, [=](const entry& e) { return (prim::is_collective(e.prim) || e.prim == &prim::axis_index) && e.attrs.placement == axis; });
-}
-constexpr bool has_collective(const tape& t, const placement_info* axis) {
-  return any_entry(t, [=](const entry& e) { return prim::is_collective(e.prim) && e.attrs.placement == axis; });
-}
-constexpr bool has_other_collective(const tape& t, const placement_info* axis) {
-  return any_entry(t, [=](const entry& e) { return prim::is_collective(e.prim) && e.attrs.placement != axis; });
-}
-
-constexpr bool varies_by_itself(const tape& t, const entry& e, const placement_info* p) {
-  if (e.prim == &prim::axis_index) return e.attrs.placement == p;
-  if (e.prim == &prim::members) return e.attrs.placement != p;
-  for (int r : e.results)
-    if (t.values[r].depth > 0) return true;
-  for (const tape& r : e.regions)
-    for (const entry& inner : r.entries)
-      if (varies_by_itself(r, inner, p)) return true;
-  return false;
-}
-constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const vec<bool>& inputs) {
-  vec<bool> varies(t.values.size(), false);
-  for (int i = 0; i < t.inputs.size(); ++i) varies[t.inputs[i]] = inputs[i];
-  for (const entry& e : t.entries) {
-    bool any = varies_by_itself(t, e, p);
-    for (int o : e.operands) any = any || varies[o];
-    if (prim::is_collective(e.prim) && e.attrs.placement == p) any = prim::is_apart(e.prim);
-    if (e.prim == &prim::scan) {
-      const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-      vec<bool> in{false};
-      for (int o : e.operands) in.push_back(varies[o]);
-      vec<bool> out;
-      for (bool grown = true; grown;) {
-        grown = false;
-        const vec<bool> inner = varying_values(e.regions[0], p, in);
-        out = vec<bool>();
-        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard && in[*n.guard]));
-        for (int i = 0; i < n.carries; ++i)
-          if (out[i] && !in[1 + n.constants + i]) in[1 + n.constants + i] = grown = true;
-      }
-      for (int i = 0; i < e.results.size(); ++i) varies[e.results[i]] = i < n.carries ? in[1 + n.constants + i] : out[i];
-      continue;
-    }
-    for (const tape& r : e.regions) any = any || uses_axis(r, p);
-    for (int r : e.results) varies[r] = any;
-  }
-  return varies;
-}
-
-class member_function {
- public:
-  constexpr member_function(builder& on, const placement_info* placement, const tape& body, const placement_info* over = nullptr)
-      : b(on), p(placement), axis(over ? over : placement), t(body) {}
-
-  constexpr vec<int> write(const vec<int>& inputs, const vec<bool>& placed_inputs, vec<bool>& placed) {
-    varies = varying_values(t, p, placed_inputs);
-    level = vec<int>(t.values.size(), 0);
-    outer = vec<int>(t.values.size(), -1);
-    needed = vec<bool>(t.values.size(), false);
-    for (int i = 0; i < t.inputs.size(); ++i) outer[t.inputs[i]] = inputs[i];
-    int last = 0;
-    for (const entry& e : t.entries) {
-      int l = 0;
-      for (int o : e.operands) l = level[o] > l ? level[o] : l;
-      if (cuts(e)) ++l;
-      for (int r : e.results) level[r] = l;
-      last = l > last ? l : last;
-    }
-    for (const entry& e : t.entries)
-      for (int o : e.operands)
-        if (varies[o] && e.results.size() > 0 && (cuts(e) || level[e.results[0]] > level[o])) needed[o] = true;
-    for (int o : t.outputs) needed[o] = needed[o] || varies[o];
-    for (int l = 0; l <= last; ++l) {
-      for (const entry& e : t.entries)
-        if (e.results.size() > 0 && level[e.results[0]] == l) {
-          if (!cuts(e) && e.prim == &prim::scan) {
-            write_uniform_part(e);
-          } else if (cuts(e) || !in_map(e)) {
-            write_outside(e);
-          }
-        }
-      write_map(l);
-    }
-    vec<int> out;
-    for (int o : t.outputs) {
-      out.push_back(outer[o]);
-      placed.push_back(varies[o]);
-    }
-    return out;
-  }
-
- private:
-  builder& b;
-  const placement_info* p;
-  const placement_info* axis;
-  const tape& t;
-  vec<bool> varies, needed;
-  vec<int> level, outer;
-
-  constexpr bool cuts(const entry& e) const {
-    if (prim::is_collective(e.prim)) return e.attrs.placement == axis;
-    for (const tape& r : e.regions)
-      if (has_collective(r, axis)) return true;
-    return false;
-  }
-  constexpr bool in_map(const entry& e) const {
-    for (int r : e.results)
-      if (varies[r]) return true;
-    return false;
-  }
-  constexpr int numbers() {
-    attributes a;
-    a.placement = p;
-    return b.add1(prim::member_index, {}, a);
-  }
-  constexpr int placed(int v) { return varies[v] ? outer[v] : emit::broadcast(b, outer[v], p); }
-
-  constexpr void write_map(int l) {
-    vec<int> operands, in(t.values.size(), -1), outputs;
-    builder region(&b);
-    bool any = false;
-    const auto use = [&](int v) {
-      if (in[v] >= 0) return;
-      operands.push_back(placed(v));
-      in[v] = region.input(t.values[v]);
-    };
-    const auto number = [&] {
-      operands.push_back(numbers());
-      return region.input(abstract_value(dtype::int64, {}));
-    };
-    for (const entry& e : t.entries) {
-      if (e.results.size() == 0 || level[e.results[0]] != l || cuts(e) || !in_map(e)) continue;
-      any = true;
-      vec<int> results;
-      if (e.prim == &prim::axis_index && e.attrs.placement == p) {
-        results.push_back(emit::cast(region, number(), dtype::int32));
-      } else {
-        for (int o : e.operands) use(o);
-        results = region.add(*e.prim, renamed(e.operands, in), e.attrs, e.regions);
-      }
-      for (int i = 0; i < results.size(); ++i) in[e.results[i]] = results[i];
-    }
-    if (!any) return;
-    for (const entry& e : t.entries)
-      for (int r : e.results)
-        if (needed[r] && level[r] == l && in[r] >= 0 && outer[r] < 0) {
-          outputs.push_back(r);
-          region.output(in[r]);
-        }
-    if (outputs.empty()) return;
-    if (operands.empty()) number();
-    attributes a;
-    a.placement = p;
-    const vec<int> all = b.add(prim::map, operands, a, vec<tape>{region.result()});
-    for (int i = 0; i < outputs.size(); ++i) outer[outputs[i]] = all[i];
-  }
-
-  constexpr void write_outside(const entry& e) {
-    vec<int> results;
-    if (!cuts(e)) {
-      results = b.add(*e.prim, renamed(e.operands, outer), e.attrs, e.regions);
-    } else if (prim::is_collective(e.prim)) {
-      results.push_back(reduced(e));
-    } else if (e.prim == &prim::scan) {
-      results = loop(e);
-    } else if (e.prim == &prim::cond) {
-      results = branch(e);
-    } else {
-      throw "drx: a collective in a function with a derivative of its own, or over one placement inside of a map over another, which is in a map over the first: take it out";
-    }
-    for (int i = 0; i < results.size(); ++i) outer[e.results[i]] = results[i];
-  }
-  constexpr void write_uniform_part(const entry& e) {
-    vec<bool> same;
-    for (int r : e.results) same.push_back(!varies[r]);
-    if (same.find(true) < 0) return;
-    entry part = e;
-    e.prim->prune(part, same);
-    const vec<int> results = b.add(*part.prim, renamed(part.operands, outer), part.attrs, part.regions);
-    for (int i = 0; i < results.size(); ++i) outer[part.results[i]] = results[i];
-  }
-  constexpr int reduced(const entry& e) {
-    const int x = e.operands[0], y = outer[x];
-    attributes a;
-    a.placement = p;
-    if (axis != p) {
-      const std::int64_t n = prim::rules::all_gather::view(e).members;
-      return varies[x] ? emit::group_gather(b, y, n, p) : emit::repeated(b, y, n);
-    }
-    if (prim::is_apart(e.prim)) return exchanged(e);
-    if (e.prim == &prim::all_gather) {
-      const std::int64_t n = prim::rules::all_gather::view(e).members;
-      return varies[x] ? emit::gather(b, y, n, p) : emit::repeated(b, y, n);
-    }
-    if (e.prim == &prim::psum) {
-      if (varies[x]) return emit::reduce_sum(b, y, p);
-      return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
-    }
-    if (e.prim == &prim::first_member)
-      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, prim::rules::first_member::view(e).largest) : emit::constant(b, t.values[e.results[0]], 0);
-    return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
-  }
-  constexpr int exchanged(const entry& e) {
-    attributes a = e.attrs;
-    if (e.prim == &prim::all_to_all) a = prim::rules::member_transpose::view(t.values[e.operands[0]].shape[0]).make(p);
-    return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])}, a);
-  }
-  constexpr vec<int> branch(const entry& e) {
-    if (varies[e.operands[0]]) throw "drx: a collective inside of a branch that some members take and others do not: the condition must be the same for all";
-    vec<int> operands{outer[e.operands[0]]};
-    vec<bool> differs;
-    for (int i = 1; i < e.operands.size(); ++i) {
-      operands.push_back(outer[e.operands[i]]);
-      differs.push_back(varies[e.operands[i]]);
-    }
-    vec<tape> branches;
-    for (const tape& body : e.regions) {
-      builder region(&b);
-      vec<int> in;
-      for (int i = 0; i < differs.size(); ++i) {
-        const abstract_value one = body.values[body.inputs[i]];
-        in.push_back(region.input(differs[i] ? one.placed_at(p) : one));
-      }
-      vec<bool> out_placed;
-      member_function inner(region, p, body, axis);
-      const vec<int> out = inner.write(in, differs, out_placed);
-      for (int i = 0; i < out.size(); ++i)
-        region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
-      branches.push_back(region.result());
-    }
-    return b.add(prim::cond, operands, {}, branches);
-  }
-  constexpr vec<int> loop(const entry& e) {
-    const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-    const auto guarding = n.guarding_carry();
-    if (n.guard && varies[guarding ? e.results[*guarding] : e.operands[*n.guard - 1]]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
-    const tape& body = e.regions[0];
-    vec<int> operands;
-    vec<bool> differs{false};
-    builder region(&b);
-    vec<int> in{region.input(abstract_value(dtype::int32, {}))};
-    for (int i = 0; i < e.operands.size(); ++i) {
-      const int v = e.operands[i];
-      const bool differing = n.is_carry(i) ? varies[e.results[i - n.constants]] : varies[v];
-      const abstract_value one = body.values[body.inputs[1 + i]];
-      operands.push_back(differing ? placed(v) : outer[v]);
-      in.push_back(region.input(differing ? one.placed_at(p) : one));
-      differs.push_back(differing);
-    }
-    vec<bool> out_placed;
-    member_function inner(region, p, body, axis);
-    const vec<int> out = inner.write(in, differs, out_placed);
-    for (int i = 0; i < out.size(); ++i)
-      region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
-    return b.add(prim::scan, operands, e.attrs, vec<tape>{region.result()});
-  }
-};
-
-constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands) {
-  vec<bool> all_placed;
-  member_function f(b, p, body);
-  vec<int> out = f.write(operands, vec<bool>(operands.size(), true), all_placed);
-  for (int i = 0; i < out.size(); ++i)
-    if (!all_placed[i]) out[i] = emit::broadcast(b, out[i], p);
-  return out;
-}
-
-}
-}
-
 namespace drx::error {
 
 struct a_drx_scalar_is_not_converted_to_a_plain_number {};
@@ -13196,6 +3087,8 @@ DRX_FN constexpr auto select(bool condition, A yes, B no) {
 }
 
 }
+
+#include <cmath>
 
 #define DRX_STANDARD_TABLE(row)                                       \
   row(exp,    y)                                                      \
@@ -15302,6 +5195,517 @@ auto hessian_vector(const F& f, const std::array<T, N>& x, const std::array<T, N
 
 }
 
+namespace drx::math {
+
+inline constexpr double sin_limit = 131072;
+template <std::floating_point T>
+DRX_INLINE bool within_sin_limit(T x) {
+  return std::fabs(x) <= T(sin_limit);
+}
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+
+#define DRX_FORWARD(name)          \
+  template <std::floating_point T> \
+  DRX_INLINE T name(T x) {         \
+    return std::name(x);           \
+  }
+DRX_FORWARD(exp) DRX_FORWARD(exp2) DRX_FORWARD(expm1) DRX_FORWARD(log) DRX_FORWARD(log1p) DRX_FORWARD(tanh)
+DRX_FORWARD(sin) DRX_FORWARD(cos) DRX_FORWARD(tan)
+#undef DRX_FORWARD
+template <std::floating_point T>
+DRX_INLINE T sin_near(T x) {
+  return std::sin(x);
+}
+template <std::floating_point T>
+DRX_INLINE T cos_near(T x) {
+  return std::cos(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tan_near(T x) {
+  return std::tan(x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T sigmoid_begin(T x) {
+  return std::exp(-std::fabs(x));
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid_end(T z, T x) {
+  return (x < 0 ? z : T(1)) / (1 + z);
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid(T x) {
+  return sigmoid_end(sigmoid_begin(x), x);
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_begin(T x) {
+  return std::tanh(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_end(T y, T) {
+  return y;
+}
+
+#else
+
+namespace detail {
+
+template <class T>
+struct format;
+
+template <>
+struct format<float> {
+  using bits = std::uint32_t;
+  static constexpr int mantissa = 23;
+  static constexpr bits bias = 127;
+  static constexpr float magic = 0x1.8p23f;
+  static constexpr float ln2_hi = 0x1.62ep-1f, ln2_lo = 0x1.0bfbe8p-15f;
+  static constexpr float exp_min = -104, exp_max = 89, expm1_min = -18, tanh_max = 10;
+};
+
+template <>
+struct format<double> {
+  using bits = std::uint64_t;
+  static constexpr int mantissa = 52;
+  static constexpr bits bias = 1023;
+  static constexpr double magic = 0x1.8p52;
+  static constexpr double ln2_hi = 0x1.62e42feep-1, ln2_lo = 0x1.a39ef35793c76p-33;
+  static constexpr double exp_min = -746, exp_max = 710, expm1_min = -38, tanh_max = 20;
+};
+
+template <class T>
+using bits_t = typename format<T>::bits;
+
+template <class To, class From>
+DRX_INLINE constexpr To cast(From x) {
+  return __builtin_bit_cast(To, x);
+}
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__)
+[[gnu::used]] inline std::uint32_t no_bits_of_float = 0;
+[[gnu::used]] inline std::uint64_t no_bits_of_double = 0;
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  if constexpr (std::same_as<T, float>) return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
+  else return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
+}
+#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && defined(__x86_64__)
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  return __arithmetic_fence(x);
+}
+#else
+template <class T>
+DRX_INLINE T as_rounded(T x) {
+  return x;
+}
+#endif
+
+template <class T>
+DRX_INLINE constexpr T blend(bits_t<T> mask, T yes, T no) {
+  using U = bits_t<T>;
+  return cast<T>((cast<U>(yes) & mask) | (cast<U>(no) & ~mask));
+}
+template <class T>
+DRX_INLINE constexpr T select(bool condition, T yes, T no) {
+  return blend(bits_t<T>{0} - static_cast<bits_t<T>>(condition), yes, no);
+}
+
+template <class T>
+inline constexpr bits_t<T> sign_bit = bits_t<T>{1} << (sizeof(T) * 8 - 1);
+
+template <class T>
+DRX_INLINE constexpr T magnitude(T x) {
+  return cast<T>(cast<bits_t<T>>(x) & ~sign_bit<T>);
+}
+
+template <class T>
+DRX_INLINE constexpr T with_sign_of(T x, T sign) {
+  return cast<T>((cast<bits_t<T>>(x) & ~sign_bit<T>) | (cast<bits_t<T>>(sign) & sign_bit<T>));
+}
+template <class T>
+DRX_INLINE constexpr T clamp(T x, T low, T high) {
+  x = select(x < low, low, x);
+  return select(x > high, high, x);
+}
+
+template <class T>
+DRX_INLINE T fma(T a, T b, T c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  if constexpr (std::same_as<T, float>) return __builtin_fmaf(a, b, c);
+  else return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+
+template <class T>
+DRX_INLINE T horner(T, T c) {
+  return c;
+}
+template <class T, class... C>
+DRX_INLINE T horner(T x, T c0, T c1, C... c) {
+  return fma(x, horner(x, c1, c...), c0);
+}
+
+template <class T>
+DRX_INLINE T exp_series(T r) {
+  if constexpr (std::same_as<T, float>)
+    return horner(r, 0.50000000465f, 0.16666666818f, 0.04166635416f, 0.00833327289f, 0.00139410504f, 0.00019914261f);
+  else
+    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367, 0.0013888888888866657868,
+                  0.00019841269886266287934, 0.000024801587360873566846, 2.7557244061778923815e-6, 2.7557242510008704365e-7,
+                  2.5109090490605079179e-8, 2.0924515921565005393e-9);
+}
+
+template <class T>
+struct exp_parts {
+  T r, lost;
+  bits_t<T> n;
+};
+
+template <class T>
+DRX_INLINE exp_parts<T> exp_split(T x) {
+  using F = format<T>;
+  const T rounded = as_rounded(fma(x, T(1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
+  const T exact = as_rounded(fma(n, -F::ln2_hi, x)), r = as_rounded(fma(n, -F::ln2_lo, exact));
+  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
+}
+
+template <class T>
+DRX_INLINE T scaled(T y, bits_t<T> n) {
+  using F = format<T>;
+  const bits_t<T> both = n + 2 * F::bias, half = both >> 1;
+  return as_rounded(y * cast<T>(half << F::mantissa)) * cast<T>((both - half) << F::mantissa);
+}
+
+template <class T>
+DRX_INLINE T exp_join(T r, bits_t<T> n) {
+  return scaled(1 + fma(r * r, exp_series(r), r), n);
+}
+
+template <class T>
+DRX_INLINE T half_expm1(T x) {
+  using F = format<T>;
+  const exp_parts<T> e = exp_split(x);
+  const T q = e.r + fma(e.r * e.r, exp_series(e.r), e.lost);
+  const T scale = cast<T>((e.n + (F::bias - 1)) << F::mantissa);
+  return fma(scale, q, as_rounded(scale - T(0.5)));
+}
+
+template <class T>
+DRX_INLINE T half_expm1_twice(T x) {
+  using F = format<T>;
+  const T rounded = as_rounded(fma(x, T(2 * 1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
+  const T exact = as_rounded(fma(n, -F::ln2_hi / 2, x)), r = as_rounded(fma(n, -F::ln2_lo / 2, exact));
+  const T r2 = r * r;
+  T q;
+  if constexpr (std::same_as<T, float>) {
+    q = fma(r2, horner(r, 0.99999996266f, 0.66666170738f, 0.33333763136f, 0.13386634875f, 0.044423991728f), r);
+  } else {
+    const T r4 = r2 * r2;
+    const T low = fma(r2, horner(r, 0.3333333333333336, 0.13333333333314526), horner(r, 1.0, 0.6666666666666671));
+    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405), horner(r, 0.04444444444437331, 0.012698412727210425));
+    const T high = horner(r, 0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06);
+    q = r + fma(r2, fma(r4, fma(r4, high, middle), low), as_rounded(fma(n, -F::ln2_lo / 2, as_rounded(exact - r))));
+  }
+  const T scale = cast<T>((cast<bits_t<T>>(rounded) << F::mantissa) + (F::bias << F::mantissa));
+  return fma(scale, q, as_rounded(fma(scale, T(0.5), T(-0.5))));
+}
+
+template <class T>
+struct log_parts {
+  T k, m;
+};
+
+template <class T>
+DRX_INLINE log_parts<T> log_split(T x) {
+  using F = format<T>;
+  using U = bits_t<T>;
+  constexpr U one = F::bias << F::mantissa, root = cast<U>(T(0.70710678118654752440));
+  constexpr T integers = T(U{1} << F::mantissa);
+  const U shifted = cast<U>(x) + (one - root);
+  const T k = cast<T>((shifted >> F::mantissa) | cast<U>(integers)) - (integers + T(F::bias));
+  return {k, cast<T>((shifted & ((U{1} << F::mantissa) - 1)) + root)};
+}
+
+template <class T>
+DRX_INLINE T log_join(T k, T f, T correction) {
+  using F = format<T>;
+  const T s = f / (2 + f), z = s * s, half_f = T(0.5) * f;
+  T p;
+  if constexpr (std::same_as<T, float>) p = horner(z, 0.66666665641f, 0.40000336202f, 0.28537239477f, 0.23583547261f);
+  else
+    p = horner(z, 0.66666666666667348919, 0.39999999999411108185, 0.28571428743260394297, 0.22222198476120887193,
+               0.18183569737550058136, 0.15313903190358410786, 0.14797509333985994349);
+  const T tail = as_rounded(fma(s, fma(half_f, f, z * p), fma(k, F::ln2_lo, correction)));
+  return fma(k, F::ln2_hi, f - fma(half_f, f, -tail));
+}
+
+template <class T>
+DRX_INLINE T log_special(T result, T x) {
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  return select(x > 0, select(x < inf, result, x), select(x == 0, -inf, select(x < 0, nan, x)));
+}
+
+template <class T>
+struct quadrant {
+  T r, tail;
+  bits_t<T> n;
+};
+
+template <class T>
+DRX_INLINE quadrant<T> reduce_quadrant(T x) {
+  using F = format<T>;
+  constexpr double p1 = 0x1.921fb544p+0, p2 = 0x1.0b4611a6p-34, p3 = 0x1.3198a2ep-69, p4 = 0x1.b839a252049c1p-104;
+  const T rounded = as_rounded(fma(x, T(0.63661977236758134308), F::magic));
+  const bits_t<T> n = cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic);
+  const double m = static_cast<double>(as_rounded(rounded - F::magic));
+  const double r1 = as_rounded(fma(-m, p1, static_cast<double>(x)));
+  if constexpr (std::same_as<T, float>) {
+    const double r = fma(-m, p2 + p3, r1);
+    return {static_cast<float>(r), static_cast<float>(r - static_cast<double>(static_cast<float>(r))), n};
+  } else {
+    const double r2 = as_rounded(fma(-m, p2, r1)), e2 = as_rounded(fma(-m, p2, as_rounded(r1 - r2)));
+    const double r3 = as_rounded(fma(-m, p3, r2)), e3 = as_rounded(fma(-m, p3, as_rounded(r2 - r3)));
+    const double tail = as_rounded(fma(-m, p4, e2 + e3));
+    const double r = as_rounded(r3 + tail);
+    return {r, as_rounded(as_rounded(r3 - r) + tail), n};
+  }
+}
+
+template <class T>
+struct turned {
+  T s, c, tail;
+  bits_t<T> n;
+};
+
+template <class T>
+DRX_INLINE turned<T> sin_and_cos(T x) {
+  const quadrant<T> q = reduce_quadrant(x);
+  const T r = q.r, z = r * r;
+  const T w = as_rounded(fma(z, T(-0.5), T(1))), lost = as_rounded(fma(z, T(-0.5), as_rounded(1 - w)));
+  T s, c;
+  if constexpr (std::same_as<T, float>) {
+    s = fma(z * r, horner(z, -0.16666666637f, 0.00833332889f, -0.00019839176f, 2.71681066e-6f), r);
+    c = w + fma(z, z * horner(z, 0.041666666615f, -0.00138888831f, 0.0000247993504f, -2.71963075e-7f), lost);
+  } else {
+    s = r + fma(z * r, horner(z, -0.16666666666666666633, 0.0083333333333333200142, -0.00019841269841251921357,
+                              2.755731921255484031e-6, -2.5052104485247256891e-8, 1.6058312335166117827e-10,
+                              -7.5760102737155167729e-13), q.tail);
+    c = w + fma(z, z * horner(z, 0.041666666666666666598, -0.0013888888888888870274, 0.000024801587301568093161,
+                              -2.7557319213922533876e-7, 2.087675404090272368e-9,
+                              -1.1470256608904354318e-11, 4.7364675287465584959e-14), fma(-r, q.tail, lost));
+  }
+  return {s, c, std::same_as<T, float> ? q.tail : T(0), q.n};
+}
+
+template <class T>
+DRX_INLINE T sin_turned(T x, bits_t<T> turn) {
+  using U = bits_t<T>;
+  const turned<T> t = sin_and_cos(x);
+  const U n = t.n + turn;
+  const T unsigned_result = blend(U{0} - (n & 1), t.c, t.s);
+  return cast<T>(cast<U>(unsigned_result) ^ ((n << (sizeof(T) * 8 - 2)) & sign_bit<T>));
+}
+
+template <class T>
+DRX_INLINE T in_sin_limit(T x, T result) {
+  return select(magnitude(x) <= T(sin_limit), result, std::numeric_limits<T>::quiet_NaN());
+}
+
+}
+
+template <std::floating_point T>
+DRX_INLINE T exp(T x) {
+  using F = detail::format<T>;
+  const auto e = detail::exp_split(detail::clamp(x, F::exp_min, F::exp_max));
+  return detail::exp_join(e.r, e.n);
+}
+
+template <std::floating_point T>
+DRX_INLINE T exp2(T x) {
+  using F = detail::format<T>;
+  x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
+  const T rounded = detail::as_rounded(x + F::magic), r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
+  using U = detail::bits_t<T>;
+  return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
+}
+
+template <std::floating_point T>
+DRX_INLINE T expm1(T x) {
+  using F = detail::format<T>;
+  const T result = 2 * detail::half_expm1(detail::clamp(x, F::expm1_min, F::exp_max));
+  return detail::select(detail::magnitude(x) < std::numeric_limits<T>::epsilon() / 4, x, result);
+}
+
+template <std::floating_point T>
+DRX_INLINE T log(T x) {
+  using F = detail::format<T>;
+  const bool subnormal = x < std::numeric_limits<T>::min();
+  constexpr T lift = F::mantissa + 2, scale = T(std::uint64_t{1} << (F::mantissa + 2));
+  const auto [k, m] = detail::log_split(detail::select(subnormal, x * scale, x));
+  return detail::log_special(detail::log_join(k - detail::select(subnormal, lift, T(0)), m - 1, T(0)), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T log1p(T x) {
+  const T u = detail::as_rounded(1 + x);
+  const auto [k, m] = detail::log_split(u);
+  const T lost = detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));
+  const bool near = k == 0;
+  const T f = detail::select(near, x, m - 1), correction = detail::select(near, T(0), lost / u);
+  return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T tanh_begin(T x) {
+  const T a = detail::magnitude(x), limit = detail::format<T>::tanh_max;
+  return detail::half_expm1_twice(detail::select(a > limit, limit, a));
+}
+template <std::floating_point T>
+DRX_INLINE T tanh_end(T h, T x) {
+  const T m = detail::select(h < 1, h, T(1));
+  return detail::with_sign_of(detail::fma(-m, m / (h + 1), m), x);
+}
+template <std::floating_point T>
+DRX_INLINE T tanh(T x) {
+  return tanh_end(tanh_begin(x), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T sigmoid_begin(T x) {
+  return drx::math::exp(-detail::magnitude(x));
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid_end(T z, T x) {
+  const T quotient = detail::select(x < 0, z, T(1)) / (1 + z);
+  return detail::select(x < 0, detail::fma(-z, quotient, z), quotient);
+}
+template <std::floating_point T>
+DRX_INLINE T sigmoid(T x) {
+  return sigmoid_end(sigmoid_begin(x), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T sin_near(T x) {
+  using U = detail::bits_t<T>;
+  const T result = detail::sin_turned(detail::magnitude(x), U{0});
+  return detail::cast<T>(detail::cast<U>(result) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
+}
+
+template <std::floating_point T>
+DRX_INLINE T cos_near(T x) {
+  return detail::sin_turned(detail::magnitude(x), detail::bits_t<T>{1});
+}
+
+template <std::floating_point T>
+DRX_INLINE T tan_near(T x) {
+  using U = detail::bits_t<T>;
+  const T a = detail::magnitude(x);
+  const detail::turned<T> t = detail::sin_and_cos(a);
+  const U odd = U{0} - (t.n & 1);
+  const T quotient = detail::blend(odd, t.c, t.s) / detail::blend(odd, t.s, t.c);
+  const T turned = detail::cast<T>(detail::cast<U>(quotient) ^ (odd & detail::sign_bit<T>));
+  const T exact = detail::fma(t.tail, detail::fma(turned, turned, T(1)), turned);
+  return detail::cast<T>(detail::cast<U>(exact) ^ (detail::cast<U>(x) & detail::sign_bit<T>));
+}
+
+template <std::floating_point T>
+DRX_INLINE T sin(T x) {
+  return detail::in_sin_limit(x, sin_near(x));
+}
+template <std::floating_point T>
+DRX_INLINE T cos(T x) {
+  return detail::in_sin_limit(x, cos_near(x));
+}
+template <std::floating_point T>
+DRX_INLINE T tan(T x) {
+  return detail::in_sin_limit(x, tan_near(x));
+}
+
+#endif
+
+template <std::floating_point T>
+DRX_INLINE T azmul(T x, T y) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return x == 0 || y == 0 ? T(0) : x * y;
+#else
+  return detail::select((x != 0) & (y != 0), x * y, T(0));
+#endif
+}
+template <std::floating_point T>
+DRX_INLINE T azdiv(T x, T y) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return x == 0 ? T(0) : x / y;
+#else
+  return detail::select(x != 0, x / y, T(0));
+#endif
+}
+
+template <std::floating_point T>
+DRX_INLINE T abs(T x) {
+  return std::fabs(x);
+}
+template <std::floating_point T>
+DRX_INLINE T sqrt(T x) {
+  return std::sqrt(x);
+}
+template <std::floating_point T>
+DRX_INLINE T rsqrt(T x) {
+  return 1 / std::sqrt(x);
+}
+template <std::floating_point T>
+DRX_INLINE T floor(T x) {
+  return std::floor(x);
+}
+template <std::floating_point T>
+DRX_INLINE T ceil(T x) {
+  return std::ceil(x);
+}
+template <std::floating_point T>
+DRX_INLINE T trunc(T x) {
+  return std::trunc(x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T sin_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::sin(x) : std::sin(x);
+}
+template <std::floating_point T>
+DRX_INLINE T cos_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::cos(x) : std::cos(x);
+}
+template <std::floating_point T>
+DRX_INLINE T tan_of_any(T x) {
+  return within_sin_limit(x) ? drx::math::tan(x) : std::tan(x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T fma(T x, T y, T z) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return std::fma(x, y, z);
+#else
+  return detail::fma(x, y, z);
+#endif
+}
+template <std::floating_point T>
+DRX_INLINE T round(T x) {
+  return std::nearbyint(x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T pow(T x, T y) {
+  return std::pow(x, y);
+}
+template <std::floating_point T>
+DRX_INLINE T fmod(T x, T y) {
+  return std::fmod(x, y);
+}
+
+}
+
 #if !defined(__CUDACC__)
 
 #include <array>
@@ -16089,6 +6493,9618 @@ constexpr auto call(const F&, const X&... x) {
 template <auto... Options, class F, class... X, class Why = decltype(detail::call_misuse<F, X...>())>
   requires(((Array<X> || Placed<X>) || ...) && !error::AnyReported<X...> && !detail::Callable<F, X...>)
 Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct cast {
+  struct view {
+    dtype type;
+    constexpr explicit view(dtype to) : type(to) {}
+    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {static_cast<std::int64_t>(type)};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {t.operands[0].with_type(view(t.attrs).type)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const bool floats = is_floating(view(s.e).type);
+    return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    const dtype from = s.b.type(s.operands[0]).type;
+    return {ct[0] == zero_tangent || !is_floating(from) ? zero_tangent : emit::cast(s.b, ct[0], from)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const dtype to = view(a).type;
+    if (b.type(o[0]).type == to) return o[0];
+    double x = 0;
+    if (to != dtype::boolean && emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_type(to), x);
+    return -1;
+  }
+  static std::string print(const attributes& a) { return name_of(view(a).type); }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
+      visit_dtype(v.out[0].type.type, [&]<class To>(To) {
+        for (std::int64_t i = 0; i < v.out[0].size(); ++i)
+          v.out[0].data<To>()[i] = convert<To>(v.in[0]->data<From>()[i]);
+      });
+    });
+  }
+  template <class To, class From>
+  DRX_FN static constexpr To convert(From x) {
+    if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+      constexpr From low = static_cast<From>(-(To(1) << (8 * sizeof(To) - 2))) * 2;
+      constexpr To highest = static_cast<To>(~(static_cast<std::make_unsigned_t<To>>(1) << (8 * sizeof(To) - 1)));
+      return x != x ? To(0) : x <= low ? static_cast<To>(-highest - 1) : x >= -low ? highest : static_cast<To>(x);
+    } else if constexpr (std::is_same_v<To, bool>) {
+      return x != From(0);
+    } else {
+      return static_cast<To>(x);
+    }
+  }
+};
+struct stop_gradient {
+  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0]}; }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
+};
+}
+
+namespace prim {
+inline constexpr primitive cast{.name = "cast",
+                                .type = rules::cast::type,
+                                .jvp = rules::cast::jvp,
+                                .vjp = rules::cast::vjp,
+                                .batch = rules::cast::batch,
+                                .simplify = rules::cast::simplify,
+                                .print = rules::cast::print,
+                                .evaluate = rules::cast::evaluate};
+inline constexpr primitive stop_gradient{.name = "stop_gradient",
+                                         .type = rules::stop_gradient::type,
+                                         .jvp = rules::stop_gradient::jvp,
+                                         .vjp = rules::stop_gradient::vjp,
+                                         .batch = rules::cast::batch,
+                                         .evaluate = rules::stop_gradient::evaluate};
+}
+
+namespace emit {
+constexpr int cast(builder& b, int x, dtype type) {
+  return b.add1(prim::cast, {x}, prim::rules::cast::view(type).make());
+}
+}
+
+template <Element T, class A>
+  requires(Array<A>)
+constexpr auto cast(const A& x) {
+  return detail::unary<array_of<T, shape_of<A>>>(x, [](builder& b, int id) { return emit::cast(b, id, dtype_of<T>); });
+}
+template <class A>
+  requires(Array<A>)
+constexpr A stop_gradient(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::stop_gradient, {id}); });
+}
+template <class T, class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::cast<T>(x); }, placed); of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct comparison : boolean_result, not_differentiable {
+  static constexpr int arity = 2;
+  static constexpr bool accepts(dtype, int) { return true; }
+};
+struct equal : comparison {
+  static constexpr const char* name = "equal";
+  template <class T>
+  DRX_INLINE static constexpr bool apply(T x, T y) { return x == y; }
+  template <class T>
+  static bool reference(T x, T y) { return x == y; }
+};
+struct less : comparison {
+  static constexpr const char* name = "less";
+  template <class T>
+  DRX_INLINE static constexpr bool apply(T x, T y) { return x < y; }
+  template <class T>
+  static bool reference(T x, T y) { return x < y; }
+};
+struct less_equal : comparison {
+  static constexpr const char* name = "less_equal";
+  template <class T>
+  DRX_INLINE static constexpr bool apply(T x, T y) { return x <= y; }
+  template <class T>
+  static bool reference(T x, T y) { return x <= y; }
+};
+
+struct logical : boolean_result, not_differentiable {
+  static constexpr bool accepts(dtype t, int) { return t == dtype::boolean; }
+};
+struct logical_and : logical {
+  static constexpr const char* name = "and";
+  static constexpr int arity = 2;
+  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x & y; }
+  static bool reference(bool x, bool y) { return x && y; }
+};
+struct logical_or : logical {
+  static constexpr const char* name = "or";
+  static constexpr int arity = 2;
+  DRX_INLINE static constexpr bool apply(bool x, bool y) { return x | y; }
+  static bool reference(bool x, bool y) { return x || y; }
+};
+struct logical_not : logical {
+  static constexpr const char* name = "not";
+  static constexpr int arity = 1;
+  DRX_INLINE static constexpr bool apply(bool x) { return !x; }
+  static bool reference(bool x) { return !x; }
+};
+
+}
+
+inline constexpr primitive equal = elementwise_primitive<rows::equal>();
+inline constexpr primitive less = elementwise_primitive<rows::less>();
+inline constexpr primitive less_equal = elementwise_primitive<rows::less_equal>();
+inline constexpr primitive logical_and = elementwise_primitive<rows::logical_and>();
+inline constexpr primitive logical_or = elementwise_primitive<rows::logical_or>();
+inline constexpr primitive logical_not = elementwise_primitive<rows::logical_not>();
+template <> struct row_of<&equal> : rows::equal {};
+template <> struct row_of<&less> : rows::less {};
+template <> struct row_of<&less_equal> : rows::less_equal {};
+template <> struct row_of<&logical_and> : rows::logical_and {};
+template <> struct row_of<&logical_or> : rows::logical_or {};
+template <> struct row_of<&logical_not> : rows::logical_not {};
+}
+
+namespace emit {
+constexpr int equal(builder& b, int x, int y) { return b.add1(prim::equal, {x, y}); }
+constexpr int less(builder& b, int x, int y) { return b.add1(prim::less, {x, y}); }
+}
+
+namespace detail {
+template <class A, class B>
+concept BooleanPair = Compatible<A, B> && std::is_same_v<common_element<A, B>, bool>;
+}
+
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator==(const A& a, const B& b) { return detail::comparison(prim::equal, a, b); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator<(const A& a, const B& b) { return detail::comparison(prim::less, a, b); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator<=(const A& a, const B& b) { return detail::comparison(prim::less_equal, a, b); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator>(const A& a, const B& b) { return detail::comparison(prim::less, b, a); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator>=(const A& a, const B& b) { return detail::comparison(prim::less_equal, b, a); }
+template <class A> requires(Array<A> && std::is_same_v<typename A::value_type, bool>)
+constexpr A operator!(const A& a) { return detail::elementwise<A, bool>(prim::logical_not, a); }
+template <class A, class B> requires detail::Compatible<A, B>
+constexpr auto operator!=(const A& a, const B& b) { return !(a == b); }
+template <class A, class B> requires detail::BooleanPair<A, B>
+constexpr auto operator&&(const A& a, const B& b) { return detail::comparison(prim::logical_and, a, b); }
+template <class A, class B> requires detail::BooleanPair<A, B>
+constexpr auto operator||(const A& a, const B& b) { return detail::comparison(prim::logical_or, a, b); }
+
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator==(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator!=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator<(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator<=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator>(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::mismatch_t<A, B>> requires detail::Incompatible<A, B>
+Why operator>=(const A&, const B&) = delete;  // drx: make element types equal with cast<T>(x), shapes with reshape or broadcast_to
+template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
+Why operator&&(const A&, const B&) = delete;  // drx: compare first: (a > 0) && (b > 0)
+template <class A, class B, class Why = error::needs_boolean_values> requires(detail::ArrayPair<A, B> && !detail::BooleanPair<A, B>)
+Why operator||(const A&, const B&) = delete;  // drx: compare first: (a > 0) || (b > 0)
+template <class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_boolean_values>>
+  requires((Array<A> && !std::is_same_v<typename A::value_type, bool>) || detail::PlacedOperands<A>)
+Why operator!(const A&) = delete;  // drx: compare first: !(a > 0); of a placed value in a map
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator==(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a == b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator!=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a != b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator<(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a < b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator<=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a <= b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator>(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a > b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator>=(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a >= b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator&&(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a && b; }, x, y)
+template <class A, class B, class Why = error::array_operation_on_a_placed_value> requires detail::PlacedOperands<A, B>
+Why operator||(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a || b; }, x, y)
+
+}
+
+namespace drx {
+namespace prim::rules {
+inline std::string list_of(int_list ints) {
+  std::string text;
+  for (int i = 0; i < ints.size(); ++i) text += (i ? "," : "") + std::to_string(ints[i]);
+  return text;
+}
+struct reshape {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape s = broadcast_to::target(t.attrs);
+    typing::require(s.size() == t.operands[0].shape.size(), "reshape: the number of elements differs");
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::reshape(s.b, ct[0], s.b.shape(s.operands[0]))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
+    return {emit::reshape(s.b, s.operands[0], with_front(broadcast_to::target(s.e.attrs), n))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const shape to = broadcast_to::target(a);
+    if (b.shape(o[0]) == to) return o[0];
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr()) return emit::reshape(b, e->operands[0], to);
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    return -1;
+  }
+  static constexpr const primitive* prim_ptr();
+  static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
+};
+struct transpose {
+  struct view {
+    int_list permutation;
+    constexpr explicit view(int_list a) : permutation(a) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape from = t.operands[0].shape;
+    typing::require(t.attrs.ints.size() == from.rank, "transpose: the permutation's length is not the rank");
+    shape s;
+    for (auto axis : t.attrs.ints) s.push_back(from[static_cast<int>(axis)]);
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    vec<std::int64_t> inverse(s.e.attrs.ints.size(), 0);
+    for (int i = 0; i < inverse.size(); ++i) inverse[static_cast<int>(s.e.attrs.ints[i])] = i;
+    return {emit::transpose(s.b, ct[0], inverse)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    vec<std::int64_t> p{0};
+    for (auto axis : s.e.attrs.ints) p.push_back(axis + 1);
+    return {emit::transpose(s.b, s.operands[0], p)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    bool identity = true;
+    for (int i = 0; i < a.ints.size(); ++i) identity = identity && a.ints[i] == i;
+    if (identity) return o[0];
+    const shape from = b.shape(o[0]);
+    shape to;
+    for (auto axis : a.ints) to.push_back(from[static_cast<int>(axis)]);
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, b.type(o[0]).with_shape(to), x);
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr()) {
+      const int inner = e->operands[0];
+      vec<std::int64_t> both;
+      for (auto axis : a.ints) both.push_back(e->attrs.ints[static_cast<int>(axis)]);
+      return emit::transpose(b, inner, both);
+    }
+    return keeps_order(from, a.ints) ? emit::reshape(b, o[0], to) : -1;
+  }
+  static constexpr bool keeps_order(const shape& from, const vec<std::int64_t>& permutation) {
+    std::int64_t last = -1;
+    for (auto axis : permutation) {
+      if (from[static_cast<int>(axis)] == 1) continue;
+      if (axis < last) return false;
+      last = axis;
+    }
+    return true;
+  }
+  static constexpr const primitive* prim_ptr();
+  static std::string print(const attributes& a) { return list_of(a.ints); }
+  static void evaluate(evaluation& v) {
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int k = 0; k < v.e.attrs.ints.size(); ++k) source[v.e.attrs.ints[k]] = at[k];
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(v.in[0]->type.shape, source))], width);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive reshape{.name = "reshape",
+                                   .type = rules::reshape::type,
+                                   .jvp = rules::broadcast_to::jvp,
+                                   .vjp = rules::reshape::vjp,
+                                   .batch = rules::reshape::batch,
+                                   .simplify = rules::reshape::simplify,
+                                   .evaluate = rules::reshape::evaluate};
+inline constexpr primitive transpose{.name = "transpose",
+                                     .type = rules::transpose::type,
+                                     .jvp = rules::broadcast_to::jvp,
+                                     .vjp = rules::transpose::vjp,
+                                     .batch = rules::transpose::batch,
+                                     .simplify = rules::transpose::simplify,
+                                     .print = rules::transpose::print,
+                                     .evaluate = rules::transpose::evaluate};
+constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
+constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
+}
+
+namespace emit {
+constexpr int reshape(builder& b, int x, const shape& s) {
+  attributes a;
+  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
+  return b.add1(prim::reshape, {x}, a);
+}
+constexpr int transpose(builder& b, int x, const vec<std::int64_t>& permutation) {
+  attributes a;
+  a.ints = permutation;
+  return b.add1(prim::transpose, {x}, a);
+}
+}
+
+template <std::int64_t... Extents, class A>
+  requires(Array<A> && (Extents * ... * 1) == A::size)
+constexpr auto reshape(const A& x) {
+  using R = array<typename A::value_type, Extents...>;
+  return detail::unary<R>(x, [](builder& b, int id) { return emit::reshape(b, id, R::shape); });
+}
+template <std::int64_t... Extents, class A, class Why = error::number_of_elements_differs>
+  requires(Array<A> && (Extents * ... * 1) != A::size)
+Why reshape(const A&) = delete;  // drx: the product of the new extents must be the number of elements
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments>
+  requires detail::AxesAsArguments<A, I...>
+Why reshape(const A&, const I&...) = delete;  // drx: reshape<3, 4>(x)
+template <auto..., class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why reshape(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::reshape<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
+
+namespace detail {
+template <int Rank, int... P>
+constexpr bool is_permutation() {
+  if (sizeof...(P) != Rank) return false;
+  [[maybe_unused]] int times[Rank + 1] = {};
+  return ((P >= 0 && P < Rank && ++times[P >= 0 && P < Rank ? P : 0] == 1) && ...);
+}
+}
+
+namespace detail {
+template <class A, int... P>
+struct transposed {
+  static constexpr int axis(int i) {
+    if constexpr (sizeof...(P) == 0) {
+      return A::rank - 1 - i;
+    } else {
+      constexpr int p[] = {P...};
+      return p[i];
+    }
+  }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i) s.push_back(A::shape[axis(i)]);
+    return s;
+  }();
+};
+}
+
+template <int... P, class A>
+  requires(Array<A> && (sizeof...(P) == 0 || detail::is_permutation<A::rank, P...>()))
+constexpr auto transpose(const A& x) {
+  using S = detail::transposed<A, P...>;
+  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
+    vec<std::int64_t> p;
+    for (int i = 0; i < A::rank; ++i) p.push_back(S::axis(i));
+    return emit::transpose(b, id, p);
+  });
+}
+template <int... P, class A, class Why = error::axis_out_of_range>
+  requires(Array<A> && sizeof...(P) != 0 && !detail::is_permutation<A::rank, P...>())
+Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutation of 0 .. rank-1
+template <auto..., class A, class Why = detail::no_array_t<A>>
+  requires detail::NoArrays<A>
+Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct matmul {
+  struct view {
+    bool transposes_first, transposes_second;
+    constexpr view(bool first, bool second) : transposes_first(first), transposes_second(second) {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposes_first, transposes_second};
+      return a;
+    }
+    [[nodiscard]] constexpr bool transposes(int operand) const { return operand == 0 ? transposes_first : transposes_second; }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, y = t.operands[1].shape;
+    typing::require(x.rank >= 2 && x.rank == y.rank, "matmul: ranks");
+    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "matmul: types");
+    for (int i = 0; i < x.rank - 2; ++i) typing::require(x[i] == y[i], "matmul: batch extents");
+    const auto [tx, ty] = view(t.attrs);
+    const int r = x.rank;
+    typing::require(x[tx ? r - 2 : r - 1] == y[ty ? r - 1 : r - 2], "matmul: inner extents");
+    shape s = x;
+    s[r - 2] = x[tx ? r - 1 : r - 2];
+    s[r - 1] = y[ty ? r - 2 : r - 1];
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const auto [tx, ty] = view(s.e);
+    int r = zero_tangent;
+    if (t[0] != zero_tangent) r = emit::times_matrix(s.b, t[0], s.operands[1], tx, ty);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, emit::times_matrix(s.b, s.operands[0], t[1], tx, ty));
+    return {r};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(2, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const auto [tx, ty] = view(s.e);
+    const int x = s.operands[0], y = s.operands[1], g = ct[0];
+    if (wanted[0]) r[0] = tx ? emit::times_matrix(s.b, y, g, ty, true) : emit::times_matrix(s.b, g, y, false, !ty);
+    if (wanted[1]) r[1] = ty ? emit::times_matrix(s.b, g, x, true, tx) : emit::times_matrix(s.b, x, g, !tx, false);
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const auto [tx, ty] = view(s.e);
+    int x = s.operands[0], y = s.operands[1];
+    if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {
+      const shape from = s.b.shape(x);
+      const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
+      const int product = written(s.b, *s.e.prim, tall, y, false, ty);
+      return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
+    }
+    const shape right = s.b.shape(y);
+    const bool one_row = s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();
+    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 && one_row) {
+      const std::int64_t k = right[ty ? 2 : 1];
+      const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
+      return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
+    }
+    if (!batched[0]) x = emit::repeated(s.b, x, n);
+    if (!batched[1]) y = emit::repeated(s.b, y, n);
+    return {written(s.b, *s.e.prim, x, y, tx, ty)};
+  }
+  static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
+    return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *matmul_ptr(), o, a); }
+  static constexpr const primitive* matmul_ptr();
+  static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
+    vec<int> operands = o;
+    view product(a);
+    bool changed = false;
+    for (int i = 0; i < 2; ++i) {
+      const entry* e = b.definition(operands[i]);
+      if (!e || !swaps_last_two(*e)) continue;
+      operands[i] = e->operands[0];
+      bool& transposes = i == 0 ? product.transposes_first : product.transposes_second;
+      transposes = !transposes;
+      changed = true;
+    }
+    return changed ? b.add1(p, operands, product.make()) : -1;
+  }
+  static constexpr bool swaps_last_two(const entry& e) {
+    if (e.prim != &prim::transpose) return false;
+    const int_list from = transpose::view(e).permutation;
+    const int r = from.size();
+    for (int i = 0; i < r - 2; ++i)
+      if (from[i] != i) return false;
+    return r >= 2 && from[r - 2] == r - 1;
+  }
+  static std::string print(const attributes& a) {
+    return std::string(view(a).transposes_first ? "T" : "N") + (view(a).transposes_second ? ",T" : ",N");
+  }
+  static void evaluate(evaluation& v) { add_products<false>(v); }
+  template <bool ZeroWins>
+  static void add_products(evaluation& v) {
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) { add_products_of<T, ZeroWins>(v); });
+  }
+  template <class T, bool ZeroWins>
+  static void add_products_of(evaluation& v) {
+    using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
+    const auto [tx, ty] = view(v.e);
+    const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
+    const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
+    const auto batches = m * n == 0 ? 0 : s.size() / (m * n);
+    for (std::int64_t b = 0; b < batches; ++b) {
+      const T* p = v.in[0]->data<T>() + b * m * k;
+      const T* q = v.in[1]->data<T>() + b * k * n;
+      T* r = v.out[0].data<T>() + b * m * n;
+      for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          auto total = static_cast<wide>(r[i * n + j]);
+          for (std::int64_t l = 0; l < k; ++l) {
+            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]), c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
+            if (!ZeroWins || (a != 0 && c != 0)) total = static_cast<wide>(total + a * c);
+          }
+          r[i * n + j] = static_cast<T>(total);
+        }
+    }
+  }
+};
+struct matmul_in_doubt : matmul {
+  static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
+    const shape s = to.shape;
+    const int r = s.rank;
+    return is_floating(to.type) && (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *in_doubt_ptr(), o, a); }
+  static constexpr const primitive* in_doubt_ptr();
+  static void evaluate(evaluation& v) { add_products<true>(v); }
+};
+}
+
+namespace prim {
+inline constexpr primitive matmul{.name = "matmul",
+                                  .type = rules::matmul::type,
+                                  .jvp = rules::matmul::jvp,
+                                  .vjp = rules::matmul::vjp,
+                                  .batch = rules::matmul::batch,
+                                  .simplify = rules::matmul::simplify,
+                                  .print = rules::matmul::print,
+                                  .evaluate = rules::matmul::evaluate};
+inline constexpr primitive matmul_in_doubt{.name = "matmul?",
+                                           .type = rules::matmul::type,
+                                           .jvp = rules::matmul::jvp,
+                                           .vjp = rules::matmul::vjp,
+                                           .batch = rules::matmul::batch,
+                                           .simplify = rules::matmul_in_doubt::simplify,
+                                           .print = rules::matmul::print,
+                                           .evaluate = rules::matmul_in_doubt::evaluate};
+constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
+constexpr const primitive* rules::matmul_in_doubt::in_doubt_ptr() { return &prim::matmul_in_doubt; }
+}
+namespace emit {
+constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
+  return prim::rules::matmul::written(b, prim::matmul, x, y, transpose_x, transpose_y);
+}
+constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
+  using rules = prim::rules::matmul_in_doubt;
+  const attributes a = rules::view(transpose_x, transpose_y).make();
+  const vec<abstract_value> operands{b.type(x), b.type(y)};
+  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_in_doubt : prim::matmul, {x, y}, a);
+}
+constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
+}
+
+namespace detail {
+template <class A, class B>
+struct product {
+  static constexpr auto misuse() { return error::not_a_value_of_drx{}; }
+};
+template <Array A, Array B>
+struct product<A, B> {
+  static constexpr bool row = A::rank == 1, column = B::rank == 1;
+  static constexpr shape left = row ? make_shape(1, A::shape[0]) : A::shape;
+  static constexpr shape right = column ? make_shape(B::shape[0], 1) : B::shape;
+  static constexpr auto misuse() {
+    if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
+      return error::element_types_differ{};
+    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+      return error::element_types_differ{};
+    } else if constexpr (A::rank == 0 || B::rank == 0) {
+      return error::wrong_rank{};
+    } else if constexpr (left[left.rank - 1] != right[right.rank - 2]) {
+      return error::inner_extents_differ{};
+    } else if constexpr (!broadcastable(batch_of(left), batch_of(right))) {
+      return error::extents_differ{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr shape batch_of(const shape& s) {
+    shape batch;
+    for (int i = 0; i < s.rank - 2; ++i) batch.push_back(s[i]);
+    return batch;
+  }
+  static constexpr shape batch() { return broadcast_shapes(batch_of(left), batch_of(right)); }
+  static constexpr shape matrices(std::int64_t m, std::int64_t n) {
+    shape s = batch();
+    s.push_back(m);
+    s.push_back(n);
+    return s;
+  }
+  static constexpr shape value_of() {
+    shape s = batch();
+    if (!row) s.push_back(left[left.rank - 2]);
+    if (!column) s.push_back(right[right.rank - 1]);
+    return s;
+  }
+  static constexpr shape value = std::is_same_v<decltype(misuse()), no_misuse> ? value_of() : shape{};
+};
+template <class A, class B>
+concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), no_misuse>;
+}
+
+template <class A, class B>
+  requires detail::Multipliable<A, B>
+constexpr auto matmul(const A& x, const B& y) {
+  using P = detail::product<A, B>;
+  using T = typename A::value_type;
+  constexpr auto m = P::left[P::left.rank - 2], k = P::left[P::left.rank - 1], n = P::right[P::right.rank - 1];
+  builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
+  int p = emit::reshape(b, emit::resolve(b, detail::ref_of(x), {dtype_of<T>, A::shape}), P::left);
+  int q = emit::reshape(b, emit::resolve(b, detail::ref_of(y), {dtype_of<T>, B::shape}), P::right);
+  if constexpr (P::left.rank > 2 && P::batch_of(P::right).size() == 1) {
+    p = emit::reshape(b, p, make_shape(P::batch_of(P::left).size() * m, k));
+    q = emit::reshape(b, q, make_shape(k, n));
+  } else {
+    p = emit::broadcast_to(b, p, P::matrices(m, k));
+    q = emit::broadcast_to(b, q, P::matrices(k, n));
+  }
+  using R = array_of<T, P>;
+  return R(detail::at(b, emit::reshape(b, emit::matmul(b, p, q, false, false), R::shape)));
+}
+template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
+  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
+Why matmul(const A&, const B&) = delete;  // drx: matmul of (m, k) and (k, n) of one element type, leading axes broadcast; transpose(x) turns one round
+template <class A, class B, class Why = detail::no_array_t<A, B>>
+  requires detail::NoArrays<A, B>
+Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
+
+template <class A, class B>
+  requires detail::Multipliable<A, B>
+constexpr auto dot(const A& x, const B& y) { return matmul(x, y); }
+template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
+  requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
+Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length and element type, or as matmul
+template <class A, class B, class Why = error::array_operation_on_a_placed_value>
+  requires detail::PlacedOperands<A, B>
+Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct over_axes {
+  struct view {
+    int_list axes;
+    constexpr explicit view(int_list a) : axes(a) {}
+    [[nodiscard]] constexpr bool is_only(int axis) const { return axes.size() == 1 && axes[0] == axis; }
+    [[nodiscard]] constexpr bool are_neighbours() const { return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1; }
+  };
+  static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
+    shape r;
+    for (int i = 0; i < s.rank; ++i)
+      if (axes.find(i) < 0) r.push_back(s[i]);
+    return r;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const auto& x = t.operands[0];
+    for (int i = 0; i < t.attrs.ints.size(); ++i)
+      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank &&
+                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+                      "reduction: the axes are not ascending and in range");
+    typing::require(x.type != dtype::boolean, "reduction: of bool");
+    return {x.with_shape(reduced(x.shape, t.attrs.ints))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    attributes a = s.e.attrs;
+    for (auto& axis : a.ints) ++axis;
+    return {s.b.add1(*s.e.prim, s.operands, a)};
+  }
+  static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
+  static std::string print(const attributes& a) { return list_of(a.ints); }
+  static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {
+    shape kept = x;
+    for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
+    return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
+  }
+  template <class F>
+  static void fold(evaluation& v, F f, bool from_zero) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
+      std::vector<wide> total(static_cast<std::size_t>(to.size()));
+      for (std::size_t j = 0; j < total.size(); ++j) total[j] = static_cast<wide>(v.out[0].data<T>()[j]);
+      std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
+      std::int64_t i = 0;
+      for_each_index(from, [&](const std::int64_t* at) {
+        std::int64_t target[shape::max_rank] = {};
+        int k = 0;
+        for (int axis = 0; axis < from.rank; ++axis)
+          if (v.e.attrs.ints.find(axis) < 0) target[k++] = at[axis];
+        const auto j = static_cast<std::size_t>(flat_index(to, target));
+        const auto x = static_cast<wide>(v.in[0]->data<T>()[i++]);
+        total[j] = begun[j] ? static_cast<wide>(f(total[j], x)) : x;
+        begun[j] = 1;
+      });
+      for (std::size_t j = 0; j < total.size(); ++j) v.out[0].data<T>()[j] = static_cast<T>(total[j]);
+    });
+  }
+};
+struct sum : over_axes {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[0], x)) {
+      const int product = over_outer_products(b, o[0], a);
+      if (product >= 0) return product;
+      const int squares = of_squared_outer_product(b, o[0], a);
+      if (squares >= 0) return squares;
+      const int inner = inside_of_reshape(b, o[0], a);
+      if (inner >= 0) return inner;
+      const bool first = view(a).is_only(0);
+      const int scattered = first ? emit::sum_of_scattered(b, o[0]) : -1;
+      return scattered >= 0 ? scattered : over_axes::simplify(b, o, a);
+    }
+    const shape to = reduced(b.shape(o[0]), a.ints);
+    const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
+    return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
+  }
+  static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
+    const int from = e->operands[0];
+    const shape before = b.shape(from), after = b.shape(x);
+    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;
+    return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
+  }
+  static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
+    const entry* e = b.definition(x);
+    if (!e || !emit::is_matmul(*e) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
+    const bool tx = matmul::view(*e).transposes_first;
+    const int p = e->operands[0], q = e->operands[1];
+    const shape from = b.shape(x), ps = b.shape(p);
+    if (ps[tx ? 1 : 2] != 1) return -1;
+    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
+    return emit::matmul(b, columns, rows, true, false);
+  }
+  static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
+    const entry* square = b.definition(x);
+    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 || b.shape(x).rank != 2) return -1;
+    const entry* e = b.definition(square->operands[0]);
+    if (!e || !emit::is_matmul(*e)) return -1;
+    const int p = e->operands[0], q = e->operands[1];
+    if (b.shape(p)[matmul::view(*e).transposes_first ? 0 : 1] != 1) return -1;
+    const int left = emit::sum(b, emit::mul(b, p, p), {0, 1}), right = emit::sum(b, emit::mul(b, q, q), {0, 1});
+    return emit::mul(b, left, right);
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);
+  }
+};
+template <bool Max>
+struct extremum : over_axes {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    for (auto axis : t.attrs.ints)
+      typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
+    return over_axes::type(t);
+  }
+  static constexpr int winners(const rule_site& s) {
+    const int x = s.operands[0];
+    const shape from = s.b.shape(x);
+    const int hit = emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
+    return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    return {emit::sum(s.b, emit::times(s.b, t[0], winners(s)), s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);
+  }
+};
+}
+
+namespace prim {
+template <class Rules>
+constexpr primitive reduction_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate};
+}
+inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
+inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
+inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
+}
+
+namespace emit {
+constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec<std::int64_t>& axes) {
+  attributes a;
+  a.ints = axes;
+  return b.add1(reduction, {x}, a);
+}
+constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes) { return over_axes(b, prim::sum, x, axes); }
+}
+
+namespace detail {
+template <class A, int... Axes>
+struct reduced_axes {
+  static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
+  static constexpr bool has([[maybe_unused]] int axis) { return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...); }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i)
+      if (!has(i)) s.push_back(A::shape[i]);
+    return s;
+  }();
+  static constexpr vec<std::int64_t> list() {
+    vec<std::int64_t> v;
+    for (int i = 0; i < A::rank; ++i)
+      if (has(i)) v.push_back(i);
+    return v;
+  }
+};
+template <class A, int... Axes>
+constexpr auto reduce_axes(const primitive& p, const A& x) {
+  using axes = reduced_axes<A, Axes...>;
+  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
+}
+template <class A, int... Axes>
+concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
+template <class A, int... Axes>
+constexpr auto reduction_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<A>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+    return error::element_types_differ{};
+  } else {
+    return error::axis_out_of_range{};
+  }
+}
+template <class A, int... Axes>
+concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
+}
+
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto mean(const A& x) {
+  using T = mean_element<typename A::value_type>;
+  constexpr auto n = static_cast<double>(A::size) / static_cast<double>(detail::reduced_axes<A, Axes...>::value.size());
+  return sum<Axes...>(cast<T>(x)) * static_cast<T>(1 / n);
+}
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why sum(const A&) = delete;  // drx: sum<axes...>(array of numbers); of a placed value use reduce_sum, or sum in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why max(const A&) = delete;  // drx: max<axes...>(array of numbers); of a placed value use reduce_max, or max in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why min(const A&) = delete;  // drx: min<axes...>(array of numbers); of a placed value use reduce_min, or min in a map
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why mean(const A&) = delete;  // drx: mean<axes...>(array of numbers); of a placed value use reduce_mean, or mean in a map
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
+Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
+template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
+Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+struct where : same_type {
+  static constexpr const char* name = "where";
+  static constexpr int arity = 3;
+  static constexpr bool accepts(dtype t, int i) { return i > 0 || t == dtype::boolean; }
+  template <class T>
+  DRX_INLINE static constexpr T apply(bool c, T x, T y) { return c ? x : y; }
+  template <class T>
+  static T reference(bool c, T x, T y) { return c ? x : y; }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    if (i == 0) return zero_tangent;
+    const int zero = emit::constant_like(b, t, 0);
+    return i == 1 ? emit::where(b, s.operands[0], t, zero) : emit::where(b, s.operands[0], zero, t);
+  }
+  static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o[1] == o[2] ? o[1] : -1; }
+};
+}
+inline constexpr primitive where = elementwise_primitive<rows::where>();
+template <> struct row_of<&where> : rows::where {};
+}
+
+namespace emit {
+constexpr int where(builder& b, int condition, int x, int y) { return b.add1(prim::where, {condition, x, y}); }
+}
+
+namespace detail {
+template <class C, class A, class B>
+concept WhereOperands = Array<C> && Compatible<A, B> && std::is_same_v<typename C::value_type, bool> &&
+                        broadcastable(C::shape, common_shape<A, B>());
+template <class C, class A, class B>
+struct where_shape {
+  static constexpr shape value = broadcast_shapes(C::shape, common_shape<A, B>());
+};
+template <class C, class A, class B>
+constexpr auto where_mismatch() {
+  if constexpr (!Array<C> || !ArrayPair<A, B>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (!std::is_same_v<typename C::value_type, bool>) {
+    return error::needs_boolean_values{};
+  } else if constexpr (Incompatible<A, B>) {
+    return mismatch<A, B>();
+  } else {
+    return error::shapes_do_not_broadcast{};
+  }
+}
+}
+
+template <class C, class A, class B>
+  requires detail::WhereOperands<C, A, B>
+constexpr auto where(const C& condition, const A& a, const B& b) {
+  using T = detail::common_element<A, B>;
+  using R = array_of<T, detail::where_shape<C, A, B>>;
+  auto ref = [](const auto& x) {
+    if constexpr (detail::Literal<std::remove_cvref_t<decltype(x)>>) {
+      traced_ref r;
+      r.what = traced_ref::kind::splat;
+      r.from.number = static_cast<double>(x);
+      return r;
+    } else {
+      return detail::ref_of(x);
+    }
+  };
+  auto stored = [](const auto& x) -> shape {
+    if constexpr (detail::Literal<std::remove_cvref_t<decltype(x)>>) {
+      return {};
+    } else {
+      return std::remove_cvref_t<decltype(x)>::shape;
+    }
+  };
+  builder& t = detail::tape_of(detail::ref_of(condition), ref(a), ref(b));
+  const int c = emit::broadcast_to(t, emit::resolve(t, detail::ref_of(condition), {dtype::boolean, C::shape}), R::shape);
+  const int x = emit::broadcast_to(t, emit::resolve(t, ref(a), {dtype_of<T>, stored(a)}), R::shape);
+  const int y = emit::broadcast_to(t, emit::resolve(t, ref(b), {dtype_of<T>, stored(b)}), R::shape);
+  return R(detail::at(t, emit::where(t, c, x, y)));
+}
+template <class C, class A, class B, class Why = decltype(detail::where_mismatch<C, A, B>())>
+  requires(Array<C> && detail::ArrayPair<A, B> && !detail::WhereOperands<C, A, B>)
+Why where(const C&, const A&, const B&) = delete;  // drx: where(array of bool, a, b): a and b of one element type, all three broadcast
+template <class C, class A, class B, class Why = error::numbers_alone_have_no_element_type>
+  requires(Array<C> && detail::Literal<A> && detail::Literal<B>)
+Why where(const C&, const A&, const B&) = delete;  // drx: of two plain numbers one is to be an array: drx::full<drx::scalar<double>>(1); or cast<double>(condition)
+template <class C, class A, class B, class Why = detail::no_array_t<C, A, B>>
+  requires detail::NoArrays<C, A, B>
+Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z); of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct square_matrix {
+  static constexpr bool fits(const shape& s) { return s.rank >= 2 && s[s.rank - 2] == s[s.rank - 1]; }
+  static constexpr std::int64_t batches(const shape& s) {
+    std::int64_t n = 1;
+    for (int i = 0; i < s.rank - 2; ++i) n *= s[i];
+    return n;
+  }
+  static constexpr bool same_batch(const shape& a, const shape& b) {
+    if (a.rank != b.rank) return false;
+    for (int i = 0; i < a.rank - 2; ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(fits(t.operands[0].shape), "not square matrices");
+    typing::require(is_floating(t.operands[0].type), "matrices of numbers that are not floating");
+    return {t.operands[0]};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    return s.b.add(*s.e.prim, operands, s.e.attrs);
+  }
+};
+}
+
+namespace emit {
+constexpr int swap_last_two(builder& b, int x) {
+  vec<std::int64_t> p;
+  const int r = b.shape(x).rank;
+  for (int i = 0; i < r - 2; ++i) p.push_back(i);
+  p.push_back(r - 1);
+  p.push_back(r - 2);
+  return emit::transpose(b, x, p);
+}
+constexpr int row_of(builder& b, const shape& s) { return iota(b, {dtype::int32, s}, s.rank - 2); }
+constexpr int column_of(builder& b, const shape& s) { return iota(b, {dtype::int32, s}, s.rank - 1); }
+constexpr int row_of(builder& b, int x) { return row_of(b, b.shape(x)); }
+constexpr int column_of(builder& b, int x) { return column_of(b, b.shape(x)); }
+constexpr int triangle(builder& b, int x, bool lower, bool strict) {
+  const int inner = lower ? row_of(b, x) : column_of(b, x), outer = lower ? column_of(b, x) : row_of(b, x);
+  const int zero = constant_like(b, x, 0);
+  return strict ? where(b, less(b, outer, inner), x, zero) : where(b, less(b, inner, outer), zero, x);
+}
+constexpr int identity(builder& b, const abstract_value& type) {
+  return cast(b, equal(b, row_of(b, type.shape), column_of(b, type.shape)), type.type);
+}
+constexpr int identity_like(builder& b, int x) { return identity(b, b.type(x)); }
+constexpr int subtract_from(builder& b, int from, int x) { return from == zero_tangent ? neg(b, x) : sub(b, from, x); }
+}
+
+namespace detail {
+template <class A, int Rank>
+concept HasAxes = Array<A> && A::rank >= Rank;
+template <class A>
+using not_axes_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>;
+template <class A>
+constexpr auto square_matrix_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<A>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (!FloatingArray<A>) {
+    return error::needs_floating_values{};
+  } else if constexpr (A::rank < 2) {
+    return error::wrong_rank{};
+  } else if constexpr (!prim::rules::square_matrix::fits(A::shape)) {
+    return error::matrix_is_not_square{};
+  } else {
+    return no_misuse{};
+  }
+}
+template <class A>
+concept SquareMatrix = std::is_same_v<decltype(square_matrix_misuse<A>()), no_misuse>;
+template <class A>
+concept NoSquareMatrix = (Array<A> || Placed<A>)&&!SquareMatrix<A>;
+template <class A>
+using not_square_t = decltype(square_matrix_misuse<A>());
+
+template <class A, class B>
+constexpr auto right_hand_side_misuse() {
+  if constexpr (Placed<B>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!SquareMatrix<A>) {
+    return square_matrix_misuse<A>();
+  } else if constexpr (!Array<B>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
+    return error::element_types_differ{};
+  } else if constexpr (B::rank == 0) {
+    return error::wrong_rank{};
+  } else {
+    return no_misuse{};
+  }
+}
+template <class A, class B, bool Right = false>
+struct linear_system {
+  static constexpr auto misuse() {
+    if constexpr (!std::is_same_v<decltype(right_hand_side_misuse<A, B>()), no_misuse>) {
+      return right_hand_side_misuse<A, B>();
+    } else if constexpr (order() != unknowns()) {
+      return error::inner_extents_differ{};
+    } else if constexpr (!broadcastable(batch_of(A::shape), batch_of(side()))) {
+      return error::extents_differ{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr std::int64_t order() { return A::shape[A::rank - 1]; }
+  static constexpr std::int64_t unknowns() { return side()[side().rank - (Right ? 1 : 2)]; }
+  static constexpr shape side() {
+    if constexpr (B::rank == 1) {
+      return Right ? make_shape(1, B::shape[0]) : make_shape(B::shape[0], 1);
+    } else {
+      return B::shape;
+    }
+  }
+  static constexpr shape batch_of(const shape& s) {
+    shape batch;
+    for (int i = 0; i < s.rank - 2; ++i) batch.push_back(s[i]);
+    return batch;
+  }
+  static constexpr shape in_batch(shape last) {
+    shape s = broadcast_shapes(batch_of(A::shape), batch_of(side()));
+    for (int i = 0; i < last.rank; ++i) s.push_back(last[i]);
+    return s;
+  }
+  static constexpr shape matrices() { return in_batch(make_shape(order(), order())); }
+  static constexpr shape sides() { return in_batch(make_shape(side()[side().rank - 2], side()[side().rank - 1])); }
+  static constexpr shape value_of() {
+    if constexpr (B::rank == 1) {
+      return in_batch(B::shape);
+    } else {
+      return sides();
+    }
+  }
+  static constexpr shape value = [] {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
+      return value_of();
+    } else {
+      return shape{};
+    }
+  }();
+};
+template <class A, class B, bool Right = false>
+concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse()), no_misuse>;
+template <class A, class B, bool Right = false>
+concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvable<A, B, Right>;
+
+template <class A, class B, bool Right, class F>
+constexpr auto system_of(const A& a, const B& y, F write) {
+  using S = linear_system<A, B, Right>;
+  builder& b = tape_of(ref_of(a), ref_of(y));
+  const int m = emit::resolve(b, ref_of(a), {dtype_of<typename A::value_type>, A::shape});
+  const int side = emit::reshape(b, emit::resolve(b, ref_of(y), {dtype_of<typename B::value_type>, B::shape}), S::side());
+  using R = array_of<typename A::value_type, S>;
+  return R(at(b, emit::reshape(b, write(b, m, emit::broadcast_to(b, side, S::sides())), R::shape)));
+}
+}
+}
+
+namespace drx {
+namespace prim::rules {
+struct cholesky {
+  static constexpr int symmetric(builder& b, int x) {
+    return emit::mul(b, emit::add(b, x, emit::swap_last_two(b, x)), emit::constant_like(b, x, 0.5));
+  }
+  static constexpr int half_triangle(builder& b, int x) {
+    const int half = emit::mul(b, x, emit::constant_like(b, x, 0.5));
+    return emit::where(b, emit::equal(b, emit::row_of(b, x), emit::column_of(b, x)), half, emit::triangle(b, x, true, true));
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    const int l = s.results[0];
+    const int left = emit::triangular_solve(s.b, l, symmetric(s.b, t[0]), false, true, false, false);
+    const int both = emit::triangular_solve(s.b, l, left, true, true, true, false);
+    return {emit::matmul(s.b, l, half_triangle(s.b, both), false, false)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const int l = s.results[0];
+    const int inner = half_triangle(s.b, emit::matmul(s.b, l, ct[0], true, false));
+    const int left = emit::triangular_solve(s.b, l, inner, false, true, true, false);
+    return {symmetric(s.b, emit::triangular_solve(s.b, l, left, true, true, false, false))};
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const auto n = s.last();
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b) {
+          const T* a = v.in[0]->data<T>() + b * n * n;
+          T* l = v.out[0].data<T>() + b * n * n;
+          bool definite = true;
+          for (std::int64_t i = 0; i < n; ++i)
+            for (std::int64_t j = 0; j <= i; ++j) {
+              T sum = (a[i * n + j] + a[j * n + i]) / 2;
+              for (std::int64_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
+              definite = definite && (i != j || sum > 0);
+              l[i * n + j] = i == j ? std::sqrt(sum) : sum / l[j * n + j];
+            }
+          for (std::int64_t i = 0; i < n && !definite; ++i)
+            for (std::int64_t j = 0; j <= i; ++j) l[i * n + j] = std::numeric_limits<T>::quiet_NaN();
+        }
+      }
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive cholesky{.name = "cholesky",
+                                    .type = rules::square_matrix::type,
+                                    .jvp = rules::cholesky::jvp,
+                                    .vjp = rules::cholesky::vjp,
+                                    .batch = rules::square_matrix::batch,
+                                    .evaluate = rules::cholesky::evaluate};
+}
+namespace emit {
+constexpr int cholesky(builder& b, int a) { return b.add1(prim::cholesky, {a}); }
+}
+
+template <class A>
+  requires detail::SquareMatrix<A>
+constexpr A cholesky(const A& a) {
+  return detail::unary<A>(a, [](builder& b, int id) { return emit::cholesky(b, id); });
+}
+template <class A, class Why = detail::not_square_t<A>>
+  requires detail::NoSquareMatrix<A>
+Why cholesky(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+}
+
+namespace drx::detail {
+
+template <class Result>
+struct traced_region {
+  tape body;
+  vec<traced_ref> captures;
+};
+enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
+template <region_kind Kind, class Axis, class F, class... X>
+constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>...) {
+  using R = call_result_t<F, traced_t<X>...>;
+  builder own(outer), *const kept = outer->kept_region();
+  builder& region = kept ? *kept : own;
+  builder* const member = region.member_body();
+  builder* const branch = region.branch();
+  if (Kind == region_kind::member) region.set_member_body(&region);
+  const bool parallel = region.parallel();
+  if (Kind == region_kind::branch) region.set_branch(&region);
+  if (Kind == region_kind::function) region.set_function(&region);
+  if (Kind == region_kind::parallel) region.set_parallel(true);
+  vec<int> ids;
+  [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
+    constexpr leaf_types<Y> types;
+    const int first = ids.size();
+    for (int i = 0; i < leaf_count<Y>; ++i) ids.push_back(region.input(types[i]));
+    return bound<Y>(region, ids, first);
+  };
+  std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
+  if constexpr (!std::is_void_v<Axis>) region.open_axis(&placement_of<Axis>);
+  const auto result = std::apply(f, inputs);
+  if constexpr (!std::is_void_v<Axis>) region.close_axis();
+  for (int id : leaf_refs<R>(result).on(region)) region.output(id);
+  region.set_member_body(member);
+  region.set_branch(branch);
+  region.set_parallel(parallel);
+  return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
+}
+template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
+constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>... x) {
+  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer, f, x...);
+  builder* around = builder::or_of_constants(nullptr);
+  outer->adopt(*around);
+  auto region = trace_region_in<Kind, Axis>(around, f, x...);
+  if (around->is_ambiguous()) {
+    const builder& first_attempt = *around;
+    around = builder::or_of_constants(nullptr);
+    outer->adopt(*around);
+    around->set_depth_by(first_attempt);
+    region = trace_region_in<Kind, Axis>(around, f, x...);
+  }
+  return region;
+}
+constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
+  builder* const first = b;
+  for (const auto& c : captures) b = builder::inner(b, c.from.tape);
+  if (first->of_constants()) b->adopt(*first);
+  return &b->at_work();
+}
+
+class regions_of_one_entry {
+ public:
+  vec<tape> bodies;
+  vec<traced_ref> captures;
+
+  template <class... R>
+  constexpr explicit regions_of_one_entry(const R&... regions) {
+    (collect(regions.captures), ...);
+    (add(regions.body, regions.captures), ...);
+  }
+  template <class... X>
+  constexpr vec<int> operands(builder& b, const X&... x) const {
+    vec<int> ids;
+    for (const auto& c : captures) ids.push_back(emit::resolve(b, c, {}));
+    ids.append(leaves_on(b, x...));
+    return ids;
+  }
+
+ private:
+  static constexpr bool same(const traced_ref& a, const traced_ref& b) { return a.from.tape == b.from.tape && a.id == b.id; }
+  constexpr void collect(const vec<traced_ref>& own) {
+    for (const auto& c : own) {
+      bool known = false;
+      for (const auto& k : captures) known = known || same(c, k);
+      if (!known) captures.push_back(c);
+    }
+  }
+  constexpr void add(tape body, const vec<traced_ref>& own) {
+    const int explicit_inputs = body.inputs.size() - own.size();
+    vec<int> inputs;
+    for (const auto& c : captures) {
+      int id = -1;
+      for (int i = 0; i < own.size(); ++i)
+        if (same(own[i], c)) id = body.inputs[explicit_inputs + i];
+      if (id < 0) {
+        id = body.values.size();
+        body.values.push_back(c.from.tape->type(c.id));
+      }
+      inputs.push_back(id);
+    }
+    for (int i = 0; i < explicit_inputs; ++i) inputs.push_back(body.inputs[i]);
+    body.inputs = inputs;
+    bodies.push_back(body);
+  }
+};
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct map {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const tape& body = t.regions[0];
+    typing::require(body.inputs.size() == t.operands.size(), "map: the body's inputs are not the operands' number");
+    for (int i = 0; i < t.operands.size(); ++i) {
+      typing::require(t.operands[i].depth > 0 && t.operands[i].placements[0] == t.attrs.placement,
+                      "map: an operand is not placed there");
+      typing::require(t.operands[i].of_member() == body.values[body.inputs[i]], "map: an operand is of another type");
+    }
+    vec<abstract_value> r;
+    for (int o : body.outputs) r.push_back(body.values[o].placed_at(t.attrs.placement));
+    return r;
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    vec<bool> moving;
+    vec<int> operands = s.operands;
+    for (int t : tangents) {
+      moving.push_back(t != zero_tangent);
+      if (t != zero_tangent) operands.push_back(t);
+    }
+    const tape body = s.drivers.jvp(s.e.regions[0], moving);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
+    vec<int> r;
+    int next = s.results.size();
+    for (int i = 0; i < s.results.size(); ++i)
+      r.push_back(is_floating(s.b.type(s.results[i]).type) ? all[next++] : zero_tangent);
+    return r;
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<bool> given;
+    vec<int> operands = s.operands;
+    for (int t : ct) {
+      given.push_back(t != zero_tangent);
+      if (t != zero_tangent) operands.push_back(t);
+    }
+    const tape body = s.drivers.vjp(s.e.regions[0], wanted, given);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{body});
+    vec<int> r;
+    int next = 0;
+    for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{s.drivers.batch(s.e.regions[0], batched, n)});
+  }
+  static constexpr void prune(entry& e, const vec<bool>& wanted) {
+    vec<bool> used;
+    vec<bool> keep(e.operands.size(), false);
+    tape body = pruned_region(e.regions[0], wanted, keep, used);
+    if (body.inputs.empty()) {
+      keep[0] = true;
+      body = pruned_region(e.regions[0], wanted, keep, used);
+    }
+    e.regions[0] = body;
+    e.operands = filtered(e.operands, used);
+    e.results = filtered(e.results, wanted);
+  }
+  static std::string print(const attributes& a) { return std::string(a.placement->name); }
+  static void evaluate(evaluation& v) {
+    const std::int64_t n = v.members(v.e.attrs.placement);
+    for (std::int64_t m = 0; m < n; ++m) {
+      std::vector<tensor> inputs;
+      for (const tensor* x : v.in) inputs.push_back(x->members.at(static_cast<std::size_t>(m)));
+      std::vector<tensor> outputs = v.run_member(v.e.regions[0], std::move(inputs), m);
+      for (std::size_t i = 0; i < outputs.size(); ++i) v.out[i].members.push_back(std::move(outputs[i]));
+    }
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive map{.name = "map",
+                               .type = rules::map::type,
+                               .jvp = rules::map::jvp,
+                               .vjp = rules::map::vjp,
+                               .batch = rules::map::batch,
+                               .prune = rules::map::prune,
+                               .print = rules::map::print,
+                               .evaluate = rules::map::evaluate};
+}
+
+namespace emit {
+template <class Body>
+constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& operands, Body body) {
+  builder region(&b);
+  vec<int> inputs;
+  for (int o : operands) inputs.push_back(region.input(b.type(o).of_member()));
+  for (int o : body(region, inputs)) region.output(o);
+  attributes a;
+  a.placement = p;
+  return b.add(prim::map, operands, a, vec<tape>{region.result()});
+}
+constexpr int accumulate(builder& b, int x, int y) {
+  if (x == zero_tangent) return y;
+  if (y == zero_tangent) return x;
+  const abstract_value t = b.type(x);
+  if (t.depth == 0) return add(b, x, y);
+  return map(b, t.placements[0], {x, y}, [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
+}
+constexpr int repeated(builder& b, int x, std::int64_t n) {
+  const abstract_value t = b.type(x);
+  if (t.depth == 0) return broadcast_to(b, x, with_front(t.shape, n));
+  return map(b, t.placements[0], {x}, [=](builder& r, const vec<int>& in) { return vec<int>{repeated(r, in[0], n)}; })[0];
+}
+constexpr int first_axes_exchanged(builder& b, int x) {
+  const abstract_value t = b.type(x);
+  if (t.depth > 0)
+    return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{first_axes_exchanged(r, in[0])}; })[0];
+  vec<std::int64_t> order{1, 0};
+  for (int i = 2; i < t.shape.rank; ++i) order.push_back(i);
+  return transpose(b, x, order);
+}
+constexpr int zeros_like(builder& b, int x) {
+  const abstract_value t = b.type(x);
+  if (t.depth == 0) return constant(b, t, 0);
+  return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{zeros_like(r, in[0])}; })[0];
+}
+constexpr int instantiate_zeros(builder& b, int tangent, int like) { return tangent == zero_tangent ? zeros_like(b, like) : tangent; }
+}
+
+namespace detail {
+
+template <class... X>
+struct placement_of_all;
+template <class S, class P, class... X>
+struct placement_of_all<placed<S, P>, X...> {
+  using type = P;
+};
+
+template <class P, class... X>
+concept AllPlacedAt = (std::is_same_v<typename X::placement, P> && ...);
+
+template <class... X>
+constexpr auto map_misuse() {
+  if constexpr (!(Placed<X> && ...)) {
+    return error::map_needs_placed_arguments{};
+  } else {
+    return error::map_over_two_placements{};
+  }
+}
+template <class... X>
+struct mappable_check : std::false_type {};
+template <class... X>
+  requires(sizeof...(X) > 0 && (Placed<X> && ...) && !error::AnyReported<X...>)
+struct mappable_check<X...> : std::bool_constant<AllPlacedAt<typename placement_of_all<X...>::type, X...>> {};
+template <class... X>
+concept Mappable = mappable_check<X...>::value;
+template <class F, class... X>
+struct map_result;
+template <class F, class... X>
+  requires Mappable<X...>
+struct map_result<F, X...> {
+  using type = call_result_t<F, traced_t<typename X::member>...>;
+};
+template <class F, class... X>
+concept MapFunction = TracedResult<typename map_result<F, X...>::type>;
+template <class F, class... X>
+constexpr auto map_function_misuse() {
+  if constexpr (Mappable<X...>) return result_misuse<typename map_result<F, X...>::type>();
+}
+
+constexpr bool uses_axis(const tape& t, const placement_info* axis);
+constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands);
+}
+
+template <class F, class... X>
+  requires(detail::Mappable<X...> && detail::MapFunction<F, X...>)
+constexpr auto map(const F& f, const X&... x) {
+  using P = typename detail::placement_of_all<X...>::type;
+  using R = typename detail::map_result<F, X...>::type;
+  if constexpr (error::Reported<R>) {
+    return error::reported{};
+  } else {
+    const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
+    builder* b = nullptr;
+    std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
+    b = builder::or_of_constants(b);
+    const bool of_constants = b->of_constants();
+    const auto region = detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
+    b = detail::with_captures(b, region.captures);
+    if (of_constants) b = builder::inner(b, b->member_body());
+    vec<int> operands;
+    std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
+    for (const auto& c : region.captures)
+      operands.push_back(emit::broadcast(*b, emit::resolve(*b, c, {}), &placement_of<P>));
+    using Y = placed<canonical_t<R>, P>;
+    if (detail::uses_axis(region.body, &placement_of<P>))
+      return detail::bound<Y>(*b, detail::map_with_collectives(*b, &placement_of<P>, region.body, operands));
+    attributes a;
+    a.placement = &placement_of<P>;
+    return detail::bound<Y>(*b, b->add(prim::map, operands, a, vec<tape>{region.body}));
+  }
+}
+template <class F, class... X, class Why = decltype(detail::map_function_misuse<F, X...>())>
+  requires(detail::Mappable<X...> && !detail::MapFunction<F, X...>)
+Why map(const F&, const X&...) = delete;  // drx: f must take one member of each x, and return arrays or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT)
+template <class F, class... X, class Why = decltype(detail::map_misuse<X...>())>
+  requires(sizeof...(X) > 0 && (Structured<X> && ...) && !error::AnyReported<X...> && !detail::Mappable<X...>)
+Why map(const F&, const X&...) = delete;  // drx: map(f, x...) needs every x placed, all at one placement: broadcast<P>(x) places an unplaced value
+
+namespace detail {
+template <class A, class B>
+concept PlacedPair = !error::AnyReported<A, B> && ((Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>));
+template <class A, class B>
+concept PlacedTogether = PlacedPair<A, B> && (Literal<A> || Literal<B> || Mappable<A, B>);
+template <class A, class B>
+concept MixedPair = (Placed<A> && Structured<B> && !Literal<B>) || (Placed<B> && Structured<A> && !Literal<A>);
+template <class A, class B>
+concept Mixed = MixedPair<A, B> && !error::AnyReported<A, B> && !PlacedTogether<A, B>;
+template <class A, class B>
+using mixed_t = std::conditional_t<Placed<A> && Placed<B>, error::values_of_two_placements_do_not_mix,
+                                   error::placed_and_unplaced_values_do_not_mix>;
+
+template <class Op, class A, class B>
+constexpr auto map_pair(Op op, const A& a, const B& b) {
+  if constexpr (Literal<B>) {
+    return map([=](const auto& x) { return op(x, b); }, a);
+  } else if constexpr (Literal<A>) {
+    return map([=](const auto& y) { return op(a, y); }, b);
+  } else {
+    return map(op, a, b);
+  }
+}
+}
+template <class A, class B> requires detail::PlacedTogether<A, B>
+constexpr auto operator+(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x + y; }, a, b); }
+template <class A, class B> requires detail::PlacedTogether<A, B>
+constexpr auto operator-(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x - y; }, a, b); }
+template <class A, class B> requires detail::PlacedTogether<A, B>
+constexpr auto operator*(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x * y; }, a, b); }
+template <class A, class B> requires detail::PlacedTogether<A, B>
+constexpr auto operator/(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x / y; }, a, b); }
+template <class A> requires(Placed<A> && !error::Reported<A>)
+constexpr auto operator-(const A& a) { return map([](const auto& x) { return -x; }, a); }
+
+template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
+Why operator+(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
+template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
+Why operator-(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
+template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
+Why operator*(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
+template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
+Why operator/(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct reduce {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth > 0 && t.operands[0].placements[0] == t.attrs.placement,
+                    "reduce: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1, "reduce: the operand's members are placed themselves");
+    return {t.operands[0].of_member()};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
+  template <class F>
+  static void fold(evaluation& v, F f) {
+    const auto& members = v.in[0]->members;
+    if (members.empty()) return;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
+        wide total = members[0].data<T>()[i];
+        for (std::size_t m = 1; m < members.size(); ++m) total = static_cast<wide>(f(total, static_cast<wide>(members[m].data<T>()[i])));
+        v.out[0].data<T>()[i] = static_cast<T>(total);
+      }
+    });
+  }
+};
+struct reduce_sum : reduce {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].type != dtype::boolean, "reduce_sum: of bool");
+    return reduce::type(t);
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::broadcast(s.b, ct[0], s.e.attrs.placement)};
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return a + b; });
+  }
+};
+struct reduce_mean : reduce_sum {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(is_floating(t.operands[0].type), "reduce_mean: not floating");
+    return reduce::type(t);
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const abstract_value t = s.b.type(ct[0]);
+    const int count = emit::members(s.b, s.e.attrs.placement, t.type);
+    const int at_least_one = s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});
+    const int n = emit::broadcast_to(s.b, at_least_one, t.shape);
+    return {emit::broadcast(s.b, emit::div(s.b, ct[0], n), s.e.attrs.placement)};
+  }
+  static void evaluate(evaluation& v) {
+    reduce_sum::evaluate(v);
+    const auto n = v.in[0]->members.size();
+    if (n == 0) return;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] /= static_cast<T>(n);
+    });
+  }
+};
+template <bool Max>
+struct reduce_extremum : reduce_sum {
+  static constexpr int winners(const rule_site& s) {
+    const placement_info* p = s.e.attrs.placement;
+    attributes a;
+    a.placement = p;
+    const int number = s.b.add1(prim::member_index, {}, a), best = emit::broadcast(s.b, s.results[0], p);
+    const int first = emit::broadcast(s.b, emit::first_to_attain(s.b, s.operands[0], number, p, Max), p);
+    return emit::map(s.b, p, {s.operands[0], best, number, first}, [](builder& b, const vec<int>& in) {
+      const int same = emit::equal(b, emit::broadcast_to(b, in[2], b.shape(in[3])), in[3]), no_nan = emit::equal(b, in[1], in[1]);
+      const int hit = b.add1(prim::logical_or, {emit::equal(b, in[0], in[1]), b.add1(prim::logical_and, {same, no_nan})});
+      return vec<int>{emit::cast(b, hit, b.type(in[0]).type)};
+    })[0];
+  }
+  static constexpr int number_of(builder& b, int hit, const placement_info* p) {
+    const int n = emit::reduce_sum(b, hit, p), all = emit::members(b, p, b.type(n).type);
+    const int none = emit::cast(b, emit::equal(b, all, emit::constant_like(b, all, 0)), b.type(n).type);
+    return emit::add(b, n, emit::broadcast_to(b, none, b.shape(n)));
+  }
+  static constexpr int shared(const rule_site& s, int moved) {
+    const placement_info* p = s.e.attrs.placement;
+    const int hit = winners(s), number = emit::broadcast(s.b, number_of(s.b, hit, p), p);
+    return emit::map(s.b, p, {moved, hit, number}, [](builder& b, const vec<int>& in) {
+      return vec<int>{emit::times(b, in[0], emit::div(b, in[1], in[2]))};
+    })[0];
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    return {emit::reduce_sum(s.b, shared(s, t[0]), s.e.attrs.placement)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {shared(s, emit::broadcast(s.b, ct[0], s.e.attrs.placement))};
+  }
+  static void evaluate(evaluation& v) {
+    fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; });
+  }
+};
+}
+
+namespace prim {
+template <class Rules>
+constexpr primitive over_members(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .print = rules::broadcast::print,
+          .evaluate = Rules::evaluate};
+}
+inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum");
+inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean");
+inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max");
+inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min");
+}
+
+namespace emit {
+constexpr int reduce_sum(builder& b, int x, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  return b.add1(prim::reduce_sum, {x}, a);
+}
+}
+
+namespace detail {
+template <class S>
+inline constexpr bool all_unplaced_numbers = [] {
+  leaf_types<S> t;
+  for (int i = 0; i < leaf_count<S>; ++i)
+    if (t[i].depth > 0 || t[i].type == dtype::boolean) return false;
+  return true;
+}();
+template <class S>
+inline constexpr bool any_placed = [] {
+  leaf_types<S> t;
+  for (int i = 0; i < leaf_count<S>; ++i)
+    if (t[i].depth > 0) return true;
+  return false;
+}();
+template <class X>
+concept ReducibleMembers = Placed<X> && !error::Reported<X> && all_unplaced_numbers<typename X::member>;
+template <class X>
+concept MeanableMembers = ReducibleMembers<X> && (all_floating<typename X::member> || Array<typename X::member>);
+template <class X>
+constexpr auto members_misuse() {
+  if constexpr (!Placed<X>) {
+    return error::reduce_needs_a_placed_value{};
+  } else if constexpr (any_placed<typename X::member>) {
+    return error::reduce_the_inner_placement_first{};
+  } else if constexpr (!all_unplaced_numbers<typename X::member>) {
+    return error::needs_numbers{};
+  } else {
+    return error::needs_floating_values{};
+  }
+}
+template <class X>
+concept Irreducible = Placed<X> && !error::Reported<X> && !ReducibleMembers<X>;
+template <class X>
+concept Meanless = Placed<X> && !error::Reported<X> && !MeanableMembers<X>;
+template <class X>
+constexpr auto reduce(const primitive& p, const X& x) {
+  const leaf_refs<X> refs(x);
+  builder& b = common_tape(refs);
+  attributes a;
+  a.placement = &placement_of<typename X::placement>;
+  vec<int> ids = refs.on(b);
+  for (int& id : ids) id = b.add1(p, {id}, a);
+  return bound<typename X::member>(b, ids);
+}
+}
+
+template <class X> requires detail::ReducibleMembers<X>
+constexpr auto reduce_sum(const X& x) { return detail::reduce(prim::reduce_sum, x); }
+template <class X> requires detail::MeanableMembers<X>
+constexpr auto reduce_mean(const X& x) {
+  if constexpr (all_floating<typename X::member>) {
+    return detail::reduce(prim::reduce_mean, x);
+  } else {
+    return detail::reduce(prim::reduce_mean, map([](const auto& v) { return cast<double>(v); }, x));
+  }
+}
+template <class X> requires detail::ReducibleMembers<X>
+constexpr auto reduce_max(const X& x) { return detail::reduce(prim::reduce_max, x); }
+template <class X> requires detail::ReducibleMembers<X>
+constexpr auto reduce_min(const X& x) { return detail::reduce(prim::reduce_min, x); }
+
+template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
+Why reduce_sum(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::sum
+template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
+Why reduce_mean(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::mean
+template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
+Why reduce_max(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::max
+template <class X, class Why = error::reduce_needs_a_placed_value> requires detail::Unplaced<X>
+Why reduce_min(const X&) = delete;  // drx: an unplaced value is reduced already; over axes of an array: drx::min
+template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
+Why reduce_sum(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
+template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Meanless<X>
+Why reduce_mean(const X&) = delete;  // drx: members must be numbers, floating in a structure; of members that are placed themselves, reduce inside of a map first
+template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
+Why reduce_max(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
+template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
+Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct collective {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth == 0, "a collective of a placed value");
+    return {t.operands[0]};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
+  static void evaluate(evaluation&) { throw std::logic_error("drx: a collective outside of a map, pmap or vmap over its axis"); }
+};
+struct psum : collective {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
+};
+struct first_member : collective {
+  struct view {
+    bool largest;
+    constexpr explicit view(int_list a) : largest(a.flag(0)) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+};
+template <bool Max>
+struct pextremum : collective {
+  static constexpr int share(const rule_site& s) {
+    const placement_info* axis = s.e.attrs.placement;
+    const int x = s.operands[0], y = s.results[0];
+    const int first = emit::first_member(s.b, x, axis, Max), mine = emit::cast(s.b, emit::axis_index(s.b, axis), dtype::int64);
+    const int same = emit::equal(s.b, emit::broadcast_to(s.b, mine, s.b.shape(x)), first), no_nan = emit::equal(s.b, y, y);
+    const int won = s.b.add1(prim::logical_or, {emit::equal(s.b, x, y), s.b.add1(prim::logical_and, {same, no_nan})});
+    const int hit = emit::cast(s.b, won, s.b.type(x).type);
+    return emit::div(s.b, hit, emit::psum(s.b, hit, axis));
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    return {emit::psum(s.b, emit::times(s.b, t[0], share(s)), s.e.attrs.placement)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {emit::times(s.b, emit::psum(s.b, ct[0], s.e.attrs.placement), share(s))};
+  }
+};
+struct all_gather : collective {
+  struct view {
+    std::int64_t members;
+    constexpr explicit view(int_list a) : members(a[0]) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {t.operands[0].with_shape(with_front(t.operands[0].shape, view(t.attrs).members))};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {emit::at_axis_index(s.b, emit::psum(s.b, ct[0], s.e.attrs.placement), s.e.attrs.placement)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
+  }
+  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
+};
+struct permute {
+  static constexpr std::int64_t nobody = -1;
+  struct view {
+    int_list sources;
+    constexpr explicit view(int_list a) : sources(a) {}
+    [[nodiscard]] constexpr std::int64_t members() const { return sources.size(); }
+  };
+  static constexpr attributes of_parts(int_list sources, std::int64_t n, const placement_info* p) {
+    attributes a;
+    a.placement = p;
+    for (auto source : sources)
+      for (std::int64_t part = 0; part < n; ++part) a.ints.push_back(source == nobody ? nobody : source * n + part);
+    return a;
+  }
+  static constexpr int transposed(const rule_site& s, int ct) {
+    const int_list source = view(s.e).sources;
+    vec<bool> done(source.size(), false);
+    int total = zero_tangent;
+    for (int left = 1; left > 0;) {
+      attributes back = s.e.attrs;
+      back.ints = vec<std::int64_t>(source.size(), nobody);
+      left = 0;
+      int moved = 0;
+      for (int i = 0; i < source.size(); ++i) {
+        if (source[i] == nobody || done[i]) continue;
+        std::int64_t& to = back.ints[source.number(i)];
+        if (to != nobody) {
+          ++left;
+        } else {
+          to = i;
+          done[i] = true;
+          ++moved;
+        }
+      }
+      if (moved > 0) total = emit::accumulate(s.b, total, s.b.add1(*s.e.prim, {ct}, back));
+    }
+    return total;
+  }
+};
+struct ppermute : psum {
+  using view = permute::view;
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : permute::transposed(s, ct[0])};
+  }
+  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
+};
+struct all_to_all : psum {
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
+  }
+};
+struct axis_index {
+  static constexpr vec<abstract_value> type(const typing&) { return {abstract_value(dtype::int32, {})}; }
+};
+}
+
+namespace prim {
+inline constexpr primitive psum = over_members<rules::psum>("psum");
+inline constexpr primitive pmax = over_members<rules::pextremum<true>>("pmax");
+inline constexpr primitive pmin = over_members<rules::pextremum<false>>("pmin");
+inline constexpr primitive first_member{.name = "first_member",
+                                        .type = rules::first_member::type,
+                                        .jvp = rules::first_member::jvp,
+                                        .vjp = rules::first_member::vjp,
+                                        .batch = rules::first_member::batch,
+                                        .print = rules::all_gather::print,
+                                        .evaluate = rules::collective::evaluate};
+inline constexpr primitive all_gather{.name = "all_gather",
+                                      .type = rules::all_gather::type,
+                                      .jvp = rules::all_gather::jvp,
+                                      .vjp = rules::all_gather::vjp,
+                                      .batch = rules::all_gather::batch,
+                                      .print = rules::all_gather::print,
+                                      .evaluate = rules::all_gather::evaluate};
+inline constexpr primitive ppermute{.name = "ppermute",
+                                    .type = rules::ppermute::type,
+                                    .jvp = rules::ppermute::jvp,
+                                    .vjp = rules::ppermute::vjp,
+                                    .batch = rules::ppermute::batch,
+                                    .print = rules::ppermute::print,
+                                    .evaluate = rules::ppermute::evaluate};
+inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
+inline constexpr primitive axis_index{.name = "axis_index",
+                                      .type = rules::axis_index::type,
+                                      .jvp = rules::constant::jvp,
+                                      .vjp = rules::constant::vjp,
+                                      .batch = rules::constant::batch,
+                                      .print = rules::broadcast::print,
+                                      .evaluate = rules::collective::evaluate};
+
+constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
+constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p); }
+}
+
+namespace emit {
+constexpr int collective(builder& b, const primitive& p, int x, const placement_info* axis) {
+  attributes a;
+  a.placement = axis;
+  return b.add1(p, {x}, a);
+}
+constexpr int psum(builder& b, int x, const placement_info* axis) { return collective(b, prim::psum, x, axis); }
+constexpr int axis_index(builder& b, const placement_info* axis) {
+  attributes a;
+  a.placement = axis;
+  return b.add1(prim::axis_index, {}, a);
+}
+constexpr int first_member(builder& b, int x, const placement_info* axis, bool largest) {
+  attributes a;
+  a.placement = axis;
+  a.ints = {largest};
+  return b.add1(prim::first_member, {x}, a);
+}
+constexpr int all_gather(builder& b, int x, std::int64_t members, const placement_info* axis) {
+  attributes a;
+  a.placement = axis;
+  a.ints = {members};
+  return b.add1(prim::all_gather, {x}, a);
+}
+constexpr int at_axis_index(builder& b, int x, const placement_info* axis) {
+  const int at = reshape(b, axis_index(b, axis), make_shape(1));
+  return reshape(b, dynamic_slice(b, x, at, {1}, 0), without_axis(b.shape(x), 0));
+}
+}
+
+namespace detail {
+
+template <class P, class X>
+constexpr builder& tape_in_axis(const X& x) {
+  builder* const traced = leaf_refs<X>(x).innermost();
+  if (!traced || traced->of_constants()) throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
+  builder& b = traced->at_work();
+  if (!b.knows_axis(&placement_of<P>)) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
+  return *builder::inner(&b, b.member_of_axis(&placement_of<P>));
+}
+template <class P, class X>
+constexpr builder& member_in_axis(const X& x) {
+  builder& b = tape_in_axis<P>(x);
+  builder* member = b.member_of_axis(&placement_of<P>);
+  return member ? *member : b;
+}
+template <class X>
+concept Communicable = Structured<X> && !error::Reported<X> && all_unplaced<X>;
+template <class P, class X, class Write>
+constexpr auto communicate(const X& x, Write write) {
+  builder& b = tape_in_axis<P>(x);
+  vec<int> ids = leaf_refs<X>(x).on(b);
+  for (int& id : ids) id = write(b, id);
+  return ids;
+}
+template <class P, class X>
+constexpr auto communicate_same(const primitive& p, const X& x) {
+  builder& b = tape_in_axis<P>(x);
+  vec<int> ids = leaf_refs<X>(x).on(b);
+  for (int& id : ids) id = emit::collective(b, p, id, &placement_of<P>);
+  return bound<canonical_t<X>>(b, ids);
+}
+}
+
+template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
+constexpr auto psum(const X& x) { return detail::communicate_same<P>(prim::psum, x); }
+template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
+constexpr auto pmax(const X& x) { return detail::communicate_same<P>(prim::pmax, x); }
+template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
+constexpr auto pmin(const X& x) { return detail::communicate_same<P>(prim::pmin, x); }
+
+template <class P, class X>
+  requires(Placement<P> && detail::Communicable<X>)
+constexpr array<std::int32_t> axis_index(const X& beside) {
+  builder& b = detail::member_in_axis<P>(beside);
+  return array<std::int32_t>(detail::at(b, emit::axis_index(b, &placement_of<P>)));
+}
+template <class P, class T = double, class X>
+  requires(Placement<P> && detail::Communicable<X>)
+constexpr array<T> axis_size(const X& beside) {
+  builder& b = detail::member_in_axis<P>(beside);
+  return array<T>(detail::at(b, emit::members(b, &placement_of<P>, dtype_of<T>)));
+}
+template <class P, std::int64_t N, class A>
+  requires(Placement<P> && Array<A>)
+constexpr auto all_gather(const A& x) {
+  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::all_gather(b, id, N, &placement_of<P>); });
+  return stacked_t<A, N>(detail::at(detail::tape_in_axis<P>(x), ids[0]));
+}
+template <class P, std::int64_t N, class A>
+  requires(Placement<P> && Array<A>)
+constexpr auto pprod(const A& x) {
+  return prod<0>(all_gather<P, N>(x));
+}
+template <class P, class A>
+  requires(Placement<P> && Array<A> && (A::rank > 0))
+constexpr A all_to_all(const A& x) {
+  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::collective(b, prim::all_to_all, id, &placement_of<P>); });
+  return A(detail::at(detail::tape_in_axis<P>(x), ids[0]));
+}
+template <class P, class A>
+  requires(Placement<P> && Array<A> && (A::rank > 0))
+constexpr auto psum_scatter(const A& x) {
+  return sum<0>(all_to_all<P>(x));
+}
+template <class P, class A, std::size_t N>
+  requires(Placement<P> && Array<A>)
+constexpr A ppermute(const A& x, const std::array<int, N>& from) {
+  attributes a;
+  a.placement = &placement_of<P>;
+  for (int source : from) {
+    if (source < -1 || source >= static_cast<int>(N)) throw "drx: ppermute: a source is not a member's number";
+    a.ints.push_back(source);
+  }
+  const vec<int> ids = detail::communicate<P>(x, [&](builder& b, int id) { return b.add1(prim::ppermute, {id}, a); });
+  return A(detail::at(detail::tape_in_axis<P>(x), ids[0]));
+}
+
+template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
+Why psum(const X&) = delete;  // drx: psum<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_sum
+template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
+Why pmax(const X&) = delete;  // drx: pmax<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_max
+template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
+Why pmin(const X&) = delete;  // drx: pmin<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_min
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct concatenate {
+  struct view {
+    int axis;
+    constexpr explicit view(int_list a) : axis(a.number(0)) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(!t.operands.empty(), "concatenate: of nothing");
+    const int axis = view(t.attrs).axis;
+    abstract_value r = t.operands[0];
+    typing::require(axis >= 0 && axis < r.shape.rank, "concatenate: no such axis");
+    for (int i = 1; i < t.operands.size(); ++i) {
+      abstract_value x = t.operands[i];
+      typing::require(x.shape.rank == r.shape.rank, "concatenate: ranks differ");
+      const auto n = x.shape[axis];
+      x.shape[axis] = r.shape[axis];
+      typing::require(x == r, "concatenate: element types or other extents differ");
+      r.shape[axis] += n;
+    }
+    return {r};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    vec<int> moved;
+    for (int i = 0; i < t.size(); ++i)
+      moved.push_back(emit::instantiate_zeros(s.b, t[i], s.operands[i]));
+    return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(s.operands.size(), zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const int axis = view(s.e).axis;
+    std::int64_t at = 0;
+    for (int i = 0; i < r.size(); ++i) {
+      const std::int64_t n = s.b.shape(s.operands[i])[axis];
+      if (wanted[i]) r[i] = emit::part_of_axis(s.b, ct[0], axis, at, n);
+      at += n;
+    }
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    return {emit::concatenate(s.b, operands, view(s.e).axis + 1)};
+  }
+  static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o.size() == 1 ? o[0] : -1; }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
+  static void evaluate(evaluation& v) {
+    const int axis = view(v.e).axis;
+    const shape to = v.out[0].type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::int64_t before = 0;
+    for (const tensor* x : v.in) {
+      std::size_t i = 0;
+      for_each_index(x->type.shape, [&](const std::int64_t* at) {
+        std::int64_t target[shape::max_rank] = {};
+        for (int k = 0; k < to.rank; ++k) target[k] = at[k] + (k == axis ? before : 0);
+        std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))], &x->bytes[width * i++], width);
+      });
+      before += x->type.shape[axis];
+    }
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive concatenate{.name = "concatenate",
+                                       .type = rules::concatenate::type,
+                                       .jvp = rules::concatenate::jvp,
+                                       .vjp = rules::concatenate::vjp,
+                                       .batch = rules::concatenate::batch,
+                                       .simplify = rules::concatenate::simplify,
+                                       .print = rules::concatenate::print,
+                                       .evaluate = rules::concatenate::evaluate};
+}
+namespace emit {
+constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
+  attributes a;
+  a.ints = {axis};
+  return b.add1(prim::concatenate, x, a);
+}
+}
+
+namespace detail {
+template <int Axis, class... X>
+struct joined : not_arrays<X...> {};
+template <int Axis, Array A, Array... X>
+struct joined<Axis, A, X...> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+  template <class B>
+  static constexpr bool fits() {
+    for (int i = 0; i < A::rank; ++i)
+      if (i != axis && A::shape[i] != B::shape[i]) return false;
+    return true;
+  }
+  static constexpr auto misuse() {
+    if constexpr (!(std::is_same_v<typename A::value_type, typename X::value_type> && ...)) {
+      return error::element_types_differ{};
+    } else if constexpr (!((A::rank == X::rank) && ...)) {
+      return error::wrong_rank{};
+    } else if constexpr (axis < 0 || axis >= A::rank) {
+      return error::axis_out_of_range{};
+    } else if constexpr (!(fits<X>() && ...)) {
+      return error::extents_differ{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) ((s[axis] += X::shape[axis]), ...);
+    return s;
+  }();
+};
+template <int Axis, class... X>
+concept Joinable = std::is_same_v<decltype(joined<Axis, X...>::misuse()), no_misuse>;
+
+template <int Axis, class... X>
+struct stacking : not_arrays<X...> {};
+template <int Axis, Array A, Array... X>
+struct stacking<Axis, A, X...> {
+  static constexpr int axis = normal_axis(Axis, A::rank + 1);
+  static constexpr auto misuse() {
+    if constexpr (!(std::is_same_v<typename A::value_type, typename X::value_type> && ...)) {
+      return error::element_types_differ{};
+    } else if constexpr (!(std::is_same_v<A, X> && ...)) {
+      return error::extents_differ{};
+    } else if constexpr (axis < 0 || axis > A::rank) {
+      return error::axis_out_of_range{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr shape with_axis(std::int64_t n) {
+    shape s;
+    for (int i = 0; i <= A::rank; ++i) {
+      if (i == axis) s.push_back(n);
+      if (i < A::rank) s.push_back(A::shape[i]);
+    }
+    return s;
+  }
+  static constexpr shape value = with_axis(1 + static_cast<std::int64_t>(sizeof...(X)));
+};
+template <int Axis, class... X>
+concept Stackable = std::is_same_v<decltype(stacking<Axis, X...>::misuse()), no_misuse>;
+
+}
+
+template <int Axis = 0, class... X>
+  requires(sizeof...(X) > 0 && detail::Joinable<Axis, X...>)
+constexpr auto concatenate(const X&... x) {
+  using J = detail::joined<Axis, X...>;
+  using T = std::common_type_t<typename X::value_type...>;
+  builder& b = detail::tape_of(detail::ref_of(x)...);
+  return array_of<T, J>(detail::at(b, emit::concatenate(b, {detail::id_on(b, x)...}, J::axis)));
+}
+template <int Axis = 0, class... X, class Why = decltype(detail::joined<Axis, X...>::misuse())>
+  requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Joinable<Axis, X...>)
+Why concatenate(const X&...) = delete;  // drx: arrays of one element type and rank whose extents differ along the axis only; of placed values in a map
+
+template <int Axis = 0, class... X>
+  requires(sizeof...(X) > 0 && detail::Stackable<Axis, X...>)
+constexpr auto stack(const X&... x) {
+  using S = detail::stacking<Axis, X...>;
+  using T = std::common_type_t<typename X::value_type...>;
+  builder& b = detail::tape_of(detail::ref_of(x)...);
+  return array_of<T, S>(detail::at(
+      b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
+}
+namespace detail {
+template <class X, class... Rest>
+constexpr auto first_array() {
+  if constexpr (Array<X> || sizeof...(Rest) == 0) {
+    return std::type_identity<X>{};
+  } else {
+    return first_array<Rest...>();
+  }
+}
+template <class... X>
+concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>)&&...);
+template <class A, class X>
+using array_for_number = std::conditional_t<Literal<X>, std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
+template <class A, class X>
+constexpr A as_array(const X& x) {
+  if constexpr (Array<X>) {
+    return x;
+  } else {
+    return full<A>(static_cast<typename A::value_type>(x));
+  }
+}
+template <class... X>
+using array_beside = typename decltype(first_array<X...>())::type;
+}
+template <int Axis = 0, class... X>
+  requires(detail::NumbersBesideArrays<X...> && detail::Stackable<Axis, detail::array_for_number<detail::array_beside<X...>, X>...>)
+constexpr auto stack(const X&... x) {
+  return drx::stack<Axis>(detail::as_array<detail::array_for_number<detail::array_beside<X...>, X>>(x)...);
+}
+template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, X...>::misuse())>
+  requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Stackable<Axis, X...>)
+Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
+
+}
+
+namespace drx {
+namespace prim::rows {
+
+struct floating_function : same_type, on_floating {
+  static constexpr int arity = 1;
+};
+struct number_function : same_type, on_numbers {
+  static constexpr int arity = 1;
+};
+
+}
+
+namespace detail {
+template <class A>
+constexpr A elementary(const primitive& p, const A& x) { return elementwise<A, typename A::value_type>(p, x); }
+template <class A>
+concept NumberArray = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
+template <class A>
+concept IntegerArray = Array<A> && std::is_integral_v<typename std::remove_cvref_t<A>::value_type> && NumberArray<A>;
+template <class A>
+concept NotFloating = (Array<A> || NoArray<A>) && !FloatingArray<A>;
+template <class A>
+concept NotNumbers = (Array<A> || NoArray<A>) && !NumberArray<A>;
+template <class A>
+using not_floating_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_floating_values>;
+template <class A>
+using not_numbers_t = std::conditional_t<NoArray<A>, no_array_t<A>, error::needs_numbers>;
+template <class A, class B>
+struct is_floating_pair : std::false_type {};
+template <class A, class B>
+  requires Compatible<A, B>
+struct is_floating_pair<A, B> : std::is_floating_point<common_element<A, B>> {};
+template <class A, class B>
+concept FloatingPair = is_floating_pair<A, B>::value;
+template <class A, class B>
+concept ArraysExpected = (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
+template <class A, class B>
+concept NoFloatingPair = ArraysExpected<A, B> && !FloatingPair<A, B>;
+template <class A, class B>
+constexpr auto floating_pair_misuse() {
+  if constexpr (NoArray<A> || NoArray<B>) {
+    return no_array_t<A, B>{};
+  } else if constexpr (Incompatible<A, B>) {
+    return mismatch<A, B>();
+  } else {
+    return error::needs_floating_values{};
+  }
+}
+}
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct cond {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0] == abstract_value(dtype::boolean, {}), "cond: the condition is not one bool");
+    for (const tape& branch : t.regions) {
+      typing::require(branch.inputs.size() + 1 == t.operands.size(), "cond: a branch's inputs are not the operands' number");
+      for (int i = 0; i < branch.inputs.size(); ++i)
+        typing::require(t.operands[i + 1] == branch.values[branch.inputs[i]], "cond: an operand is of another type than a branch's input");
+    }
+    vec<abstract_value> r = t.regions[0].types_of(t.regions[0].outputs);
+    typing::require(r == t.regions[1].types_of(t.regions[1].outputs), "cond: the branches return different types");
+    return r;
+  }
+
+  static constexpr bool is_zero(const tape& t, int value) {
+    for (const entry& e : t.entries)
+      if (e.prim == &prim::constant && e.results[0] == value) return e.attrs.number == 0;
+    return false;
+  }
+  static constexpr int unless_zero(const vec<tape>& branches, int k, const vec<int>& results) {
+    bool zero = true;
+    for (const tape& branch : branches) zero = zero && is_zero(branch, branch.outputs[k]);
+    return zero ? zero_tangent : results[k];
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    vec<bool> moving;
+    vec<int> operands = s.operands;
+    for (int i = 1; i < tangents.size(); ++i) {
+      moving.push_back(tangents[i] != zero_tangent);
+      if (moving.back()) operands.push_back(tangents[i]);
+    }
+    vec<tape> branches;
+    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.jvp(branch, moving));
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
+    vec<int> r;
+    int next = s.results.size();
+    for (int i = 0; i < s.results.size(); ++i)
+      r.push_back(is_floating(s.b.type(s.results[i]).type) ? unless_zero(branches, next++, all) : zero_tangent);
+    for (int i = 0; i < s.results.size(); ++i) r.push_back(all[i]);
+    return r;
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<bool> given, region_wanted;
+    vec<int> operands = s.operands;
+    for (int t : ct) {
+      given.push_back(t != zero_tangent);
+      if (given.back()) operands.push_back(t);
+    }
+    for (int i = 1; i < s.operands.size(); ++i) region_wanted.push_back(wanted[i]);
+    vec<tape> branches;
+    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.vjp(branch, region_wanted, given));
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, branches);
+    vec<int> r{zero_tangent};
+    int next = 0;
+    for (bool w : region_wanted) r.push_back(w ? unless_zero(branches, next++, all) : zero_tangent);
+    return r;
+  }
+
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<bool> on;
+    for (int i = 1; i < batched.size(); ++i) on.push_back(batched[i]);
+    vec<tape> branches;
+    for (const tape& branch : s.e.regions) branches.push_back(s.drivers.batch(branch, on, n));
+    if (!batched[0]) return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
+    vec<int> inputs;
+    for (int i = 1; i < s.operands.size(); ++i) inputs.push_back(s.operands[i]);
+    const vec<int> x = inline_tape(s.b, branches[0], inputs), y = inline_tape(s.b, branches[1], inputs);
+    vec<int> r;
+    for (int i = 0; i < x.size(); ++i) r.push_back(emit::choose(s.b, s.operands[0], x[i], y[i]));
+    return r;
+  }
+  static constexpr vec<int> unfold(builder& b, const vec<int>& operands, const vec<tape>& regions) {
+    double condition = 0;
+    if (!emit::is_constant(b, operands[0], condition)) return {};
+    vec<int> inputs;
+    for (int i = 1; i < operands.size(); ++i) inputs.push_back(operands[i]);
+    return inline_tape(b, regions[condition != 0 ? 0 : 1], inputs);
+  }
+  static constexpr void prune(entry& e, const vec<bool>& wanted) {
+    vec<bool> keep(e.operands.size() - 1, false), used;
+    for (const tape& branch : e.regions) {
+      pruned_region(branch, wanted, keep, used);
+      keep = used;
+    }
+    for (tape& branch : e.regions) branch = pruned_region(branch, wanted, keep, used);
+    vec<bool> operands{true};
+    operands.append(keep);
+    e.operands = filtered(e.operands, operands);
+    e.results = filtered(e.results, wanted);
+  }
+  static void evaluate(evaluation& v) {
+    std::vector<tensor> inputs;
+    for (std::size_t i = 1; i < v.in.size(); ++i) inputs.push_back(*v.in[i]);
+    v.out = v.run(v.e.regions[v.in[0]->data<bool>()[0] ? 0 : 1], std::move(inputs));
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive cond{.name = "cond",
+                                .type = rules::cond::type,
+                                .jvp = rules::cond::jvp,
+                                .vjp = rules::cond::vjp,
+                                .batch = rules::cond::batch,
+                                .unfold = rules::cond::unfold,
+                                .prune = rules::cond::prune,
+                                .evaluate = rules::cond::evaluate};
+}
+
+namespace emit {
+constexpr int choose(builder& b, int condition, int x, int y) {
+  const abstract_value t = b.type(x);
+  if (t.depth > 0)
+    return map(b, t.placements[0], {broadcast(b, condition, t.placements[0]), x, y},
+               [](builder& r, const vec<int>& in) { return vec<int>{choose(r, in[0], in[1], in[2])}; })[0];
+  shape column = make_shape(t.shape[0]);
+  while (column.rank < t.shape.rank) column.push_back(1);
+  return where(b, broadcast_to(b, reshape(b, condition, column), t.shape), x, y);
+}
+}
+
+namespace detail {
+
+template <class C>
+concept Condition = ScalarArray<C> && std::is_same_v<typename std::remove_cvref_t<C>::value_type, bool>;
+
+template <class C, class F, class G, class... X>
+constexpr auto cond_misuse() {
+  if constexpr (!Condition<C>) {
+    return error::condition_is_not_one_bool{};
+  } else if constexpr (!(Structured<X> && ...)) {
+    return error::not_a_value_of_drx{};
+  } else {
+    using R = call_result_t<F, traced_t<X>...>;
+    using S = call_result_t<G, traced_t<X>...>;
+    if constexpr (!TracedResult<R>) {
+      return result_misuse<R>();
+    } else if constexpr (!TracedResult<S>) {
+      return result_misuse<S>();
+    } else if constexpr (error::AnyReported<R, S> || std::is_same_v<canonical_t<R>, canonical_t<S>>) {
+      return no_misuse{};
+    } else {
+      return error::branches_return_different_types<canonical_t<R>, canonical_t<S>>{};
+    }
+  }
+}
+template <class C, class F, class G, class... X>
+concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), no_misuse>;
+
+}
+
+template <class C, class F, class G, class... X>
+  requires(!error::AnyReported<C, X...> && detail::Branches<C, F, G, X...>)
+constexpr auto cond(const C& condition, const F& then, const G& otherwise, const X&... x) {
+  using R = detail::call_result_t<F, traced_t<X>...>;
+  if constexpr (error::AnyReported<R, detail::call_result_t<G, traced_t<X>...>>) {
+    return error::reported{};
+  } else {
+    builder* b = detail::meeting_builder(condition, x...);
+    const detail::regions_of_one_entry branches{detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
+                                                detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
+    b = detail::with_captures(b, branches.captures);
+    vec<int> operands = detail::leaves_on(*b, condition);
+    operands.append(branches.operands(*b, x...));
+    return detail::bound<R>(*b, b->add(prim::cond, operands, {}, branches.bodies));
+  }
+}
+template <class C, class F, class G, class... X, class Why = decltype(detail::cond_misuse<C, F, G, X...>())>
+  requires(!error::AnyReported<C, X...> && !detail::Branches<C, F, G, X...>)
+Why cond(const C&, const F&, const G&, const X&...) = delete;  // drx: cond(condition, then, otherwise, x...): the condition is a drx::array<bool>, not placed; then(x...) and otherwise(x...) return the same type
+
+namespace detail {
+template <class I, class F, class... G>
+constexpr auto switch_misuse() {
+  if constexpr (!(ScalarArray<I> && IntegerArray<I>)) {
+    return error::needs_integer_values{};
+  } else if constexpr (sizeof...(G) == 0) {
+    using R = call_result_t<F>;
+    return result_misuse<R>();
+  } else {
+    using first = std::tuple_element_t<0, std::tuple<G...>>;
+    if constexpr (!Branches<array<bool>, F, first>) {
+      return cond_misuse<array<bool>, F, first>();
+    } else {
+      return switch_misuse<I, G...>();
+    }
+  }
+}
+template <class I, class... F>
+concept Cases = std::is_same_v<decltype(switch_misuse<I, F...>()), no_misuse>;
+
+template <class I, class F, class... G>
+constexpr auto chosen_case(const I& i, const F& f, const G&... g) {
+  if constexpr (sizeof...(G) == 0) {
+    return f();
+  } else {
+    return drx::cond(i <= 0, f, [&] { return chosen_case(i - 1, g...); });
+  }
+}
+}
+
+template <class I, class F, class... G>
+  requires(!error::Reported<I> && detail::Cases<I, F, G...>)
+constexpr auto switch_case(const I& i, const F& f, const G&... g) {
+  return detail::chosen_case(i, f, g...);
+}
+template <class I, class F, class... G, class Why = decltype(detail::switch_misuse<I, F, G...>())>
+  requires(!error::Reported<I> && !detail::Cases<I, F, G...>)
+Why switch_case(const I&, const F&, const G&...) = delete;  // drx: switch_case(i, f...): i is a drx::array<int>, not placed; the functions take nothing and return the same type
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct pad {
+  struct view {
+    int_list lows, highs, interiors;
+    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
+    [[nodiscard]] constexpr int rank() const { return lows.size(); }
+    [[nodiscard]] constexpr std::int64_t low(int axis) const { return lows[axis]; }
+    [[nodiscard]] constexpr std::int64_t high(int axis) const { return highs[axis]; }
+    [[nodiscard]] constexpr std::int64_t interior(int axis) const { return interiors[axis]; }
+    [[nodiscard]] constexpr bool pads(int axis) const { return low(axis) != 0 || high(axis) != 0 || interior(axis) != 0; }
+
+   private:
+    constexpr view(int_list a, int rank) : lows(a.part(0, rank)), highs(a.part(rank, rank)), interiors(a.part(2 * rank, rank)) {}
+  };
+  static constexpr std::int64_t covered(std::int64_t n, std::int64_t interior) {
+    return n == 0 ? 0 : n + (n - 1) * interior;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape from = t.operands[0].shape;
+    typing::require(t.attrs.ints.size() == 3 * from.rank, "pad: not a padding for each axis");
+    shape to;
+    const view zeros(t.attrs);
+    for (int i = 0; i < from.rank; ++i) {
+      const auto low = zeros.low(i), high = zeros.high(i), interior = zeros.interior(i);
+      typing::require(low >= 0 && high >= 0 && interior >= 0, "pad: negative");
+      to.push_back(low + covered(from[i], interior) + high);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(s.operands[0]);
+    vec<std::int64_t> start, stop, stride;
+    for (int i = 0; i < from.rank; ++i) {
+      const auto low = view(s.e).low(i), interior = view(s.e).interior(i);
+      start.push_back(low);
+      stop.push_back(low + covered(from[i], interior));
+      stride.push_back(interior + 1);
+    }
+    return {emit::slice(s.b, ct[0], start, stop, stride)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    const view zeros(s.e);
+    vec<std::int64_t> low{0}, high{0}, interior{0};
+    low.append(zeros.lows);
+    high.append(zeros.highs);
+    interior.append(zeros.interiors);
+    return {emit::pad(s.b, s.operands[0], low, high, interior)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[0]) return o[0];
+    double x = 0;
+    return emit::is_constant(b, o[0], x) && x == 0 ? emit::constant(b, to, 0) : -1;
+  }
+  static std::string print(const attributes& a) {
+    const view zeros(a);
+    std::string text;
+    for (int i = 0; i < zeros.rank(); ++i) {
+      text += (i ? ", " : "") + std::to_string(zeros.low(i)) + "+" + std::to_string(zeros.high(i));
+      if (zeros.interior(i) != 0) text += " every " + std::to_string(zeros.interior(i) + 1);
+    }
+    return text;
+  }
+  static void evaluate(evaluation& v) {
+    const shape to = v.out[0].type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(v.in[0]->type.shape, [&](const std::int64_t* at) {
+      std::int64_t target[shape::max_rank] = {};
+      for (int k = 0; k < to.rank; ++k) target[k] = view(v.e).low(k) + at[k] * (view(v.e).interior(k) + 1);
+      std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
+                  &v.in[0]->bytes[width * i++], width);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive pad{.name = "pad",
+                               .type = rules::pad::type,
+                               .jvp = rules::broadcast_to::jvp,
+                               .vjp = rules::pad::vjp,
+                               .batch = rules::pad::batch,
+                               .simplify = rules::pad::simplify,
+                               .print = rules::pad::print,
+                               .evaluate = rules::pad::evaluate};
+}
+namespace emit {
+constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
+                  const vec<std::int64_t>& interior) {
+  attributes a;
+  a.ints = low;
+  a.ints.append(high);
+  a.ints.append(interior);
+  return b.add1(prim::pad, {x}, a);
+}
+}
+
+template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0>
+struct padding {
+  static_assert(Low >= 0 && High >= 0 && Interior >= 0, "drx::padding: negative; drx::slice takes away");
+  static constexpr std::int64_t low = Low, high = High, interior = Interior;
+};
+
+namespace detail {
+template <class P>
+inline constexpr bool is_padding = false;
+template <std::int64_t Low, std::int64_t High, std::int64_t Interior>
+inline constexpr bool is_padding<padding<Low, High, Interior>> = true;
+
+template <class A, class... P>
+struct padded {
+  static constexpr vec<std::int64_t> list(std::int64_t (*of)(int)) {
+    vec<std::int64_t> v;
+    for (int i = 0; i < A::rank; ++i) v.push_back(of(i));
+    return v;
+  }
+  static constexpr int given = static_cast<int>(sizeof...(P));
+  static constexpr std::int64_t nth(int i, std::initializer_list<std::int64_t> of) { return i < given ? of.begin()[i] : 0; }
+  static constexpr std::int64_t low(int i) { return nth(i, {P::low...}); }
+  static constexpr std::int64_t high(int i) { return nth(i, {P::high...}); }
+  static constexpr std::int64_t interior(int i) { return nth(i, {P::interior...}); }
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; i < A::rank; ++i)
+      s.push_back(low(i) + prim::rules::pad::covered(A::shape[i], interior(i)) + high(i));
+    return s;
+  }();
+};
+template <class A, int N>
+struct has_axes : std::false_type {};
+template <Array A, int N>
+struct has_axes<A, N> : std::bool_constant<(N <= A::rank)> {};
+}
+
+template <class... Paddings, class A>
+  requires(sizeof...(Paddings) > 0 && (detail::is_padding<Paddings> && ...) &&
+           detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
+constexpr auto pad(const A& x) {
+  using S = detail::padded<A, Paddings...>;
+  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
+    return emit::pad(b, id, S::list(S::low), S::list(S::high), S::list(S::interior));
+  });
+}
+template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A>
+  requires(detail::has_axes<A, 1>::value)
+constexpr auto pad(const A& x) {
+  return drx::pad<padding<Low, High, Interior>>(x);
+}
+template <class... Paddings, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
+  requires(sizeof...(Paddings) > 0 && (detail::is_padding<Paddings> && ...) && (Array<A> || Placed<A>) &&
+           !detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
+Why pad(const A&) = delete;  // drx: at most as many paddings as the array has axes; of a placed value in a map
+template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
+  requires((Array<A> || Placed<A>) && !detail::has_axes<A, 1>::value)
+Why pad(const A&) = delete;  // drx: of an array of at least one axis; of a placed value in a map
+
+}
+
+namespace drx {
+
+template <std::int64_t... N>
+struct window {
+  static_assert(((N >= 1) && ...), "drx::window: the extents must be positive");
+};
+template <std::int64_t... N>
+struct strides {
+  static_assert(((N >= 1) && ...), "drx::strides: must be positive");
+};
+template <std::int64_t... N>
+struct dilations {
+  static_assert(((N >= 1) && ...), "drx::dilations: must be positive");
+};
+template <std::int64_t... N>
+struct input_dilations {
+  static_assert(((N >= 1) && ...), "drx::input_dilations: must be positive");
+};
+struct same {};
+
+namespace detail {
+template <template <std::int64_t...> class Option>
+struct window_values {
+  int given = 0;
+  std::int64_t values[shape::max_rank] = {1, 1, 1, 1, 1, 1, 1, 1};
+  template <class O>
+  constexpr void read(O) {}
+  template <std::int64_t... N>
+  constexpr void read(Option<N...>) {
+    given = static_cast<int>(sizeof...(N));
+    int i = 0;
+    ((values[i++] = N), ...);
+  }
+};
+template <class O>
+inline constexpr bool is_window_option = is_padding<O> || std::is_same_v<O, same>;
+template <std::int64_t... N>
+inline constexpr bool is_window_option<window<N...>> = true;
+template <std::int64_t... N>
+inline constexpr bool is_window_option<strides<N...>> = true;
+template <std::int64_t... N>
+inline constexpr bool is_window_option<dilations<N...>> = true;
+template <std::int64_t... N>
+inline constexpr bool is_window_option<input_dilations<N...>> = true;
+
+template <int D, class... O>
+struct windows {
+  template <template <std::int64_t...> class Option>
+  static constexpr window_values<Option> option() {
+    window_values<Option> v;
+    (v.read(O{}), ...);
+    return v;
+  }
+  static constexpr auto stride = option<strides>();
+  static constexpr auto kernel_dilation = option<dilations>();
+  static constexpr auto input_dilation = option<input_dilations>();
+  static constexpr bool is_same = (std::is_same_v<O, same> || ...);
+  static constexpr int paddings = (0 + ... + (is_padding<O> ? 1 : 0));
+  static constexpr auto given_padding = [] {
+    struct {
+      std::int64_t low[sizeof...(O) + D + 1] = {}, high[sizeof...(O) + D + 1] = {};
+      bool spread = false;
+    } p;
+    [[maybe_unused]] int i = 0;
+    [[maybe_unused]] const auto read = [&]<class X>(X) {
+      if constexpr (is_padding<X>) {
+        p.low[i] = X::low;
+        p.high[i++] = X::high;
+        p.spread = p.spread || X::interior != 0;
+      }
+    };
+    (read(O{}), ...);
+    return p;
+  }();
+  static constexpr bool complete = [] {
+    const int given[] = {stride.given, kernel_dilation.given, input_dilation.given, paddings};
+    for (int n : given)
+      if (n != 0 && n != D) return false;
+    return !(is_same && paddings != 0) && !given_padding.spread;
+  }();
+  static constexpr std::int64_t covered(std::int64_t n, std::int64_t dilation) { return n == 0 ? 0 : (n - 1) * dilation + 1; }
+  static constexpr std::int64_t total_same(int i, std::int64_t size, std::int64_t reach) {
+    const std::int64_t s = stride.values[i], in = covered(size, input_dilation.values[i]), out = (in + s - 1) / s;
+    const std::int64_t n = (out - 1) * s + covered(reach, kernel_dilation.values[i]) - in;
+    return n > 0 ? n : 0;
+  }
+  static constexpr std::int64_t low(int i, std::int64_t size, std::int64_t reach) {
+    return is_same ? total_same(i, size, reach) / 2 : given_padding.low[i];
+  }
+  static constexpr std::int64_t high(int i, std::int64_t size, std::int64_t reach) {
+    return is_same ? total_same(i, size, reach) - low(i, size, reach) : given_padding.high[i];
+  }
+  static constexpr std::int64_t count(int i, std::int64_t size, std::int64_t reach) {
+    const std::int64_t room = covered(size, input_dilation.values[i]) + low(i, size, reach) + high(i, size, reach) -
+                              covered(reach, kernel_dilation.values[i]);
+    return room < 0 ? -1 : room / stride.values[i] + 1;
+  }
+};
+}
+}
+
+namespace drx {
+namespace prim::rules {
+enum class convolution_role { y, x, w };
+
+struct convolution {
+  using role = convolution_role;
+  struct view {
+    int axes;
+    role result;
+    constexpr explicit view(int_list a) : axes(a.number(0)), result(static_cast<role>(a[1])), ints(a) {}
+    constexpr std::int64_t stride(int i) const { return ints[2 + i]; }
+    constexpr std::int64_t low(int i) const { return ints[2 + axes + i]; }
+    constexpr std::int64_t input_dilation(int i) const { return ints[2 + 2 * axes + i]; }
+    constexpr std::int64_t kernel_dilation(int i) const { return ints[2 + 3 * axes + i]; }
+    constexpr std::int64_t extent(int i) const { return ints[2 + 4 * axes + i]; }
+   private:
+    int_list ints;
+  };
+  static constexpr attributes turned(const attributes& a, role result, const shape& s) {
+    const int axes = view(a).axes, leading = s.rank - axes - 2 + (result != role::w);
+    attributes r = a;
+    r.ints[1] = static_cast<std::int64_t>(result);
+    for (int i = 0; i < axes; ++i) r.ints[2 + 4 * axes + i] = s[leading + i];
+    return r;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const view c(t.attrs);
+    const shape p = t.operands[0].shape, q = t.operands[1].shape;
+    const int batch = p.rank - c.axes - 2, r = p.rank;
+    typing::require(batch >= 0 && q.rank == r, "convolution: ranks");
+    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "convolution: types");
+    for (int i = 0; i < batch; ++i) typing::require(p[i] == q[i], "convolution: batch extents");
+    for (int i = 0; i < c.axes; ++i)
+      typing::require(c.stride(i) >= 1 && c.input_dilation(i) >= 1 && c.kernel_dilation(i) >= 1 && c.extent(i) >= 0, "convolution: windows");
+    shape s = p;
+    if (c.result == role::w) {
+      typing::require(p[batch] == q[batch], "convolution: numbers of examples");
+      for (int i = 0; i < c.axes; ++i) s[batch + i] = c.extent(i);
+      s[r - 2] = p[r - 1];
+      s[r - 1] = q[r - 1];
+    } else {
+      const bool forward = c.result == role::y;
+      typing::require(p[r - 1] == q[forward ? r - 2 : r - 1], "convolution: channels");
+      for (int i = 0; i < c.axes; ++i) s[batch + 1 + i] = c.extent(i);
+      s[r - 1] = q[forward ? r - 1 : r - 2];
+    }
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    int r = zero_tangent;
+    if (t[0] != zero_tangent) r = s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs);
+    if (t[1] != zero_tangent) r = emit::accumulate(s.b, r, s.b.add1(*s.e.prim, {s.operands[0], t[1]}, s.e.attrs));
+    return {r};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(2, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const role result = view(s.e).result, first = result == role::x ? role::y : role::x, second = result == role::w ? role::y : role::w;
+    int value[3] = {};
+    value[static_cast<int>(result)] = ct[0];
+    value[static_cast<int>(first)] = s.operands[0];
+    value[static_cast<int>(second)] = s.operands[1];
+    const int x = value[static_cast<int>(role::x)], w = value[static_cast<int>(role::w)], y = value[static_cast<int>(role::y)];
+    for (int i = 0; i < 2; ++i) {
+      if (!wanted[i]) continue;
+      const role of_operand = i == 0 ? first : second;
+      const int p = of_operand == role::x ? y : x, q = of_operand == role::w ? y : w;
+      r[i] = s.b.add1(*s.e.prim, {p, q}, turned(s.e.attrs, of_operand, s.b.shape(s.operands[i])));
+    }
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const view c(s.e);
+    const shape from = s.b.shape(s.operands[0]);
+    if (c.result != role::w && batched[0] && !batched[1] && from.rank == c.axes + 3) {
+      shape tall = without_axis(from, 0);
+      tall[0] *= n;
+      const int all = s.b.add1(*s.e.prim, {emit::reshape(s.b, s.operands[0], tall), s.operands[1]}, s.e.attrs);
+      shape to = s.b.shape(all);
+      to[0] = from[1];
+      return {emit::reshape(s.b, all, with_front(to, n))};
+    }
+    vec<int> operands = s.operands;
+    for (int i = 0; i < 2; ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    for (int operand : o) {
+      double x = 1;
+      if (!emit::is_constant(b, operand, x) || x != 0) continue;
+      const vec<abstract_value> types{b.type(o[0]), b.type(o[1])};
+      return emit::constant(b, type({types, a, {}})[0], 0);
+    }
+    return -1;
+  }
+  static std::string print(const attributes& a) {
+    const view c(a);
+    std::string text = c.result == role::y ? "y" : c.result == role::x ? "x" : "w";
+    for (int i = 0; i < c.axes; ++i) {
+      text += (i ? ", " : " ") + std::to_string(c.extent(i)) + " every " + std::to_string(c.stride(i)) + " from " + std::to_string(-c.low(i));
+      if (c.input_dilation(i) != 1 || c.kernel_dilation(i) != 1)
+        text += " dilated " + std::to_string(c.input_dilation(i)) + "," + std::to_string(c.kernel_dilation(i));
+    }
+    return text;
+  }
+  static void evaluate(evaluation& v) {
+    const view c(v.e);
+    const abstract_value &p = v.in[0]->type, &q = v.in[1]->type, &result = v.out[0].type;
+    const shape xs = (c.result == role::x ? result : p).shape, ws = (c.result == role::w ? result : q).shape;
+    const shape ys = (c.result == role::y ? result : c.result == role::x ? p : q).shape;
+    const int batch = xs.rank - c.axes - 2;
+    std::int64_t batches = 1;
+    for (int i = 0; i < batch; ++i) batches *= xs[i];
+    shape inputs, outputs, taps;
+    for (int i = 0; i < c.axes; ++i) {
+      inputs.push_back(xs[batch + 1 + i]);
+      outputs.push_back(ys[batch + 1 + i]);
+      taps.push_back(ws[batch + i]);
+    }
+    const auto examples = xs[batch], ci = xs.last(), co = ys.last();
+    visit_dtype(result.type, [&]<class T>(T) {
+      const T *p_data = v.in[0]->data<T>(), *q_data = v.in[1]->data<T>();
+      T* to = v.out[0].data<T>();
+      for (std::int64_t n = 0; n < batches * examples; ++n)
+        for_each_index(outputs, [&](const std::int64_t* o) {
+          for_each_index(taps, [&](const std::int64_t* k) {
+            std::int64_t at[shape::max_rank] = {};
+            for (int i = 0; i < c.axes; ++i) {
+              const auto place = o[i] * c.stride(i) + k[i] * c.kernel_dilation(i) - c.low(i);
+              if (place < 0 || place % c.input_dilation(i) != 0 || place / c.input_dilation(i) >= inputs[i]) return;
+              at[i] = place / c.input_dilation(i);
+            }
+            const auto x = (n * inputs.size() + flat_index(inputs, at)) * ci, y = (n * outputs.size() + flat_index(outputs, o)) * co;
+            const auto w = (n / examples * taps.size() + flat_index(taps, k)) * ci * co;
+            for (std::int64_t i = 0; i < ci; ++i)
+              for (std::int64_t j = 0; j < co; ++j) {
+                const auto first = c.result == role::x ? y + j : x + i, second = c.result == role::w ? y + j : w + i * co + j;
+                T& sum = to[c.result == role::y ? y + j : c.result == role::x ? x + i : w + i * co + j];
+                sum = static_cast<T>(sum + p_data[first] * q_data[second]);
+              }
+          });
+        });
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive convolution{.name = "convolution",
+                                       .type = rules::convolution::type,
+                                       .jvp = rules::convolution::jvp,
+                                       .vjp = rules::convolution::vjp,
+                                       .batch = rules::convolution::batch,
+                                       .simplify = rules::convolution::simplify,
+                                       .print = rules::convolution::print,
+                                       .evaluate = rules::convolution::evaluate};
+}
+namespace emit {
+constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints) {
+  attributes a;
+  a.ints = ints;
+  return b.add1(prim::convolution, {x, w}, a);
+}
+}
+
+namespace detail {
+template <int D, class A, class W, class... O>
+struct convolved {
+  using moves = windows<D, O...>;
+  static constexpr auto misuse() {
+    if constexpr (Placed<A> || Placed<W>) {
+      return error::array_operation_on_a_placed_value{};
+    } else if constexpr (!Array<A> || !Array<W>) {
+      return error::not_a_value_of_drx{};
+    } else if constexpr (!std::is_same_v<typename A::value_type, typename W::value_type>) {
+      return error::element_types_differ{};
+    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+      return error::needs_numbers{};
+    } else if constexpr (A::rank < D + 1 || W::rank != D + 2) {
+      return error::wrong_rank{};
+    } else if constexpr (!moves::complete) {
+      return error::options_do_not_fit_the_spatial_axes{};
+    } else if constexpr (A::shape[A::rank - 1] != W::shape[D]) {
+      return error::inner_extents_differ{};
+    } else if constexpr (!fits()) {
+      return error::window_exceeds_the_padded_input{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
+  static constexpr bool fits() {
+    for (int i = 0; i < D; ++i)
+      if (W::shape[i] < 1 || moves::count(i, size(i), W::shape[i]) < 0) return false;
+    return true;
+  }
+  static constexpr shape value_of() {
+    shape s = A::shape;
+    for (int i = 0; i < D; ++i) s[s.rank - 1 - D + i] = moves::count(i, size(i), W::shape[i]);
+    s[s.rank - 1] = W::shape[D + 1];
+    return s;
+  }
+  static constexpr shape value = [] {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
+      return value_of();
+    } else {
+      return shape{};
+    }
+  }();
+  static constexpr shape examples() {
+    shape s = make_shape(1);
+    for (int i = 0; i < A::rank; ++i) {
+      if (i < A::rank - 1 - D) s[0] *= A::shape[i];
+      else s.push_back(A::shape[i]);
+    }
+    return s;
+  }
+  static constexpr vec<std::int64_t> ints() {
+    vec<std::int64_t> v{D, 0};
+    for (int i = 0; i < D; ++i) v.push_back(moves::stride.values[i]);
+    for (int i = 0; i < D; ++i) v.push_back(moves::low(i, size(i), W::shape[i]));
+    for (int i = 0; i < D; ++i) v.push_back(moves::input_dilation.values[i]);
+    for (int i = 0; i < D; ++i) v.push_back(moves::kernel_dilation.values[i]);
+    for (int i = 0; i < D; ++i) v.push_back(moves::count(i, size(i), W::shape[i]));
+    return v;
+  }
+};
+template <int D, class A, class W, class... O>
+concept Convolvable = std::is_same_v<decltype(convolved<D, A, W, O...>::misuse()), no_misuse>;
+template <int D, class A, class W, class... O>
+concept NotConvolvable = (Array<A> || Placed<A>)&&(Array<W> || Placed<W>)&&!Convolvable<D, A, W, O...>;
+
+template <int D, class... O, class A, class W>
+constexpr auto convolve(const A& x, const W& w) {
+  using C = convolved<D, A, W, O...>;
+  using T = typename A::value_type;
+  builder& b = tape_of(ref_of(x), ref_of(w));
+  const int p = emit::reshape(b, emit::resolve(b, ref_of(x), {dtype_of<T>, A::shape}), C::examples());
+  const int q = emit::resolve(b, ref_of(w), {dtype_of<T>, W::shape});
+  using R = array_of<T, C>;
+  return R(at(b, emit::reshape(b, emit::convolution(b, p, q, C::ints()), R::shape)));
+}
+}
+
+template <class... Options, class A, class W>
+  requires((detail::is_window_option<Options> && ...) && detail::Convolvable<1, A, W, Options...>)
+constexpr auto conv1d(const A& x, const W& w) {
+  return detail::convolve<1, Options...>(x, w);
+}
+template <class... Options, class A, class W>
+  requires((detail::is_window_option<Options> && ...) && detail::Convolvable<2, A, W, Options...>)
+constexpr auto conv2d(const A& x, const W& w) {
+  return detail::convolve<2, Options...>(x, w);
+}
+template <class... Options, class A, class W, class Why = decltype(detail::convolved<1, A, W, Options...>::misuse())>
+  requires((detail::is_window_option<Options> && ...) && detail::NotConvolvable<1, A, W, Options...>)
+Why conv1d(const A&, const W&) = delete;  // drx: x {..., length, channels}, w {taps, channels, outputs} of one element type, no longer than the padded input; one number per option; of placed values in a map
+template <class... Options, class A, class W, class Why = decltype(detail::convolved<2, A, W, Options...>::misuse())>
+  requires((detail::is_window_option<Options> && ...) && detail::NotConvolvable<2, A, W, Options...>)
+Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channels}, w {rows, columns, channels, outputs} of one element type, no larger than the padded input; two numbers per option; of placed values in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct along_axis {
+  struct view {
+    int axis;
+    bool backwards;
+    constexpr view(int along, bool from_last) : axis(along), backwards(from_last) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, backwards};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const auto& x = t.operands[0];
+    for (const auto& other : t.operands) typing::require(other == x, "cumulative: the operands differ");
+    typing::require(view(t.attrs).axis >= 0 && view(t.attrs).axis < x.shape.rank, "cumulative: no such axis");
+    typing::require(x.type != dtype::boolean, "cumulative: of bool");
+    return {x};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    view a(s.e);
+    ++a.axis;
+    return {s.b.add1(*s.e.prim, operands, a.make())};
+  }
+  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) { return b.shape(o[0])[view(a).axis] <= 1; }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : ""); }
+  static constexpr int axis(const rule_site& s) { return view(s.e).axis; }
+  static constexpr bool backwards(const rule_site& s) { return view(s.e).backwards; }
+  static constexpr int previous(builder& b, int x, int axis, bool backwards, double first) {
+    const abstract_value from = b.type(x);
+    const int rank = from.shape.rank;
+    if (from.shape[axis] == 0) return x;
+    vec<std::int64_t> low(rank, 0), high(rank, 0);
+    (backwards ? high : low)[axis] = 1;
+    const int rest = emit::part_of_axis(b, x, axis, high[axis], from.shape[axis] - 1);
+    if (first == 0) return emit::pad(b, rest, low, high, vec<std::int64_t>(rank, 0));
+    shape one = from.shape;
+    one[axis] = 1;
+    const int edge = emit::constant(b, from.with_shape(one), first);
+    if (backwards) return emit::concatenate(b, {rest, edge}, axis);
+    return emit::concatenate(b, {edge, rest}, axis);
+  }
+  template <class F>
+  static void walk(evaluation& v, F f) {
+    const shape s = v.out[0].type.shape;
+    const int axis = view(v.e).axis;
+    const bool backwards = view(v.e).backwards;
+    shape rows = s;
+    rows[axis] = 1;
+    if (s.size() == 0) return;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for_each_index(rows, [&](const std::int64_t* at) {
+        std::int64_t here[shape::max_rank] = {};
+        for (int i = 0; i < s.rank; ++i) here[i] = at[i];
+        const T* before = nullptr;
+        for (std::int64_t k = 0; k < s[axis]; ++k) {
+          here[axis] = backwards ? s[axis] - 1 - k : k;
+          T& y = v.out[0].data<T>()[flat_index(s, here)];
+          y = static_cast<T>(f(before, flat_index(s, here)));
+          before = &y;
+        }
+      });
+    });
+  }
+};
+struct cumsum : along_axis {
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::cumsum(s.b, ct[0], axis(s), !backwards(s))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
+  static void evaluate(evaluation& v) {
+    walk(v, [&]<class T>(const T* before, std::int64_t i) { return before ? *before + v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i]; });
+  }
+};
+struct recurrence : along_axis {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    int moved = t[1];
+    if (t[0] != zero_tangent) moved = emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
+    return {moved == zero_tangent ? zero_tangent : emit::recurrence(s.b, s.operands[0], moved, axis(s), backwards(s))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
+    const int next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
+    vec<int> r{zero_tangent, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s))};
+    if (wanted[0]) r[0] = emit::times(s.b, r[1], previous(s.b, s.results[0], axis(s), backwards(s), 0));
+    return r;
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    return single(b, o, a) || (emit::is_constant(b, o[1], x) && x == 0) ? o[1] : -1;
+  }
+  static void evaluate(evaluation& v) {
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      const T* b = v.in[1]->data<T>();
+      return before ? v.in[0]->data<T>()[i] * *before + b[i] : b[i];
+    });
+  }
+};
+struct cumprod : along_axis {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1);
+    return {emit::recurrence(s.b, s.operands[0], emit::times(s.b, t[0], before), axis(s), backwards(s))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1), next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
+    return {emit::times(s.b, before, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s)))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
+  static void evaluate(evaluation& v) {
+    walk(v, [&]<class T>(const T* before, std::int64_t i) { return before ? *before * v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i]; });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive cumsum{.name = "cumsum",
+                                  .type = rules::cumsum::type,
+                                  .jvp = rules::broadcast_to::jvp,
+                                  .vjp = rules::cumsum::vjp,
+                                  .batch = rules::cumsum::batch,
+                                  .simplify = rules::cumsum::simplify,
+                                  .print = rules::cumsum::print,
+                                  .evaluate = rules::cumsum::evaluate};
+inline constexpr primitive cumprod{.name = "cumprod",
+                                   .type = rules::cumprod::type,
+                                   .jvp = rules::cumprod::jvp,
+                                   .vjp = rules::cumprod::vjp,
+                                   .batch = rules::cumprod::batch,
+                                   .simplify = rules::cumprod::simplify,
+                                   .print = rules::cumprod::print,
+                                   .evaluate = rules::cumprod::evaluate};
+inline constexpr primitive recurrence{.name = "recurrence",
+                                      .type = rules::recurrence::type,
+                                      .jvp = rules::recurrence::jvp,
+                                      .vjp = rules::recurrence::vjp,
+                                      .batch = rules::recurrence::batch,
+                                      .simplify = rules::recurrence::simplify,
+                                      .print = rules::recurrence::print,
+                                      .evaluate = rules::recurrence::evaluate};
+}
+namespace emit {
+constexpr int cumsum(builder& b, int x, int axis, bool backwards) {
+  return b.add1(prim::cumsum, {x}, prim::rules::along_axis::view(axis, backwards).make());
+}
+constexpr int cumprod(builder& b, int x, int axis, bool backwards) {
+  return b.add1(prim::cumprod, {x}, prim::rules::along_axis::view(axis, backwards).make());
+}
+constexpr int recurrence(builder& b, int factor, int x, int axis, bool backwards) {
+  return b.add1(prim::recurrence, {factor, x}, prim::rules::along_axis::view(axis, backwards).make());
+}
+}
+
+enum class direction : bool { forward, backward };
+
+namespace detail {
+template <class A, int Axis>
+struct axis_of : std::false_type {};
+template <Array A, int Axis>
+struct axis_of<A, Axis> : std::bool_constant<(Axis >= -A::rank && Axis < A::rank)> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+};
+template <class A, int Axis>
+concept HasAxis = axis_of<A, Axis>::value;
+template <class A, int Axis>
+constexpr auto axis_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!NumberArray<A>) {
+    return error::needs_numbers{};
+  } else {
+    return error::axis_out_of_range{};
+  }
+}
+template <class A, int Axis>
+concept Cumulative = NumberArray<A> && HasAxis<A, Axis>;
+}
+
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cumsum(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return emit::cumsum(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
+}
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cumprod(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return emit::cumprod(b, id, normal_axis(Axis, A::rank), To == direction::backward); });
+}
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cumsum(const A&) = delete;  // drx: cumsum<axis>(array of numbers); of a placed value in a map
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
+
+}
+
+namespace drx::math {
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+
+#define DRX_FORWARD(name)          \
+  template <std::floating_point T> \
+  DRX_INLINE T name(T x) {         \
+    return std::name(x);           \
+  }
+DRX_FORWARD(cbrt)
+#undef DRX_FORWARD
+
+#else
+
+template <std::floating_point T>
+DRX_INLINE T cbrt(T x) {
+  using F = detail::format<T>;
+  using U = detail::bits_t<T>;
+  constexpr T lift = T(std::uint64_t{1} << 54), third_of_lift = T(1) / T(std::uint64_t{1} << 18);
+  const T a = detail::magnitude(x);
+  const bool subnormal = a < std::numeric_limits<T>::min();
+  const auto [k, m] = detail::log_split(detail::select(subnormal, a * lift, a));
+  const T rounded = detail::as_rounded(detail::fma(k, T(1) / 3, F::magic)), q = detail::as_rounded(rounded - F::magic);
+  const T step = k - 3 * q, r = m * detail::select(step > 0, T(2), detail::select(step < 0, T(0.5), T(1)));
+  T t = detail::horner(r, T(0.414831462583), T(1.05319060211), T(-0.761281918271),
+                           T(0.386188443529), T(-0.103882287151), T(0.0111665971011));
+  if constexpr (!std::same_as<T, float>) {
+    const T cube = t * t * t;
+    t = t * (cube + 2 * r) / (2 * cube + r);
+  }
+  constexpr int half = sizeof(T) == 4 ? 12 : 28;
+  t = detail::cast<T>(detail::cast<U>(t) & ~((U{1} << half) - 1));
+  const T ratio = r / (t * t);
+  t = t + t * ((ratio - t) / (t + t + ratio));
+  const U exponent = detail::cast<U>(rounded) - detail::cast<U>(F::magic) + F::bias;
+  const T scale = detail::cast<T>(exponent << F::mantissa) * detail::select(subnormal, third_of_lift, T(1));
+  const bool ordinary = (a > 0) & (a < std::numeric_limits<T>::infinity());
+  return detail::with_sign_of(detail::select(ordinary, t * scale, a), x);
+}
+
+#endif
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct sqrt : floating_function, singular_value {
+  static constexpr const char* name = "sqrt";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::sqrt(x); }
+  template <class T>
+  static T reference(T x) { return std::sqrt(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azdiv(b, emit::mul(b, t, emit::constant_like(b, t, 0.5)), s.results[0]);
+  }
+};
+struct rsqrt : floating_function, singular_value {
+  static constexpr const char* name = "rsqrt";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::rsqrt(x); }
+  template <class T>
+  static T reference(T x) { return 1 / std::sqrt(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int half = emit::mul(b, t, emit::constant_like(b, t, -0.5));
+    return emit::azdiv(b, emit::azmul(b, half, s.results[0]), s.operands[0]);
+  }
+};
+struct pow : same_type, on_floating, singular_value {
+  static constexpr const char* name = "pow";
+  static constexpr int arity = 2;
+  template <class T>
+  DRX_FN static T apply(T x, T y) { return math::pow(x, y); }
+  template <class T>
+  static T reference(T x, T y) { return std::pow(x, y); }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    const int x = s.operands[0], y = s.operands[1];
+    const int zero = emit::constant_like(b, t, 0), one = emit::constant_like(b, t, 1);
+    if (i == 0) {
+      double c = 0;
+      if (emit::is_constant(b, y, c))
+        return c == 0 ? zero_tangent : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
+      const int lower = emit::where(b, emit::equal(b, y, zero), one, emit::sub(b, y, one));
+      return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
+    }
+    const int at_zero = emit::equal(b, x, zero);
+    const int slope = emit::azmul(b, emit::log(b, emit::where(b, at_zero, one, x)), s.results[0]);
+    return emit::azmul(b, t, emit::where(b, at_zero, zero, slope));
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    double y = 0;
+    if (!emit::is_constant(b, o[1], y)) return -1;
+    return y == 0 ? emit::constant_like(b, o[0], 1) : y == 1 ? o[0] : y == 2 ? emit::mul(b, o[0], o[0]) : -1;
+  }
+};
+struct cbrt : floating_function {
+  static constexpr const char* name = "cbrt";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::cbrt(x); }
+  template <class T>
+  static T reference(T x) { return std::cbrt(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int third = emit::mul(b, t, emit::constant_like(b, t, 1.0 / 3));
+    return emit::azdiv(b, emit::azdiv(b, third, s.results[0]), s.results[0]);
+  }
+};
+
+}
+
+inline constexpr primitive sqrt = elementwise_primitive<rows::sqrt>();
+inline constexpr primitive rsqrt = elementwise_primitive<rows::rsqrt>();
+inline constexpr primitive pow = elementwise_primitive<rows::pow>();
+inline constexpr primitive cbrt = elementwise_primitive<rows::cbrt>();
+template <> struct row_of<&sqrt> : rows::sqrt {};
+template <> struct row_of<&rsqrt> : rows::rsqrt {};
+template <> struct row_of<&pow> : rows::pow {};
+template <> struct row_of<&cbrt> : rows::cbrt {};
+}
+
+namespace emit {
+constexpr int rsqrt(builder& b, int x) { return b.add1(prim::rsqrt, {x}); }
+constexpr int pow(builder& b, int x, int y) { return b.add1(prim::pow, {x, y}); }
+constexpr int integer_pow(builder& b, int x, std::int64_t n) {
+  const int one = constant_like(b, x, 1);
+  if (n < 0) {
+    if (!is_floating(b.type(x).type)) throw "drx: pow: an integer array to a negative power; cast it to double first";
+    return div(b, one, integer_pow(b, x, -n));
+  }
+  int result = one;
+  for (int power = x; n > 0; n /= 2) {
+    if (n % 2 != 0) result = mul(b, result, power);
+    if (n > 1) power = mul(b, power, power);
+  }
+  return result;
+}
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A sqrt(const A& x) { return detail::elementary(prim::sqrt, x); }
+template <class A> requires FloatingArray<A>
+constexpr A rsqrt(const A& x) { return detail::elementary(prim::rsqrt, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A square(const A& x) { return x * x; }
+template <class A> requires FloatingArray<A>
+constexpr A cbrt(const A& x) { return detail::elementary(prim::cbrt, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why sqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why rsqrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why square(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why cbrt(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+namespace detail {
+template <class X>
+concept IntegerLiteral = Literal<X> && std::is_integral_v<X> && !std::is_same_v<X, bool>;
+template <class A, class B>
+concept Power = FloatingPair<A, B> && !IntegerLiteral<B>;
+template <class A, class B>
+concept IntegerPower = NumberArray<A> && IntegerLiteral<B>;
+template <class A, class B>
+concept NoPower = ArraysExpected<A, B> && !Power<A, B> && !IntegerPower<A, B>;
+}
+
+template <class A, class B>
+  requires detail::Power<A, B>
+constexpr auto pow(const A& x, const B& y) {
+  return detail::binary(prim::pow, x, y);
+}
+template <class A, class B>
+  requires detail::IntegerPower<A, B>
+constexpr A pow(const A& x, const B& n) {
+  return detail::unary<A>(x, [=](builder& b, int id) { return emit::integer_pow(b, id, n); });
+}
+template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
+  requires detail::NoPower<A, B>
+Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+namespace prim::indexing {
+
+DRX_FN constexpr std::int64_t position(std::int64_t i, std::int64_t n, std::int64_t size = 1) {
+  const std::int64_t at = i < 0 ? i + n : i, last = n - size;
+  return at < 0 ? 0 : at > last ? last : at;
+}
+inline std::int64_t integer_at(const tensor& x, const std::int64_t* index) {
+  const auto i = flat_index(x.type.shape, index);
+  return x.type.type == dtype::int32 ? x.data<std::int32_t>()[i] : x.data<std::int64_t>()[i];
+}
+
+constexpr shape common_batch(const shape& a, const shape& b, int batch) {
+  typing::require(batch >= 0 && batch <= a.rank && batch <= b.rank, "indexing: not as many axes as the batch has");
+  shape s;
+  for (int i = 0; i < batch; ++i) {
+    typing::require(a[i] == b[i] || a[i] == 1 || b[i] == 1, "indexing: the batches differ");
+    s.push_back(a[i] == 1 ? b[i] : a[i]);
+  }
+  return s;
+}
+constexpr vec<int> on_batch(const rule_site& s, const vec<bool>& batched) {
+  vec<int> operands = s.operands;
+  for (int i = 0; i < operands.size(); ++i)
+    if (!batched[i]) operands[i] = emit::reshape(s.b, operands[i], with_front(s.b.shape(operands[i]), 1));
+  return operands;
+}
+constexpr int summed_to(builder& b, int x, const shape& to) {
+  const shape from = b.shape(x);
+  vec<std::int64_t> axes;
+  for (int i = 0; i < from.rank; ++i)
+    if (to[i] == 1 && from[i] != 1) axes.push_back(i);
+  return emit::reshape(b, emit::sum(b, x, axes), to);
+}
+inline void own_index(const shape& s, int batch, const std::int64_t* at, std::int64_t* own) {
+  for (int i = 0; i < s.rank; ++i) own[i] = i < batch && s[i] == 1 ? 0 : at[i];
+}
+
+}
+
+namespace detail {
+template <class I>
+concept Position = IntegerLiteral<I> || (ScalarArray<I> && IntegerArray<I>);
+template <class I>
+struct position_element {
+  using type = std::conditional_t<sizeof(I) <= 4, std::int32_t, std::int64_t>;
+};
+template <Array I>
+struct position_element<I> {
+  using type = typename I::value_type;
+};
+template <class... I>
+constexpr int positions_on(builder& b, const I&... i) {
+  constexpr dtype type = dtype_of<std::common_type_t<typename position_element<I>::type...>>;
+  auto one = [&](const auto& x) {
+    if constexpr (IntegerLiteral<std::remove_cvref_t<decltype(x)>>) {
+      return emit::constant(b, {type, make_shape(1)}, static_cast<double>(x));
+    } else {
+      return emit::reshape(b, emit::cast(b, id_on(b, x), type), make_shape(1));
+    }
+  };
+  return emit::concatenate(b, {one(i)...}, 0);
+}
+template <class... X>
+constexpr builder& tape_among(const X&... x) {
+  auto ref = [](const auto& v) {
+    if constexpr (Literal<std::remove_cvref_t<decltype(v)>>) {
+      return traced_ref{};
+    } else {
+      return ref_of(v);
+    }
+  };
+  return tape_of(ref(x)...);
+}
+}
+}
+
+namespace drx {
+namespace prim::rules {
+struct slice {
+  struct view {
+    int_list starts, stops, strides;
+    constexpr explicit view(int_list a) : view(a, a.size() / 3) {}
+    [[nodiscard]] constexpr int rank() const { return starts.size(); }
+    [[nodiscard]] constexpr std::int64_t start(int axis) const { return starts[axis]; }
+    [[nodiscard]] constexpr std::int64_t stop(int axis) const { return stops[axis]; }
+    [[nodiscard]] constexpr std::int64_t stride(int axis) const { return strides[axis]; }
+    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const { return start(axis) == 0 && stop(axis) == n && stride(axis) == 1; }
+
+   private:
+    constexpr view(int_list a, int rank) : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
+  };
+  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops, const vec<std::int64_t>& strides) {
+    attributes a;
+    a.ints = starts;
+    a.ints.append(stops);
+    a.ints.append(strides);
+    return a;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape from = t.operands[0].shape;
+    typing::require(t.attrs.ints.size() == 3 * from.rank, "slice: not a range for each axis");
+    shape to;
+    const view range(t.attrs);
+    for (int i = 0; i < from.rank; ++i) {
+      const auto start = range.start(i), stop = range.stop(i), stride = range.stride(i);
+      typing::require(0 <= start && start <= stop && stop <= from[i] && stride >= 1, "slice: out of range");
+      to.push_back((stop - start + stride - 1) / stride);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
+    vec<std::int64_t> low, high, interior;
+    for (int i = 0; i < from.rank; ++i) {
+      const auto start = view(s.e).start(i), stride = view(s.e).stride(i);
+      const auto covered = to[i] == 0 ? 0 : (to[i] - 1) * stride + 1;
+      low.push_back(start);
+      high.push_back(from[i] - start - covered);
+      interior.push_back(stride - 1);
+    }
+    return {emit::pad(s.b, ct[0], low, high, interior)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
+    const view range(s.e);
+    vec<std::int64_t> start{0}, stop{n}, stride{1};
+    start.append(range.starts);
+    stop.append(range.stops);
+    stride.append(range.strides);
+    return {emit::slice(s.b, s.operands[0], start, stop, stride)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[0]) return o[0];
+    double x = 0;
+    return emit::is_constant(b, o[0], x) ? emit::constant(b, to, x) : -1;
+  }
+  static std::string print(const attributes& a) {
+    const view range(a);
+    std::string text;
+    for (int i = 0; i < range.rank(); ++i) {
+      text += (i ? ", " : "") + std::to_string(range.start(i)) + ":" + std::to_string(range.stop(i));
+      if (range.stride(i) != 1) text += ":" + std::to_string(range.stride(i));
+    }
+    return text;
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    const view range(v.e);
+    std::size_t i = 0;
+    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int k = 0; k < from.rank; ++k) source[k] = range.start(k) + at[k] * range.stride(k);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive slice{.name = "slice",
+                                 .type = rules::slice::type,
+                                 .jvp = rules::broadcast_to::jvp,
+                                 .vjp = rules::slice::vjp,
+                                 .batch = rules::slice::batch,
+                                 .simplify = rules::slice::simplify,
+                                 .print = rules::slice::print,
+                                 .evaluate = rules::slice::evaluate};
+}
+namespace emit {
+constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
+                    const vec<std::int64_t>& stride) {
+  return b.add1(prim::slice, {x}, prim::rules::slice::make(start, stop, stride));
+}
+}
+
+namespace emit {
+constexpr int part_of_axis(builder& b, int x, int axis, std::int64_t first, std::int64_t n) {
+  const shape s = b.shape(x);
+  vec<std::int64_t> start(s.rank, 0), stop;
+  for (int i = 0; i < s.rank; ++i) stop.push_back(s[i]);
+  start[axis] = first;
+  stop[axis] = first + n;
+  return slice(b, x, start, stop, vec<std::int64_t>(s.rank, 1));
+}
+}
+
+template <std::int64_t Start, std::int64_t Stop = std::numeric_limits<std::int64_t>::max(), std::int64_t Stride = 1>
+struct range {
+  static_assert(Stride >= 1, "drx::range: the stride must be positive");
+  static constexpr std::int64_t start(std::int64_t n) { return Start < 0 ? Start + n : Start; }
+  static constexpr std::int64_t stop(std::int64_t n) {
+    return Stop < 0 ? Stop + n : Stop == std::numeric_limits<std::int64_t>::max() ? n : Stop;
+  }
+  static constexpr std::int64_t stride = Stride;
+  static constexpr bool fits(std::int64_t n) { return 0 <= start(n) && start(n) <= stop(n) && stop(n) <= n; }
+};
+using all = range<0>;
+
+namespace detail {
+template <class R>
+inline constexpr bool is_range = false;
+template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride>
+inline constexpr bool is_range<range<Start, Stop, Stride>> = true;
+
+template <class A, class... R>
+struct sliced {
+  static constexpr int given = static_cast<int>(sizeof...(R));
+  static constexpr bool fits = [] {
+    if (given > A::rank) return false;
+    [[maybe_unused]] int axis = 0;
+    return (R::fits(A::shape[axis++]) && ...);
+  }();
+  struct spans {
+    std::int64_t start[static_cast<std::size_t>(A::rank) + 1] = {}, stop[static_cast<std::size_t>(A::rank) + 1] = {},
+                 stride[static_cast<std::size_t>(A::rank) + 1] = {};
+  };
+  static constexpr spans of_axes = [] {
+    spans s;
+    if (!fits) return s;
+    for (int i = 0; i < A::rank; ++i) {
+      s.stop[i] = A::shape[i];
+      s.stride[i] = 1;
+    }
+    [[maybe_unused]] int axis = 0;
+    ((s.start[axis] = R::start(A::shape[axis]), s.stop[axis] = R::stop(A::shape[axis]), s.stride[axis] = R::stride, ++axis),
+     ...);
+    return s;
+  }();
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = 0; fits && i < A::rank; ++i)
+      s.push_back((of_axes.stop[i] - of_axes.start[i] + of_axes.stride[i] - 1) / of_axes.stride[i]);
+    return s;
+  }();
+};
+template <class A, class... R>
+struct sliceable : std::false_type {};
+template <Array A, class... R>
+struct sliceable<A, R...> : std::bool_constant<sliced<A, R...>::fits> {};
+template <class A, class... R>
+concept Sliceable = sliceable<A, R...>::value;
+
+template <class A, class... R>
+constexpr auto slice_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<A>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (static_cast<int>(sizeof...(R)) > A::rank) {
+    return error::wrong_rank{};
+  } else {
+    return error::slice_out_of_range{};
+  }
+}
+
+template <class A, class... R>
+constexpr int sliced_id(builder& b, int id) {
+  using S = sliced<A, R...>;
+  vec<std::int64_t> start, stop, stride;
+  for (int i = 0; i < A::rank; ++i) {
+    start.push_back(S::of_axes.start[i]);
+    stop.push_back(S::of_axes.stop[i]);
+    stride.push_back(S::of_axes.stride[i]);
+  }
+  return emit::slice(b, id, start, stop, stride);
+}
+}
+
+template <class... Ranges, class A>
+  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && detail::Sliceable<A, Ranges...>)
+constexpr auto slice(const A& x) {
+  return detail::unary<array_of<typename A::value_type, detail::sliced<A, Ranges...>>>(
+      x, [](builder& b, int id) { return detail::sliced_id<A, Ranges...>(b, id); });
+}
+template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A>
+  requires detail::Sliceable<A, range<Start, Stop, Stride>>
+constexpr auto slice(const A& x) {
+  return drx::slice<range<Start, Stop, Stride>>(x);
+}
+template <class... Ranges, class A, class Why = decltype(detail::slice_misuse<A, Ranges...>())>
+  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) && !detail::Sliceable<A, Ranges...>)
+Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent, for at most as many axes as the array has; of a placed value in a map
+template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A, class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
+  requires((Array<A> || Placed<A>) && !detail::Sliceable<A, range<Start, Stop, Stride>>)
+Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent of axis 0; of a placed value in a map
+
+namespace detail {
+template <std::int64_t I>
+using just = range<I, I == -1 ? std::numeric_limits<std::int64_t>::max() : I + 1>;
+template <class A, int N>
+struct without_first_axes {
+  static constexpr shape value = [] {
+    shape s;
+    for (int i = N; i < A::rank; ++i) s.push_back(A::shape[i]);
+    return s;
+  }();
+};
+}
+
+template <std::int64_t... I, class A>
+  requires(sizeof...(I) > 0 && detail::Sliceable<A, detail::just<I>...>)
+constexpr auto index(const A& x) {
+  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
+  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
+    return emit::reshape(b, detail::sliced_id<A, detail::just<I>...>(b, id), S::value);
+  });
+}
+template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<A, detail::just<I>...>())>
+  requires(sizeof...(I) > 0 && (Array<A> || Placed<A>) && !detail::Sliceable<A, detail::just<I>...>)
+Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct dynamic_slice {
+  struct view {
+    int batch;
+    int_list sizes;
+    constexpr explicit view(int_list a) : batch(a.number(0)), sizes(a.from(1)) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, starts = t.operands[1].shape;
+    const int_list sizes = view(t.attrs).sizes;
+    const int batch = view(t.attrs).batch, sized = sizes.size();
+    typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
+    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank, "dynamic_slice: not a start for each size");
+    shape to = indexing::common_batch(x, starts, batch);
+    for (int i = batch; i < x.rank; ++i) {
+      const auto size = i < batch + sized ? sizes[i - batch] : x[i];
+      typing::require(0 <= size && size <= x[i], "dynamic_slice: larger than the array");
+      to.push_back(size);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
+    const int batch = view(s.e).batch;
+    const shape from = s.b.shape(s.operands[0]);
+    shape all = s.b.shape(s.results[0]);
+    for (int i = batch; i < from.rank; ++i) all[i] = from[i];
+    const int zeros = emit::constant(s.b, s.b.type(ct[0]).with_shape(all), 0);
+    return {indexing::summed_to(s.b, emit::update_slice(s.b, zeros, ct[0], s.operands[1], batch), from), zero_tangent};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    attributes a = s.e.attrs;
+    ++a.ints[0];
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[0]) return o[0];
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return emit::constant(b, to, x);
+    if (view(a).batch != 0 || !emit::is_constant(b, o[1], x)) return -1;
+    vec<std::int64_t> start, stop;
+    for (int i = 0; i < to.shape.rank; ++i) {
+      const bool sized = i < view(a).sizes.size();
+      start.push_back(sized ? indexing::position(static_cast<std::int64_t>(x), from[0].shape[i], to.shape[i]) : 0);
+      stop.push_back(start[i] + to.shape[i]);
+    }
+    return emit::slice(b, o[0], start, stop, vec<std::int64_t>(to.shape.rank, 1));
+  }
+  static std::string print(const attributes& a) {
+    const view s(a);
+    return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
+  }
+  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part, const std::int64_t* at,
+                       std::int64_t* start) {
+    for (int i = 0; i < from.rank; ++i) start[i] = 0;
+    for (int i = 0; i < sized; ++i) {
+      std::int64_t own[shape::max_rank] = {};
+      indexing::own_index(starts.type.shape, batch, at, own);
+      own[batch] = i;
+      start[batch + i] = indexing::position(indexing::integer_at(starts, own), from[batch + i], part[batch + i]);
+    }
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    const int batch = view(v.e).batch, sized = view(v.e).sizes.size();
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(to, [&](const std::int64_t* at) {
+      std::int64_t start[shape::max_rank], source[shape::max_rank];
+      start_of(*v.in[1], batch, sized, from, to, at, start);
+      indexing::own_index(from, batch, at, source);
+      for (int k = batch; k < from.rank; ++k) source[k] += start[k];
+      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+struct update_slice {
+  struct view {
+    int batch;
+    constexpr explicit view(int_list a) : batch(a.number(0)) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, piece = t.operands[1].shape, starts = t.operands[2].shape;
+    const int batch = view(t.attrs).batch;
+    typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
+    typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
+    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank, "update_slice: ranks");
+    shape to = indexing::common_batch(indexing::common_batch(x, piece, batch), starts, batch);
+    for (int i = batch; i < x.rank; ++i) {
+      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i], "update_slice: the piece does not fit");
+      to.push_back(x[i]);
+    }
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent && t[1] == zero_tangent) return {zero_tangent};
+    vec<int> moved = s.operands;
+    for (int i = 0; i < 2; ++i) moved[i] = emit::instantiate_zeros(s.b, t[i], s.operands[i]);
+    return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(3, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const int batch = view(s.e).batch, starts = s.operands[2];
+    const shape x = s.b.shape(s.operands[0]), piece = s.b.shape(s.operands[1]);
+    if (wanted[0]) {
+      const int none = emit::zeros_like(s.b, s.operands[1]);
+      r[0] = indexing::summed_to(s.b, emit::update_slice(s.b, ct[0], none, starts, batch), x);
+    }
+    if (wanted[1]) {
+      vec<std::int64_t> sizes;
+      for (int i = 0; i < s.b.shape(starts)[batch]; ++i) sizes.push_back(piece[batch + i]);
+      r[1] = indexing::summed_to(s.b, emit::dynamic_slice(s.b, ct[0], starts, sizes, batch), piece);
+    }
+    return r;
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1]), b.type(o[2])};
+    const abstract_value to = type({from, a, {}})[0];
+    if (to == from[1]) return o[1];
+    if (from[1].shape.size() == 0 && to == from[0]) return o[0];
+    double x = 0, piece = 0;
+    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
+  }
+  static std::string print(const attributes& a) { return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : ""; }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
+    const int batch = view(v.e).batch;
+    const int sized = static_cast<int>(v.in[2]->type.shape[batch]);
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    auto copy = [&](const tensor& x, const std::int64_t* source, const std::int64_t* target) {
+      std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))],
+                  &x.bytes[width * static_cast<std::size_t>(flat_index(x.type.shape, source))], width);
+    };
+    std::int64_t source[shape::max_rank], target[shape::max_rank];
+    for_each_index(to, [&](const std::int64_t* at) {
+      indexing::own_index(from, batch, at, source);
+      copy(*v.in[0], source, at);
+    });
+    shape each = piece;
+    for (int i = 0; i < batch; ++i) each[i] = to[i];
+    for_each_index(each, [&](const std::int64_t* at) {
+      dynamic_slice::start_of(*v.in[2], batch, sized, to, piece, at, target);
+      for (int i = 0; i < to.rank; ++i) target[i] += at[i];
+      indexing::own_index(piece, batch, at, source);
+      copy(*v.in[1], source, target);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
+                                         .type = rules::dynamic_slice::type,
+                                         .jvp = rules::dynamic_slice::jvp,
+                                         .vjp = rules::dynamic_slice::vjp,
+                                         .batch = rules::dynamic_slice::batch,
+                                         .simplify = rules::dynamic_slice::simplify,
+                                         .print = rules::dynamic_slice::print,
+                                         .evaluate = rules::dynamic_slice::evaluate};
+inline constexpr primitive update_slice{.name = "update_slice",
+                                        .type = rules::update_slice::type,
+                                        .jvp = rules::update_slice::jvp,
+                                        .vjp = rules::update_slice::vjp,
+                                        .batch = rules::dynamic_slice::batch,
+                                        .simplify = rules::update_slice::simplify,
+                                        .print = rules::update_slice::print,
+                                        .evaluate = rules::update_slice::evaluate};
+}
+namespace emit {
+constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
+  attributes a;
+  a.ints = {batch};
+  a.ints.append(sizes);
+  return b.add1(prim::dynamic_slice, {x, starts}, a);
+}
+constexpr int update_slice(builder& b, int x, int piece, int starts, int batch) {
+  attributes a;
+  a.ints = {batch};
+  return b.add1(prim::update_slice, {x, piece, starts}, a);
+}
+}
+
+namespace detail {
+template <std::int64_t... Sizes>
+struct sizes {};
+
+template <class A, class Sizes, class... I>
+struct dynamic_part : not_arrays<A, I...> {};
+template <Array A, std::int64_t... Size, class... I>
+  requires(!(Placed<I> || ...))
+struct dynamic_part<A, sizes<Size...>, I...> {
+  static constexpr int given = static_cast<int>(sizeof...(Size));
+  static constexpr std::int64_t size(int i) {
+    const std::int64_t list[] = {Size..., 0};
+    return list[i];
+  }
+  static constexpr auto misuse() {
+    if constexpr (!(Position<I> && ...)) {
+      return error::needs_integer_values{};
+    } else if constexpr (given == 0 || given > A::rank || given != static_cast<int>(sizeof...(I))) {
+      return error::wrong_rank{};
+    } else if constexpr (!fits()) {
+      return error::slice_out_of_range{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr bool fits() {
+    for (int i = 0; i < given; ++i)
+      if (size(i) < 0 || size(i) > A::shape[i]) return false;
+    return true;
+  }
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    for (int i = 0; i < given && i < s.rank; ++i) s[i] = size(i);
+    return s;
+  }();
+};
+template <class A, class Sizes, class... I>
+concept DynamicallySliceable = std::is_same_v<decltype(dynamic_part<A, Sizes, I...>::misuse()), no_misuse>;
+
+template <class A, class B, class... I>
+struct replaced_part : not_arrays<A, B, I...> {};
+template <Array A, Array B, class... I>
+  requires(!(Placed<I> || ...))
+struct replaced_part<A, B, I...> {
+  static constexpr int given = static_cast<int>(sizeof...(I));
+  static constexpr auto misuse() {
+    if constexpr (!(Position<I> && ...)) {
+      return error::needs_integer_values{};
+    } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
+      return error::element_types_differ{};
+    } else if constexpr (A::rank != B::rank || given == 0 || given > A::rank) {
+      return error::wrong_rank{};
+    } else if constexpr (!fits()) {
+      return error::slice_out_of_range{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr bool fits() {
+    for (int i = 0; i < A::rank; ++i)
+      if (i < given ? B::shape[i] > A::shape[i] : B::shape[i] != A::shape[i]) return false;
+    return true;
+  }
+};
+template <class A, class B, class... I>
+concept Replaceable = std::is_same_v<decltype(replaced_part<A, B, I...>::misuse()), no_misuse>;
+
+template <class>
+inline constexpr std::int64_t one_for = 1;
+template <class A, class... I>
+concept DynamicallyIndexable = DynamicallySliceable<A, sizes<one_for<I>...>, I...>;
+}
+
+template <std::int64_t... Sizes, class A, class... I>
+  requires(sizeof...(I) > 0 && detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
+constexpr auto dynamic_slice(const A& x, const I&... i) {
+  using R = array_of<typename A::value_type, detail::dynamic_part<A, detail::sizes<Sizes...>, I...>>;
+  builder& b = detail::tape_among(x, i...);
+  return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
+}
+template <std::int64_t... Sizes, class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
+Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes...>(x, i, j): as many ints as sizes, none larger than the axis; of a placed value in a map
+
+template <class A, class B, class... I>
+  requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
+constexpr A update_slice(const A& x, const B& piece, const I&... i) {
+  builder& b = detail::tape_among(x, piece, i...);
+  return A(detail::at(b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
+}
+template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::Replaceable<A, B, I...>)
+Why update_slice(const A&, const B&, const I&...) = delete;  // drx: update_slice(x, piece, i, j): piece of x's rank and element type, no larger than x; of placed values in a map
+
+template <class A, class... I>
+  requires(sizeof...(I) > 0 && detail::DynamicallyIndexable<A, I...>)
+constexpr auto index(const A& x, const I&... i) {
+  using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
+  const auto part = drx::dynamic_slice<detail::one_for<I>...>(x, i...);
+  return detail::unary<array_of<typename A::value_type, S>>(part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+}
+template <class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallyIndexable<A, I...>)
+Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct take {
+  struct view {
+    int axis, batch;
+    constexpr view(int at, int batch_axes) : axis(at), batch(batch_axes) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.number(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, batch};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape x = t.operands[0].shape, indices = t.operands[1].shape;
+    const auto [axis, batch] = view(t.attrs);
+    typing::require(is_integer(t.operands[1].type), "take: the indices are no integers");
+    typing::require(batch <= axis && axis < x.rank, "take: no such axis");
+    typing::require(x.rank - 1 + indices.rank - batch <= shape::max_rank, "take: too many axes");
+    shape to = indexing::common_batch(x, indices, batch);
+    for (int i = batch; i < axis; ++i) to.push_back(x[i]);
+    for (int i = batch; i < indices.rank; ++i) to.push_back(indices[i]);
+    for (int i = axis + 1; i < x.rank; ++i) to.push_back(x[i]);
+    typing::require(x[axis] > 0 || to.size() == 0, "take: from an axis without elements");
+    return {t.operands[0].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
+    const auto [axis, batch] = view(s.e);
+    const shape from = s.b.shape(s.operands[0]);
+    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from), zero_tangent};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    view a(s.e);
+    ++a.axis;
+    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
+    if (!batched[0] && a.batch == 0 && a.axis == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+    ++a.batch;
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[0], x)) return -1;
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    return emit::constant(b, type({from, a, {}})[0], x);
+  }
+  static std::string print(const attributes& a) {
+    const auto [axis, batch] = view(a);
+    return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
+  }
+  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at, std::int64_t* element) {
+    const int any = indices.type.shape.rank - batch;
+    std::int64_t which[shape::max_rank] = {};
+    indexing::own_index(indices.type.shape, batch, at, which);
+    for (int i = 0; i < any; ++i) which[batch + i] = at[axis + i];
+    for (int i = 0; i < axis; ++i) element[i] = at[i];
+    element[axis] = indexing::position(indexing::integer_at(indices, which), n);
+    for (int i = axis + 1; i < rank; ++i) element[i] = at[i - 1 + any];
+  }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape;
+    const int axis = view(v.e).axis, batch = view(v.e).batch;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
+      std::int64_t element[shape::max_rank], source[shape::max_rank];
+      element_of(*v.in[1], axis, batch, from[axis], from.rank, at, element);
+      indexing::own_index(from, batch, element, source);
+      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+    });
+  }
+};
+struct scatter {
+  struct view {
+    int axis, batch;
+    std::int64_t extent;
+    constexpr view(int at, int batch_axes, std::int64_t n) : axis(at), batch(batch_axes), extent(n) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a.number(1), a[2]) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, batch, extent};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape indices = t.operands[0].shape, updates = t.operands[1].shape;
+    const auto [axis, batch, extent] = view(t.attrs);
+    const int any = indices.rank - batch;
+    typing::require(is_integer(t.operands[0].type), "scatter: the indices are no integers");
+    typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
+    typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
+    shape to = indexing::common_batch(indices, updates, batch);
+    for (int i = 0; i < any; ++i) typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
+    for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
+    to.push_back(extent);
+    for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
+    typing::require(extent > 0 || updates.size() == 0, "scatter: into an axis without elements");
+    return {t.operands[1].with_shape(to)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[1] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {s.operands[0], t[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[1]) return {zero_tangent, zero_tangent};
+    const int taken = emit::take(s.b, ct[0], s.operands[0], view(s.e).axis, view(s.e).batch);
+    return {zero_tangent, indexing::summed_to(s.b, taken, s.b.shape(s.operands[1]))};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
+    view a(s.e);
+    ++a.axis;
+    if (!batched[0] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
+    ++a.batch;
+    return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (!emit::is_constant(b, o[1], x) || x != 0) return -1;
+    const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
+    return emit::constant(b, type({from, a, {}})[0], 0);
+  }
+  static void evaluate(evaluation& v) {
+    const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
+    const int axis = view(v.e).axis, batch = view(v.e).batch;
+    shape each = updates;
+    for (int i = 0; i < batch; ++i) each[i] = to[i];
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for_each_index(each, [&](const std::int64_t* at) {
+        std::int64_t element[shape::max_rank], source[shape::max_rank];
+        take::element_of(*v.in[0], axis, batch, to[axis], to.rank, at, element);
+        indexing::own_index(updates, batch, at, source);
+        T& y = v.out[0].data<T>()[flat_index(to, element)];
+        y = static_cast<T>(y + v.in[1]->data<T>()[flat_index(updates, source)]);
+      });
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive take{.name = "take",
+                                .type = rules::take::type,
+                                .jvp = rules::take::jvp,
+                                .vjp = rules::take::vjp,
+                                .batch = rules::take::batch,
+                                .simplify = rules::take::simplify,
+                                .print = rules::take::print,
+                                .evaluate = rules::take::evaluate};
+inline constexpr primitive scatter{.name = "scatter",
+                                   .type = rules::scatter::type,
+                                   .jvp = rules::scatter::jvp,
+                                   .vjp = rules::scatter::vjp,
+                                   .batch = rules::scatter::batch,
+                                   .simplify = rules::scatter::simplify,
+                                   .print = rules::take::print,
+                                   .evaluate = rules::scatter::evaluate};
+}
+namespace emit {
+constexpr int take(builder& b, int x, int indices, int axis, int batch) {
+  return b.add1(prim::take, {x, indices}, prim::rules::take::view(axis, batch).make());
+}
+constexpr int scatter(builder& b, int indices, int updates, int axis, int batch, std::int64_t n) {
+  return b.add1(prim::scatter, {indices, updates}, prim::rules::scatter::view(axis, batch, n).make());
+}
+constexpr int sum_of_scattered(builder& b, int x) {
+  const entry* e = b.definition(x);
+  if (!e) return -1;
+  if (e->prim == &prim::add) {
+    const int left = e->operands[0], right = e->operands[1];
+    const entry* last = b.definition(right);
+    const int second = last && last->prim != &prim::add ? sum_of_scattered(b, right) : -1;
+    const int first = sum_of_scattered(b, left);
+    if (first < 0 && second < 0) return -1;
+    const int rest = first < 0 ? sum(b, left, {0}) : second < 0 ? sum(b, right, {0}) : second;
+    return first < 0 ? add(b, rest, second) : add(b, first, rest);
+  }
+  if (e->prim == &prim::scatter) {
+    const int indices = e->operands[0], updates = e->operands[1];
+    const auto [axis, batch, n] = prim::rules::scatter::view(*e);
+    if (axis > 0 && batch == 0) return scatter(b, indices, sum(b, updates, {0}), axis - 1, 0, n);
+    if (axis != 1 || batch != 1 || b.shape(indices)[0] != b.shape(updates)[0]) return -1;
+    return scatter(b, indices, updates, 0, 0, n);
+  }
+  if (e->prim == &prim::update_slice && prim::rules::update_slice::view(*e).batch == 1) {
+    const int piece = e->operands[1], starts = e->operands[2];
+    const shape rows = b.shape(piece), at = b.shape(starts);
+    double zero = 1;
+    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] || rows[0] != b.shape(x)[0]) return -1;
+    return scatter(b, reshape(b, starts, make_shape(at[0])), reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
+  }
+  return -1;
+}
+constexpr int take_along(builder& b, int x, int indices, int axis) {
+  const int last = b.shape(x).rank - 1;
+  vec<std::int64_t> swapped;
+  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
+  return transpose(b, take(b, transpose(b, x, swapped), transpose(b, indices, swapped), last, last), swapped);
+}
+}
+
+namespace detail {
+template <class X>
+concept Indices = IntegerArray<X> || IntegerLiteral<X>;
+
+template <class A, int Axis, class I, bool Along = false>
+struct taken : not_arrays<A, I> {};
+template <Array A, int Axis, class I, bool Along>
+  requires(!Placed<I>)
+struct taken<A, Axis, I, Along> {
+  static constexpr int axis = normal_axis(Axis, A::rank);
+  static constexpr shape indices = [] {
+    if constexpr (Array<I>) {
+      return I::shape;
+    } else {
+      return shape{};
+    }
+  }();
+  static constexpr auto misuse() {
+    if constexpr (!Indices<I>) {
+      return error::needs_integer_values{};
+    } else if constexpr (axis < 0 || axis >= A::rank) {
+      return error::axis_out_of_range{};
+    } else if constexpr (Along ? A::rank != indices.rank : A::rank - 1 + indices.rank > shape::max_rank) {
+      return error::wrong_rank{};
+    } else if constexpr (Along && !alike()) {
+      return error::extents_differ{};
+    } else if constexpr (A::shape[axis] == 0 && indices.size() != 0) {
+      return error::slice_out_of_range{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr bool alike() {
+    for (int i = 0; i < A::rank; ++i)
+      if (i != axis && A::shape[i] != indices[i]) return false;
+    return true;
+  }
+  static constexpr bool fits = std::is_same_v<decltype(misuse()), no_misuse>;
+  static constexpr shape value = [] {
+    if (!fits) return shape{};
+    if (Along) return indices;
+    shape s;
+    for (int i = 0; i < axis; ++i) s.push_back(A::shape[i]);
+    for (int i = 0; i < indices.rank; ++i) s.push_back(indices[i]);
+    for (int i = axis + 1; i < A::rank; ++i) s.push_back(A::shape[i]);
+    return s;
+  }();
+};
+template <class A, int Axis, class I, bool Along = false>
+concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), no_misuse>;
+
+template <class I>
+constexpr int indices_on(builder& b, const I& i) {
+  if constexpr (IntegerLiteral<I>) {
+    return emit::constant(b, {dtype_of<typename position_element<I>::type>, {}}, static_cast<double>(i));
+  } else {
+    return id_on(b, i);
+  }
+}
+
+template <class A, int Axis, class I, class U>
+constexpr auto scatter_misuse() {
+  if constexpr (!Takeable<A, Axis, I>) {
+    return taken<A, Axis, I>::misuse();
+  } else if constexpr (Placed<U>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<U>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (!NumberArray<A>) {
+    return error::needs_numbers{};
+  } else if constexpr (!std::is_same_v<typename A::value_type, typename U::value_type>) {
+    return error::element_types_differ{};
+  } else if constexpr (!(taken<A, Axis, I>::value == U::shape)) {
+    return error::extents_differ{};
+  } else {
+    return no_misuse{};
+  }
+}
+template <class A, int Axis, class I, class U>
+concept Scatterable = std::is_same_v<decltype(scatter_misuse<A, Axis, I, U>()), no_misuse>;
+}
+
+template <int Axis = 0, class A, class I>
+  requires detail::Takeable<A, Axis, I>
+constexpr auto take(const A& x, const I& indices) {
+  using S = detail::taken<A, Axis, I>;
+  builder& b = detail::tape_among(x, indices);
+  return array_of<typename A::value_type, S>(
+      detail::at(b, emit::take(b, detail::id_on(b, x), detail::indices_on(b, indices), S::axis, 0)));
+}
+template <int Axis = 0, class A, class I, class Why = decltype(detail::taken<A, Axis, I>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I>)
+Why take(const A&, const I&) = delete;  // drx: take<axis>(x, array of ints), the axis one of x's and with elements; of a placed value in a map
+
+template <int Axis = -1, class A, class I>
+  requires detail::Takeable<A, Axis, I, true>
+constexpr auto take_along(const A& x, const I& indices) {
+  using S = detail::taken<A, Axis, I, true>;
+  builder& b = detail::tape_among(x, indices);
+  return array_of<typename A::value_type, S>(
+      detail::at(b, emit::take_along(b, detail::id_on(b, x), detail::id_on(b, indices), S::axis)));
+}
+template <int Axis = -1, class A, class I, class Why = decltype(detail::taken<A, Axis, I, true>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I> && !detail::Takeable<A, Axis, I, true>)
+Why take_along(const A&, const I&) = delete;  // drx: take_along<axis>(x, array of ints), of one shape but for the axis; of a placed value in a map
+
+template <int Axis = 0, class A, class I, class U>
+  requires detail::Scatterable<A, Axis, I, U>
+constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
+  using S = detail::taken<A, Axis, I>;
+  builder& b = detail::tape_among(x, indices, updates);
+  const int added = emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
+  return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
+}
+template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::scatter_misuse<A, Axis, I, U>())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
+Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
+
+}
+
+namespace drx {
+namespace prim {
+template <bool Max, class T>
+constexpr bool beats(T x, T best) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return (Max ? x > best : x < best) || (x != x && best == best);
+  } else {
+    return Max ? x > best : x < best;
+  }
+}
+namespace rules {
+template <bool Max>
+struct best_so_far : along_axis {
+  static constexpr vec<abstract_value> type(const typing& t) { return {along_axis::type(t)[0].with_type(dtype::int32)}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? emit::constant(b, b.type(o[0]).with_type(dtype::int32), 0) : -1;
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const int axis = view(v.e).axis;
+    const bool backwards = view(v.e).backwards;
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      for_each_index(s, [&, i = 0](const std::int64_t* at) mutable {
+        std::int64_t here[shape::max_rank] = {};
+        for (int k = 0; k < s.rank; ++k) here[k] = at[k];
+        std::int64_t best = backwards ? s[axis] - 1 : 0;
+        const auto element = [&](std::int64_t k) {
+          here[axis] = k;
+          return v.in[0]->data<T>()[flat_index(s, here)];
+        };
+        for (std::int64_t k = best; k != at[axis] + (backwards ? -1 : 1); k += backwards ? -1 : 1)
+          if (beats<Max>(element(k), element(best))) best = k;
+        v.out[0].data<std::int32_t>()[i++] = static_cast<std::int32_t>(best);
+      });
+    });
+  }
+};
+template <class Rules>
+constexpr primitive best_so_far_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = rules::constant::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .simplify = Rules::simplify,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate};
+}
+}
+inline constexpr primitive largest_so_far = rules::best_so_far_primitive<rules::best_so_far<true>>("largest_so_far");
+inline constexpr primitive smallest_so_far = rules::best_so_far_primitive<rules::best_so_far<false>>("smallest_so_far");
+}
+
+namespace detail {
+template <int Axis, direction To, class A>
+constexpr A so_far(const primitive& p, const A& x) {
+  return unary<A>(x, [&](builder& b, int id) {
+    const attributes a = prim::rules::along_axis::view(normal_axis(Axis, A::rank), To == direction::backward).make();
+    return A::size == 0 ? id : emit::take_along(b, id, b.add1(p, {id}, a), normal_axis(Axis, A::rank));
+  });
+}
+}
+
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cummax(const A& x) { return detail::so_far<Axis, To>(prim::largest_so_far, x); }
+template <int Axis = -1, direction To = direction::forward, class A> requires detail::Cumulative<A, Axis>
+constexpr A cummin(const A& x) { return detail::so_far<Axis, To>(prim::smallest_so_far, x); }
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a placed value in a map
+template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
+Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
+
+}
+
+namespace drx {
+namespace detail {
+constexpr bool is_finite(double x) { return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max(); }
+}
+namespace prim {
+namespace rows {
+
+struct azmul : same_type, on_floating, singular_value {
+  static constexpr const char* name = "azmul";
+  static constexpr int arity = 2;
+  template <class T>
+  DRX_INLINE static T apply(T x, T y) { return math::azmul(x, y); }
+  template <class T>
+  static T reference(T x, T y) { return x == 0 || y == 0 ? T(0) : x * y; }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    return emit::times(b, t, s.operands[1 - i]);
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    for (int i = 0; i < 2; ++i) {
+      double c = 0;
+      if (!emit::is_constant(b, o[i], c)) continue;
+      if (c == 0) return o[i];
+      if (detail::is_finite(c)) return emit::mul(b, o[0], o[1]);
+    }
+    return -1;
+  }
+};
+struct azdiv : same_type, on_floating, singular_value {
+  static constexpr const char* name = "azdiv";
+  static constexpr int arity = 2;
+  template <class T>
+  DRX_INLINE static T apply(T x, T y) { return math::azdiv(x, y); }
+  template <class T>
+  static T reference(T x, T y) { return x == 0 ? T(0) : x / y; }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    if (i == 0) return emit::azdiv(b, t, s.operands[1]);
+    return emit::neg(b, emit::azdiv(b, emit::azmul(b, t, s.results[0]), s.operands[1]));
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    double x = 0, y = 0;
+    if (emit::is_constant(b, o[0], x)) return x == 0 ? o[0] : emit::div(b, o[0], o[1]);
+    return emit::is_constant(b, o[1], y) && y != 0 && detail::is_finite(y) ? emit::div(b, o[0], o[1]) : -1;
+  }
+};
+
+}
+
+inline constexpr primitive azmul = elementwise_primitive<rows::azmul>();
+inline constexpr primitive azdiv = elementwise_primitive<rows::azdiv>();
+inline constexpr primitive mul_in_doubt = [] {
+  primitive p = azmul;
+  p.name = "mul?";
+  return p;
+}();
+template <> struct row_of<&azmul> : rows::azmul {};
+template <> struct row_of<&mul_in_doubt> : rows::azmul {};
+template <> struct row_of<&azdiv> : rows::azdiv {};
+}
+
+namespace emit {
+constexpr int azmul(builder& b, int x, int y) { return b.add1(prim::azmul, {x, y}); }
+constexpr int azdiv(builder& b, int x, int y) { return b.add1(prim::azdiv, {x, y}); }
+constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_in_doubt, {t, d}); }
+}
+}
+
+namespace drx {
+enum class loop_products : std::int8_t { by_program, carried, computed };
+
+namespace prim::rules {
+struct scan {
+  struct view {
+    std::optional<std::int64_t> length;
+    bool backwards = false;
+    int constants = 0, carries = 0;
+    std::optional<int> guard = {};
+    bool keeps_all = false;
+    loop_products products = loop_products::by_program;
+
+    constexpr view(std::optional<std::int64_t> n, int constants_, int carries_) : length(n), constants(constants_), carries(carries_) {}
+    constexpr explicit view(int_list a)
+        : backwards(a.flag(1)),
+          constants(a.number(2)),
+          carries(a.number(3)),
+          keeps_all(a.flag(5)),
+          products(static_cast<loop_products>(a[6])) {
+      if (a[0] != endless) length = a[0];
+      if (a[4] != unguarded) guard = a.number(4);
+    }
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_all, static_cast<std::int64_t>(products)};
+      return a;
+    }
+    [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
+    [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
+    [[nodiscard]] constexpr int first_x() const { return constants + carries; }
+    [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
+      other.keeps_all = keeps_all;
+      return make() == other.make();
+    }
+    [[nodiscard]] constexpr std::optional<int> guarding_carry() const {
+      if (guard && is_carry(*guard - 1)) return *guard - 1 - constants;
+      return {};
+    }
+
+   private:
+    static constexpr std::int64_t endless = -1;
+    static constexpr int unguarded = 0;
+  };
+  struct parts : view {
+    int xs, ys;
+    constexpr parts(int_list a, int operands, int results) : view(a), xs(operands - first_x()), ys(results - carries) {}
+  };
+  static constexpr abstract_value stacked(const abstract_value& t, std::int64_t n) {
+    return t.with_shape(with_front(t.shape, n));
+  }
+  static constexpr abstract_value slice(const abstract_value& t) { return t.with_shape(without_axis(t.shape, 0)); }
+
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const tape& body = t.regions[0];
+    const parts n(t.attrs, t.operands.size(), body.outputs.size());
+    typing::require(body.inputs.size() == t.operands.size() + 1, "scan: the body's inputs are not the operands' number");
+    typing::require(n.length || (n.guarding_carry() && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
+    typing::require(!n.guard || body.values[body.inputs[*n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
+    for (int i = 0; i < t.operands.size(); ++i) {
+      const bool x = i >= n.constants + n.carries;
+      if (x) typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length, "scan: an x is not of the loop's length");
+      typing::require((x ? slice(t.operands[i]) : t.operands[i]) == body.values[body.inputs[i + 1]],
+                      "scan: an operand is of another type than the body's input");
+    }
+    vec<abstract_value> r;
+    for (int i = 0; i < body.outputs.size(); ++i) {
+      const abstract_value& y = body.values[body.outputs[i]];
+      if (i < n.carries) typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
+      r.push_back(i < n.carries ? y : stacked(y, *n.length));
+    }
+    return r;
+  }
+
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    const tape& body = s.e.regions[0];
+    const parts n(s.e.attrs, s.operands.size(), s.results.size());
+    vec<bool> moving{false};
+    for (int i = 0; i < s.operands.size(); ++i) {
+      const bool carry = i >= n.constants && i < n.constants + n.carries;
+      moving.push_back(is_floating(s.b.type(s.operands[i]).type) && (carry || tangents[i] != zero_tangent));
+    }
+    const tape forward = s.drivers.jvp(body, moving);
+    auto tangent_of = [&](int i) { return emit::instantiate_zeros(s.b, tangents[i], s.operands[i]); };
+    vec<int> operands, order;
+    int tangent_inputs = body.inputs.size();
+    vec<int> tangent_input(s.operands.size(), -1);
+    for (int i = 0; i < s.operands.size(); ++i)
+      if (moving[i + 1]) tangent_input[i] = tangent_inputs++;
+    auto group = [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) {
+        operands.push_back(s.operands[i]);
+        order.push_back(i + 1);
+      }
+      int moved = 0;
+      for (int i = first; i < first + count; ++i)
+        if (moving[i + 1]) {
+          operands.push_back(tangent_of(i));
+          order.push_back(tangent_input[i]);
+          ++moved;
+        }
+      return count + moved;
+    };
+    const int constants = group(0, n.constants);
+    const int carries = group(n.constants, n.carries);
+    group(n.constants + n.carries, n.xs);
+
+    builder region(&s.b);
+    vec<int> inputs(forward.inputs.size(), -1);
+    inputs[0] = region.input(forward.values[forward.inputs[0]]);
+    for (int at : order) inputs[at] = region.input(forward.values[forward.inputs[at]]);
+    const vec<int> out = inline_tape(region, forward, inputs);
+    vec<int> tangent_output(s.results.size(), -1);
+    int next = s.results.size();
+    for (int i = 0; i < s.results.size(); ++i)
+      if (is_floating(s.b.type(s.results[i]).type)) tangent_output[i] = next++;
+    vec<int> result_of(s.results.size(), zero_tangent), primal_of(s.results.size(), -1);
+    int written = 0;
+    view both = n;
+    for (int i = 0; i < order.size(); ++i)
+      if (order[i] == n.guard) both.guard = i + 1;
+    auto outputs = [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) {
+        region.output(out[i]);
+        primal_of[i] = written++;
+      }
+      for (int i = first; i < first + count; ++i)
+        if (tangent_output[i] >= 0) {
+          region.output(out[tangent_output[i]]);
+          result_of[i] = written++;
+        }
+    };
+    outputs(0, n.carries);
+    outputs(n.carries, n.ys);
+    both.constants = constants;
+    both.carries = carries;
+    const vec<int> all = s.b.add(*s.e.prim, operands, both.make(), vec<tape>{region.result()});
+    vec<int> r = renamed(result_of, all);
+    r.append(renamed(primal_of, all));
+    return r;
+  }
+
+  struct there_and_back {
+    tape forward, back;
+    int kept = 0;
+    std::optional<int> guard;
+  };
+  static constexpr vec<bool> step_wanted(const rule_site& s, const parts& n, const vec<bool>& wanted) {
+    vec<bool> r{false};
+    for (int i = 0; i < wanted.size(); ++i) r.push_back(n.is_carry(i) ? is_floating(s.b.type(s.operands[i]).type) : wanted[i]);
+    return r;
+  }
+  static constexpr vec<bool> floating_outputs(const tape& t) {
+    vec<bool> r;
+    for (int o : t.outputs) r.push_back(is_floating(t.values[o].type));
+    return r;
+  }
+  static constexpr there_and_back keeping_carries(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
+    there_and_back r;
+    const tape& body = s.e.regions[0];
+    r.forward = body;
+    for (int i = 0; i < n.carries; ++i) r.forward.outputs.push_back(body.inputs[1 + n.constants + i]);
+    if (!given.empty()) r.back = s.drivers.vjp(body, step_wanted(s, n, wanted), given);
+    r.kept = n.carries;
+    r.guard = n.guarding_carry();
+    return r;
+  }
+  static constexpr there_and_back keeping_all(const rule_site& s, const parts& n, const vec<bool>& wanted) {
+    const tape& body = s.e.regions[0];
+    const tape both = s.drivers.value_and_vjp(body, step_wanted(s, n, wanted), floating_outputs(body));
+    const int inputs = body.inputs.size(), outputs = body.outputs.size();
+    vec<bool> of_cotangents(both.values.size(), false), needed(both.values.size(), false), crosses(both.values.size(), false);
+    vec<int> kept;
+    auto cross = [&](int v) {
+      if (!crosses[v]) kept.push_back(v);
+      crosses[v] = true;
+    };
+    for (int i = inputs; i < both.inputs.size(); ++i) of_cotangents[both.inputs[i]] = true;
+    for (int i = outputs; i < both.outputs.size(); ++i) needed[both.outputs[i]] = true;
+    for (const entry& e : both.entries) {
+      bool any = false;
+      for (int o : e.operands) any = any || of_cotangents[o];
+      for (int r : e.results) of_cotangents[r] = any;
+    }
+    vec<bool> is_back(both.entries.size(), false);
+    for (int i = both.entries.size() - 1; i >= 0; --i) {
+      const entry& e = both.entries[i];
+      bool any = false;
+      for (int r : e.results) any = any || needed[r];
+      const bool made_again = e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::data || e.prim == &prim::broadcast_to ||
+                              e.prim == &prim::reshape || e.prim == &prim::broadcast || e.prim == &prim::member_index || e.prim == &prim::members;
+      is_back[i] = any && (made_again || of_cotangents[e.results[0]]);
+      for (int o : e.operands) needed[o] = needed[o] || is_back[i];
+      if (any && !is_back[i])
+        for (int r : e.results)
+          if (needed[r]) cross(r);
+    }
+    for (int i = 0; i < n.carries; ++i)
+      if (const int v = both.inputs[1 + n.constants + i]; needed[v] || i == n.guarding_carry()) cross(v);
+    there_and_back r;
+    r.forward.values = r.back.values = both.values;
+    for (int i = 0; i < both.entries.size(); ++i) {
+      if (is_back[i]) r.back.entries.push_back(both.entries[i]);
+      if (!of_cotangents[both.entries[i].results[0]]) r.forward.entries.push_back(both.entries[i]);
+    }
+    auto take = [](vec<int>& to, const vec<int>& from, int first, int last) {
+      for (int i = first; i < last; ++i) to.push_back(from[i]);
+    };
+    take(r.forward.inputs, both.inputs, 0, inputs);
+    take(r.forward.outputs, both.outputs, 0, outputs);
+    r.forward.outputs.append(kept);
+    take(r.back.inputs, both.inputs, 0, 1 + n.constants);
+    r.back.inputs.append(kept);
+    take(r.back.inputs, both.inputs, 1 + n.constants + n.carries, both.inputs.size());
+    take(r.back.outputs, both.outputs, outputs, both.outputs.size());
+    r.kept = kept.size();
+    if (n.guarding_carry()) r.guard = kept.find(both.inputs[*n.guard]);
+    r.forward = without_dead_entries(r.forward);
+    r.back = without_dead_entries(r.back);
+    return r;
+  }
+  static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
+    if (n.keeps_all) return keeping_all(s, n, wanted);
+    return keeping_carries(s, n, wanted, given);
+  }
+  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>& wanted) {
+    const parts n(s.e.attrs, s.operands.size(), s.e.results.size());
+    if (!n.length)
+      throw "drx: while_loop without a bound has no reverse derivative: give it one, as in while_loop<100>(condition, body, init), or stop the gradient";
+    const there_and_back step = split(s, n, wanted, {});
+    return s.b.add(*s.e.prim, s.operands, s.e.attrs, vec<tape>{step.forward});
+  }
+  static constexpr int zeros(builder& b, const abstract_value& t) {
+    if (t.depth == 0) return emit::constant(b, t, 0);
+    attributes a;
+    a.placement = t.placements[0];
+    if (t.depth == 1) return emit::broadcast(b, emit::constant(b, t.of_member(), 0), a.placement);
+    return emit::map(b, a.placement, {b.add1(prim::member_index, {}, a)}, [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, t.of_member())}; })[0];
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    const parts n(s.e.attrs, s.operands.size(), s.results.size());
+    const tape& body = s.e.regions[0];
+    vec<bool> given;
+    for (int i = 0; i < s.results.size(); ++i)
+      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_all || ct[i] != zero_tangent));
+    const there_and_back step = split(s, n, wanted, given);
+
+    vec<int> operands, carry_at, constant_at;
+    for (int i = 0; i < n.constants; ++i) operands.push_back(s.operands[i]);
+    for (int i = 0; i < n.carries; ++i)
+      if (given[i]) {
+        operands.push_back(emit::instantiate_zeros(s.b, ct[i], s.results[i]));
+        carry_at.push_back(n.constants + i);
+      }
+    for (int i = 0; i < n.constants; ++i)
+      if (wanted[i]) {
+        operands.push_back(emit::zeros_like(s.b, s.operands[i]));
+        constant_at.push_back(i);
+      }
+    operands.append(s.residuals);
+    for (int i = 0; i < n.xs; ++i) operands.push_back(s.operands[n.constants + n.carries + i]);
+    for (int i = 0; i < n.ys; ++i)
+      if (ct[n.carries + i] != zero_tangent) operands.push_back(ct[n.carries + i]);
+    const int carries = carry_at.size() + constant_at.size();
+
+    builder region(&s.b);
+    vec<int> in;
+    in.push_back(region.input(abstract_value(dtype::int32, {})));
+    for (int i = 0; i < operands.size(); ++i) {
+      const abstract_value& t = s.b.type(operands[i]);
+      in.push_back(region.input(i < n.constants + carries ? t : slice(t)));
+    }
+    vec<int> step_in{in[0]};
+    const int carry0 = 1 + n.constants, kept0 = carry0 + carries;
+    for (int i = 0; i < n.constants; ++i) step_in.push_back(in[1 + i]);
+    for (int i = 0; i < step.kept + n.xs; ++i) step_in.push_back(in[kept0 + i]);
+    for (int i = 0; i < carry_at.size(); ++i) step_in.push_back(in[carry0 + i]);
+    int next_y = kept0 + step.kept + n.xs;
+    for (int i = n.carries; i < n.carries + n.ys; ++i)
+      if (ct[i] != zero_tangent) {
+        step_in.push_back(in[next_y++]);
+      } else if (given[i]) {
+        step_in.push_back(zeros(region, body.values[body.outputs[i]]));
+      }
+    const vec<int> out = inline_tape(region, step.back, step_in);
+    const int sums = constant_at.size();
+    for (int i = 0; i < carry_at.size(); ++i) region.output(out[sums + i]);
+    for (int i = 0; i < sums; ++i) region.output(emit::accumulate(region, in[carry0 + carry_at.size() + i], out[i]));
+    for (int i = sums + carry_at.size(); i < out.size(); ++i) region.output(out[i]);
+    view there = n;
+    there.backwards = !n.backwards;
+    there.carries = carries;
+    if (step.guard) there.guard = kept0 + *step.guard;
+    if (n.guard > n.first_x()) there.guard = *n.guard - 1 - n.first_x() + kept0 + step.kept;
+    const vec<int> all = s.b.add(*s.e.prim, operands, there.make(), vec<tape>{region.result()});
+
+    vec<int> r(s.operands.size(), zero_tangent);
+    for (int i = 0; i < carry_at.size(); ++i) r[carry_at[i]] = all[i];
+    for (int i = 0; i < sums; ++i) r[constant_at[i]] = all[carry_at.size() + i];
+    int next = carries;
+    for (int i = n.constants + n.carries; i < s.operands.size(); ++i)
+      if (wanted[i]) r[i] = all[next++];
+    return r;
+  }
+
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const tape& body = s.e.regions[0];
+    const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
+    vec<int> operands = s.operands;
+    vec<bool> in{false};
+    for (int i = 0; i < operands.size(); ++i) {
+      const bool constant = i < p.constants;
+      if (!constant && !batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+      if (i >= p.constants + p.carries) operands[i] = emit::first_axes_exchanged(s.b, operands[i]);
+      in.push_back(!constant || batched[i]);
+    }
+    const tape step = s.drivers.batch(body, in, n);
+    vec<int> r;
+    if (p.guard && in[*p.guard]) {
+      r = batch_guarded(s.b, s.e, p, step, operands);
+    } else {
+      r = s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
+    }
+    for (int i = p.carries; i < r.size(); ++i) r[i] = emit::first_axes_exchanged(s.b, r[i]);
+    return r;
+  }
+  static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step, const vec<int>& batched) {
+    const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
+    const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
+    const auto any = [](builder& t, int x, int axis) {
+      const int one = emit::over_axes(t, prim::max_over, emit::cast(t, x, dtype::int32), {axis});
+      return emit::cast(t, one, dtype::boolean);
+    };
+    vec<int> operands, inputs;
+    builder region(&b);
+    const int index = region.input(step.values[step.inputs[0]]);
+    for (int i = 0; i <= batched.size(); ++i) {
+      if (i == last[kind]) {
+        operands.push_back(any(b, batched[guard], kind == 2 ? 1 : 0));
+        region.input(abstract_value(dtype::boolean, {}));
+      }
+      if (i == batched.size()) break;
+      operands.push_back(batched[i]);
+      inputs.push_back(region.input(step.values[step.inputs[i + 1]]));
+    }
+    vec<int> all{index};
+    all.append(inputs);
+    const vec<int> out = inline_tape(region, step, all);
+    const int own = inputs[guard];
+    vec<int> chosen;
+    for (int i = 0; i < out.size(); ++i) {
+      const int old = i < p.carries ? inputs[p.constants + i] : emit::zeros_like(region, out[i]);
+      chosen.push_back(emit::choose(region, own, out[i], old));
+    }
+    for (int i = 0; i < out.size(); ++i) {
+      if (i == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
+      region.output(chosen[i]);
+    }
+    if (out.size() == p.carries && kind == 1) region.output(any(region, chosen[guard - p.constants], 0));
+    view all_guarded = p;
+    all_guarded.constants += kind == 0;
+    all_guarded.carries += kind == 1;
+    all_guarded.guard = last[kind] + 1;
+    const vec<int> r = b.add(*e.prim, operands, all_guarded.make(), vec<tape>{region.result()});
+    vec<int> results;
+    for (int i = 0; i < r.size(); ++i)
+      if (kind != 1 || i != p.carries) results.push_back(r[i]);
+    return results;
+  }
+
+  static constexpr void prune(entry& e, const vec<bool>& wanted) {
+    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, true)) return;
+    const parts n(e.attrs, e.operands.size(), e.results.size());
+    vec<bool> outputs = wanted;
+    if (n.guarding_carry()) outputs[*n.guarding_carry()] = true;
+    vec<bool> used;
+    tape body;
+    for (bool grown = true; grown;) {
+      grown = false;
+      vec<bool> keep{true};
+      for (int i = 0; i < e.operands.size(); ++i)
+        keep.push_back((n.is_carry(i) && outputs[i - n.constants]) || i + 1 == n.guard);
+      body = pruned_region(e.regions[0], outputs, keep, used);
+      for (int i = 0; i < n.carries; ++i)
+        if (used[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
+    }
+    vec<bool> operands;
+    view left = n;
+    left.constants = left.carries = 0;
+    if (n.guard) left.guard = 0;
+    for (int i = 0; i < e.operands.size(); ++i) {
+      operands.push_back(used[i + 1]);
+      if (i < n.guard) *left.guard += used[i + 1];
+      if (!used[i + 1]) continue;
+      left.constants += n.is_constant(i);
+      left.carries += n.is_carry(i);
+    }
+    e.regions[0] = body;
+    e.operands = filtered(e.operands, operands);
+    e.results = filtered(e.results, outputs);
+    e.attrs = left.make();
+  }
+  static std::string print(const attributes& a) {
+    const view n(a);
+    return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " + std::to_string(n.constants) +
+           " constants, " + std::to_string(n.carries) + " carries" + (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
+           (n.keeps_all ? ", keeps all" : "") +
+           (n.products == loop_products::carried    ? ", may carry products"
+            : n.products == loop_products::computed ? ", carries no products"
+                                                    : "");
+  }
+  static tensor slice_of(const tensor& x, std::int64_t at) {
+    tensor t(slice(x.type));
+    for (const tensor& m : x.members) t.members.push_back(slice_of(m, at));
+    if (!t.bytes.empty()) std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
+    return t;
+  }
+  static void store_slice(tensor& x, std::int64_t at, const tensor& y) {
+    if (!y.bytes.empty()) std::memcpy(x.bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(), y.bytes.data(), y.bytes.size());
+    for (std::size_t m = 0; m < y.members.size(); ++m) store_slice(x.members.at(m), at, y.members[m]);
+  }
+  static tensor zeros_like(const abstract_value& t, const tensor& like) {
+    tensor r(t);
+    for (const tensor& m : like.members) r.members.push_back(zeros_like(t.of_member(), m));
+    return r;
+  }
+  static void evaluate(evaluation& v) {
+    const parts n(v.e.attrs, static_cast<int>(v.in.size()), static_cast<int>(v.out.size()));
+    std::vector<tensor> carry;
+    for (int i = 0; i < n.carries; ++i) carry.push_back(*v.in[static_cast<std::size_t>(n.constants + i)]);
+    for (int i = n.carries; i < n.carries + n.ys; ++i)
+      for (const tensor* x : v.in) {
+        tensor& y = v.out[static_cast<std::size_t>(i)];
+        if (y.type.depth > 0 && x->type.placed_like(y.type)) y = zeros_like(y.type, *x);
+      }
+    const auto guarded = [&](std::int64_t at) {
+      if (!n.guard) return true;
+      if (const auto own = n.guarding_carry()) return carry[static_cast<std::size_t>(*own)].data<bool>()[0];
+      return v.in[static_cast<std::size_t>(*n.guard - 1)]->data<bool>()[n.is_constant(*n.guard - 1) ? 0 : at];
+    };
+    for (std::int64_t step = 0; !n.length || step < *n.length; ++step) {
+      const std::int64_t at = n.backwards ? *n.length - 1 - step : step;
+      if (!guarded(at)) {
+        if (n.guarding_carry()) break;
+        continue;
+      }
+      tensor index(abstract_value(dtype::int32, {}));
+      index.data<std::int32_t>()[0] = static_cast<std::int32_t>(at);
+      std::vector<tensor> in{index};
+      for (int i = 0; i < n.constants; ++i) in.push_back(*v.in[static_cast<std::size_t>(i)]);
+      for (auto& c : carry) in.push_back(std::move(c));
+      for (int i = n.constants + n.carries; i < n.constants + n.carries + n.xs; ++i) in.push_back(slice_of(*v.in[static_cast<std::size_t>(i)], at));
+      std::vector<tensor> out = v.run(v.e.regions[0], std::move(in));
+      carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + n.carries));
+      for (int i = n.carries; i < n.carries + n.ys; ++i) {
+        tensor& y = v.out[static_cast<std::size_t>(i)];
+        const tensor& row = out[static_cast<std::size_t>(i)];
+        if (y.members.size() != row.members.size()) y = zeros_like(y.type, row);
+        store_slice(y, at, row);
+      }
+    }
+    for (int i = 0; i < n.carries; ++i) v.out[static_cast<std::size_t>(i)] = std::move(carry[static_cast<std::size_t>(i)]);
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive scan{.name = "scan",
+                                .type = rules::scan::type,
+                                .jvp = rules::scan::jvp,
+                                .vjp = rules::scan::vjp,
+                                .augmented = rules::scan::augmented,
+                                .batch = rules::scan::batch,
+                                .prune = rules::scan::prune,
+                                .print = rules::scan::print,
+                                .evaluate = rules::scan::evaluate};
+}
+
+namespace detail {
+constexpr tape with_broadcasts_inside(tape t) {
+  vec<int> defining(t.values.size(), -1);
+  bool any = false;
+  for (int at = 0; at < t.entries.size(); ++at) {
+    entry& e = t.entries[at];
+    for (int r : e.results) defining[r] = at;
+    const bool loop = e.prim == &prim::scan;
+    if (!loop && e.prim != &prim::cond) continue;
+    const int first = loop ? 0 : 1, last = loop ? prim::rules::scan::view(e).constants : e.operands.size();
+    bool changed = false;
+    for (int i = first; i < last; ++i) {
+      const int d = defining[e.operands[i]];
+      if (d < 0 || t.entries[d].prim != &prim::broadcast) continue;
+      const int source = t.entries[d].operands[0];
+      for (tape& region : e.regions) {
+        int& input = region.inputs[loop ? i + 1 : i - 1];
+        entry inside = t.entries[d];
+        inside.operands = {region.values.size()};
+        inside.results = {input};
+        input = region.values.size();
+        region.values.push_back(t.values[source]);
+        vec<entry> entries{inside};
+        entries.append(region.entries);
+        region.entries = entries;
+      }
+      e.operands[i] = source;
+      changed = true;
+    }
+    if (!changed) continue;
+    for (tape& region : e.regions) region = with_broadcasts_inside(region);
+    any = true;
+  }
+  if (any) t = without_dead_entries(t);
+  return t;
+}
+}
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct custom {
+  struct view {
+    int captured;
+    constexpr explicit view(int_list a) : captured(a.number(0)) {}
+  };
+  static constexpr int captured(const attributes& a) { return view(a).captured; }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const tape& f = t.regions[0];
+    typing::require(t.operands == f.types_of(f.inputs), "custom derivative: an operand is of another type than the function's input");
+    return f.types_of(f.outputs);
+  }
+  static constexpr void refuse_captured(const rule_site& s, const vec<int>& tangents) {
+    for (int i = 0; i < captured(s.e.attrs); ++i)
+      if (tangents[i] != zero_tangent)
+        throw "drx: a derivative in what a function with a custom derivative captured: make it an argument of the function";
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    vec<tape> regions;
+    for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
+    return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
+  }
+  static std::string print(const attributes& a) { return std::to_string(view(a).captured) + " captured"; }
+  static void evaluate(evaluation& v) {
+    std::vector<tensor> in;
+    for (const tensor* x : v.in) in.push_back(*x);
+    v.out = v.run(v.e.regions[0], std::move(in));
+  }
+};
+struct custom_jvp : custom {
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    refuse_captured(s, tangents);
+    vec<int> inputs = s.operands;
+    for (int i = captured(s.e.attrs); i < s.operands.size(); ++i)
+      inputs.push_back(emit::instantiate_zeros(s.b, tangents[i], s.operands[i]));
+    vec<int> moved = inline_tape(s.b, s.e.regions[1], inputs);
+    for (int i = 0; i < moved.size(); ++i)
+      if (!is_floating(s.b.type(s.results[i]).type)) moved[i] = zero_tangent;
+    return moved;
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    const int first = captured(s.e.attrs), operands = s.operands.size();
+    vec<bool> in(operands, false), given;
+    vec<int> inputs = s.operands;
+    for (int i = 0; i < operands; ++i)
+      if (i < first) {
+        if (wanted[i]) refuse_captured(s, s.operands);
+      } else {
+        in.push_back(wanted[i]);
+        inputs.push_back(emit::zeros_like(s.b, s.operands[i]));
+      }
+    for (int c : ct) {
+      given.push_back(c != zero_tangent);
+      if (c != zero_tangent) inputs.push_back(c);
+    }
+    const vec<int> back = inline_tape(s.b, s.drivers.vjp(s.e.regions[1], in, given), inputs);
+    vec<int> r(operands, zero_tangent);
+    int next = 0;
+    for (int i = first; i < operands; ++i)
+      if (wanted[i]) r[i] = back[next++];
+    return r;
+  }
+};
+struct custom_vjp : custom {
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>& tangents) {
+    if (tangents.empty()) return {};
+    throw "drx: a function with a custom_vjp has no forward derivative: give it a custom_jvp, which serves both modes";
+  }
+  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>&) { return inline_tape(s.b, s.e.regions[1], s.operands); }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    const int first = captured(s.e.attrs);
+    vec<int> inputs;
+    for (int i = 0; i < first; ++i) {
+      if (wanted[i]) refuse_captured(s, s.operands);
+      inputs.push_back(s.operands[i]);
+    }
+    inputs.append(s.residuals);
+    for (int i = 0; i < ct.size(); ++i) inputs.push_back(emit::instantiate_zeros(s.b, ct[i], s.results[i]));
+    const vec<int> back = inline_tape(s.b, s.e.regions[2], inputs);
+    vec<int> r(first, zero_tangent);
+    r.append(back);
+    return r;
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive custom_jvp{.name = "custom_jvp",
+                                      .type = rules::custom::type,
+                                      .jvp = rules::custom_jvp::jvp,
+                                      .vjp = rules::custom_jvp::vjp,
+                                      .batch = rules::custom::batch,
+                                      .print = rules::custom::print,
+                                      .evaluate = rules::custom::evaluate,
+                                      .transparent = true};
+inline constexpr primitive custom_vjp{.name = "custom_vjp",
+                                      .type = rules::custom::type,
+                                      .jvp = rules::custom_vjp::jvp,
+                                      .vjp = rules::custom_vjp::vjp,
+                                      .augmented = rules::custom_vjp::augmented,
+                                      .batch = rules::custom::batch,
+                                      .print = rules::custom::print,
+                                      .evaluate = rules::custom::evaluate,
+                                      .transparent = true};
+}
+
+namespace detail {
+
+constexpr void mark_products(tape& rule, const vec<bool>& moved) {
+  vec<bool> linear(rule.values.size(), false);
+  for (int i = 0; i < rule.inputs.size(); ++i) linear[rule.inputs[i]] = moved[i];
+  for (entry& e : rule.entries) {
+    bool any = false, all_regions = e.prim == &prim::scan;
+    for (int o : e.operands) any = any || linear[o];
+    if (!any) continue;
+    for (int r : e.results) linear[r] = is_floating(rule.values[r].type);
+    const abstract_value type = rule.values[e.results[0]];
+    if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_in_doubt;
+    if (e.prim == &prim::div && is_floating(type.type) && linear[e.operands[0]]) e.prim = &prim::azdiv;
+    if (e.prim == &prim::matmul && prim::rules::matmul_in_doubt::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_in_doubt;
+    for (tape& region : e.regions) {
+      vec<bool> inner;
+      const int first = region.inputs.size() - e.operands.size();
+      for (int i = 0; i < region.inputs.size(); ++i) inner.push_back(i >= first && (all_regions || linear[e.operands[i - first]]));
+      mark_products(region, inner);
+    }
+  }
+}
+constexpr void mark_products(tape& rule, int count) {
+  vec<bool> moved(rule.inputs.size(), false);
+  for (int i = rule.inputs.size() - count; i < rule.inputs.size(); ++i) moved[i] = true;
+  mark_products(rule, moved);
+}
+
+template <class R, class... X>
+constexpr auto add_custom(const primitive& p, builder* b, regions_of_one_entry regions, const X&... x) {
+  if (&p == &prim::custom_jvp) mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
+  if (&p == &prim::custom_vjp) mark_products(regions.bodies[2], regions.bodies[0].outputs.size());
+  b = with_captures(b, regions.captures);
+  attributes a;
+  a.ints = {regions.captures.size()};
+  return bound<R>(*b, b->add(p, regions.operands(*b, x...), a, regions.bodies));
+}
+template <class... X>
+using one_or_tuple_t = std::conditional_t<sizeof...(X) == 1, std::tuple_element_t<0, std::tuple<X...>>, std::tuple<X...>>;
+
+template <class R, class F, class... X>
+constexpr auto rule_misuse() {
+  using Y = call_result_t<F, traced_t<X>...>;
+  if constexpr (!TracedResult<Y>) {
+    return result_misuse<Y>();
+  } else if constexpr (error::Reported<Y> || std::is_same_v<canonical_t<Y>, R>) {
+    return no_misuse{};
+  } else {
+    return error::custom_rule_returns_another_type{};
+  }
+}
+template <class F, class DF>
+struct with_jvp {
+  F f;
+  DF df;
+
+  template <class... X>
+  static constexpr auto misuse() {
+    if constexpr (error::AnyReported<X...>) {
+      return no_misuse{};
+    } else if constexpr (!(Structured<X> && ...)) {
+      return error::not_a_value_of_drx{};
+    } else {
+      using Y = call_result_t<F, traced_t<X>...>;
+      if constexpr (!TracedResult<Y>) {
+        return result_misuse<Y>();
+      } else if constexpr (error::Reported<Y>) {
+        return no_misuse{};
+      } else {
+        return rule_misuse<canonical_t<Y>, DF, X..., X...>();
+      }
+    }
+  }
+  template <class... X, class Why = decltype(misuse<X...>())>
+    requires NoMisuse<Why>
+  constexpr auto operator()(const X&... x) const {  // drx: custom_jvp(f, df): df(x..., tangents of x...) returns the tangent of f(x...), of its type
+    if constexpr (error::AnyReported<X...>) {
+      return error::reported{};
+    } else if constexpr (error::Reported<call_result_t<F, traced_t<X>...>>) {
+      return error::reported{};
+    } else {
+      builder* b = meeting_builder(x...);
+      return add_custom<canonical_t<call_result_t<F, traced_t<X>...>>>(
+          prim::custom_jvp, b,
+          regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
+                               trace_region(b, df, std::type_identity<X>{}..., std::type_identity<X>{}...)),
+          x...);
+    }
+  }
+};
+template <class P>
+struct value_and_residuals;
+template <class Y, class R>
+struct value_and_residuals<std::pair<Y, R>> {
+  using value = canonical_t<Y>;
+  using residuals = canonical_t<R>;
+};
+template <class F, class Forward, class Backward>
+struct with_vjp {
+  F f;
+  Forward forward;
+  Backward backward;
+
+  template <class... X>
+  static constexpr auto misuse() {
+    if constexpr (error::AnyReported<X...>) {
+      return no_misuse{};
+    } else if constexpr (!(Structured<X> && ...)) {
+      return error::not_a_value_of_drx{};
+    } else {
+      using Y = call_result_t<F, traced_t<X>...>;
+      using P = call_result_t<Forward, traced_t<X>...>;
+      if constexpr (!TracedResult<Y>) {
+        return result_misuse<Y>();
+      } else if constexpr (!TracedResult<P>) {
+        return result_misuse<P>();
+      } else if constexpr (error::AnyReported<Y, P>) {
+        return no_misuse{};
+      } else if constexpr (!requires { typename value_and_residuals<P>::residuals; }) {
+        return error::custom_rule_returns_another_type{};
+      } else if constexpr (!std::is_same_v<typename value_and_residuals<P>::value, canonical_t<Y>>) {
+        return error::custom_rule_returns_another_type{};
+      } else {
+        return rule_misuse<one_or_tuple_t<canonical_t<X>...>, Backward, typename value_and_residuals<P>::residuals, canonical_t<Y>>();
+      }
+    }
+  }
+  template <class... X, class Why = decltype(misuse<X...>())>
+    requires NoMisuse<Why>
+  constexpr auto operator()(const X&... x) const {  // drx: custom_vjp(f, forward, backward): forward(x...) returns std::pair{f(x...), residuals}, backward(residuals, cotangent of f(x...)) the cotangents of x... (a tuple of several), of their types
+    if constexpr (error::AnyReported<X...>) {
+      return error::reported{};
+    } else if constexpr (error::AnyReported<call_result_t<F, traced_t<X>...>, call_result_t<Forward, traced_t<X>...>>) {
+      return error::reported{};
+    } else {
+      using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
+      using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
+      builder* b = meeting_builder(x...);
+      return add_custom<Y>(prim::custom_vjp, b,
+                           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
+                                                trace_region(b, forward, std::type_identity<X>{}...),
+                                                trace_region(b, backward, std::type_identity<R>{}, std::type_identity<Y>{})),
+                           x...);
+    }
+  }
+};
+}
+
+template <class F, class DF>
+constexpr auto custom_jvp(const F& f, const DF& df) {
+  return detail::with_jvp<F, DF>{f, df};
+}
+template <class F, class Forward, class Backward>
+constexpr auto custom_vjp(const F& f, const Forward& forward, const Backward& backward) {
+  return detail::with_vjp<F, Forward, Backward>{f, forward, backward};
+}
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct triangular_form {
+  bool right = false, lower = true, transposed = false, unit = false;
+};
+struct triangular_solve {
+  struct view : triangular_form {
+    constexpr view(bool is_right, bool is_lower, bool is_transposed, bool is_unit) : triangular_form{is_right, is_lower, is_transposed, is_unit} {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1), a.flag(2), a.flag(3)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {right, lower, transposed, unit};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value a = square_matrix::type(t)[0], y = t.operands[1];
+    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "triangular_solve: types or batches differ");
+    typing::require(a.shape.last() == y.shape[y.shape.rank - (view(t.attrs).right ? 1 : 2)], "triangular_solve: inner extents");
+    return {y};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const view form(s.e);
+    int r = t[1];
+    if (t[0] != zero_tangent) {
+      const int da = emit::triangle(s.b, t[0], form.lower, form.unit), x = s.results[0];
+      r = emit::subtract_from(s.b, r, form.right ? emit::matmul(s.b, x, da, false, form.transposed) : emit::matmul(s.b, da, x, form.transposed, false));
+    }
+    return {r == zero_tangent ? r : s.b.add1(*s.e.prim, {s.operands[0], r}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent) return {zero_tangent, zero_tangent};
+    const view form(s.e);
+    view turned = form;
+    turned.transposed = !form.transposed;
+    const int x = s.results[0], g = s.b.add1(*s.e.prim, {s.operands[0], ct[0]}, turned.make());
+    vec<int> r{zero_tangent, wanted[1] ? g : zero_tangent};
+    if (wanted[0]) {
+      const bool g_first = form.right == form.transposed;
+      const int product = emit::matmul(s.b, g_first ? g : x, g_first ? x : g, form.right, !form.right);
+      r[0] = emit::neg(s.b, emit::triangle(s.b, product, form.lower, form.unit));
+    }
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const shape from = s.b.shape(s.operands[1]);
+    view as_rows(s.e);
+    const bool rows = as_rows.right;
+    if (batched[0] || from.rank != 3 || (!rows && from[2] != 1)) return square_matrix::batch(s, batched, n);
+    as_rows.right = true;
+    if (!rows) as_rows.transposed = !as_rows.transposed;
+    const int tall = emit::reshape(s.b, s.operands[1], make_shape(rows ? n * from[1] : n, from[rows ? 2 : 1]));
+    return {emit::reshape(s.b, s.b.add1(*s.e.prim, {s.operands[0], tall}, as_rows.make()), from)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double y = 1;
+    if (emit::is_constant(b, o[1], y) && y == 0) return o[1];
+    const entry* e = b.definition(o[0]);
+    if (!e || !matmul::swaps_last_two(*e)) return -1;
+    view turned(a);
+    turned.lower = !turned.lower;
+    turned.transposed = !turned.transposed;
+    return b.add1(*prim_ptr(), {e->operands[0], o[1]}, turned.make());
+  }
+  static constexpr const primitive* prim_ptr();
+  static std::string print(const attributes& a) {
+    const view form(a);
+    return std::string(form.right ? "right " : "") + (form.unit ? "unit " : "") + (form.lower ? "lower" : "upper") + (form.transposed ? " T" : "");
+  }
+  template <class T>
+  static void one(const triangular_form& form, std::int64_t n, const T* a, T* x, std::int64_t step) {
+    const bool turned = form.transposed != form.right;
+    const bool forward = form.lower != turned;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t row = forward ? i : n - 1 - i;
+      T sum = x[row * step];
+      for (std::int64_t k = forward ? 0 : row + 1; k < (forward ? row : n); ++k)
+        sum -= (turned ? a[k * n + row] : a[row * n + k]) * x[k * step];
+      x[row * step] = form.unit ? sum : sum / a[row * n + row];
+    }
+  }
+  static void evaluate(evaluation& v) {
+    const view form(v.e);
+    const shape from = v.in[0]->type.shape, s = v.out[0].type.shape;
+    const auto n = from.last(), size = s[s.rank - 2] * s[s.rank - 1], others = n == 0 ? 0 : size / n;
+    v.out[0].bytes = v.in[1]->bytes;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        for (std::int64_t b = 0; b < square_matrix::batches(from); ++b)
+          for (std::int64_t i = 0; i < others; ++i)
+            one(form, n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * size + (form.right ? i * n : i), form.right ? 1 : others);
+      }
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive triangular_solve{.name = "triangular_solve",
+                                            .type = rules::triangular_solve::type,
+                                            .jvp = rules::triangular_solve::jvp,
+                                            .vjp = rules::triangular_solve::vjp,
+                                            .batch = rules::triangular_solve::batch,
+                                            .simplify = rules::triangular_solve::simplify,
+                                            .print = rules::triangular_solve::print,
+                                            .evaluate = rules::triangular_solve::evaluate};
+constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::triangular_solve; }
+}
+namespace emit {
+constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower, bool transposed, bool unit) {
+  return b.add1(prim::triangular_solve, {a, y}, prim::rules::triangular_solve::view(right, lower, transposed, unit).make());
+}
+}
+
+struct upper {};
+struct transposed {};
+struct unit_diagonal {};
+struct from_right {};
+
+namespace detail {
+template <class O>
+inline constexpr bool is_triangular_option = std::is_same_v<O, upper> || std::is_same_v<O, drx::transposed> ||
+                                             std::is_same_v<O, unit_diagonal> || std::is_same_v<O, from_right>;
+template <class Option, class... O>
+inline constexpr bool any_is = (std::is_same_v<Option, O> || ...);
+}
+
+template <class... Options, class A, class B>
+  requires((detail::is_triangular_option<Options> && ...) && detail::Solvable<A, B, detail::any_is<from_right, Options...>>)
+constexpr auto triangular_solve(const A& a, const B& b) {
+  constexpr bool right = detail::any_is<from_right, Options...>;
+  return detail::system_of<A, B, right>(a, b, [](builder& on, int m, int y) {
+    m = emit::broadcast_to(on, m, detail::linear_system<A, B, right>::matrices());
+    return emit::triangular_solve(on, m, y, right, !detail::any_is<upper, Options...>, detail::any_is<drx::transposed, Options...>,
+                                  detail::any_is<unit_diagonal, Options...>);
+  });
+}
+template <class... Options, class A, class B, class Why = decltype(detail::linear_system<A, B, detail::any_is<from_right, Options...>>::misuse())>
+  requires((detail::is_triangular_option<Options> && ...) && detail::NotSolvable<A, B, detail::any_is<from_right, Options...>>)
+Why triangular_solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows (from_right: columns), one element type; of placed values in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct lu_factors {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value a = square_matrix::type(t)[0];
+    return {a, abstract_value(dtype::int32, without_axis(a.shape, a.shape.rank - 1))};
+  }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent, zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  template <class T>
+  static void factor(std::int64_t n, T* a, std::int32_t* exchanged) {
+    for (std::int64_t k = 0; k < n; ++k) {
+      std::int64_t best = k;
+      for (std::int64_t i = k + 1; i < n; ++i)
+        if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
+      exchanged[k] = static_cast<std::int32_t>(best);
+      for (std::int64_t j = 0; j < n && best != k; ++j) std::swap(a[k * n + j], a[best * n + j]);
+      if (a[k * n + k] == 0) continue;
+      for (std::int64_t i = k + 1; i < n; ++i) {
+        a[i * n + k] /= a[k * n + k];
+        for (std::int64_t j = k + 1; j < n; ++j) a[i * n + j] -= a[i * n + k] * a[k * n + j];
+      }
+    }
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const auto n = s.last();
+    v.out[0].bytes = v.in[0]->bytes;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
+          factor(n, v.out[0].data<T>() + b * n * n, v.out[1].data<std::int32_t>() + b * n);
+      }
+    });
+  }
+};
+
+struct lu_solve {
+  struct view {
+    bool transposed;
+    constexpr explicit view(bool is_transposed) : transposed(is_transposed) {}
+    constexpr explicit view(int_list a) : transposed(a.flag(0)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposed};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value a = square_matrix::type(t)[0], y = t.operands[3];
+    typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32, "lu_solve: not the factors of the matrix");
+    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "lu_solve: types or batches differ");
+    typing::require(a.shape.last() == y.shape[y.shape.rank - 2], "lu_solve: inner extents");
+    return {y};
+  }
+  static constexpr int solve(const rule_site& s, int y, bool transposed) {
+    return s.b.add1(*s.e.prim, {s.operands[0], s.operands[1], s.operands[2], y}, view(transposed).make());
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    const bool transposed = view(s.e).transposed;
+    int r = t[3];
+    if (t[0] != zero_tangent) r = emit::subtract_from(s.b, r, emit::matmul(s.b, t[0], s.results[0], transposed, false));
+    return {r == zero_tangent ? r : solve(s, r, transposed)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(4, zero_tangent);
+    if (ct[0] == zero_tangent) return r;
+    const bool transposed = view(s.e).transposed;
+    const int g = solve(s, ct[0], !transposed), x = s.results[0];
+    if (wanted[0]) r[0] = emit::neg(s.b, emit::matmul(s.b, transposed ? x : g, transposed ? g : x, false, true));
+    if (wanted[3]) r[3] = g;
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    const shape from = s.b.shape(s.operands[3]);
+    if (batched[0] || batched[1] || batched[2] || from.rank != 3) return square_matrix::batch(s, batched, n);
+    const int aside = emit::transpose(s.b, s.operands[3], {1, 0, 2});
+    const int wide = emit::reshape(s.b, aside, make_shape(from[1], n * from[2]));
+    const int solved = emit::reshape(s.b, solve(s, wide, view(s.e).transposed), make_shape(from[1], n, from[2]));
+    return {emit::transpose(s.b, solved, {1, 0, 2})};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    double y = 1;
+    return emit::is_constant(b, o[3], y) && y == 0 ? o[3] : -1;
+  }
+  static std::string print(const attributes& a) { return view(a).transposed ? "T" : "N"; }
+  static void evaluate(evaluation& v) {
+    const bool transposed = view(v.e).transposed;
+    const shape s = v.out[0].type.shape;
+    const auto n = s[s.rank - 2], columns = s.last();
+    v.out[0].bytes = v.in[3]->bytes;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
+          for (std::int64_t j = 0; j < columns; ++j) {
+            const T* lu = v.in[1]->data<T>() + b * n * n;
+            const std::int32_t* exchanged = v.in[2]->data<std::int32_t>() + b * n;
+            T* x = v.out[0].data<T>() + b * n * columns + j;
+            for (std::int64_t i = 0; i < n && !transposed; ++i) std::swap(x[i * columns], x[exchanged[i] * columns]);
+            const triangular_form l{.lower = true, .transposed = transposed, .unit = true}, u{.lower = false, .transposed = transposed};
+            triangular_solve::one(transposed ? u : l, n, lu, x, columns);
+            triangular_solve::one(transposed ? l : u, n, lu, x, columns);
+            for (std::int64_t i = n - 1; i >= 0 && transposed; --i) std::swap(x[i * columns], x[exchanged[i] * columns]);
+          }
+      }
+    });
+  }
+};
+
+struct logdet {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    shape s = square_matrix::type(t)[0].shape;
+    s.rank -= 2;
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr int slope(const rule_site& s) {
+    const int identity = emit::identity_like(s.b, s.operands[0]);
+    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, lu_solve::view(true).make());
+  }
+  static constexpr const primitive* lu_solve_ptr();
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    const std::int64_t last = s.b.shape(t[0]).rank - 1;
+    return {emit::sum(s.b, emit::times(s.b, t[0], slope(s)), {last - 1, last})};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    vec<int> r(3, zero_tangent);
+    if (ct[0] == zero_tangent || !wanted[0]) return r;
+    const shape from = s.b.shape(s.operands[0]);
+    r[0] = emit::times(s.b, sum::spread(s.b, ct[0], from, {from.rank - 2, from.rank - 1}), slope(s));
+    return r;
+  }
+  static void evaluate(evaluation& v) {
+    const auto n = v.in[1]->type.shape.last();
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        for (std::int64_t b = 0; b < v.out[0].size(); ++b)
+          for (std::int64_t i = 0; i < n; ++i)
+            v.out[0].data<T>()[b] += std::log(std::abs(v.in[1]->data<T>()[b * n * n + i * n + i]));
+      }
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive lu_factors{.name = "lu_factors",
+                                      .type = rules::lu_factors::type,
+                                      .jvp = rules::lu_factors::jvp,
+                                      .vjp = rules::lu_factors::vjp,
+                                      .batch = rules::square_matrix::batch,
+                                      .evaluate = rules::lu_factors::evaluate};
+inline constexpr primitive lu_solve{.name = "lu_solve",
+                                    .type = rules::lu_solve::type,
+                                    .jvp = rules::lu_solve::jvp,
+                                    .vjp = rules::lu_solve::vjp,
+                                    .batch = rules::lu_solve::batch,
+                                    .simplify = rules::lu_solve::simplify,
+                                    .print = rules::lu_solve::print,
+                                    .evaluate = rules::lu_solve::evaluate};
+inline constexpr primitive logdet{.name = "logdet",
+                                  .type = rules::logdet::type,
+                                  .jvp = rules::logdet::jvp,
+                                  .vjp = rules::logdet::vjp,
+                                  .batch = rules::square_matrix::batch,
+                                  .evaluate = rules::logdet::evaluate};
+constexpr const primitive* rules::logdet::lu_solve_ptr() { return &prim::lu_solve; }
+}
+namespace emit {
+constexpr int solve(builder& b, int a, int y, bool transposed) {
+  const vec<int> factors = b.add(prim::lu_factors, {a});
+  shape matrices = b.shape(y);
+  matrices[matrices.rank - 1] = matrices[matrices.rank - 2];
+  return b.add1(prim::lu_solve, {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
+                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, prim::rules::lu_solve::view(transposed).make());
+}
+constexpr int logdet(builder& b, int a) {
+  const vec<int> factors = b.add(prim::lu_factors, {a});
+  return b.add1(prim::logdet, {a, factors[0], factors[1]});
+}
+}
+
+namespace detail {
+template <class A>
+struct without_matrix_axes {
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    s.rank = s.rank < 2 ? 0 : s.rank - 2;
+    for (int i = s.rank; i < shape::max_rank; ++i) s.extent[i] = 0;
+    return s;
+  }();
+};
+}
+
+template <class A, class B>
+  requires detail::Solvable<A, B>
+constexpr auto solve(const A& a, const B& b) {
+  return detail::system_of<A, B, false>(a, b, [](builder& on, int m, int y) { return emit::solve(on, m, y, false); });
+}
+template <class A, class B, class Why = decltype(detail::linear_system<A, B>::misuse())>
+  requires detail::NotSolvable<A, B>
+Why solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows, one element type; of placed values in a map
+
+template <class A>
+  requires detail::SquareMatrix<A>
+constexpr A inverse(const A& a) {
+  return detail::unary<A>(a, [](builder& b, int id) { return emit::solve(b, id, emit::identity_like(b, id), false); });
+}
+template <class A, class Why = detail::not_square_t<A>>
+  requires detail::NoSquareMatrix<A>
+Why inverse(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+template <class A>
+  requires detail::SquareMatrix<A>
+constexpr auto logdet(const A& a) {
+  using R = array_of<typename A::value_type, detail::without_matrix_axes<A>>;
+  return detail::unary<R>(a, [](builder& b, int id) { return emit::logdet(b, id); });
+}
+template <class A, class Why = detail::not_square_t<A>>
+  requires detail::NoSquareMatrix<A>
+Why logdet(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+template <class T>
+T determinant_of(std::int64_t n, T* a) {
+  T d = 1;
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::int64_t best = k;
+    for (std::int64_t i = k + 1; i < n; ++i)
+      if (std::abs(a[i * n + k]) > std::abs(a[best * n + k])) best = i;
+    for (std::int64_t j = 0; j < n && best != k; ++j) std::swap(a[k * n + j], a[best * n + j]);
+    d *= best == k ? a[k * n + k] : -a[k * n + k];
+    if (a[k * n + k] == 0) return 0;
+    for (std::int64_t i = k + 1; i < n; ++i)
+      for (std::int64_t j = k + 1; j < n; ++j) a[i * n + j] -= a[i * n + k] / a[k * n + k] * a[k * n + j];
+  }
+  return d;
+}
+
+struct minors {
+  struct view {
+    bool transposed, with_sign;
+    constexpr view(bool is_transposed, bool is_signed) : transposed(is_transposed), with_sign(is_signed) {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposed, with_sign};
+      return a;
+    }
+  };
+  static constexpr std::int64_t order(const shape& s, bool transposed) { return s.last() + transposed; }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const bool transposed = view(t.attrs).transposed;
+    shape s = square_matrix::type(t)[0].shape;
+    const std::int64_t n = order(s, transposed);
+    typing::require(n >= 1 && (!transposed || (s.rank >= 3 && s[s.rank - 3] == n * n)), "minors: not of a matrix");
+    if (transposed) {
+      s = without_axis(s, s.rank - 3);
+      s[s.rank - 2] = s[s.rank - 1] = n;
+    } else {
+      s[s.rank - 2] = n * n;
+      s[s.rank - 1] = n - 1;
+      s.push_back(n - 1);
+    }
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    view back(s.e);
+    back.transposed = !back.transposed;
+    return {s.b.add1(*s.e.prim, {ct[0]}, back.make())};
+  }
+  static std::string print(const attributes& a) { return std::string(view(a).transposed ? "T" : "N") + (view(a).with_sign ? " signed" : ""); }
+  template <class F>
+  static void for_each(std::int64_t n, bool with_sign, F f) {
+    std::int64_t at = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t k = 0; k < n - 1; ++k)
+          for (std::int64_t l = 0; l < n - 1; ++l) f((k + (k >= i)) * n + l + (l >= j), at++, with_sign && (i + j) % 2 != 0);
+  }
+  static void evaluate(evaluation& v) {
+    const bool transposed = view(v.e).transposed, with_sign = view(v.e).with_sign;
+    const shape s = v.in[0]->type.shape;
+    const std::int64_t n = order(s, transposed), matrix = n * n, all = matrix * (n - 1) * (n - 1);
+    const auto batches = square_matrix::batches(transposed ? v.out[0].type.shape : s);
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        for (std::int64_t b = 0; b < batches; ++b)
+          for_each(n, with_sign, [&](std::int64_t in_matrix, std::int64_t in_minors, bool negative) {
+            const T x = v.in[0]->data<T>()[transposed ? b * all + in_minors : b * matrix + in_matrix];
+            v.out[0].data<T>()[transposed ? b * matrix + in_matrix : b * all + in_minors] += negative ? -x : x;
+          });
+      }
+    });
+  }
+};
+
+struct cofactors {
+  static constexpr std::int64_t polynomial_order = 8;
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(t[0]);
+    const auto n = from.last();
+    if (n <= 1) return {zero_tangent};
+    if (n <= polynomial_order) {
+      const int d = emit::times(s.b, of_minors(s), emit::minors(s.b, t[0], false, true));
+      const std::int64_t last = s.b.shape(d).rank - 1;
+      return {emit::reshape(s.b, emit::sum(s.b, d, {last - 1, last}), from)};
+    }
+    const int c = s.results[0], w = inverse_transposed(s);
+    const int trace = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, w, t[0]), last_two(from)), from, last_two(from));
+    return {emit::sub(s.b, emit::times(s.b, trace, c), emit::matmul(s.b, emit::matmul(s.b, c, t[0], false, true), w, false, false))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(ct[0]);
+    const auto n = from.last();
+    if (n <= 1) return {zero_tangent};
+    if (n <= polynomial_order) {
+      const int c = of_minors(s);
+      const shape all = s.b.shape(c);
+      shape per_minor = all;
+      per_minor.rank -= 2;
+      const int g = sum::spread(s.b, emit::reshape(s.b, ct[0], per_minor), all, last_two(all));
+      return {emit::minors(s.b, emit::times(s.b, g, c), true, true)};
+    }
+    const int c = s.results[0], w = inverse_transposed(s);
+    const int scale = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
+    return {emit::sub(s.b, emit::times(s.b, scale, w), emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
+  }
+  static constexpr vec<std::int64_t> last_two(const shape& s) { return {s.rank - 2, s.rank - 1}; }
+  static constexpr int of_minors(const rule_site& s) { return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)}); }
+  static constexpr int inverse_transposed(const rule_site& s) {
+    return emit::solve(s.b, s.operands[0], emit::identity_like(s.b, s.operands[0]), true);
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    return b.shape(o[0]).last() == 1 ? emit::constant_like(b, o[0], 1) : -1;
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const auto n = s.last(), m = n - 1;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b) {
+          std::vector<T> minor(static_cast<std::size_t>(n == 0 ? 0 : n * n * m * m));
+          minors::for_each(n, false, [&](auto in_matrix, auto in_minors, bool) {
+            minor[static_cast<std::size_t>(in_minors)] = v.in[0]->data<T>()[b * n * n + in_matrix];
+          });
+          for (std::int64_t i = 0; i < n * n; ++i) {
+            const T d = determinant_of(m, minor.data() + i * m * m);
+            v.out[0].data<T>()[b * n * n + i] = (i / n + i % n) % 2 != 0 ? -d : d;
+          }
+        }
+      }
+    });
+  }
+};
+
+struct determinant {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    shape s = square_matrix::type(t)[0].shape;
+    s.rank -= 2;
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(t[0]);
+    return {emit::sum(s.b, emit::times(s.b, emit::cofactors(s.b, s.operands[0]), t[0]), cofactors::last_two(from))};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const shape from = s.b.shape(s.operands[0]);
+    return {emit::times(s.b, sum::spread(s.b, ct[0], from, cofactors::last_two(from)), emit::cofactors(s.b, s.operands[0]))};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    shape s = b.shape(o[0]);
+    if (s.last() != 1) return -1;
+    s.rank -= 2;
+    return emit::reshape(b, o[0], s);
+  }
+  static void evaluate(evaluation& v) {
+    const auto n = v.in[0]->type.shape.last();
+    tensor copy = *v.in[0];
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        for (std::int64_t b = 0; b < v.out[0].size(); ++b) v.out[0].data<T>()[b] = determinant_of(n, copy.data<T>() + b * n * n);
+      }
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive minors{.name = "minors",
+                                  .type = rules::minors::type,
+                                  .jvp = rules::broadcast_to::jvp,
+                                  .vjp = rules::minors::vjp,
+                                  .batch = rules::square_matrix::batch,
+                                  .print = rules::minors::print,
+                                  .evaluate = rules::minors::evaluate};
+inline constexpr primitive cofactors{.name = "cofactors",
+                                     .type = rules::square_matrix::type,
+                                     .jvp = rules::cofactors::jvp,
+                                     .vjp = rules::cofactors::vjp,
+                                     .batch = rules::square_matrix::batch,
+                                     .simplify = rules::cofactors::simplify,
+                                     .evaluate = rules::cofactors::evaluate};
+inline constexpr primitive determinant{.name = "determinant",
+                                       .type = rules::determinant::type,
+                                       .jvp = rules::determinant::jvp,
+                                       .vjp = rules::determinant::vjp,
+                                       .batch = rules::square_matrix::batch,
+                                       .simplify = rules::determinant::simplify,
+                                       .evaluate = rules::determinant::evaluate};
+}
+namespace emit {
+constexpr int minors(builder& b, int x, bool transposed, bool with_sign) {
+  return b.add1(prim::minors, {x}, prim::rules::minors::view(transposed, with_sign).make());
+}
+constexpr int cofactors(builder& b, int a) { return b.add1(prim::cofactors, {a}); }
+constexpr int determinant(builder& b, int a) { return b.add1(prim::determinant, {a}); }
+}
+
+template <class A>
+  requires detail::SquareMatrix<A>
+constexpr auto determinant(const A& a) {
+  using R = array_of<typename A::value_type, detail::without_matrix_axes<A>>;
+  return detail::unary<R>(a, [](builder& b, int id) { return emit::determinant(b, id); });
+}
+template <class A, class Why = detail::not_square_t<A>>
+  requires detail::NoSquareMatrix<A>
+Why determinant(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+}
+
+namespace drx::decompose {
+
+template <class T> T inner(const T* x, const T* y, std::int64_t n) {
+  constexpr int lanes = 8;
+  T lane[lanes] = {};
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    for (int l = 0; l < lanes; ++l) lane[l] += x[i + l] * y[i + l];
+  for (int l = 0; i < n; ++i, ++l) lane[l] += x[i] * y[i];
+  for (int width = lanes / 2; width > 0; width /= 2)
+    for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
+  return lane[0];
+}
+template <class T> bool all_finite(const T* x, std::int64_t n) {
+  bool finite = true;
+  for (std::int64_t i = 0; i < n; ++i) finite = finite && x[i] - x[i] == 0;
+  return finite;
+}
+template <class T> void fill_nan(T* x, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) x[i] = std::numeric_limits<T>::quiet_NaN();
+}
+template <class T> T scale_of(const T* x, std::int64_t n) {
+  T largest = 0;
+  for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
+  return largest > 0 ? largest : T(1);
+}
+
+template <class T> void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
+  if (!all_finite(a, m * n)) {
+    fill_nan(q, m * n);
+    fill_nan(r, n * n);
+    return;
+  }
+  T *const tau = scratch, *const sums =
+                              scratch + n;
+  auto reflect = [&](std::int64_t k) {
+    for (std::int64_t j = k + 1; j < n; ++j) sums[j] = q[k * n + j];
+    for (std::int64_t i = k + 1; i < m; ++i)
+      for (std::int64_t j = k + 1; j < n; ++j) sums[j] += q[i * n + k] * q[i * n + j];
+    for (std::int64_t j = k + 1; j < n; ++j) {
+      sums[j] *= tau[k];
+      q[k * n + j] -= sums[j];
+    }
+    for (std::int64_t i = k + 1; i < m; ++i)
+      for (std::int64_t j = k + 1; j < n; ++j) q[i * n + j] -= q[i * n + k] * sums[j];
+  };
+  for (std::int64_t i = 0; i < m * n; ++i) q[i] = a[i];
+  for (std::int64_t k = 0; k < n; ++k) {
+    T below = 0;
+    for (std::int64_t i = k + 1; i < m; ++i) below = std::max(below, std::abs(q[i * n + k]));
+    tau[k] = 0;
+    if (below == 0) continue;
+    const T alpha = q[k * n + k], scale = std::max(below, std::abs(alpha));
+    T squares = 0;
+    for (std::int64_t i = k; i < m; ++i) squares += (q[i * n + k] / scale) * (q[i * n + k] / scale);
+    const T beta = (alpha < 0 ? scale : -scale) * std::sqrt(squares);
+    tau[k] = (beta - alpha) / beta;
+    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] /= alpha - beta;
+    q[k * n + k] = beta;
+    reflect(k);
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) r[i * n + j] = j < i ? T(0) : q[i * n + j];
+  for (std::int64_t k = n - 1; k >= 0; --k) {
+    for (std::int64_t j = k + 1; j < n; ++j) q[k * n + j] = 0;
+    reflect(k);
+    for (std::int64_t i = k + 1; i < m; ++i) q[i * n + k] *= -tau[k];
+    q[k * n + k] = 1 - tau[k];
+  }
+}
+
+template <class T> struct rotation {
+  T c, s, t;
+  rotation(T p, T q, T x) {
+    const T theta = (q - p) / (2 * x);
+    t = (theta < 0 ? T(-1) : T(1)) / (std::abs(theta) + std::sqrt(1 + theta * theta));
+    c = 1 / std::sqrt(1 + t * t);
+    s = t * c;
+  }
+  void turn(T* x, T* y, std::int64_t n) const {
+    for (std::int64_t i = 0; i < n; ++i) {
+      const T before = x[i];
+      x[i] = c * before - s * y[i];
+      y[i] = s * before + c * y[i];
+    }
+  }
+};
+inline constexpr int most_sweeps = 60;
+
+template <class T> void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y) {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::int64_t best = 0;
+    for (std::int64_t j = 1; j < n; ++j)
+      if (std::abs(x[i * n + j]) > std::abs(x[i * n + best])) best = j;
+    if (n == 0 || !(x[i * n + best] < 0)) continue;
+    for (std::int64_t j = 0; j < n; ++j) x[i * n + j] = -x[i * n + j];
+    for (std::int64_t j = 0; j < of_y; ++j) y[i * of_y + j] = -y[i * of_y + j];
+  }
+}
+
+template <class T> void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
+  T* const s = scratch;
+  const T scale = scale_of(a, n * n);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      s[i * n + j] = (a[i * n + j] / scale + a[j * n + i] / scale) / 2;
+      v[i * n + j] = i == j;
+    }
+  if (!all_finite(a, n * n)) {
+    fill_nan(w, n);
+    fill_nan(v, n * n);
+    return;
+  }
+  bool more = true;
+  for (int sweep = 0; sweep < most_sweeps && more; ++sweep) {
+    more = false;
+    for (std::int64_t p = 0; p < n; ++p)
+      for (std::int64_t q = p + 1; q < n; ++q) {
+        const T x = s[p * n + q], of_p = s[p * n + p], of_q = s[q * n + q];
+        const auto counts_beside = [&](T y) { return std::abs(y) + std::abs(x) != std::abs(y); };
+        if (std::abs(x) <= std::numeric_limits<T>::min() || !(counts_beside(of_p) || counts_beside(of_q))) continue;
+        more = true;
+        const rotation<T> r(of_p, of_q, x);
+        r.turn(s + p * n, s + q * n, n);
+        for (std::int64_t i = 0; i < n; ++i) {
+          s[i * n + p] = s[p * n + i];
+          s[i * n + q] = s[q * n + i];
+        }
+        s[p * n + p] = of_p - r.t * x;
+        s[q * n + q] = of_q + r.t * x;
+        s[p * n + q] = s[q * n + p] = 0;
+        r.turn(v + p * n, v + q * n, n);
+      }
+  }
+  for (std::int64_t i = 0; i < n; ++i) w[i] = s[i * n + i] * scale;
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t least = i;
+    for (std::int64_t j = i + 1; j < n; ++j)
+      if (w[j] < w[least]) least = j;
+    std::swap(w[i], w[least]);
+    for (std::int64_t j = 0; j < n && least != i; ++j) std::swap(v[i * n + j], v[least * n + j]);
+  }
+  fix_signs(n, n, v, v, 0);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
+}
+
+template <class T, class Given> void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
+  std::int64_t axis = 0;
+  for (std::int64_t k = 0; k < rows; ++k) {
+    if (given(k)) continue;
+    for (; axis < n; ++axis) {
+      T* const y = x + k * n;
+      for (std::int64_t j = 0; j < n; ++j) y[j] = j == axis;
+      for (int pass = 0; pass < 2; ++pass)
+        for (std::int64_t i = 0; i < rows; ++i) {
+          if (i == k || (i > k && !given(i))) continue;
+          const T part = inner(x + i * n, y, n);
+          for (std::int64_t j = 0; j < n; ++j) y[j] -= part * x[i * n + j];
+        }
+      const T size = std::sqrt(inner(y, y, n));
+      if (size * size * static_cast<T>(2 * n) < 1)
+        continue;
+      for (std::int64_t j = 0; j < n; ++j) y[j] /= size;
+      ++axis;
+      break;
+    }
+  }
+}
+
+template <class T> void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
+  const bool tall = m >= n;
+  const std::int64_t k = tall ? n : m, length = tall ? m : n;
+  T *const x = scratch, *const y =
+                            scratch +
+                            k * length;
+  const T scale = scale_of(a, m * n);
+  for (std::int64_t i = 0; i < k; ++i) {
+    for (std::int64_t j = 0; j < length; ++j) x[i * length + j] = (tall ? a[j * n + i] : a[i * n + j]) / scale;
+    for (std::int64_t j = 0; j < k; ++j) y[i * k + j] = i == j;
+  }
+  if (!all_finite(a, m * n)) {
+    fill_nan(u, m * k);
+    fill_nan(s, k);
+    fill_nan(vt, k * n);
+    return;
+  }
+  constexpr T epsilon = std::numeric_limits<T>::epsilon();
+  T all = 0;
+  for (std::int64_t i = 0; i < k; ++i) all += inner(x + i * length, x + i * length, length);
+  const T nothing = epsilon * std::sqrt(all);
+  bool more = true;
+  for (int sweep = 0; sweep < most_sweeps && more; ++sweep) {
+    more = false;
+    for (std::int64_t p = 0; p < k; ++p)
+      for (std::int64_t q = p + 1; q < k; ++q) {
+        T *const row = x + p * length, *const other = x + q * length;
+        const T of_p = inner(row, row, length), of_q = inner(other, other, length), both = inner(row, other, length);
+        if (!(std::abs(both) > epsilon * std::sqrt(of_p) * std::sqrt(of_q) && std::abs(both) > nothing * nothing))
+          continue;
+        more = true;
+        const rotation<T> r(of_p, of_q, both);
+        r.turn(row, other, length);
+        r.turn(y + p * k, y + q * k, k);
+      }
+  }
+  for (std::int64_t i = 0; i < k; ++i) s[i] = std::sqrt(inner(x + i * length, x + i * length, length));
+  for (std::int64_t i = 0; i < k; ++i) {
+    std::int64_t largest = i;
+    for (std::int64_t j = i + 1; j < k; ++j)
+      if (s[j] > s[largest]) largest = j;
+    if (largest == i) continue;
+    std::swap(s[i], s[largest]);
+    for (std::int64_t j = 0; j < length; ++j) std::swap(x[i * length + j], x[largest * length + j]);
+    for (std::int64_t j = 0; j < k; ++j) std::swap(y[i * k + j], y[largest * k + j]);
+  }
+  for (std::int64_t i = 0; i < k; ++i)
+    for (std::int64_t j = 0; j < length && s[i] > nothing; ++j) x[i * length + j] /= s[i];
+  complete(k, length, x, [&](std::int64_t i) { return s[i] > nothing; });
+  if (tall) {
+    fix_signs(k, length, x, y, k);
+  } else {
+    fix_signs(k, k, y, x, length);
+  }
+  for (std::int64_t i = 0; i < k; ++i) s[i] *= scale;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < k; ++j) u[i * k + j] = tall ? x[j * m + i] : y[j * k + i];
+  for (std::int64_t i = 0; i < k * n; ++i) vt[i] = tall ? y[i] : x[i];
+}
+
+}
+
+namespace drx {
+namespace emit {
+constexpr int per_column(builder& b, int v, const shape& s) {
+  shape flat = s;
+  flat[s.rank - 2] = 1;
+  return broadcast_to(b, reshape(b, v, flat), s);
+}
+constexpr int per_row(builder& b, int v, const shape& s) {
+  shape flat = s;
+  flat[s.rank - 1] = 1;
+  return broadcast_to(b, reshape(b, v, flat), s);
+}
+constexpr int on_diagonal(builder& b, int x) { return equal(b, row_of(b, x), column_of(b, x)); }
+constexpr int without_diagonal(builder& b, int x) { return where(b, on_diagonal(b, x), constant_like(b, x, 0), x); }
+constexpr int diagonal_only(builder& b, int x) { return where(b, on_diagonal(b, x), x, constant_like(b, x, 0)); }
+}
+
+namespace prim::rules {
+struct eigh {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value a = square_matrix::type(t)[0];
+    return {a.with_shape(without_axis(a.shape, a.shape.rank - 1)), a};
+  }
+  static constexpr int over_gaps(builder& b, int x, int w) {
+    const shape s = b.shape(x);
+    return emit::azdiv(b, emit::without_diagonal(b, x),
+                       emit::sub(b, emit::per_column(b, w, s), emit::per_row(b, w, s)));
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent, zero_tangent};
+    const int w = s.results[0], v = s.results[1];
+    const int moved =
+        emit::matmul(s.b, v, emit::matmul(s.b, cholesky::symmetric(s.b, t[0]), v, false, false), true, false);
+    const std::int64_t last = s.b.shape(v).rank - 1;
+    return {emit::sum(s.b, emit::diagonal_only(s.b, moved), {last}),
+            emit::matmul(s.b, v, over_gaps(s.b, moved, w), false, false)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    const int w = s.results[0], v = s.results[1];
+    const shape matrices = s.b.shape(v);
+    int g = zero_tangent;
+    if (ct[0] != zero_tangent) g = emit::mul(s.b, v, emit::per_column(s.b, ct[0], matrices));
+    if (ct[1] != zero_tangent)
+      g = emit::accumulate(
+          s.b, g, emit::matmul(s.b, v, over_gaps(s.b, emit::matmul(s.b, v, ct[1], true, false), w), false, false));
+    return {g == zero_tangent ? g : cholesky::symmetric(s.b, emit::matmul(s.b, g, v, false, true))};
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.in[0]->type.shape;
+    const auto n = s.last();
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        std::vector<T> scratch(static_cast<std::size_t>(n * n));
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
+          decompose::eigh(n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * n, v.out[1].data<T>() + b * n * n,
+                          scratch.data());
+      }
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive eigh{.name = "eigh",
+                                .type = rules::eigh::type,
+                                .jvp = rules::eigh::jvp,
+                                .vjp = rules::eigh::vjp,
+                                .batch = rules::square_matrix::batch,
+                                .evaluate = rules::eigh::evaluate};
+}
+
+namespace detail {
+template <class A> struct without_last_axis { static constexpr shape value = without_axis(A::shape, A::rank - 1); };
+}
+
+template <class A>
+  requires detail::SquareMatrix<A>
+constexpr auto eigh(const A& a) {
+  using W = array_of<typename A::value_type, detail::without_last_axis<A>>;
+  builder& b = detail::tape_of(detail::ref_of(a));
+  const vec<int> ids = b.add(prim::eigh, vec<int>{detail::id_on(b, a)});
+  return std::pair{W(detail::at(b, ids[0])), A(detail::at(b, ids[1]))};
+}
+template <class A, class Why = detail::not_square_t<A>>
+  requires detail::NoSquareMatrix<A>
+std::pair<Why, Why> eigh(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+}
+
+namespace drx::math {
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+
+#define DRX_FORWARD(name)          \
+  template <std::floating_point T> \
+  DRX_INLINE T name(T x) {         \
+    return std::name(x);           \
+  }
+DRX_FORWARD(asin) DRX_FORWARD(acos) DRX_FORWARD(atan)
+#undef DRX_FORWARD
+
+template <std::floating_point T>
+DRX_INLINE T atan2(T y, T x) {
+  return std::atan2(y, x);
+}
+
+#else
+
+namespace detail {
+
+inline constexpr double angles_high[] = {0.46364760900080609352, 0.78539816339744827900, 0.98279372324732905408, 1.57079632679489655800};
+inline constexpr double angles_low[] = {2.26987774529616870924e-17, 3.06161699786838301793e-17, 1.39033110312309984516e-17,
+                                        6.12323399573676603587e-17};
+template <class T, int I>
+inline constexpr T angle_high = static_cast<T>(angles_high[I]);
+template <class T, int I>
+inline constexpr T angle_low = static_cast<T>(angles_high[I] - static_cast<double>(angle_high<T, I>) + angles_low[I]);
+template <class T>
+inline constexpr T half_pi_hi = angle_high<T, 3>;
+template <class T>
+inline constexpr T half_pi_lo = angle_low<T, 3>;
+
+template <class T>
+DRX_INLINE T asin_series(T z) {
+  if constexpr (std::same_as<T, float>) {
+    return horner(z, 0.16666752457f, 0.074952982775f, 0.045470307405f, 0.024179844038f, 0.042165748849f);
+  } else {
+    return horner(z, 0.1666666666666676043, 0.074999999999708044051, 0.044642857174607082363, 0.030381942708028058798,
+                  0.022372214980419571244, 0.017351612148731455384, 0.013980818873833329093, 0.011398926283722653945,
+                  0.010780172338915016502, 0.0037067178366906648397, 0.021706683620257674971,
+                  -0.020997966930557148652, 0.032627929534483115437);
+  }
+}
+
+template <class T>
+DRX_INLINE T atan_series(T z) {
+  if constexpr (std::same_as<T, float>) {
+    return horner(z, -0.33333303377f, 0.19997734313f, -0.14229516489f, 0.10490353442f, -0.058180242338f);
+  } else {
+    return horner(z, -0.33333333333333313677, 0.19999999999992947003, -0.14285714284830473285, 0.11111111055468486716,
+                  -0.090909070330054746034, 0.076922590694777036089, -0.066658967389758349738,
+                  0.058739700373940621649, -0.051998335474568331313, 0.044320865421745375309,
+                  -0.031898213394751806076, 0.013676781788755854305);
+  }
+}
+
+template <class T>
+struct asin_parts {
+  T z, s, high, low;
+};
+
+template <class T>
+DRX_INLINE asin_parts<T> asin_split(T a) {
+  using U = bits_t<T>;
+  constexpr int half = format<T>::mantissa / 2 + 1;
+  const bool small = a < T(0.5);
+  const T z = select(small, a * a, (1 - a) * T(0.5));
+  const T root = std::sqrt(z);
+  const T high = cast<T>(cast<U>(root) & ~((U{1} << half) - 1));
+  const T low = select(root > 0, (z - high * high) / (root + high), T(0));
+  return {z, select(small, a, root), high, low};
+}
+
+template <class T>
+DRX_INLINE T atan_of_positive(T a) {
+  const bool b1 = a >= T(0.4375), b2 = a >= T(0.6875), b3 = a >= T(1.1875), b4 = a >= T(2.4375);
+  auto choose = [&](T v0, T v1, T v2, T v3, T v4) {
+    return select(b4, v4, select(b3, v3, select(b2, v2, select(b1, v1, v0))));
+  };
+  const T over = choose(a, 2 * a - 1, a - 1, a - T(1.5), T(-1)), under = choose(T(1), a + 2, a + 1, fma(T(1.5), a, T(1)), a);
+  const T t = over / under, z = t * t;
+  const T turn = choose(T(0), angle_high<T, 0>, angle_high<T, 1>, angle_high<T, 2>, angle_high<T, 3>);
+  const T rest = choose(T(0), angle_low<T, 0>, angle_low<T, 1>, angle_low<T, 2>, angle_low<T, 3>);
+  return turn + (t + fma(z * t, atan_series(z), rest));
+}
+
+}
+
+template <std::floating_point T>
+DRX_INLINE T asin(T x) {
+  const T a = detail::magnitude(x);
+  const auto p = detail::asin_split(a);
+  const T curve = p.s * p.z * detail::asin_series(p.z);
+  constexpr T quarter = detail::half_pi_hi<T> / 2;
+  const T large = quarter - (2 * curve - (detail::half_pi_lo<T> - 2 * p.low) - (quarter - 2 * p.high));
+  return detail::with_sign_of(detail::select(a < T(0.5), p.s + curve, large), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T acos(T x) {
+  const T a = detail::magnitude(x);
+  const auto p = detail::asin_split(a);
+  const T curve = p.s * p.z * detail::asin_series(p.z);
+  const T near_zero = detail::half_pi_hi<T> - (x - (detail::half_pi_lo<T> - detail::with_sign_of(curve, x)));
+  const T near_one = 2 * (p.high + (curve + p.low));
+  const T near_minus_one = 2 * (detail::half_pi_hi<T> - (p.s + (curve - detail::half_pi_lo<T>)));
+  return detail::select(a < T(0.5), near_zero, detail::select(x < 0, near_minus_one, near_one));
+}
+
+template <std::floating_point T>
+DRX_INLINE T atan(T x) {
+  return detail::with_sign_of(detail::atan_of_positive(detail::magnitude(x)), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T atan2(T y, T x) {
+  using U = detail::bits_t<T>;
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  const T a = detail::magnitude(y), b = detail::magnitude(x);
+  const T ratio = detail::select(a == b, detail::select(a == 0, T(0), T(1)), a / b);
+  const T angle = detail::atan_of_positive(ratio);
+  const bool left = (detail::cast<U>(x) & detail::sign_bit<T>) != 0;
+  const T turned = 2 * detail::half_pi_hi<T> - (angle - 2 * detail::half_pi_lo<T>);
+  const bool ordered = (a <= inf) & (b <= inf);
+  return detail::with_sign_of(detail::select(ordered, detail::select(left, turned, angle), a + b), y);
+}
+
+#endif
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+constexpr int one_minus_square(builder& b, int x) {
+  const int one = emit::constant_like(b, x, 1);
+  return emit::mul(b, emit::sub(b, one, x), emit::add(b, one, x));
+}
+
+struct circular_function : floating_function {
+  template <class T>
+  DRX_INLINE static bool near(T x) { return math::within_sin_limit(x); }
+};
+
+struct sin : circular_function {
+  static constexpr const char* name = "sin";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::sin_near(x); }
+  template <class T>
+  static T exact(T x) { return math::sin_of_any(x); }
+  template <class T>
+  static T reference(T x) { return std::sin(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, emit::cos(b, s.operands[0]));
+  }
+};
+struct cos : circular_function {
+  static constexpr const char* name = "cos";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::cos_near(x); }
+  template <class T>
+  static T exact(T x) { return math::cos_of_any(x); }
+  template <class T>
+  static T reference(T x) { return std::cos(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::neg(b, emit::azmul(b, t, emit::sin(b, s.operands[0])));
+  }
+};
+struct tan : circular_function, singular_value {
+  static constexpr const char* name = "tan";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::tan_near(x); }
+  template <class T>
+  static T exact(T x) { return math::tan_of_any(x); }
+  template <class T>
+  static T reference(T x) { return std::tan(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int y = s.results[0];
+    return emit::azmul(b, t, emit::add(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
+  }
+};
+struct asin : floating_function, singular_value {
+  static constexpr const char* name = "asin";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::asin(x); }
+  template <class T>
+  static T reference(T x) { return std::asin(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, emit::rsqrt(b, one_minus_square(b, s.operands[0])));
+  }
+};
+struct acos : floating_function, singular_value {
+  static constexpr const char* name = "acos";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::acos(x); }
+  template <class T>
+  static T reference(T x) { return std::acos(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::neg(b, emit::azmul(b, t, emit::rsqrt(b, one_minus_square(b, s.operands[0]))));
+  }
+};
+struct atan : floating_function {
+  static constexpr const char* name = "atan";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::atan(x); }
+  template <class T>
+  static T reference(T x) { return std::atan(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int x = s.operands[0];
+    return emit::azdiv(b, t, emit::add(b, emit::mul(b, x, x), emit::constant_like(b, t, 1)));
+  }
+};
+struct atan2 : same_type, on_floating {
+  static constexpr const char* name = "atan2";
+  static constexpr int arity = 2;
+  template <class T>
+  DRX_INLINE static T apply(T y, T x) { return math::atan2(y, x); }
+  template <class T>
+  static T reference(T y, T x) { return std::atan2(y, x); }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    const int y = s.operands[0], x = s.operands[1];
+    const int square = emit::add(b, emit::mul(b, x, x), emit::mul(b, y, y));
+    const int slope = emit::azmul(b, t, emit::div(b, i == 0 ? x : y, square));
+    return i == 0 ? slope : emit::neg(b, slope);
+  }
+};
+
+}
+
+inline constexpr primitive sin = elementwise_primitive<rows::sin>();
+inline constexpr primitive cos = elementwise_primitive<rows::cos>();
+inline constexpr primitive tan = elementwise_primitive<rows::tan>();
+inline constexpr primitive asin = elementwise_primitive<rows::asin>();
+inline constexpr primitive acos = elementwise_primitive<rows::acos>();
+inline constexpr primitive atan = elementwise_primitive<rows::atan>();
+inline constexpr primitive atan2 = elementwise_primitive<rows::atan2>();
+template <> struct row_of<&sin> : rows::sin {};
+template <> struct row_of<&cos> : rows::cos {};
+template <> struct row_of<&tan> : rows::tan {};
+template <> struct row_of<&asin> : rows::asin {};
+template <> struct row_of<&acos> : rows::acos {};
+template <> struct row_of<&atan> : rows::atan {};
+template <> struct row_of<&atan2> : rows::atan2 {};
+}
+
+namespace emit {
+constexpr int sin(builder& b, int x) { return b.add1(prim::sin, {x}); }
+constexpr int cos(builder& b, int x) { return b.add1(prim::cos, {x}); }
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A sin(const A& x) { return detail::elementary(prim::sin, x); }
+template <class A> requires FloatingArray<A>
+constexpr A cos(const A& x) { return detail::elementary(prim::cos, x); }
+template <class A> requires FloatingArray<A>
+constexpr A tan(const A& x) { return detail::elementary(prim::tan, x); }
+template <class A> requires FloatingArray<A>
+constexpr A asin(const A& x) { return detail::elementary(prim::asin, x); }
+template <class A> requires FloatingArray<A>
+constexpr A acos(const A& x) { return detail::elementary(prim::acos, x); }
+template <class A> requires FloatingArray<A>
+constexpr A atan(const A& x) { return detail::elementary(prim::atan, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why sin(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why cos(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why tan(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why asin(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why acos(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why atan(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+template <class A, class B>
+  requires detail::FloatingPair<A, B>
+constexpr auto atan2(const A& y, const B& x) {
+  return detail::binary(prim::atan2, y, x);
+}
+template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
+  requires detail::NoFloatingPair<A, B>
+Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map; of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx::math {
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+
+#define DRX_FORWARD(name)          \
+  template <std::floating_point T> \
+  DRX_INLINE T name(T x) {         \
+    return std::name(x);           \
+  }
+DRX_FORWARD(sinh) DRX_FORWARD(cosh) DRX_FORWARD(asinh) DRX_FORWARD(acosh) DRX_FORWARD(atanh)
+#undef DRX_FORWARD
+
+#else
+
+namespace detail {
+
+template <class T>
+DRX_INLINE T sinh_series(T z) {
+  if constexpr (std::same_as<T, float>) {
+    return horner(z, 0.16666666498f, 0.0083333500588f, 0.00019836159678f, 2.8169517199e-6f);
+  } else {
+    return horner(z, 0.16666666666666667383, 0.0083333333333331477532, 0.0001984126984143186513,
+                  2.7557319157074287816e-6, 2.5052123136330964736e-8, 1.6057259799709433814e-10,
+                  7.7587478528292370781e-13);
+  }
+}
+
+template <class T>
+DRX_INLINE T half_exp(T a) {
+  const auto e = exp_split(select(a > format<T>::exp_max + 1, format<T>::exp_max + 1, a));
+  return exp_join(e.r, e.n - 1);
+}
+
+}
+
+template <std::floating_point T>
+DRX_INLINE T sinh(T x) {
+  const T a = detail::magnitude(x), z = a * a;
+  const T h = detail::half_exp(a);
+  const T small = detail::fma(a * z, detail::sinh_series(z), a);
+  return detail::with_sign_of(detail::select(a < 1, small, h - T(0.25) / h), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T cosh(T x) {
+  const T h = detail::half_exp(detail::magnitude(x));
+  return h + T(0.25) / h;
+}
+
+template <std::floating_point T>
+DRX_INLINE T asinh(T x) {
+  constexpr T large = T(1) / std::numeric_limits<T>::epsilon();
+  const T a = detail::magnitude(x), z = a * a;
+  const bool far = a > large;
+  const T argument = detail::select(far, a, a + z / (1 + std::sqrt(1 + z)));
+  return detail::with_sign_of(drx::math::log1p(argument) + detail::select(far, T(0.69314718055994530942), T(0)), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T acosh(T x) {
+  constexpr T large = T(1) / std::numeric_limits<T>::epsilon();
+  const T t = x - 1;
+  const bool far = x > large;
+  const T argument = detail::select(far, x, t + std::sqrt(t * (t + 2)));
+  const T result = drx::math::log1p(argument) + detail::select(far, T(0.69314718055994530942), T(0));
+  return detail::select(x >= 1, result, std::numeric_limits<T>::quiet_NaN());
+}
+
+template <std::floating_point T>
+DRX_INLINE T atanh(T x) {
+  const T a = detail::magnitude(x), twice = a + a;
+  const T argument = detail::select(a < T(0.5), twice + twice * a / (1 - a), twice / (1 - a));
+  return detail::with_sign_of(T(0.5) * drx::math::log1p(argument), x);
+}
+
+#endif
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct tanh : floating_function {
+  static constexpr const char* name = "tanh";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::tanh(x); }
+  template <class T>
+  DRX_FN static T begin(T x) { return math::tanh_begin(x); }
+  template <class T>
+  DRX_FN static T end(T begun, T x) { return math::tanh_end(begun, x); }
+  template <class T>
+  static T reference(T x) { return std::tanh(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int y = s.results[0];
+    return emit::times(b, t, emit::sub(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
+  }
+};
+struct sinh : floating_function, singular_value {
+  static constexpr const char* name = "sinh";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::sinh(x); }
+  template <class T>
+  static T reference(T x) { return std::sinh(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, emit::cosh(b, s.operands[0]));
+  }
+};
+struct cosh : floating_function, singular_value {
+  static constexpr const char* name = "cosh";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::cosh(x); }
+  template <class T>
+  static T reference(T x) { return std::cosh(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, emit::sinh(b, s.operands[0]));
+  }
+};
+struct asinh : floating_function {
+  static constexpr const char* name = "asinh";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::asinh(x); }
+  template <class T>
+  static T reference(T x) { return std::asinh(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int x = s.operands[0];
+    return emit::azmul(b, t, emit::rsqrt(b, emit::add(b, emit::mul(b, x, x), emit::constant_like(b, t, 1))));
+  }
+};
+struct acosh : floating_function, singular_value {
+  static constexpr const char* name = "acosh";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::acosh(x); }
+  template <class T>
+  static T reference(T x) { return std::acosh(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int x = s.operands[0], one = emit::constant_like(b, t, 1);
+    return emit::azmul(b, t, emit::rsqrt(b, emit::mul(b, emit::sub(b, x, one), emit::add(b, x, one))));
+  }
+};
+struct atanh : floating_function, singular_value {
+  static constexpr const char* name = "atanh";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::atanh(x); }
+  template <class T>
+  static T reference(T x) { return std::atanh(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azdiv(b, t, one_minus_square(b, s.operands[0]));
+  }
+};
+
+}
+
+inline constexpr primitive tanh = elementwise_primitive<rows::tanh>();
+inline constexpr primitive sinh = elementwise_primitive<rows::sinh>();
+inline constexpr primitive cosh = elementwise_primitive<rows::cosh>();
+inline constexpr primitive asinh = elementwise_primitive<rows::asinh>();
+inline constexpr primitive acosh = elementwise_primitive<rows::acosh>();
+inline constexpr primitive atanh = elementwise_primitive<rows::atanh>();
+template <> struct row_of<&tanh> : rows::tanh {};
+template <> struct row_of<&sinh> : rows::sinh {};
+template <> struct row_of<&cosh> : rows::cosh {};
+template <> struct row_of<&asinh> : rows::asinh {};
+template <> struct row_of<&acosh> : rows::acosh {};
+template <> struct row_of<&atanh> : rows::atanh {};
+}
+
+namespace emit {
+constexpr int sinh(builder& b, int x) { return b.add1(prim::sinh, {x}); }
+constexpr int cosh(builder& b, int x) { return b.add1(prim::cosh, {x}); }
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A tanh(const A& x) { return detail::elementary(prim::tanh, x); }
+template <class A> requires FloatingArray<A>
+constexpr A sinh(const A& x) { return detail::elementary(prim::sinh, x); }
+template <class A> requires FloatingArray<A>
+constexpr A cosh(const A& x) { return detail::elementary(prim::cosh, x); }
+template <class A> requires FloatingArray<A>
+constexpr A asinh(const A& x) { return detail::elementary(prim::asinh, x); }
+template <class A> requires FloatingArray<A>
+constexpr A acosh(const A& x) { return detail::elementary(prim::acosh, x); }
+template <class A> requires FloatingArray<A>
+constexpr A atanh(const A& x) { return detail::elementary(prim::atanh, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why sinh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why cosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why asinh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why acosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx::math {
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+
+#define DRX_FORWARD(name)          \
+  template <std::floating_point T> \
+  DRX_INLINE T name(T x) {         \
+    return std::name(x);           \
+  }
+DRX_FORWARD(erf) DRX_FORWARD(erfc)
+#undef DRX_FORWARD
+
+#else
+
+namespace detail {
+
+template <class T>
+DRX_INLINE T erf_series(T z) {
+  if constexpr (std::same_as<T, float>) {
+    return horner(z, 0.1283791671f, -0.37612638435f, 0.11283781974f, -0.026865400058f, 0.0052209454812f,
+                  -0.00084828295791f, 0.0001125695343f, -9.6415324367e-6f);
+  } else {
+    return horner(z, 0.1283791670955125737, -0.37612638903183747604, 0.11283791670954857488, -0.026866170645072893356,
+                  0.005223977624780849209, -0.00085483269787412183097, 0.00012055331036867640994,
+                  -0.000014925593506254135117, 1.6460972809145949371e-6, -1.635002516366631618e-7,
+                  1.4657879601536977998e-8, -1.1365665583128012158e-9, 5.9452619411838362222e-11);
+  }
+}
+
+template <class T>
+DRX_INLINE T erfc_series(T q) {
+  if constexpr (std::same_as<T, float>) {
+    return horner(q, -0.13562114095f, -0.047562420223f, 0.12964645167f, -0.1192706129f, 0.068295745311f,
+                  -0.023799542852f, 0.0025657140596f, 0.002004850796f, -0.0007726707135f, -0.0002662327685f);
+  } else {
+    return horner(q, -0.139621116840562886365, 0.015379652102619763247, 0.0680970542547365889045,
+                  -0.101039066036301105027, 0.0937328349968241050923, -0.0663303658125649147462,
+                  0.0371675155618492148063, -0.0161977340484137521083, 0.00503196976359238193482,
+                  -0.000757773404923890785063, -0.000199255561370745373198, 0.000150622471783260506202,
+                  -0.0000244029411691241846545, -0.0000112252834616291451368, 0.00000571729452791700501447,
+                  3.01956852953398721896e-7, -8.34239422767138634771e-7, 6.23889380363499153603e-8,
+                  1.14560540462871187307e-7, -7.77901408585204670992e-9, -1.33860002371285025933e-8,
+                  -1.71752222365535862312e-9);
+  }
+}
+
+template <class T>
+DRX_INLINE T erfc_of_positive(T a) {
+  using U = bits_t<T>;
+  constexpr T most = sizeof(T) == 4 ? T(10.2) : T(27.3), k = sizeof(T) == 4 ? T(3) : T(4);
+  constexpr T c = sizeof(T) == 4 ? T(1.2530080593) : T(1.23299511862555250982), c_lost = sizeof(T) == 4 ? T(1.2530080593 - static_cast<double>(1.2530080593f)) : T(0);
+  a = select(a > most, most, a);
+  const T q = (a - k) / (a + k), rest = q * erfc_series(q);
+  const T top = as_rounded(c + rest), top_lost = as_rounded(c - top) + rest + c_lost;
+  const T bottom = as_rounded(1 + 2 * a), bottom_lost = 1 - as_rounded(bottom - 2 * a);
+  const T quotient = top / bottom;
+  const T high = cast<T>(cast<U>(a) & ~((U{1} << (format<T>::mantissa / 2 + 1)) - 1));
+  const auto e = exp_split(-(high * high));
+  const T r = e.r - (a - high) * (a + high);
+  const T small = fma(r * r, exp_series(r), r) + T(0.87) * (top_lost - quotient * bottom_lost);
+  return scaled(fma(quotient, small, quotient), e.n);
+}
+
+}
+
+template <std::floating_point T>
+DRX_INLINE T erf(T x) {
+  const T a = detail::magnitude(x);
+  const T small = detail::fma(a, detail::erf_series(a * a), a), large = 1 - detail::erfc_of_positive(a);
+  return detail::with_sign_of(detail::select(a < 1, small, large), x);
+}
+
+template <std::floating_point T>
+DRX_INLINE T erfc(T x) {
+  const T a = detail::magnitude(x);
+  const T small = (1 - x) - x * detail::erf_series(x * x), c = detail::erfc_of_positive(a);
+  return detail::select(a < T(0.5), small, detail::select(x < 0, 2 - c, c));
+}
+
+#endif
+
+}
+
+namespace drx::math {
+
+template <std::floating_point T>
+DRX_FN inline T lgamma(T x) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+  return std::lgamma(x);
+#else
+  int sign = 0;
+  if constexpr (std::same_as<T, float>) {
+    return ::lgammaf_r(x, &sign);
+  } else {
+    return ::lgamma_r(x, &sign);
+  }
+#endif
+}
+
+namespace detail {
+
+inline constexpr double pi = 3.14159265358979323846;
+
+inline constexpr int most_polygamma = 170;
+
+DRX_FN inline double cotangent_derivative(int n, double x) {
+  const double turn = pi * (x - std::nearbyint(x)), c = std::cos(turn) / std::sin(turn);
+  double p[most_polygamma + 3] = {0, 1};
+  for (int k = 0; k < n; ++k) {
+    double q[most_polygamma + 3] = {};
+    for (int i = 1; i <= k + 1; ++i) {
+      q[i - 1] -= i * p[i];
+      q[i + 1] -= i * p[i];
+    }
+    for (int i = 0; i <= k + 2; ++i) p[i] = q[i];
+  }
+  double sum = 0;
+  for (int i = n + 1; i >= 0; --i) sum = sum * c + p[i];
+  return sum;
+}
+
+DRX_FN inline double hurwitz_zeta(double s, double x) {
+  double sum = 0, a = x;
+  for (; a < 12 + s / 2; a += 1) sum += std::pow(a, -s);
+  const double power = std::pow(a, -s), z = 1 / (a * a);
+  sum += power * (a / (s - 1) + 0.5);
+  constexpr double b[] = {1. / 12, -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000., 1. / 74724249600.};
+  double term = power * s / a;
+  for (int j = 0; j < 7; ++j) {
+    sum += b[j] * term;
+    term *= (s + 2 * j + 1) * (s + 2 * j + 2) * z;
+  }
+  return sum;
+}
+
+DRX_FN inline double digamma(double x) {
+  if (x == 0) return -1 / x;
+  double sum = 0;
+  if (x < 0) {
+    if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();
+    sum = -pi * cotangent_derivative(0, x);
+    x = 1 - x;
+  }
+  for (; x < 10; x += 1) sum -= 1 / x;
+  const double z = 1 / (x * x);
+  const double tail = z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
+  return sum + (std::log(x) - 0.5 / x - tail);
+}
+
+DRX_FN inline double polygamma(double order, double x) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  if (!(order >= 0) || order > most_polygamma || order != std::floor(order) || std::isnan(x)) return nan;
+  const int n = static_cast<int>(order);
+  if (n == 0) return digamma(x);
+  const bool odd = n % 2 != 0;
+  if (x <= 0 && x == std::floor(x)) return odd ? inf : x == 0 ? -1 / x : nan;
+  if (x < 0) return (odd ? -1 : 1) * polygamma(order, 1 - x) - std::pow(pi, n + 1) * cotangent_derivative(n, x);
+  if (x == inf) return 0;
+  return (odd ? 1 : -1) * std::tgamma(order + 1) * hurwitz_zeta(order + 1, x);
+}
+
+}
+
+template <std::floating_point T>
+DRX_FN inline T digamma(T x) {
+  return static_cast<T>(detail::digamma(static_cast<double>(x)));
+}
+
+template <std::floating_point T>
+DRX_FN inline T polygamma(T n, T x) {
+  return static_cast<T>(detail::polygamma(static_cast<double>(n), static_cast<double>(x)));
+}
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct erf : floating_function {
+  static constexpr const char* name = "erf";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::erf(x); }
+  template <class T>
+  static T reference(T x) { return std::erf(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
+    return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, 1.12837916709551257390)));
+  }
+};
+struct erfc : floating_function {
+  static constexpr const char* name = "erfc";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::erfc(x); }
+  template <class T>
+  static T reference(T x) { return std::erfc(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
+    return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, -1.12837916709551257390)));
+  }
+};
+struct lgamma : floating_function, singular_value {
+  static constexpr const char* name = "lgamma";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::lgamma(x); }
+  template <class T>
+  static T reference(T x) { return math::lgamma(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, b.add1(prim_digamma(), {s.operands[0]}));
+  }
+  static constexpr const primitive& prim_digamma();
+};
+struct digamma : floating_function, singular_value {
+  static constexpr const char* name = "digamma";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::digamma(x); }
+  template <class T>
+  static T reference(T x) { return math::digamma(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, b.add1(prim_polygamma(), {emit::constant_like(b, t, 1), s.operands[0]}));
+  }
+  static constexpr const primitive& prim_polygamma();
+};
+struct polygamma : same_type, on_floating, singular_value {
+  static constexpr const char* name = "polygamma";
+  static constexpr int arity = 2;
+  template <class T>
+  DRX_FN static T apply(T n, T x) { return math::polygamma(n, x); }
+  template <class T>
+  static T reference(T n, T x) { return math::polygamma(n, x); }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    if (i == 0) return zero_tangent;
+    const int next = emit::add(b, s.operands[0], emit::constant_like(b, t, 1));
+    return emit::azmul(b, t, b.add1(prim(), {next, s.operands[1]}));
+  }
+  static constexpr const primitive& prim();
+};
+
+}
+
+inline constexpr primitive erf = elementwise_primitive<rows::erf>();
+inline constexpr primitive erfc = elementwise_primitive<rows::erfc>();
+inline constexpr primitive lgamma = elementwise_primitive<rows::lgamma>();
+inline constexpr primitive digamma = elementwise_primitive<rows::digamma>();
+inline constexpr primitive polygamma = elementwise_primitive<rows::polygamma>();
+template <> struct row_of<&erf> : rows::erf {};
+template <> struct row_of<&erfc> : rows::erfc {};
+template <> struct row_of<&lgamma> : rows::lgamma {};
+template <> struct row_of<&digamma> : rows::digamma {};
+template <> struct row_of<&polygamma> : rows::polygamma {};
+
+constexpr const primitive& rows::lgamma::prim_digamma() { return prim::digamma; }
+constexpr const primitive& rows::digamma::prim_polygamma() { return prim::polygamma; }
+constexpr const primitive& rows::polygamma::prim() { return prim::polygamma; }
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A erf(const A& x) { return detail::elementary(prim::erf, x); }
+template <class A> requires FloatingArray<A>
+constexpr A erfc(const A& x) { return detail::elementary(prim::erfc, x); }
+template <class A> requires FloatingArray<A>
+constexpr A lgamma(const A& x) { return detail::elementary(prim::lgamma, x); }
+template <class A> requires FloatingArray<A>
+constexpr A digamma(const A& x) { return detail::elementary(prim::digamma, x); }
+template <int Order, class A> requires(FloatingArray<A> && Order >= 0)
+constexpr A polygamma(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return b.add1(prim::polygamma, {emit::constant_like(b, id, Order), id}); });
+}
+template <class A> requires FloatingArray<A>
+constexpr A gelu(const A& x) { return 0.5 * x * erfc(-0.70710678118654752440 * x); }
+template <class A> requires FloatingArray<A>
+constexpr A gelu_tanh(const A& x) { return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * (x * x * x)))); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why erf(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why erfc(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why lgamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why digamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <int Order, class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why polygamma(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why gelu(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx::math {
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+
+template <std::floating_point T>
+DRX_INLINE T erfinv(T x) {
+  if constexpr (std::same_as<T, float>) return ::erfinvf(x);
+  else return ::erfinv(x);
+}
+
+#else
+
+template <std::floating_point T>
+DRX_INLINE T erfinv(T x) {
+  using detail::horner, detail::select;
+  const T w = -log((1 - x) * (1 + x)), root = sqrt(detail::magnitude(w));
+  T p;
+  if constexpr (std::same_as<T, float>) {
+    const T near = horner(w - 2.5f, 1.50140941f, 0.246640727f, -0.00417768164f, -0.00125372503f, 0.00021858087f, -4.39150654e-06f,
+                          -3.5233877e-06f, 3.43273939e-07f, 2.81022636e-08f);
+    const T far = horner(root - 3, 2.83297682f, 1.00167406f, 0.00943887047f, -0.0076224613f, 0.00573950773f, -0.00367342844f,
+                         0.00134934322f, 0.000100950558f, -0.000200214257f);
+    p = select(w < 5, near, far);
+  } else {
+    const T near = horner(w - 3.125, 1.6536545626831027356, 0.24015818242558961693, -0.0060336708714301490533, -0.00074070253416626697512,
+                          0.0001867342080340571352, -1.3882523362786468719e-05, -1.3654692000834678645e-06, 4.2347877827932403518e-07,
+                          -2.9070369957882005086e-08, -4.1126339803469836976e-09, 1.051212273321532285e-09, -5.4154120542946279317e-11,
+                          -1.2975133253453532498e-11, 2.6335093153082322977e-12, -8.1519341976054721522e-14, -4.0545662729752068639e-14,
+                          6.6376381343583238325e-15, 2.0972767875968561637e-17, -1.333171662854620906e-16, 1.115787767802518096e-17,
+                          1.2858480715256400167e-18, -1.685059138182016589e-19, -3.6444120640178196996e-21);
+    const T middle = horner(root - 3.25, 3.0838856104922207635, 1.0052589676941592334, 0.005370914553590063617, -0.0037512085075692412107,
+                            0.0024914420961078508066, -0.0016882755560235047313, 0.00095328937973738049703, -0.0003550375203628474796,
+                            2.4031110387097893999e-05, 6.8284851459573175448e-05, -4.7318229009055733981e-05, 1.2475304481671778723e-05,
+                            2.9234449089955446044e-06, -4.013867526981545969e-06, 1.5027403968909827627e-06, 1.8239629214389227755e-08,
+                            -2.7517406297064545428e-07, 9.0756561938885390979e-08, 2.2137376921775787049e-09);
+    const T far = horner(root - 5, 4.8499064014085844221, 1.0103004648645343977, -0.00013871931833623122026, -0.00021503011930044477347,
+                         7.5995277030017761139e-05, -1.9681778105531670567e-05, 4.5260625972231537039e-06, -9.9298272942317002539e-07,
+                         2.2900482228026654717e-07, -6.7711997758452339498e-08, 2.9147953450901080826e-08, -1.4960026627149240478e-08,
+                         7.6157012080783393804e-09, -3.7894654401267369937e-09, 1.5076572693500548083e-09, -2.5556418169965252055e-10,
+                         -2.7109920616438573243e-11);
+    p = select(w < T(6.25), near, select(w < 16, middle, far));
+  }
+  return x * select(detail::magnitude(x) == 1, std::numeric_limits<T>::infinity(), p);
+}
+
+#endif
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+struct erfinv : floating_function, singular_value {
+  static constexpr const char* name = "erfinv";
+  template <class T>
+  DRX_FN static T apply(T x) { return math::erfinv(x); }
+  template <class T>
+  static T reference(T x) {
+    const long double a = std::abs(static_cast<long double>(x)), slope = 1.1283791670955125738961589031L;
+    if (!(a < 1)) return a == 1 ? x * std::numeric_limits<T>::infinity() : std::numeric_limits<T>::quiet_NaN();
+    long double y = math::erfinv(static_cast<double>(a));
+    for (int i = 0; i < 3; ++i) y -= (a < 0.5L ? std::erf(y) - a : 1 - a - std::erfc(y)) / (slope * std::exp(-y * y));
+    return static_cast<T>(std::copysign(y, static_cast<long double>(x)));
+  }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int y = s.results[0];
+    return emit::azmul(b, t, emit::mul(b, emit::constant_like(b, t, 0.88622692545275801365), emit::exp(b, emit::mul(b, y, y))));
+  }
+};
+}
+inline constexpr primitive erfinv = elementwise_primitive<rows::erfinv>();
+template <> struct row_of<&erfinv> : rows::erfinv {};
+}
+
+template <class A>
+  requires FloatingArray<A>
+constexpr A erfinv(const A& x) {
+  return detail::elementary(prim::erfinv, x);
+}
+template <class A, class Why = detail::not_floating_t<A>>
+  requires detail::NotFloating<A>
+Why erfinv(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct exp : floating_function, singular_value {
+  static constexpr const char* name = "exp";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::exp(x); }
+  template <class T>
+  static T reference(T x) { return std::exp(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azmul(b, t, s.results[0]); }
+};
+struct log : floating_function, singular_value {
+  static constexpr const char* name = "log";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::log(x); }
+  template <class T>
+  static T reference(T x) { return std::log(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azdiv(b, t, s.operands[0]); }
+};
+struct log1p : floating_function, singular_value {
+  static constexpr const char* name = "log1p";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::log1p(x); }
+  template <class T>
+  static T reference(T x) { return std::log1p(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azdiv(b, t, emit::add(b, s.operands[0], emit::constant_like(b, t, 1)));
+  }
+};
+struct expm1 : floating_function, singular_value {
+  static constexpr const char* name = "expm1";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::expm1(x); }
+  template <class T>
+  static T reference(T x) { return std::expm1(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, emit::add(b, s.results[0], emit::constant_like(b, t, 1)));
+  }
+};
+struct sigmoid : floating_function {
+  static constexpr const char* name = "sigmoid";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::sigmoid(x); }
+  template <class T>
+  DRX_FN static T begin(T x) { return math::sigmoid_begin(x); }
+  template <class T>
+  DRX_FN static T end(T begun, T x) { return math::sigmoid_end(begun, x); }
+  template <class T>
+  static T reference(T x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int y = s.results[0];
+    return emit::times(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
+  }
+};
+struct softplus : floating_function {
+  static constexpr const char* name = "softplus";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x))); }
+  template <class T>
+  static T reference(T x) { return (x < 0 ? T(0) : x) + std::log1p(std::exp(-std::abs(x))); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t);
+};
+struct exp2 : floating_function, singular_value {
+  static constexpr const char* name = "exp2";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::exp2(x); }
+  template <class T>
+  static T reference(T x) { return std::exp2(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::azmul(b, t, emit::mul(b, s.results[0], emit::constant_like(b, t, 0.69314718055994530942)));
+  }
+};
+
+}
+
+inline constexpr primitive exp = elementwise_primitive<rows::exp>();
+inline constexpr primitive log = elementwise_primitive<rows::log>();
+inline constexpr primitive log1p = elementwise_primitive<rows::log1p>();
+inline constexpr primitive expm1 = elementwise_primitive<rows::expm1>();
+inline constexpr primitive sigmoid = elementwise_primitive<rows::sigmoid>();
+inline constexpr primitive softplus = elementwise_primitive<rows::softplus>();
+inline constexpr primitive exp2 = elementwise_primitive<rows::exp2>();
+template <> struct row_of<&exp> : rows::exp {};
+template <> struct row_of<&log> : rows::log {};
+template <> struct row_of<&log1p> : rows::log1p {};
+template <> struct row_of<&expm1> : rows::expm1 {};
+template <> struct row_of<&sigmoid> : rows::sigmoid {};
+template <> struct row_of<&softplus> : rows::softplus {};
+template <> struct row_of<&exp2> : rows::exp2 {};
+
+constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) { return emit::times(b, t, b.add1(prim::sigmoid, {s.operands[0]})); }
+}
+
+namespace emit {
+constexpr int exp(builder& b, int x) { return b.add1(prim::exp, {x}); }
+constexpr int log(builder& b, int x) { return b.add1(prim::log, {x}); }
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A exp(const A& x) { return detail::elementary(prim::exp, x); }
+template <class A> requires FloatingArray<A>
+constexpr A log(const A& x) { return detail::elementary(prim::log, x); }
+template <class A> requires FloatingArray<A>
+constexpr A log1p(const A& x) { return detail::elementary(prim::log1p, x); }
+template <class A> requires FloatingArray<A>
+constexpr A expm1(const A& x) { return detail::elementary(prim::expm1, x); }
+template <class A> requires FloatingArray<A>
+constexpr A sigmoid(const A& x) { return detail::elementary(prim::sigmoid, x); }
+template <class A> requires FloatingArray<A>
+constexpr A softplus(const A& x) { return detail::elementary(prim::softplus, x); }
+template <class A> requires FloatingArray<A>
+constexpr A exp2(const A& x) { return detail::elementary(prim::exp2, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why exp(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why log(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why log1p(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why expm1(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why sigmoid(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why softplus(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct flip {
+  struct view {
+    int_list axes;
+    constexpr explicit view(int_list a) : axes(a) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    for (int i = 0; i < t.attrs.ints.size(); ++i)
+      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < t.operands[0].shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+                      "flip: the axes are not ascending and in range");
+    return {t.operands[0]};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::flip(s.b, ct[0], s.e.attrs.ints)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    if (emit::is_constant(b, o[0], x)) return o[0];
+    const entry* e = b.definition(o[0]);
+    if (e && e->prim == prim_ptr() && e->attrs.ints == a.ints) return e->operands[0];
+    vec<std::int64_t> turned;
+    for (auto axis : a.ints)
+      if (b.shape(o[0])[static_cast<int>(axis)] > 1) turned.push_back(axis);
+    if (turned.empty()) return o[0];
+    return turned == a.ints ? -1 : emit::flip(b, o[0], turned);
+  }
+  static constexpr const primitive* prim_ptr();
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    std::size_t i = 0;
+    for_each_index(s, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int k = 0; k < s.rank; ++k) source[k] = v.e.attrs.ints.find(k) >= 0 ? s[k] - 1 - at[k] : at[k];
+      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive flip{.name = "flip",
+                                .type = rules::flip::type,
+                                .jvp = rules::broadcast_to::jvp,
+                                .vjp = rules::flip::vjp,
+                                .batch = rules::over_axes::batch,
+                                .simplify = rules::flip::simplify,
+                                .print = rules::over_axes::print,
+                                .evaluate = rules::flip::evaluate};
+constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
+}
+namespace emit {
+constexpr int flip(builder& b, int x, const vec<std::int64_t>& axes) {
+  attributes a;
+  a.ints = axes;
+  return b.add1(prim::flip, {x}, a);
+}
+}
+
+namespace detail {
+template <class A, int... Axes>
+concept Flippable = Array<A> && reduced_axes<A, Axes...>::in_range;
+}
+
+template <int... Axes, class A>
+  requires detail::Flippable<A, Axes...>
+constexpr A flip(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return emit::flip(b, id, detail::reduced_axes<A, Axes...>::list()); });
+}
+template <int... Axes, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
+  requires((Array<A> || Placed<A>) && !detail::Flippable<A, Axes...>)
+Why flip(const A&) = delete;  // drx: flip<axes...>(array), the axes below its rank; of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct fma : same_type, on_floating {
+  static constexpr const char* name = "fma";
+  static constexpr int arity = 3;
+  template <class T>
+  DRX_INLINE static T apply(T x, T y, T z) { return math::fma(x, y, z); }
+  template <class T>
+  static T reference(T x, T y, T z) { return std::fma(x, y, z); }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    return i == 2 ? t : emit::times(b, t, s.operands[1 - i]);
+  }
+};
+
+}
+inline constexpr primitive fma = elementwise_primitive<rows::fma>();
+template <> struct row_of<&fma> : rows::fma {};
+}
+
+namespace detail {
+template <class A, class B, class C>
+concept FloatingTriple = FloatingArray<A> && Compatible<A, B> && Compatible<A, C> && Compatible<binary_result<A, B>, C>;
+template <class A, class B, class C>
+constexpr auto fma_misuse() {
+  if constexpr (NoArray<A> || Placed<B> || Placed<C>) {
+    return no_array_t<A, B, C>{};
+  } else if constexpr (!FloatingArray<A>) {
+    return error::needs_floating_values{};
+  } else if constexpr (Incompatible<A, B>) {
+    return mismatch<A, B>();
+  } else if constexpr (Incompatible<A, C>) {
+    return mismatch<A, C>();
+  } else {
+    return error::shapes_do_not_broadcast{};
+  }
+}
+}
+
+template <class A, class B, class C>
+  requires detail::FloatingTriple<A, B, C>
+constexpr auto fma(const A& x, const B& y, const C& z) {
+  using R = detail::binary_result<detail::binary_result<A, B>, C>;
+  return detail::elementwise<R, typename R::value_type>(prim::fma, x, y, z);
+}
+template <class A, class B, class C, class Why = decltype(detail::fma_misuse<A, B, C>())>
+  requires((Array<A> || detail::NoArray<A>) && !detail::FloatingTriple<A, B, C>)
+Why fma(const A&, const B&, const C&) = delete;  // drx: fma(floating array, y, z), y and z arrays of its element type or numbers; of placed values in a map; of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+
+struct word_pair {
+  std::uint32_t first = 0, second = 0;
+  friend constexpr bool operator==(const word_pair&, const word_pair&) = default;
+};
+
+DRX_INLINE constexpr word_pair words_of(std::uint64_t n) {
+  return {static_cast<std::uint32_t>(n >> 32), static_cast<std::uint32_t>(n)};
+}
+
+namespace detail {
+template <int R0, int R1, int R2, int R3>
+DRX_INLINE constexpr void threefry_rounds(word_pair& x) {
+  constexpr int rotation[] = {R0, R1, R2, R3};
+  for (int r = 0; r < 4; ++r) {
+    x.first += x.second;
+    x.second = ((x.second << rotation[r]) | (x.second >> (32 - rotation[r]))) ^ x.first;
+  }
+}
+}
+
+DRX_INLINE constexpr word_pair threefry2x32(word_pair key, word_pair counter) {
+  const std::uint32_t a = key.first, b = key.second, c = a ^ b ^ 0x1BD11BDAU;
+  word_pair x{counter.first + a, counter.second + b};
+  auto inject = [&x](std::uint32_t first, std::uint32_t second) {
+    x.first += first;
+    x.second += second;
+  };
+  detail::threefry_rounds<13, 15, 26, 6>(x);
+  inject(b, c + 1);
+  detail::threefry_rounds<17, 29, 16, 24>(x);
+  inject(c, a + 2);
+  detail::threefry_rounds<13, 15, 26, 6>(x);
+  inject(a, b + 3);
+  detail::threefry_rounds<17, 29, 16, 24>(x);
+  inject(b, c + 4);
+  detail::threefry_rounds<13, 15, 26, 6>(x);
+  inject(c, a + 5);
+  return x;
+}
+
+}
+
+namespace drx {
+
+using prng_key = array<std::int32_t, 2>;
+
+namespace prim::rules {
+struct random_bits {
+  enum kind : std::int8_t { bits32, bits64, keys };
+  struct view {
+    kind what;
+    int_list extents;
+    constexpr explicit view(int_list a) : what(static_cast<kind>(a[0])), extents(a.from(1)) {}
+  };
+  static constexpr word_pair key_from(const std::int32_t* words) {
+    return {static_cast<std::uint32_t>(words[0]), static_cast<std::uint32_t>(words[1])};
+  }
+  static constexpr void require_key(const typing& t) {
+    const abstract_value& key = t.operands[0];
+    typing::require(key.depth == 0 && key.type == dtype::int32 && key.shape.rank > 0 && key.shape.last() == 2, "random numbers: not a key");
+  }
+  template <kind What, class T>
+  DRX_INLINE static constexpr void write(word_pair key, std::uint64_t i, T* words) {
+    const word_pair h = threefry2x32(key, words_of(i));
+    if constexpr (What == bits32) {
+      words[i] = static_cast<std::int32_t>(h.first ^ h.second);
+    } else if constexpr (What == bits64) {
+      words[i] = static_cast<std::int64_t>(std::uint64_t{h.first} << 32 | h.second);
+    } else {
+      words[2 * i] = static_cast<std::int32_t>(h.first);
+      words[2 * i + 1] = static_cast<std::int32_t>(h.second);
+    }
+  }
+
+  static constexpr vec<abstract_value> type(const typing& t) {
+    require_key(t);
+    const shape key = t.operands[0].shape;
+    shape s;
+    for (int i = 0; i + 1 < key.rank; ++i) s.push_back(key[i]);
+    const view drawn(t.attrs);
+    for (auto n : drawn.extents) s.push_back(n);
+    if (drawn.what == keys) s.push_back(2);
+    return {abstract_value(drawn.what == bits64 ? dtype::int64 : dtype::int32, s)};
+  }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
+  static std::string print(const attributes& a) {
+    constexpr const char* names[] = {"32 bits", "64 bits", "keys"};
+    const view drawn(a);
+    return names[drawn.what] + std::string(drawn.extents.size() > 0 ? ": " : "") + list_of(drawn.extents);
+  }
+  template <kind What, class T>
+  static void evaluate_as(evaluation& v) {
+    const std::int64_t several = v.in[0]->size() / 2, all = v.out[0].size(), each = several == 0 ? 0 : all / several;
+    for (std::int64_t k = 0; k < several; ++k)
+      for (std::int64_t i = 0; i < (What == keys ? each / 2 : each); ++i)
+        write<What>(key_from(v.in[0]->data<std::int32_t>() + 2 * k), static_cast<std::uint64_t>(i), v.out[0].data<T>() + k * each);
+  }
+  static void evaluate(evaluation& v) {
+    switch (view(v.e).what) {
+      case bits32: return evaluate_as<bits32, std::int32_t>(v);
+      case bits64: return evaluate_as<bits64, std::int64_t>(v);
+      default: return evaluate_as<keys, std::int32_t>(v);
+    }
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive random_bits{.name = "random_bits",
+                                       .type = rules::random_bits::type,
+                                       .jvp = rules::random_bits::jvp,
+                                       .vjp = rules::random_bits::vjp,
+                                       .batch = rules::random_bits::batch,
+                                       .print = rules::random_bits::print,
+                                       .evaluate = rules::random_bits::evaluate};
+}
+
+namespace emit {
+constexpr int random_bits(builder& b, int key, prim::rules::random_bits::kind what, const shape& s) {
+  attributes a;
+  a.ints = {what};
+  for (int i = 0; i < s.rank; ++i) a.ints.push_back(s[i]);
+  return b.add1(prim::random_bits, {key}, a);
+}
+}
+
+namespace detail {
+template <class K>
+concept Key = std::is_same_v<K, prng_key>;
+template <class K>
+using not_a_key_t = std::conditional_t<Placed<K>, error::array_operation_on_a_placed_value, error::needs_a_random_key>;
+template <class K>
+concept NotKey = (Array<K> || Literal<K> || Placed<K>) && !Key<K>;
+template <class K>
+concept SeedArray = ScalarArray<K> && std::is_integral_v<typename K::value_type> && !std::is_same_v<typename K::value_type, bool>;
+template <class A>
+using not_a_seed_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
+}
+
+constexpr prng_key random_key(std::int64_t seed) {
+  const word_pair w = words_of(static_cast<std::uint64_t>(seed));
+  if (!std::is_constant_evaluated()) return {static_cast<std::int32_t>(w.first), static_cast<std::int32_t>(w.second)};
+  traced_ref r;
+  r.what = traced_ref::kind::seed;
+  r.from.seed = seed;
+  return prng_key(r);
+}
+template <class A>
+  requires detail::SeedArray<A>
+constexpr prng_key random_key(const A& seed) {
+  const auto low = cast<std::int32_t>(seed);
+  if constexpr (std::is_same_v<typename A::value_type, std::int32_t>) {
+    return stack(low * 0, low);
+  } else {
+    constexpr std::int64_t words = std::int64_t{1} << 32;
+    const auto unsigned_low = cast<std::int64_t>(low) + where(low < 0, full<array<std::int64_t>>(words), 0);
+    return stack(cast<std::int32_t>((seed - unsigned_low) / words), low);
+  }
+}
+template <class A, class Why = detail::not_a_seed_t<A>>
+  requires((Array<A> || Placed<A>) && !detail::SeedArray<A>)
+Why random_key(const A&) = delete;  // drx: of a whole number: random_key(42), or of an int32 or int64 without axes; of a placed value in a map
+
+template <std::int64_t N = 2, class K>
+  requires(detail::Key<K> && N >= 0)
+constexpr auto split(const K& key) {
+  return detail::unary<array<std::int32_t, N, 2>>(
+      key, [](builder& b, int id) { return emit::random_bits(b, id, prim::rules::random_bits::keys, make_shape(N)); });
+}
+template <std::int64_t N = 2, class K, class Why = detail::not_a_key_t<K>>
+  requires detail::NotKey<K>
+Why split(const K&) = delete;  // drx: split<n>(key): of a key that random_key(seed), index<i>(split<n>(key)) or fold_in(key, i) gave; of a placed key in a map
+
+template <class T, std::int64_t... E, class K>
+  requires(detail::Key<K> && (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>))
+constexpr auto random_bits(const K& key) {
+  using R = array<T, E...>;
+  constexpr auto what = std::is_same_v<T, std::int32_t> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
+  return detail::unary<R>(key, [](builder& b, int id) { return emit::random_bits(b, id, what, R::shape); });
+}
+template <class T, std::int64_t... E, class K, class Why = detail::not_a_key_t<K>>
+  requires detail::NotKey<K>
+Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key): of a key that random_key(seed), index<i>(split<n>(key)) or fold_in(key, i) gave; of a placed key in a map
+template <class T, std::int64_t... E, class K, class Why = error::needs_integer_values>
+  requires(detail::Key<K> && !std::is_same_v<T, std::int32_t> && !std::is_same_v<T, std::int64_t>)
+Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key) or random_bits<std::int64_t, extents...>(key); floating numbers are uniform<T, extents...>(key)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct fold_in {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    random_bits::require_key(t);
+    const abstract_value& key = t.operands[0];
+    typing::require(is_integer(t.operands[1].type) && t.operands[1].depth == 0, "fold_in: not a whole number");
+    typing::require(t.operands[1].shape == without_axis(key.shape, key.shape.rank - 1), "fold_in: not one number for each key");
+    return {key};
+  }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent, zero_tangent}; }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < 2; ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
+  }
+  template <class I>
+  DRX_INLINE static constexpr void write(const std::int32_t* key, I number, std::int32_t* result) {
+    const auto n = static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<I>>(number));
+    const word_pair h = threefry2x32(random_bits::key_from(key), words_of(n));
+    result[0] = static_cast<std::int32_t>(h.first);
+    result[1] = static_cast<std::int32_t>(h.second);
+  }
+  static void evaluate(evaluation& v) {
+    auto all = [&]<class I>(I) {
+      for (std::int64_t k = 0; k < v.in[1]->size(); ++k)
+        write(v.in[0]->data<std::int32_t>() + 2 * k, v.in[1]->data<I>()[k], v.out[0].data<std::int32_t>() + 2 * k);
+    };
+    v.in[1]->type.type == dtype::int32 ? all(std::int32_t{}) : all(std::int64_t{});
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive fold_in{.name = "fold_in",
+                                   .type = rules::fold_in::type,
+                                   .jvp = rules::random_bits::jvp,
+                                   .vjp = rules::fold_in::vjp,
+                                   .batch = rules::fold_in::batch,
+                                   .evaluate = rules::fold_in::evaluate};
+}
+
+namespace detail {
+template <class N>
+concept WholeNumber = SeedArray<N> || (Literal<N> && std::is_integral_v<N> && !std::is_same_v<N, bool>);
+template <class K, class N>
+constexpr auto fold_in_misuse() {
+  if constexpr (Placed<K> || Placed<N>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Key<K>) {
+    return error::needs_a_random_key{};
+  } else {
+    return error::needs_integer_values{};
+  }
+}
+}
+
+template <class K, class N>
+  requires(detail::Key<K> && detail::WholeNumber<N>)
+constexpr prng_key fold_in(const K& key, const N& number) {
+  builder& b = detail::tape_of(detail::ref_of(key), detail::ref_of(number));
+  const abstract_value numbers(dtype_of<typename canonical_t<N>::value_type>, {});
+  const int n = emit::resolve(b, detail::ref_of(number), numbers);
+  return prng_key(detail::at(b, b.add1(prim::fold_in, {emit::resolve(b, detail::ref_of(key), {dtype::int32, K::shape}), n})));
+}
+template <class K, class N, class Why = decltype(detail::fold_in_misuse<K, N>())>
+  requires((Array<K> || Placed<K>) && (detail::ArrayOrLiteral<N> || Placed<N>) && !(detail::Key<K> && detail::WholeNumber<N>))
+Why fold_in(const K&, const N&) = delete;  // drx: fold_in(key, i): a key that random_key, split or fold_in gave and a whole number; of placed ones in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct distribute {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth == 0 && t.operands[0].shape.rank > 0, "distribute: not an unplaced array with an axis");
+    return {t.operands[0].with_shape(without_axis(t.operands[0].shape, 0)).placed_at(t.attrs.placement)};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : emit::distribute(s.b, t[0], s.e.attrs.placement)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {emit::gather(s.b, ct[0], s.b.shape(s.operands[0])[0], s.e.attrs.placement)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {emit::distribute(s.b, emit::first_axes_exchanged(s.b, s.operands[0]), s.e.attrs.placement)};
+  }
+  static void evaluate(evaluation& v) {
+    const abstract_value one = v.out[0].type.of_member();
+    for (std::int64_t m = 0; m < v.in[0]->type.shape[0]; ++m) {
+      tensor x(one);
+      if (!x.bytes.empty()) std::memcpy(x.bytes.data(), v.in[0]->bytes.data() + static_cast<std::size_t>(m) * x.bytes.size(), x.bytes.size());
+      v.out[0].members.push_back(std::move(x));
+    }
+  }
+};
+struct gather {
+  struct view {
+    std::int64_t members;
+    constexpr explicit view(int_list a) : members(a[0]) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "gather: the operand is not placed there");
+    const abstract_value one = t.operands[0].of_member();
+    return {one.with_shape(with_front(one.shape, view(t.attrs).members))};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : emit::distribute(s.b, ct[0], s.e.attrs.placement)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
+  }
+  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
+  static void evaluate(evaluation& v) { join(*v.in[0], v.out[0]); }
+  static void join(const tensor& placed, tensor& to) {
+    if (static_cast<std::int64_t>(placed.members.size()) != to.type.shape[0])
+      throw std::invalid_argument("drx: gather of " + std::to_string(to.type.shape[0]) + " members, but " +
+                                  std::string(placed.type.placements[0]->name) + " has " + std::to_string(placed.members.size()));
+    std::size_t at = 0;
+    for (const tensor& m : placed.members) {
+      if (!m.bytes.empty()) std::memcpy(to.bytes.data() + at, m.bytes.data(), m.bytes.size());
+      at += m.bytes.size();
+    }
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive distribute{.name = "distribute",
+                                      .type = rules::distribute::type,
+                                      .jvp = rules::distribute::jvp,
+                                      .vjp = rules::distribute::vjp,
+                                      .batch = rules::distribute::batch,
+                                      .print = rules::broadcast::print,
+                                      .evaluate = rules::distribute::evaluate};
+inline constexpr primitive gather{.name = "gather",
+                                  .type = rules::gather::type,
+                                  .jvp = rules::gather::jvp,
+                                  .vjp = rules::gather::vjp,
+                                  .batch = rules::gather::batch,
+                                  .print = rules::gather::print,
+                                  .evaluate = rules::gather::evaluate};
+}
+
+namespace emit {
+constexpr int distribute(builder& b, int x, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  return b.add1(prim::distribute, {x}, a);
+}
+constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  a.ints = {members};
+  return b.add1(prim::gather, {x}, a);
+}
+}
+
+namespace detail {
+template <class X, class P>
+constexpr auto distribute_misuse() {
+  if constexpr (!Unplaced<X>) {
+    return error::broadcast_needs_an_unplaced_value{};
+  } else {
+    constexpr bool ok = [] {
+      leaf_types<X> types;
+      for (int i = 0; i < leaf_count<X>; ++i)
+        if (types[i].shape.rank == 0) return false;
+      return true;
+    }();
+    constexpr bool equal = [] {
+      leaf_types<X> types;
+      for (int i = 1; i < leaf_count<X>; ++i)
+        if (types[i].shape[0] != types[0].shape[0]) return false;
+      return true;
+    }();
+    if constexpr (!ok || !requires { typename drop_axis<canonical_t<X>, 0>::type; }) {
+      return error::axis_out_of_range{};
+    } else if constexpr (!equal) {
+      return error::extents_differ{};
+    } else {
+      return no_misuse{};
+    }
+  }
+}
+template <class X, class P>
+concept Distributable = Structured<X> && std::is_same_v<decltype(distribute_misuse<X, P>()), no_misuse>;
+template <class X>
+concept Gatherable = Placed<X> && !error::Reported<X> && all_unplaced<typename X::member>;
+}
+
+template <class P, class X>
+  requires(Placement<P> && detail::Distributable<X, P>)
+constexpr auto distribute(const X& x) {
+  const detail::leaf_refs<X> refs(x);
+  builder& b = detail::common_tape(refs);
+  vec<int> ids = refs.on(b);
+  for (int& id : ids) id = emit::distribute(b, id, &placement_of<P>);
+  return detail::bound<placed<typename detail::drop_axis<canonical_t<X>, 0>::type, P>>(b, ids);
+}
+template <std::int64_t N, class X>
+  requires detail::Gatherable<X>
+constexpr auto gather(const X& x) {
+  const detail::leaf_refs<X> refs(x);
+  builder& b = detail::common_tape(refs);
+  vec<int> ids = refs.on(b);
+  for (int& id : ids) id = emit::gather(b, id, N, &placement_of<typename X::placement>);
+  return detail::bound<stacked_t<typename X::member, N>>(b, ids);
+}
+template <class P, class X, class Why = decltype(detail::distribute_misuse<X, P>())>
+  requires(Placement<P> && Structured<X> && !error::Reported<X> && !detail::Distributable<X, P>)
+Why distribute(const X&) = delete;  // drx: distribute<P>(x): x is an unplaced array, or a structure of arrays with equal extents of axis 0
+template <std::int64_t N, class X, class Why = std::conditional_t<Placed<X>, error::reduce_the_inner_placement_first, error::reduce_needs_a_placed_value>>
+  requires(Structured<X> && !error::Reported<X> && !detail::Gatherable<X>)
+Why gather(const X&) = delete;  // drx: gather<N>(x): x is placed, and its members are not placed themselves
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct group_gather {
+  struct view {
+    std::int64_t group_size;
+    constexpr explicit view(int_list a) : group_size(a[0]) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "group_gather: the operand is not placed there");
+    const abstract_value one = t.operands[0].of_member();
+    return {one.with_shape(with_front(one.shape, view(t.attrs).group_size)).placed_at(t.attrs.placement)};
+  }
+  static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).group_size, v.out[0]); }
+  static void join(const tensor& placed, std::int64_t n, tensor& to) {
+    const auto group = static_cast<std::size_t>(n);
+    if (placed.members.size() % group != 0) throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " + std::to_string(placed.members.size()));
+    for (std::size_t m = 0; m < placed.members.size(); ++m) {
+      tensor all(to.type.of_member());
+      all.bytes.clear();
+      for (std::size_t k = 0; k < group; ++k) {
+        const auto& part = placed.members[m / group * group + k].bytes;
+        all.bytes.insert(all.bytes.end(), part.begin(), part.end());
+      }
+      to.members.push_back(std::move(all));
+    }
+  }
+};
+struct shard_sum {
+  struct view {
+    std::int64_t shards;
+    constexpr explicit view(int_list a) : shards(a[0]) {}
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_sum: the operand is not placed there");
+    return {t.operands[0]};
+  }
+  static void evaluate(evaluation& v) { apply(*v.in[0], view(v.e).shards, v.out[0]); }
+  static void apply(const tensor& placed, std::int64_t n, tensor& to) {
+    const auto shards = static_cast<std::size_t>(n);
+    visit_dtype(to.type.type, [&]<class T>(T) {
+      using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+      for (std::size_t m = 0; m < placed.members.size(); ++m) {
+        tensor y(to.type.of_member());
+        for (std::int64_t i = 0; i < y.size(); ++i) {
+          wide total{};
+          for (std::size_t k = m % shards; k < placed.members.size(); k += shards) total = static_cast<wide>(total + static_cast<wide>(placed.members[k].data<T>()[i]));
+          y.data<T>()[i] = static_cast<T>(total);
+        }
+        to.members.push_back(std::move(y));
+      }
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive shard_sum{.name = "shard_sum",
+                                     .type = rules::shard_sum::type,
+                                     .print = rules::gather::print,
+                                     .evaluate = rules::shard_sum::evaluate};
+inline constexpr primitive group_gather{.name = "group_gather",
+                                        .type = rules::group_gather::type,
+                                        .print = rules::gather::print,
+                                        .evaluate = rules::group_gather::evaluate};
+}
+namespace emit {
+constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  a.ints = {shards};
+  return b.add1(prim::shard_sum, {x}, a);
+}
+constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
+  attributes a;
+  a.placement = p;
+  a.ints = {n};
+  return b.add1(prim::group_gather, {x}, a);
+}
+}
+}
+
+namespace drx {
+namespace prim::rules {
+struct exchange {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "exchange: the operand is not placed there");
+    return {t.operands[0]};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
+};
+struct member_permute : exchange {
+  using view = permute::view;
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {permute::transposed(s, ct[0])};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
+  static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).sources, v.out[0]); }
+  static void apply(const std::vector<tensor>& from, int_list source, tensor& to) {
+    if (from.size() != static_cast<std::size_t>(source.size()))
+      throw std::invalid_argument("drx: ppermute of " + std::to_string(source.size()) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
+    for (auto m : source) {
+      if (m == permute::nobody) {
+        to.members.emplace_back(to.type.of_member());
+      } else {
+        to.members.push_back(from[static_cast<std::size_t>(m)]);
+      }
+    }
+  }
+};
+struct member_transpose : exchange {
+  struct view {
+    std::int64_t members;
+    constexpr explicit view(std::int64_t n) : members(n) {}
+    constexpr explicit view(int_list a) : members(a[0]) {}
+    [[nodiscard]] constexpr attributes make(const placement_info* p) const {
+      attributes a;
+      a.placement = p;
+      a.ints = {members};
+      return a;
+    }
+  };
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
+  }
+  static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).members, v.out[0]); }
+  static void apply(const std::vector<tensor>& from, std::int64_t n, tensor& to) {
+    if (from.size() != static_cast<std::size_t>(n))
+      throw std::invalid_argument("drx: all_to_all of " + std::to_string(n) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      tensor y(to.type.of_member());
+      const std::size_t row = y.bytes.size() / from.size();
+      for (std::size_t j = 0; j < from.size() && row > 0; ++j) std::memcpy(y.bytes.data() + j * row, from[j].bytes.data() + i * row, row);
+      to.members.push_back(std::move(y));
+    }
+  }
+};
+}
+
+namespace prim {
+template <class Rules>
+constexpr primitive exchange_primitive(const char* name) {
+  return {.name = name,
+          .type = Rules::type,
+          .jvp = Rules::jvp,
+          .vjp = Rules::vjp,
+          .batch = Rules::batch,
+          .print = Rules::print,
+          .evaluate = Rules::evaluate};
+}
+inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute");
+inline constexpr primitive member_transpose = exchange_primitive<rules::member_transpose>("member_transpose");
+constexpr bool is_exchange(const primitive* p) { return p == &member_permute || p == &member_transpose; }
+}
+}
+
+namespace drx {
+namespace detail {
+
+constexpr bool uses_axis(const tape& t, const placement_info* axis) {
+  return any_entry(t, [=](const entry& e) { return (prim::is_collective(e.prim) || e.prim == &prim::axis_index) && e.attrs.placement == axis; });
+}
+constexpr bool has_collective(const tape& t, const placement_info* axis) {
+  return any_entry(t, [=](const entry& e) { return prim::is_collective(e.prim) && e.attrs.placement == axis; });
+}
+constexpr bool has_other_collective(const tape& t, const placement_info* axis) {
+  return any_entry(t, [=](const entry& e) { return prim::is_collective(e.prim) && e.attrs.placement != axis; });
+}
+
+constexpr bool varies_by_itself(const tape& t, const entry& e, const placement_info* p) {
+  if (e.prim == &prim::axis_index) return e.attrs.placement == p;
+  if (e.prim == &prim::members) return e.attrs.placement != p;
+  for (int r : e.results)
+    if (t.values[r].depth > 0) return true;
+  for (const tape& r : e.regions)
+    for (const entry& inner : r.entries)
+      if (varies_by_itself(r, inner, p)) return true;
+  return false;
+}
+constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const vec<bool>& inputs) {
+  vec<bool> varies(t.values.size(), false);
+  for (int i = 0; i < t.inputs.size(); ++i) varies[t.inputs[i]] = inputs[i];
+  for (const entry& e : t.entries) {
+    bool any = varies_by_itself(t, e, p);
+    for (int o : e.operands) any = any || varies[o];
+    if (prim::is_collective(e.prim) && e.attrs.placement == p) any = prim::is_apart(e.prim);
+    if (e.prim == &prim::scan) {
+      const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
+      vec<bool> in{false};
+      for (int o : e.operands) in.push_back(varies[o]);
+      vec<bool> out;
+      for (bool grown = true; grown;) {
+        grown = false;
+        const vec<bool> inner = varying_values(e.regions[0], p, in);
+        out = vec<bool>();
+        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard && in[*n.guard]));
+        for (int i = 0; i < n.carries; ++i)
+          if (out[i] && !in[1 + n.constants + i]) in[1 + n.constants + i] = grown = true;
+      }
+      for (int i = 0; i < e.results.size(); ++i) varies[e.results[i]] = i < n.carries ? in[1 + n.constants + i] : out[i];
+      continue;
+    }
+    for (const tape& r : e.regions) any = any || uses_axis(r, p);
+    for (int r : e.results) varies[r] = any;
+  }
+  return varies;
+}
+
+class member_function {
+ public:
+  constexpr member_function(builder& on, const placement_info* placement, const tape& body, const placement_info* over = nullptr)
+      : b(on), p(placement), axis(over ? over : placement), t(body) {}
+
+  constexpr vec<int> write(const vec<int>& inputs, const vec<bool>& placed_inputs, vec<bool>& placed) {
+    varies = varying_values(t, p, placed_inputs);
+    level = vec<int>(t.values.size(), 0);
+    outer = vec<int>(t.values.size(), -1);
+    needed = vec<bool>(t.values.size(), false);
+    for (int i = 0; i < t.inputs.size(); ++i) outer[t.inputs[i]] = inputs[i];
+    int last = 0;
+    for (const entry& e : t.entries) {
+      int l = 0;
+      for (int o : e.operands) l = level[o] > l ? level[o] : l;
+      if (cuts(e)) ++l;
+      for (int r : e.results) level[r] = l;
+      last = l > last ? l : last;
+    }
+    for (const entry& e : t.entries)
+      for (int o : e.operands)
+        if (varies[o] && e.results.size() > 0 && (cuts(e) || level[e.results[0]] > level[o])) needed[o] = true;
+    for (int o : t.outputs) needed[o] = needed[o] || varies[o];
+    for (int l = 0; l <= last; ++l) {
+      for (const entry& e : t.entries)
+        if (e.results.size() > 0 && level[e.results[0]] == l) {
+          if (!cuts(e) && e.prim == &prim::scan) {
+            write_uniform_part(e);
+          } else if (cuts(e) || !in_map(e)) {
+            write_outside(e);
+          }
+        }
+      write_map(l);
+    }
+    vec<int> out;
+    for (int o : t.outputs) {
+      out.push_back(outer[o]);
+      placed.push_back(varies[o]);
+    }
+    return out;
+  }
+
+ private:
+  builder& b;
+  const placement_info* p;
+  const placement_info* axis;
+  const tape& t;
+  vec<bool> varies, needed;
+  vec<int> level, outer;
+
+  constexpr bool cuts(const entry& e) const {
+    if (prim::is_collective(e.prim)) return e.attrs.placement == axis;
+    for (const tape& r : e.regions)
+      if (has_collective(r, axis)) return true;
+    return false;
+  }
+  constexpr bool in_map(const entry& e) const {
+    for (int r : e.results)
+      if (varies[r]) return true;
+    return false;
+  }
+  constexpr int numbers() {
+    attributes a;
+    a.placement = p;
+    return b.add1(prim::member_index, {}, a);
+  }
+  constexpr int placed(int v) { return varies[v] ? outer[v] : emit::broadcast(b, outer[v], p); }
+
+  constexpr void write_map(int l) {
+    vec<int> operands, in(t.values.size(), -1), outputs;
+    builder region(&b);
+    bool any = false;
+    const auto use = [&](int v) {
+      if (in[v] >= 0) return;
+      operands.push_back(placed(v));
+      in[v] = region.input(t.values[v]);
+    };
+    const auto number = [&] {
+      operands.push_back(numbers());
+      return region.input(abstract_value(dtype::int64, {}));
+    };
+    for (const entry& e : t.entries) {
+      if (e.results.size() == 0 || level[e.results[0]] != l || cuts(e) || !in_map(e)) continue;
+      any = true;
+      vec<int> results;
+      if (e.prim == &prim::axis_index && e.attrs.placement == p) {
+        results.push_back(emit::cast(region, number(), dtype::int32));
+      } else {
+        for (int o : e.operands) use(o);
+        results = region.add(*e.prim, renamed(e.operands, in), e.attrs, e.regions);
+      }
+      for (int i = 0; i < results.size(); ++i) in[e.results[i]] = results[i];
+    }
+    if (!any) return;
+    for (const entry& e : t.entries)
+      for (int r : e.results)
+        if (needed[r] && level[r] == l && in[r] >= 0 && outer[r] < 0) {
+          outputs.push_back(r);
+          region.output(in[r]);
+        }
+    if (outputs.empty()) return;
+    if (operands.empty()) number();
+    attributes a;
+    a.placement = p;
+    const vec<int> all = b.add(prim::map, operands, a, vec<tape>{region.result()});
+    for (int i = 0; i < outputs.size(); ++i) outer[outputs[i]] = all[i];
+  }
+
+  constexpr void write_outside(const entry& e) {
+    vec<int> results;
+    if (!cuts(e)) {
+      results = b.add(*e.prim, renamed(e.operands, outer), e.attrs, e.regions);
+    } else if (prim::is_collective(e.prim)) {
+      results.push_back(reduced(e));
+    } else if (e.prim == &prim::scan) {
+      results = loop(e);
+    } else if (e.prim == &prim::cond) {
+      results = branch(e);
+    } else {
+      throw "drx: a collective in a function with a derivative of its own, or over one placement inside of a map over another, which is in a map over the first: take it out";
+    }
+    for (int i = 0; i < results.size(); ++i) outer[e.results[i]] = results[i];
+  }
+  constexpr void write_uniform_part(const entry& e) {
+    vec<bool> same;
+    for (int r : e.results) same.push_back(!varies[r]);
+    if (same.find(true) < 0) return;
+    entry part = e;
+    e.prim->prune(part, same);
+    const vec<int> results = b.add(*part.prim, renamed(part.operands, outer), part.attrs, part.regions);
+    for (int i = 0; i < results.size(); ++i) outer[part.results[i]] = results[i];
+  }
+  constexpr int reduced(const entry& e) {
+    const int x = e.operands[0], y = outer[x];
+    attributes a;
+    a.placement = p;
+    if (axis != p) {
+      const std::int64_t n = prim::rules::all_gather::view(e).members;
+      return varies[x] ? emit::group_gather(b, y, n, p) : emit::repeated(b, y, n);
+    }
+    if (prim::is_apart(e.prim)) return exchanged(e);
+    if (e.prim == &prim::all_gather) {
+      const std::int64_t n = prim::rules::all_gather::view(e).members;
+      return varies[x] ? emit::gather(b, y, n, p) : emit::repeated(b, y, n);
+    }
+    if (e.prim == &prim::psum) {
+      if (varies[x]) return emit::reduce_sum(b, y, p);
+      return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
+    }
+    if (e.prim == &prim::first_member)
+      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, prim::rules::first_member::view(e).largest) : emit::constant(b, t.values[e.results[0]], 0);
+    return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
+  }
+  constexpr int exchanged(const entry& e) {
+    attributes a = e.attrs;
+    if (e.prim == &prim::all_to_all) a = prim::rules::member_transpose::view(t.values[e.operands[0]].shape[0]).make(p);
+    return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])}, a);
+  }
+  constexpr vec<int> branch(const entry& e) {
+    if (varies[e.operands[0]]) throw "drx: a collective inside of a branch that some members take and others do not: the condition must be the same for all";
+    vec<int> operands{outer[e.operands[0]]};
+    vec<bool> differs;
+    for (int i = 1; i < e.operands.size(); ++i) {
+      operands.push_back(outer[e.operands[i]]);
+      differs.push_back(varies[e.operands[i]]);
+    }
+    vec<tape> branches;
+    for (const tape& body : e.regions) {
+      builder region(&b);
+      vec<int> in;
+      for (int i = 0; i < differs.size(); ++i) {
+        const abstract_value one = body.values[body.inputs[i]];
+        in.push_back(region.input(differs[i] ? one.placed_at(p) : one));
+      }
+      vec<bool> out_placed;
+      member_function inner(region, p, body, axis);
+      const vec<int> out = inner.write(in, differs, out_placed);
+      for (int i = 0; i < out.size(); ++i)
+        region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
+      branches.push_back(region.result());
+    }
+    return b.add(prim::cond, operands, {}, branches);
+  }
+  constexpr vec<int> loop(const entry& e) {
+    const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
+    const auto guarding = n.guarding_carry();
+    if (n.guard && varies[guarding ? e.results[*guarding] : e.operands[*n.guard - 1]]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
+    const tape& body = e.regions[0];
+    vec<int> operands;
+    vec<bool> differs{false};
+    builder region(&b);
+    vec<int> in{region.input(abstract_value(dtype::int32, {}))};
+    for (int i = 0; i < e.operands.size(); ++i) {
+      const int v = e.operands[i];
+      const bool differing = n.is_carry(i) ? varies[e.results[i - n.constants]] : varies[v];
+      const abstract_value one = body.values[body.inputs[1 + i]];
+      operands.push_back(differing ? placed(v) : outer[v]);
+      in.push_back(region.input(differing ? one.placed_at(p) : one));
+      differs.push_back(differing);
+    }
+    vec<bool> out_placed;
+    member_function inner(region, p, body, axis);
+    const vec<int> out = inner.write(in, differs, out_placed);
+    for (int i = 0; i < out.size(); ++i)
+      region.output(varies[e.results[i]] && !out_placed[i] ? emit::broadcast(region, out[i], p) : out[i]);
+    return b.add(prim::scan, operands, e.attrs, vec<tape>{region.result()});
+  }
+};
+
+constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands) {
+  vec<bool> all_placed;
+  member_function f(b, p, body);
+  vec<int> out = f.write(operands, vec<bool>(operands.size(), true), all_placed);
+  for (int i = 0; i < out.size(); ++i)
+    if (!all_placed[i]) out[i] = emit::broadcast(b, out[i], p);
+  return out;
+}
+
+}
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct floor : floating_function, not_differentiable {
+  static constexpr const char* name = "floor";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::floor(x); }
+  template <class T>
+  static T reference(T x) { return std::floor(x); }
+};
+struct ceil : floating_function, not_differentiable {
+  static constexpr const char* name = "ceil";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::ceil(x); }
+  template <class T>
+  static T reference(T x) { return std::ceil(x); }
+};
+struct sign : number_function, not_differentiable {
+  static constexpr const char* name = "sign";
+  template <class T>
+  DRX_INLINE static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
+  template <class T>
+  static T reference(T x) { return apply(x); }
+};
+struct abs : number_function {
+  static constexpr const char* name = "abs";
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return math::abs(x);
+    } else {
+      return x < 0 ? -x : x;
+    }
+  }
+  template <class T>
+  static T reference(T x) { return std::abs(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
+  }
+  static constexpr const primitive& prim_sign();
+};
+struct relu : number_function {
+  static constexpr const char* name = "relu";
+  template <class T>
+  DRX_INLINE static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
+  template <class T>
+  static T reference(T x) { return apply(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int zero = emit::constant_like(b, t, 0);
+    return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
+  }
+};
+struct round : floating_function, not_differentiable {
+  static constexpr const char* name = "round";
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::round(x); }
+  template <class T>
+  static T reference(T x) { return std::nearbyint(x); }
+};
+
+}
+
+inline constexpr primitive floor = elementwise_primitive<rows::floor>();
+inline constexpr primitive ceil = elementwise_primitive<rows::ceil>();
+inline constexpr primitive sign = elementwise_primitive<rows::sign>();
+inline constexpr primitive abs = elementwise_primitive<rows::abs>();
+inline constexpr primitive relu = elementwise_primitive<rows::relu>();
+inline constexpr primitive round = elementwise_primitive<rows::round>();
+template <> struct row_of<&floor> : rows::floor {};
+template <> struct row_of<&ceil> : rows::ceil {};
+template <> struct row_of<&sign> : rows::sign {};
+template <> struct row_of<&abs> : rows::abs {};
+template <> struct row_of<&relu> : rows::relu {};
+template <> struct row_of<&round> : rows::round {};
+
+constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
+template <class A> requires FloatingArray<A>
+constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
+template <class A> requires FloatingArray<A>
+constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+namespace detail {
+template <class A, class L, class H>
+concept Clampable = Array<A> && Compatible<A, L> && Compatible<A, H> &&
+                    !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
+template <class A, class L, class H>
+constexpr auto clamp_misuse() {
+  if constexpr (NoArray<A> || Placed<L> || Placed<H>) {
+    return no_array_t<A, L, H>{};
+  } else if constexpr (Incompatible<A, L>) {
+    return mismatch<A, L>();
+  } else if constexpr (Incompatible<A, H>) {
+    return mismatch<A, H>();
+  } else {
+    return error::needs_numbers{};
+  }
+}
+}
+
+template <class A, class L, class H>
+  requires detail::Clampable<A, L, H>
+constexpr auto clamp(const A& x, const L& low, const H& high) {
+  return where(x < low, low, where(x > high, high, x));
+}
+template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
+  requires((Array<A> || detail::NoArray<A>) && !detail::Clampable<A, L, H>)
+Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+template <class A> requires FloatingArray<A>
+constexpr auto isnan(const A& x) { return x != x; }
+template <class A> requires FloatingArray<A>
+constexpr auto isinf(const A& x) { return abs(x) > std::numeric_limits<typename A::value_type>::max(); }
+template <class A> requires FloatingArray<A>
+constexpr auto isfinite(const A& x) { return abs(x) <= std::numeric_limits<typename A::value_type>::max(); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isnan(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct pooling {
+  struct view {
+    int axes;
+    bool transposed;
+    constexpr explicit view(int_list a) : axes(a.number(0)), transposed(a.flag(1)), ints(a) {}
+    constexpr std::int64_t window(int i) const { return ints[2 + i]; }
+    constexpr std::int64_t stride(int i) const { return ints[2 + axes + i]; }
+    constexpr std::int64_t low(int i) const { return ints[2 + 2 * axes + i]; }
+    constexpr std::int64_t extent(int i) const { return ints[2 + 3 * axes + i]; }
+
+   private:
+    int_list ints;
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const view w(t.attrs);
+    shape s = t.operands[0].shape;
+    typing::require(s.rank >= w.axes + 1, "pooling: rank");
+    typing::require(t.operands[0].type != dtype::boolean, "pooling: of bool");
+    for (int i = 0; i < w.axes; ++i) {
+      typing::require(w.window(i) >= 1 && w.stride(i) >= 1 && w.extent(i) >= 0, "pooling: windows");
+      s[s.rank - 1 - w.axes + i] = w.extent(i);
+    }
+    return {t.operands[0].with_shape(s)};
+  }
+  static constexpr attributes turned(const attributes& a, const shape& s) {
+    const int axes = view(a).axes;
+    attributes r = a;
+    r.ints[1] = 1 - a.ints[1];
+    for (int i = 0; i < axes; ++i) r.ints[2 + 3 * axes + i] = s[s.rank - 1 - axes + i];
+    return r;
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
+    return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
+  }
+  static std::string print(const attributes& a) {
+    const view w(a);
+    std::string text = w.transposed ? "T" : "";
+    for (int i = 0; i < w.axes; ++i)
+      text += (i ? ", " : text.empty() ? "" : " ") + std::to_string(w.extent(i)) + " of " + std::to_string(w.window(i)) + " every " +
+              std::to_string(w.stride(i)) + " from " + std::to_string(-w.low(i));
+    return text;
+  }
+  template <class F>
+  static void for_each(const view& w, const shape& in, const shape& out, F f) {
+    shape outputs, inputs, windows;
+    std::int64_t leading = 1;
+    for (int i = 0; i < in.rank - 1 - w.axes; ++i) leading *= in[i];
+    for (int i = 0; i < w.axes; ++i) {
+      inputs.push_back(in[in.rank - 1 - w.axes + i]);
+      outputs.push_back(out[out.rank - 1 - w.axes + i]);
+      windows.push_back(w.window(i));
+    }
+    const auto channels = in.last();
+    for (std::int64_t n = 0; n < leading; ++n)
+      for_each_index(outputs, [&](const std::int64_t* o) {
+        std::int32_t position = -1;
+        for_each_index(windows, [&](const std::int64_t* k) {
+          ++position;
+          std::int64_t at[shape::max_rank] = {};
+          for (int i = 0; i < w.axes; ++i) {
+            at[i] = o[i] * w.stride(i) + k[i] - w.low(i);
+            if (at[i] < 0 || at[i] >= inputs[i]) return;
+          }
+          for (std::int64_t c = 0; c < channels; ++c)
+            f((n * inputs.size() + flat_index(inputs, at)) * channels + c, (n * outputs.size() + flat_index(outputs, o)) * channels + c, position);
+        });
+      });
+  }
+};
+
+struct window_sum : pooling {
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {s.b.add1(*s.e.prim, {ct[0]}, turned(s.e.attrs, s.b.shape(s.operands[0])))};
+  }
+  static void evaluate(evaluation& v) {
+    const view w(v.e);
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t) {
+        T& sum = v.out[0].data<T>()[w.transposed ? i : o];
+        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
+      });
+    });
+  }
+};
+
+struct window_argmax : pooling {
+  static constexpr vec<abstract_value> type(const typing& t) { return {pooling::type(t)[0].with_type(dtype::int32)}; }
+  static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static void evaluate(evaluation& v) {
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    std::int32_t* winner = v.out[0].data<std::int32_t>();
+    for (std::int64_t o = 0; o < v.out[0].size(); ++o) winner[o] = -1;
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      std::vector<T> best(static_cast<std::size_t>(v.out[0].size()));
+      for_each(view(v.e), from, to, [&](auto i, auto o, std::int32_t position) {
+        const T x = v.in[0]->data<T>()[i], y = best[static_cast<std::size_t>(o)];
+        if (winner[o] >= 0 && !(x > y) && (x == x || y != y)) return;
+        winner[o] = position;
+        best[static_cast<std::size_t>(o)] = x;
+      });
+    });
+  }
+};
+
+struct window_select : pooling {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const vec<abstract_value> r = pooling::type(t);
+    typing::require(t.operands[1].type == dtype::int32 && t.operands[1].shape == (view(t.attrs).transposed ? t.operands[0] : r[0]).shape,
+                    "window_select: not a position for each window");
+    return r;
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0], s.operands[1]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
+    return {s.b.add1(*s.e.prim, {ct[0], s.operands[1]}, turned(s.e.attrs, s.b.shape(s.operands[0]))), zero_tangent};
+  }
+  static void evaluate(evaluation& v) {
+    const view w(v.e);
+    const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
+    const std::int32_t* winner = v.in[1]->data<std::int32_t>();
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t position) {
+        if (winner[o] != position) return;
+        T& sum = v.out[0].data<T>()[w.transposed ? i : o];
+        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
+      });
+    });
+  }
+};
+
+struct window_max : pooling {
+  template <class T>
+  static constexpr T least() {
+    return least_number<T>();
+  }
+  static constexpr int selected(const rule_site& s, int t, bool transposed);
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : selected(s, t[0], false)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    return {ct[0] == zero_tangent ? zero_tangent : selected(s, ct[0], true)};
+  }
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      T* best = v.out[0].data<T>();
+      for (std::int64_t o = 0; o < v.out[0].size(); ++o) best[o] = least<T>();
+      for_each(view(v.e), v.in[0]->type.shape, v.out[0].type.shape, [&](auto i, auto o, std::int32_t) {
+        const T x = v.in[0]->data<T>()[i];
+        if (x > best[o] || x != x) best[o] = x;
+      });
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive window_sum{.name = "window_sum",
+                                      .type = rules::pooling::type,
+                                      .jvp = rules::broadcast_to::jvp,
+                                      .vjp = rules::window_sum::vjp,
+                                      .batch = rules::pooling::batch,
+                                      .print = rules::pooling::print,
+                                      .evaluate = rules::window_sum::evaluate};
+inline constexpr primitive window_argmax{.name = "window_argmax",
+                                         .type = rules::window_argmax::type,
+                                         .jvp = rules::window_argmax::jvp,
+                                         .vjp = rules::window_argmax::vjp,
+                                         .batch = rules::pooling::batch,
+                                         .print = rules::pooling::print,
+                                         .evaluate = rules::window_argmax::evaluate};
+inline constexpr primitive window_select{.name = "window_select",
+                                         .type = rules::window_select::type,
+                                         .jvp = rules::window_select::jvp,
+                                         .vjp = rules::window_select::vjp,
+                                         .batch = rules::pooling::batch,
+                                         .print = rules::pooling::print,
+                                         .evaluate = rules::window_select::evaluate};
+inline constexpr primitive window_max{.name = "window_max",
+                                      .type = rules::pooling::type,
+                                      .jvp = rules::window_max::jvp,
+                                      .vjp = rules::window_max::vjp,
+                                      .batch = rules::pooling::batch,
+                                      .print = rules::pooling::print,
+                                      .evaluate = rules::window_max::evaluate};
+constexpr int rules::window_max::selected(const rule_site& s, int t, bool transposed) {
+  const int winners = s.b.add1(prim::window_argmax, {s.operands[0]}, s.e.attrs);
+  if (transposed) return s.b.add1(prim::window_select, {t, winners}, turned(s.e.attrs, s.b.shape(s.operands[0])));
+  return s.b.add1(prim::window_select, {t, winners}, s.e.attrs);
+}
+}
+namespace emit {
+constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints) {
+  attributes a;
+  a.ints = ints;
+  return b.add1(prim::window_sum, {x}, a);
+}
+constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints) {
+  attributes a;
+  a.ints = ints;
+  return b.add1(prim::window_max, {x}, a);
+}
+}
+
+namespace detail {
+template <class A, class... O>
+struct pooled {
+  static constexpr auto extents = windows<0, O...>::template option<window>();
+  static constexpr int D = extents.given;
+  using moves = windows<D, O...>;
+  static constexpr auto misuse() {
+    if constexpr (Placed<A>) {
+      return error::array_operation_on_a_placed_value{};
+    } else if constexpr (!Array<A>) {
+      return error::not_a_value_of_drx{};
+    } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
+      return error::needs_numbers{};
+    } else if constexpr (D == 0 || !moves::complete || moves::kernel_dilation.given != 0 || moves::input_dilation.given != 0) {
+      return error::options_do_not_fit_the_spatial_axes{};
+    } else if constexpr (A::rank < D + 1) {
+      return error::wrong_rank{};
+    } else if constexpr (!fits()) {
+      return error::window_exceeds_the_padded_input{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
+  static constexpr std::int64_t stride(int i) { return moves::stride.given != 0 ? moves::stride.values[i] : extents.values[i]; }
+  static constexpr std::int64_t padding(int i) {
+    const std::int64_t n = (size(i) + stride(i) - 1) / stride(i) * stride(i) - stride(i) + extents.values[i] - size(i);
+    return moves::is_same ? (n > 0 ? n : 0) : moves::given_padding.low[i] + moves::given_padding.high[i];
+  }
+  static constexpr std::int64_t low(int i) { return moves::is_same ? padding(i) / 2 : moves::given_padding.low[i]; }
+  static constexpr std::int64_t count(int i) {
+    const std::int64_t room = size(i) + padding(i) - extents.values[i];
+    return room < 0 ? -1 : room / stride(i) + 1;
+  }
+  static constexpr bool fits() {
+    for (int i = 0; i < D; ++i)
+      if (count(i) < 0) return false;
+    return true;
+  }
+  static constexpr shape value_of() {
+    shape s = A::shape;
+    for (int i = 0; i < D; ++i) s[s.rank - 1 - D + i] = count(i);
+    return s;
+  }
+  static constexpr shape value = [] {
+    if constexpr (std::is_same_v<decltype(misuse()), no_misuse>) {
+      return value_of();
+    } else {
+      return shape{};
+    }
+  }();
+  static constexpr vec<std::int64_t> ints() {
+    vec<std::int64_t> v{D, 0};
+    for (int i = 0; i < D; ++i) v.push_back(extents.values[i]);
+    for (int i = 0; i < D; ++i) v.push_back(stride(i));
+    for (int i = 0; i < D; ++i) v.push_back(low(i));
+    for (int i = 0; i < D; ++i) v.push_back(count(i));
+    return v;
+  }
+  static constexpr double elements() {
+    double n = 1;
+    for (int i = 0; i < D; ++i) n *= static_cast<double>(extents.values[i]);
+    return n;
+  }
+};
+template <class A, class... O>
+concept Poolable = std::is_same_v<decltype(pooled<A, O...>::misuse()), no_misuse>;
+template <class A, class... O>
+concept NotPoolable = (Array<A> || Placed<A>)&&!Poolable<A, O...>;
+}
+
+template <class... Options, class A>
+  requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...>)
+constexpr auto max_pool(const A& x) {
+  using P = detail::pooled<A, Options...>;
+  return detail::unary<array_of<typename A::value_type, P>>(x, [](builder& b, int id) { return emit::window_max(b, id, P::ints()); });
+}
+template <class... Options, class A>
+  requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...> && FloatingArray<A>)
+constexpr auto avg_pool(const A& x) {
+  using P = detail::pooled<A, Options...>;
+  using T = typename A::value_type;
+  return detail::unary<array_of<T, P>>(x, [](builder& b, int id) { return emit::window_sum(b, id, P::ints()); }) * static_cast<T>(1 / P::elements());
+}
+template <class... Options, class A, class Why = decltype(detail::pooled<A, Options...>::misuse())>
+  requires((detail::is_window_option<Options> && ...) && detail::NotPoolable<A, Options...>)
+Why max_pool(const A&) = delete;  // drx: max_pool<window<...>>(x), x {..., spatial axes..., channels} no smaller than the window; one number per spatial axis in each option; of a placed value in a map
+template <class... Options, class A, class Why = std::conditional_t<detail::Poolable<A, Options...>, error::needs_floating_values, decltype(detail::pooled<A, Options...>::misuse())>>
+  requires((detail::is_window_option<Options> && ...) && (detail::NotPoolable<A, Options...> || (detail::Poolable<A, Options...> && !FloatingArray<A>)))
+Why avg_pool(const A&) = delete;  // drx: avg_pool<window<...>>(x), x {..., spatial axes..., channels} of float or double, no smaller than the window; one number per spatial axis in each option; of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct prod : over_axes {
+  static constexpr int others(builder& b, int x, const vec<std::int64_t>& axes) {
+    const shape from = b.shape(x);
+    vec<std::int64_t> order;
+    for (int i = 0; i < from.rank; ++i)
+      if (axes.find(i) < 0) order.push_back(i);
+    order.append(axes);
+    vec<std::int64_t> inverse(from.rank, 0);
+    for (int i = 0; i < from.rank; ++i) inverse[static_cast<int>(order[i])] = i;
+    const int turned = emit::transpose(b, x, order);
+    const shape wide = b.shape(turned);
+    shape rows = reduced(from, axes);
+    std::int64_t factors = 1;
+    for (auto axis : axes) factors *= from[static_cast<int>(axis)];
+    const int last = rows.rank;
+    rows.push_back(factors);
+    const int row = emit::reshape(b, turned, rows);
+    const int before = along_axis::previous(b, emit::cumprod(b, row, last, false), last, false, 1);
+    const int behind = along_axis::previous(b, emit::cumprod(b, row, last, true), last, true, 1);
+    return emit::transpose(b, emit::reshape(b, emit::times(b, before, behind), wide), inverse);
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent};
+    return {emit::sum(s.b, emit::times(s.b, t[0], others(s.b, s.operands[0], s.e.attrs.ints)), s.e.attrs.ints)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    const int factor = others(s.b, s.operands[0], s.e.attrs.ints);
+    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), factor)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    const int n = view(a).axes.size();
+    if (n == 0) return o[0];
+    int first = n - 1;
+    while (first > 0 && view(a).axes[first - 1] + 1 == view(a).axes[first]) --first;
+    if (first == 0) return -1;
+    const int_list axes = view(a).axes;
+    return emit::over_axes(b, *prim_ptr(), emit::over_axes(b, *prim_ptr(), o[0], axes.from(first)), axes.part(0, first));
+  }
+  static constexpr const primitive* prim_ptr();
+  static void evaluate(evaluation& v) {
+    visit_dtype(v.out[0].type.type, [&]<class T>(T) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(1);
+    });
+    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a * b); }, true);
+  }
+};
+}
+namespace prim {
+inline constexpr primitive prod = reduction_primitive<rules::prod>("prod");
+constexpr const primitive* rules::prod::prim_ptr() { return &prim::prod; }
+}
+
+template <int... Axes, class A> requires detail::Reducible<A, Axes...>
+constexpr auto prod(const A& x) { return detail::reduce_axes<A, Axes...>(prim::prod, x); }
+template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
+Why prod(const A&) = delete;  // drx: prod<axes...>(array of numbers); of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct qr {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value a = t.operands[0];
+    const int r = a.shape.rank;
+    typing::require(is_floating(a.type), "qr: of numbers that are not floating");
+    typing::require(r >= 2 && a.shape[r - 2] >= a.shape[r - 1], "qr: not matrices of at least as many rows as columns");
+    shape square = a.shape;
+    square[r - 2] = a.shape[r - 1];
+    return {a, a.with_shape(square)};
+  }
+  static constexpr int times_inverse(const rule_site& s, int x, bool transposed) {
+    return emit::triangular_solve(s.b, s.results[1], x, true, false, transposed, false);
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent, zero_tangent};
+    const int q = s.results[0], r = s.results[1];
+    const int x = times_inverse(s, t[0], false), inside = emit::matmul(s.b, q, x, true, false);
+    const int below = emit::triangle(s.b, inside, true, true);
+    const int upper = emit::sub(s.b, inside, emit::sub(s.b, below, emit::swap_last_two(s.b, below)));
+    return {emit::sub(s.b, x, emit::matmul(s.b, q, upper, false, false)), emit::matmul(s.b, upper, r, false, false)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent && ct[1] == zero_tangent) return {zero_tangent};
+    const int q = s.results[0], r = s.results[1];
+    int m = zero_tangent;
+    if (ct[1] != zero_tangent) m = emit::matmul(s.b, r, ct[1], false, true);
+    if (ct[0] != zero_tangent) {
+      const int turned = emit::matmul(s.b, ct[0], q, true, false);
+      m = m == zero_tangent ? emit::neg(s.b, turned) : emit::sub(s.b, m, turned);
+    }
+    const int below = emit::triangle(s.b, m, true, true);
+    const int mirrored = emit::add(s.b, emit::triangle(s.b, m, true, false), emit::swap_last_two(s.b, below));
+    return {times_inverse(s, emit::accumulate(s.b, ct[0], emit::matmul(s.b, q, mirrored, false, false)), true)};
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.in[0]->type.shape;
+    const auto m = s[s.rank - 2], n = s.last();
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        std::vector<T> scratch(static_cast<std::size_t>(2 * n));
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
+          decompose::qr(m, n, v.in[0]->data<T>() + b * m * n, v.out[0].data<T>() + b * m * n,
+                        v.out[1].data<T>() + b * n * n, scratch.data());
+      }
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive qr{.name = "qr",
+                              .type = rules::qr::type,
+                              .jvp = rules::qr::jvp,
+                              .vjp = rules::qr::vjp,
+                              .batch = rules::square_matrix::batch,
+                              .evaluate = rules::qr::evaluate};
+}
+
+namespace detail {
+template <class A> constexpr auto tall_matrix_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Array<A>) {
+    return error::not_a_value_of_drx{};
+  } else if constexpr (!FloatingArray<A>) {
+    return error::needs_floating_values{};
+  } else if constexpr (A::rank < 2) {
+    return error::wrong_rank{};
+  } else if constexpr (A::shape[A::rank - 2] < A::shape[A::rank - 1]) {
+    return error::matrix_has_more_columns_than_rows{};
+  } else {
+    return no_misuse{};
+  }
+}
+template <class A>
+concept TallMatrix = std::is_same_v<decltype(tall_matrix_misuse<A>()), no_misuse>;
+template <class A> struct columns_squared {
+  static constexpr shape value = [] {
+    shape s = A::shape;
+    s[A::rank - 2] = s[A::rank - 1];
+    return s;
+  }();
+};
+}
+
+template <class A>
+  requires detail::TallMatrix<A>
+constexpr auto qr(const A& a) {
+  using R = array_of<typename A::value_type, detail::columns_squared<A>>;
+  builder& b = detail::tape_of(detail::ref_of(a));
+  const vec<int> ids = b.add(prim::qr, vec<int>{detail::id_on(b, a)});
+  return std::pair{A(detail::at(b, ids[0])), R(detail::at(b, ids[1]))};
+}
+template <class A, class Why = decltype(detail::tall_matrix_misuse<A>())>
+  requires((Array<A> || Placed<A>) && !detail::TallMatrix<A>)
+std::pair<Why, Why> qr(const A&) = delete;  // drx: of matrices of float or double, the last two axes, with at least as many rows as columns; of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct reduce_with {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    vec<abstract_value> r;
+    for (const auto& x : t.operands) {
+      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement, "reduce_with: an operand is not placed there");
+      r.push_back(x.of_member());
+    }
+    vec<abstract_value> pair = r;
+    pair.append(r);
+    typing::require(t.regions[0].types_of(t.regions[0].inputs) == pair, "reduce_with: combine takes other types");
+    typing::require(t.regions[0].types_of(t.regions[0].outputs) == r, "reduce_with: combine gives another type");
+    typing::require(t.regions[1].types_of(t.regions[1].outputs) == r, "reduce_with: identity is of another type");
+    return r;
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents) {
+    const tape& combine = s.e.regions[0];
+    const int n = s.operands.size();
+    vec<bool> floating, moving;
+    vec<int> operands = s.operands;
+    for (int i = 0; i < n; ++i) {
+      floating.push_back(is_floating(s.b.type(s.operands[i]).type));
+      if (floating[i]) operands.push_back(emit::instantiate_zeros(s.b, tangents[i], s.operands[i]));
+    }
+    moving.append(floating);
+    moving.append(floating);
+    const int pairs = operands.size();
+
+    builder both(&s.b);
+    vec<int> in;
+    for (int i = 0; i < 2 * pairs; ++i) in.push_back(both.input(s.b.type(operands[i % pairs]).of_member()));
+    vec<int> order;
+    for (int side = 0; side < 2; ++side)
+      for (int i = 0; i < n; ++i) order.push_back(in[side * pairs + i]);
+    for (int side = 0; side < 2; ++side)
+      for (int i = n; i < pairs; ++i) order.push_back(in[side * pairs + i]);
+    for (int o : inline_tape(both, s.drivers.jvp(combine, moving), order)) both.output(o);
+
+    builder start(&s.b);
+    const vec<int> identity = inline_tape(start, s.e.regions[1], {});
+    for (int o : identity) start.output(o);
+    for (int i = 0; i < n; ++i)
+      if (floating[i]) start.output(emit::zeros_like(start, identity[i]));
+
+    vec<tape> regions{both.result(), start.result()};
+    if (s.e.regions.size() > 2) regions.append(s.e.regions);
+    const vec<int> all = s.b.add(*s.e.prim, operands, s.e.attrs, regions);
+    vec<int> r;
+    int next = n;
+    for (int i = 0; i < n; ++i) r.push_back(floating[i] ? all[next++] : zero_tangent);
+    return r;
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
+    if (s.e.regions.size() < 3)
+      throw "drx: reduce_with: this monoid has no reverse derivative: give drx::monoid its pull, or stop the gradient";
+    const placement_info* p = s.e.attrs.placement;
+    vec<int> operands = s.operands;
+    if (s.e.regions.size() > 3) {
+      vec<bool> given;
+      for (int t : ct) {
+        given.push_back(t != zero_tangent);
+        if (given.back()) operands.push_back(t);
+      }
+      vec<abstract_value> types;
+      for (int o : s.operands) types.push_back(s.b.type(o));
+      const tape back = s.drivers.vjp(as_sums(s, s.e.regions, types), wanted, given);
+      const vec<int> all = inline_tape(s.b, back, operands);
+      vec<int> r;
+      int next = 0;
+      for (int i = 0; i < s.operands.size(); ++i) r.push_back(wanted[i] ? all[next++] : zero_tangent);
+      return r;
+    }
+    for (int y : s.results) operands.push_back(emit::broadcast(s.b, y, p));
+    for (int i = 0; i < ct.size(); ++i)
+      operands.push_back(emit::broadcast(s.b, emit::instantiate_zeros(s.b, ct[i], s.results[i]), p));
+    return emit::map(s.b, p, operands, [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
+  }
+  static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
+    const placement_info* p = s.e.attrs.placement;
+    builder b(&s.b);
+    vec<int> in;
+    for (const auto& t : types) in.push_back(b.input(t));
+    if (regions.size() == 3) {
+      for (int y : b.add(*s.e.prim, in, s.e.attrs, regions)) b.output(y);
+      return b.result();
+    }
+    vec<tape> former;
+    for (int i = 2; i < regions.size(); ++i) former.push_back(regions[i]);
+    const int n = types.size() / 2;
+    vec<abstract_value> halves;
+    for (int i = 0; i < n; ++i) halves.push_back(types[i]);
+    const tape primal = as_sums(s, former, halves);
+    if (former.size() > 3) return s.drivers.jvp(primal, vec<bool>(n, true));
+    vec<int> values, operands;
+    for (int i = 0; i < n; ++i) values.push_back(in[i]);
+    const vec<int> y = inline_tape(b, primal, values);
+    operands = values;
+    for (int v : y) operands.push_back(emit::broadcast(b, v, p));
+    for (int i = n; i < 2 * n; ++i) operands.push_back(in[i]);
+    vec<bool> only_cotangents(3 * n, false);
+    for (int i = 2 * n; i < 3 * n; ++i) only_cotangents[i] = true;
+    const tape push = s.drivers.vjp(former[2], only_cotangents, vec<bool>(n, true));
+    const vec<int> terms = emit::map(b, p, operands, [&](builder& body, const vec<int>& x) {
+      vec<int> at;
+      for (int i = 0; i < 2 * n; ++i) at.push_back(x[i]);
+      for (int i = 0; i < n; ++i) at.push_back(emit::zeros_like(body, x[n + i]));
+      for (int i = 2 * n; i < 3 * n; ++i) at.push_back(x[i]);
+      return inline_tape(body, push, at);
+    });
+    for (int v : y) b.output(v);
+    for (int t : terms) b.output(emit::reduce_sum(b, t, p));
+    return b.result();
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
+    vec<int> operands = s.operands;
+    for (int i = 0; i < operands.size(); ++i)
+      if (!batched[i])
+        operands[i] = emit::map(s.b, s.e.attrs.placement, {operands[i]}, [&](builder& b, const vec<int>& in) {
+          return vec<int>{emit::repeated(b, in[0], n)};
+        })[0];
+    vec<tape> regions;
+    for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
+    return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
+  }
+  static void evaluate(evaluation& v) {
+    std::vector<tensor> state = v.run(v.e.regions[1], {});
+    for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
+      for (const tensor* x : v.in) state.push_back(x->members[m]);
+      state = v.run(v.e.regions[0], std::move(state));
+    }
+    v.out = std::move(state);
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive reduce_with{.name = "reduce_with",
+                                       .type = rules::reduce_with::type,
+                                       .jvp = rules::reduce_with::jvp,
+                                       .vjp = rules::reduce_with::vjp,
+                                       .batch = rules::reduce_with::batch,
+                                       .print = rules::broadcast::print,
+                                       .evaluate = rules::reduce_with::evaluate};
+}
+
+namespace emit {
+constexpr int first_to_attain(builder& b, int x, int number, const placement_info* p, bool maximum) {
+  const vec<int> pairs = emit::map(b, p, {x, number}, [](builder& body, const vec<int>& in) {
+    return vec<int>{body.add1(prim::stop_gradient, {in[0]}), broadcast_to(body, in[1], body.shape(in[0]))};
+  });
+  const abstract_value value = b.type(pairs[0]).of_member(), position = b.type(pairs[1]).of_member();
+  builder combine(&b), identity(&b);
+  vec<int> in;
+  for (int side = 0; side < 2; ++side)
+    for (const abstract_value& t : {value, position}) in.push_back(combine.input(t));
+  const int second = maximum ? less(combine, in[0], in[2]) : less(combine, in[2], in[0]);
+  for (int i = 0; i < 2; ++i) combine.output(where(combine, second, in[2 + i], in[i]));
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  identity.output(constant(identity, value, maximum ? -infinity : infinity));
+  identity.output(constant(identity, position, -1));
+  attributes a;
+  a.placement = p;
+  return b.add(prim::reduce_with, {pairs[0], pairs[1]}, a, vec<tape>{combine.result(), identity.result()})[1];
+}
+}
+
+namespace detail {
+struct no_pull {};
+constexpr void mark_products(tape& rule, int count);
+}
+
+template <class Combine, class Identity, class Pull = detail::no_pull>
+struct monoid {
+  Combine combine;
+  Identity identity;
+  Pull pull = {};
+};
+template <class Combine, class Identity>
+monoid(Combine, Identity) -> monoid<Combine, Identity>;
+template <class Combine, class Identity, class Pull>
+monoid(Combine, Identity, Pull) -> monoid<Combine, Identity, Pull>;
+
+namespace detail {
+template <class R, class M>
+inline constexpr bool returns = false;
+template <Structured R, Structured M>
+inline constexpr bool returns<R, M> = error::Reported<R> || std::is_same_v<canonical_t<R>, canonical_t<M>>;
+
+template <class M, class Identity>
+constexpr auto identity_misuse() {
+  if constexpr (Literal<Identity>) {
+    return std::conditional_t<number_fits<M, Identity, true>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
+  } else {
+    return std::conditional_t<returns<call_result_t<Identity>, M>, no_misuse, error::structures_differ>{};
+  }
+}
+template <class X, class Combine, class Identity, class Pull>
+constexpr auto monoid_misuse() {
+  if constexpr (!Placed<X>) {
+    return error::reduce_needs_a_placed_value{};
+  } else if constexpr (!all_unplaced<typename X::member>) {
+    return error::array_operation_on_a_placed_value{};
+  } else {
+    using M = typename X::member;
+    using T = traced_t<M>;
+    if constexpr (!returns<call_result_t<Combine, T, T>, M>) {
+      return error::structures_differ{};
+    } else if constexpr (!std::is_same_v<decltype(identity_misuse<M, Identity>()), no_misuse>) {
+      return identity_misuse<M, Identity>();
+    } else if constexpr (std::is_same_v<Pull, no_pull>) {
+      return no_misuse{};
+    } else if constexpr (!all_floating<M>) {
+      return error::needs_floating_values{};
+    } else {
+      return std::conditional_t<returns<call_result_t<Pull, T, T, T>, M>, no_misuse, error::structures_differ>{};
+    }
+  }
+}
+template <class X, class... Parts>
+concept ReducibleWith = std::is_same_v<decltype(monoid_misuse<X, Parts...>()), no_misuse>;
+}
+
+template <class Combine, class Identity, class Pull, class X>
+  requires detail::ReducibleWith<X, Combine, Identity, Pull>
+constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x) {
+  using M = typename X::member;
+  const detail::leaf_refs<X> refs(x);
+  builder& b = detail::common_tape(refs);
+  auto closed = [](const vec<traced_ref>& captures) {
+    if (!captures.empty()) throw "drx: reduce_with: a monoid may not use traced values besides its arguments";
+  };
+  vec<tape> regions;
+  const auto combine = detail::trace_region(&b, m.combine, std::type_identity<M>{}, std::type_identity<M>{});
+  closed(combine.captures);
+  regions.push_back(combine.body);
+  builder identity(&b);
+  if constexpr (detail::Literal<Identity>) {
+    constexpr leaf_types<M> types;
+    for (int i = 0; i < leaf_count<M>; ++i) identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));
+  } else {
+    const auto value = m.identity();
+    for (int id : detail::leaf_refs<std::remove_const_t<decltype(value)>>(value).on(identity)) identity.output(id);
+  }
+  closed(identity.captures());
+  regions.push_back(identity.result());
+  if constexpr (!std::is_same_v<Pull, detail::no_pull>) {
+    const auto pull = detail::trace_region(&b, m.pull, std::type_identity<M>{}, std::type_identity<M>{}, std::type_identity<M>{});
+    closed(pull.captures);
+    regions.push_back(pull.body);
+    detail::mark_products(regions.back(), leaf_count<M>);
+  }
+  attributes a;
+  a.placement = &placement_of<typename X::placement>;
+  return detail::bound<M>(b, b.add(prim::reduce_with, refs.on(b), a, regions));
+}
+template <class Combine, class Identity, class Pull, class X, class Why = decltype(detail::monoid_misuse<X, Combine, Identity, Pull>())>
+  requires(Structured<X> && !error::Reported<X> && !detail::ReducibleWith<X, Combine, Identity, Pull>)
+Why reduce_with(const monoid<Combine, Identity, Pull>&, const X&) = delete;  // drx: reduce_with(monoid, placed): combine(a, b), identity and pull(x, y, ct) are of the members' own type
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+struct remainder : same_type, on_numbers, singular_value {
+  static constexpr const char* name = "rem";
+  static constexpr int arity = 2;
+  template <class T> DRX_FN static T apply(T x, T y) {
+    if constexpr (std::is_integral_v<T>) {
+      return y == 0 ? x : y == T(-1) ? T(0) : x % y;
+    } else {
+      return math::fmod(x, y);
+    }
+  }
+  template <class T> static T reference(T x, T y) { return apply(x, y); }
+  static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
+    if (i == 0) return t;
+    const int whole =
+        emit::sub(b, s.operands[0], s.results[0]);
+    return emit::neg(b, emit::azmul(b, t, b.add1(prim::round, {emit::div(b, whole, s.operands[1])})));
+  }
+};
+}
+inline constexpr primitive remainder = elementwise_primitive<rows::remainder>();
+template <> struct row_of<&remainder> : rows::remainder {};
+}
+
+namespace detail {
+template <class A, class B> struct is_number_pair : std::false_type {};
+template <class A, class B>
+requires Compatible<A, B>
+struct is_number_pair<A, B> : std::bool_constant<!std::is_same_v<common_element<A, B>, bool> > {
+};
+template <class A, class B>
+concept NumberPair = is_number_pair<A, B>::value;
+template <class A, class B>
+concept NoNumberPair = ArrayPair<A, B> && !NumberPair<A, B>;
+template <class A, class B>
+using not_number_pair_t = std::conditional_t<Compatible<A, B>, error::needs_numbers, mismatch_t<A, B> >;
+}
+
+template <class A, class B> requires detail::NumberPair<A, B>
+constexpr auto operator%(const A& a, const B& b) { return detail::binary(prim::remainder, a, b); }
+template <class A, class B> requires detail::NumberPair<A, B>
+constexpr auto mod(const A& a, const B& b) {
+  const auto r = a % b;
+  return where(r != 0 && (r < 0) != (b < 0), r + b, r);
+}
+
+template <class A, class B, class Why = detail::not_number_pair_t<A, B>> requires detail::NoNumberPair<A, B>
+Why operator%(const A&, const B&) = delete;  // drx: of numbers of one element type: cast<T>(x); shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::not_number_pair_t<A, B>> requires detail::NoNumberPair<A, B>
+Why mod(const A&, const B&) = delete;  // drx: of numbers of one element type: cast<T>(x); shapes with reshape or broadcast_to
+template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
+Why operator%(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return a % b; }, x, y); of a structure leaf by leaf: tree_map
+template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
+Why mod(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::mod(a, b); }, x, y); of a structure leaf by leaf: tree_map
+
+}
+
+namespace drx {
+namespace prim {
+template <class T>
+constexpr bool comes_before(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return x < y || (y != y && x == x);
+  } else {
+    return x < y;
+  }
+}
+namespace rules {
+struct argsort {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    typing::require(t.operands[0].shape.rank > 0, "argsort: of a number");
+    return {t.operands[0].with_type(dtype::int32)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
+    const abstract_value x = b.type(o[0]);
+    double all = 0;
+    if (x.shape.last() > 1 && !emit::is_constant(b, o[0], all)) return -1;
+    return emit::iota(b, x.with_type(dtype::int32), x.shape.rank - 1);
+  }
+  static void evaluate(evaluation& v) {
+    const std::int64_t n = v.out[0].type.shape.last();
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      for (std::int64_t row = 0; row < v.out[0].size(); row += n) {
+        const T* x = v.in[0]->data<T>() + row;
+        std::int32_t* order = v.out[0].data<std::int32_t>() + row;
+        for (std::int64_t i = 0; i < n; ++i) order[i] = static_cast<std::int32_t>(i);
+        std::stable_sort(order, order + n, [&](std::int32_t i, std::int32_t j) { return comes_before(x[i], x[j]); });
+      }
+    });
+  }
+};
+}
+inline constexpr primitive argsort{.name = "argsort",
+                                   .type = rules::argsort::type,
+                                   .jvp = rules::constant::jvp,
+                                   .vjp = rules::argsort::vjp,
+                                   .batch = rules::argsort::batch,
+                                   .simplify = rules::argsort::simplify,
+                                   .evaluate = rules::argsort::evaluate};
+}
+
+namespace emit {
+constexpr int argsort(builder& b, int x, int axis) {
+  const int last = b.shape(x).rank - 1;
+  vec<std::int64_t> swapped;
+  for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
+  return transpose(b, b.add1(prim::argsort, {transpose(b, x, swapped)}), swapped);
+}
+}
+
+namespace detail {
+template <class A, int Axis>
+concept Sortable = Array<A> && HasAxis<A, Axis>;
+template <class A>
+using not_sortable_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
+}
+
+template <int Axis = -1, class A>
+  requires detail::Sortable<A, Axis>
+constexpr auto argsort(const A& x) {
+  return detail::unary<array_of<std::int32_t, shape_of<A>>>(
+      x, [](builder& b, int id) { return emit::argsort(b, id, normal_axis(Axis, A::rank)); });
+}
+template <int Axis = -1, class A>
+  requires detail::Sortable<A, Axis>
+constexpr A sort(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) {
+    const int axis = normal_axis(Axis, A::rank);
+    return A::size == 0 ? id : emit::take_along(b, id, emit::argsort(b, id, axis), axis);
+  });
+}
+template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
+  requires((Array<A> || Placed<A>) && !detail::Sortable<A, Axis>)
+Why argsort(const A&) = delete;  // drx: argsort<axis>(array), the axis one of its own; of a placed value in a map
+template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
+  requires((Array<A> || Placed<A>) && !detail::Sortable<A, Axis>)
+Why sort(const A&) = delete;  // drx: sort<axis>(array), the axis one of its own; of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct svd {
+  struct shapes {
+    shape of[3];
+  };
+  static constexpr shapes shapes_of(const shape& a) {
+    const int r = a.rank;
+    const std::int64_t k = a[r - 2] < a[r - 1] ? a[r - 2] : a[r - 1];
+    shape u = a, s = without_axis(a, r - 1), v = a;
+    u[r - 1] = s[r - 2] = v[r - 2] = k;
+    return {{u, s, v}};
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value a = t.operands[0];
+    typing::require(is_floating(a.type) && a.shape.rank >= 2, "svd: not matrices of floating numbers");
+    const shapes s = shapes_of(a.shape);
+    return {a.with_shape(s.of[0]), a.with_shape(s.of[1]), a.with_shape(s.of[2])};
+  }
+  struct parts {
+    builder& b;
+    int u, s, vt;
+    std::int64_t m, n, k;
+    shape inside;
+    constexpr explicit parts(const rule_site& at) : b(at.b), u(at.results[0]), s(at.results[1]), vt(at.results[2]) {
+      const shape of_u = b.shape(u), of_v = b.shape(vt);
+      m = of_u[of_u.rank - 2], k = of_u.last(), n = of_v.last();
+      inside = of_u;
+      inside[of_u.rank - 2] = k;
+    }
+    [[nodiscard]] constexpr int columns_scaled(int x) const {
+      return emit::mul(b, x, emit::per_column(b, s, b.shape(x)));
+    }
+    [[nodiscard]] constexpr int rows_scaled(int x) const { return emit::mul(b, x, emit::per_row(b, s, b.shape(x))); }
+    [[nodiscard]] constexpr int columns_divided(int x) const {
+      return emit::azdiv(b, x, emit::per_column(b, s, b.shape(x)));
+    }
+    [[nodiscard]] constexpr int over_gaps(int x) const {
+      const int column = emit::per_column(b, s, inside), row = emit::per_row(b, s, inside);
+      return emit::azdiv(b, emit::without_diagonal(b, x),
+                         emit::mul(b, emit::sub(b, column, row), emit::add(b, column, row)));
+    }
+    [[nodiscard]] constexpr int with_transpose(int x) const { return emit::add(b, x, emit::swap_last_two(b, x)); }
+  };
+  static constexpr vec<int> jvp(const rule_site& at, const vec<int>& t) {
+    if (t[0] == zero_tangent) return {zero_tangent, zero_tangent, zero_tangent};
+    const parts p(at);
+    const int right = emit::matmul(p.b, t[0], p.vt, false, true), inside = emit::matmul(p.b, p.u, right, true, false);
+    int du = emit::matmul(p.b, p.u, p.over_gaps(p.with_transpose(p.columns_scaled(inside))), false, false);
+    int dv = emit::matmul(p.b, p.vt, p.over_gaps(p.with_transpose(p.rows_scaled(inside))), true, false);
+    if (p.m > p.k) {
+      const int outside = emit::sub(p.b, right, emit::matmul(p.b, p.u, inside, false, false));
+      du = emit::add(p.b, du, p.columns_divided(outside));
+    }
+    if (p.n > p.k) {
+      const int outside =
+          emit::sub(p.b, emit::matmul(p.b, t[0], p.u, true, false), emit::matmul(p.b, p.vt, inside, true, true));
+      dv = emit::add(p.b, dv, p.columns_divided(outside));
+    }
+    const std::int64_t last = p.inside.rank - 1;
+    return {du, emit::sum(p.b, emit::diagonal_only(p.b, inside), {last}), emit::swap_last_two(p.b, dv)};
+  }
+  static constexpr vec<int> vjp(const rule_site& at, const vec<int>& ct, const vec<bool>&) {
+    const parts p(at);
+    int inside = zero_tangent, g = zero_tangent;
+    if (ct[1] != zero_tangent) inside = emit::diagonal_only(p.b, emit::per_row(p.b, ct[1], p.inside));
+    if (ct[0] != zero_tangent) {
+      inside = emit::accumulate(
+          p.b, inside, p.columns_scaled(p.with_transpose(p.over_gaps(emit::matmul(p.b, p.u, ct[0], true, false)))));
+      if (p.m > p.k) {
+        const int h = p.columns_divided(ct[0]);
+        inside = emit::sub(p.b, inside, emit::matmul(p.b, p.u, h, true, false));
+        g = emit::matmul(p.b, h, p.vt, false, false);
+      }
+    }
+    if (ct[2] != zero_tangent) {
+      inside = emit::accumulate(
+          p.b, inside, p.rows_scaled(p.with_transpose(p.over_gaps(emit::matmul(p.b, p.vt, ct[2], false, true)))));
+      if (p.n > p.k) {
+        const int h = emit::azdiv(p.b, ct[2], emit::per_row(p.b, p.s, p.b.shape(ct[2])));
+        inside = emit::sub(p.b, inside, emit::matmul(p.b, h, p.vt, false, true));
+        g = emit::accumulate(p.b, g, emit::matmul(p.b, p.u, h, false, false));
+      }
+    }
+    if (inside == zero_tangent) return {zero_tangent};
+    return {
+        emit::accumulate(p.b, g, emit::matmul(p.b, emit::matmul(p.b, p.u, inside, false, false), p.vt, false, false))};
+  }
+  static void evaluate(evaluation& v) {
+    const shape s = v.in[0]->type.shape;
+    const auto m = s[s.rank - 2], n = s.last(), k = v.out[1].type.shape.last();
+    visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
+      if constexpr (std::is_floating_point_v<T>) {
+        std::vector<T> scratch(static_cast<std::size_t>(k * (m + n)));
+        for (std::int64_t b = 0; b < square_matrix::batches(s); ++b)
+          decompose::svd(m, n, v.in[0]->data<T>() + b * m * n, v.out[0].data<T>() + b * m * k,
+                         v.out[1].data<T>() + b * k, v.out[2].data<T>() + b * k * n, scratch.data());
+      }
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive svd{.name = "svd",
+                               .type = rules::svd::type,
+                               .jvp = rules::svd::jvp,
+                               .vjp = rules::svd::vjp,
+                               .batch = rules::square_matrix::batch,
+                               .evaluate = rules::svd::evaluate};
+}
+
+namespace detail {
+template <class A>
+concept FloatingMatrix = FloatingArray<A> && HasAxes<A, 2>;
+template <class A> constexpr auto floating_matrix_misuse() {
+  if constexpr (Placed<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!FloatingArray<A>) {
+    return error::needs_floating_values{};
+  } else {
+    return error::wrong_rank{};
+  }
+}
+template <class A, int Result> struct svd_part {
+  static constexpr shape value = prim::rules::svd::shapes_of(A::shape).of[Result];
+};
+}
+
+template <class A>
+  requires detail::FloatingMatrix<A>
+constexpr auto svd(const A& a) {
+  using T = typename A::value_type;
+  builder& b = detail::tape_of(detail::ref_of(a));
+  const vec<int> ids = b.add(prim::svd, vec<int>{detail::id_on(b, a)});
+  return std::tuple{array_of<T, detail::svd_part<A, 0>>(detail::at(b, ids[0])),
+                    array_of<T, detail::svd_part<A, 1>>(detail::at(b, ids[1])),
+                    array_of<T, detail::svd_part<A, 2>>(detail::at(b, ids[2]))};
+}
+template <class A, class Why = decltype(detail::floating_matrix_misuse<A>())>
+  requires((Array<A> || Placed<A>) && !detail::FloatingMatrix<A>)
+std::tuple<Why, Why, Why> svd(const A&) = delete;  // drx: of matrices of float or double, the last two axes; of a placed value in a map
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+struct unit_interval : not_differentiable {
+  static constexpr const char* name = "unit_interval";
+  static constexpr int arity = 1;
+  static constexpr bool accepts(dtype t, int) { return is_integer(t); }
+  static constexpr dtype result(dtype t) { return t == dtype::int32 ? dtype::float32 : dtype::float64; }
+  DRX_INLINE static constexpr float apply(std::int32_t bits) {
+    return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) >> 9 | 0x3f800000U) - 1.0F;
+  }
+  DRX_INLINE static constexpr double apply(std::int64_t bits) {
+    return __builtin_bit_cast(double, static_cast<std::uint64_t>(bits) >> 12 | 0x3ff0000000000000U) - 1.0;
+  }
+  template <class T>
+  static auto reference(T bits) {
+    using R = std::conditional_t<std::is_same_v<T, std::int32_t>, float, double>;
+    constexpr int digits = std::is_same_v<R, float> ? 23 : 52;
+    return std::ldexp(static_cast<R>(static_cast<std::make_unsigned_t<T>>(bits) >> (8 * sizeof(T) - digits)), -digits);
+  }
+};
+}
+inline constexpr primitive unit_interval = elementwise_primitive<rows::unit_interval>();
+template <> struct row_of<&unit_interval> : rows::unit_interval {};
+}
+
+namespace detail {
+template <class T, std::int64_t... E, class... X>
+constexpr array<T, E...> unit_interval(const prng_key& key, const X&... beside) {
+  constexpr auto what = std::is_same_v<T, float> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
+  builder& b = tape_of(ref_of(key), ref_of(beside)...);
+  return array<T, E...>(at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
+}
+
+template <class X, class A>
+concept Parameter = Compatible<A, X> && std::is_same_v<binary_result<A, X>, A>;
+template <class A, class K, class... X>
+constexpr auto random_misuse() {
+  if constexpr (Placed<K> || (Placed<X> || ...)) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (!Key<K>) {
+    return error::needs_a_random_key{};
+  } else if constexpr (!FloatingArray<A>) {
+    return error::needs_floating_values{};
+  } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, no_misuse> && ...)) {
+    return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...), error::element_types_differ,
+                              error::shapes_do_not_broadcast>{};
+  } else {
+    return error::shapes_do_not_broadcast{};
+  }
+}
+template <class K, class... X>
+concept RandomOperands = (Array<K> || Placed<K> || Literal<K>) && ((ArrayOrLiteral<X> || Placed<X>) && ...);
+}
+
+template <class T, std::int64_t... E, class K, class L, class H>
+  requires(detail::Key<K> && std::is_floating_point_v<T> && detail::Parameter<L, array<T, E...>> && detail::Parameter<H, array<T, E...>>)
+constexpr array<T, E...> uniform(const K& key, const L& low, const H& high) {
+  const auto u = detail::unit_interval<T, E...>(key, low, high);
+  if constexpr (detail::Literal<L> && detail::Literal<H>) {
+    return u * (static_cast<T>(high) - static_cast<T>(low)) + low;
+  } else {
+    return u * (high - low) + low;
+  }
+}
+template <class T, std::int64_t... E, class K>
+  requires(detail::Key<K> && std::is_floating_point_v<T>)
+constexpr array<T, E...> uniform(const K& key) {
+  return detail::unit_interval<T, E...>(key);
+}
+template <Element T, std::int64_t... E, class K, class... X, class Why = decltype(detail::random_misuse<array<T, E...>, K, X...>())>
+  requires(detail::RandomOperands<K, X...> && (sizeof...(X) == 0 || sizeof...(X) == 2) &&
+           !(detail::Key<K> && std::is_floating_point_v<T> && (detail::Parameter<X, array<T, E...>> && ...)))
+Why uniform(const K&, const X&...) = delete;  // drx: uniform<float, extents...>(key, low, high): of a key that random_key, split or fold_in gave; float or double; bounds of that type that broadcast to the extents; of placed values in a map
+
+template <class T, std::int64_t... E, class K>
+  requires(detail::Key<K> && std::is_floating_point_v<T>)
+constexpr array<T, E...> normal(const K& key) {
+  constexpr double above_minus_one = std::is_same_v<T, float> ? -1 + 0x1p-24 : -1 + 0x1p-53;
+  return 1.41421356237309504880 * erfinv(uniform<T, E...>(key, above_minus_one, 1));
+}
+template <Element T, std::int64_t... E, class K, class Why = decltype(detail::random_misuse<array<T, E...>, K>())>
+  requires(detail::RandomOperands<K> && !(detail::Key<K> && std::is_floating_point_v<T>))
+Why normal(const K&) = delete;  // drx: normal<float, extents...>(key): of a key that random_key, split or fold_in gave; float or double; of a placed key in a map
+
+namespace detail {
+template <class P>
+struct probability_element {
+  using type = P;
+};
+template <Array P>
+struct probability_element<P> {
+  using type = typename P::value_type;
+};
+template <class P, std::int64_t... E>
+using chances = array<typename probability_element<P>::type, E...>;
+template <class K, class P, std::int64_t... E>
+constexpr auto bernoulli_misuse() {
+  if constexpr (Placed<K> || Placed<P>) {
+    return error::array_operation_on_a_placed_value{};
+  } else {
+    return random_misuse<chances<P, E...>, K, P>();
+  }
+}
+template <class K, class P, std::int64_t... E>
+concept Chance = Key<K> && ArrayOrLiteral<P> && FloatingArray<chances<P, E...>> && Parameter<P, chances<P, E...>>;
+}
+
+template <std::int64_t... E, class K, class P>
+  requires detail::Chance<K, P, E...>
+constexpr array<bool, E...> bernoulli(const K& key, const P& p) {
+  return detail::unit_interval<typename detail::chances<P>::value_type, E...>(key, p) < p;
+}
+template <std::int64_t... E, class K, class P, class Why = decltype(detail::bernoulli_misuse<K, P, E...>())>
+  requires(detail::RandomOperands<K, P> && !detail::Chance<K, P, E...>)
+Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, p): of a key that random_key, split or fold_in gave; p of float or double, and it broadcasts to the extents; of placed values in a map
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct with_layout {
+  struct view {
+    std::int64_t shards;
+    std::optional<int> axis;
+    constexpr view(std::int64_t n, std::optional<int> split) : shards(n), axis(split) {}
+    constexpr explicit view(int_list a) : shards(a[0]) {
+      if (a[1] != replicated) axis = a.number(1);
+    }
+    [[nodiscard]] constexpr attributes make(const placement_info* mesh_axis) const {
+      attributes a;
+      a.placement = mesh_axis;
+      a.ints = {shards, axis.value_or(replicated)};
+      return a;
+    }
+
+   private:
+    static constexpr int replicated = -1;
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const abstract_value& x = t.operands[0];
+    const view to(t.attrs);
+    typing::require(x.depth == 0, "with_layout: of a placed value");
+    typing::require(!to.axis || (*to.axis < x.shape.rank && x.shape[*to.axis] % to.shards == 0), "with_layout: no equal shards");
+    return {x};
+  }
+  static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
+    return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    view to(s.e);
+    if (to.axis) ++*to.axis;
+    return {s.b.add1(*s.e.prim, s.operands, to.make(s.e.attrs.placement))};
+  }
+  static std::string print(const attributes& a) {
+    const view to(a);
+    return std::string(a.placement->name) + (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards) : ": replicated");
+  }
+  static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
+};
+}
+
+namespace prim {
+inline constexpr primitive with_layout{.name = "with_layout",
+                                       .type = rules::with_layout::type,
+                                       .jvp = rules::with_layout::jvp,
+                                       .vjp = rules::with_layout::vjp,
+                                       .batch = rules::with_layout::batch,
+                                       .print = rules::with_layout::print,
+                                       .evaluate = rules::with_layout::evaluate};
+}
+
+namespace emit {
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis) {
+  return b.add1(prim::with_layout, {x}, prim::rules::with_layout::view(shards, axis).make(mesh_axis));
+}
+}
+
+struct replicated_t {};
+inline constexpr replicated_t replicated{};
+template <int K>
+struct split_along_t {};
+template <int K>
+inline constexpr split_along_t<K> split_along{};
+
+namespace detail {
+template <class A, std::int64_t Shards, int K>
+constexpr auto layout_misuse(split_along_t<K>) {
+  if constexpr (!Array<A>) {
+    return error::array_operation_on_a_placed_value{};
+  } else if constexpr (K < -A::rank || K >= A::rank) {
+    return error::axis_out_of_range{};
+  } else if constexpr (Shards < 1 || A::shape[normal_axis(K, A::rank)] % Shards != 0) {
+    return error::axis_does_not_divide{};
+  } else {
+    return no_misuse{};
+  }
+}
+template <class A, std::int64_t Shards>
+constexpr auto layout_misuse(replicated_t) {
+  return std::conditional_t<Array<A>, no_misuse, error::array_operation_on_a_placed_value>{};
+}
+template <int K>
+constexpr std::optional<int> laid_along(split_along_t<K>, int rank) {
+  return normal_axis(K, rank);
+}
+constexpr std::optional<int> laid_along(replicated_t, int) { return {}; }
+template <class A, std::int64_t Shards, class Layout>
+concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(Layout{})), no_misuse>;
+}
+
+template <class P, std::int64_t Shards, class A, class Layout>
+  requires(Placement<P> && detail::LaidOut<A, Shards, Layout>)
+constexpr A with_layout(const A& x, Layout layout) {
+  builder& b = detail::tape_of(detail::ref_of(x));
+  const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
+  return A(detail::at(b, emit::with_layout(b, id, &placement_of<P>, Shards, detail::laid_along(layout, A::rank))));
+}
+template <class P, std::int64_t Shards, class A, class Layout, class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
+  requires(Placement<P> && Structured<A> && !error::Reported<A> && !detail::LaidOut<A, Shards, Layout>)
+Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x is an array of one member, with an axis k whose extent is a multiple of n
 
 }
 
