@@ -94,6 +94,7 @@ constexpr T greatest_number() {
 
 }
 
+#include <cstddef>
 #include <string_view>
 
 namespace drx::meta {
@@ -108,6 +109,14 @@ constexpr std::string_view type_name() {
   const auto colons = text.rfind("::");
   return colons == std::string_view::npos ? text : text.substr(colons + 2);
 }
+
+template <std::size_t N>
+struct literal {
+  char text[N] = {};
+  constexpr literal(const char (&from)[N]) {
+    for (std::size_t i = 0; i < N; ++i) text[i] = from[i];
+  }
+};
 
 }
 
@@ -339,6 +348,7 @@ struct structure_members_must_be_arrays : reported {};
 struct not_a_value_of_drx : reported {};
 struct struct_is_not_adapted : reported {};
 struct not_a_program : reported {};
+struct no_pass_has_this_name : reported {};
 struct function_does_not_take_these_arguments : reported {};
 struct function_of_a_call_does_not_take_these_numbers : reported {};
 struct wrong_number_of_arguments : reported {};
@@ -396,7 +406,6 @@ class not_traced : public std::logic_error {
 
 }
 
-#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -1655,7 +1664,7 @@ struct rewriter {
 
   constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
   constexpr vec<int> copied(const entry& e, const vec<tape>& regions) { return b.add(*e.prim, operands(e), e.attrs, regions); }
-  constexpr vec<int> copied_with(tape (*pass)(const tape&), const entry& e) {
+  constexpr vec<int> copied_with(tape (*pass)(tape), const entry& e) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
     return copied(e, regions);
@@ -1747,14 +1756,12 @@ constexpr bool any_entry(const tape& t, F holds) {
   return false;
 }
 
-constexpr tape without_transparent_entries(const tape& t) {
+constexpr tape without_transparent_entries(tape t) {
+  if (!any_entry(t, [](const entry& e) { return e.prim->transparent; })) return t;
   return rewritten(t, [](rewriter& w, const entry& e) {
     if (e.prim->transparent) return inline_tape(w.b, without_transparent_entries(e.regions[0]), w.operands(e));
     return w.copied_with(without_transparent_entries, e);
   });
-}
-constexpr bool has_transparent_entries(const tape& t) {
-  return any_entry(t, [](const entry& e) { return e.prim->transparent; });
 }
 
 constexpr tape pruned_region(tape region, const vec<bool>& wanted_outputs, const vec<bool>& keep_inputs,
@@ -16516,13 +16523,6 @@ Why categorical(const K&, const A&) = delete;  // drx: categorical<extents...>(k
 
 namespace drx {
 
-template <std::size_t N> struct einsum_letters {
-  char text[N] = {};
-  constexpr einsum_letters(const char (&letters)[N]) {
-    for (std::size_t i = 0; i < N; ++i) text[i] = letters[i];
-  }
-};
-
 namespace detail {
 enum class einsum_fault : std::int8_t { none, specification, rank, extents, axes };
 
@@ -16761,7 +16761,7 @@ struct einsum_writer {
   }
 };
 
-template <einsum_letters Letters, class... A> struct einsum_of {
+template <meta::literal Letters, class... A> struct einsum_of {
   using first = std::tuple_element_t<0, std::tuple<A...>>;
   static constexpr einsum_form form() { return {Letters.text, vec<shape>{A::shape...}}; }
   static constexpr auto misuse() {
@@ -16799,11 +16799,11 @@ template <einsum_letters Letters, class... A> struct einsum_of {
 template <class A, class B>
 concept OuterFactors =
     NumberArray<A> && NumberArray<B> && std::is_same_v<typename A::value_type, typename B::value_type>;
-template <einsum_letters Letters, class... A>
+template <meta::literal Letters, class... A>
 concept Contractible = std::is_same_v<decltype(einsum_of<Letters, A...>::misuse()), no_misuse>;
 }
 
-template <einsum_letters Letters, class... A>
+template <meta::literal Letters, class... A>
   requires(sizeof...(A) > 0 && detail::Contractible<Letters, A...>)
 constexpr auto einsum(const A&... x) {
   using S = detail::einsum_of<Letters, A...>;
@@ -16812,10 +16812,10 @@ constexpr auto einsum(const A&... x) {
       {emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape})...});
   return array_of<typename S::first::value_type, S>(detail::at(b, id));
 }
-template <einsum_letters Letters, class... A, class Why = decltype(detail::einsum_of<Letters, A...>::misuse())>
+template <meta::literal Letters, class... A, class Why = decltype(detail::einsum_of<Letters, A...>::misuse())>
   requires(sizeof...(A) > 0 && ((Array<A> || Placed<A>) && ...) && !detail::Contractible<Letters, A...>)
 Why einsum(const A&...) = delete;  // drx: einsum<"ij,jk->ik">(a, b): a letter for each axis, of one extent wherever it stands; numbers of one element type; of placed values in a map
-template <einsum_letters Letters, class... X>
+template <meta::literal Letters, class... X>
   requires error::AnyReported<X...>
 error::reported einsum(const X&...);
 

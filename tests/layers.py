@@ -3,11 +3,10 @@ import pathlib, re, sys
 
 CORE = ["meta", "scalar", "core", "tape", "tracing", "primitives", "functions", "transform", "plan"]
 ORDER = CORE + ["run", "backend", "export"]
-ROOMS = {  # within a folder, in the same sense; headers in none of them may include all
-    "plan": ["shards", "loops", "staging", "memory"],
+ROOMS = {  # within a folder, in the same sense: its folders, and headers; those that are not named may include all
+    "plan": ["machine.hpp", "shards", "loops", "staging", "pipeline.hpp", "memory"],
     "run": ["check", "packs", "gemm", "data", "fused", "kernels", "stage", "call"],
 }
-BEFORE_ROOMS = {"plan/machine.hpp"}  # what all rooms may include
 HEAVY = re.compile(r"Kokkos|mpi\.h|Eigen/|boost/|omp\.h")
 include = pathlib.Path(__file__).parents[1] / "include" / "drx"
 
@@ -20,11 +19,11 @@ def allowed(folder):
 
 
 def room_order_holds(header, target):
-    (folder, *rest), (to, *to_rest) = header.split("/"), target.split("/")
+    (folder, *path), (to, *to_path) = header.split("/"), target.split("/")
     rooms = ROOMS.get(folder)
-    if not rooms or folder != to or len(rest) == 1 or target in BEFORE_ROOMS:
+    if not rooms or folder != to or path[0] not in rooms:
         return True
-    return len(to_rest) == 2 and rooms.index(to_rest[0]) <= rooms.index(rest[0])
+    return to_path[0] in rooms and rooms.index(to_path[0]) <= rooms.index(path[0])
 
 
 def may_include(header, target):

@@ -5,6 +5,7 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/keys.hpp>
 #include <boost/hana/string.hpp>
+#include <drx/plan/show.hpp>
 #include <drx/run.hpp>
 #include <functional>
 #include <numeric>
@@ -76,7 +77,7 @@ template <shape S> class trainer_of final : public trainer {
     using program = typename P::template round<Steps>;
     round_ = [this, compiled = std::make_shared<drx::compiled<program>>(session_.compile<program>())](
                  model& to, const model& from, const data_of_clients& data) { compiled->call(to, from, rate_, data); };
-    program_ = show(drx::plan::staged_program<program>::tape_constant().thaw());
+    program_ = drx::plan::show<program>();
   }
   score score_on(const pooled_data& data) {
     const auto [loss, accuracy] = evaluate_(model_, data);

@@ -81,6 +81,7 @@ struct structure_members_must_be_arrays : reported {};
 struct not_a_value_of_drx : reported {};
 struct struct_is_not_adapted : reported {};
 struct not_a_program : reported {};
+struct no_pass_has_this_name : reported {};
 struct function_does_not_take_these_arguments : reported {};
 struct function_of_a_call_does_not_take_these_numbers : reported {};
 struct wrong_number_of_arguments : reported {};

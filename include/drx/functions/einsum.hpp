@@ -4,17 +4,9 @@
 
 #include <drx/primitives/catalogue.hpp>
 
-#include <cstddef>
+#include <drx/meta/names.hpp>
 
 namespace drx {
-
-/// The letters of an einsum, as a template argument: "ij,jk->ik".
-template <std::size_t N> struct einsum_letters {
-  char text[N] = {};
-  constexpr einsum_letters(const char (&letters)[N]) {  // (implicit: it is written as a string)
-    for (std::size_t i = 0; i < N; ++i) text[i] = letters[i];
-  }
-};
 
 namespace detail {
 enum class einsum_fault : std::int8_t { none, specification, rank, extents, axes };
@@ -267,7 +259,7 @@ struct einsum_writer {
   }
 };
 
-template <einsum_letters Letters, class... A> struct einsum_of {
+template <meta::literal Letters, class... A> struct einsum_of {
   using first = std::tuple_element_t<0, std::tuple<A...>>;
   static constexpr einsum_form form() { return {Letters.text, vec<shape>{A::shape...}}; }
   static constexpr auto misuse() {
@@ -305,7 +297,7 @@ template <einsum_letters Letters, class... A> struct einsum_of {
 template <class A, class B>
 concept OuterFactors =
     NumberArray<A> && NumberArray<B> && std::is_same_v<typename A::value_type, typename B::value_type>;
-template <einsum_letters Letters, class... A>
+template <meta::literal Letters, class... A>
 concept Contractible = std::is_same_v<decltype(einsum_of<Letters, A...>::misuse()), no_misuse>;
 }  // namespace detail
 
@@ -315,7 +307,7 @@ concept Contractible = std::is_same_v<decltype(einsum_of<Letters, A...>::misuse(
 /// takes any number of arrays of one element type, not bool; products are formed from left to right, and no
 /// intermediate result may have more than eight axes. einsum<"ij,jk->ik">(a, b), einsum<"bij,bij->b">(x, y),
 /// einsum<"ii">(a)
-template <einsum_letters Letters, class... A>
+template <meta::literal Letters, class... A>
   requires(sizeof...(A) > 0 && detail::Contractible<Letters, A...>)
 constexpr auto einsum(const A&... x) {
   using S = detail::einsum_of<Letters, A...>;
@@ -324,10 +316,10 @@ constexpr auto einsum(const A&... x) {
       {emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape})...});
   return array_of<typename S::first::value_type, S>(detail::at(b, id));
 }
-template <einsum_letters Letters, class... A, class Why = decltype(detail::einsum_of<Letters, A...>::misuse())>
+template <meta::literal Letters, class... A, class Why = decltype(detail::einsum_of<Letters, A...>::misuse())>
   requires(sizeof...(A) > 0 && ((Array<A> || Placed<A>) && ...) && !detail::Contractible<Letters, A...>)
 Why einsum(const A&...) = delete;  // drx: einsum<"ij,jk->ik">(a, b): a letter for each axis, of one extent wherever it stands; numbers of one element type; of placed values in a map
-template <einsum_letters Letters, class... X>
+template <meta::literal Letters, class... X>
   requires error::AnyReported<X...>
 error::reported einsum(const X&...);
 

@@ -1,8 +1,9 @@
-// drx/meta/names.hpp: the name of a type as text, without its namespaces.
+// drx/meta/names.hpp: the name of a type as text, without its namespaces; text as a template argument.
 #pragma once
 
 #include <drx/config.hpp>
 
+#include <cstddef>
 #include <string_view>
 
 namespace drx::meta {
@@ -18,5 +19,14 @@ constexpr std::string_view type_name() {
   const auto colons = text.rfind("::");
   return colons == std::string_view::npos ? text : text.substr(colons + 2);
 }
+
+/// A text as a template argument.
+template <std::size_t N>
+struct literal {
+  char text[N] = {};
+  constexpr literal(const char (&from)[N]) {  // (implicit: it is written as a string)
+    for (std::size_t i = 0; i < N; ++i) text[i] = from[i];
+  }
+};
 
 }  // namespace drx::meta

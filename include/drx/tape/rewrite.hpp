@@ -39,7 +39,7 @@ struct rewriter {
   constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
   constexpr vec<int> copied(const entry& e, const vec<tape>& regions) { return b.add(*e.prim, operands(e), e.attrs, regions); }
   /// A copy of the entry whose regions the function `pass` has rewritten.
-  constexpr vec<int> copied_with(tape (*pass)(const tape&), const entry& e) {
+  constexpr vec<int> copied_with(tape (*pass)(tape), const entry& e) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
     return copied(e, regions);
@@ -142,15 +142,12 @@ constexpr bool any_entry(const tape& t, F holds) {
 }
 
 /// t with each transparent entry replaced by its first region, in regions too.
-constexpr tape without_transparent_entries(const tape& t) {
+constexpr tape without_transparent_entries(tape t) {
+  if (!any_entry(t, [](const entry& e) { return e.prim->transparent; })) return t;
   return rewritten(t, [](rewriter& w, const entry& e) {
     if (e.prim->transparent) return inline_tape(w.b, without_transparent_entries(e.regions[0]), w.operands(e));
     return w.copied_with(without_transparent_entries, e);
   });
-}
-/// Whether t has transparent entries, in regions too.
-constexpr bool has_transparent_entries(const tape& t) {
-  return any_entry(t, [](const entry& e) { return e.prim->transparent; });
 }
 
 /// A region without the outputs that are not wanted; then without its unused inputs, which used_inputs reports.

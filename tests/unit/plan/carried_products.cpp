@@ -1,6 +1,6 @@
 // Loops that carry products of matrices in place of the matrices, and stack factors of products: the same values, less work.
 #include <drx/drx.hpp>
-#include <drx/plan/staging/stages.hpp>
+#include <drx/plan/pipeline.hpp>
 #include <drx/run/check/interpreter.hpp>
 
 #include "harness/derivatives.hpp"

@@ -1,6 +1,6 @@
 // A member's value and its way back run over the same loop once.
 #include <drx/drx.hpp>
-#include <drx/plan/staging/stages.hpp>
+#include <drx/plan/pipeline.hpp>
 #include <drx/run/check/interpreter.hpp>
 
 #include "harness/derivatives.hpp"

@@ -29,7 +29,7 @@ int count_products(const drx::tape& t) {
 
 TEST_CASE("a product over one number is one of elements, others stay, and the numbers are the same") {
   for (const bool transposed : {false, true}) {
-    const drx::tape t = products(transposed), made = drx::plan::outer_products_as_elements(t);
+    const drx::tape t = products(transposed), made = drx::plan::with_outer_products_as_elements(t);
     CHECK(drx::plan::has_outer_products(t));
     CHECK_FALSE(drx::plan::has_outer_products(made));
     CHECK(count_products(t) == 2);

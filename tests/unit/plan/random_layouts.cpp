@@ -1,7 +1,7 @@
 // Random programs with random layouts, their derivatives and batches: the program of shards computes what the one with whole
 // members does. More of them: DRX_RANDOM_PROGRAMS=10000. One again: DRX_RANDOM_SEED=17.
 #include <drx/drx.hpp>
-#include <drx/plan/staging/stages.hpp>
+#include <drx/plan/pipeline.hpp>
 #include <drx/run/check/check_grads.hpp>
 
 #include "harness/programs.hpp"

@@ -1,4 +1,5 @@
-// Random programs and their derivatives by the plan of their steps and memory, against the plain interpreter. In their loops and branches
+// Random programs and their derivatives by the plan of their steps and memory, against the plain interpreter; the tape is checked after each
+// pass of the plan. In their loops and branches
 // results change places, and arguments are handed on. More of them: DRX_RANDOM_PROGRAMS=10000. One again: DRX_RANDOM_SEED=17.
 #include <drx/drx.hpp>
 #include <drx/run/check/check_grads.hpp>
@@ -48,7 +49,15 @@ tape with_exchanges(tape t, random& r) {
 int run = 0;
 
 std::string compared(const tape& t, const tensors& in, const char* what) {
-  const tape prepared = drx::plan::prepared(t);
+  tape prepared = t;
+  for (const drx::plan::pass& p : drx::plan::passes) {
+    prepared = p.function(std::move(prepared));
+    try {
+      drx::check(prepared);
+    } catch (const char* sentence) {
+      return std::string(what) + ": after '" + std::string(p.name) + "': " + sentence + "\n";
+    }
+  }
   if (!plan_simulator::has_room(prepared)) return {};
   ++run;
   const tensors expected = drx::interpreter::run(t, in), found = plan_simulator(prepared).run(in);

@@ -2,7 +2,7 @@
 // transformation that must not change results against what it was made from.
 // More of them: DRX_RANDOM_PROGRAMS=100000. One again: DRX_RANDOM_SEED=17, and DRX_RANDOM_BUDGET=2 for its first two operations.
 #include <drx/drx.hpp>
-#include <drx/plan/staging/stages.hpp>
+#include <drx/plan/pipeline.hpp>
 #include <drx/run/check/check_grads.hpp>
 
 #include "harness/programs.hpp"

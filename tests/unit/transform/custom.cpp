@@ -1,6 +1,6 @@
 // Derivatives that users give: custom_jvp, custom_vjp, custom_root.
 #include <drx/drx.hpp>
-#include <drx/plan/staging/stages.hpp>
+#include <drx/plan/pipeline.hpp>
 
 #include "harness/derivatives.hpp"
 

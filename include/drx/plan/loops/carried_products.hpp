@@ -425,12 +425,12 @@ constexpr vec<int> with_restarts(builder& b, const entry& e, const tape& body, c
 }
 
 /// t with loops that carry products in place of matrices, in regions too.
-constexpr tape with_carried_products(const tape& t) {
+constexpr tape with_carried_products(tape t) {
   const auto suits = [](const entry& e) { return may_carry_products(e) && multiplies_constants(e); };
   const auto is_long = [&](const entry& e) { return prim::rules::scan::view(e).length > steps_between_restarts && suits(e); };
   const auto is_short = [&](const entry& e) { return prim::rules::scan::view(e).length <= steps_between_restarts && suits(e); };
-  const tape restarted = with_loops(t, is_long, with_restarts);
-  return with_loops(restarted, is_short, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+  t = with_loops(std::move(t), is_long, with_restarts);
+  return with_loops(std::move(t), is_short, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
     return carried_products(b, e, body, operands).run();
   });
 }

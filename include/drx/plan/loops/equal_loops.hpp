@@ -8,7 +8,7 @@
 
 namespace drx::plan {
 
-constexpr tape with_equal_loops_joined(const tape& t);
+constexpr tape with_equal_loops_joined(tape t);
 
 /// One loop in place of two.
 struct joined_loops {
@@ -57,7 +57,7 @@ constexpr tape with_joined(const tape& t, int i, int j, const joined_loops& loop
 }
 
 /// t with equal loops joined, also in the bodies of joined ones.
-constexpr tape with_equal_loops_joined(const tape& t) {
+constexpr tape with_equal_loops_joined(tape t) {
   for (int j = 0; j < t.entries.size(); ++j)
     for (int i = 0; i < j; ++i) {
       if (t.entries[j].prim != &prim::scan || !(t.entries[i].operands == t.entries[j].operands)) continue;

@@ -88,8 +88,8 @@ constexpr bool has_invariants(const entry& loop) {
 }
 
 /// t with loops' invariants in front of them, in regions too.
-constexpr tape with_invariants_in_front(const tape& t) {
-  return with_loops(t, has_invariants, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return invariants(b, e, body, operands).run(); });
+constexpr tape with_invariants_in_front(tape t) {
+  return with_loops(std::move(t), has_invariants, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return invariants(b, e, body, operands).run(); });
 }
 
 }  // namespace drx::plan

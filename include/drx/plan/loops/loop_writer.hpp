@@ -57,7 +57,7 @@ struct loop_writer {
 /// t with each loop that suits(loop), in regions too, rewritten by write(b, loop, body, operands); unchanged where that
 /// gives no results.
 template <class Suits, class Write>
-constexpr tape with_loops(const tape& t, const Suits& suits, const Write& write) {
+constexpr tape with_loops(tape t, const Suits& suits, const Write& write) {
   const auto is_one = [&](const entry& e) { return e.prim == &prim::scan && suits(e); };
   if (!any_entry(t, is_one)) return t;
   return rewritten(t, [&](rewriter& w, const entry& e) {

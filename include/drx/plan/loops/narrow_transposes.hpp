@@ -141,8 +141,8 @@ constexpr bool holds_narrow_products(const entry& loop) {
 }
 
 /// t with narrow matrices transposed in its loops, in regions too.
-constexpr tape with_turned_loops(const tape& t) {
-  return with_loops(t, holds_narrow_products, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+constexpr tape with_turned_loops(tape t) {
+  return with_loops(std::move(t), holds_narrow_products, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
     vec<int> results;
     builder scratch;  // dropped if the loop cannot be transposed
     vec<int> copies;

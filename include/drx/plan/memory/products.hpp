@@ -3,7 +3,7 @@
 // Tested by tests/unit/run/products.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
-#include <drx/plan/staging/stages.hpp>
+#include <drx/plan/pipeline.hpp>
 
 namespace drx::plan {
 

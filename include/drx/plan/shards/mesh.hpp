@@ -43,7 +43,7 @@ constexpr mesh_axes mesh_of(const tape& t) {
 }
 
 /// t without its layouts, in regions too.
-constexpr tape without_layouts(const tape& t) {
+constexpr tape without_layouts(tape t) {
   return rewritten(t, [](rewriter& w, const entry& e) {
     if (e.prim == &prim::with_layout) return w.operands(e);
     return w.copied_with(without_layouts, e);

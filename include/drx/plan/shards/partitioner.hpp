@@ -209,8 +209,9 @@ constexpr int input_axis(const tape& t, int v, const mesh_axes& mesh) {
   return t.outputs.find(v) >= 0 ? partitioner::whole : axis;
 }
 
-/// The program rewritten for shards.
-constexpr tape partitioned(const tape& source) {
+/// The program rewritten for shards; the source if it has no layouts.
+constexpr tape partitioned(tape source) {
+  if (!has_layouts(source)) return source;
   const mesh_axes mesh = mesh_of(source);
   if (mesh.count <= 0) return without_layouts(source);
   const tape t = map_joiner(source, mesh.members).run();

@@ -7,6 +7,7 @@
 #include <drx/plan/staging/stage.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace drx::plan {
 
@@ -163,9 +164,20 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
       default: b.output(lanes ? w.sum(out[i]) : emit::sum(b, out[i], {axis}));
     }
   }
-  tape r = with_constants_first(without_dead_entries(b.result()), 1 + placed);
+  tape r = without_dead_entries(b.result());
   check(r);
   return r;
+}
+
+/// t whose stages, in their bodies for blocks, compute first what is the same for all members.
+constexpr tape with_block_constants_first(tape t) {
+  for (entry& e : t.entries) {
+    for (tape& r : e.regions) r = with_block_constants_first(std::move(r));
+    if (e.prim != &prim::stage) continue;
+    const prim::rules::stage::view stage(e);
+    for (int i = 1; i <= stage.block_bodies(); ++i) e.regions[i] = with_constants_first(std::move(e.regions[i]), 1 + stage.placed);
+  }
+  return t;
 }
 
 }  // namespace drx::plan

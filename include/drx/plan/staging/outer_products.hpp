@@ -25,11 +25,12 @@ constexpr bool has_outer_products(const tape& t) {
 }
 
 /// t with its outer products as elementwise products, in regions too.
-constexpr tape outer_products_as_elements(const tape& t) {
+constexpr tape with_outer_products_as_elements(tape t) {
+  if (!has_outer_products(t)) return t;
   builder b;
   rewriter w(b, t, inputs_like(b, t));
   w.write([&](const entry& e) {
-    if (!is_outer_product(t, e)) return w.copied_with(outer_products_as_elements, e);
+    if (!is_outer_product(t, e)) return w.copied_with(with_outer_products_as_elements, e);
     const vec<int> operands = w.operands(e);
     const shape to = t.values[e.results[0]].shape;
     const auto spread = [&](int operand, bool column) {  // a column of numbers, or a row

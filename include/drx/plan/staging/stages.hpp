@@ -5,15 +5,9 @@
 #pragma once
 
 #include <drx/plan/staging/blocks.hpp>
-#include <drx/plan/loops/equal_loops.hpp>
-#include <drx/plan/loops/invariants.hpp>
-#include <drx/plan/staging/outer_products.hpp>
-#include <drx/plan/shards/partitioner.hpp>
-#include <drx/plan/loops/stacked_factors.hpp>
-#include <drx/plan/loops/narrow_transposes.hpp>
+#include <drx/transform/program.hpp>
 
-namespace drx {
-namespace plan {
+namespace drx::plan {
 
 constexpr bool is_reduction(const primitive* p) {
   return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
@@ -46,19 +40,20 @@ constexpr bool is_placed_entry(const tape& t, const entry& e) {
          (e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.prim != &prim::scan && e.prim != &prim::cond && e.prim != &prim::stage);
 }
 
-constexpr tape staged(const tape& t);
+/// t with its placed entries gathered into stages, in regions too. What is done to the body of a stage before it is cut
+/// into stages in its turn, and copied for blocks of members, is `of_body`.
+constexpr tape in_stages(const tape& t, tape (*of_body)(tape));
 
 /// Writes the stages of one tape.
 class stage_writer {
  public:
-  constexpr explicit stage_writer(const tape& source)
-      : t(source), level(source.values.size(), 0), names(source.values.size(), -1), defining(source.values.size(), -1) {
+  constexpr stage_writer(const tape& source, tape (*prepared_body)(tape))
+      : t(source), of_body(prepared_body), level(source.values.size(), 0), defining(source.values.size(), -1) {
     for (int i = 0; i < t.entries.size(); ++i)
       for (int r : t.entries[i].results) defining[r] = i;
   }
 
   constexpr tape run() {
-    for (int i : t.inputs) names[i] = b.input(t.values[i]);
     int last = 0;
     for (const entry& e : t.entries) {  // a value's level: the number of stages before it
       int l = 0;
@@ -100,15 +95,17 @@ class stage_writer {
         write_stage(l, p, collect);
       }
     }
-    for (int o : t.outputs) b.output(names[o]);
+    for (int o : around.outputs()) b.output(o);
     return without_dead_entries(b.result());
   }
 
  private:
   const tape& t;
-  vec<int> level, names, defining;
+  tape (*of_body)(tape);
+  vec<int> level, defining;
   vec<vec<int>> unplaced_at, staged_at;  // by level: the entries that are written there, and those that its stages compute
   builder b;
+  rewriter around{b, t, inputs_like(b, t)};  // writes what stands around stages
 
   /// Whether v is placed and computed member by member (and not the result of a loop, or an input).
   constexpr bool made_by_stages(int v) const {
@@ -120,14 +117,10 @@ class stage_writer {
   constexpr void write_unplaced(int l) {
     for (int at : unplaced_at[l]) {
       const entry& e = t.entries[at];
-      if (names[e.results[0]] >= 0) continue;
-      bool ready = true;
-      for (int o : e.operands) ready = ready && names[o] >= 0;
-      if (!ready) continue;
+      if (around.names[e.results[0]] >= 0 || around.operands(e).find(-1) >= 0) continue;
       vec<tape> regions;
-      for (const tape& r : e.regions) regions.push_back(staged(r));
-      const vec<int> results = b.add(*e.prim, renamed(e.operands, names), e.attrs, regions);
-      for (int i = 0; i < results.size(); ++i) names[e.results[i]] = results[i];
+      for (const tape& r : e.regions) regions.push_back(in_stages(r, of_body));
+      around.name(e, around.copied(e, regions));
     }
   }
 
@@ -146,7 +139,7 @@ class stage_writer {
 
     constexpr int share(int v) {
       if (element[v] >= 0) return element[v];
-      if (s.names[v] >= 0) {  // an input of the program, or collected before
+      if (s.around.names[v] >= 0) {  // an input of the program, or collected before
         placed.push_back(v);
         placed_in.push_back(body.input(s.t.values[v].of_member()));
         return element[v] = placed_in.back();
@@ -171,7 +164,7 @@ class stage_writer {
       const int known = unplaced.find(v);
       if (known >= 0) return unplaced_in[known];
       double number = 0;
-      if (emit::is_constant(s.b, s.names[v], number)) return emit::constant(body, s.t.values[v], number);
+      if (emit::is_constant(s.b, s.around.names[v], number)) return emit::constant(body, s.t.values[v], number);
       unplaced.push_back(v);
       unplaced_in.push_back(body.input(s.t.values[v]));
       return unplaced_in.back();
@@ -209,7 +202,7 @@ class stage_writer {
         if (e.prim == &prim::reduce_with) monoids.append({e.regions[0], e.regions[1]});
       }
       for (int r : e.results)
-        if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p && names[r] < 0) {
+        if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p && around.names[r] < 0) {
           outputs.push_back(w.share(r));
           results.push_back(r);
           s.add(fold::collect);
@@ -220,10 +213,10 @@ class stage_writer {
     body.inputs = {w.index};
     body.inputs.append(w.placed_in);
     body.inputs.append(w.unplaced_in);
-    vec<int> operands = renamed(w.placed, names);
-    operands.append(renamed(w.unplaced, names));
-    body = with_equal_loops_joined(without_dead_entries(body));
-    vec<tape> regions{staged(body)};
+    vec<int> operands = renamed(w.placed, around.names);
+    operands.append(renamed(w.unplaced, around.names));
+    body = of_body(without_dead_entries(body));
+    vec<tape> regions{in_stages(body, of_body)};
     if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
       s.block_sizes = block_sizes(body, w.placed.size());
       const attributes a = s.make(p, w.placed.size());
@@ -231,43 +224,10 @@ class stage_writer {
     }
     regions.append(monoids);
     const vec<int> r = b.add(prim::stage, operands, s.make(p, w.placed.size()), regions);
-    for (int i = 0; i < r.size(); ++i) names[results[i]] = r[i];
+    for (int i = 0; i < r.size(); ++i) around.names[results[i]] = r[i];
   }
 };
 
-/// t with its placed entries gathered into stages, in regions too.
-constexpr tape staged(const tape& t) {
-  const tape source = drx::detail::with_broadcasts_inside(t);
-  stage_writer w(source);
-  return w.run();
-}
+constexpr tape in_stages(const tape& t, tape (*of_body)(tape)) { return stage_writer(t, of_body).run(); }
 
-/// The stages of t after all passes that make their bodies lighter: the input of the memory plan.
-constexpr tape prepared(const tape& source) {
-  tape t = staged(source);
-  if (has_outer_products(t)) t = outer_products_as_elements(t);
-  t = with_invariants_in_front(with_turned_loops(with_carried_products(with_stacked_factors(t))));
-  check(t);
-  return t;
-}
-
-/// The plan of a program, as a constant.
-template <class Program>
-struct staged_program {
-  static constexpr tape whole() {
-    tape source = Program::tape().thaw();
-    if (has_transparent_entries(source)) source = without_transparent_entries(source);
-    return source;
-  }
-  static constexpr tape make() {
-    tape source = whole();
-    if (has_layouts(source)) source = partitioned(source);
-    return prepared(source);
-  }
-  static constexpr const auto& tape_constant() { return frozen<staged_program>::value; }
-  /// The mesh of members that are split: each counts as that many members.
-  static constexpr mesh_axes mesh = mesh_of(whole());
-};
-
-}  // namespace plan
-}  // namespace drx
+}  // namespace drx::plan

@@ -1,0 +1,86 @@
+// drx/plan/pipeline.hpp: the passes that make a program's plan from its tape, in their order. Each is a function from tape
+// to tape.
+// Tested by tests/unit/plan/random_plans.cpp and tests/unit/plan/show.cpp.
+#pragma once
+
+#include <drx/plan/loops/broadcasts.hpp>
+#include <drx/plan/loops/equal_loops.hpp>
+#include <drx/plan/loops/invariants.hpp>
+#include <drx/plan/loops/narrow_transposes.hpp>
+#include <drx/plan/loops/stacked_factors.hpp>
+#include <drx/plan/shards/partitioner.hpp>
+#include <drx/plan/staging/outer_products.hpp>
+#include <drx/plan/staging/stages.hpp>
+
+#include <iterator>
+#include <string_view>
+
+namespace drx::plan {
+
+/// A step from a program's tape to its plan.
+struct pass {
+  std::string_view name;
+  std::string_view what;
+  tape (*function)(tape);
+};
+
+constexpr tape staged(tape t);
+
+/// The passes over a program. drx::plan::show<P, "stages">() shows the tape after the one of this name.
+inline constexpr pass passes[] = {
+    {"functions", "A function with a derivative of its own is replaced by what it computes.", without_transparent_entries},
+    {"shards", "Members that have layouts are replaced by their shards.", partitioned},
+    {"broadcasts", "Broadcasts move into the loops and branches that read them.", with_broadcasts_in_loops},
+    {"stages", "What members compute between two reductions becomes one stage.", staged},
+    {"block constants", "The body for a block of members first computes what is the same for all of them.", with_block_constants_first},
+    {"outer products", "A product of matrices over one number becomes elementwise.", with_outer_products_as_elements},
+    {"stacked factors", "A loop stacks a factor of a product for a later loop, or the product for the factor.", with_stacked_factors},
+    {"carried products", "A loop carries products of a matrix instead of the matrix.", with_carried_products},
+    {"turned loops", "Matrices with few columns lie transposed in loops.", with_turned_loops},
+    {"invariants", "What is the same at each step of a loop is computed in front of the loop.", with_invariants_in_front},
+};
+
+/// The passes over the body of each stage, which "stages" runs before it looks for stages of nested placements in the
+/// body and makes bodies for blocks of members.
+inline constexpr pass passes_over_bodies[] = {
+    {"equal loops", "Loops over the same operands whose carries are equal become one loop.", with_equal_loops_joined},
+    {"broadcasts", "As above, since a body consists of several maps.", with_broadcasts_in_loops},
+};
+
+constexpr tape prepared_body(tape body) {
+  for (const pass& p : passes_over_bodies) body = p.function(std::move(body));
+  return body;
+}
+constexpr tape staged(tape t) { return in_stages(t, prepared_body); }
+
+/// The number of passes up to the one of this name; 0 if none has this name.
+constexpr int passes_up_to(std::string_view name) {
+  for (int i = 0; i < static_cast<int>(std::size(passes)); ++i)
+    if (passes[i].name == name) return i + 1;
+  return 0;
+}
+
+/// t after the first n passes.
+constexpr tape after_passes(tape t, int n) {
+  for (int i = 0; i < n; ++i) t = passes[i].function(std::move(t));
+  return t;
+}
+/// A program's tape after the first `Passes` passes, as a constant.
+template <class Program, int Passes>
+struct tape_after {
+  static constexpr tape make() {
+    const tape t = after_passes(Program::tape().thaw(), Passes);
+    check(t);
+    return t;
+  }
+  static constexpr const auto& tape_constant() { return frozen<tape_after>::value; }
+};
+
+/// The plan of a program, as a constant.
+template <class Program>
+struct staged_program : tape_after<Program, static_cast<int>(std::size(passes))> {
+  /// The mesh of members that are split: each counts as that many members.
+  static constexpr mesh_axes mesh = mesh_of(after_passes(Program::tape().thaw(), passes_up_to("functions")));
+};
+
+}  // namespace drx::plan

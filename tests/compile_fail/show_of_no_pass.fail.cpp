@@ -1,0 +1,9 @@
+// The tape after a pass that there is not.
+// expect: error::no_pass_has_this_name
+// expect: the passes are: functions, shards, broadcasts, stages, block constants
+#include <drx/drx.hpp>
+#include <drx/plan/show.hpp>
+
+constexpr auto f = [](auto x) { return drx::sum(x * x); };
+using P = drx::program<f, drx::array<float, 3>>;
+const std::string text = drx::plan::show<P, "turned loop">();
