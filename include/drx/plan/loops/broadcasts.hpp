@@ -2,7 +2,7 @@
 // Tested by tests/unit/run/control.cpp.
 #pragma once
 
-#include <drx/primitives/emit.hpp>
+#include <drx/primitives/catalogue.hpp>
 
 #include <utility>
 
