@@ -1,4 +1,5 @@
-// drx/primitives/broadcast.hpp: an unplaced value to every member of a placement, and how many members there are.
+// drx/primitives/broadcast.hpp: broadcast, which gives an unplaced value to every member of a placement, and count, the
+// number of members.
 #pragma once
 
 #include <drx/primitives/constant.hpp>
@@ -77,7 +78,7 @@ concept Unplaced = Structured<X> && !Placed<X> && !error::Reported<X>;
 
 }  // namespace detail
 
-/// x, a value or a structure of values, to every member of placement P.  Derivative: reduce_sum.
+/// x, a value or a structure of values, at every member of placement P.  Derivative: reduce_sum.
 template <class P, class X>
   requires(Placement<P> && detail::Unplaced<X>)
 constexpr auto broadcast(const X& x) {
@@ -89,7 +90,7 @@ constexpr auto broadcast(const X& x) {
   for (int& id : ids) id = emit::broadcast(b, id, &placement_of<P>);
   return detail::bound<R>(b, ids);
 }
-/// How many members x's placement has (of a nested one, in this member), as a T; no member is looked at.
+/// The number of members of x's placement (for a nested one, in this member), as a T; no member's value is read.
 template <Element T = std::int64_t, class X>
   requires(Placed<X>)
 constexpr array<T> count(const X& x) {

@@ -1,4 +1,5 @@
-// drx/primitives/broadcast_to.hpp: repeat an array along new or unit axes, NumPy's rule (compared from the last axis).
+// drx/primitives/broadcast_to.hpp: repeats an array along new or unit axes, by NumPy's rule (axes are compared from the
+// last).
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -24,7 +25,7 @@ struct broadcast_to {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
   }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {  // sum over what was repeated
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {  // sums over the repeated axes
     if (ct[0] == zero_tangent) return {zero_tangent};
     const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
     vec<std::int64_t> axes;
@@ -36,7 +37,7 @@ struct broadcast_to {
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t n) {
     const shape from = s.b.shape(s.operands[0]), to = target(s.e.attrs);
-    shape aligned = make_shape(n);  // the batch axis goes in front of the axes that are new
+    shape aligned = make_shape(n);  // the batch axis goes in front of the new axes
     for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
     for (int i = 1; i < from.rank; ++i) aligned.push_back(from[i]);
     return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_front(to, n))};

@@ -1,8 +1,8 @@
-// drx/primitives/call.hpp: ordinary C++ in a program: a function object over scalars and std::arrays of them as one entry.
-// It is differentiated as C++ (drx/scalar/), by duals or on a local tape.
+// drx/primitives/call.hpp: ordinary C++ in a program: a function object of scalars and std::arrays of them as one
+// entry. It is differentiated as C++ (drx/scalar/), by duals or on a local tape.
 //
-// Each function has a primitive of its own, and so has each derivative of it: the tangents and the cotangents of a call
-// are calls again, of functors made of the first (`pushforward`, `pullback`, in call_functors.hpp).
+// Each function has a primitive of its own, and so has each of its derivatives: the tangents and the cotangents of a
+// call are calls again, of functors made from the first (`pushforward`, `pullback`, in call_functors.hpp).
 #pragma once
 
 #include <drx/primitives/call_functors.hpp>
@@ -66,7 +66,7 @@ struct call {
       if (!before && !batched[i]) continue;
       mask |= std::int64_t{1} << i;
       if (!n) continue;
-      // A batch of batches: m times n of all that differ anywhere.
+      // A batch of batches: m times n of all operands that differ anywhere.
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], m);
       shape each = s.b.shape(operands[i]);
       if (!before) {
@@ -92,7 +92,7 @@ struct call {
     return text;
   }
 
-  /// W times from number `first` on, of which n are in use.
+  /// Runs W calls from number `first` on, of which n are in use.
   template <int W>
   static void run_lanes(const std::int64_t* a, const typename G::sizes_type& s, const void* const* in, void* const* out,
                         std::int64_t first, std::int64_t n) {
@@ -228,7 +228,7 @@ constexpr vec<int> rules::call<G>::vjp(const rule_site& s, const vec<int>& ct, c
 
 namespace detail {
 
-/// The one floating element type of arrays A; void where there are several or none.
+/// The one floating element type of arrays A; void if there are several or none.
 template <class... A>
 struct call_real {
   static constexpr int floats = (std::is_same_v<typename A::value_type, float> + ... + 0);
@@ -268,15 +268,16 @@ concept Callable = std::is_same_v<decltype(call_misuse<F, X...>()), no_misuse>;
 
 }  // namespace detail
 
-/// Ordinary C++ as one operation: f, a generic function object without captures, on arrays of one floating type (and any of
-/// int and bool, which are constants of the derivative). f receives an array<T> as T, an array<T, N> as std::array<T, N>,
-/// an array<T, M, N> as std::array<std::array<T, N>, M>, where T may be any scalar of drx::ad; it returns one number, a
-/// std::array, or a std::tuple or std::pair of these. It may loop, branch on values and recurse.
+/// Ordinary C++ as one operation: f, a generic function object without captures, on arrays of one floating type (and of
+/// int and bool, which are constants to the derivative). f receives an array<T> as T, an array<T, N> as std::array<T,
+/// N>, an array<T, M, N> as std::array<std::array<T, N>, M>, where T may be any scalar of drx::ad; it returns one
+/// number, a std::array, or a std::tuple or std::pair of these. It may loop, branch on values and recurse.
 ///     drx::call([](const auto& x, const auto& rate) { return solve(x, rate); }, x, rate)
-/// Differentiated backwards by duals for up to 8 numbers, else on a local tape on the stack; call<drx::ad::forward>(f, ...)
-/// and call<drx::ad::reverse>(f, ...) choose, and call<drx::ad::reverse, 10000>(f, ...) gives the tape room for 10000 statements.
-/// call<drx::ad::packs>(f, ...): f has no branches on values, and batches run in the lanes of vector registers.
-/// Derivatives up to second order are compiled; call<drx::ad::orders{3}>(f, ...) for more.
+/// The reverse derivative uses duals for up to 8 numbers, else a local tape on the stack; call<drx::ad::forward>(f,
+/// ...) and call<drx::ad::reverse>(f, ...) choose, and call<drx::ad::reverse, 10000>(f, ...) gives the tape room for
+/// 10000 statements. call<drx::ad::packs>(f, ...) says that f has no branches on values, so that batches run in the
+/// lanes of vector registers. Derivatives up to second order are compiled; call<drx::ad::orders{3}>(f, ...) compiles
+/// more.
 template <auto... Options, class F, class... X>
   requires(sizeof...(X) > 0 && detail::Callable<F, X...>)
 constexpr auto call(const F&, const X&... x) {

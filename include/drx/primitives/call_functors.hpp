@@ -1,7 +1,7 @@
 // drx/primitives/call_functors.hpp: the functors of drx::call: the user's function, and its derivatives.
 //
-// A functor computes on flat lists of numbers of any scalar type, which is what lets them nest; its attributes tell which operands have
-// tangents or are wanted.
+// A functor computes on flat lists of numbers of any scalar type, so that functors nest; its attributes say which
+// operands have tangents or are wanted.
 #pragma once
 
 #include <drx/meta/names.hpp>
@@ -55,7 +55,7 @@ constexpr call_options call_options_of() {
   return o;
 }
 
-/// How f receives an array<T, E...>: as a T, or as a std::array for each axis. Floating elements become S.
+/// The type in which f receives an array<T, E...>: a T, or a std::array for each axis. Floating elements become S.
 template <class S, class A>
 struct call_argument;
 template <class S, class T>
@@ -67,7 +67,8 @@ struct call_argument<S, array<T, N, E...>> {
   using type = std::array<typename call_argument<S, array<T, E...>>::type, static_cast<std::size_t>(N)>;
 };
 
-/// What f's result of type R is in a program of numbers T: numbers become array<T>, std::arrays arrays; tuples and pairs stay.
+/// The type in a program of numbers T for f's result type R: numbers become array<T>, std::arrays arrays; tuples and
+/// pairs stay.
 template <class T, class R>
 struct call_result_as {
   using type = error::not_a_value_of_drx;
@@ -119,12 +120,13 @@ void write_result(const R& r, S*& to) {
   }
 }
 
-/// Sizes of a functor's operands and results. Operands that are not floating are not differentiated: they pass as bytes.
+/// The sizes of a functor's operands and results. Operands that are not floating are not differentiated: they pass as
+/// bytes.
 template <int Operands, int Results>
 struct call_sizes {
   int operands = 0, results = 0;
-  int numbers[Operands > 0 ? Operands : 1] = {};  // of a floating operand
-  int bytes[Operands > 0 ? Operands : 1] = {};    // of another one
+  int numbers[Operands > 0 ? Operands : 1] = {};  // for a floating operand
+  int bytes[Operands > 0 ? Operands : 1] = {};    // for another one
   int out[Results > 0 ? Results : 1] = {};
 };
 
@@ -175,7 +177,7 @@ struct called {
       if constexpr (std::is_floating_point_v<typename B::value_type>) {
         return read_argument<X>(x);
       } else {
-        auto from = static_cast<const typename B::value_type*>(B::size > 0 ? *raw++ : nullptr);  // (empty ones are not there)
+        auto from = static_cast<const typename B::value_type*>(B::size > 0 ? *raw++ : nullptr);  // (empty ones have no pointer)
         return read_argument<X>(from);
       }
     };
@@ -191,7 +193,7 @@ constexpr int bits_in(std::int64_t mask) {
 }
 constexpr bool has_bit(std::int64_t mask, int i) { return ((mask >> i) & 1) != 0; }
 
-/// Operands of G, then tangents of those in attribute 0, to tangents of G's results.
+/// Maps operands of G, then tangents of those in attribute 0, to tangents of G's results.
 template <class G>
 struct pushforward {
   static constexpr call_options options = G::options;
@@ -238,7 +240,7 @@ struct pushforward {
   }
 };
 
-/// Operands of G, then cotangents of the results in attribute 1, to cotangents of the operands in attribute 0.
+/// Maps operands of G, then cotangents of the results in attribute 1, to cotangents of the operands in attribute 0.
 template <class G>
 struct pullback {
   static constexpr call_options options = G::options;
@@ -248,7 +250,7 @@ struct pullback {
   static constexpr int max_operands = G::max_operands + G::max_results, max_results = G::max_operands;
   static constexpr int max_in = G::max_in + G::max_out, max_out = G::max_in;
   using sizes_type = call_sizes<max_operands, max_results>;
-  /// Eight directions at a time while there are few of them; else a tape.
+  /// Eight directions at a time while they are few; else a tape.
   static constexpr bool by_dual = options.mode == ad::mode::forward || (options.mode == ad::mode::automatic && G::max_in <= 8);
   static constexpr int width = G::max_in < 1 ? 1 : G::max_in < 8 ? G::max_in : 8;
 

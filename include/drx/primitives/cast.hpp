@@ -48,7 +48,8 @@ struct cast {
       });
     });
   }
-  /// As static_cast, but defined for each input: floating values out of an integer's range give its nearest end, NaN 0.
+  /// Like static_cast, but defined for each input: floating values out of an integer's range give its nearest end, NaN
+  /// gives 0.
   template <class To, class From>
   DRX_FN static constexpr To convert(From x) {
     if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
@@ -99,7 +100,7 @@ template <Element T, class A>
 constexpr auto cast(const A& x) {
   return detail::unary<array_of<T, shape_of<A>>>(x, [](builder& b, int id) { return emit::cast(b, id, dtype_of<T>); });
 }
-/// x, through which no derivative passes.
+/// x, with derivative 0.
 template <class A>
   requires(Array<A>)
 constexpr A stop_gradient(const A& x) {

@@ -1,5 +1,5 @@
-// drx/primitives/collectives.hpp: communication inside of a function of one member: psum, pmax, ... over a named axis. In
-// a map (or pmap) the body is cut there (member_function.hpp); under vmap an axis of arrays is reduced.
+// drx/primitives/collectives.hpp: communication inside the function of one member: psum, pmax, ... over a named axis.
+// In a map (or pmap) the body is cut there (member_function.hpp); under vmap an axis of arrays is reduced.
 #pragma once
 
 #include <drx/primitives/broadcast.hpp>
@@ -23,7 +23,7 @@ struct collective {
   }
   static void evaluate(evaluation&) { throw std::logic_error("drx: a collective outside of a map, pmap or vmap over its axis"); }
 };
-/// The sum at each member: the derivative of all members' results in one member's x is the sum of theirs.
+/// The sum, at each member: the derivative of all members' results by one member's x is the sum of their cotangents.
 struct psum : collective {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
@@ -40,13 +40,14 @@ struct first_member : collective {
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
 };
-/// Those who attain the extremum share the derivative.
+/// The members that attain the extremum share the derivative.
 template <bool Max>
 struct pextremum : collective {
   static constexpr int share(const rule_site& s) {
     const placement_info* axis = s.e.attrs.placement;
     const int x = s.operands[0], y = s.results[0];
-    // A member may be computed again for this comparison, where its last bits may differ: one that has won remains a winner.
+    // A member may be computed again for this comparison, and then differ in its last bits: a recorded winner remains
+    // one.
     const int first = emit::first_member(s.b, x, axis, Max), mine = emit::cast(s.b, emit::axis_index(s.b, axis), dtype::int64);
     const int same = emit::equal(s.b, emit::broadcast_to(s.b, mine, s.b.shape(x)), first), no_nan = emit::equal(s.b, y, y);
     const int won = s.b.add1(prim::logical_or, {emit::equal(s.b, x, y), s.b.add1(prim::logical_and, {same, no_nan})});
@@ -73,7 +74,7 @@ struct all_gather : collective {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
   }
-  /// My share of the sum of everybody's cotangents.
+  /// My share of the sum of all members' cotangents.
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     return {emit::at_axis_index(s.b, emit::psum(s.b, ct[0], s.e.attrs.placement), s.e.attrs.placement)};
@@ -176,7 +177,7 @@ inline constexpr primitive axis_index{.name = "axis_index",
                                       .print = rules::broadcast::print,
                                       .evaluate = rules::collective::evaluate};
 
-/// Whose result differs from member to member.
+/// Whether the collective's result differs from member to member.
 constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
 constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p); }
 }  // namespace prim
@@ -214,7 +215,7 @@ constexpr int at_axis_index(builder& b, int x, const placement_info* axis) {
 
 namespace detail {
 
-/// The tape of x, or the function of one member if x comes from around it; P must be the name of a map around it.
+/// The tape of x, or the function of one member if x comes from outside it; P must be the name of a map around it.
 template <class P, class X>
 constexpr builder& tape_in_axis(const X& x) {
   builder* const traced = leaf_refs<X>(x).innermost();
@@ -223,8 +224,8 @@ constexpr builder& tape_in_axis(const X& x) {
   if (!b.knows_axis(&placement_of<P>)) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
   return *builder::inner(&b, b.member_of_axis(&placement_of<P>));
 }
-/// Where the member's number, and the number of members, are written: outside of its loops and branches, which take them as
-/// they take other values from around them.
+/// The builder for the member's number and the number of members: outside the member's loops and branches, which
+/// capture them like other values from outside.
 template <class P, class X>
 constexpr builder& member_in_axis(const X& x) {
   builder& b = tape_in_axis<P>(x);
@@ -249,17 +250,19 @@ constexpr auto communicate_same(const primitive& p, const X& x) {
 }
 }  // namespace detail
 
-// Over all members of the axis P, in a function of one member: the body of a map over P, or what pmap<P> or vmap<P> is of.
-// Of structures leaf by leaf. A derivative inside of such a function is that of all members' results together (as in JAX): the
-// transpose of psum is psum.
+// Over all members of the axis P, in the function of one member: the body of a map over P, or the argument of pmap<P>
+// or vmap<P>. For structures, leaf by leaf. A derivative inside such a function is that of all members' results
+// together (as in JAX): the transpose of psum is psum.
 // clang-format off
 /// The sum over all members of the axis P, at each of them; x is an array or a structure.
 template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
 constexpr auto psum(const X& x) { return detail::communicate_same<P>(prim::psum, x); }
-/// Of each element the largest over all members of the axis P, at each of them. Ties share the derivative.
+/// For each element the largest over all members of the axis P, at each of them. On a tie the winners share the
+/// derivative.
 template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
 constexpr auto pmax(const X& x) { return detail::communicate_same<P>(prim::pmax, x); }
-/// Of each element the smallest over all members of the axis P, at each of them. Ties share the derivative.
+/// For each element the smallest over all members of the axis P, at each of them. On a tie the winners share the
+/// derivative.
 template <class P, class X> requires(Placement<P> && detail::Communicable<X>)
 constexpr auto pmin(const X& x) { return detail::communicate_same<P>(prim::pmin, x); }
 // clang-format on
@@ -272,14 +275,14 @@ constexpr array<std::int32_t> axis_index(const X& beside) {
   builder& b = detail::member_in_axis<P>(beside);
   return array<std::int32_t>(detail::at(b, emit::axis_index(b, &placement_of<P>)));
 }
-/// How many members the axis P has, as a T. `beside` is any traced value of the function.
+/// The number of members of the axis P, as a T. `beside` is any traced value of the function.
 template <class P, class T = double, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<T> axis_size(const X& beside) {
   builder& b = detail::member_in_axis<P>(beside);
   return array<T>(detail::at(b, emit::members(b, &placement_of<P>, dtype_of<T>)));
 }
-/// Everybody's x as one array, [N, ...], at each member; N is the number of members.
+/// All members' x as one array, [N, ...], at each member; N is the number of members.
 template <class P, std::int64_t N, class A>
   requires(Placement<P> && Array<A>)
 constexpr auto all_gather(const A& x) {
@@ -292,7 +295,8 @@ template <class P, std::int64_t N, class A>
 constexpr auto pprod(const A& x) {
   return prod<0>(all_gather<P, N>(x));
 }
-/// What each member has for me: x is [N, ...] with slice j for member j; the result has at j what member j had for me.
+/// Exchanges slices between all members: x is [N, ...], with slice j for member j; slice j of the result comes from
+/// member j.
 template <class P, class A>
   requires(Placement<P> && Array<A> && (A::rank > 0))
 constexpr A all_to_all(const A& x) {
@@ -305,8 +309,8 @@ template <class P, class A>
 constexpr auto psum_scatter(const A& x) {
   return sum<0>(all_to_all<P>(x));
 }
-/// x of another member: `from[i]` is the member whose value member i gets, -1 for none, which is zeros.
-///     ppermute<ring>(x, std::array{3, 0, 1, 2})   each gets its left neighbour's
+/// x of another member: `from[i]` is the member whose value member i receives, or -1 for zeros.
+///     ppermute<ring>(x, std::array{3, 0, 1, 2})   each member receives its left neighbour's x
 template <class P, class A, std::size_t N>
   requires(Placement<P> && Array<A>)
 constexpr A ppermute(const A& x, const std::array<int, N>& from) {

@@ -1,4 +1,5 @@
-// drx/primitives/cond.hpp: a branch on a value: of two functions only one runs. cond, and switch_case made of it.
+// drx/primitives/cond.hpp: cond, a branch on a value, of which only one function runs, and switch_case, which is made
+// of it.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -69,7 +70,7 @@ struct cond {
     return r;
   }
 
-  /// Where each element has a condition of its own, both branches run.
+  /// If each element has a condition of its own, both branches run.
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<bool> on;
     for (int i = 1; i < batched.size(); ++i) on.push_back(batched[i]);
@@ -92,7 +93,7 @@ struct cond {
   }
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> keep(e.operands.size() - 1, false), used;
-    for (const tape& branch : e.regions) {  // what one branch uses, the other takes too
+    for (const tape& branch : e.regions) {  // an operand that one branch uses, the other takes too
       pruned_region(branch, wanted, keep, used);
       keep = used;
     }
@@ -165,7 +166,7 @@ concept Branches = std::is_same_v<decltype(cond_misuse<C, F, G, X...>()), no_mis
 }  // namespace detail
 
 /// then(x...) if the condition, one bool, holds, else otherwise(x...): only the branch taken runs. Both return the same
-/// type, and may use traced values around them. In a map each member takes its own branch. Derivative: that of the branch
+/// type, and may capture traced values. In a map each member takes its own branch. The derivative is that of the branch
 /// taken, which runs again in reverse mode.
 template <class C, class F, class G, class... X>
   requires(!error::AnyReported<C, X...> && detail::Branches<C, F, G, X...>)
@@ -218,8 +219,8 @@ constexpr auto chosen_case(const I& i, const F& f, const G&... g) {
 }
 }  // namespace detail
 
-/// The i-th of functions without arguments, which use traced values around them; the first where i is below 0, the last
-/// where it is too large. Only that one runs.  switch_case(i, [&] { return x; }, [&] { return x * y; })
+/// Runs the i-th of functions without arguments, which may capture traced values: the first if i is below 0, the last
+/// if it is too large. Only that one runs.  switch_case(i, [&] { return x; }, [&] { return x * y; })
 template <class I, class F, class... G>
   requires(!error::Reported<I> && detail::Cases<I, F, G...>)
 constexpr auto switch_case(const I& i, const F& f, const G&... g) {

@@ -2,8 +2,8 @@
 //
 // All are one sum over products x[n, i, ci] w[k, ci, co] y[n, o, co] at positions with
 //     o stride + k kernel dilation - low = i input dilation
-// of which two arrays are given, and the third is what is computed: the convolution (y), its derivative with respect to the input
-// (x) and to the kernel (w). So the derivatives of each are the other two, and nothing is flipped or padded.
+// Two of these arrays are given, and the third is computed: the convolution (y), its derivative with respect to the
+// input (x) or to the kernel (w). So the derivatives of each are the other two, and nothing is flipped or padded.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -28,7 +28,7 @@ struct convolution {
    private:
     int_list ints;
   };
-  /// The attributes of the same sum with another result.
+  /// The attributes of the same sum with another array as result.
   static constexpr attributes turned(const attributes& a, role result, const shape& s) {
     const int axes = view(a).axes, leading = s.rank - axes - 2 + (result != role::w);
     attributes r = a;
@@ -223,7 +223,7 @@ struct convolved {
       return shape{};
     }
   }();
-  /// A's leading axes as one.
+  /// A's leading axes as one axis.
   static constexpr shape examples() {
     shape s = make_shape(1);
     for (int i = 0; i < A::rank; ++i) {
@@ -259,18 +259,19 @@ constexpr auto convolve(const A& x, const W& w) {
 }
 }  // namespace detail
 
-/// Convolution of x, of shape {..., length, channels}, with a kernel w of shape {taps, channels, outputs}, as machine
-/// learning has it: the kernel is not flipped. In JAX: dimension numbers ("NWC", "WIO", "NWC"). Options in any order:
-/// strides<s>, padding<low, high> or same, dilations<d> (of the kernel), input_dilations<d>. Without padding, the result has
-/// the positions at which the kernel lies in the input. Of numbers of one element type.
+/// The convolution of x, of shape {..., length, channels}, with a kernel w of shape {taps, channels, outputs}, as in
+/// machine learning: the kernel is not flipped. JAX's dimension numbers are ("NWC", "WIO", "NWC"). Options in any
+/// order: strides<s>, padding<low, high> or same, dilations<d> (of the kernel), input_dilations<d>. Without padding,
+/// the result has the positions at which the kernel lies inside the input. Both have numbers of one element type.
 ///     conv1d<strides<2>, padding<1>>(x, w)
 template <class... Options, class A, class W>
   requires((detail::is_window_option<Options> && ...) && detail::Convolvable<1, A, W, Options...>)
 constexpr auto conv1d(const A& x, const W& w) {
   return detail::convolve<1, Options...>(x, w);
 }
-/// Convolution of images x, of shape {..., height, width, channels}, with a kernel of shape {rows, columns, channels,
-/// outputs}, as conv1d: ("NHWC", "HWIO", "NHWC"). Options have two numbers; a padding is given for each axis.
+/// The convolution of images x, of shape {..., height, width, channels}, with a kernel of shape {rows, columns,
+/// channels, outputs}, like conv1d: ("NHWC", "HWIO", "NHWC"). Options have two numbers; a padding is given for each
+/// axis.
 ///     conv2d<strides<2, 2>, padding<1>, padding<0, 1>>(x, w), conv2d<same>(x, w)
 template <class... Options, class A, class W>
   requires((detail::is_window_option<Options> && ...) && detail::Convolvable<2, A, W, Options...>)

@@ -1,5 +1,5 @@
-// drx/primitives/cumulative.hpp: sums and products of all elements up to each one along an axis, and the linear recurrence that is
-// their derivative.
+// drx/primitives/cumulative.hpp: sums and products of all elements up to each one along an axis, and the linear
+// recurrence that is their derivative.
 #pragma once
 
 #include <drx/primitives/broadcast_to.hpp>
@@ -113,7 +113,7 @@ struct recurrence : along_axis {
     });
   }
 };
-/// Right where factors are zero: nothing is divided by a factor.
+/// Its derivative is right where factors are zero: nothing is divided by a factor.
 struct cumprod : along_axis {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
@@ -182,7 +182,7 @@ struct axis_of<A, Axis> : std::bool_constant<(Axis >= -A::rank && Axis < A::rank
 };
 template <class A, int Axis>
 concept HasAxis = axis_of<A, Axis>::value;
-/// Why there is no operation on numbers along an axis of A.
+/// Why A has no cumulative operation along an axis.
 template <class A, int Axis>
 constexpr auto axis_misuse() {
   if constexpr (Placed<A>) {

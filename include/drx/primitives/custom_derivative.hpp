@@ -1,5 +1,5 @@
 // drx/primitives/custom_derivative.hpp: functions whose derivative the user gives: custom_jvp, custom_vjp. Each is an
-// entry with f as its first region, which takes the entry's place when a program is executed.
+// entry with f as its first region, which takes the entry's place when a program runs.
 #pragma once
 
 #include <drx/primitives/arithmetic.hpp>
@@ -28,7 +28,7 @@ struct custom {
       if (tangents[i] != zero_tangent)
         throw "drx: a derivative in what a function with a custom derivative captured: make it an argument of the function";
   }
-  /// All operands get the new axis, so that tangents and cotangents are of their types.
+  /// All operands get the new axis, so that tangents and cotangents have their types.
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<int> operands = s.operands;
     for (int i = 0; i < operands.size(); ++i)
@@ -126,8 +126,8 @@ inline constexpr primitive custom_vjp{.name = "custom_vjp",
 
 namespace detail {
 
-/// Makes the products and quotients of a derivative's rule, which a user wrote as ordinary code, those of a derivative: a zero stops in
-/// them too. `moved`: which inputs are tangents or cotangents.
+/// Turns the products and quotients of a derivative rule, which a user wrote as ordinary code, into those of a
+/// derivative: a zero stops in them too. `moved`: which inputs are tangents or cotangents.
 constexpr void mark_products(tape& rule, const vec<bool>& moved) {
   vec<bool> linear(rule.values.size(), false);
   for (int i = 0; i < rule.inputs.size(); ++i) linear[rule.inputs[i]] = moved[i];
@@ -155,7 +155,7 @@ constexpr void mark_products(tape& rule, int count) {
   mark_products(rule, moved);
 }
 
-/// Adds an entry of these regions, the first of which returns the results, of type R.
+/// Adds an entry with these regions, the first of which returns the results, of type R.
 template <class R, class... X>
 constexpr auto add_custom(const primitive& p, builder* b, regions_of_one_entry regions, const X&... x) {
   if (&p == &prim::custom_jvp) mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
@@ -278,15 +278,16 @@ struct with_vjp {
 }  // namespace detail
 
 /// f with the derivative df: df(x..., t...) returns the tangent of f(x...) along t..., and must be linear in t.... It
-/// serves both modes (reverse mode transposes it). What is differentiated must be an argument, not captured.
+/// serves both modes (reverse mode transposes it). Derivatives are with respect to arguments; captured values are
+/// constants.
 ///     constexpr auto softplus = drx::custom_jvp([](auto x) { return drx::log1p(drx::exp(x)); },
 ///                                               [](auto x, auto t) { return t * drx::sigmoid(x); });
 template <class F, class DF>
 constexpr auto custom_jvp(const F& f, const DF& df) {
   return detail::with_jvp<F, DF>{f, df};
 }
-/// f with a derivative for reverse mode: forward(x...) returns std::pair{f(x...), residuals}, and backward(residuals, c)
-/// the cotangents of x... (a tuple of several) from that of f(x...). There is no forward derivative then.
+/// f with a derivative for reverse mode: forward(x...) returns std::pair{f(x...), residuals}, and backward(residuals,
+/// c) the cotangents of x... (a tuple of several) from that of f(x...). There is no forward derivative then.
 ///     constexpr auto clipped = drx::custom_vjp([](auto x) { return x; },
 ///                                              [](auto x) { return std::pair{x, std::tuple{}}; },
 ///                                              [](auto, auto c) { return drx::clamp(c, -1, 1); });

@@ -1,5 +1,5 @@
-// drx/primitives/determinant.hpp: the determinant. Its derivative is the matrix of cofactors, which exists at singular
-// matrices too; theirs are determinants of minors of minors, up to `polynomial_order`.
+// drx/primitives/determinant.hpp: the determinant. Its derivative is the matrix of cofactors, which also exists at
+// singular matrices; the derivatives of these are determinants of minors of minors, up to `polynomial_order`.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -10,7 +10,7 @@
 
 namespace drx {
 namespace prim::rules {
-/// The determinant of n x n numbers by elimination with partial pivoting; they are overwritten.
+/// The determinant of n x n numbers by elimination with partial pivoting; it overwrites them.
 template <class T>
 T determinant_of(std::int64_t n, T* a) {
   T d = 1;
@@ -27,8 +27,8 @@ T determinant_of(std::int64_t n, T* a) {
   return d;
 }
 
-/// All matrices without row i and column j, as axis i n + j; or, transposed, the sum of such put back into their places.
-/// Signed: the one at (i, j) times (-1)^(i + j).
+/// All matrices without row i and column j, as axis i n + j; or, transposed, the sum of such matrices put back into
+/// their places. Signed: the one at (i, j) times (-1)^(i + j).
 struct minors {
   struct view {  // ints: {transposed, signed}
     bool transposed, with_sign;
@@ -215,9 +215,10 @@ constexpr int cofactors(builder& b, int a) { return b.add1(prim::cofactors, {a})
 constexpr int determinant(builder& b, int a) { return b.add1(prim::determinant, {a}); }
 }  // namespace emit
 
-/// The determinant of square matrices of float or double; leading axes are a batch. Its gradient, the matrix of cofactors, is
-/// right at singular matrices too. So are higher derivatives for matrices of up to 8 rows, at a cost that grows with the
-/// fifth power of the rows; above that they divide by the determinant, and are infinite or NaN at singular matrices.
+/// The determinant of square matrices of float or double; leading axes are a batch. Its gradient, the matrix of
+/// cofactors, is right also at singular matrices. So are higher derivatives for matrices of up to 8 rows, at a cost
+/// that grows with the fifth power of the rows; above that they divide by the determinant, and are infinite or NaN at
+/// singular matrices.
 template <class A>
   requires detail::SquareMatrix<A>
 constexpr auto determinant(const A& a) {

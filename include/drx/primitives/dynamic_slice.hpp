@@ -1,4 +1,4 @@
-// drx/primitives/dynamic_slice.hpp: a part of an array whose place is a traced position, and the same part replaced.
+// drx/primitives/dynamic_slice.hpp: the part of an array at a traced position, and the replacement of that part.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -67,7 +67,7 @@ struct dynamic_slice {
     const view s(a);
     return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
   }
-  /// Where the part begins that belongs to the batch element of `at`.
+  /// The position of the part of the batch element in `at`.
   static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part, const std::int64_t* at,
                        std::int64_t* start) {
     for (int i = 0; i < from.rank; ++i) start[i] = 0;
@@ -205,7 +205,7 @@ namespace detail {
 template <std::int64_t... Sizes>
 struct sizes {};
 
-/// Parts of the given sizes in the first axes of A, at positions I...
+/// The checks and the result of a part of A with the given sizes in the first axes, at positions I...
 template <class A, class Sizes, class... I>
 struct dynamic_part : not_arrays<A, I...> {};
 template <Array A, std::int64_t... Size, class... I>
@@ -275,8 +275,9 @@ template <class A, class... I>
 concept DynamicallyIndexable = DynamicallySliceable<A, sizes<one_for<I>...>, I...>;
 }  // namespace detail
 
-/// The part of x of extents Sizes in its first axes that begins at position (i...), integers that may be traced. A negative
-/// position counts from the end; then it is clamped, so that the part lies inside of x.  dynamic_slice<2, 3>(x, i, j)
+/// The part of x with extents Sizes in its first axes that begins at position (i...), integers that may be traced. A
+/// negative position counts from the end; then it is clamped, so that the part lies inside x.  dynamic_slice<2, 3>(x,
+/// i, j)
 template <std::int64_t... Sizes, class A, class... I>
   requires(sizeof...(I) > 0 && detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
 constexpr auto dynamic_slice(const A& x, const I&... i) {
@@ -288,8 +289,8 @@ template <std::int64_t... Sizes, class A, class... I, class Why = decltype(detai
   requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
 Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes...>(x, i, j): as many ints as sizes, none larger than the axis; of a placed value in a map
 
-/// x with `piece` in it, whose first element comes to position (i...), as dynamic_slice reads it: clamped, so that the piece
-/// lies inside of x. Axes without a position: the piece has them whole.  update_slice(x, piece, i, j)
+/// x with `piece` in it at position (i...), which is read as by dynamic_slice: clamped, so that the piece lies inside
+/// x. In axes without a position, the piece has the full extent.  update_slice(x, piece, i, j)
 template <class A, class B, class... I>
   requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
 constexpr A update_slice(const A& x, const B& piece, const I&... i) {
@@ -300,7 +301,8 @@ template <class A, class B, class... I, class Why = decltype(detail::replaced_pa
   requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::Replaceable<A, B, I...>)
 Why update_slice(const A&, const B&, const I&...) = delete;  // drx: update_slice(x, piece, i, j): piece of x's rank and element type, no larger than x; of placed values in a map
 
-/// The part at a traced position of each of the first axes, which are dropped: read as by dynamic_slice.  index(x, i, j)
+/// The part at a traced position of each of the first axes, which are dropped. Positions are read as by dynamic_slice.
+/// index(x, i, j)
 template <class A, class... I>
   requires(sizeof...(I) > 0 && detail::DynamicallyIndexable<A, I...>)
 constexpr auto index(const A& x, const I&... i) {

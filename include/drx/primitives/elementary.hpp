@@ -1,4 +1,5 @@
-// drx/primitives/elementary.hpp: what the families of elementary functions share: kinds of rows, and which arrays they take.
+// drx/primitives/elementary.hpp: common parts of the elementary functions: kinds of rows, and the arrays that they
+// take.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>

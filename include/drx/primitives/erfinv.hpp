@@ -1,4 +1,4 @@
-// drx/primitives/erfinv.hpp: the inverse of the error function, which makes normal variates of uniform ones.
+// drx/primitives/erfinv.hpp: the inverse of the error function, which makes normal variates from uniform ones.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -31,7 +31,7 @@ inline constexpr primitive erfinv = elementwise_primitive<rows::erfinv>();
 template <> struct row_of<&erfinv> : rows::erfinv {};
 }  // namespace prim
 
-/// y with erf(y) = x, elementwise, of float or double; infinite at -1 and 1, NaN beyond.
+/// The y with erf(y) = x, elementwise, for float or double; infinite at -1 and 1, NaN beyond.
 template <class A>
   requires FloatingArray<A>
 constexpr A erfinv(const A& x) {

@@ -1,4 +1,4 @@
-// drx/primitives/flip.hpp: axes in the opposite order.
+// drx/primitives/flip.hpp: reverses the order along axes.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -70,7 +70,7 @@ template <class A, int... Axes>
 concept Flippable = Array<A> && reduced_axes<A, Axes...>::in_range;
 }  // namespace detail
 
-/// x with the order along the given axes, or along all, turned round.  flip(x), flip<0>(x), flip<0, -1>(x)
+/// x with the order reversed along the given axes, or along all.  flip(x), flip<0>(x), flip<0, -1>(x)
 template <int... Axes, class A>
   requires detail::Flippable<A, Axes...>
 constexpr A flip(const A& x) {

@@ -1,4 +1,5 @@
-// drx/primitives/fold_in.hpp: a key and a number make a key: one for each member of a placement, each step of a loop.
+// drx/primitives/fold_in.hpp: makes a key from a key and a number: one for each member of a placement, or each step of
+// a loop.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -24,7 +25,7 @@ struct fold_in {  // operands: key, number; both with the same leading axes, or 
   }
   template <class I>
   DRX_INLINE static constexpr void write(const std::int32_t* key, I number, std::int32_t* result) {
-    // An int32 is one word, as in JAX; an int64 below 2^32 is the same.
+    // An int32 is one word, as in JAX; an int64 below 2^32 gives the same.
     const auto n = static_cast<std::uint64_t>(static_cast<std::make_unsigned_t<I>>(number));
     const word_pair h = threefry2x32(random_bits::key_from(key), words_of(n));
     result[0] = static_cast<std::int32_t>(h.first);
@@ -64,8 +65,8 @@ constexpr auto fold_in_misuse() {
 }
 }  // namespace detail
 
-/// The key of a key and a number, such as that of a member: fold_in(key, i) with i from partition_index. Members draw the same
-/// numbers on any number of ranks, threads and blocks then.
+/// A key made from a key and a number, such as a member's: fold_in(key, i) with i from partition_index. Members then
+/// draw the same numbers on any number of ranks, threads and blocks.
 template <class K, class N>
   requires(detail::Key<K> && detail::WholeNumber<N>)
 constexpr prng_key fold_in(const K& key, const N& number) {

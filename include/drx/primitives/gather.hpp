@@ -1,5 +1,5 @@
-// drx/primitives/gather.hpp: between an array and the members of a placement: distribute gives each its slice along axis 0, gather
-// puts the members' values together. Each is the other's transpose.
+// drx/primitives/gather.hpp: between an array and the members of a placement: distribute gives each member its slice
+// along axis 0, gather stacks the members' values. Each is the other's transpose.
 #pragma once
 
 #include <drx/primitives/broadcast.hpp>
@@ -131,8 +131,8 @@ template <class X>
 concept Gatherable = Placed<X> && !error::Reported<X> && all_unplaced<typename X::member>;
 }  // namespace detail
 
-/// Slice i along axis 0 of x, an array or a structure of arrays, to member i of P, which then has as many members as axis 0 is
-/// long. Derivative: gather.
+/// Gives slice i along axis 0 of x, an array or a structure of arrays, to member i of P, which then has as many members
+/// as axis 0 is long. Derivative: gather.
 template <class P, class X>
   requires(Placement<P> && detail::Distributable<X, P>)
 constexpr auto distribute(const X& x) {
@@ -142,8 +142,8 @@ constexpr auto distribute(const X& x) {
   for (int& id : ids) id = emit::distribute(b, id, &placement_of<P>);
   return detail::bound<placed<typename detail::drop_axis<canonical_t<X>, 0>::type, P>>(b, ids);
 }
-/// The values of all N members as one: an array gets an axis of extent N in front, a struct becomes a batched<S, N>. An exception
-/// where there are not N members. Derivative: distribute.
+/// The values of all N members as one value: an array gets an axis of extent N in front, a struct becomes a batched<S,
+/// N>. Throws if there are not N members. Derivative: distribute.
 template <std::int64_t N, class X>
   requires detail::Gatherable<X>
 constexpr auto gather(const X& x) {

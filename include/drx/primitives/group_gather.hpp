@@ -1,5 +1,6 @@
-// drx/primitives/group_gather.hpp: communication along the axes of a mesh: among the shards of one member (what each has, at each of
-// them) and among the same shard of all members (their sum, at each of them). Written by plan/shards/partitioner.hpp, after all derivatives.
+// drx/primitives/group_gather.hpp: communication along the axes of a mesh: among the shards of one member (each gets
+// the values of all) and among the same shard of all members (each gets their sum). plan/shards/partitioner.hpp writes
+// these entries, after all derivatives.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>

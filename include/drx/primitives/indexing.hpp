@@ -1,5 +1,5 @@
-// drx/primitives/indexing.hpp: what the primitives share that have positions among their operands: which element a position
-// means, and leading axes that are a batch.
+// drx/primitives/indexing.hpp: common parts of the primitives with positions among their operands: the element that a
+// position means, and leading axes that are a batch.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -10,8 +10,8 @@
 namespace drx {
 namespace prim::indexing {
 
-/// Where position i lies on an axis of extent n, so that `size` elements from there on exist: a negative one counts from
-/// the end, and what is outside then is moved to the nearest that is inside. (JAX's rule for lax.dynamic_slice.)
+/// Where position i lies on an axis of extent n, so that `size` elements from there on exist: a negative one counts
+/// from the end, and one that is then outside is moved to the nearest inside. (JAX's rule for lax.dynamic_slice.)
 DRX_FN constexpr std::int64_t position(std::int64_t i, std::int64_t n, std::int64_t size = 1) {
   const std::int64_t at = i < 0 ? i + n : i, last = n - size;
   return at < 0 ? 0 : at > last ? last : at;
@@ -22,7 +22,7 @@ inline std::int64_t integer_at(const tensor& x, const std::int64_t* index) {
   return x.type.type == dtype::int32 ? x.data<std::int32_t>()[i] : x.data<std::int64_t>()[i];
 }
 
-// The first axes of all operands are a batch. An operand has extent 1 there where it is the same for the whole batch.
+// The first axes of all operands are a batch. An operand has extent 1 there if it is the same for the whole batch.
 
 /// The common extents of the first `batch` axes.
 constexpr shape common_batch(const shape& a, const shape& b, int batch) {
@@ -34,7 +34,7 @@ constexpr shape common_batch(const shape& a, const shape& b, int batch) {
   }
   return s;
 }
-/// The operands on one more batch axis: of extent 1 where they are not batched.
+/// The operands with one more batch axis, of extent 1 if they are not batched.
 constexpr vec<int> on_batch(const rule_site& s, const vec<bool>& batched) {
   vec<int> operands = s.operands;
   for (int i = 0; i < operands.size(); ++i)
@@ -49,7 +49,7 @@ constexpr int summed_to(builder& b, int x, const shape& to) {
     if (to[i] == 1 && from[i] != 1) axes.push_back(i);
   return emit::reshape(b, emit::sum(b, x, axes), to);
 }
-/// Copies an index, with 0 in those of the first `batch` axes that are of extent 1 in s.
+/// Copies an index, with 0 in those of the first `batch` axes that have extent 1 in s.
 inline void own_index(const shape& s, int batch, const std::int64_t* at, std::int64_t* own) {
   for (int i = 0; i < s.rank; ++i) own[i] = i < batch && s[i] == 1 ? 0 : at[i];
 }
@@ -57,7 +57,7 @@ inline void own_index(const shape& s, int batch, const std::int64_t* at, std::in
 }  // namespace prim::indexing
 
 namespace detail {
-/// What may stand for a position: a plain integer, or a traced one that is not placed.
+/// Whether a type may stand for a position: a plain integer, or a traced one that is not placed.
 template <class I>
 concept Position = IntegerLiteral<I> || (ScalarArray<I> && IntegerArray<I>);
 template <class I>
@@ -81,7 +81,7 @@ constexpr int positions_on(builder& b, const I&... i) {
   };
   return emit::concatenate(b, {one(i)...}, 0);
 }
-/// The tape among arrays and plain numbers.
+/// The tape that arrays and plain numbers are on.
 template <class... X>
 constexpr builder& tape_among(const X&... x) {
   auto ref = [](const auto& v) {

@@ -176,8 +176,8 @@ constexpr bool uses_axis(const tape& t, const placement_info* axis);
 constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands);
 }  // namespace detail
 
-/// f(x...) for each member of the placement of x..., all placed at one; the result is placed there. f may return any
-/// structure. Unplaced values that f captures are broadcast. Derivative: map of f's derivative.
+/// f(x...) for each member of the placement of x..., which is the same for all; the result is placed there. f may
+/// return any structure. Unplaced values that f captures are broadcast. Derivative: map of f's derivative.
 template <class F, class... X>
   requires(detail::Mappable<X...> && detail::MapFunction<F, X...>)
 constexpr auto map(const F& f, const X&... x) {
@@ -213,7 +213,7 @@ template <class F, class... X, class Why = decltype(detail::map_misuse<X...>())>
   requires(sizeof...(X) > 0 && (Structured<X> && ...) && !error::AnyReported<X...> && !detail::Mappable<X...>)
 Why map(const F&, const X&...) = delete;  // drx: map(f, x...) needs every x placed, all at one placement: broadcast<P>(x) places an unplaced value
 
-// Arithmetic of placed values is a map. Literals go along; unplaced values must be broadcast first.
+// Arithmetic on placed values is a map. Literals may take part; unplaced values must be broadcast first.
 namespace detail {
 template <class A, class B>
 concept PlacedPair = !error::AnyReported<A, B> && ((Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>));
@@ -251,7 +251,7 @@ constexpr auto operator*(const A& a, const B& b) { return detail::map_pair([](co
 /// The quotients member by member, of two values placed at one placement, or of a placed value and a number.
 template <class A, class B> requires detail::PlacedTogether<A, B>
 constexpr auto operator/(const A& a, const B& b) { return detail::map_pair([](const auto& x, const auto& y) { return x / y; }, a, b); }
-/// Every member's value with its signs turned round.
+/// Every member's value, negated.
 template <class A> requires(Placed<A> && !error::Reported<A>)
 constexpr auto operator-(const A& a) { return map([](const auto& x) { return -x; }, a); }
 

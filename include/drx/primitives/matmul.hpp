@@ -1,4 +1,4 @@
-// drx/primitives/matmul.hpp: the product of matrices, with either one transposed, over any leading batch axes.
+// drx/primitives/matmul.hpp: the matrix product, with either operand transposed, over any leading batch axes.
 #pragma once
 
 #include <drx/primitives/broadcast_to.hpp>
@@ -53,15 +53,15 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const auto [tx, ty] = view(s.e);
     int x = s.operands[0], y = s.operands[1];
-    if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {  // rows of the batch under each other: one product
+    if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {  // the batch's rows one below the other: one product
       const shape from = s.b.shape(x);
       const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
       const int product = written(s.b, *s.e.prim, tall, y, false, ty);
       return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
     }
     const shape right = s.b.shape(y);
-    const bool one_row = s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();  // (what is in doubt stays a row or a column)
-    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 && one_row) {  // columns of the batch beside each other
+    const bool one_row = s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();  // (an undecided product stays a row or a column)
+    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 && one_row) {  // the batch's columns side by side
       const std::int64_t k = right[ty ? 2 : 1];
       const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
       return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
@@ -106,10 +106,10 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
   static void add_products(evaluation& v) {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) { add_products_of<T, ZeroWins>(v); });
   }
-  // No lambda: what may be a constant is device code to nvcc, which has no long double there.
+  // It is no lambda, since nvcc takes what may be constant for device code, which has no long double.
   template <class T, bool ZeroWins>
   static void add_products_of(evaluation& v) {
-    // Added up in wider numbers: what is plain need not be inaccurate.
+    // Added up in wider numbers: plain evaluation need not be inaccurate.
     using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
     const auto [tx, ty] = view(v.e);
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
@@ -131,9 +131,10 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     }
   }
 };
-/// A product in a derivative (guarded.hpp): in the whole program it is written by elements where a factor may be infinite, else as matmul.
+/// An undecided product of a derivative (guarded.hpp): in the whole program it becomes products of elements if a factor
+/// may be infinite, else matmul.
 struct matmul_in_doubt : matmul {
-  /// Whether elements of a product of the type `to` are single products, or the only ones of their matrix.
+  /// Whether elements of a product with result type `to` are single products, or the only ones of their matrix.
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
     const int r = s.rank;
@@ -179,7 +180,7 @@ constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
 }  // namespace emit
 
 namespace detail {
-// As NumPy: a vector on the left is a row, on the right a column, and that axis is dropped again from the result.
+// As in NumPy, a vector on the left is a row, on the right a column, and the result drops that axis again.
 template <class A, class B>
 struct product {
   static constexpr auto misuse() { return error::not_a_value_of_drx{}; }
@@ -229,8 +230,8 @@ template <class A, class B>
 concept Multipliable = Array<A> && Array<B> && std::is_same_v<decltype(product<A, B>::misuse()), no_misuse>;
 }  // namespace detail
 
-/// The product of matrices, NumPy's rule: vectors are rows on the left and columns on the right; leading axes are a
-/// batch, and broadcast. Of numbers of one element type. The transpose of an operand costs nothing.
+/// The matrix product, by NumPy's rule: vectors are rows on the left and columns on the right; leading axes are a
+/// batch, and broadcast. Both have numbers of one element type. The transpose of an operand costs nothing.
 template <class A, class B>
   requires detail::Multipliable<A, B>
 constexpr auto matmul(const A& x, const B& y) {
@@ -257,7 +258,7 @@ template <class A, class B, class Why = detail::no_array_t<A, B>>
   requires detail::NoArrays<A, B>
 Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::matmul(a, b); }, x, y); of a structure leaf by leaf: tree_map
 
-/// The inner product of two vectors, or matmul.
+/// The inner product of two vectors; of other arrays, matmul.
 template <class A, class B>
   requires detail::Multipliable<A, B>
 constexpr auto dot(const A& x, const B& y) { return matmul(x, y); }

@@ -1,5 +1,5 @@
-// drx/primitives/member_exchange.hpp: from members to members: each gets another one's value, or a slice of everybody's. What
-// ppermute and all_to_all are around maps.
+// drx/primitives/member_exchange.hpp: messages between members: each receives another one's value, or a slice of every
+// member's. ppermute and all_to_all become these entries around maps.
 #pragma once
 
 #include <drx/primitives/collectives.hpp>

@@ -1,5 +1,5 @@
-// drx/primitives/member_function.hpp: a function of one member that communicates, for all members: cut at its collectives into
-// maps, reductions and broadcasts.
+// drx/primitives/member_function.hpp: the function of one member that communicates, written for all members: cut at its
+// collectives into maps, reductions and broadcasts.
 #pragma once
 
 #include <drx/primitives/collectives.hpp>
@@ -21,8 +21,8 @@ constexpr bool has_other_collective(const tape& t, const placement_info* axis) {
   return any_entry(t, [=](const entry& e) { return prim::is_collective(e.prim) && e.attrs.placement != axis; });
 }
 
-/// Whether an entry's results differ between members of p whatever its operands are: of the member's number, and of the members
-/// that it has itself of a placement nested in p.
+/// Whether an entry's results differ between members of p whatever its operands are: they depend on the member's
+/// number, or on its own members of a placement nested in p.
 constexpr bool varies_by_itself(const tape& t, const entry& e, const placement_info* p) {
   if (e.prim == &prim::axis_index) return e.attrs.placement == p;
   if (e.prim == &prim::members) return e.attrs.placement != p;
@@ -33,8 +33,8 @@ constexpr bool varies_by_itself(const tape& t, const entry& e, const placement_i
       if (varies_by_itself(r, inner, p)) return true;
   return false;
 }
-/// Which values differ from member to member: those that depend on inputs that do, on the member's number, or on members nested in
-/// it, but for what a collective returns.
+/// The values that differ from member to member: those that depend on inputs that do, on the member's number, or on
+/// members nested in it, except through a collective.
 constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const vec<bool>& inputs) {
   vec<bool> varies(t.values.size(), false);
   for (int i = 0; i < t.inputs.size(); ++i) varies[t.inputs[i]] = inputs[i];
@@ -51,7 +51,7 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
         grown = false;
         const vec<bool> inner = varying_values(e.regions[0], p, in);
         out = vec<bool>();
-        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard && in[*n.guard]));  // members stop at other steps
+        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard && in[*n.guard]));  // members stop at different steps
         for (int i = 0; i < n.carries; ++i)
           if (out[i] && !in[1 + n.constants + i]) in[1 + n.constants + i] = grown = true;
       }
@@ -64,14 +64,16 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
   return varies;
 }
 
-/// Writes a function of one member of p for all members: values that differ between members are placed, the others unplaced.
+/// Writes the function of one member of p for all members: values that differ between members are placed, the others
+/// unplaced.
 class member_function {
  public:
-  /// `over`: the axis of the collectives that are cut at, p itself or the shards that its members come in groups of.
+  /// `over`: the axis of the collectives at which it cuts: p itself, or the axis of its members' shards.
   constexpr member_function(builder& on, const placement_info* placement, const tape& body, const placement_info* over = nullptr)
       : b(on), p(placement), axis(over ? over : placement), t(body) {}
 
-  /// `inputs` on the builder, placed where `placed_inputs`. Returns the outputs; `placed` says which of them are placed.
+  /// Writes it on `inputs` on the builder, placed where `placed_inputs`. Returns the outputs; `placed` says which of
+  /// them are placed.
   constexpr vec<int> write(const vec<int>& inputs, const vec<bool>& placed_inputs, vec<bool>& placed) {
     varies = varying_values(t, p, placed_inputs);
     level = vec<int>(t.values.size(), 0);
@@ -169,7 +171,7 @@ class member_function {
           region.output(in[r]);
         }
     if (outputs.empty()) return;
-    if (operands.empty()) number();  // whose members they are
+    if (operands.empty()) number();  // it tells whose members they are
     attributes a;
     a.placement = p;
     const vec<int> all = b.add(prim::map, operands, a, vec<tape>{region.result()});
@@ -191,8 +193,8 @@ class member_function {
     }
     for (int i = 0; i < results.size(); ++i) outer[e.results[i]] = results[i];
   }
-  /// What a loop computes that is the same for all members: around the maps, and once more in the loop in the map, if it has other
-  /// results.
+  /// The part of a loop that is the same for all members: around the maps, and once more in the loop in the map, if
+  /// that has other results.
   constexpr void write_uniform_part(const entry& e) {
     vec<bool> same;
     for (int r : e.results) same.push_back(!varies[r]);
@@ -254,7 +256,7 @@ class member_function {
     }
     return b.add(prim::cond, operands, {}, branches);
   }
-  /// A loop with collectives: around the maps, its carries and its stacks placed where they differ.
+  /// A loop with collectives: it goes around the maps, with carries and stacks placed if they differ between members.
   constexpr vec<int> loop(const entry& e) {
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
     const auto guarding = n.guarding_carry();

@@ -1,4 +1,4 @@
-// drx/primitives/qr.hpp: matrices as a product of orthonormal columns and an upper triangle.
+// drx/primitives/qr.hpp: QR: matrices as products of orthonormal columns and an upper triangle.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -95,10 +95,10 @@ template <class A> struct columns_squared {
 };
 }  // namespace detail
 
-/// The pair Q, R of matrices of float or double that have at least as many rows as columns: a = Q R, columns of Q
-/// orthonormal, R square and upper triangular; leading axes are a batch. Signs are LAPACK's, as in JAX. Derivatives
-/// divide by R's diagonal: they are infinite or NaN where columns depend on each other. An element that is not finite
-/// makes all of its matrix's results NaN.
+/// The pair Q, R of matrices of float or double that have at least as many rows as columns: a = Q R, with orthonormal
+/// columns in Q, and R square and upper triangular; leading axes are a batch. Signs are LAPACK's, as in JAX.
+/// Derivatives divide by R's diagonal: they are infinite or NaN if columns depend on each other. An element that is not
+/// finite makes all results of its matrix NaN.
 template <class A>
   requires detail::TallMatrix<A>
 constexpr auto qr(const A& a) {

@@ -1,6 +1,6 @@
-// drx/primitives/random_bits.hpp: keys of random numbers, more keys of one, and bits. A key hashes the positions 0, 1, 2, ...
-// as JAX does with jax_threefry_partitionable, its default: number i of a key does not depend on how many are drawn.
-// There is no unsigned element type: words of 32 bits are held in int32, those of 64 in int64.
+// drx/primitives/random_bits.hpp: keys of random numbers, keys made from keys, and bits. A key hashes the positions 0,
+// 1, 2, ... as JAX does with jax_threefry_partitionable, its default: number i of a key does not depend on how many are
+// drawn. There is no unsigned element type: words of 32 bits are held in int32, those of 64 in int64.
 #pragma once
 
 #include <drx/primitives/cast.hpp>
@@ -13,7 +13,7 @@
 
 namespace drx {
 
-/// A key of random numbers: two words, opaque. Make one by random_key, more by split and fold_in. Draw with a key once.
+/// A key of random numbers: two words, opaque. random_key makes one, split and fold_in make more. Draw with a key once.
 using prng_key = array<std::int32_t, 2>;
 
 namespace prim::rules {
@@ -115,7 +115,7 @@ template <class A>
 using not_a_seed_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
 }  // namespace detail
 
-/// The key of a seed: JAX's, of the same number. Outside of a program it is an array that can be handed to one.
+/// The key of a seed, equal to JAX's. Outside a program it is an array that can be an argument of one.
 constexpr prng_key random_key(std::int64_t seed) {
   const word_pair w = words_of(static_cast<std::uint64_t>(seed));
   if (!std::is_constant_evaluated()) return {static_cast<std::int32_t>(w.first), static_cast<std::int32_t>(w.second)};
@@ -124,7 +124,7 @@ constexpr prng_key random_key(std::int64_t seed) {
   r.from.seed = seed;
   return prng_key(r);
 }
-/// The key of a seed that is known when the program runs, an int32 or int64.
+/// The key of a seed that is known at run time, an int32 or int64.
 template <class A>
   requires detail::SeedArray<A>
 constexpr prng_key random_key(const A& seed) {
@@ -141,7 +141,7 @@ template <class A, class Why = detail::not_a_seed_t<A>>
   requires((Array<A> || Placed<A>) && !detail::SeedArray<A>)
 Why random_key(const A&) = delete;  // drx: of a whole number: random_key(42), or of an int32 or int64 without axes; of a placed value in a map
 
-/// N new keys, one a row. Do not use the old one again.  index<0>(split<2>(key))
+/// N new keys, one in each row. Do not use the old one again.  index<0>(split<2>(key))
 template <std::int64_t N = 2, class K>
   requires(detail::Key<K> && N >= 0)
 constexpr auto split(const K& key) {

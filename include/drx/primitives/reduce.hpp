@@ -1,4 +1,4 @@
-// drx/primitives/reduce.hpp: from the members of a placement back to one unplaced value.
+// drx/primitives/reduce.hpp: reductions from the members of a placement to one unplaced value.
 #pragma once
 
 #include <drx/primitives/arithmetic.hpp>
@@ -49,7 +49,7 @@ struct reduce_sum : reduce {
     fold(v, [](auto a, auto b) { return a + b; });
   }
 };
-struct reduce_mean : reduce_sum {  // of no members: 0
+struct reduce_mean : reduce_sum {  // 0 without members
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(is_floating(t.operands[0].type), "reduce_mean: not floating");
     return reduce::type(t);
@@ -58,7 +58,7 @@ struct reduce_mean : reduce_sum {  // of no members: 0
     if (ct[0] == zero_tangent) return {zero_tangent};
     const abstract_value t = s.b.type(ct[0]);
     const int count = emit::members(s.b, s.e.attrs.placement, t.type);
-    const int at_least_one = s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});  // no 0/0 of no members
+    const int at_least_one = s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});  // no 0/0 without members
     const int n = emit::broadcast_to(s.b, at_least_one, t.shape);
     return {emit::broadcast(s.b, emit::div(s.b, ct[0], n), s.e.attrs.placement)};
   }
@@ -71,7 +71,7 @@ struct reduce_mean : reduce_sum {  // of no members: 0
     });
   }
 };
-/// max and min over members: those who attain it share the derivative equally. Of no members: 0.
+/// max and min over members: the members that attain it share the derivative equally. Without members: 0.
 template <bool Max>
 struct reduce_extremum : reduce_sum {
   static constexpr int winners(const rule_site& s) {  // placed: 1 where the member attains the extremum
@@ -79,7 +79,8 @@ struct reduce_extremum : reduce_sum {
     attributes a;
     a.placement = p;
     const int number = s.b.add1(prim::member_index, {}, a), best = emit::broadcast(s.b, s.results[0], p);
-    // A member is computed again for this comparison, where its last bits may differ: one that has won remains a winner.
+    // A member is computed again for this comparison, and may then differ in its last bits: a recorded winner remains
+    // one.
     const int first = emit::broadcast(s.b, emit::first_to_attain(s.b, s.operands[0], number, p, Max), p);
     return emit::map(s.b, p, {s.operands[0], best, number, first}, [](builder& b, const vec<int>& in) {
       const int same = emit::equal(b, emit::broadcast_to(b, in[2], b.shape(in[3])), in[3]), no_nan = emit::equal(b, in[1], in[1]);
@@ -114,7 +115,7 @@ struct reduce_extremum : reduce_sum {
 }  // namespace prim::rules
 
 namespace prim {
-/// Reductions and collectives, which print the placement over which they are.
+/// Reductions and collectives, which print the placement that they are over.
 template <class Rules>
 constexpr primitive over_members(const char* name) {
   return {.name = name,
@@ -186,12 +187,12 @@ constexpr auto reduce(const primitive& p, const X& x) {
 }
 }  // namespace detail
 
-// Leaf by leaf over the members of x's placement.
+// Leaf by leaf, over the members of x's placement.
 // clang-format off
-/// The sum over the members of x's placement, leaf by leaf; of no members 0. Derivative: broadcast.
+/// The sum over the members of x's placement, leaf by leaf; 0 without members. Derivative: broadcast.
 template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_sum(const X& x) { return detail::reduce(prim::reduce_sum, x); }
-/// The sum divided by the number of members; of integers in double; of no members 0.
+/// The sum divided by the number of members; integers give double; 0 without members.
 template <class X> requires detail::MeanableMembers<X>
 constexpr auto reduce_mean(const X& x) {
   if constexpr (all_floating<typename X::member>) {
@@ -200,10 +201,10 @@ constexpr auto reduce_mean(const X& x) {
     return detail::reduce(prim::reduce_mean, map([](const auto& v) { return cast<double>(v); }, x));
   }
 }
-/// Of each element the largest over the members; of no members 0. On a tie the winners share the derivative.
+/// For each element the largest over the members; 0 without members. On a tie the winners share the derivative.
 template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_max(const X& x) { return detail::reduce(prim::reduce_max, x); }
-/// Of each element the smallest over the members; of no members 0. On a tie the winners share the derivative.
+/// For each element the smallest over the members; 0 without members. On a tie the winners share the derivative.
 template <class X> requires detail::ReducibleMembers<X>
 constexpr auto reduce_min(const X& x) { return detail::reduce(prim::reduce_min, x); }
 

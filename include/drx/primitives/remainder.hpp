@@ -1,4 +1,4 @@
-// drx/primitives/remainder.hpp: what a division leaves: % with the sign of the dividend, mod with the divisor's.
+// drx/primitives/remainder.hpp: remainders: % with the sign of the dividend, mod with that of the divisor.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -45,11 +45,12 @@ using not_number_pair_t = std::conditional_t<Compatible<A, B>, error::needs_numb
 }  // namespace detail
 
 // clang-format off
-/// The remainder of a / b, with the sign of a, as C++ has it for integers: a is (a / b) * b + a % b. Of integers a % 0
-/// is a, since a / 0 is 0; of float and double it is fmod, NaN where b is 0 or a infinite. (% of Python and JAX is drx::mod.)
+/// The remainder of a / b, with the sign of a, as in C++ for integers: a is (a / b) * b + a % b. For integers a % 0 is
+/// a, since a / 0 is 0; for float and double it is fmod, NaN where b is 0 or a infinite. (The % of Python and JAX is
+/// drx::mod.)
 template <class A, class B> requires detail::NumberPair<A, B>
 constexpr auto operator%(const A& a, const B& b) { return detail::binary(prim::remainder, a, b); }
-/// The remainder of a / b, with the sign of b: % of Python, jnp.mod and jnp.remainder. Where b is 0 it is a % b.
+/// The remainder of a / b, with the sign of b, as Python's %, jnp.mod and jnp.remainder. Where b is 0 it is a % b.
 template <class A, class B> requires detail::NumberPair<A, B>
 constexpr auto mod(const A& a, const B& b) {
   const auto r = a % b;

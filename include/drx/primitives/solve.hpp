@@ -1,6 +1,6 @@
 // drx/primitives/solve.hpp: systems of linear equations, the inverse and the logarithm of the determinant, all from one
-// LU factorisation with partial pivoting. Derivatives use it again: the factors are operands of what is solved with
-// them, and have no derivative of their own.
+// LU factorisation with partial pivoting. Derivatives use it again: the factors are operands of the entries that solve
+// with them, and have no derivative of their own.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -180,7 +180,7 @@ inline constexpr primitive logdet{.name = "logdet",
 constexpr const primitive* rules::logdet::lu_solve_ptr() { return &prim::lu_solve; }
 }  // namespace prim
 namespace emit {
-/// The solution of a x = y; a is given the leading extents of y.
+/// The solution of a x = y; a gets the leading extents of y.
 constexpr int solve(builder& b, int a, int y, bool transposed) {
   const vec<int> factors = b.add(prim::lu_factors, {a});
   shape matrices = b.shape(y);
@@ -207,7 +207,7 @@ struct without_matrix_axes {
 }  // namespace detail
 
 /// The solution x of a x = b by LU factorisation with partial pivoting. b is a vector or a matrix; leading axes are a
-/// batch, and broadcast. Of float or double. Where a is singular, elements of x are infinite or NaN.
+/// batch, and broadcast; elements are float or double. If a is singular, elements of x are infinite or NaN.
 template <class A, class B>
   requires detail::Solvable<A, B>
 constexpr auto solve(const A& a, const B& b) {
@@ -217,7 +217,7 @@ template <class A, class B, class Why = decltype(detail::linear_system<A, B>::mi
   requires detail::NotSolvable<A, B>
 Why solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows, one element type; of placed values in a map
 
-/// The inverse of square matrices of float or double; leading axes are a batch. Where a is singular, elements of the
+/// The inverse of square matrices of float or double; leading axes are a batch. If a is singular, elements of the
 /// result are infinite or NaN. solve(a, b) costs less than matmul(inverse(a), b), and is more accurate.
 template <class A>
   requires detail::SquareMatrix<A>
@@ -228,8 +228,8 @@ template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why inverse(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
 
-/// log |det a| of square matrices of float or double; leading axes are a batch. It neither overflows nor underflows as the
-/// determinant does. Where a is singular: minus infinity, with a gradient that is infinite or NaN.
+/// log |det a| for square matrices of float or double; leading axes are a batch. It does not overflow or underflow as
+/// the determinant does. If a is singular it is minus infinity, with a gradient that is infinite or NaN.
 template <class A>
   requires detail::SquareMatrix<A>
 constexpr auto logdet(const A& a) {

@@ -1,5 +1,5 @@
-// drx/primitives/square_matrix.hpp: what the primitives of dense linear algebra share. Matrices are the last two axes;
-// leading axes are a batch.
+// drx/primitives/square_matrix.hpp: common parts of the primitives of dense linear algebra. Matrices are the last two
+// axes; leading axes are a batch.
 #pragma once
 
 #include <drx/primitives/broadcast_to.hpp>
@@ -51,18 +51,18 @@ constexpr int row_of(builder& b, const shape& s) { return iota(b, {dtype::int32,
 constexpr int column_of(builder& b, const shape& s) { return iota(b, {dtype::int32, s}, s.rank - 1); }
 constexpr int row_of(builder& b, int x) { return row_of(b, b.shape(x)); }
 constexpr int column_of(builder& b, int x) { return column_of(b, b.shape(x)); }
-/// x with zeros outside of one triangle; strict: on its diagonal too.
+/// x with zeros outside one triangle; if strict, on its diagonal too.
 constexpr int triangle(builder& b, int x, bool lower, bool strict) {
   const int inner = lower ? row_of(b, x) : column_of(b, x), outer = lower ? column_of(b, x) : row_of(b, x);
   const int zero = constant_like(b, x, 0);
   return strict ? where(b, less(b, outer, inner), x, zero) : where(b, less(b, inner, outer), zero, x);
 }
-/// Matrices with ones on the diagonal and zeros beside it.
+/// Matrices with ones on the diagonal and zeros elsewhere.
 constexpr int identity(builder& b, const abstract_value& type) {
   return cast(b, equal(b, row_of(b, type.shape), column_of(b, type.shape)), type.type);
 }
 constexpr int identity_like(builder& b, int x) { return identity(b, b.type(x)); }
-/// x, or its negative added to a value that may be a zero tangent.
+/// x subtracted from a value that may be a zero tangent.
 constexpr int subtract_from(builder& b, int from, int x) { return from == zero_tangent ? neg(b, x) : sub(b, from, x); }
 }  // namespace emit
 
@@ -166,7 +166,7 @@ concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse())
 template <class A, class B, bool Right = false>
 concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvable<A, B, Right>;
 
-/// write(b, matrices, right-hand sides) with both on one tape and b's batch of its own.
+/// write(b, matrices, right-hand sides), with both on one tape and with b's own batch.
 template <class A, class B, bool Right, class F>
 constexpr auto system_of(const A& a, const B& y, F write) {
   using S = linear_system<A, B, Right>;

@@ -1,4 +1,4 @@
-// drx/primitives/triangular_solve.hpp: systems of equations whose matrix is a triangle.
+// drx/primitives/triangular_solve.hpp: systems of equations with a triangular matrix.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -8,7 +8,7 @@
 
 namespace drx {
 namespace prim::rules {
-/// Which triangle of the first operand A is read, how, and on which side it stands: op(A) X = Y, or X op(A) = Y.
+/// The triangle of the first operand A that is read, its transposition, and its side: op(A) X = Y, or X op(A) = Y.
 struct triangular_form {
   bool right = false, lower = true, transposed = false, unit = false;
 };
@@ -56,7 +56,7 @@ struct triangular_solve {  // operands A, Y of one rank, equal leading extents
     view as_rows(s.e);
     const bool rows = as_rows.right;
     if (batched[0] || from.rank != 3 || (!rows && from[2] != 1)) return square_matrix::batch(s, batched, n);
-    // One matrix: the batch is more rows. A column is a row of the transposed system.
+    // For one matrix, the batch is more rows. A column is a row of the transposed system.
     as_rows.right = true;
     if (!rows) as_rows.transposed = !as_rows.transposed;
     const int tall = emit::reshape(s.b, s.operands[1], make_shape(rows ? n * from[1] : n, from[rows ? 2 : 1]));
@@ -123,13 +123,13 @@ constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower,
 }
 }  // namespace emit
 
-/// Option of triangular_solve: the triangle is the upper one; without it, the lower one.
+/// Option of triangular_solve: reads the upper triangle; without it, the lower one.
 struct upper {};
 /// Option of triangular_solve: the matrix is the transpose of the triangle.
 struct transposed {};
-/// Option of triangular_solve: the diagonal is ones, and is not read.
+/// Option of triangular_solve: the diagonal is all ones, and is not read.
 struct unit_diagonal {};
-/// Option of triangular_solve: the solution of x a = b.
+/// Option of triangular_solve: solves x a = b.
 struct from_right {};
 
 namespace detail {
@@ -140,8 +140,9 @@ template <class Option, class... O>
 inline constexpr bool any_is = (std::is_same_v<Option, O> || ...);
 }  // namespace detail
 
-/// The solution x of a x = b, for a triangular matrix a: of a only that triangle is read. b is a vector or a matrix;
-/// leading axes are a batch, and broadcast. Of float or double. Where a is singular, elements of x are infinite or NaN.
+/// The solution x of a x = b, for a triangular matrix a, of which only the triangle is read. b is a vector or a matrix;
+/// leading axes are a batch, and broadcast; elements are float or double. If a is singular, elements of x are infinite
+/// or NaN.
 ///     triangular_solve(l, b), triangular_solve<upper>(u, b), triangular_solve<transposed, from_right>(l, b)
 template <class... Options, class A, class B>
   requires((detail::is_triangular_option<Options> && ...) && detail::Solvable<A, B, detail::any_is<from_right, Options...>>)

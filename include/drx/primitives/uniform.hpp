@@ -1,5 +1,6 @@
-// drx/primitives/uniform.hpp: random numbers of a distribution: bits, made numbers by elementwise operations, which fuse. The
-// numbers are JAX's, of the same key. No derivative passes into the bits; it passes to bounds and scales as in any arithmetic.
+// drx/primitives/uniform.hpp: random numbers of a distribution: elementwise operations, which fuse, make them from
+// bits. The numbers are JAX's for the same key. No derivative passes into the bits; derivatives pass to bounds and
+// scales as in any arithmetic.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -36,7 +37,7 @@ template <> struct row_of<&unit_interval> : rows::unit_interval {};
 }  // namespace prim
 
 namespace detail {
-/// Uniform in [0, 1). The key may be a constant if one of `beside` is traced.
+/// Uniform numbers in [0, 1). The key may be a constant if one of `beside` is traced.
 template <class T, std::int64_t... E, class... X>
 constexpr array<T, E...> unit_interval(const prng_key& key, const X&... beside) {
   constexpr auto what = std::is_same_v<T, float> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
@@ -66,7 +67,8 @@ template <class K, class... X>
 concept RandomOperands = (Array<K> || Placed<K> || Literal<K>) && ((ArrayOrLiteral<X> || Placed<X>) && ...);
 }  // namespace detail
 
-/// Uniform in [low, high), low <= high: arrays of T that broadcast to E..., or numbers.  uniform<float, 3, 4>(key, -1, 1)
+/// Uniform numbers in [low, high), low <= high; the bounds are arrays of T that broadcast to E..., or numbers.
+/// uniform<float, 3, 4>(key, -1, 1)
 template <class T, std::int64_t... E, class K, class L, class H>
   requires(detail::Key<K> && std::is_floating_point_v<T> && detail::Parameter<L, array<T, E...>> && detail::Parameter<H, array<T, E...>>)
 constexpr array<T, E...> uniform(const K& key, const L& low, const H& high) {
@@ -77,7 +79,7 @@ constexpr array<T, E...> uniform(const K& key, const L& low, const H& high) {
     return u * (high - low) + low;
   }
 }
-/// Uniform in [0, 1).
+/// Uniform numbers in [0, 1).
 template <class T, std::int64_t... E, class K>
   requires(detail::Key<K> && std::is_floating_point_v<T>)
 constexpr array<T, E...> uniform(const K& key) {
@@ -88,7 +90,8 @@ template <Element T, std::int64_t... E, class K, class... X, class Why = decltyp
            !(detail::Key<K> && std::is_floating_point_v<T> && (detail::Parameter<X, array<T, E...>> && ...)))
 Why uniform(const K&, const X&...) = delete;  // drx: uniform<float, extents...>(key, low, high): of a key that random_key, split or fold_in gave; float or double; bounds of that type that broadcast to the extents; of placed values in a map
 
-/// Standard normal: sqrt(2) erfinv(u), u uniform in (-1, 1). Mean and deviation are arithmetic: m + s * normal<float, 3>(key).
+/// Standard normal numbers: sqrt(2) erfinv(u), u uniform in (-1, 1). For another mean and deviation: m + s *
+/// normal<float, 3>(key).
 template <class T, std::int64_t... E, class K>
   requires(detail::Key<K> && std::is_floating_point_v<T>)
 constexpr array<T, E...> normal(const K& key) {
@@ -108,7 +111,7 @@ template <Array P>
 struct probability_element<P> {
   using type = typename P::value_type;
 };
-/// What is compared with probabilities P: uniform numbers of their element type.
+/// Uniform numbers with the element type of probabilities P, to be compared with these.
 template <class P, std::int64_t... E>
 using chances = array<typename probability_element<P>::type, E...>;
 template <class K, class P, std::int64_t... E>
@@ -123,7 +126,8 @@ template <class K, class P, std::int64_t... E>
 concept Chance = Key<K> && ArrayOrLiteral<P> && FloatingArray<chances<P, E...>> && Parameter<P, chances<P, E...>>;
 }  // namespace detail
 
-/// True with probability p, an array of float or double that broadcasts to E..., or such a number.  bernoulli<3, 4>(key, 0.25f)
+/// True with probability p, an array of float or double that broadcasts to E..., or a number.  bernoulli<3, 4>(key,
+/// 0.25f)
 template <std::int64_t... E, class K, class P>
   requires detail::Chance<K, P, E...>
 constexpr array<bool, E...> bernoulli(const K& key, const P& p) {

@@ -1,4 +1,4 @@
-// drx/primitives/where.hpp: elementwise choice. This is how a traced program branches on values.
+// drx/primitives/where.hpp: elementwise choice, by which a traced program branches on values.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -54,8 +54,8 @@ constexpr auto where_mismatch() {
 }
 }  // namespace detail
 
-/// a where the condition holds, else b; the three broadcast. What is not chosen gets the derivative 0, also where its own
-/// derivative is infinite (docs/sharp_bits.md).
+/// a where the condition holds, else b; the three broadcast. The side not chosen gets the derivative 0, even where its
+/// own derivative is infinite (docs/sharp_bits.md).
 template <class C, class A, class B>
   requires detail::WhereOperands<C, A, B>
 constexpr auto where(const C& condition, const A& a, const B& b) {

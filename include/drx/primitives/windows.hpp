@@ -1,5 +1,5 @@
-// drx/primitives/windows.hpp: how windows move over the spatial axes of an array, for convolutions and pooling: options of
-// which each has one number per spatial axis.
+// drx/primitives/windows.hpp: the options for windows that move over the spatial axes of an array, in convolutions and
+// pooling: each has one number per spatial axis.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -12,23 +12,23 @@ template <std::int64_t... N>
 struct window {
   static_assert(((N >= 1) && ...), "drx::window: the extents must be positive");
 };
-/// How far a window moves from one result to the next.
+/// The distance of a window's places for neighbouring results.
 template <std::int64_t... N>
 struct strides {
   static_assert(((N >= 1) && ...), "drx::strides: must be positive");
 };
-/// How far apart the elements are that a kernel meets.
+/// The distance of the elements that a kernel's taps meet.
 template <std::int64_t... N>
 struct dilations {
   static_assert(((N >= 1) && ...), "drx::dilations: must be positive");
 };
-/// How far apart the elements of the input are laid, with zeros between them: strides of the transposed convolution.
+/// The distance between the input's elements, with zeros between them: the strides of the transposed convolution.
 template <std::int64_t... N>
 struct input_dilations {
   static_assert(((N >= 1) && ...), "drx::input_dilations: must be positive");
 };
-/// As much padding as makes the result's extents those of the input, divided by the strides and rounded up; where it is odd,
-/// the larger half is behind.
+/// Pads so that the result's extents are those of the input, divided by the strides and rounded up; if the padding is
+/// odd, the larger half comes after.
 struct same {};
 
 namespace detail {
@@ -57,7 +57,7 @@ inline constexpr bool is_window_option<dilations<N...>> = true;
 template <std::int64_t... N>
 inline constexpr bool is_window_option<input_dilations<N...>> = true;
 
-/// Options O... for D spatial axes, of which `size` is the extent of the input and `reach` that of the window.
+/// Options O... for D spatial axes; `size` is the extent of the input and `reach` that of the window.
 template <int D, class... O>
 struct windows {
   template <template <std::int64_t...> class Option>
@@ -106,7 +106,7 @@ struct windows {
   static constexpr std::int64_t high(int i, std::int64_t size, std::int64_t reach) {
     return is_same ? total_same(i, size, reach) - low(i, size, reach) : given_padding.high[i];
   }
-  /// How many results there are along axis i; negative if the window does not fit.
+  /// The number of results along axis i; negative if the window does not fit.
   static constexpr std::int64_t count(int i, std::int64_t size, std::int64_t reach) {
     const std::int64_t room = covered(size, input_dilation.values[i]) + low(i, size, reach) + high(i, size, reach) -
                               covered(reach, kernel_dilation.values[i]);

@@ -1,5 +1,5 @@
-// drx/primitives/with_layout.hpp: how a value of one member is laid out over the shards of a mesh: whole at each, or split along
-// an axis. It changes no number; plan/shards/partitioner.hpp makes programs of shards from it.
+// drx/primitives/with_layout.hpp: layouts: how a value of one member is held by the shards of a mesh, whole at each or
+// split along an axis. A layout changes no number; plan/shards/partitioner.hpp rewrites programs for shards by it.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
