@@ -6811,7 +6811,7 @@ struct transpose {
     if (e && e->prim == prim_ptr()) {
       const int inner = e->operands[0];
       vec<std::int64_t> both;
-      for (auto axis : a.ints) both.push_back(e->attrs.ints[static_cast<int>(axis)]);
+      for (auto axis : a.ints) both.push_back(view(*e).permutation[static_cast<int>(axis)]);
       return emit::transpose(b, inner, both);
     }
     return keeps_order(from, a.ints) ? emit::reshape(b, o[0], to) : -1;
@@ -13763,7 +13763,7 @@ struct flip {
     double x = 0;
     if (emit::is_constant(b, o[0], x)) return o[0];
     const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr() && e->attrs.ints == a.ints) return e->operands[0];
+    if (e && e->prim == prim_ptr() && view(*e).axes == view(a).axes) return e->operands[0];
     vec<std::int64_t> turned;
     for (auto axis : a.ints)
       if (b.shape(o[0])[static_cast<int>(axis)] > 1) turned.push_back(axis);
@@ -15201,12 +15201,14 @@ struct prod : over_axes {
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::sum(s.b, emit::times(s.b, t[0], others(s.b, s.operands[0], s.e.attrs.ints)), s.e.attrs.ints)};
+    const vec<std::int64_t> axes = view(s.e).axes;
+    return {emit::sum(s.b, emit::times(s.b, t[0], others(s.b, s.operands[0], axes)), axes)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    const int factor = others(s.b, s.operands[0], s.e.attrs.ints);
-    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), factor)};
+    const vec<std::int64_t> axes = view(s.e).axes;
+    const int factor = others(s.b, s.operands[0], axes);
+    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), axes), factor)};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     const int n = view(a).axes.size();

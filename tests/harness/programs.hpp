@@ -118,10 +118,10 @@ class program_writer {
         return b.add1(prim::tanh, {emit::matmul(b, a, v, false, false)});
       }
       case 10: {
-        drx::attributes axis;
-        axis.ints = {below(2)};
-        const int m = b.add1(below(2) ? prim::max_over : prim::min_over, {operand(b, pool, 0)}, axis);
-        return axis.ints[0] == 0 ? m : emit::reshape(b, m, drx::make_shape(3, 1));
+        const int axis = below(2);
+        const drx::primitive& extremum = below(2) ? prim::max_over : prim::min_over;
+        const int m = emit::over_axes(b, extremum, operand(b, pool, 0), {axis});
+        return axis == 0 ? m : emit::reshape(b, m, drx::make_shape(3, 1));
       }
       case 11: {
         const int t = emit::transpose(b, operand(b, pool, 0), {1, 0});

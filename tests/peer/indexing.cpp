@@ -29,15 +29,9 @@ int with_zeros(builder& b, int x) {
 }
 template <bool Backwards>
 int cumprod_of_zeros(builder& b, int x) { return emit::cumprod(b, with_zeros(b, x), 1, Backwards); }
-int prod(builder& b, int x, const vec<std::int64_t>& axes) {
-  drx::attributes a;
-  a.ints = axes;
-  return b.add1(prim::prod, {x}, a);
-}
+int prod(builder& b, int x, const vec<std::int64_t>& axes) { return emit::over_axes(b, prim::prod, x, axes); }
 int so_far(builder& b, const drx::primitive& p, int x, int axis, bool backwards) {
-  drx::attributes a;
-  a.ints = {axis, backwards};
-  return emit::take_along(b, x, b.add1(p, {x}, a), axis);
+  return emit::take_along(b, x, b.add1(p, {x}, prim::rules::along_axis::view(axis, backwards).make()), axis);
 }
 
 #define MATRIX "(lambda m: "

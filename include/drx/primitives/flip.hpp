@@ -25,7 +25,7 @@ struct flip {
     double x = 0;
     if (emit::is_constant(b, o[0], x)) return o[0];
     const entry* e = b.definition(o[0]);
-    if (e && e->prim == prim_ptr() && e->attrs.ints == a.ints) return e->operands[0];
+    if (e && e->prim == prim_ptr() && view(*e).axes == view(a).axes) return e->operands[0];
     vec<std::int64_t> turned;
     for (auto axis : a.ints)
       if (b.shape(o[0])[static_cast<int>(axis)] > 1) turned.push_back(axis);

@@ -73,7 +73,7 @@ struct transpose {
     if (e && e->prim == prim_ptr()) {  // two transposes are one
       const int inner = e->operands[0];
       vec<std::int64_t> both;
-      for (auto axis : a.ints) both.push_back(e->attrs.ints[static_cast<int>(axis)]);
+      for (auto axis : a.ints) both.push_back(view(*e).permutation[static_cast<int>(axis)]);
       return emit::transpose(b, inner, both);
     }
     return keeps_order(from, a.ints) ? emit::reshape(b, o[0], to) : -1;

@@ -31,12 +31,14 @@ struct prod : over_axes {
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
-    return {emit::sum(s.b, emit::times(s.b, t[0], others(s.b, s.operands[0], s.e.attrs.ints)), s.e.attrs.ints)};
+    const vec<std::int64_t> axes = view(s.e).axes;
+    return {emit::sum(s.b, emit::times(s.b, t[0], others(s.b, s.operands[0], axes)), axes)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    const int factor = others(s.b, s.operands[0], s.e.attrs.ints);
-    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), factor)};
+    const vec<std::int64_t> axes = view(s.e).axes;
+    const int factor = others(s.b, s.operands[0], axes);
+    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), axes), factor)};
   }
   /// Axes that are not neighbours: one run of neighbours after the other.
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {

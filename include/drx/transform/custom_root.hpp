@@ -6,7 +6,7 @@
 
 namespace drx {
 namespace prim::rules {
-/// ints: {captured operands, leaves of x}. Operands: captured values, the first guess. Regions: solve: (captured, guess) ->
+/// Operands: captured values, the first guess. Regions: solve: (captured, guess) ->
 /// x; f: (captured, x) -> residual; tangent: (captured, x, r) -> v with f'(x) v = r; transposed: (captured, x, c) -> u with
 /// f'(x)^T u = c.
 struct custom_root : custom {

@@ -125,12 +125,12 @@ TEST_CASE("reductions") {
   generator g{std::mt19937_64(3)};
   for (int round = 0; round < rounds; ++round) {
     const int rank = 1 + static_cast<int>(g.below(3));
-    drx::attributes a;
+    vec<std::int64_t> axes;
     for (int i = 0; i < rank; ++i)
-      if (g.below(2) == 0) a.ints.push_back(i);
+      if (g.below(2) == 0) axes.push_back(i);
     for (const primitive* p : {&prim::sum, &prim::max_over, &prim::min_over}) {
       CAPTURE(p->name);
-      check({g.any_shape(rank)}, [&](builder& b, const vec<int>& x) { return b.add1(*p, {x[0]}, a); });
+      check({g.any_shape(rank)}, [&](builder& b, const vec<int>& x) { return emit::over_axes(b, *p, x[0], axes); });
     }
   }
 }
@@ -221,16 +221,15 @@ TEST_CASE("cumulative sums and products, products, orders") {
     const int rank = 1 + static_cast<int>(g.below(3)), axis = static_cast<int>(g.below(rank));
     const bool backwards = g.below(2) == 0;
     const shape s = g.any_shape(rank);
-    drx::attributes some;
+    vec<std::int64_t> some;
     for (int i = 0; i < rank; ++i)
-      if (g.below(2) == 0) some.ints.push_back(i);
-    check({s}, [&](builder& b, const vec<int>& x) { return emit::flip(b, x[0], some.ints); }, {}, seed);
+      if (g.below(2) == 0) some.push_back(i);
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::flip(b, x[0], some); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::cumsum(b, x[0], axis, backwards); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::cumprod(b, x[0], axis, backwards); }, {}, seed);
     check({s, s}, [&](builder& b, const vec<int>& x) { return emit::recurrence(b, x[0], x[1], axis, backwards); }, {}, seed);
-    check({s}, [&](builder& b, const vec<int>& x) { return b.add1(prim::prod, {x[0]}, some); }, {}, seed);
-    drx::attributes walk;
-    walk.ints = {axis, backwards};
+    check({s}, [&](builder& b, const vec<int>& x) { return emit::over_axes(b, prim::prod, x[0], some); }, {}, seed);
+    const drx::attributes walk = prim::rules::along_axis::view(axis, backwards).make();
     for (const primitive* p : {&prim::largest_so_far, &prim::smallest_so_far})
       check({s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], b.add1(*p, {x[0]}, walk), axis); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], emit::argsort(b, x[0], axis), axis); }, {}, seed);
@@ -239,15 +238,13 @@ TEST_CASE("cumulative sums and products, products, orders") {
 
 TEST_CASE("products with zeros among their factors") {
   const shape s = drx::make_shape(2, 5);
-  drx::attributes rows;
-  rows.ints = {1};
   harness::random r(8);
   for (int zeros = 1; zeros <= 3; ++zeros) {
     CAPTURE(zeros);
     tensor x = harness::random_tensor({dtype::float64, s}, {.low = .5, .high = 2}, r);
     for (int i = 0; i < zeros; ++i) x.data<double>()[1 + 3 * i % 5] = x.data<double>()[9 - i] = 0;
     auto holds = [&](auto write) { harness::check_derivatives(tape_of({s}, write), {.orders = 3}, 8, {x}); };
-    holds([&](builder& b, const vec<int>& in) { return b.add1(prim::prod, {in[0]}, rows); });
+    holds([&](builder& b, const vec<int>& in) { return emit::over_axes(b, prim::prod, in[0], {1}); });
     holds([&](builder& b, const vec<int>& in) { return emit::cumprod(b, in[0], 1, false); });
     holds([&](builder& b, const vec<int>& in) { return emit::cumprod(b, in[0], 1, true); });
   }

@@ -27,10 +27,9 @@ struct dice {
 };
 
 int positions(builder& b, dice& d) {
-  drx::attributes a;
-  a.ints = {static_cast<std::int64_t>(dtype::int32), 1, n};
-  for (std::int64_t i = 0; i < n; ++i) a.ints.push_back(d.below(static_cast<int>(n)));
-  return b.add1(prim::data, {}, a);
+  std::int32_t at[n] = {};
+  for (std::int32_t& i : at) i = d.below(static_cast<int>(n));
+  return emit::data(b, {dtype::int32, drx::make_shape(n)}, at);
 }
 int number(builder& b, double x) { return emit::constant(b, row, x); }
 
@@ -56,8 +55,6 @@ int singular(builder& b, dice& d, int x) {
 
 /// The elements of x (and of w), of the same shape, elsewhere.
 int handed_on(builder& b, dice& d, int x, int w) {
-  drx::attributes axis0;
-  axis0.ints = {0};
   switch (d.below(14)) {
     case 0:
       return emit::flip(b, x, {0});
@@ -66,7 +63,7 @@ int handed_on(builder& b, dice& d, int x, int w) {
     case 2:
       return emit::take(b, x, positions(b, d), 0, 0);
     case 3: {
-      const int order = b.add1(prim::argsort, {x}, axis0);
+      const int order = b.add1(prim::argsort, {x});
       return emit::take(b, x, order, 0, 0);
     }
     case 4:
@@ -242,18 +239,15 @@ TEST_CASE("what is known of values") {
   CHECK(!known([](builder& b, int x) { return emit::exp(b, x); }).finite);
   CHECK(known([](builder& b, int x) { return emit::exp(b, emit::neg(b, b.add1(prim::abs, {x}))); }).finite);
   const auto noise = [](builder& b, double low) {
-    drx::attributes a;
-    a.ints = {static_cast<std::int64_t>(dtype::int64), 1, n, 1, 2, 3, 4};
-    const int u = b.add1(prim::unit_interval, {b.add1(prim::data, {}, a)});
+    constexpr std::int64_t words[n] = {1, 2, 3, 4};
+    const int u = b.add1(prim::unit_interval, {emit::data(b, {dtype::int64, drx::make_shape(n)}, words)});
     return b.add1(prim::erfinv, {emit::add(b, emit::mul(b, u, number(b, 1 - low)), number(b, low))});
   };
   CHECK(known([&](builder& b, int) { return noise(b, -.9999); }).finite);
   CHECK(!known([&](builder& b, int) { return noise(b, -1); }).finite);
   const auto softmax = [](builder& b, int x, std::int64_t off) {
-    drx::attributes all;
-    all.ints = {off};
     const int square = emit::reshape(b, x, drx::make_shape(2, 2));
-    const int most = b.add1(prim::max_over, {square}, all);
+    const int most = emit::over_axes(b, prim::max_over, square, {off});
     const drx::shape kept = off == 1 ? drx::make_shape(2, 1) : drx::make_shape(1, 2);
     const int e =
         emit::exp(b, emit::sub(b, square, emit::broadcast_to(b, emit::reshape(b, most, kept), drx::make_shape(2, 2))));
