@@ -31,21 +31,28 @@ inline constexpr std::int64_t steps_between_restarts = 16;
 struct carried_products : loop_writer {
   /// A carried value: a linear image of a carry.
   struct image {
-    int carry, constant;  // the constant: a value of the body, -1 for a share
-    int at;               // product: the operand that the carry is; or `sum`, of the constant's other factors; or `share`
-    bool tx, ty;          // product: the operands' flags; sum: the constant's, and the other factor's
-    abstract_value type;
+    enum class kind : std::int8_t {
+      product,  // of the carry and a constant
+      sum,      // of the other factors of a constant's products
+      share     // the multiple of the first w in it; it has no constant
+    };
+    kind what;
+    int carry, constant = no_value;  // the constant: a value of the body
+    int at = 0;                     // product: the operand that the carry is
+    bool tx = false, ty = false;    // product: the operands' flags; sum: the constant's, and the other factor's
+    abstract_value type = {};
     std::int64_t saves = 0;  // multiplications at each step
     int products = 0;        // sum: the number of products of the constant in it
-    int now = -1;            // at the start of the step
-    vec<int> known = {};  // by value of the body: its image; -1: zero, -2: not computed yet
+    int now = no_value;      // at the start of the step
+    vec<int> known = {};     // by value of the body: its image, which may be zero_tangent, or not_yet
+    static constexpr int no_value = -1, not_yet = -2;
   };
+  using kind = image::kind;
   /// The multiple of a carry that a value contains, beside the carry's changes.
   struct multiple {
     double times = 0;
     bool known = true;
   };
-  static constexpr int sum = -1, share = -2;  // share: the multiple of the first w in it
   vec<int> defining, made_of;  // by value of the body: its entry; the carry of which it is a linear image, as w - r x^T d is; or -1
   vec<bool> held;              // by carry: its products are carried
   vec<int> axis;               // by carry: its axis that the constants are multiplied with, -1: unknown yet
@@ -99,7 +106,7 @@ struct carried_products : loop_writer {
     const abstract_value& other = body.values[e->operands[1 - c]];
     const std::int64_t work = body.values[input_of(carry)].shape[axis[carry]] * other.shape.size();
     const prim::rules::matmul::view product(*e);
-    take_down({carry, e->operands[c], sum, product.transposes(c), product.transposes(1 - c), other, for_change[v] ? work : 0, 1});
+    take_down({kind::sum, carry, e->operands[c], 0, product.transposes(c), product.transposes(1 - c), other, for_change[v] ? work : 0, 1});
     return true;
   }
   /// By value: whether it is used for the carry's change alone.
@@ -154,7 +161,7 @@ struct carried_products : loop_writer {
   }
   constexpr void take_down(const image& i) {
     for (image& k : images)
-      if (k.carry == i.carry && k.constant == i.constant && k.at == i.at && k.tx == i.tx && k.ty == i.ty) {
+      if (k.what == i.what && k.carry == i.carry && k.constant == i.constant && k.at == i.at && k.tx == i.tx && k.ty == i.ty) {
         k.saves += i.saves;
         k.products += i.products;
         return;
@@ -190,7 +197,7 @@ struct carried_products : loop_writer {
       const multiple left = multiples[body.outputs[k]];
       const bool does_not_grow = left.known && left.times <= 1 && left.times >= -1;
       held[k] = does_not_grow && axis[k] >= 0 && is_linear(body.outputs[k], k) && all_read_are_linear(k) && pays(k);
-      if (held[k] && left.times != 1) take_down({k, -1, share, false, false, {body.values[input_of(k)].type, {}}});
+      if (held[k] && left.times != 1) take_down({.what = kind::share, .carry = k, .type = {body.values[input_of(k)].type, {}}});
     }
   }
   constexpr void follow(const entry& e) {
@@ -215,7 +222,7 @@ struct carried_products : loop_writer {
     if (axis[k] >= 0 && axis[k] != along) held[k] = false;
     axis[k] = along;
     const abstract_value& type = body.values[e.results[0]];
-    take_down({k, e.operands[1 - at], at, product.transposes_first, product.transposes_second, type, type.shape.size() * body.values[input_of(k)].shape[along]});
+    take_down({kind::product, k, e.operands[1 - at], at, product.transposes_first, product.transposes_second, type, type.shape.size() * body.values[input_of(k)].shape[along]});
   }
   constexpr bool all_read_are_linear(int carry) {
     for (const entry& e : body.entries)
@@ -236,12 +243,12 @@ struct carried_products : loop_writer {
       if (p.carry != carry) continue;
       each_before += p.saves;
       once += along * p.type.shape.size();
-      if (p.at < 0) continue;
+      if (p.what != kind::product) continue;
       const std::int64_t scaled = p.type.shape.size() / across;  // rows, each scaled by a power of two of its own
       once += scaled * (of_scaled_element * along + of_scale);
       each_after += of_scaled_result * p.type.shape.size();
       for (const image& s : images)
-        if (s.carry == carry && s.at == sum) {
+        if (s.carry == carry && s.what == kind::sum) {
           const std::int64_t rows = s.type.shape.size() / across;
           each_after += p.type.shape.size() * rows * s.products;
           once += p.type.shape.size() / across * along * rows;
@@ -258,8 +265,8 @@ struct carried_products : loop_writer {
     return emit::broadcast_to(inside, emit::reshape(inside, inner.names[e.operands[0]], {}), type.shape);
   }
   constexpr int image_of(int v, int i) {
-    if (images[i].known.empty()) images[i].known = vec<int>(body.values.size(), -2);
-    if (images[i].known[v] == -2) {
+    if (images[i].known.empty()) images[i].known = vec<int>(body.values.size(), image::not_yet);
+    if (images[i].known[v] == image::not_yet) {
       const int known = v == input_of(images[i].carry) ? images[i].now : image_by(*definition(v), i);
       images[i].known[v] = known;
     }
@@ -271,11 +278,11 @@ struct carried_products : loop_writer {
       const auto image_in = [&](int v) { return changes_only ? image_of(v, i) : whole_image_of(v, i); };
       const int x = image_in(e.operands[0]), y = image_in(e.operands[1]);
       if (e.prim == &prim::add) return emit::accumulate(inside, x, y);
-      return y < 0 ? x : x < 0 ? emit::neg(inside, y) : emit::sub(inside, x, y);
+      return y == zero_tangent ? x : x == zero_tangent ? emit::neg(inside, y) : emit::sub(inside, x, y);
     }
     if (const int s = scaled_operand(e); s >= 0) {
       const int x = image_of(e.operands[s], i);
-      if (x < 0) return -1;
+      if (x == zero_tangent) return zero_tangent;
       if (e.prim == &prim::neg) return emit::neg(inside, x);
       const int number = spread(e.operands[1 - s], inside.type(x));
       return e.prim == &prim::div ? emit::div(inside, x, number) : emit::mul(inside, s == 0 ? x : number, s == 0 ? number : x);
@@ -290,7 +297,7 @@ struct carried_products : loop_writer {
   constexpr int whole_image_of(int v, int i) {
     const int now = image_of(v, i);
     const image& m = images[i];
-    if (now < 0 || m.at < 0 || made_of[v] == m.carry) return now;
+    if (now == zero_tangent || m.what != kind::product || made_of[v] == m.carry) return now;
     const int scales = rows_of(m).scales;
     const std::int64_t rows = outside.shape(scales).size();
     const int in_place = emit::reshape(outside, scales, m.at == 1 ? make_shape(rows, 1) : make_shape(1, rows));
@@ -300,7 +307,7 @@ struct carried_products : loop_writer {
   constexpr int image_of_change(const entry& e, const image& i) {
     const int c = axis[i.carry], x = e.operands[c], d = inner.names[e.operands[1 - c]];
     const bool tx = prim::rules::matmul::view(e).transposes(c), td = prim::rules::matmul::view(e).transposes(1 - c);
-    if (i.at < 0) return x == i.constant && tx == i.tx && td == i.ty ? d : -1;
+    if (i.what != kind::product) return x == i.constant && tx == i.tx && td == i.ty ? d : zero_tangent;
     // (p x) d. If p is on the other side of the matrix, or the matrix is transposed in the product, x and d change
     // sides, or d x is transposed.
     const int p = rows_of(i).matrix, of_x = outer(x);
@@ -362,7 +369,7 @@ struct carried_products : loop_writer {
       if (k < 0 || !held[k]) continue;
       if (made_of[e.results[0]] < 0)
         for (int i = 0; i < images.size(); ++i)
-          if (images[i].at >= 0 && images[i].carry == k && images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
+          if (images[i].what == kind::product && images[i].carry == k && images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
               images[i].tx == prim::rules::matmul::view(e).transposes_first && images[i].ty == prim::rules::matmul::view(e).transposes_second)
             return {image_of(o, i)};
       return {};
@@ -370,18 +377,18 @@ struct carried_products : loop_writer {
     return inner.copied(e);
   }
   constexpr int begin_of(const image& m) {
-    if (m.at < 0) return emit::constant(outside, m.type, m.at == share ? 1 : 0);
+    if (m.what != kind::product) return emit::constant(outside, m.type, m.what == kind::share ? 1 : 0);
     const int w = outer(input_of(m.carry)), x = outer(m.constant);
     return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
   }
   /// The carry after the loop, from its images, which are results from `at` on.
   constexpr int end_of(int carry, const vec<int>& all, int at) {
-    int w = outer(input_of(carry)), change = -1;
+    int w = outer(input_of(carry)), change = zero_tangent;
     for (const image& m : images) {
       if (m.carry != carry) continue;
       const int last = all[at++];
-      if (m.at == share) w = emit::mul(outside, emit::broadcast_to(outside, last, outside.shape(w)), w);
-      if (m.at != sum) continue;
+      if (m.what == kind::share) w = emit::mul(outside, emit::broadcast_to(outside, last, outside.shape(w)), w);
+      if (m.what != kind::sum) continue;
       const int x = outer(m.constant);
       change = emit::accumulate(outside, change, axis[carry] == 0 ? emit::matmul(outside, x, last, m.tx, m.ty) : emit::matmul(outside, last, x, m.ty, m.tx));
     }

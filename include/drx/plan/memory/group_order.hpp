@@ -29,7 +29,7 @@ class group_order_planner : public group_planner<Frozen> {
         if (moved.empty() || groups[to].size() + moved.size() > group_limit) continue;
         for (int e : moved) {
           const int made = id(t.entries[e].results, 0);
-          p.group_of[made] = 1 + step0 + to;
+          p.group_of[made] = step0 + to;
           p.stored[made] = false;
           for (int j = 0; j < t.entries[e].operands.count; ++j) {
             const int o = id(t.entries[e].operands, j);
@@ -107,7 +107,7 @@ class group_order_planner : public group_planner<Frozen> {
         p.steps[step0 + k + 1] = first;
       }
       for (int k = s; k < reader; ++k)
-        for (int e : groups[k]) p.group_of[id(t.entries[e].results, 0)] = 1 + step0 + k;
+        for (int e : groups[k]) p.group_of[id(t.entries[e].results, 0)] = step0 + k;
     }
   }
 
@@ -139,7 +139,7 @@ class group_order_planner : public group_planner<Frozen> {
       for (int j = 0; j < x.operands.count; ++j) {
         const int o = id(x.operands, j), m = touched(o);
         if (m < 0) continue;
-        if (root(o) == o && p.group_of[o] == 1 + step0 + s && !p.stored[o]) {  // a register here
+        if (root(o) == o && p.group_of[o] == step0 + s && !p.stored[o]) {  // a register here
           if (reading.entry[o] != moved[k] || moved.size() >= most_moved) return {};
           if (moved.find(definition[o]) < 0) moved.push_back(definition[o]);
         } else if (t.values[m].shape.size() == t.values[v].shape.size() && loads.find(m) < 0) {

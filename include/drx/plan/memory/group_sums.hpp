@@ -78,7 +78,7 @@ class group_sums_planner : public group_order_planner<Frozen> {
     } else if (!prim::rules::over_axes::view(t.attributes(x)).is_only(0)) {
       return false;
     }
-    if (p.group_of[v] != 1 + step0 + s) {
+    if (p.group_of[v] != step0 + s) {
       bool in_place = false;
       for (int e : groups[s])
         for (int i = 0; i < t.entries[e].operands.count; ++i) in_place = in_place || id(t.entries[e].operands, i) == v;

@@ -47,7 +47,7 @@ class group_planner : public plan_in_progress<Frozen> {
       int earliest = 0;
       for (int i = 0; i < x.operands.count; ++i) {
         const int o = id(x.operands, i);
-        const bool same_loop = how == role::fused && p.group_of[o] > 0 && at[o] >= 0 && root(o) == o;
+        const bool same_loop = how == role::fused && p.group_of[o] != no_step && at[o] >= 0 && root(o) == o;
         const int need = same_loop ? at[o] : after(touched(o)) + 1;
         earliest = need > earliest ? need : earliest;
       }
@@ -61,12 +61,12 @@ class group_planner : public plan_in_progress<Frozen> {
       }
       groups[chosen].push_back(e);
       at[result] = chosen;
-      p.group_of[result] = 1 + step0 + chosen;
+      p.group_of[result] = step0 + chosen;
       if (demanded[result]) p.stored[result] = true;
       // An operand from another loop must be in memory.
       for (int i = 0; i < x.operands.count; ++i) {
         const int o = id(x.operands, i);
-        if (p.group_of[o] > 0 && p.group_of[o] != p.group_of[result]) p.stored[o] = true;
+        if (p.group_of[o] != no_step && p.group_of[o] != p.group_of[result]) p.stored[o] = true;
       }
     }
     return groups;
@@ -77,7 +77,7 @@ class group_planner : public plan_in_progress<Frozen> {
     int kept = 0;
     for (int s = 0; s < groups.size(); ++s) {
       if (taken[s]) continue;
-      for (int e : groups[s]) p.group_of[id(t.entries[e].results, 0)] = 1 + step0 + kept;
+      for (int e : groups[s]) p.group_of[id(t.entries[e].results, 0)] = step0 + kept;
       if (kept != s) groups[kept] = groups[s];
       p.steps[step0 + kept++] = p.steps[step0 + s];
     }

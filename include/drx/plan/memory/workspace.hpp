@@ -52,7 +52,7 @@ class workspace_planner : public step_planner<Frozen> {
         const auto& x = t.entries[e];
         for (int i = 0; i < x.operands.count; ++i) {
           const int o = id(x.operands, i);
-          if (p.group_of[o] != 1 + step0 + s) use(o, s);
+          if (p.group_of[o] != step0 + s) use(o, s);
         }
       });
     for (int i = 0; i < region.outputs.count; ++i) use(id(region.outputs, i), steps);
@@ -144,7 +144,7 @@ class workspace_planner : public step_planner<Frozen> {
       const auto& x = t.entries[e];
       for (int i = 0; i < x.operands.count; ++i) {
         const int o = id(x.operands, i);
-        if (p.group_of[o] == 1 + s || touched(o) != m) continue;
+        if (p.group_of[o] == s || touched(o) != m) continue;
         const bool elsewhere = x.prim == &prim::matmul && !(base::is_sum(s, e) && i == 0);
         ok = ok && (root(o) == m) && t.values[o].shape == t.values[result].shape && x.prim != &prim::broadcast_to && !elsewhere && !(update && i > 0);
       }
@@ -248,7 +248,7 @@ class workspace_planner : public step_planner<Frozen> {
     const int constants = prim::rules::scan::view(t.attributes(x)).constants;
     for (int k = 0; k < carries_of(x); ++k) {
       const int in = id(inner.inputs, 1 + constants + k), out = root(id(inner.outputs, k)), memory = id(x.results, k);
-      const int group = p.group_of[out] - 1;
+      const int group = p.group_of[out];
       if (definition[out] < inner.first_entry || definition[out] >= inner.first_entry + inner.entries) continue;
       int uses = 0;  // the output leaves the loop only once
       for (int i = 0; i < inner.outputs.count; ++i) uses += touched(id(inner.outputs, i)) == out || touched(id(inner.outputs, i)) == root(in);

@@ -37,13 +37,15 @@ constexpr role role_of(const primitive* p) {
   return role::step;
 }
 
+inline constexpr int no_step = -1;
+
 template <int Regions, int Entries, int Values>
 struct workspace_plan {
   step steps[Entries + 1] = {};
   int first_step[Regions + 1] = {};
   int step_count[Regions + 1] = {};
   int members[Entries + 1] = {};       // entries, by fused loop
-  int group_of[Values + 1] = {};       // by value: 1 + the step that computes it in a fused loop, 0 if none
+  int group_of[Values + 1] = {};       // by value: the step that computes it in a fused loop, or no_step
   int member_of[Values + 1] = {};      // by value computed in a fused loop: its place there
   int definition[Values + 1] = {};     // by value: the entry that defines it, -1 for inputs
   bool stored[Values + 1] = {};        // whether it is written to memory
@@ -54,6 +56,10 @@ struct workspace_plan {
   int slots = 0;
   std::int64_t server_bytes = 0;
   std::int64_t thread_bytes = 0;
+
+  constexpr workspace_plan() {
+    for (int& step : group_of) step = no_step;
+  }
 };
 
 /// A frozen tape and the plan of its steps and memory while it is made.
