@@ -1,4 +1,4 @@
-// drx/primitives/catalogue.hpp: all primitives. Who uses one includes this: its rules write others.
+// drx/primitives/catalogue.hpp: all primitives. Code that uses one includes this, since the rules of one write others.
 #pragma once
 
 #include <drx/primitives/arithmetic.hpp>

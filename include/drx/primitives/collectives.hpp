@@ -30,7 +30,7 @@ struct psum : collective {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
 };
-/// Of each element the number of the first member that attains the extremum, an int64.
+/// For each element the number of the first member that attains the extremum, an int64.
 struct first_member : collective {
   struct view {  // ints: {largest}
     bool largest;
@@ -84,11 +84,11 @@ struct all_gather : collective {
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
 };
-/// What ppermute and member_permute have in common: each member has the value of another, or of nobody, which is zeros.
+/// The common part of ppermute and member_permute: each member receives the value of another, or zeros from `nobody`.
 struct permute {
   static constexpr std::int64_t nobody = -1;
   struct view {
-    int_list sources;  // by member: whose value it gets
+    int_list sources;  // by member: the one whose value it receives
     constexpr explicit view(int_list a) : sources(a) {}
     [[nodiscard]] constexpr std::int64_t members() const { return sources.size(); }
   };
@@ -100,7 +100,7 @@ struct permute {
       for (std::int64_t part = 0; part < n; ++part) a.ints.push_back(source == nobody ? nobody : source * n + part);
     return a;
   }
-  /// Accumulates what comes back to each member.
+  /// Accumulates the cotangents that come back to each member.
   static constexpr int transposed(const rule_site& s, int ct) {
     const int_list source = view(s.e).sources;
     vec<bool> done(source.size(), false);

@@ -12,7 +12,7 @@
 
 namespace drx {
 namespace prim::rules {
-enum class convolution_role { y, x, w };  // what the result is; the operands are the other two: (x, w), (y, w), (x, y)
+enum class convolution_role { y, x, w };  // the result; the operands are the other two: (x, w), (y, w), (x, y)
 
 struct convolution {
   using role = convolution_role;

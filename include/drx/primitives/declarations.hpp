@@ -1,8 +1,9 @@
-// drx/primitives/declarations.hpp: what rules write with: one function per primitive that adds its entry to a builder. Each is defined in the
-// primitive's own file. The rules of each may write any other, so that these files know each other by this one only.
+// drx/primitives/declarations.hpp: the functions that rules write entries with, one per primitive, which adds its entry
+// to a builder. Each is defined in the primitive's own file. A rule may write any entry, so that these files know each
+// other by this one only.
 #pragma once
 
-// A primitive's file that is compiled alone has no definitions of the others' functions, of which compilers warn.
+// When a primitive's file is compiled alone, the others' functions have no definition, and compilers warn.
 #pragma GCC system_header
 
 #include <drx/core/batched.hpp>
@@ -26,12 +27,13 @@ constexpr int div(builder& b, int x, int y);
 constexpr int neg(builder& b, int x);
 constexpr int azmul(builder& b, int x, int y);
 constexpr int azdiv(builder& b, int x, int y);
-/// A tangent or cotangent t times a derivative d of a value of the program: 0 where either is 0, also where the other is infinite.
+/// A tangent or cotangent t times a derivative d, which is a value of the program: 0 where either is 0, even where the
+/// other is infinite.
 constexpr int times(builder& b, int t, int d);
 constexpr int equal(builder& b, int x, int y);
 constexpr int less(builder& b, int x, int y);
 constexpr int where(builder& b, int condition, int x, int y);
-/// x or y along axis 0 of both, by the elements of a condition of rank 1; in each member where they are placed.
+/// x or y along axis 0 of both, by the elements of a condition of rank 1; in each member if they are placed.
 constexpr int choose(builder& b, int condition, int x, int y);
 constexpr int cast(builder& b, int x, dtype type);
 
@@ -52,8 +54,8 @@ constexpr int over_axes(builder& b, const primitive& reduction, int x, const vec
 constexpr int sum(builder& b, int x, const vec<std::int64_t>& axes);
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y);
 constexpr bool is_matmul(const entry& e);
-/// matmul of a tangent or cotangent and a value of the program, in which a zero wins where elements of the result are single products,
-/// or the result is one number for each element of the batch. (Larger products of matrices are plain.)
+/// The product of a tangent or cotangent and a value of the program, in which a zero wins if elements of the result are
+/// single products, or if the result is one number for each element of the batch. (Larger matrix products are plain.)
 constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y);
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
                     const vec<std::int64_t>& stride);
@@ -88,7 +90,8 @@ constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int broadcast(builder& b, int x, const placement_info* p);
 constexpr int members(builder& b, const placement_info* p, dtype type);
 constexpr int reduce_sum(builder& b, int x, const placement_info* p);
-/// Of each element of x the number of the first member that attains the maximum or minimum; `number` is the members' own.
+/// For each element of x the number of the first member that attains the maximum or minimum; `number` has the members'
+/// own.
 constexpr int first_to_attain(builder& b, int x, int number, const placement_info* p, bool maximum);
 constexpr int psum(builder& b, int x, const placement_info* axis);
 constexpr int axis_index(builder& b, const placement_info* axis);
@@ -100,20 +103,20 @@ constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_in
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p);
 constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
 
-/// A constant of the type of x.
+/// A constant with the type of x.
 constexpr int constant_like(builder& b, int x, double number);
 
-/// x + y where either may be a zero tangent; member by member where they are placed.
+/// x + y where either may be a zero tangent; member by member if they are placed.
 constexpr int accumulate(builder& b, int x, int y);
 
-/// Zeros of the type and placement of x.
+/// Zeros with the type and placement of x.
 constexpr int zeros_like(builder& b, int x);
 constexpr int instantiate_zeros(builder& b, int tangent, int like);
 
-/// x with an axis of extent n at the front, of equal slices; in each member where it is placed.
+/// x repeated along a new axis of extent n at the front; in each member if it is placed.
 constexpr int repeated(builder& b, int x, std::int64_t n);
 
-/// x with axes 0 and 1 exchanged: of a batch and of what stands behind it; in each member where it is placed.
+/// x with axes 0 and 1 exchanged, such as a batch and the axis after it; in each member if it is placed.
 constexpr int first_axes_exchanged(builder& b, int x);
 
 }  // namespace drx::emit

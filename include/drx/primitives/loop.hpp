@@ -22,9 +22,10 @@ namespace prim::rules {
 /// ints: {length, runs backwards, constants, carries, guard, keeps all, products}; operands: constants, initial carries, stacked xs.
 /// Region: (index, constants, carries, slices of xs) -> (carries, slices of ys). Results: last carries, stacked ys.
 /// The index counts positions of xs: a scan that runs backwards sees length-1 first.
-/// The guard is the number of an input of the region, a bool. Where it is false a step does
-/// nothing: the carries stay, the slices of ys are zeros. A loop without a length has no end but a carry as its guard, and no xs.
-/// `keeps all` is what a reverse sweep finds of each step: all that it needs, or the carries only. `products` is a loop_products.
+/// The guard is the number of an input of the region, a bool. Where it is false a step does nothing: the carries stay,
+/// the slices of ys are zeros. A loop without a length ends only by a guard among its carries, and has no xs.
+/// `keeps all` says which residuals a reverse sweep finds for each step: all that it needs, or the carries only.
+/// `products` is a loop_products.
 struct scan {
   struct view {
     std::optional<std::int64_t> length;  // none: it ends by its guard
@@ -51,9 +52,9 @@ struct scan {
     }
     [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
     [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
-    /// The first operand behind the carries.
+    /// The first operand after the carries.
     [[nodiscard]] constexpr int first_x() const { return constants + carries; }
-    /// Whether another loop is the same but for what it keeps.
+    /// Whether another loop differs in its residuals at most.
     [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
       other.keeps_all = keeps_all;
       return make() == other.make();

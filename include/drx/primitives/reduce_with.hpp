@@ -15,9 +15,9 @@
 
 namespace drx {
 namespace prim::rules {
-/// placement; as many operands as results. Regions: {combine(a..., b...), identity()}, then, where there is a reverse
-/// derivative, what it is made from: of a monoid that the user wrote {pull(member..., result..., cotangent of the
-/// result...) -> cotangent of the member}; of its forward derivative, which is a monoid of pairs, the regions of the former.
+/// placement; as many operands as results. Regions: {combine(a..., b...), identity()}, then, if there is a reverse
+/// derivative, its sources: for a monoid that the user wrote {pull(member..., result..., cotangent of the result...) ->
+/// cotangent of the member}; for its forward derivative, which is a monoid of pairs, the regions of the former.
 struct reduce_with {
   static constexpr vec<abstract_value> type(const typing& t) {
     vec<abstract_value> r;

@@ -107,9 +107,9 @@ concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(L
 /// x, pinned to a layout over the axis P of a mesh, which splits each member of the map around it in that many shards:
 ///     auto halves = drx::with_layout<model, 2>(w, drx::split_along<1>);  // half of the columns at each of two
 ///     auto h = drx::tanh(drx::matmul(x, halves));
-/// The numbers are those of the program without it. What follows from a split value is split; where a sum goes over a split axis,
-/// as in a product, shards add up what they have. Layouts are heeded in the body of a map or pmap, outside of branches, of loops
-/// that end by a condition, and of maps in it; elsewhere they change nothing. Derivative: the same layout.
+/// The numbers are those of the program without it. Values computed from a split value are split; where a sum goes over
+/// a split axis, as in a product, shards add up their parts. Layouts take effect in the body of a map or pmap, but not
+/// in its branches, loops that end by a condition, or maps; there they change nothing. Derivative: the same layout.
 template <class P, std::int64_t Shards, class A, class Layout>
   requires(Placement<P> && detail::LaidOut<A, Shards, Layout>)
 constexpr A with_layout(const A& x, Layout layout) {

@@ -5,7 +5,7 @@
 
 namespace drx::detail {
 
-/// Traces f on values of the given types in a region of its own. Operands: the leaves, then what f captured.
+/// Traces f on values of the given types in a region of its own. Its operands are the leaves, then the captured values.
 template <class Result>
 struct traced_region {
   tape body;
@@ -56,7 +56,7 @@ constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>...
   }
   return region;
 }
-/// The innermost of b, of the builders that a region captured from, and of branches.
+/// The innermost among b, the builders that a region captured from, and branches.
 constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
   builder* const first = b;
   for (const auto& c : captures) b = builder::inner(b, c.from.tape);

@@ -1,4 +1,4 @@
-// drx/tracing/resolve.hpp: the number of a traced value on the tape where it is used.
+// drx/tracing/resolve.hpp: the id of a traced value on the tape where it is used.
 #pragma once
 
 #include <drx/tape/rewrite.hpp>
@@ -6,7 +6,8 @@
 
 namespace drx::emit {
 
-/// What was computed of constants only, written where it is used; loops and maps outside of the loops that use them, once.
+/// Writes a value computed from constants only where it is used; its loops and maps go outside the loops that use them,
+/// once.
 constexpr int written_on(builder& b, const traced_ref& r) {
   b.adopt(*r.from.tape);
   const tape& t = r.from.tape->result();
@@ -35,7 +36,7 @@ constexpr int written_on(builder& b, const traced_ref& r) {
   return to == &b ? id : b.capture({{to}, id, traced_ref::kind::value});
 }
 
-/// The number on b of a traced value of the given type: itself, a captured outer value, or a constant made now.
+/// The id on b of a traced value of the given type: itself, a captured outer value, or a constant made now.
 constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& type) {
   if (r.what != traced_ref::kind::value) return constant_of(b, r, type);
   if (r.from.tape == &b) return r.id;

@@ -27,7 +27,7 @@ struct leaf_refs {
       if (ref[i].what == traced_ref::kind::value) b = builder::inner(b, ref[i].from.tape);
     return b;
   }
-  /// Their numbers on b.
+  /// The leaves' ids on b.
   constexpr vec<int> on(builder& b) const {
     constexpr leaf_types<X> types;
     vec<int> ids;
@@ -50,14 +50,14 @@ constexpr builder& tape_of(const R&... refs) {
   ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.from.tape) : b), ...);
   return builder::or_of_constants(b)->at_work();
 }
-/// The builder at which x... meet; one of constants where all are constants.
+/// The builder at which x... meet; one of constants if all are constants.
 template <class... X>
 constexpr builder* meeting_builder(const X&... x) {
   builder* b = nullptr;
   ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
   return builder::or_of_constants(b);
 }
-/// The numbers on b of all leaves of x....
+/// The ids on b of all leaves of x....
 template <class... X>
 constexpr vec<int> leaves_on(builder& b, const X&... x) {
   vec<int> ids;
@@ -65,7 +65,7 @@ constexpr vec<int> leaves_on(builder& b, const X&... x) {
   return ids;
 }
 
-/// The result of that number on b.
+/// The traced value with that id on b.
 constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
 /// The traced value of type X whose leaves are ids of b.
 template <class X>
@@ -79,7 +79,7 @@ template <class A>
 constexpr int id_on(builder& b, const A& x) {
   return emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape});
 }
-/// One entry on one array.
+/// Adds one entry on one array.
 template <class R, class A, class Emit>
 constexpr R unary(const A& x, Emit emit_entry) {
   builder& b = tape_of(ref_of(x));

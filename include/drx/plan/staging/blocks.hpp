@@ -169,7 +169,7 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
   return r;
 }
 
-/// t whose stages, in their bodies for blocks, compute first what is the same for all members.
+/// t whose stages first compute, in their bodies for blocks, the values that are the same for all members.
 constexpr tape with_block_constants_first(tape t) {
   for (entry& e : t.entries) {
     for (tape& r : e.regions) r = with_block_constants_first(std::move(r));

@@ -105,7 +105,7 @@ class stage_writer {
   vec<int> level, defining;
   vec<vec<int>> unplaced_at, staged_at;  // by level: the entries that are written there, and those that its stages compute
   builder b;
-  rewriter around{b, t, inputs_like(b, t)};  // writes what stands around stages
+  rewriter around{b, t, inputs_like(b, t)};  // writes the entries around stages
 
   /// Whether v is placed and computed member by member (and not the result of a loop, or an input).
   constexpr bool made_by_stages(int v) const {
