@@ -1,4 +1,4 @@
-// drx/primitives/constant.hpp: values that come from nowhere: constants, iota, the index of a member.
+// drx/primitives/constant.hpp: values without operands: constants, iota, the number of a member.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -178,7 +178,7 @@ constexpr int iota(builder& b, const abstract_value& type, int axis) {
   a.ints.append(prim::type_as_ints(type));
   return b.add1(prim::iota, {}, a);
 }
-/// The elements of an array; a plain constant where they are all alike.
+/// The elements of an array; a plain constant if they are all equal.
 template <class T>
 constexpr int data(builder& b, const abstract_value& type, const T* elements) {
   const auto n = static_cast<int>(type.shape.size());
@@ -239,7 +239,7 @@ A array_of_elements(const F& f) {
 }
 }  // namespace detail
 
-// Constants are values on a tape in a traced function, and plain arrays outside of programs.
+// Constants are values on a tape in a traced function, and plain arrays outside programs.
 
 /// An array with the same number everywhere.  full<array<float, 3>>(2) = {2, 2, 2}
 template <class A>
@@ -251,13 +251,13 @@ constexpr A full(typename A::value_type number) {
   r.from.number = static_cast<double>(number);
   return A(r);
 }
-/// An array of zeros; of bool, of false.
+/// An array of zeros; for bool, of false.
 template <class A>
   requires(Array<A>)
 constexpr A zeros() {
   return full<A>(typename A::value_type{});
 }
-/// An array of ones; of bool, of true.
+/// An array of ones; for bool, of true.
 template <class A>
   requires(Array<A>)
 constexpr A ones() {
@@ -282,7 +282,7 @@ constexpr A iota() {
   r.id = axis;
   return A(r);
 }
-/// For each member of placement P its number, from 0, an int64.
+/// The number of each member of placement P, from 0, an int64.
 template <class P>
   requires(Placement<P>)
 constexpr placed<array<std::int64_t>, P> partition_index() {

@@ -125,13 +125,13 @@ namespace detail {
 
 template <class X>
 concept Literal = Element<std::remove_cvref_t<X>>;
-/// As in NumPy's sum(x, 0), where drx has sum<0>(x).
+/// A call such as NumPy's sum(x, 0), which drx writes sum<0>(x).
 template <class A, class... I>
 concept AxesAsArguments = Array<A> && sizeof...(I) > 0 && (std::is_integral_v<I> && ...);
-/// A structure that is no array, no number and not placed: a struct or tuple of them.
+/// A structure that is no array, no number and not placed: a struct or tuple of values.
 template <class X>
 concept Compound = Structured<X> && !Array<X> && !Placed<X> && !Literal<X> && !error::Reported<X>;
-/// What takes the place of an array and is none, also while it is traced (Eigen's matrices are arrays then).
+/// A type that stands for an array and is none, also while it is traced (Eigen's matrices are arrays then).
 template <class X>
 concept NoArray = Placed<X> || (Compound<X> && !Array<traced_t<X>>);
 template <class... X>
@@ -139,11 +139,12 @@ using no_array_t = std::conditional_t<(Placed<X> || ...), error::array_operation
 template <class X>
 concept ArrayOrLiteral = Array<X> || Literal<X>;
 
-// Whether literal type L may stand beside element type T: like Python's scalars, it takes the array's type.
+// Whether a literal of type L may stand beside element type T: like Python's scalars, it takes the array's type.
 template <class L, class T>
 inline constexpr bool literal_fits =
     std::is_floating_point_v<T> || (!std::is_floating_point_v<L> && std::is_same_v<T, bool> == std::is_same_v<L, bool>);
-/// Whether a number of type T goes with each leaf of X: an array's element type must be the leaves', a literal fits.
+/// Whether a number of type T goes with each leaf of X: an array's element type must be the leaves' type; a literal
+/// fits.
 template <class X, class T, bool IsLiteral>
 inline constexpr bool number_fits = [] {
   leaf_types<X> t;
@@ -192,7 +193,7 @@ template <class A, class B>
 using common_element = typename common_element_of<A, B>::type;
 
 
-/// Outside of programs: the elements of an array, or the number.
+/// Outside programs: the elements of an array, or the number.
 template <class X>
 traced_ref elements_of(const X& x) {
   traced_ref r;
@@ -205,7 +206,8 @@ traced_ref elements_of(const X& x) {
 }
 
 
-/// Outside of programs: the plain evaluation of one elementwise primitive. (No template, so that programs need not compile it.)
+/// Outside programs: the plain evaluation of one elementwise primitive. (It is no template, so that programs need not
+/// compile it.)
 struct host_evaluation final : evaluation {
   using evaluation::evaluation;
   std::vector<tensor> run(const tape&, std::vector<tensor>) override { throw error::not_traced{}; }
@@ -276,10 +278,10 @@ template <class A, class B>
 concept Incompatible = ArrayPair<A, B> && !Compatible<A, B>;
 template <class A, class B>
 using mismatch_t = decltype(mismatch<A, B>());
-/// Where an operation of arrays meets a placed value.
+/// The misuse of an array operation on a placed value.
 template <class... X>
 concept PlacedOperands = (Placed<X> || ...) && (Structured<X> && ...) && !error::AnyReported<X...>;
-/// The same, or where it meets a structure.
+/// The misuse of an array operation on a placed value or a structure.
 template <class... X>
 concept NoArrays = (NoArray<X> || ...) && (Structured<X> && ...) && !error::AnyReported<X...>;
 

@@ -1,7 +1,8 @@
 // drx/primitives/guarded.hpp: products and quotients in which a zero stops, for the derivatives of singular operations.
-// A cotangent of 0 says that nothing depends on the operand; times an infinite derivative it must stay 0, not become NaN.
-// Products in doubt are such as may need it or not. What they multiply may come from around a region, which is differentiated by
-// itself: the whole program tells (transform/settled_products.hpp). Until then they count as guarded.
+// A cotangent of 0 says that nothing depends on the operand; times an infinite derivative it must stay 0, not become
+// NaN. Undecided products ("in doubt") may need that guard or not. Their factors may come from outside a region, which
+// is differentiated by itself: only the whole program tells (transform/settled_products.hpp). Until then they count as
+// guarded.
 #pragma once
 
 #include <drx/primitives/arithmetic.hpp>

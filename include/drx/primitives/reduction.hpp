@@ -42,7 +42,7 @@ struct over_axes {
   }
   static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
   static std::string print(const attributes& a) { return list_of(a.ints); }
-  /// y, of the shape with the axes removed, repeated along them to x's shape.
+  /// y, with the axes removed, repeated along them to x's shape.
   static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {  // a copy: adding entries moves the tape
     shape kept = x;
     for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
@@ -96,16 +96,16 @@ struct sum : over_axes {
     const auto n = to.size() == 0 ? 0 : b.shape(o[0]).size() / to.size();
     return emit::constant(b, b.type(o[0]).with_shape(to), x * static_cast<double>(n));
   }
-  /// The sum over the first axis of what a reshape keeps behind it: the reshape can wait.
+  /// A sum over the first axis, which a reshape keeps, is moved inside the reshape.
   static constexpr int inside_of_reshape(builder& b, int x, const attributes& a) {
     const entry* e = b.definition(x);
     if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
     const int from = e->operands[0];
     const shape before = b.shape(from), after = b.shape(x);
-    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;  // (of no elements the rests may differ)
+    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;  // (without elements the other axes may differ)
     return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
   }
-  /// The sum over a batch of outer products is one product of matrices.
+  /// The sum over a batch of outer products becomes one matrix product.
   static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
     const entry* e = b.definition(x);
     if (!e || !emit::is_matmul(*e) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
@@ -116,7 +116,8 @@ struct sum : over_axes {
     const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
     return emit::matmul(b, columns, rows, true, false);
   }
-  /// The squared norm of x y^T is that of x times that of y: the product need not be written. (Norms of examples' gradients, of dense layers.)
+  /// The squared norm of x y^T is that of x times that of y: the product need not be written. (Norms of examples'
+  /// gradients in dense layers.)
   static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
     const entry* square = b.definition(x);
     if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 || b.shape(x).rank != 2) return -1;
@@ -229,19 +230,19 @@ concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
 
 // Over the given axes, or all of them: sum(x), sum<0>(x), sum<-1>(x), sum<0, 2>(x).
 // clang-format off
-/// The sum over the given axes, or over all of them; 0 of no elements.  sum(x), sum<0>(x), sum<-1>(x), sum<0, 2>(x)
+/// The sum over the given axes, or over all of them; 0 without elements.  sum(x), sum<0>(x), sum<-1>(x), sum<0, 2>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto sum(const A& x) { return detail::reduce_axes<A, Axes...>(prim::sum, x); }
-/// The largest element over the given axes, or over all of them, of which none is empty; NaN where one is NaN. On a
+/// The largest element over the given axes, or over all of them, none of which may be empty; NaN if one is NaN. On a
 /// tie the winners share the derivative.  max(x), max<0>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto max(const A& x) { return detail::reduce_axes<A, Axes...>(prim::max_over, x); }
-/// The smallest element over the given axes, or over all of them, of which none is empty; NaN where one is NaN. On a
+/// The smallest element over the given axes, or over all of them, none of which may be empty; NaN if one is NaN. On a
 /// tie the winners share the derivative.  min(x), min<0>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto min(const A& x) { return detail::reduce_axes<A, Axes...>(prim::min_over, x); }
-/// The mean over the given axes, or over all of them: the sum divided by the number of elements; of integers, in
-/// double.  mean(x), mean<0>(x)
+/// The mean over the given axes, or over all of them: the sum divided by the number of elements; integers give double.
+/// mean(x), mean<0>(x)
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
 constexpr auto mean(const A& x) {
   using T = mean_element<typename A::value_type>;
