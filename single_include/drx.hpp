@@ -1107,45 +1107,6 @@ struct std::tuple_element<I, drx::placed<S, P>> {
   using type = drx::placed<std::tuple_element_t<I, S>, P>;
 };
 
-#include <cstring>
-#include <vector>
-
-namespace drx {
-
-struct tensor {
-  abstract_value type;
-  std::vector<std::byte> bytes;
-  std::vector<tensor> members;
-
-  tensor() = default;
-  explicit tensor(const abstract_value& t) : type(t) {
-    if (t.depth == 0) bytes.resize(static_cast<std::size_t>(t.shape.size() * byte_size(t.type)));
-  }
-  template <Element T>
-  T* data() { return reinterpret_cast<T*>(bytes.data()); }
-  template <Element T>
-  const T* data() const { return reinterpret_cast<const T*>(bytes.data()); }
-  [[nodiscard]] std::int64_t size() const { return type.shape.size(); }
-};
-
-template <class F>
-void for_each_index(const shape& s, F&& f) {
-  std::int64_t index[shape::max_rank] = {};
-  const std::int64_t n = s.size();
-  for (std::int64_t i = 0; i < n; ++i) {
-    f(static_cast<const std::int64_t*>(index));
-    for (int axis = s.rank - 1; axis >= 0 && ++index[axis] == s[axis]; --axis) index[axis] = 0;
-  }
-}
-
-inline std::int64_t flat_index(const shape& s, const std::int64_t* index) {
-  std::int64_t at = 0;
-  for (int axis = 0; axis < s.rank; ++axis) at = at * s[axis] + index[axis];
-  return at;
-}
-
-}
-
 namespace drx::meta {
 
 template <class T>
@@ -1340,10 +1301,19 @@ struct int_list {
 
 }
 
+#include <optional>
+
 namespace drx {
 
 class builder;
 struct evaluation;
+struct known_value;
+struct known_site;
+struct int_list;
+struct share_site;
+struct split_site;
+struct split_result;
+struct lane_site;
 
 struct typing {
   const vec<abstract_value>& operands;
@@ -1375,6 +1345,20 @@ struct rule_site {
 
 inline constexpr int zero_tangent = -1;
 
+enum class fold : std::int8_t { none = -1, sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
+
+enum class role : std::int8_t {
+  step,
+  fused,
+  virtual_,
+  alias
+};
+
+struct along_axis_result {
+  int id;
+  bool has_axis;
+};
+
 struct primitive {
   const char* name;
   vec<abstract_value> (*type)(const typing&);
@@ -1382,36 +1366,31 @@ struct primitive {
   vec<int> (*vjp)(const rule_site&, const vec<int>& cotangents, const vec<bool>& wanted) = nullptr;
   vec<int> (*augmented)(const rule_site&, const vec<bool>& wanted) = nullptr;
   vec<int> (*batch)(const rule_site&, const vec<bool>& batched, std::int64_t n) = nullptr;
+  along_axis_result (*along_axis)(const rule_site&, bool operands_have_axis, std::int64_t n) = nullptr;
   int (*simplify)(builder&, const vec<int>& operands, const attributes&) = nullptr;
   vec<int> (*unfold)(builder&, const vec<int>& operands, const vec<tape>& regions) = nullptr;
   void (*prune)(entry&, const vec<bool>& wanted) = nullptr;
   std::string (*print)(const attributes&) = nullptr;
   void (*evaluate)(evaluation&) = nullptr;
   void (*native)(const std::int64_t* ints, const void* const* in, void* const* out) = nullptr;
+  drx::fold fold = drx::fold::none;
+  vec<int> (*share)(share_site&) = nullptr;
+  std::optional<std::int64_t> (*members)(const tape&, const entry&) = nullptr;
+  vec<known_value> (*known)(const known_site&) = nullptr;
+  vec<known_value> (*known_inside)(const known_site&, int i) = nullptr;
+  vec<int> (*lanes)(const lane_site&) = nullptr;
+  vec<split_result> (*split)(split_site&) = nullptr;
+  drx::role role = drx::role::step;
+  std::int64_t (*scratch)(const vec<abstract_value>& operands, int_list) = nullptr;
   bool transparent = false;
   bool elementwise = false;
-  bool singular = false;
+  bool pointwise = false;
+  bool in_place = false;
 };
 
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {
   return batch_along(t, batched, n, axis);
 }
-
-}
-
-namespace drx {
-
-struct evaluation {
-  const entry& e;
-  std::vector<const tensor*> in;
-  std::vector<tensor> out;
-
-  virtual ~evaluation() = default;
-  evaluation(const entry& of) : e(of) {}
-  virtual std::vector<tensor> run(const tape& region, std::vector<tensor> inputs) = 0;
-  virtual std::vector<tensor> run_member(const tape& region, std::vector<tensor> inputs, std::int64_t index) = 0;
-  virtual std::int64_t members(const placement_info* p) = 0;
-};
 
 }
 
@@ -1795,7 +1774,319 @@ constexpr vec<T> filtered(const vec<T>& all, const vec<bool>& keep) {
 
 }
 
-#include <optional>
+namespace drx {
+
+namespace emit {
+constexpr int broadcast_to(builder& b, int x, const shape& s);
+constexpr int reshape(builder& b, int x, const shape& s);
+}
+
+struct lane_site {
+  builder& b;
+  const entry& e;
+  const vec<int>& operands;
+  const vec<bool>& in_lanes;
+  std::int64_t n;
+  vec<bool>& results;
+  vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes);
+
+  [[nodiscard]] constexpr int spread(int x) const { return spread(b, x); }
+  constexpr int spread(builder& on, int x) const {
+    const shape s = on.shape(x);
+    return emit::broadcast_to(on, emit::reshape(on, x, with_last(s, 1)), with_last(s, n));
+  }
+  [[nodiscard]] constexpr int operand(int i) const { return in_lanes[i] ? operands[i] : spread(operands[i]); }
+  [[nodiscard]] constexpr vec<int> all_operands() const {
+    vec<int> r;
+    for (int i = 0; i < operands.size(); ++i) r.push_back(operand(i));
+    return r;
+  }
+  [[nodiscard]] constexpr vec<int> same_on(const vec<int>& o) const { return {b.add1(*e.prim, o, e.attrs)}; }
+  constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes) const {
+    builder r(&b);
+    vec<int> inputs;
+    for (int i = 0; i < t.inputs.size(); ++i) {
+      const abstract_value v = t.values[t.inputs[i]];
+      inputs.push_back(r.input(in[i] ? v.with_shape(with_last(v.shape, n)) : v));
+    }
+    lanes = in;
+    const vec<int> out = write(r, n, t, inputs, lanes);
+    for (int i = 0; i < out.size(); ++i) {
+      r.output(must[i] && !lanes[i] ? spread(r, out[i]) : out[i]);
+      lanes[i] = lanes[i] || must[i];
+    }
+    return r.result();
+  }
+};
+
+namespace prim::rules::lanes {
+constexpr vec<int> batched(const lane_site&) { return {}; }
+constexpr vec<int> same(const lane_site& s) { return s.same_on(s.all_operands()); }
+template <int I>
+constexpr vec<int> same_places(const lane_site& s) {
+  if (s.in_lanes[I]) return {};
+  vec<int> operands = s.operands;
+  for (int i = 0; i < I; ++i) operands[i] = s.operand(i);
+  return s.same_on(operands);
+}
+constexpr vec<std::int64_t> and_last(int_list of_axes, std::int64_t of_lanes) {
+  vec<std::int64_t> r = of_axes;
+  r.push_back(of_lanes);
+  return r;
+}
+}
+
+}
+
+namespace drx {
+
+struct known_value {
+  bool finite = false;
+  bool not_negative = false, not_positive = false;
+  bool not_zero = false;
+
+  [[nodiscard]] constexpr bool positive() const { return not_negative && not_zero; }
+  [[nodiscard]] constexpr bool negative() const { return not_positive && not_zero; }
+  [[nodiscard]] constexpr known_value but_zero() const {
+    known_value r = *this;
+    r.not_zero = false;
+    return r;
+  }
+  friend constexpr bool operator==(const known_value&, const known_value&) = default;
+
+  friend constexpr known_value operator-(const known_value& x) { return {x.finite, x.not_positive, x.not_negative, x.not_zero}; }
+  friend constexpr known_value operator+(const known_value& x, const known_value& y) {
+    const bool up = x.not_negative && y.not_negative, down = x.not_positive && y.not_positive;
+    return {x.finite && y.finite, up, down, (up || down) && (x.not_zero || y.not_zero)};
+  }
+  friend constexpr known_value operator*(const known_value& x, const known_value& y) {
+    const bool same = (x.not_negative && y.not_negative) || (x.not_positive && y.not_positive);
+    const bool opposite = (x.not_negative && y.not_positive) || (x.not_positive && y.not_negative);
+    return {x.finite && y.finite, same, opposite, false};
+  }
+  friend constexpr known_value operator/(const known_value& x, const known_value& y) {
+    known_value r = x * y;
+    r.finite = r.finite && y.not_zero;
+    return r;
+  }
+};
+using known_values = vec<known_value>;
+
+constexpr known_value either(const known_value& x, const known_value& y) {
+  return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive, x.not_zero && y.not_zero};
+}
+constexpr known_value larger_of(const known_value& x, const known_value& y) {
+  return {x.finite && y.finite, x.not_negative || y.not_negative, x.not_positive && y.not_positive,
+          x.positive() || y.positive() || (x.negative() && y.negative())};
+}
+constexpr known_value any_finite() { return {true, false, false, false}; }
+constexpr known_value finite_and_not_negative() { return {true, true, false, false}; }
+constexpr bool is_finite(double x) { return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max(); }
+constexpr known_value known_number(double x) { return {is_finite(x), !(x < 0), !(x > 0), x != 0}; }
+
+struct definitions {
+  const tape& t;
+  vec<int> at;
+  constexpr explicit definitions(const tape& of) : t(of), at(of.values.size(), -1) {
+    for (int i = 0; i < t.entries.size(); ++i)
+      for (int r : t.entries[i].results) at[r] = i;
+  }
+  [[nodiscard]] constexpr const entry* of(int v) const { return at[v] < 0 ? nullptr : &t.entries[at[v]]; }
+};
+
+struct known_site {
+  const definitions& definition;
+  const entry& e;
+  const known_values& operands;
+  known_values (*outputs)(const tape& region, const known_values& inputs);
+
+  [[nodiscard]] constexpr const abstract_value& type(int v) const { return definition.t.values[v]; }
+};
+
+namespace prim::rules::known {
+constexpr known_values nothing(const known_site&) { return {}; }
+constexpr known_values handed_on(const known_site& s) { return {s.operands[0]}; }
+constexpr known_values sums(const known_site& s) { return {s.operands[0].but_zero()}; }
+constexpr known_values products(const known_site& s) { return {{s.operands[0].finite, s.operands[0].not_negative, false, false}}; }
+constexpr known_values polynomials(const known_site& s) { return {{s.operands[0].finite, false, false, false}}; }
+constexpr known_values of_region(const known_site& s) { return s.outputs(s.e.regions[0], s.operands); }
+constexpr known_values operands_inside(const known_site& s, int i) {
+  if (i != 0) return {};
+  return s.operands;
+}
+constexpr known_values counts(const known_site&) { return {finite_and_not_negative()}; }
+}
+
+}
+
+namespace drx::patterns {
+
+constexpr int behind(const definitions& d, int v, const primitive& p);
+constexpr const entry* extremum_of(const definitions& d, int v, int x);
+constexpr std::optional<int_list> below_maximum(const definitions& d, const entry& e);
+constexpr bool is_softmax_sum(const definitions& d, const entry& e);
+constexpr bool is_share(const definitions& d, const entry& e);
+constexpr bool is_of_uniform(const definitions& d, const entry& e);
+constexpr bool is_squared_norm(const definitions& d, const entry& e);
+
+}
+
+namespace drx {
+
+struct share_site {
+  builder& b;
+  const entry& e;
+  int index;
+
+  constexpr share_site(builder& on, const entry& of, int number) : b(on), e(of), index(number) {}
+  constexpr virtual int share(int i) = 0;
+  constexpr virtual int common(int i) = 0;
+};
+
+}
+
+namespace drx {
+
+struct mesh_axes {
+  const placement_info* members = nullptr;
+  const placement_info* shards = nullptr;
+  std::int64_t count = 0;
+};
+
+struct split_result {
+  int id;
+  int axis;
+};
+
+struct split_site {
+  static constexpr int whole = -1;
+
+  builder& b;
+  const tape& t;
+  const entry& e;
+  const mesh_axes& mesh;
+
+  constexpr split_site(builder& on, const tape& source, const entry& of, const mesh_axes& axes) : b(on), t(source), e(of), mesh(axes) {}
+  [[nodiscard]] constexpr virtual int axis(int i) const = 0;
+  constexpr virtual int at(int i, int k) = 0;
+  constexpr virtual int from_shards(int x) = 0;
+
+  constexpr int operand(int i) { return at(i, axis(i)); }
+  [[nodiscard]] constexpr const shape& whole_shape(int i) const { return t.values[e.operands[i]].shape; }
+  [[nodiscard]] constexpr const abstract_value& whole_result() const { return t.values[e.results[0]]; }
+  [[nodiscard]] constexpr bool divides(const shape& s, int k) const { return k >= 0 && k < s.rank && s[k] % mesh.count == 0; }
+  [[nodiscard]] constexpr shape part_of(shape s, int k) const {
+    if (k != whole) s[k] /= mesh.count;
+    return s;
+  }
+  [[nodiscard]] constexpr int first_split() const {
+    for (int i = 0; i < e.operands.size(); ++i)
+      if (axis(i) != whole) return i;
+    return -1;
+  }
+  [[nodiscard]] constexpr int first_axis() const {
+    const int first = first_split();
+    return first < 0 ? whole : axis(first);
+  }
+  constexpr vec<split_result> apart(const attributes& a) {
+    const int first = first_split();
+    if (first < 0) return {};
+    const int k = axis(first);
+    const shape& s = whole_shape(first);
+    vec<int> operands;
+    for (int i = 0; i < e.operands.size(); ++i) {
+      const shape& other = whole_shape(i);
+      const bool along = k < other.rank && other[k] == s[k];
+      if (!along && k < other.rank && other[k] != 1) return {};
+      operands.push_back(at(i, along ? k : whole));
+    }
+    vec<split_result> r;
+    for (int id : b.add(*e.prim, operands, a)) r.push_back({id, k});
+    return r;
+  }
+};
+
+namespace prim::rules::split {
+constexpr vec<split_result> whole(split_site&) { return {}; }
+constexpr vec<split_result> by_element(split_site& s) {
+  const int k = s.first_axis();
+  vec<int> operands;
+  for (int i = 0; i < s.e.operands.size(); ++i) operands.push_back(s.at(i, k));
+  return {{s.b.add1(*s.e.prim, operands, s.e.attrs), k}};
+}
+template <class Rules>
+constexpr vec<split_result> but_along(split_site& s) {
+  if (s.first_axis() == typename Rules::view(s.e).axis) return {};
+  return s.apart(s.e.attrs);
+}
+template <class Rules>
+constexpr vec<split_result> along_batch(split_site& s) {
+  if (s.first_axis() >= typename Rules::view(s.e).batch) return {};
+  return s.apart(s.e.attrs);
+}
+constexpr vec<split_result> along_matrices(split_site& s) {
+  const int first = s.first_split();
+  if (first < 0 || s.axis(first) >= s.whole_shape(first).rank - 2) return {};
+  return s.apart(s.e.attrs);
+}
+}
+
+}
+
+#include <cstring>
+#include <vector>
+
+namespace drx {
+
+struct tensor {
+  abstract_value type;
+  std::vector<std::byte> bytes;
+  std::vector<tensor> members;
+
+  tensor() = default;
+  explicit tensor(const abstract_value& t) : type(t) {
+    if (t.depth == 0) bytes.resize(static_cast<std::size_t>(t.shape.size() * byte_size(t.type)));
+  }
+  template <Element T>
+  T* data() { return reinterpret_cast<T*>(bytes.data()); }
+  template <Element T>
+  const T* data() const { return reinterpret_cast<const T*>(bytes.data()); }
+  [[nodiscard]] std::int64_t size() const { return type.shape.size(); }
+};
+
+template <class F>
+void for_each_index(const shape& s, F&& f) {
+  std::int64_t index[shape::max_rank] = {};
+  const std::int64_t n = s.size();
+  for (std::int64_t i = 0; i < n; ++i) {
+    f(static_cast<const std::int64_t*>(index));
+    for (int axis = s.rank - 1; axis >= 0 && ++index[axis] == s[axis]; --axis) index[axis] = 0;
+  }
+}
+
+inline std::int64_t flat_index(const shape& s, const std::int64_t* index) {
+  std::int64_t at = 0;
+  for (int axis = 0; axis < s.rank; ++axis) at = at * s[axis] + index[axis];
+  return at;
+}
+
+}
+
+namespace drx {
+
+struct evaluation {
+  const entry& e;
+  std::vector<const tensor*> in;
+  std::vector<tensor> out;
+
+  virtual ~evaluation() = default;
+  evaluation(const entry& of) : e(of) {}
+  virtual std::vector<tensor> run(const tape& region, std::vector<tensor> inputs) = 0;
+  virtual std::vector<tensor> run_member(const tape& region, std::vector<tensor> inputs, std::int64_t index) = 0;
+  virtual std::int64_t members(const placement_info* p) = 0;
+};
+
+}
 
 namespace drx::emit {
 
@@ -1842,6 +2133,7 @@ constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std
                   const vec<std::int64_t>& interior);
 constexpr int concatenate(builder& b, const vec<int>& x, int axis);
 constexpr int flip(builder& b, int x, const vec<std::int64_t>& axes);
+constexpr int roll(builder& b, int x, int axis, std::int64_t places);
 
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch);
 constexpr int update_slice(builder& b, int x, int piece, int starts, int batch);
@@ -1862,6 +2154,8 @@ constexpr int cofactors(builder& b, int a);
 constexpr int determinant(builder& b, int a);
 
 constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints);
+constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes, bool y_in_lanes);
+constexpr int lane_convolution(builder& b, int x, int y, bool kernels_in_lanes, const attributes& single);
 constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
 
@@ -1939,6 +2233,7 @@ struct constant {
     }
     return text;
   }
+  static constexpr known_values known(const known_site& s) { return {known_number(s.e.attrs.number)}; }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(v.e.attrs.number);
@@ -2006,6 +2301,12 @@ struct data {
     }
     return text + (shown < d.stored.size() ? ", ..." : "");
   }
+  static constexpr known_values known(const known_site& s) {
+    if (!is_floating(view(s.e).type)) return {};
+    known_value all{true, true, true, true};
+    for (auto stored : view(s.e).stored) all = either(all, known_number(element<double>(stored)));
+    return {all};
+  }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for (int i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = view(v.e).template element<T>(i);
@@ -2016,6 +2317,7 @@ struct member_index {
   static constexpr vec<abstract_value> type(const typing& t) {
     return {abstract_value(dtype::int64, {}).placed_at(t.attrs.placement)};
   }
+  static constexpr vec<int> share(share_site& s) { return {s.index}; }
   static void evaluate(evaluation& v) {
     for (std::int64_t i = 0; i < v.members(v.e.attrs.placement); ++i) {
       v.out[0].members.emplace_back(v.out[0].type.of_member());
@@ -2031,27 +2333,37 @@ inline constexpr primitive constant{.name = "constant",
                                     .vjp = rules::constant::vjp,
                                     .batch = rules::constant::batch,
                                     .print = rules::constant::print,
-                                    .evaluate = rules::constant::evaluate};
+                                    .evaluate = rules::constant::evaluate,
+                                    .known = rules::constant::known,
+                                    .split = rules::split::whole,
+                                    .role = role::virtual_};
 inline constexpr primitive iota{.name = "iota",
                                 .type = rules::iota::type,
                                 .jvp = rules::constant::jvp,
                                 .vjp = rules::constant::vjp,
                                 .batch = rules::constant::batch,
                                 .print = rules::iota::print,
-                                .evaluate = rules::iota::evaluate};
+                                .evaluate = rules::iota::evaluate,
+                                .known = rules::known::counts,
+                                .split = rules::split::whole,
+                                .role = role::virtual_};
 inline constexpr primitive data{.name = "data",
                                 .type = rules::data::type,
                                 .jvp = rules::constant::jvp,
                                 .vjp = rules::constant::vjp,
                                 .batch = rules::constant::batch,
                                 .print = rules::data::print,
-                                .evaluate = rules::data::evaluate};
+                                .evaluate = rules::data::evaluate,
+                                .known = rules::data::known,
+                                .split = rules::split::whole};
 inline constexpr primitive member_index{.name = "partition_index",
                                         .type = rules::member_index::type,
                                         .jvp = rules::constant::jvp,
                                         .vjp = rules::constant::vjp,
                                         .batch = rules::constant::batch,
-                                        .evaluate = rules::member_index::evaluate};
+                                        .evaluate = rules::member_index::evaluate,
+                                        .share = rules::member_index::share,
+                                        .known = rules::known::counts};
 }
 
 namespace emit {
@@ -2183,37 +2495,6 @@ constexpr placed<array<std::int64_t>, P> partition_index() {
 #define DRX_SILENT_OPERATOR(op) \
   template <class A, class B> requires AnyReported<A, B> reported operator op(const A&, const B&);
 
-namespace drx {
-DRX_SILENT(abs) DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(broadcast_to) DRX_SILENT(concatenate) DRX_SILENT(cond) DRX_SILENT(cos)
-DRX_SILENT(call) DRX_SILENT(dot) DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(fori_loop) DRX_SILENT(log) DRX_SILENT(log1p)
-DRX_SILENT(log_softmax) DRX_SILENT(logsumexp) DRX_SILENT(map) DRX_SILENT(matmul) DRX_SILENT(max) DRX_SILENT(mean)
-DRX_SILENT(min) DRX_SILENT(pad) DRX_SILENT(pow) DRX_SILENT(reduce_max) DRX_SILENT(reduce_mean) DRX_SILENT(reduce_min)
-DRX_SILENT(reduce_sum) DRX_SILENT(reduce_weighted_mean) DRX_SILENT(relu) DRX_SILENT(reshape) DRX_SILENT(scan)
-DRX_SILENT(select) DRX_SILENT(sigmoid) DRX_SILENT(sin) DRX_SILENT(slice) DRX_SILENT(softmax)
-DRX_SILENT(softmax_cross_entropy) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(stop_gradient) DRX_SILENT(sum)
-DRX_SILENT(switch_case) DRX_SILENT(tanh) DRX_SILENT(transpose) DRX_SILENT(where) DRX_SILENT(while_loop)
-DRX_SILENT(all_of) DRX_SILENT(any_of) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(index)
-DRX_SILENT(reduce_with) DRX_SILENT(rsqrt) DRX_SILENT(sign) DRX_SILENT(stack) DRX_SILENT(tan) DRX_SILENT(tree_map)
-DRX_SILENT(custom_root) DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
-DRX_SILENT(bernoulli) DRX_SILENT(erfinv) DRX_SILENT(fold_in) DRX_SILENT(permutation) DRX_SILENT(random_key) DRX_SILENT(split)
-DRX_SILENT_OF_TYPE(normal) DRX_SILENT_OF_TYPE(random_bits) DRX_SILENT_OF_TYPE(uniform)
-DRX_SILENT(argsort) DRX_SILENT(cummax) DRX_SILENT(cummin) DRX_SILENT(cumprod) DRX_SILENT(cumsum) DRX_SILENT(dynamic_slice) DRX_SILENT(flip)
-DRX_SILENT(norm) DRX_SILENT(prod) DRX_SILENT(scatter_add) DRX_SILENT(sort) DRX_SILENT(take) DRX_SILENT(take_along) DRX_SILENT(update_slice)
-DRX_SILENT(cholesky) DRX_SILENT(determinant) DRX_SILENT(diagonal) DRX_SILENT(diagonal_matrix) DRX_SILENT(inverse) DRX_SILENT(logdet) DRX_SILENT(solve)
-DRX_SILENT_OF_TYPES(avg_pool) DRX_SILENT_OF_TYPES(conv1d) DRX_SILENT_OF_TYPES(conv2d) DRX_SILENT_OF_TYPES(max_pool)
-DRX_SILENT_OF_TYPES(triangular_solve)
-DRX_SILENT(gather)
-DRX_SILENT(expand_dims) DRX_SILENT(isfinite) DRX_SILENT(isinf) DRX_SILENT(isnan) DRX_SILENT(maximum) DRX_SILENT(minimum) DRX_SILENT(mod)
-DRX_SILENT(outer) DRX_SILENT(repeat) DRX_SILENT(softplus) DRX_SILENT(squeeze) DRX_SILENT(stddev) DRX_SILENT(tile)
-DRX_SILENT(tril) DRX_SILENT(triu) DRX_SILENT(var) DRX_SILENT(categorical) DRX_SILENT(eigh) DRX_SILENT(qr) DRX_SILENT(svd)
-DRX_SILENT_OF_TYPE(exponential) DRX_SILENT_OF_TYPE(gumbel) DRX_SILENT_OF_TYPE(linspace)
-DRX_SILENT_OF_TYPE(distribute)
-DRX_SILENT(acos) DRX_SILENT(acosh) DRX_SILENT(asin) DRX_SILENT(asinh) DRX_SILENT(atan) DRX_SILENT(atan2) DRX_SILENT(atanh)
-DRX_SILENT(cbrt) DRX_SILENT(cosh) DRX_SILENT(digamma) DRX_SILENT(erf) DRX_SILENT(erfc) DRX_SILENT(exp2) DRX_SILENT(fma)
-DRX_SILENT(gelu) DRX_SILENT(gelu_tanh) DRX_SILENT(lgamma) DRX_SILENT(polygamma) DRX_SILENT(round) DRX_SILENT(sinh)
-DRX_SILENT_OF_TYPE(with_layout) DRX_SILENT_OF_TYPE(broadcast) DRX_SILENT_OF_TYPE(cast) DRX_SILENT_OF_TYPE(one_hot)
-}
-
 namespace drx::error {
 DRX_SILENT_OPERATOR(+) DRX_SILENT_OPERATOR(-) DRX_SILENT_OPERATOR(*) DRX_SILENT_OPERATOR(/) DRX_SILENT_OPERATOR(%)
 DRX_SILENT_OPERATOR(<) DRX_SILENT_OPERATOR(<=) DRX_SILENT_OPERATOR(>) DRX_SILENT_OPERATOR(>=)
@@ -2223,9 +2504,6 @@ template <Reported A> reported operator-(const A&);
 template <Reported A> reported operator!(const A&);
 }
 
-#undef DRX_SILENT
-#undef DRX_SILENT_OF_TYPE
-#undef DRX_SILENT_OF_TYPES
 #undef DRX_SILENT_OPERATOR
 
 namespace drx::emit {
@@ -2383,6 +2661,19 @@ struct elementwise {
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
     return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
   }
+  static constexpr known_values known(const known_site& s) {
+    if constexpr (requires { Row::known(s); }) {
+      return {Row::known(s)};
+    } else if constexpr (requires { Row::known(s.operands[0], s.operands[1]); }) {
+      return {Row::known(s.operands[0], s.operands[1])};
+    } else if constexpr (requires { Row::known(s.operands[0]); }) {
+      return {Row::known(s.operands[0])};
+    } else {
+      known_value r{!requires { Row::singular; }, false, false, false};
+      for (const known_value& x : s.operands) r.finite = r.finite && x.finite;
+      return {r};
+    }
+  }
   static void evaluate(evaluation& v) {
     visit_dtype(v.in[data]->type.type, [&]<class T>(T) {
       if constexpr (Row::accepts(dtype_of<T>, data)) {
@@ -2414,9 +2705,13 @@ constexpr primitive elementwise_primitive() {
               .vjp = rules_t::vjp,
               .batch = rules_t::batch,
               .evaluate = rules_t::evaluate,
-              .elementwise = true};
+              .known = rules_t::known,
+              .lanes = rules::lanes::same,
+              .split = rules::split::by_element,
+              .role = role::fused,
+              .elementwise = true,
+              .pointwise = true};
   if constexpr (requires { &Row::simplify; }) p.simplify = Row::simplify;
-  if constexpr (requires { Row::singular; }) p.singular = Row::singular;
   return p;
 }
 
@@ -2618,6 +2913,7 @@ namespace rows {
 struct add : same_type, on_numbers {
   static constexpr const char* name = "add";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) { return x + y; }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x + y; }
   template <class T>
@@ -2633,6 +2929,11 @@ struct add : same_type, on_numbers {
 struct sub : same_type, on_numbers {
   static constexpr const char* name = "sub";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) {
+    known_value r = s.operands[0] + -s.operands[1];
+    r.not_positive = r.not_positive || patterns::below_maximum(s.definition, s.e).has_value();
+    return r;
+  }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x - y; }
   template <class T>
@@ -2648,6 +2949,11 @@ struct sub : same_type, on_numbers {
 struct mul : same_type, on_numbers {
   static constexpr const char* name = "mul";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) {
+    known_value r = s.operands[0] * s.operands[1];
+    r.not_negative = r.not_negative || s.e.operands[0] == s.e.operands[1];
+    return r;
+  }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x * y; }
   template <class T>
@@ -2665,6 +2971,11 @@ struct mul : same_type, on_numbers {
 struct div : same_type, on_numbers, singular_value {
   static constexpr const char* name = "div";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) {
+    known_value r = s.operands[0] / s.operands[1];
+    r.finite = r.finite || (s.operands[0].finite && patterns::is_share(s.definition, s.e));
+    return r;
+  }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
@@ -2691,6 +3002,7 @@ struct div : same_type, on_numbers, singular_value {
 struct neg : same_type, on_numbers {
   static constexpr const char* name = "neg";
   static constexpr int arity = 1;
+  static constexpr known_value known(const known_value& x) { return -x; }
   template <class T>
   DRX_INLINE static constexpr T apply(T x) { return -x; }
   template <class T>
@@ -2701,6 +3013,7 @@ struct neg : same_type, on_numbers {
 struct maximum : same_type, on_numbers {
   static constexpr const char* name = "max";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) { return larger_of(x, y); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x > y || x != x ? x : y; }
   template <class T>
@@ -2717,6 +3030,7 @@ struct maximum : same_type, on_numbers {
 struct minimum : same_type, on_numbers {
   static constexpr const char* name = "min";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) { return -larger_of(-x, -y); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x < y || x != x ? x : y; }
   template <class T>
@@ -2803,6 +3117,8 @@ Why min(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, au
 template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
 Why minimum(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::minimum(a, b); }, x, y); of a structure leaf by leaf: tree_map
 
+DRX_SILENT(maximum) DRX_SILENT(minimum)
+
 }
 
 namespace drx {
@@ -2819,6 +3135,7 @@ struct broadcast {
     return {emit::broadcast(s.b, s.operands[0], s.e.attrs.placement)};
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name); }
+  static constexpr vec<int> share(share_site& s) { return {s.common(0)}; }
   static void evaluate(evaluation& v) {
     v.out[0].members.assign(static_cast<std::size_t>(v.members(v.e.attrs.placement)), *v.in[0]);
   }
@@ -2828,8 +3145,19 @@ struct members {
     dtype type;
     constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
   };
+  static constexpr along_axis_result along_axis(const rule_site& s, bool, std::int64_t n) {
+    return {emit::constant(s.b, abstract_value(view(s.e).type, {}), static_cast<double>(n)), false};
+  }
   static constexpr vec<abstract_value> type(const typing& t) {
     return {abstract_value(view(t.attrs).type, {})};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    if (s.e.attrs.placement != s.mesh.members) return {};
+    return {{of_whole_members(s.b, s.mesh, view(s.e).type), split_site::whole}};
+  }
+  static constexpr int of_whole_members(builder& b, const mesh_axes& mesh, dtype type) {
+    const int shards = emit::members(b, mesh.members, dtype::int64);
+    return emit::cast(b, emit::div(b, shards, emit::constant_like(b, shards, static_cast<double>(mesh.count))), type);
   }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type,
@@ -2845,14 +3173,19 @@ inline constexpr primitive broadcast{.name = "broadcast",
                                      .vjp = rules::broadcast::vjp,
                                      .batch = rules::broadcast::batch,
                                      .print = rules::broadcast::print,
-                                     .evaluate = rules::broadcast::evaluate};
+                                     .evaluate = rules::broadcast::evaluate,
+                                     .share = rules::broadcast::share,
+                                     .known = rules::known::handed_on};
 inline constexpr primitive members{.name = "members",
                                    .type = rules::members::type,
                                    .jvp = rules::constant::jvp,
                                    .vjp = rules::constant::vjp,
                                    .batch = rules::constant::batch,
+                                   .along_axis = rules::members::along_axis,
                                    .print = rules::broadcast::print,
-                                   .evaluate = rules::members::evaluate};
+                                   .evaluate = rules::members::evaluate,
+                                   .known = rules::known::counts,
+                                   .split = rules::members::split};
 }
 
 namespace emit {
@@ -2897,6 +3230,8 @@ constexpr array<T> count(const X& x) {
 template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value>
   requires(Placed<X> && !error::Reported<X>)
 Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map
+
+DRX_SILENT_OF_TYPE(broadcast)
 
 }
 
@@ -2946,6 +3281,17 @@ struct broadcast_to {
     return -1;
   }
   static constexpr const primitive* prim_ptr();
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const shape from = s.b.shape(s.operands[0]), to = target(s.e.attrs);
+    shape aligned;
+    for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
+    for (int i = 0; i < from.rank; ++i) aligned.push_back(from[i]);
+    return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_last(to, s.n))};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const int from = s.axis(0), k = from == split_site::whole ? from : from + s.whole_result().shape.rank - s.whole_shape(0).rank;
+    return {{emit::broadcast_to(s.b, s.operand(0), s.part_of(s.whole_result().shape, k)), k}};
+  }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -2966,7 +3312,11 @@ inline constexpr primitive broadcast_to{.name = "broadcast_to",
                                         .vjp = rules::broadcast_to::vjp,
                                         .batch = rules::broadcast_to::batch,
                                         .simplify = rules::broadcast_to::simplify,
-                                        .evaluate = rules::broadcast_to::evaluate};
+                                        .evaluate = rules::broadcast_to::evaluate,
+                                        .known = rules::known::handed_on,
+                                        .lanes = rules::broadcast_to::lanes,
+                                        .split = rules::broadcast_to::split,
+                                        .role = role::virtual_};
 constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
 }
 namespace emit {
@@ -3000,6 +3350,8 @@ Why broadcast_to(const A&) = delete;  // drx: from the last axis on, each extent
 template <std::int64_t... Extents, class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(broadcast_to)
 
 }
 
@@ -6390,7 +6742,9 @@ inline constexpr primitive call{.name = "call",
                                 .batch = rules::call<G>::batch,
                                 .print = rules::call<G>::print,
                                 .evaluate = rules::call<G>::evaluate,
-                                .native = rules::call<G>::native};
+                                .native = rules::call<G>::native,
+                                .known = rules::known::nothing,
+                                .split = rules::split::whole};
 
 template <class G>
 constexpr vec<int> rules::call<G>::jvp(const rule_site& s, const vec<int>& tangents) {
@@ -6501,6 +6855,8 @@ template <auto... Options, class F, class... X, class Why = decltype(detail::cal
   requires(((Array<X> || Placed<X>) || ...) && !error::AnyReported<X...> && !detail::Callable<F, X...>)
 Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map
 
+DRX_SILENT(call)
+
 }
 
 namespace drx {
@@ -6538,6 +6894,9 @@ struct cast {
     return -1;
   }
   static std::string print(const attributes& a) { return name_of(view(a).type); }
+  static constexpr known_values known(const known_site& s) {
+    return {s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero()};
+  }
   static void evaluate(evaluation& v) {
     visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
       visit_dtype(v.out[0].type.type, [&]<class To>(To) {
@@ -6575,13 +6934,23 @@ inline constexpr primitive cast{.name = "cast",
                                 .batch = rules::cast::batch,
                                 .simplify = rules::cast::simplify,
                                 .print = rules::cast::print,
-                                .evaluate = rules::cast::evaluate};
+                                .evaluate = rules::cast::evaluate,
+                                .known = rules::cast::known,
+                                .lanes = rules::lanes::same,
+                                .split = rules::split::by_element,
+                                .role = role::fused,
+                                .pointwise = true};
 inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .type = rules::stop_gradient::type,
                                          .jvp = rules::stop_gradient::jvp,
                                          .vjp = rules::stop_gradient::vjp,
                                          .batch = rules::cast::batch,
-                                         .evaluate = rules::stop_gradient::evaluate};
+                                         .evaluate = rules::stop_gradient::evaluate,
+                                         .known = rules::known::handed_on,
+                                         .lanes = rules::lanes::batched,
+                                         .split = rules::split::by_element,
+                                         .role = role::alias,
+                                         .pointwise = true};
 }
 
 namespace emit {
@@ -6606,6 +6975,8 @@ Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return dr
 template <class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(stop_gradient) DRX_SILENT_OF_TYPE(cast)
 
 }
 
@@ -6773,6 +7144,21 @@ struct reshape {
     return -1;
   }
   static constexpr const primitive* prim_ptr();
+  static constexpr vec<int> lanes(const lane_site& s) { return {emit::reshape(s.b, s.operands[0], with_last(broadcast_to::target(s.e.attrs), s.n))}; }
+  static constexpr int split_axis(const split_site& s, const shape& from, const shape& to, int k) {
+    if (k == split_site::whole) return k;
+    std::int64_t before = 1, at_axis = 1;
+    for (int i = 0; i < k; ++i) before *= from[i];
+    for (int i = 0; i < to.rank; at_axis *= to[i++])
+      if (at_axis == before && to[i] > 1 && s.divides(to, i)) return i;
+    return split_site::whole;
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const shape& to = s.whole_result().shape;
+    const int k = split_axis(s, s.whole_shape(0), to, s.axis(0));
+    const int x = k == split_site::whole ? s.at(0, k) : s.operand(0);
+    return {{emit::reshape(s.b, x, s.part_of(to, k)), k}};
+  }
   static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
 };
 struct transpose {
@@ -6827,6 +7213,16 @@ struct transpose {
   }
   static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) { return list_of(a.ints); }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    vec<std::int64_t> order = view(s.e).permutation;
+    order.push_back(order.size());
+    return {emit::transpose(s.b, s.operands[0], order)};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const vec<std::int64_t> permutation = view(s.e).permutation;
+    const int from = s.axis(0), k = from == split_site::whole ? from : permutation.find(from);
+    return {{emit::transpose(s.b, s.operand(0), permutation), k}};
+  }
   static void evaluate(evaluation& v) {
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::size_t i = 0;
@@ -6847,7 +7243,11 @@ inline constexpr primitive reshape{.name = "reshape",
                                    .vjp = rules::reshape::vjp,
                                    .batch = rules::reshape::batch,
                                    .simplify = rules::reshape::simplify,
-                                   .evaluate = rules::reshape::evaluate};
+                                   .evaluate = rules::reshape::evaluate,
+                                   .known = rules::known::handed_on,
+                                   .lanes = rules::reshape::lanes,
+                                   .split = rules::reshape::split,
+                                   .role = role::alias};
 inline constexpr primitive transpose{.name = "transpose",
                                      .type = rules::transpose::type,
                                      .jvp = rules::broadcast_to::jvp,
@@ -6855,7 +7255,10 @@ inline constexpr primitive transpose{.name = "transpose",
                                      .batch = rules::transpose::batch,
                                      .simplify = rules::transpose::simplify,
                                      .print = rules::transpose::print,
-                                     .evaluate = rules::transpose::evaluate};
+                                     .evaluate = rules::transpose::evaluate,
+                                     .known = rules::known::handed_on,
+                                     .lanes = rules::transpose::lanes,
+                                     .split = rules::transpose::split};
 constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
 constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
 }
@@ -6933,6 +7336,8 @@ Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutatio
 template <auto..., class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(reshape) DRX_SILENT(transpose)
 
 }
 
@@ -7029,6 +7434,51 @@ struct matmul {
   static std::string print(const attributes& a) {
     return std::string(view(a).transposes_first ? "T" : "N") + (view(a).transposes_second ? ",T" : ",N");
   }
+  static constexpr known_values known(const known_site& s) {
+    known_value r = s.operands[0] * s.operands[1];
+    r.not_negative = r.not_negative || patterns::is_squared_norm(s.definition, s.e);
+    return {r};
+  }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    builder& b = s.b;
+    const int p = s.operands[0], q = s.operands[1];
+    const shape x = b.shape(p), y = b.shape(q);
+    const bool px = s.in_lanes[0], py = s.in_lanes[1];
+    if (x.rank != 2 + px) return {};
+    const auto [tx, ty] = view(s.e);
+    const std::int64_t rows = x[tx ? 1 : 0], inner = x[tx ? 0 : 1], columns = y[ty ? 0 : 1];
+    if (px && !py && rows == 1) {
+      const int product = emit::matmul(b, q, emit::reshape(b, p, make_shape(inner, s.n)), !ty, false);
+      return {emit::reshape(b, product, make_shape(1, columns, s.n))};
+    }
+    if (!px && py && (columns == 1 || !ty)) {
+      const int product = emit::matmul(b, p, emit::reshape(b, q, make_shape(inner, columns * s.n)), tx, false);
+      return {emit::reshape(b, product, make_shape(rows, columns, s.n))};
+    }
+    if (inner == 1) {
+      const shape all = make_shape(rows, columns, s.n);
+      const int left = emit::broadcast_to(b, emit::reshape(b, s.operand(0), make_shape(rows, 1, s.n)), all);
+      const int right = emit::broadcast_to(b, emit::reshape(b, s.operand(1), make_shape(1, columns, s.n)), all);
+      return {emit::mul(b, left, right)};
+    }
+    return {emit::lane_matmul(b, p, q, tx, ty, px, py)};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    constexpr int whole = split_site::whole;
+    const bool tx = view(s.e).transposes_first, ty = view(s.e).transposes_second;
+    const int r = s.whole_shape(0).rank, x = s.axis(0), y = s.axis(1);
+    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2, columns = ty ? r - 2 : r - 1;
+    const auto multiply = [&](int ax, int ay) { return emit::matmul(s.b, s.at(0, ax), s.at(1, ay), tx, ty); };
+    if (x == inner_x || y == inner_y) return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};
+    const bool batch_x = x != whole && x < r - 2, batch_y = y != whole && y < r - 2;
+    if (batch_x || batch_y) {
+      const int k = batch_x ? x : y;
+      return {{multiply(k, k), k}};
+    }
+    if (x == rows) return {{multiply(rows, whole), r - 2}};
+    if (y == columns) return {{multiply(whole, columns), r - 1}};
+    return {{multiply(whole, whole), whole}};
+  }
   static void evaluate(evaluation& v) { add_products<false>(v); }
   template <bool ZeroWins>
   static void add_products(evaluation& v) {
@@ -7077,7 +7527,10 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .batch = rules::matmul::batch,
                                   .simplify = rules::matmul::simplify,
                                   .print = rules::matmul::print,
-                                  .evaluate = rules::matmul::evaluate};
+                                  .evaluate = rules::matmul::evaluate,
+                                  .known = rules::matmul::known,
+                                  .lanes = rules::matmul::lanes,
+                                  .split = rules::matmul::split};
 inline constexpr primitive matmul_in_doubt{.name = "matmul?",
                                            .type = rules::matmul::type,
                                            .jvp = rules::matmul::jvp,
@@ -7085,9 +7538,18 @@ inline constexpr primitive matmul_in_doubt{.name = "matmul?",
                                            .batch = rules::matmul::batch,
                                            .simplify = rules::matmul_in_doubt::simplify,
                                            .print = rules::matmul::print,
-                                           .evaluate = rules::matmul_in_doubt::evaluate};
+                                           .evaluate = rules::matmul_in_doubt::evaluate,
+                                           .known = rules::matmul::known,
+                                           .split = rules::split::whole};
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
 constexpr const primitive* rules::matmul_in_doubt::in_doubt_ptr() { return &prim::matmul_in_doubt; }
+}
+namespace patterns {
+constexpr bool is_squared_norm(const definitions& d, const entry& e) {
+  const shape s = d.t.values[e.results[0]].shape;
+  return s[s.rank - 1] == 1 && s[s.rank - 2] == 1 &&
+         behind(d, e.operands[0], prim::reshape) == behind(d, e.operands[1], prim::reshape);
+}
 }
 namespace emit {
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
@@ -7187,6 +7649,8 @@ template <class A, class B, class Why = error::array_operation_on_a_placed_value
   requires detail::PlacedOperands<A, B>
 Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
 
+DRX_SILENT(dot) DRX_SILENT(matmul)
+
 }
 
 namespace drx {
@@ -7225,6 +7689,16 @@ struct over_axes {
     for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
     return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
   }
+  static constexpr vec<split_result> split(split_site& s) {
+    const int k = s.axis(0), part = s.b.add1(*s.e.prim, {s.operand(0)}, s.e.attrs);
+    const int_list over = view(s.e).axes;
+    if (k == split_site::whole || !over.contains(k)) {
+      int left = k;
+      for (auto a : over) left -= k != split_site::whole && a < k;
+      return {{part, left}};
+    }
+    return {{emit::over_axes(s.b, *s.e.prim, s.from_shards(part), {0}), split_site::whole}};
+  }
   template <class F>
   static void fold(evaluation& v, F f, bool from_zero) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
@@ -7249,6 +7723,12 @@ struct over_axes {
   }
 };
 struct sum : over_axes {
+  static constexpr known_values known(const known_site& s) {
+    known_value r = s.operands[0];
+    const bool some = s.type(s.e.operands[0]).shape.size() > 0;
+    r.not_zero = some && ((r.not_zero && (r.not_negative || r.not_positive)) || patterns::is_softmax_sum(s.definition, s.e));
+    return {r};
+  }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
   }
@@ -7306,6 +7786,7 @@ struct sum : over_axes {
 };
 template <bool Max>
 struct extremum : over_axes {
+  static constexpr auto known = rules::known::handed_on;
   static constexpr vec<abstract_value> type(const typing& t) {
     for (auto axis : t.attrs.ints)
       typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
@@ -7341,7 +7822,10 @@ constexpr primitive reduction_primitive(const char* name) {
           .batch = Rules::batch,
           .simplify = Rules::simplify,
           .print = Rules::print,
-          .evaluate = Rules::evaluate};
+          .evaluate = Rules::evaluate,
+          .known = Rules::known,
+          .lanes = rules::lanes::same,
+          .split = rules::over_axes::split};
 }
 inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
 inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
@@ -7423,6 +7907,8 @@ Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
 template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
 Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
 
+DRX_SILENT(max) DRX_SILENT(mean) DRX_SILENT(min) DRX_SILENT(sum)
+
 }
 
 namespace drx {
@@ -7431,6 +7917,7 @@ namespace rows {
 struct where : same_type {
   static constexpr const char* name = "where";
   static constexpr int arity = 3;
+  static constexpr known_value known(const known_site& s) { return either(s.operands[1], s.operands[2]); }
   static constexpr bool accepts(dtype t, int i) { return i > 0 || t == dtype::boolean; }
   template <class T>
   DRX_INLINE static constexpr T apply(bool c, T x, T y) { return c ? x : y; }
@@ -7511,6 +7998,8 @@ Why where(const C&, const A&, const B&) = delete;  // drx: of two plain numbers 
 template <class C, class A, class B, class Why = detail::no_array_t<C, A, B>>
   requires detail::NoArrays<C, A, B>
 Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(where)
 
 }
 
@@ -7733,7 +8222,9 @@ inline constexpr primitive cholesky{.name = "cholesky",
                                     .jvp = rules::cholesky::jvp,
                                     .vjp = rules::cholesky::vjp,
                                     .batch = rules::square_matrix::batch,
-                                    .evaluate = rules::cholesky::evaluate};
+                                    .evaluate = rules::cholesky::evaluate,
+                                    .known = rules::known::nothing,
+                                    .split = rules::split::along_matrices};
 }
 namespace emit {
 constexpr int cholesky(builder& b, int a) { return b.add1(prim::cholesky, {a}); }
@@ -7747,6 +8238,8 @@ constexpr A cholesky(const A& a) {
 template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why cholesky(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(cholesky)
 
 }
 
@@ -7917,6 +8410,11 @@ struct map {
     e.results = filtered(e.results, wanted);
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name); }
+  static constexpr vec<int> share(share_site& s) {
+    vec<int> inputs;
+    for (int i = 0; i < s.e.operands.size(); ++i) inputs.push_back(s.share(i));
+    return inline_tape(s.b, s.e.regions[0], inputs);
+  }
   static void evaluate(evaluation& v) {
     const std::int64_t n = v.members(v.e.attrs.placement);
     for (std::int64_t m = 0; m < n; ++m) {
@@ -7937,7 +8435,10 @@ inline constexpr primitive map{.name = "map",
                                .batch = rules::map::batch,
                                .prune = rules::map::prune,
                                .print = rules::map::print,
-                               .evaluate = rules::map::evaluate};
+                               .evaluate = rules::map::evaluate,
+                               .share = rules::map::share,
+                               .known = rules::known::of_region,
+                               .known_inside = rules::known::operands_inside};
 }
 
 namespace emit {
@@ -8103,11 +8604,14 @@ Why operator*(const A&, const B&) = delete;  // drx: place the unplaced one with
 template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
 Why operator/(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
 
+DRX_SILENT(map)
+
 }
 
 namespace drx {
 namespace prim::rules {
 struct reduce {
+  static constexpr auto known = rules::known::sums;
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth > 0 && t.operands[0].placements[0] == t.attrs.placement,
                     "reduce: the operand is not placed there");
@@ -8210,19 +8714,23 @@ struct reduce_extremum : reduce_sum {
 
 namespace prim {
 template <class Rules>
-constexpr primitive over_members(const char* name) {
-  return {.name = name,
+constexpr primitive over_members(const char* name, drx::fold how = drx::fold::none) {
+  primitive p{.name = name,
           .type = Rules::type,
           .jvp = Rules::jvp,
           .vjp = Rules::vjp,
           .batch = Rules::batch,
           .print = rules::broadcast::print,
-          .evaluate = Rules::evaluate};
+          .evaluate = Rules::evaluate,
+          .fold = how,
+          .known = Rules::known};
+  if constexpr (requires { Rules::along_axis; }) p.along_axis = Rules::along_axis;
+  return p;
 }
-inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum");
-inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean");
-inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max");
-inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min");
+inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum", fold::sum);
+inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean", fold::mean);
+inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max", fold::max);
+inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min", fold::min);
 }
 
 namespace emit {
@@ -8312,11 +8820,14 @@ Why reduce_max(const X&) = delete;  // drx: members must be numbers; of members 
 template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
 Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
 
+DRX_SILENT(reduce_max) DRX_SILENT(reduce_mean) DRX_SILENT(reduce_min) DRX_SILENT(reduce_sum)
+
 }
 
 namespace drx {
 namespace prim::rules {
 struct collective {
+  static constexpr auto known = rules::known::sums;
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 0, "a collective of a placed value");
     return {t.operands[0]};
@@ -8327,6 +8838,10 @@ struct collective {
   static void evaluate(evaluation&) { throw std::logic_error("drx: a collective outside of a map, pmap or vmap over its axis"); }
 };
 struct psum : collective {
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
+    const int x = s.operands[0];
+    return {have_axis ? emit::sum(s.b, x, {0}) : emit::mul(s.b, x, emit::constant_like(s.b, x, static_cast<double>(n))), false};
+  }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
   }
@@ -8337,12 +8852,26 @@ struct first_member : collective {
     bool largest;
     constexpr explicit view(int_list a) : largest(a.flag(0)) {}
   };
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t) {
+    const int x = s.operands[0];
+    if (!have_axis) return {emit::constant(s.b, s.b.type(x).with_type(dtype::int64), 0), false};
+    const shape all = s.b.shape(x);
+    const int best = emit::over_axes(s.b, view(s.e).largest ? prim::max_over : prim::min_over, x, {0});
+    const int number = emit::iota(s.b, abstract_value(dtype::int64, all), 0), none = emit::constant_like(s.b, number, static_cast<double>(all[0]));
+    const int attains = emit::equal(s.b, x, emit::broadcast_to(s.b, best, all));
+    return {emit::over_axes(s.b, prim::min_over, emit::where(s.b, attains, number, none), {0}), false};
+  }
   static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
 };
 template <bool Max>
 struct pextremum : collective {
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t) {
+    if (!have_axis) return {s.operands[0], false};
+    return {emit::over_axes(s.b, Max ? prim::max_over : prim::min_over, s.operands[0], {0}), false};
+  }
+  static constexpr auto known = rules::known::handed_on;
   static constexpr int share(const rule_site& s) {
     const placement_info* axis = s.e.attrs.placement;
     const int x = s.operands[0], y = s.results[0];
@@ -8366,6 +8895,10 @@ struct all_gather : collective {
     std::int64_t members;
     constexpr explicit view(int_list a) : members(a[0]) {}
   };
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
+    if (view(s.e).members != n) throw "drx: all_gather of another number of members than the axis has";
+    return {have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n), false};
+  }
   static constexpr vec<abstract_value> type(const typing& t) {
     return {t.operands[0].with_shape(with_front(t.operands[0].shape, view(t.attrs).members))};
   }
@@ -8422,17 +8955,35 @@ struct permute {
 };
 struct ppermute : psum {
   using view = permute::view;
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
+    if (view(s.e).members() != n) throw "drx: ppermute of another number of members than the axis has";
+    const int x = have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n);
+    vec<int> rows;
+    for (auto source : view(s.e).sources) {
+      const bool zeros = source == permute::nobody;
+      const int row = emit::part_of_axis(s.b, x, 0, zeros ? 0 : source, 1);
+      rows.push_back(zeros ? emit::constant_like(s.b, row, 0) : row);
+    }
+    return {emit::concatenate(s.b, rows, 0), true};
+  }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     return {ct[0] == zero_tangent ? zero_tangent : permute::transposed(s, ct[0])};
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
 };
 struct all_to_all : psum {
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
+    return {emit::first_axes_exchanged(s.b, have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n)), true};
+  }
+  static constexpr auto known = rules::known::handed_on;
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
 };
 struct axis_index {
+  static constexpr along_axis_result along_axis(const rule_site& s, bool, std::int64_t n) {
+    return {emit::iota(s.b, abstract_value(dtype::int32, make_shape(n)), 0), true};
+  }
   static constexpr vec<abstract_value> type(const typing&) { return {abstract_value(dtype::int32, {})}; }
 };
 }
@@ -8446,30 +8997,38 @@ inline constexpr primitive first_member{.name = "first_member",
                                         .jvp = rules::first_member::jvp,
                                         .vjp = rules::first_member::vjp,
                                         .batch = rules::first_member::batch,
+                                        .along_axis = rules::first_member::along_axis,
                                         .print = rules::all_gather::print,
-                                        .evaluate = rules::collective::evaluate};
+                                        .evaluate = rules::collective::evaluate,
+                                        .known = rules::known::nothing};
 inline constexpr primitive all_gather{.name = "all_gather",
                                       .type = rules::all_gather::type,
                                       .jvp = rules::all_gather::jvp,
                                       .vjp = rules::all_gather::vjp,
                                       .batch = rules::all_gather::batch,
+                                      .along_axis = rules::all_gather::along_axis,
                                       .print = rules::all_gather::print,
-                                      .evaluate = rules::all_gather::evaluate};
+                                      .evaluate = rules::all_gather::evaluate,
+                                      .known = rules::known::handed_on};
 inline constexpr primitive ppermute{.name = "ppermute",
                                     .type = rules::ppermute::type,
                                     .jvp = rules::ppermute::jvp,
                                     .vjp = rules::ppermute::vjp,
                                     .batch = rules::ppermute::batch,
+                                    .along_axis = rules::ppermute::along_axis,
                                     .print = rules::ppermute::print,
-                                    .evaluate = rules::ppermute::evaluate};
+                                    .evaluate = rules::ppermute::evaluate,
+                                    .known = rules::known::sums};
 inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
 inline constexpr primitive axis_index{.name = "axis_index",
                                       .type = rules::axis_index::type,
                                       .jvp = rules::constant::jvp,
                                       .vjp = rules::constant::vjp,
                                       .batch = rules::constant::batch,
+                                      .along_axis = rules::axis_index::along_axis,
                                       .print = rules::broadcast::print,
-                                      .evaluate = rules::collective::evaluate};
+                                      .evaluate = rules::collective::evaluate,
+                                      .known = rules::known::counts};
 
 constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
 constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p); }
@@ -8600,6 +9159,8 @@ Why pmax(const X&) = delete;  // drx: pmax<P>(x) is of one member's value, in a 
 template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
 Why pmin(const X&) = delete;  // drx: pmin<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_min
 
+DRX_SILENT_OF_TYPE(psum) DRX_SILENT_OF_TYPE(pmax) DRX_SILENT_OF_TYPE(pmin)
+
 }
 
 namespace drx {
@@ -8650,6 +9211,11 @@ struct concatenate {
   }
   static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o.size() == 1 ? o[0] : -1; }
   static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
+  static constexpr known_values known(const known_site& s) {
+    known_value all = s.operands[0];
+    for (const known_value& x : s.operands) all = either(all, x);
+    return {all};
+  }
   static void evaluate(evaluation& v) {
     const int axis = view(v.e).axis;
     const shape to = v.out[0].type.shape;
@@ -8676,7 +9242,10 @@ inline constexpr primitive concatenate{.name = "concatenate",
                                        .batch = rules::concatenate::batch,
                                        .simplify = rules::concatenate::simplify,
                                        .print = rules::concatenate::print,
-                                       .evaluate = rules::concatenate::evaluate};
+                                       .evaluate = rules::concatenate::evaluate,
+                                       .known = rules::concatenate::known,
+                                       .lanes = rules::lanes::same,
+                                       .split = rules::split::but_along<rules::concatenate>};
 }
 namespace emit {
 constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
@@ -8804,6 +9373,8 @@ constexpr auto stack(const X&... x) {
 template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, X...>::misuse())>
   requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Stackable<Axis, X...>)
 Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
+
+DRX_SILENT(concatenate) DRX_SILENT(stack)
 
 }
 
@@ -8950,6 +9521,40 @@ struct cond {
     e.operands = filtered(e.operands, operands);
     e.results = filtered(e.results, wanted);
   }
+  static constexpr known_values known_inside(const known_site& s, int) {
+    known_values r;
+    for (int i = 1; i < s.operands.size(); ++i) r.push_back(s.operands[i]);
+    return r;
+  }
+  static constexpr known_values known(const known_site& s) {
+    const known_values inside = known_inside(s, 0), other = s.outputs(s.e.regions[1], inside);
+    known_values r = s.outputs(s.e.regions[0], inside);
+    for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], other[i]);
+    return r;
+  }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    vec<int> inputs;
+    vec<bool> in;
+    for (int i = 1; i < s.operands.size(); ++i) {
+      inputs.push_back(s.operands[i]);
+      in.push_back(s.in_lanes[i]);
+    }
+    if (!s.in_lanes[0]) {
+      vec<bool> must(s.e.results.size(), true), lanes;
+      vec<tape> branches;
+      for (const tape& branch : s.e.regions) branches.push_back(s.region(branch, in, must, lanes));
+      return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
+    }
+    vec<bool> first = in, second = in;
+    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first), y = s.write(s.b, s.n, s.e.regions[1], inputs, second);
+    vec<int> r;
+    for (int i = 0; i < x.size(); ++i) {
+      const int yes = first[i] ? x[i] : s.spread(x[i]), no = second[i] ? y[i] : s.spread(y[i]);
+      r.push_back(emit::where(s.b, emit::broadcast_to(s.b, s.operands[0], s.b.shape(yes)), yes, no));
+    }
+    s.results = vec<bool>(r.size(), true);
+    return r;
+  }
   static void evaluate(evaluation& v) {
     std::vector<tensor> inputs;
     for (std::size_t i = 1; i < v.in.size(); ++i) inputs.push_back(*v.in[i]);
@@ -8966,7 +9571,10 @@ inline constexpr primitive cond{.name = "cond",
                                 .batch = rules::cond::batch,
                                 .unfold = rules::cond::unfold,
                                 .prune = rules::cond::prune,
-                                .evaluate = rules::cond::evaluate};
+                                .evaluate = rules::cond::evaluate,
+                                .known = rules::cond::known,
+                                .known_inside = rules::cond::known_inside,
+                                .lanes = rules::cond::lanes};
 }
 
 namespace emit {
@@ -9070,6 +9678,8 @@ template <class I, class F, class... G, class Why = decltype(detail::switch_misu
   requires(!error::Reported<I> && !detail::Cases<I, F, G...>)
 Why switch_case(const I&, const F&, const G&...) = delete;  // drx: switch_case(i, f...): i is a drx::array<int>, not placed; the functions take nothing and return the same type
 
+DRX_SILENT(cond) DRX_SILENT(switch_case)
+
 }
 
 namespace drx {
@@ -9138,6 +9748,15 @@ struct pad {
     }
     return text;
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const view zeros(s.e);
+    return {emit::pad(s.b, s.operands[0], rules::lanes::and_last(zeros.lows, 0), rules::lanes::and_last(zeros.highs, 0), rules::lanes::and_last(zeros.interiors, 0))};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const int k = s.first_axis();
+    if (k == split_site::whole || view(s.e).pads(k)) return {};
+    return s.apart(s.e.attrs);
+  }
   static void evaluate(evaluation& v) {
     const shape to = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -9160,7 +9779,10 @@ inline constexpr primitive pad{.name = "pad",
                                .batch = rules::pad::batch,
                                .simplify = rules::pad::simplify,
                                .print = rules::pad::print,
-                               .evaluate = rules::pad::evaluate};
+                               .evaluate = rules::pad::evaluate,
+                               .known = rules::known::sums,
+                               .lanes = rules::pad::lanes,
+                               .split = rules::pad::split};
 }
 namespace emit {
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
@@ -9231,6 +9853,8 @@ Why pad(const A&) = delete;  // drx: at most as many paddings as the array has a
 template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
   requires((Array<A> || Placed<A>) && !detail::has_axes<A, 1>::value)
 Why pad(const A&) = delete;  // drx: of an array of at least one axis; of a placed value in a map
+
+DRX_SILENT(pad)
 
 }
 
@@ -9441,6 +10065,16 @@ struct convolution {
     }
     return text;
   }
+  static constexpr known_values known(const known_site& s) { return {s.operands[0] * s.operands[1]}; }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const view c(s.e);
+    if (c.axes > 2 || s.b.shape(s.operands[0]).rank != c.axes + 2 + s.in_lanes[0]) return {};
+    const bool of_kernel = c.result == role::w;
+    return {emit::lane_convolution(s.b, s.operand(0), of_kernel ? s.operand(1) : s.operands[1], s.in_lanes[1] && !of_kernel, s.e.attrs)};
+  }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list ints) {
+    return view(ints).result == role::x ? operands[1].shape.size() * byte_size(operands[1].type) : 0;
+  }
   static void evaluate(evaluation& v) {
     const view c(v.e);
     const abstract_value &p = v.in[0]->type, &q = v.in[1]->type, &result = v.out[0].type;
@@ -9491,7 +10125,11 @@ inline constexpr primitive convolution{.name = "convolution",
                                        .batch = rules::convolution::batch,
                                        .simplify = rules::convolution::simplify,
                                        .print = rules::convolution::print,
-                                       .evaluate = rules::convolution::evaluate};
+                                       .evaluate = rules::convolution::evaluate,
+                                       .known = rules::convolution::known,
+                                       .lanes = rules::convolution::lanes,
+                                       .split = rules::split::whole,
+                                       .scratch = rules::convolution::scratch};
 }
 namespace emit {
 constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints) {
@@ -9597,6 +10235,8 @@ template <class... Options, class A, class W, class Why = decltype(detail::convo
   requires((detail::is_window_option<Options> && ...) && detail::NotConvolvable<2, A, W, Options...>)
 Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channels}, w {rows, columns, channels, outputs} of one element type, no larger than the padded input; two numbers per option; of placed values in a map
 
+DRX_SILENT_OF_TYPES(conv1d) DRX_SILENT_OF_TYPES(conv2d)
+
 }
 
 namespace drx {
@@ -9695,6 +10335,10 @@ struct recurrence : along_axis {
     double x = 0;
     return single(b, o, a) || (emit::is_constant(b, o[1], x) && x == 0) ? o[1] : -1;
   }
+  static constexpr known_values known(const known_site& s) {
+    const known_value &factor = s.operands[0], &x = s.operands[1];
+    return {{factor.finite && x.finite, factor.not_negative && x.not_negative, factor.not_negative && x.not_positive, false}};
+  }
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
       const T* b = v.in[1]->data<T>();
@@ -9728,7 +10372,10 @@ inline constexpr primitive cumsum{.name = "cumsum",
                                   .batch = rules::cumsum::batch,
                                   .simplify = rules::cumsum::simplify,
                                   .print = rules::cumsum::print,
-                                  .evaluate = rules::cumsum::evaluate};
+                                  .evaluate = rules::cumsum::evaluate,
+                                  .known = rules::known::sums,
+                                  .lanes = rules::lanes::same,
+                                  .split = rules::split::but_along<rules::cumsum>};
 inline constexpr primitive cumprod{.name = "cumprod",
                                    .type = rules::cumprod::type,
                                    .jvp = rules::cumprod::jvp,
@@ -9736,7 +10383,10 @@ inline constexpr primitive cumprod{.name = "cumprod",
                                    .batch = rules::cumprod::batch,
                                    .simplify = rules::cumprod::simplify,
                                    .print = rules::cumprod::print,
-                                   .evaluate = rules::cumprod::evaluate};
+                                   .evaluate = rules::cumprod::evaluate,
+                                   .known = rules::known::products,
+                                   .lanes = rules::lanes::same,
+                                   .split = rules::split::but_along<rules::cumprod>};
 inline constexpr primitive recurrence{.name = "recurrence",
                                       .type = rules::recurrence::type,
                                       .jvp = rules::recurrence::jvp,
@@ -9744,7 +10394,10 @@ inline constexpr primitive recurrence{.name = "recurrence",
                                       .batch = rules::recurrence::batch,
                                       .simplify = rules::recurrence::simplify,
                                       .print = rules::recurrence::print,
-                                      .evaluate = rules::recurrence::evaluate};
+                                      .evaluate = rules::recurrence::evaluate,
+                                      .known = rules::recurrence::known,
+                                      .lanes = rules::lanes::same,
+                                      .split = rules::split::but_along<rules::recurrence>};
 }
 namespace emit {
 constexpr int cumsum(builder& b, int x, int axis, bool backwards) {
@@ -9795,6 +10448,8 @@ template <int Axis = -1, direction To = direction::forward, class A, class Why =
 Why cumsum(const A&) = delete;  // drx: cumsum<axis>(array of numbers); of a placed value in a map
 template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
+
+DRX_SILENT(cumprod) DRX_SILENT(cumsum)
 
 }
 
@@ -9848,6 +10503,7 @@ namespace rows {
 
 struct sqrt : floating_function, singular_value {
   static constexpr const char* name = "sqrt";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_negative, true, false, x.not_zero}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::sqrt(x); }
   template <class T>
@@ -9858,6 +10514,7 @@ struct sqrt : floating_function, singular_value {
 };
 struct rsqrt : floating_function, singular_value {
   static constexpr const char* name = "rsqrt";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), true, false, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::rsqrt(x); }
   template <class T>
@@ -9870,6 +10527,9 @@ struct rsqrt : floating_function, singular_value {
 struct pow : same_type, on_floating, singular_value {
   static constexpr const char* name = "pow";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) {
+    return {x.finite && x.not_negative && y.finite && (x.not_zero || y.positive()), x.not_negative, false, false};
+  }
   template <class T>
   DRX_FN static T apply(T x, T y) { return math::pow(x, y); }
   template <class T>
@@ -9896,6 +10556,7 @@ struct pow : same_type, on_floating, singular_value {
 };
 struct cbrt : floating_function {
   static constexpr const char* name = "cbrt";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::cbrt(x); }
   template <class T>
@@ -9978,6 +10639,8 @@ constexpr A pow(const A& x, const B& n) {
 template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
   requires detail::NoPower<A, B>
 Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(pow) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(rsqrt) DRX_SILENT(cbrt)
 
 }
 
@@ -10129,6 +10792,18 @@ struct slice {
     }
     return text;
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const view range(s.e);
+    return {emit::slice(s.b, s.operands[0], rules::lanes::and_last(range.starts, 0), rules::lanes::and_last(range.stops, s.n), rules::lanes::and_last(range.strides, 1))};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const int k = s.first_axis();
+    const view range(s.e);
+    if (k == split_site::whole || !range.takes_all(k, s.whole_shape(0)[k])) return {};
+    vec<std::int64_t> stops = range.stops;
+    stops[k] /= s.mesh.count;
+    return s.apart(make(range.starts, stops, range.strides));
+  }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -10152,7 +10827,10 @@ inline constexpr primitive slice{.name = "slice",
                                  .batch = rules::slice::batch,
                                  .simplify = rules::slice::simplify,
                                  .print = rules::slice::print,
-                                 .evaluate = rules::slice::evaluate};
+                                 .evaluate = rules::slice::evaluate,
+                                 .known = rules::known::handed_on,
+                                 .lanes = rules::slice::lanes,
+                                 .split = rules::slice::split};
 }
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
@@ -10297,6 +10975,8 @@ template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<
   requires(sizeof...(I) > 0 && (Array<A> || Placed<A>) && !detail::Sliceable<A, detail::just<I>...>)
 Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
 
+DRX_SILENT(slice) DRX_SILENT(index)
+
 }
 
 namespace drx {
@@ -10430,6 +11110,7 @@ struct update_slice {
     return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
   }
   static std::string print(const attributes& a) { return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : ""; }
+  static constexpr known_values known(const known_site& s) { return {either(s.operands[0], s.operands[1])}; }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
     const int batch = view(v.e).batch;
@@ -10464,7 +11145,10 @@ inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
                                          .batch = rules::dynamic_slice::batch,
                                          .simplify = rules::dynamic_slice::simplify,
                                          .print = rules::dynamic_slice::print,
-                                         .evaluate = rules::dynamic_slice::evaluate};
+                                         .evaluate = rules::dynamic_slice::evaluate,
+                                         .known = rules::known::handed_on,
+                                         .lanes = rules::lanes::same_places<1>,
+                                         .split = rules::split::along_batch<rules::dynamic_slice>};
 inline constexpr primitive update_slice{.name = "update_slice",
                                         .type = rules::update_slice::type,
                                         .jvp = rules::update_slice::jvp,
@@ -10472,7 +11156,11 @@ inline constexpr primitive update_slice{.name = "update_slice",
                                         .batch = rules::dynamic_slice::batch,
                                         .simplify = rules::update_slice::simplify,
                                         .print = rules::update_slice::print,
-                                        .evaluate = rules::update_slice::evaluate};
+                                        .evaluate = rules::update_slice::evaluate,
+                                        .known = rules::update_slice::known,
+                                        .lanes = rules::lanes::same_places<2>,
+                                        .split = rules::split::along_batch<rules::update_slice>,
+                                        .in_place = true};
 }
 namespace emit {
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
@@ -10592,6 +11280,8 @@ constexpr auto index(const A& x, const I&... i) {
 template <class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
   requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallyIndexable<A, I...>)
 Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
+
+DRX_SILENT(dynamic_slice) DRX_SILENT(update_slice)
 
 }
 
@@ -10718,6 +11408,7 @@ struct scatter {
     const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
     return emit::constant(b, type({from, a, {}})[0], 0);
   }
+  static constexpr known_values known(const known_site& s) { return {s.operands[1].but_zero()}; }
   static void evaluate(evaluation& v) {
     const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
     const int axis = view(v.e).axis, batch = view(v.e).batch;
@@ -10744,7 +11435,10 @@ inline constexpr primitive take{.name = "take",
                                 .batch = rules::take::batch,
                                 .simplify = rules::take::simplify,
                                 .print = rules::take::print,
-                                .evaluate = rules::take::evaluate};
+                                .evaluate = rules::take::evaluate,
+                                .known = rules::known::handed_on,
+                                .lanes = rules::lanes::same_places<1>,
+                                .split = rules::split::along_batch<rules::take>};
 inline constexpr primitive scatter{.name = "scatter",
                                    .type = rules::scatter::type,
                                    .jvp = rules::scatter::jvp,
@@ -10752,7 +11446,9 @@ inline constexpr primitive scatter{.name = "scatter",
                                    .batch = rules::scatter::batch,
                                    .simplify = rules::scatter::simplify,
                                    .print = rules::take::print,
-                                   .evaluate = rules::scatter::evaluate};
+                                   .evaluate = rules::scatter::evaluate,
+                                   .known = rules::scatter::known,
+                                   .split = rules::split::along_batch<rules::scatter>};
 }
 namespace emit {
 constexpr int take(builder& b, int x, int indices, int axis, int batch) {
@@ -10915,6 +11611,8 @@ template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::
   requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
 Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
 
+DRX_SILENT(scatter_add) DRX_SILENT(take) DRX_SILENT(take_along)
+
 }
 
 namespace drx {
@@ -10930,6 +11628,7 @@ constexpr bool beats(T x, T best) {
 namespace rules {
 template <bool Max>
 struct best_so_far : along_axis {
+  static constexpr auto known = rules::known::nothing;
   static constexpr vec<abstract_value> type(const typing& t) { return {along_axis::type(t)[0].with_type(dtype::int32)}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
@@ -10964,7 +11663,9 @@ constexpr primitive best_so_far_primitive(const char* name) {
           .batch = Rules::batch,
           .simplify = Rules::simplify,
           .print = Rules::print,
-          .evaluate = Rules::evaluate};
+          .evaluate = Rules::evaluate,
+          .known = Rules::known,
+          .split = rules::split::whole};
 }
 }
 inline constexpr primitive largest_so_far = rules::best_so_far_primitive<rules::best_so_far<true>>("largest_so_far");
@@ -10990,18 +11691,18 @@ Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a pla
 template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
 
+DRX_SILENT(cummax) DRX_SILENT(cummin)
+
 }
 
 namespace drx {
-namespace detail {
-constexpr bool is_finite(double x) { return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max(); }
-}
 namespace prim {
 namespace rows {
 
 struct azmul : same_type, on_floating, singular_value {
   static constexpr const char* name = "azmul";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) { return mul::known(s); }
   template <class T>
   DRX_INLINE static T apply(T x, T y) { return math::azmul(x, y); }
   template <class T>
@@ -11014,7 +11715,7 @@ struct azmul : same_type, on_floating, singular_value {
       double c = 0;
       if (!emit::is_constant(b, o[i], c)) continue;
       if (c == 0) return o[i];
-      if (detail::is_finite(c)) return emit::mul(b, o[0], o[1]);
+      if (is_finite(c)) return emit::mul(b, o[0], o[1]);
     }
     return -1;
   }
@@ -11022,6 +11723,7 @@ struct azmul : same_type, on_floating, singular_value {
 struct azdiv : same_type, on_floating, singular_value {
   static constexpr const char* name = "azdiv";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) { return div::known(s); }
   template <class T>
   DRX_INLINE static T apply(T x, T y) { return math::azdiv(x, y); }
   template <class T>
@@ -11033,7 +11735,7 @@ struct azdiv : same_type, on_floating, singular_value {
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
     if (emit::is_constant(b, o[0], x)) return x == 0 ? o[0] : emit::div(b, o[0], o[1]);
-    return emit::is_constant(b, o[1], y) && y != 0 && detail::is_finite(y) ? emit::div(b, o[0], o[1]) : -1;
+    return emit::is_constant(b, o[1], y) && y != 0 && is_finite(y) ? emit::div(b, o[0], o[1]) : -1;
   }
 };
 
@@ -11484,6 +12186,49 @@ struct scan {
     for (const tensor& m : like.members) r.members.push_back(zeros_like(t.of_member(), m));
     return r;
   }
+  static constexpr known_values known_inside(const known_site& s, int) {
+    const parts n(s.e.attrs, s.e.operands.size(), s.e.results.size());
+    known_values inputs{finite_and_not_negative()};
+    inputs.append(s.operands);
+    for (bool changed = true; changed;) {
+      changed = false;
+      const known_values after = s.outputs(s.e.regions[0], inputs);
+      for (int i = 0; i < n.carries; ++i) {
+        known_value& carry = inputs[1 + n.constants + i];
+        const known_value both = either(carry, after[i]);
+        changed = changed || !(both == carry);
+        carry = both;
+      }
+    }
+    return inputs;
+  }
+  static constexpr known_values known(const known_site& s) {
+    const parts n(s.e.attrs, s.e.operands.size(), s.e.results.size());
+    const known_values inside = known_inside(s, 0);
+    known_values r = s.outputs(s.e.regions[0], inside);
+    for (int i = 0; i < r.size(); ++i)
+      if (i < n.carries) r[i] = inside[1 + n.constants + i];
+      else if (n.guard) r[i] = r[i].but_zero();
+    return r;
+  }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const tape& body = s.e.regions[0];
+    const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
+    vec<bool> in{false}, must(body.outputs.size(), false);
+    in.append(s.in_lanes);
+    tape step;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
+      step = s.region(body, in, must, s.results);
+      for (int i = 0; i < p.carries; ++i)
+        if (s.results[i] && !in[1 + p.constants + i]) in[1 + p.constants + i] = grown = true;
+    }
+    if (p.guard && in[*p.guard]) return {};
+    vec<int> operands;
+    for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
+    return s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
+  }
   static void evaluate(evaluation& v) {
     const parts n(v.e.attrs, static_cast<int>(v.in.size()), static_cast<int>(v.out.size()));
     std::vector<tensor> carry;
@@ -11533,7 +12278,10 @@ inline constexpr primitive scan{.name = "scan",
                                 .batch = rules::scan::batch,
                                 .prune = rules::scan::prune,
                                 .print = rules::scan::print,
-                                .evaluate = rules::scan::evaluate};
+                                .evaluate = rules::scan::evaluate,
+                                .known = rules::scan::known,
+                                .known_inside = rules::scan::known_inside,
+                                .lanes = rules::scan::lanes};
 }
 
 namespace detail {
@@ -11674,6 +12422,8 @@ inline constexpr primitive custom_jvp{.name = "custom_jvp",
                                       .batch = rules::custom::batch,
                                       .print = rules::custom::print,
                                       .evaluate = rules::custom::evaluate,
+                                      .known = rules::known::of_region,
+                                      .known_inside = rules::known::operands_inside,
                                       .transparent = true};
 inline constexpr primitive custom_vjp{.name = "custom_vjp",
                                       .type = rules::custom::type,
@@ -11683,6 +12433,8 @@ inline constexpr primitive custom_vjp{.name = "custom_vjp",
                                       .batch = rules::custom::batch,
                                       .print = rules::custom::print,
                                       .evaluate = rules::custom::evaluate,
+                                      .known = rules::known::of_region,
+                                      .known_inside = rules::known::operands_inside,
                                       .transparent = true};
 }
 
@@ -11950,7 +12702,9 @@ inline constexpr primitive triangular_solve{.name = "triangular_solve",
                                             .batch = rules::triangular_solve::batch,
                                             .simplify = rules::triangular_solve::simplify,
                                             .print = rules::triangular_solve::print,
-                                            .evaluate = rules::triangular_solve::evaluate};
+                                            .evaluate = rules::triangular_solve::evaluate,
+                                            .known = rules::known::nothing,
+                                            .split = rules::split::along_matrices};
 constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::triangular_solve; }
 }
 namespace emit {
@@ -11985,6 +12739,8 @@ constexpr auto triangular_solve(const A& a, const B& b) {
 template <class... Options, class A, class B, class Why = decltype(detail::linear_system<A, B, detail::any_is<from_right, Options...>>::misuse())>
   requires((detail::is_triangular_option<Options> && ...) && detail::NotSolvable<A, B, detail::any_is<from_right, Options...>>)
 Why triangular_solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows (from_right: columns), one element type; of placed values in a map
+
+DRX_SILENT_OF_TYPES(triangular_solve)
 
 }
 
@@ -12139,7 +12895,9 @@ inline constexpr primitive lu_factors{.name = "lu_factors",
                                       .jvp = rules::lu_factors::jvp,
                                       .vjp = rules::lu_factors::vjp,
                                       .batch = rules::square_matrix::batch,
-                                      .evaluate = rules::lu_factors::evaluate};
+                                      .evaluate = rules::lu_factors::evaluate,
+                                      .known = rules::known::nothing,
+                                      .split = rules::split::along_matrices};
 inline constexpr primitive lu_solve{.name = "lu_solve",
                                     .type = rules::lu_solve::type,
                                     .jvp = rules::lu_solve::jvp,
@@ -12147,13 +12905,17 @@ inline constexpr primitive lu_solve{.name = "lu_solve",
                                     .batch = rules::lu_solve::batch,
                                     .simplify = rules::lu_solve::simplify,
                                     .print = rules::lu_solve::print,
-                                    .evaluate = rules::lu_solve::evaluate};
+                                    .evaluate = rules::lu_solve::evaluate,
+                                    .known = rules::known::nothing,
+                                    .split = rules::split::along_matrices};
 inline constexpr primitive logdet{.name = "logdet",
                                   .type = rules::logdet::type,
                                   .jvp = rules::logdet::jvp,
                                   .vjp = rules::logdet::vjp,
                                   .batch = rules::square_matrix::batch,
-                                  .evaluate = rules::logdet::evaluate};
+                                  .evaluate = rules::logdet::evaluate,
+                                  .known = rules::known::nothing,
+                                  .split = rules::split::whole};
 constexpr const primitive* rules::logdet::lu_solve_ptr() { return &prim::lu_solve; }
 }
 namespace emit {
@@ -12209,6 +12971,8 @@ constexpr auto logdet(const A& a) {
 template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why logdet(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(inverse) DRX_SILENT(logdet) DRX_SILENT(solve)
 
 }
 
@@ -12330,6 +13094,11 @@ struct cofactors {
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     return b.shape(o[0]).last() == 1 ? emit::constant_like(b, o[0], 1) : -1;
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t n = x.shape.last();
+    return n > 3 ? 2 * n * n * byte_size(x.type) : 0;
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
     const auto n = s.last(), m = n - 1;
@@ -12372,6 +13141,11 @@ struct determinant {
     s.rank -= 2;
     return emit::reshape(b, o[0], s);
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t n = x.shape.last();
+    return n > 3 ? n * n * byte_size(x.type) : 0;
+  }
   static void evaluate(evaluation& v) {
     const auto n = v.in[0]->type.shape.last();
     tensor copy = *v.in[0];
@@ -12391,21 +13165,29 @@ inline constexpr primitive minors{.name = "minors",
                                   .vjp = rules::minors::vjp,
                                   .batch = rules::square_matrix::batch,
                                   .print = rules::minors::print,
-                                  .evaluate = rules::minors::evaluate};
+                                  .evaluate = rules::minors::evaluate,
+                                  .known = rules::known::polynomials,
+                                  .split = rules::split::whole};
 inline constexpr primitive cofactors{.name = "cofactors",
                                      .type = rules::square_matrix::type,
                                      .jvp = rules::cofactors::jvp,
                                      .vjp = rules::cofactors::vjp,
                                      .batch = rules::square_matrix::batch,
                                      .simplify = rules::cofactors::simplify,
-                                     .evaluate = rules::cofactors::evaluate};
+                                     .evaluate = rules::cofactors::evaluate,
+                                     .known = rules::known::polynomials,
+                                     .split = rules::split::along_matrices,
+                                     .scratch = rules::cofactors::scratch};
 inline constexpr primitive determinant{.name = "determinant",
                                        .type = rules::determinant::type,
                                        .jvp = rules::determinant::jvp,
                                        .vjp = rules::determinant::vjp,
                                        .batch = rules::square_matrix::batch,
                                        .simplify = rules::determinant::simplify,
-                                       .evaluate = rules::determinant::evaluate};
+                                       .evaluate = rules::determinant::evaluate,
+                                       .known = rules::known::polynomials,
+                                       .split = rules::split::along_matrices,
+                                       .scratch = rules::determinant::scratch};
 }
 namespace emit {
 constexpr int minors(builder& b, int x, bool transposed, bool with_sign) {
@@ -12424,6 +13206,8 @@ constexpr auto determinant(const A& a) {
 template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why determinant(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(determinant)
 
 }
 
@@ -12706,6 +13490,11 @@ struct eigh {
           s.b, g, emit::matmul(s.b, v, over_gaps(s.b, emit::matmul(s.b, v, ct[1], true, false), w), false, false));
     return {g == zero_tangent ? g : cholesky::symmetric(s.b, emit::matmul(s.b, g, v, false, true))};
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t n = x.shape.last();
+    return n * n * byte_size(x.type);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto n = s.last();
@@ -12727,7 +13516,10 @@ inline constexpr primitive eigh{.name = "eigh",
                                 .jvp = rules::eigh::jvp,
                                 .vjp = rules::eigh::vjp,
                                 .batch = rules::square_matrix::batch,
-                                .evaluate = rules::eigh::evaluate};
+                                .evaluate = rules::eigh::evaluate,
+                                .known = rules::known::nothing,
+                                .split = rules::split::along_matrices,
+                                .scratch = rules::eigh::scratch};
 }
 
 namespace detail {
@@ -12745,6 +13537,8 @@ constexpr auto eigh(const A& a) {
 template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 std::pair<Why, Why> eigh(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(eigh)
 
 }
 
@@ -12953,6 +13747,7 @@ struct acos : floating_function, singular_value {
 };
 struct atan : floating_function {
   static constexpr const char* name = "atan";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::atan(x); }
   template <class T>
@@ -13034,6 +13829,8 @@ constexpr auto atan2(const A& y, const B& x) {
 template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
   requires detail::NoFloatingPair<A, B>
 Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(cos) DRX_SILENT(sin) DRX_SILENT(tan) DRX_SILENT(acos) DRX_SILENT(asin) DRX_SILENT(atan) DRX_SILENT(atan2)
 
 }
 
@@ -13122,6 +13919,7 @@ namespace rows {
 
 struct tanh : floating_function {
   static constexpr const char* name = "tanh";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::tanh(x); }
   template <class T>
@@ -13157,6 +13955,7 @@ struct cosh : floating_function, singular_value {
 };
 struct asinh : floating_function {
   static constexpr const char* name = "asinh";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::asinh(x); }
   template <class T>
@@ -13234,6 +14033,8 @@ template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFl
 Why acosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(tanh) DRX_SILENT(acosh) DRX_SILENT(asinh) DRX_SILENT(atanh) DRX_SILENT(cosh) DRX_SILENT(sinh)
 
 }
 
@@ -13418,6 +14219,7 @@ namespace rows {
 
 struct erf : floating_function {
   static constexpr const char* name = "erf";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_FN static T apply(T x) { return math::erf(x); }
   template <class T>
@@ -13429,6 +14231,7 @@ struct erf : floating_function {
 };
 struct erfc : floating_function {
   static constexpr const char* name = "erfc";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
   DRX_FN static T apply(T x) { return math::erfc(x); }
   template <class T>
@@ -13525,6 +14328,9 @@ Why gelu(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 
+DRX_SILENT(digamma) DRX_SILENT(erf) DRX_SILENT(erfc) DRX_SILENT(gelu) DRX_SILENT(gelu_tanh) DRX_SILENT(lgamma)
+DRX_SILENT(polygamma)
+
 }
 
 namespace drx::math {
@@ -13581,6 +14387,9 @@ namespace prim {
 namespace rows {
 struct erfinv : floating_function, singular_value {
   static constexpr const char* name = "erfinv";
+  static constexpr known_value known(const known_site& s) {
+    return {patterns::is_of_uniform(s.definition, s.e), false, false, false};
+  }
   template <class T>
   DRX_FN static T apply(T x) { return math::erfinv(x); }
   template <class T>
@@ -13610,6 +14419,8 @@ template <class A, class Why = detail::not_floating_t<A>>
   requires detail::NotFloating<A>
 Why erfinv(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 
+DRX_SILENT(erfinv)
+
 }
 
 namespace drx {
@@ -13618,6 +14429,7 @@ namespace rows {
 
 struct exp : floating_function, singular_value {
   static constexpr const char* name = "exp";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, true, false, x.finite && x.not_negative}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::exp(x); }
   template <class T>
@@ -13626,6 +14438,7 @@ struct exp : floating_function, singular_value {
 };
 struct log : floating_function, singular_value {
   static constexpr const char* name = "log";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), false, false, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::log(x); }
   template <class T>
@@ -13634,6 +14447,7 @@ struct log : floating_function, singular_value {
 };
 struct log1p : floating_function, singular_value {
   static constexpr const char* name = "log1p";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_negative, x.not_negative, x.not_positive, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::log1p(x); }
   template <class T>
@@ -13644,6 +14458,7 @@ struct log1p : floating_function, singular_value {
 };
 struct expm1 : floating_function, singular_value {
   static constexpr const char* name = "expm1";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, x.not_negative, x.not_positive, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::expm1(x); }
   template <class T>
@@ -13654,6 +14469,7 @@ struct expm1 : floating_function, singular_value {
 };
 struct sigmoid : floating_function {
   static constexpr const char* name = "sigmoid";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::sigmoid(x); }
   template <class T>
@@ -13669,6 +14485,7 @@ struct sigmoid : floating_function {
 };
 struct softplus : floating_function {
   static constexpr const char* name = "softplus";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x))); }
   template <class T>
@@ -13677,6 +14494,7 @@ struct softplus : floating_function {
 };
 struct exp2 : floating_function, singular_value {
   static constexpr const char* name = "exp2";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, true, false, x.finite && x.not_negative}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::exp2(x); }
   template <class T>
@@ -13741,6 +14559,236 @@ Why softplus(const A&) = delete;  // drx: of float or double arrays: cast<float>
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 
+DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(log) DRX_SILENT(log1p) DRX_SILENT(sigmoid) DRX_SILENT(softplus)
+DRX_SILENT(exp2)
+
+}
+
+namespace drx {
+namespace prim {
+namespace rows {
+
+struct floor : floating_function, not_differentiable {
+  static constexpr const char* name = "floor";
+  static constexpr known_value known(const known_value& x) { return {x.finite, x.not_negative, x.not_positive, x.negative()}; }
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::floor(x); }
+  template <class T>
+  static T reference(T x) { return std::floor(x); }
+};
+struct ceil : floating_function, not_differentiable {
+  static constexpr const char* name = "ceil";
+  static constexpr known_value known(const known_value& x) { return {x.finite, x.not_negative, x.not_positive, x.positive()}; }
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::ceil(x); }
+  template <class T>
+  static T reference(T x) { return std::ceil(x); }
+};
+struct sign : number_function, not_differentiable {
+  static constexpr const char* name = "sign";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
+  template <class T>
+  DRX_INLINE static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
+  template <class T>
+  static T reference(T x) { return apply(x); }
+};
+struct abs : number_function {
+  static constexpr const char* name = "abs";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_negative && x.not_positive, x.not_zero}; }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return math::abs(x);
+    } else {
+      return x < 0 ? -x : x;
+    }
+  }
+  template <class T>
+  static T reference(T x) { return std::abs(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
+  }
+  static constexpr const primitive& prim_sign();
+};
+struct relu : number_function {
+  static constexpr const char* name = "relu";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_positive, x.positive()}; }
+  template <class T>
+  DRX_INLINE static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
+  template <class T>
+  static T reference(T x) { return apply(x); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int zero = emit::constant_like(b, t, 0);
+    return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
+  }
+};
+struct round : floating_function, not_differentiable {
+  static constexpr const char* name = "round";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
+  template <class T>
+  DRX_INLINE static T apply(T x) { return math::round(x); }
+  template <class T>
+  static T reference(T x) { return std::nearbyint(x); }
+};
+
+struct softsign : floating_function {
+  static constexpr const char* name = "softsign";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
+  template <class T>
+  DRX_INLINE static T apply(T x) { return x / (1 + math::abs(x)); }
+  template <class T>
+  static T reference(T x) { return x / (1 + std::abs(x)); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t);
+};
+
+}
+
+inline constexpr primitive floor = elementwise_primitive<rows::floor>();
+inline constexpr primitive ceil = elementwise_primitive<rows::ceil>();
+inline constexpr primitive sign = elementwise_primitive<rows::sign>();
+inline constexpr primitive abs = elementwise_primitive<rows::abs>();
+inline constexpr primitive relu = elementwise_primitive<rows::relu>();
+inline constexpr primitive round = elementwise_primitive<rows::round>();
+inline constexpr primitive softsign = elementwise_primitive<rows::softsign>();
+template <> struct row_of<&floor> : rows::floor {};
+template <> struct row_of<&ceil> : rows::ceil {};
+template <> struct row_of<&sign> : rows::sign {};
+template <> struct row_of<&abs> : rows::abs {};
+template <> struct row_of<&relu> : rows::relu {};
+template <> struct row_of<&round> : rows::round {};
+template <> struct row_of<&softsign> : rows::softsign {};
+
+constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
+constexpr int rows::softsign::partial(builder& b, const rule_site& s, int, int t) {
+  const int one = emit::constant_like(b, t, 1);
+  const int d = emit::div(b, one, emit::add(b, one, b.add1(prim::abs, {s.operands[0]})));
+  return emit::times(b, t, emit::mul(b, d, d));
+}
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
+template <class A> requires FloatingArray<A>
+constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
+template <class A> requires FloatingArray<A>
+constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
+template <class A> requires FloatingArray<A>
+constexpr A softsign(const A& x) { return detail::elementary(prim::softsign, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why softsign(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+namespace detail {
+template <class A, class L, class H>
+concept Clampable = Array<A> && Compatible<A, L> && Compatible<A, H> &&
+                    !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
+template <class A, class L, class H>
+constexpr auto clamp_misuse() {
+  if constexpr (NoArray<A> || Placed<L> || Placed<H>) {
+    return no_array_t<A, L, H>{};
+  } else if constexpr (Incompatible<A, L>) {
+    return mismatch<A, L>();
+  } else if constexpr (Incompatible<A, H>) {
+    return mismatch<A, H>();
+  } else {
+    return error::needs_numbers{};
+  }
+}
+}
+
+template <class A, class L, class H>
+  requires detail::Clampable<A, L, H>
+constexpr auto clamp(const A& x, const L& low, const H& high) {
+  return where(x < low, low, where(x > high, high, x));
+}
+template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
+  requires((Array<A> || detail::NoArray<A>) && !detail::Clampable<A, L, H>)
+Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+template <class A> requires FloatingArray<A>
+constexpr auto isnan(const A& x) { return x != x; }
+template <class A> requires FloatingArray<A>
+constexpr auto isinf(const A& x) { return abs(x) > std::numeric_limits<typename A::value_type>::max(); }
+template <class A> requires FloatingArray<A>
+constexpr auto isfinite(const A& x) { return abs(x) <= std::numeric_limits<typename A::value_type>::max(); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isnan(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(abs) DRX_SILENT(relu) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(sign)
+DRX_SILENT(isfinite) DRX_SILENT(isinf) DRX_SILENT(isnan) DRX_SILENT(round) DRX_SILENT(softsign)
+
+}
+
+namespace drx::patterns {
+
+constexpr int behind(const definitions& d, int v, const primitive& p) {
+  for (const entry* e = d.of(v); e && (e->prim == &p || e->prim == &prim::stop_gradient); e = d.of(v)) v = e->operands[0];
+  return v;
+}
+constexpr bool is_same(const definitions& d, int v, int w) {
+  return behind(d, v, prim::stop_gradient) == behind(d, w, prim::stop_gradient);
+}
+constexpr bool is_test_of_finiteness(const definitions& d, const entry& e) {
+  const entry* c = d.of(behind(d, e.operands[0], prim::broadcast_to));
+  const entry* y = c && c->prim == &prim::less_equal ? d.of(c->operands[0]) : nullptr;
+  return y && y->prim == &prim::abs && is_same(d, y->operands[0], e.operands[1]);
+}
+constexpr const entry* extremum_of(const definitions& d, int v, int x) {
+  v = behind(d, v, prim::stop_gradient);
+  const entry* repeated = d.of(v);
+  const shape kept = repeated && repeated->prim == &prim::broadcast_to ? d.t.values[repeated->operands[0]].shape : d.t.values[v].shape;
+  if (repeated && repeated->prim == &prim::broadcast_to) v = repeated->operands[0];
+  const entry* m = d.of(behind(d, v, prim::reshape));
+  if (m && m->prim == &prim::where && is_test_of_finiteness(d, *m)) m = d.of(behind(d, m->operands[1], prim::reshape));
+  if (!m || (m->prim != &prim::max_over && m->prim != &prim::min_over) || !is_same(d, m->operands[0], x)) return nullptr;
+  shape expected = d.t.values[x].shape;
+  for (auto axis : prim::rules::over_axes::view(*m).axes) expected[static_cast<int>(axis)] = 1;
+  return kept == expected || kept.size() == 1 ? m : nullptr;
+}
+constexpr std::optional<int_list> below_maximum(const definitions& d, const entry& e) {
+  const entry* m = e.prim == &prim::sub ? extremum_of(d, e.operands[1], e.operands[0]) : nullptr;
+  if (m && m->prim == &prim::max_over) return prim::rules::over_axes::view(*m).axes;
+  return {};
+}
+constexpr bool is_softmax_sum(const definitions& d, const entry& e) {
+  const entry* x = d.of(e.operands[0]);
+  if (!x || x->prim != &prim::exp) return false;
+  const entry* shifted = d.of(x->operands[0]);
+  if (!shifted) return false;
+  const auto axes = below_maximum(d, *shifted);
+  return axes && *axes == prim::rules::over_axes::view(e).axes;
+}
+constexpr bool is_share(const definitions& d, const entry& e) {
+  const entry *hit = d.of(e.operands[0]), *n = d.of(e.operands[1]);
+  if (!hit || hit->prim != &prim::cast || !n || n->prim != &prim::broadcast_to) return false;
+  const entry *same = d.of(hit->operands[0]), *sum = d.of(behind(d, n->operands[0], prim::reshape));
+  return same && same->prim == &prim::equal && sum && sum->prim == &prim::sum && sum->operands[0] == e.operands[0] &&
+         extremum_of(d, same->operands[1], same->operands[0]);
+}
+
 }
 
 namespace drx {
@@ -13771,6 +14819,10 @@ struct flip {
     return turned == a.ints ? -1 : emit::flip(b, o[0], turned);
   }
   static constexpr const primitive* prim_ptr();
+  static constexpr vec<split_result> split(split_site& s) {
+    if (view(s.e).axes.contains(s.first_axis())) return {};
+    return s.apart(s.e.attrs);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -13792,7 +14844,10 @@ inline constexpr primitive flip{.name = "flip",
                                 .batch = rules::over_axes::batch,
                                 .simplify = rules::flip::simplify,
                                 .print = rules::over_axes::print,
-                                .evaluate = rules::flip::evaluate};
+                                .evaluate = rules::flip::evaluate,
+                                .known = rules::known::handed_on,
+                                .lanes = rules::lanes::same,
+                                .split = rules::flip::split};
 constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
 }
 namespace emit {
@@ -13817,6 +14872,8 @@ template <int... Axes, class A, class Why = std::conditional_t<Placed<A>, error:
   requires((Array<A> || Placed<A>) && !detail::Flippable<A, Axes...>)
 Why flip(const A&) = delete;  // drx: flip<axes...>(array), the axes below its rank; of a placed value in a map
 
+DRX_SILENT(flip)
+
 }
 
 namespace drx {
@@ -13826,6 +14883,7 @@ namespace rows {
 struct fma : same_type, on_floating {
   static constexpr const char* name = "fma";
   static constexpr int arity = 3;
+  static constexpr known_value known(const known_site& s) { return s.operands[0] * s.operands[1] + s.operands[2]; }
   template <class T>
   DRX_INLINE static T apply(T x, T y, T z) { return math::fma(x, y, z); }
   template <class T>
@@ -13868,6 +14926,8 @@ constexpr auto fma(const A& x, const B& y, const C& z) {
 template <class A, class B, class C, class Why = decltype(detail::fma_misuse<A, B, C>())>
   requires((Array<A> || detail::NoArray<A>) && !detail::FloatingTriple<A, B, C>)
 Why fma(const A&, const B&, const C&) = delete;  // drx: fma(floating array, y, z), y and z arrays of its element type or numbers; of placed values in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(fma)
 
 }
 
@@ -13991,7 +15051,9 @@ inline constexpr primitive random_bits{.name = "random_bits",
                                        .vjp = rules::random_bits::vjp,
                                        .batch = rules::random_bits::batch,
                                        .print = rules::random_bits::print,
-                                       .evaluate = rules::random_bits::evaluate};
+                                       .evaluate = rules::random_bits::evaluate,
+                                       .known = rules::known::nothing,
+                                       .split = rules::split::whole};
 }
 
 namespace emit {
@@ -14064,6 +15126,8 @@ template <class T, std::int64_t... E, class K, class Why = error::needs_integer_
   requires(detail::Key<K> && !std::is_same_v<T, std::int32_t> && !std::is_same_v<T, std::int64_t>)
 Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key) or random_bits<std::int64_t, extents...>(key); floating numbers are uniform<T, extents...>(key)
 
+DRX_SILENT(random_key) DRX_SILENT(split) DRX_SILENT_OF_TYPE(random_bits)
+
 }
 
 namespace drx {
@@ -14106,7 +15170,9 @@ inline constexpr primitive fold_in{.name = "fold_in",
                                    .jvp = rules::random_bits::jvp,
                                    .vjp = rules::fold_in::vjp,
                                    .batch = rules::fold_in::batch,
-                                   .evaluate = rules::fold_in::evaluate};
+                                   .evaluate = rules::fold_in::evaluate,
+                                   .known = rules::known::nothing,
+                                   .split = rules::split::whole};
 }
 
 namespace detail {
@@ -14136,6 +15202,8 @@ template <class K, class N, class Why = decltype(detail::fold_in_misuse<K, N>())
   requires((Array<K> || Placed<K>) && (detail::ArrayOrLiteral<N> || Placed<N>) && !(detail::Key<K> && detail::WholeNumber<N>))
 Why fold_in(const K&, const N&) = delete;  // drx: fold_in(key, i): a key that random_key, split or fold_in gave and a whole number; of placed ones in a map
 
+DRX_SILENT(fold_in)
+
 }
 
 namespace drx {
@@ -14154,6 +15222,14 @@ struct distribute {
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::distribute(s.b, emit::first_axes_exchanged(s.b, s.operands[0]), s.e.attrs.placement)};
+  }
+  static constexpr std::optional<std::int64_t> members(const tape& t, const entry& e) { return t.values[e.operands[0]].shape[0]; }
+  static constexpr vec<int> share(share_site& s) {
+    const int x = s.common(0);
+    const shape slice = without_axis(s.b.shape(x), 0);
+    if (s.b.shape(x)[0] == 0) return {emit::constant(s.b, s.b.type(x).with_shape(slice), 0)};
+    const int at = emit::reshape(s.b, s.index, make_shape(1));
+    return {emit::reshape(s.b, emit::dynamic_slice(s.b, x, at, {1}, 0), slice)};
   }
   static void evaluate(evaluation& v) {
     const abstract_value one = v.out[0].type.of_member();
@@ -14184,6 +15260,7 @@ struct gather {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
+  static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members; }
   static void evaluate(evaluation& v) { join(*v.in[0], v.out[0]); }
   static void join(const tensor& placed, tensor& to) {
     if (static_cast<std::int64_t>(placed.members.size()) != to.type.shape[0])
@@ -14205,14 +15282,20 @@ inline constexpr primitive distribute{.name = "distribute",
                                       .vjp = rules::distribute::vjp,
                                       .batch = rules::distribute::batch,
                                       .print = rules::broadcast::print,
-                                      .evaluate = rules::distribute::evaluate};
+                                      .evaluate = rules::distribute::evaluate,
+                                      .share = rules::distribute::share,
+                                      .members = rules::distribute::members,
+                                      .known = rules::known::handed_on};
 inline constexpr primitive gather{.name = "gather",
                                   .type = rules::gather::type,
                                   .jvp = rules::gather::jvp,
                                   .vjp = rules::gather::vjp,
                                   .batch = rules::gather::batch,
                                   .print = rules::gather::print,
-                                  .evaluate = rules::gather::evaluate};
+                                  .evaluate = rules::gather::evaluate,
+                                  .fold = fold::gather,
+                                  .members = rules::gather::members,
+                                  .known = rules::known::handed_on};
 }
 
 namespace emit {
@@ -14287,6 +15370,8 @@ template <std::int64_t N, class X, class Why = std::conditional_t<Placed<X>, err
   requires(Structured<X> && !error::Reported<X> && !detail::Gatherable<X>)
 Why gather(const X&) = delete;  // drx: gather<N>(x): x is placed, and its members are not placed themselves
 
+DRX_SILENT(gather) DRX_SILENT_OF_TYPE(distribute)
+
 }
 
 namespace drx {
@@ -14348,11 +15433,15 @@ namespace prim {
 inline constexpr primitive shard_sum{.name = "shard_sum",
                                      .type = rules::shard_sum::type,
                                      .print = rules::gather::print,
-                                     .evaluate = rules::shard_sum::evaluate};
+                                     .evaluate = rules::shard_sum::evaluate,
+                                     .fold = fold::shard_sum,
+                                     .known = rules::known::sums};
 inline constexpr primitive group_gather{.name = "group_gather",
                                         .type = rules::group_gather::type,
                                         .print = rules::gather::print,
-                                        .evaluate = rules::group_gather::evaluate};
+                                        .evaluate = rules::group_gather::evaluate,
+                                        .fold = fold::group,
+                                        .known = rules::known::sums};
 }
 namespace emit {
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {
@@ -14371,6 +15460,124 @@ constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_in
 }
 
 namespace drx {
+
+namespace prim::rules {
+struct lane_matmul {
+  struct view : matmul::view {
+    bool first_in_lanes, second_in_lanes;
+    constexpr view(matmul::view product, bool first, bool second) : matmul::view(product), first_in_lanes(first), second_in_lanes(second) {}
+    constexpr explicit view(int_list a) : view(matmul::view(a), a.flag(2), a.flag(3)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposes_first, transposes_second, first_in_lanes, second_in_lanes};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const auto [tx, ty] = matmul::view(t.attrs);
+    const bool lx = view(t.attrs).first_in_lanes, ly = view(t.attrs).second_in_lanes;
+    const shape x = t.operands[0].shape, y = t.operands[1].shape;
+    typing::require(x.rank == 2 + lx && y.rank == 2 + ly && (lx || ly), "lane_matmul: ranks");
+    typing::require(x[tx ? 0 : 1] == y[ty ? 1 : 0] && (!lx || !ly || x[2] == y[2]), "lane_matmul: extents");
+    return {t.operands[0].with_shape(make_shape(x[tx ? 1 : 0], y[ty ? 0 : 1], lx ? x[2] : y[2]))};
+  }
+  static std::string print(const attributes& a) {
+    return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") + (view(a).second_in_lanes ? "" : "; second the same");
+  }
+  static void evaluate(evaluation& v);
+};
+struct lane_convolution {
+  struct view : convolution::view {
+    bool kernels_in_lanes;
+    constexpr explicit view(int_list a) : convolution::view(a.from(1)), kernels_in_lanes(a.flag(0)) {}
+    [[nodiscard]] constexpr bool is_in_lanes(int operand) const { return operand == 0 || kernels_in_lanes || result == convolution_role::w; }
+  };
+  static constexpr attributes make(bool kernels_in_lanes, const attributes& single) {
+    attributes a;
+    a.ints = {kernels_in_lanes};
+    a.ints.append(single.ints);
+    return a;
+  }
+  static constexpr attributes single(const attributes& a) {
+    attributes r;
+    r.ints = int_list(a).from(1);
+    return r;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const std::int64_t n = t.operands[0].shape.last();
+    vec<abstract_value> operands;
+    for (int i = 0; i < 2; ++i) {
+      shape s = t.operands[i].shape;
+      if (view(t.attrs).is_in_lanes(i)) s = without_axis(s, s.rank - 1);
+      operands.push_back(t.operands[i].with_shape(s));
+    }
+    const abstract_value r = convolution::type({operands, single(t.attrs), t.regions})[0];
+    return {r.with_shape(with_last(r.shape, n))};
+  }
+  static std::string print(const attributes& a) { return convolution::print(single(a)) + (view(a).kernels_in_lanes ? "; kernels in lanes" : ""); }
+  static void evaluate(evaluation& v);
+};
+
+inline void evaluate_lanes(evaluation& v, const entry& one, const bool (&in_lanes)[2], void (*evaluate)(evaluation&)) {
+  const abstract_value& to = v.out[0].type;
+  const std::int64_t n = to.shape.last();
+  const auto width = static_cast<std::int64_t>(byte_size(to.type));
+  const auto copy = [&](tensor& into, std::int64_t i, const tensor& from, std::int64_t j) {
+    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)], static_cast<std::size_t>(width));
+  };
+  for (std::int64_t lane = 0; lane < n; ++lane) {
+    drx::detail::host_evaluation inner(one);
+    tensor operands[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+      const tensor& all = *v.in[i];
+      operands[i] = all;
+      if (in_lanes[i]) {
+        operands[i] = tensor(all.type.with_shape(without_axis(all.type.shape, all.type.shape.rank - 1)));
+        for (std::int64_t k = 0; k < operands[i].size(); ++k) copy(operands[i], k, all, k * n + lane);
+      }
+      inner.in.push_back(&operands[i]);
+    }
+    inner.out.emplace_back(to.with_shape(without_axis(to.shape, to.shape.rank - 1)));
+    evaluate(inner);
+    for (std::int64_t k = 0; k < inner.out[0].size(); ++k) copy(v.out[0], k * n + lane, inner.out[0], k);
+  }
+}
+inline void lane_matmul::evaluate(evaluation& v) {
+  const view product(v.e);
+  entry one;
+  one.attrs = matmul::view(product).make();
+  evaluate_lanes(v, one, {product.first_in_lanes, product.second_in_lanes}, matmul::evaluate);
+}
+inline void lane_convolution::evaluate(evaluation& v) {
+  entry one;
+  one.attrs = single(v.e.attrs);
+  evaluate_lanes(v, one, {true, view(v.e).is_in_lanes(1)}, convolution::evaluate);
+}
+}
+
+namespace prim {
+inline constexpr primitive lane_matmul{.name = "lane_matmul",
+                                       .type = rules::lane_matmul::type,
+                                       .print = rules::lane_matmul::print,
+                                       .evaluate = rules::lane_matmul::evaluate};
+inline constexpr primitive lane_convolution{.name = "lane_convolution",
+                                            .type = rules::lane_convolution::type,
+                                            .print = rules::lane_convolution::print,
+                                            .evaluate = rules::lane_convolution::evaluate};
+}
+
+namespace emit {
+constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes, bool y_in_lanes) {
+  using rules = prim::rules::lane_matmul;
+  return b.add1(prim::lane_matmul, {x, y}, rules::view({transpose_x, transpose_y}, x_in_lanes, y_in_lanes).make());
+}
+constexpr int lane_convolution(builder& b, int x, int y, bool kernels_in_lanes, const attributes& single) {
+  return b.add1(prim::lane_convolution, {x, y}, prim::rules::lane_convolution::make(kernels_in_lanes, single));
+}
+}
+}
+
+namespace drx {
 namespace prim::rules {
 struct exchange {
   static constexpr vec<abstract_value> type(const typing& t) {
@@ -14384,11 +15591,13 @@ struct exchange {
 };
 struct member_permute : exchange {
   using view = permute::view;
+  static constexpr auto known = rules::known::sums;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     return {permute::transposed(s, ct[0])};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
+  static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members(); }
   static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).sources, v.out[0]); }
   static void apply(const std::vector<tensor>& from, int_list source, tensor& to) {
     if (from.size() != static_cast<std::size_t>(source.size()))
@@ -14414,10 +15623,12 @@ struct member_transpose : exchange {
       return a;
     }
   };
+  static constexpr auto known = rules::known::handed_on;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
+  static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members; }
   static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).members, v.out[0]); }
   static void apply(const std::vector<tensor>& from, std::int64_t n, tensor& to) {
     if (from.size() != static_cast<std::size_t>(n))
@@ -14434,18 +15645,20 @@ struct member_transpose : exchange {
 
 namespace prim {
 template <class Rules>
-constexpr primitive exchange_primitive(const char* name) {
+constexpr primitive exchange_primitive(const char* name, drx::fold how) {
   return {.name = name,
           .type = Rules::type,
           .jvp = Rules::jvp,
           .vjp = Rules::vjp,
           .batch = Rules::batch,
           .print = Rules::print,
-          .evaluate = Rules::evaluate};
+          .evaluate = Rules::evaluate,
+          .fold = how,
+          .members = Rules::members,
+          .known = Rules::known};
 }
-inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute");
-inline constexpr primitive member_transpose = exchange_primitive<rules::member_transpose>("member_transpose");
-constexpr bool is_exchange(const primitive* p) { return p == &member_permute || p == &member_transpose; }
+inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute", fold::permute);
+inline constexpr primitive member_transpose = exchange_primitive<rules::member_transpose>("member_transpose", fold::transpose);
 }
 }
 
@@ -14723,154 +15936,6 @@ constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, con
 }
 
 namespace drx {
-namespace prim {
-namespace rows {
-
-struct floor : floating_function, not_differentiable {
-  static constexpr const char* name = "floor";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::floor(x); }
-  template <class T>
-  static T reference(T x) { return std::floor(x); }
-};
-struct ceil : floating_function, not_differentiable {
-  static constexpr const char* name = "ceil";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::ceil(x); }
-  template <class T>
-  static T reference(T x) { return std::ceil(x); }
-};
-struct sign : number_function, not_differentiable {
-  static constexpr const char* name = "sign";
-  template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
-  template <class T>
-  static T reference(T x) { return apply(x); }
-};
-struct abs : number_function {
-  static constexpr const char* name = "abs";
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return math::abs(x);
-    } else {
-      return x < 0 ? -x : x;
-    }
-  }
-  template <class T>
-  static T reference(T x) { return std::abs(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
-  }
-  static constexpr const primitive& prim_sign();
-};
-struct relu : number_function {
-  static constexpr const char* name = "relu";
-  template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
-  template <class T>
-  static T reference(T x) { return apply(x); }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int zero = emit::constant_like(b, t, 0);
-    return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
-  }
-};
-struct round : floating_function, not_differentiable {
-  static constexpr const char* name = "round";
-  template <class T>
-  DRX_INLINE static T apply(T x) { return math::round(x); }
-  template <class T>
-  static T reference(T x) { return std::nearbyint(x); }
-};
-
-}
-
-inline constexpr primitive floor = elementwise_primitive<rows::floor>();
-inline constexpr primitive ceil = elementwise_primitive<rows::ceil>();
-inline constexpr primitive sign = elementwise_primitive<rows::sign>();
-inline constexpr primitive abs = elementwise_primitive<rows::abs>();
-inline constexpr primitive relu = elementwise_primitive<rows::relu>();
-inline constexpr primitive round = elementwise_primitive<rows::round>();
-template <> struct row_of<&floor> : rows::floor {};
-template <> struct row_of<&ceil> : rows::ceil {};
-template <> struct row_of<&sign> : rows::sign {};
-template <> struct row_of<&abs> : rows::abs {};
-template <> struct row_of<&relu> : rows::relu {};
-template <> struct row_of<&round> : rows::round {};
-
-constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
-template <class A> requires FloatingArray<A>
-constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
-template <class A> requires FloatingArray<A>
-constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-namespace detail {
-template <class A, class L, class H>
-concept Clampable = Array<A> && Compatible<A, L> && Compatible<A, H> &&
-                    !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
-template <class A, class L, class H>
-constexpr auto clamp_misuse() {
-  if constexpr (NoArray<A> || Placed<L> || Placed<H>) {
-    return no_array_t<A, L, H>{};
-  } else if constexpr (Incompatible<A, L>) {
-    return mismatch<A, L>();
-  } else if constexpr (Incompatible<A, H>) {
-    return mismatch<A, H>();
-  } else {
-    return error::needs_numbers{};
-  }
-}
-}
-
-template <class A, class L, class H>
-  requires detail::Clampable<A, L, H>
-constexpr auto clamp(const A& x, const L& low, const H& high) {
-  return where(x < low, low, where(x > high, high, x));
-}
-template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
-  requires((Array<A> || detail::NoArray<A>) && !detail::Clampable<A, L, H>)
-Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-template <class A> requires FloatingArray<A>
-constexpr auto isnan(const A& x) { return x != x; }
-template <class A> requires FloatingArray<A>
-constexpr auto isinf(const A& x) { return abs(x) > std::numeric_limits<typename A::value_type>::max(); }
-template <class A> requires FloatingArray<A>
-constexpr auto isfinite(const A& x) { return abs(x) <= std::numeric_limits<typename A::value_type>::max(); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isnan(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-}
-
-namespace drx {
 namespace prim::rules {
 struct pooling {
   struct view {
@@ -14966,6 +16031,7 @@ struct window_argmax : pooling {
   static constexpr vec<abstract_value> type(const typing& t) { return {pooling::type(t)[0].with_type(dtype::int32)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) { return operands[0].shape.last() * byte_size(operands[0].type); }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     std::int32_t* winner = v.out[0].data<std::int32_t>();
@@ -15033,6 +16099,16 @@ struct window_max : pooling {
     });
   }
 };
+constexpr vec<int> pooling_in_lanes(const lane_site& l) {
+  if (l.operands.size() != 1) return {};
+  shape s = l.b.shape(l.operands[0]);
+  s = without_axis(s, s.rank - 1);
+  s[s.rank - 1] *= l.n;
+  const int all = l.same_on({emit::reshape(l.b, l.operands[0], s)})[0];
+  shape to = l.b.shape(all);
+  to[to.rank - 1] /= l.n;
+  return {emit::reshape(l.b, all, with_last(to, l.n))};
+}
 }
 
 namespace prim {
@@ -15042,28 +16118,39 @@ inline constexpr primitive window_sum{.name = "window_sum",
                                       .vjp = rules::window_sum::vjp,
                                       .batch = rules::pooling::batch,
                                       .print = rules::pooling::print,
-                                      .evaluate = rules::window_sum::evaluate};
+                                      .evaluate = rules::window_sum::evaluate,
+                                      .known = rules::known::sums,
+                                      .lanes = rules::pooling_in_lanes,
+                                      .split = rules::split::whole};
 inline constexpr primitive window_argmax{.name = "window_argmax",
                                          .type = rules::window_argmax::type,
                                          .jvp = rules::window_argmax::jvp,
                                          .vjp = rules::window_argmax::vjp,
                                          .batch = rules::pooling::batch,
                                          .print = rules::pooling::print,
-                                         .evaluate = rules::window_argmax::evaluate};
+                                         .evaluate = rules::window_argmax::evaluate,
+                                         .known = rules::known::nothing,
+                                         .split = rules::split::whole,
+                                         .scratch = rules::window_argmax::scratch};
 inline constexpr primitive window_select{.name = "window_select",
                                          .type = rules::window_select::type,
                                          .jvp = rules::window_select::jvp,
                                          .vjp = rules::window_select::vjp,
                                          .batch = rules::pooling::batch,
                                          .print = rules::pooling::print,
-                                         .evaluate = rules::window_select::evaluate};
+                                         .evaluate = rules::window_select::evaluate,
+                                         .known = rules::known::sums,
+                                         .split = rules::split::whole};
 inline constexpr primitive window_max{.name = "window_max",
                                       .type = rules::pooling::type,
                                       .jvp = rules::window_max::jvp,
                                       .vjp = rules::window_max::vjp,
                                       .batch = rules::pooling::batch,
                                       .print = rules::pooling::print,
-                                      .evaluate = rules::window_max::evaluate};
+                                      .evaluate = rules::window_max::evaluate,
+                                      .known = rules::known::nothing,
+                                      .lanes = rules::pooling_in_lanes,
+                                      .split = rules::split::whole};
 constexpr int rules::window_max::selected(const rule_site& s, int t, bool transposed) {
   const int winners = s.b.add1(prim::window_argmax, {s.operands[0]}, s.e.attrs);
   if (transposed) return s.b.add1(prim::window_select, {t, winners}, turned(s.e.attrs, s.b.shape(s.operands[0])));
@@ -15174,11 +16261,14 @@ template <class... Options, class A, class Why = std::conditional_t<detail::Pool
   requires((detail::is_window_option<Options> && ...) && (detail::NotPoolable<A, Options...> || (detail::Poolable<A, Options...> && !FloatingArray<A>)))
 Why avg_pool(const A&) = delete;  // drx: avg_pool<window<...>>(x), x {..., spatial axes..., channels} of float or double, no smaller than the window; one number per spatial axis in each option; of a placed value in a map
 
+DRX_SILENT_OF_TYPES(avg_pool) DRX_SILENT_OF_TYPES(max_pool)
+
 }
 
 namespace drx {
 namespace prim::rules {
 struct prod : over_axes {
+  static constexpr auto known = rules::known::products;
   static constexpr int others(builder& b, int x, const vec<std::int64_t>& axes) {
     const shape from = b.shape(x);
     vec<std::int64_t> order;
@@ -15238,6 +16328,8 @@ constexpr auto prod(const A& x) { return detail::reduce_axes<A, Axes...>(prim::p
 template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
 Why prod(const A&) = delete;  // drx: prod<axes...>(array of numbers); of a placed value in a map
 
+DRX_SILENT(prod)
+
 }
 
 namespace drx {
@@ -15276,6 +16368,11 @@ struct qr {
     const int mirrored = emit::add(s.b, emit::triangle(s.b, m, true, false), emit::swap_last_two(s.b, below));
     return {times_inverse(s, emit::accumulate(s.b, ct[0], emit::matmul(s.b, q, mirrored, false, false)), true)};
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t n = x.shape.last();
+    return 2 * n * byte_size(x.type);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s.last();
@@ -15297,7 +16394,10 @@ inline constexpr primitive qr{.name = "qr",
                               .jvp = rules::qr::jvp,
                               .vjp = rules::qr::vjp,
                               .batch = rules::square_matrix::batch,
-                              .evaluate = rules::qr::evaluate};
+                              .evaluate = rules::qr::evaluate,
+                              .known = rules::known::nothing,
+                              .split = rules::split::along_matrices,
+                              .scratch = rules::qr::scratch};
 }
 
 namespace detail {
@@ -15338,6 +16438,8 @@ constexpr auto qr(const A& a) {
 template <class A, class Why = decltype(detail::tall_matrix_misuse<A>())>
   requires((Array<A> || Placed<A>) && !detail::TallMatrix<A>)
 std::pair<Why, Why> qr(const A&) = delete;  // drx: of matrices of float or double, the last two axes, with at least as many rows as columns; of a placed value in a map
+
+DRX_SILENT(qr)
 
 }
 
@@ -15466,6 +16568,30 @@ struct reduce_with {
     for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
     return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
   }
+  static constexpr known_values known_inside(const known_site& s, int region) {
+    if (region != 0) return {};
+    known_values one = s.outputs(s.e.regions[1], {});
+    for (int i = 0; i < one.size(); ++i) one[i] = either(one[i], s.operands[i]);
+    known_values inputs;
+    for (bool changed = true; changed;) {
+      changed = false;
+      inputs = one;
+      inputs.append(one);
+      const known_values after = s.outputs(s.e.regions[0], inputs);
+      for (int i = 0; i < one.size(); ++i) {
+        const known_value both = either(one[i], after[i]);
+        changed = changed || !(both == one[i]);
+        one[i] = both;
+      }
+    }
+    return inputs;
+  }
+  static constexpr known_values known(const known_site& s) {
+    const known_values inside = known_inside(s, 0);
+    known_values r = s.outputs(s.e.regions[0], inside);
+    for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], inside[i]);
+    return r;
+  }
   static void evaluate(evaluation& v) {
     std::vector<tensor> state = v.run(v.e.regions[1], {});
     for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
@@ -15484,7 +16610,10 @@ inline constexpr primitive reduce_with{.name = "reduce_with",
                                        .vjp = rules::reduce_with::vjp,
                                        .batch = rules::reduce_with::batch,
                                        .print = rules::broadcast::print,
-                                       .evaluate = rules::reduce_with::evaluate};
+                                       .evaluate = rules::reduce_with::evaluate,
+                                       .fold = fold::monoid,
+                                       .known = rules::reduce_with::known,
+                                       .known_inside = rules::reduce_with::known_inside};
 }
 
 namespace emit {
@@ -15601,6 +16730,8 @@ template <class Combine, class Identity, class Pull, class X, class Why = declty
   requires(Structured<X> && !error::Reported<X> && !detail::ReducibleWith<X, Combine, Identity, Pull>)
 Why reduce_with(const monoid<Combine, Identity, Pull>&, const X&) = delete;  // drx: reduce_with(monoid, placed): combine(a, b), identity and pull(x, y, ct) are of the members' own type
 
+DRX_SILENT(reduce_with)
+
 }
 
 namespace drx {
@@ -15660,6 +16791,94 @@ Why operator%(const A&, const B&) = delete;  // drx: do it in a map: map([](auto
 template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
 Why mod(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::mod(a, b); }, x, y); of a structure leaf by leaf: tree_map
 
+DRX_SILENT(mod)
+
+}
+
+namespace drx {
+namespace prim::rules {
+struct roll {
+  struct view {
+    int axis;
+    std::int64_t places;
+    constexpr view(int along, std::int64_t by) : axis(along), places(by) {}
+    constexpr explicit view(int_list a) : view(a.number(0), a[1]) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {axis, places};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const shape& s = t.operands[0].shape;
+    const auto [axis, places] = view(t.attrs);
+    typing::require(axis >= 0 && axis < s.rank, "roll: no such axis");
+    typing::require(places >= 0 && (places == 0 || places < s[axis]), "roll: more places than elements");
+    return {t.operands[0]};
+  }
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+    if (ct[0] == zero_tangent) return {zero_tangent};
+    return {emit::roll(s.b, ct[0], view(s.e).axis, -view(s.e).places)};
+  }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {emit::roll(s.b, s.operands[0], view(s.e).axis + 1, view(s.e).places)};
+  }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    double x = 0;
+    return view(a).places == 0 || emit::is_constant(b, o[0], x) ? o[0] : -1;
+  }
+  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + " by " + std::to_string(view(a).places); }
+  static void evaluate(evaluation& v) {
+    const shape s = v.out[0].type.shape;
+    const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
+    const view by(v.e);
+    std::size_t i = 0;
+    for_each_index(s, [&](const std::int64_t* at) {
+      std::int64_t source[shape::max_rank] = {};
+      for (int k = 0; k < s.rank; ++k) source[k] = at[k];
+      source[by.axis] = (at[by.axis] - by.places + s[by.axis]) % s[by.axis];
+      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive roll{.name = "roll",
+                                .type = rules::roll::type,
+                                .jvp = rules::broadcast_to::jvp,
+                                .vjp = rules::roll::vjp,
+                                .batch = rules::roll::batch,
+                                .simplify = rules::roll::simplify,
+                                .print = rules::roll::print,
+                                .evaluate = rules::roll::evaluate,
+                                .known = rules::known::handed_on,
+                                .lanes = rules::lanes::same,
+                                .split = rules::split::but_along<rules::roll>};
+}
+namespace emit {
+constexpr int roll(builder& b, int x, int axis, std::int64_t places) {
+  const std::int64_t n = b.shape(x)[axis];
+  return b.add1(prim::roll, {x}, prim::rules::roll::view(axis, n == 0 ? 0 : (places % n + n) % n).make());
+}
+}
+
+namespace detail {
+template <class A, int Axis>
+concept Rollable = Array<A> && reduced_axes<A, Axis>::in_range;
+}
+
+template <std::int64_t Places, int Axis = 0, class A>
+  requires detail::Rollable<A, Axis>
+constexpr A roll(const A& x) {
+  return detail::unary<A>(x, [](builder& b, int id) { return emit::roll(b, id, normal_axis(Axis, A::rank), Places); });
+}
+template <std::int64_t Places, int Axis = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
+  requires((Array<A> || Placed<A>) && !detail::Rollable<A, Axis>)
+Why roll(const A&) = delete;  // drx: roll<places, axis>(array), the axis below its rank; of a placed value in a map
+
+DRX_SILENT(roll)
+
 }
 
 namespace drx {
@@ -15705,7 +16924,9 @@ inline constexpr primitive argsort{.name = "argsort",
                                    .vjp = rules::argsort::vjp,
                                    .batch = rules::argsort::batch,
                                    .simplify = rules::argsort::simplify,
-                                   .evaluate = rules::argsort::evaluate};
+                                   .evaluate = rules::argsort::evaluate,
+                                   .known = rules::known::nothing,
+                                   .split = rules::split::whole};
 }
 
 namespace emit {
@@ -15744,6 +16965,8 @@ Why argsort(const A&) = delete;  // drx: argsort<axis>(array), the axis one of i
 template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
   requires((Array<A> || Placed<A>) && !detail::Sortable<A, Axis>)
 Why sort(const A&) = delete;  // drx: sort<axis>(array), the axis one of its own; of a placed value in a map
+
+DRX_SILENT(argsort) DRX_SILENT(sort)
 
 }
 
@@ -15835,6 +17058,11 @@ struct svd {
     return {
         emit::accumulate(p.b, g, emit::matmul(p.b, emit::matmul(p.b, p.u, inside, false, false), p.vt, false, false))};
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t m = x.shape[x.shape.rank - 2], n = x.shape.last();
+    return (m < n ? m : n) * (m + n) * byte_size(x.type);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s.last(), k = v.out[1].type.shape.last();
@@ -15856,7 +17084,10 @@ inline constexpr primitive svd{.name = "svd",
                                .jvp = rules::svd::jvp,
                                .vjp = rules::svd::vjp,
                                .batch = rules::square_matrix::batch,
-                               .evaluate = rules::svd::evaluate};
+                               .evaluate = rules::svd::evaluate,
+                               .known = rules::known::nothing,
+                               .split = rules::split::along_matrices,
+                               .scratch = rules::svd::scratch};
 }
 
 namespace detail {
@@ -15890,6 +17121,8 @@ template <class A, class Why = decltype(detail::floating_matrix_misuse<A>())>
   requires((Array<A> || Placed<A>) && !detail::FloatingMatrix<A>)
 std::tuple<Why, Why, Why> svd(const A&) = delete;  // drx: of matrices of float or double, the last two axes; of a placed value in a map
 
+DRX_SILENT(svd)
+
 }
 
 namespace drx {
@@ -15898,6 +17131,7 @@ namespace rows {
 struct unit_interval : not_differentiable {
   static constexpr const char* name = "unit_interval";
   static constexpr int arity = 1;
+  static constexpr known_value known(const known_value&) { return finite_and_not_negative(); }
   static constexpr bool accepts(dtype t, int) { return is_integer(t); }
   static constexpr dtype result(dtype t) { return t == dtype::int32 ? dtype::float32 : dtype::float64; }
   DRX_INLINE static constexpr float apply(std::int32_t bits) {
@@ -15916,6 +17150,21 @@ struct unit_interval : not_differentiable {
 }
 inline constexpr primitive unit_interval = elementwise_primitive<rows::unit_interval>();
 template <> struct row_of<&unit_interval> : rows::unit_interval {};
+}
+
+namespace patterns {
+constexpr double number(const definitions& d, int v, double otherwise) {
+  const entry* e = d.of(behind(d, v, prim::broadcast_to));
+  return e && e->prim == &prim::constant ? e->attrs.number : otherwise;
+}
+constexpr bool is_of_uniform(const definitions& d, const entry& e) {
+  const entry* sum = d.of(e.operands[0]);
+  const entry* wide = sum && sum->prim == &prim::add ? d.of(sum->operands[0]) : nullptr;
+  const entry* u = wide && wide->prim == &prim::mul ? d.of(wide->operands[0]) : nullptr;
+  if (!u || u->prim != &prim::unit_interval) return false;
+  const double low = number(d, sum->operands[1], -1), width = number(d, wide->operands[1], 2);
+  return low > -1 && width >= 0 && low + width <= 1;
+}
 }
 
 namespace detail {
@@ -16009,6 +17258,8 @@ template <std::int64_t... E, class K, class P, class Why = decltype(detail::bern
   requires(detail::RandomOperands<K, P> && !detail::Chance<K, P, E...>)
 Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, p): of a key that random_key, split or fold_in gave; p of float or double, and it broadcasts to the extents; of placed values in a map
 
+DRX_SILENT(bernoulli) DRX_SILENT_OF_TYPE(normal) DRX_SILENT_OF_TYPE(uniform)
+
 }
 
 namespace drx {
@@ -16051,6 +17302,11 @@ struct with_layout {
     const view to(a);
     return std::string(a.placement->name) + (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards) : ": replicated");
   }
+  static constexpr vec<split_result> split(split_site& s) {
+    const bool of_mesh = s.e.attrs.placement == s.mesh.shards && view(s.e).shards == s.mesh.count;
+    const int k = of_mesh ? view(s.e).axis.value_or(split_site::whole) : s.axis(0);
+    return {{s.at(0, k), k}};
+  }
   static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
 };
 }
@@ -16062,7 +17318,9 @@ inline constexpr primitive with_layout{.name = "with_layout",
                                        .vjp = rules::with_layout::vjp,
                                        .batch = rules::with_layout::batch,
                                        .print = rules::with_layout::print,
-                                       .evaluate = rules::with_layout::evaluate};
+                                       .evaluate = rules::with_layout::evaluate,
+                                       .known = rules::known::handed_on,
+                                       .split = rules::with_layout::split};
 }
 
 namespace emit {
@@ -16114,6 +17372,8 @@ constexpr A with_layout(const A& x, Layout layout) {
 template <class P, std::int64_t Shards, class A, class Layout, class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
   requires(Placement<P> && Structured<A> && !error::Reported<A> && !detail::LaidOut<A, Shards, Layout>)
 Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x is an array of one member, with an axis k whose extent is a multiple of n
+
+DRX_SILENT_OF_TYPE(with_layout)
 
 }
 
@@ -16173,6 +17433,8 @@ template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(deta
 Why all_of(const A&) = delete;  // drx: of an array of bool: all_of(x > 0); of a placed value in a map
 template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(detail::NotMask<A> || Placed<A>)
 Why any_of(const A&) = delete;  // drx: of an array of bool: any_of(x > 0); of a placed value in a map
+
+DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(all_of) DRX_SILENT(any_of)
 
 }
 
@@ -16361,6 +17623,8 @@ Why tile(const A&) = delete;  // drx: tile<times...>(x): a number of at least 0 
 template <std::int64_t N, int Axis = 0, class A, class Why = detail::not_repeatable_t<N, A>> requires((Array<A> || Placed<A>) && !detail::Repeatable<N, A, Axis>)
 Why repeat(const A&) = delete;  // drx: repeat<times, axis>(x): times at least 0; of a placed value in a map
 
+DRX_SILENT(expand_dims) DRX_SILENT(repeat) DRX_SILENT(squeeze) DRX_SILENT(tile)
+
 }
 
 namespace drx {
@@ -16415,6 +17679,8 @@ template <class A, class Why = detail::not_axes_t<A>>
   requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 1>)
 Why diagonal_matrix(const A&) = delete;  // drx: of vectors, the last axis; of a placed value in a map
 
+DRX_SILENT(diagonal) DRX_SILENT(diagonal_matrix)
+
 }
 
 namespace drx {
@@ -16459,6 +17725,8 @@ template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A,
 Why softmax(const A&) = delete;  // drx: softmax<axis>(floating array); of a placed value in a map
 template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
 Why logsumexp(const A&) = delete;  // drx: logsumexp<axis>(floating array); of a placed value in a map
+
+DRX_SILENT(log_softmax) DRX_SILENT(logsumexp) DRX_SILENT(softmax)
 
 }
 
@@ -16520,6 +17788,8 @@ constexpr auto categorical(const K& key, const A& logits) {
 template <std::int64_t... E, class K, class A, class Why = decltype(detail::categorical_misuse<K, A, E...>())>
   requires(detail::RandomOperands<K> && (Array<A> || Placed<A>) && !(detail::Key<K> && detail::Logits<A, E...>))
 Why categorical(const K&, const A&) = delete;  // drx: categorical<extents...>(key, logits): of a key that random_key, split or fold_in gave; logits of float or double, classes last, whose other axes broadcast to the extents; of placed values in a map
+
+DRX_SILENT(categorical) DRX_SILENT_OF_TYPE(exponential) DRX_SILENT_OF_TYPE(gumbel)
 
 }
 
@@ -16832,6 +18102,8 @@ template <class A, class B,
   requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !detail::OuterFactors<A, B>)
 Why outer(const A&, const B&) = delete;  // drx: of arrays of numbers of one element type; of placed values in a map
 
+DRX_SILENT(outer)
+
 }
 
 namespace drx {
@@ -17064,6 +18336,8 @@ template <std::int64_t Steps, class Carry, class Body, class Why = error::loop_h
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Steps>)
 Why fori_loop(const Carry&, const Body&, const loop_options& = {}) = delete;  // drx: at most 2147483647 steps: put a loop into a loop
 
+DRX_SILENT(fori_loop)
+
 }
 
 namespace drx {
@@ -17127,6 +18401,8 @@ template <class A, class X, class Y, class Why = decltype(detail::linspace_misus
   requires(Array<A> && detail::AnyEnd<X> && detail::AnyEnd<Y> && !detail::RangeWith<A, X, Y>)
 Why linspace(const X&, const Y&) = delete;  // drx: linspace<array<float, n>>(start, stop): numbers, or arrays of rank 0 of the element type; of placed values in a map
 
+DRX_SILENT_OF_TYPE(linspace)
+
 }
 
 namespace drx {
@@ -17158,6 +18434,8 @@ constexpr auto one_hot(const A& labels) {
 template <Element T, std::int64_t Classes, class A, class Why = detail::not_labels_t<A>>
   requires((Array<A> || Placed<A>) && !detail::IntegerArray<A>)
 Why one_hot(const A&) = delete;  // drx: of int arrays: cast<int>(x) first; of a placed value in a map
+
+DRX_SILENT_OF_TYPE(one_hot)
 
 }
 
@@ -17199,6 +18477,8 @@ constexpr array<std::int32_t, N> permutation(const K& key) {
 template <std::int64_t N, class K, class Why = detail::not_a_key_t<K>>
   requires detail::NotKey<K>
 Why permutation(const K&) = delete;  // drx: permutation<n>(key): of a key that random_key(seed), index<i>(split<n>(key)) or fold_in(key, i) gave; of a placed key in a map
+
+DRX_SILENT(permutation)
 
 }
 
@@ -17339,6 +18619,8 @@ template <class F, class X, class... Y, class Why = decltype(detail::tree_map_mi
   requires(detail::Trees<X, Y...> && !detail::LeafFunction<F, X, Y...>)
 error::reported tree_map(const F&, const X&, const Y&...) = delete;  // drx: tree_map(f, structures of one type): f takes the leaves beside each other and returns a value of drx; of placed values in a map
 
+DRX_SILENT(tree_map)
+
 }
 
 namespace drx {
@@ -17351,6 +18633,8 @@ constexpr auto pmean(const X& x) {
 template <class P, class X, class Why = std::conditional_t<detail::Communicable<X>, error::needs_floating_values, error::array_operation_on_a_placed_value>>
   requires(Structured<X> && !error::Reported<X> && !(detail::Communicable<X> && all_floating<X>))
 Why pmean(const X&) = delete;  // drx: pmean<P>(x) is of one member's floating value, in a map or pmap over P; of a placed value use reduce_mean
+
+DRX_SILENT_OF_TYPE(pmean)
 
 }
 
@@ -17421,6 +18705,8 @@ template <class X, class W, class Why = decltype(detail::weighted_mean_misuse<X,
   requires(Structured<X> && Structured<W> && !error::AnyReported<X, W> && !detail::WeightedMean<X, W>)
 Why reduce_weighted_mean(const X&, const W&) = delete;  // drx: reduce_weighted_mean(x, w): both placed at one placement, w a float or double per member
 
+DRX_SILENT(reduce_weighted_mean)
+
 }
 
 namespace drx {
@@ -17463,6 +18749,8 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_opti
   using Ys = stacked_t<Y, length>;
   return std::pair<traced_t<Carry>, traced_t<Ys>>{detail::bound<Carry>(*b, r), detail::bound<Ys>(*b, r, leaf_count<Carry>)};
 }
+
+DRX_SILENT(scan)
 
 }
 
@@ -17515,6 +18803,8 @@ template <class X, class I, class Why = decltype(detail::select_misuse<X, I>())>
   requires(Structured<X> && Structured<I> && !error::AnyReported<X, I> && !detail::Selectable<X, I>)
 Why select(const X&, const I&) = delete;  // drx: select(placed, i): i is an int, or a traced int that is not placed
 
+DRX_SILENT(select)
+
 }
 
 namespace drx {
@@ -17554,6 +18844,8 @@ constexpr auto softmax_cross_entropy(const A& logits, const B& labels) {
 template <class A, class B, class Why = decltype(detail::labelled_misuse<A, B>())>
   requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !detail::Labelled<A, B>)
 Why softmax_cross_entropy(const A&, const B&) = delete;  // drx: (rows, classes) logits with (rows) int labels or (rows, classes) probabilities; of placed values in a map
+
+DRX_SILENT(softmax_cross_entropy)
 
 }
 
@@ -17699,6 +18991,8 @@ template <int Axis = -1, class A, class Why = decltype(detail::axis_misuse<A, Ax
 Why argmin(const A&, keepdims_t) = delete;  // drx: argmin<axis>(array of numbers with elements, keepdims); of a placed value in a map
 template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
 Why logsumexp(const A&, keepdims_t) = delete;  // drx: logsumexp<axis>(floating array, keepdims); of a placed value in a map
+
+DRX_SILENT(norm) DRX_SILENT(stddev) DRX_SILENT(var)
 
 }
 
@@ -17960,6 +19254,8 @@ Why tril(const A&) = delete;  // drx: of matrices, the last two axes; of a place
 template <int K = 0, class A, class Why = detail::not_axes_t<A>> requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 2>)
 Why triu(const A&) = delete;  // drx: of matrices, the last two axes; of a placed value in a map
 
+DRX_SILENT(tril) DRX_SILENT(triu)
+
 }
 
 namespace drx {
@@ -18022,6 +19318,8 @@ Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {})
 template <std::int64_t Max, class Cond, class Body, class Carry, class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Max>)
 Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: a bound of at most 2147483647 steps, or none: while_loop(condition, body, carry)
+
+DRX_SILENT(while_loop)
 
 }
 
@@ -18201,57 +19499,6 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
   return vjp(t, wanted, given, true);
 }
 
-constexpr int rows_of(builder& b, int x, int_list numbers) {
-  if (numbers.size() != b.shape(x)[0]) throw "drx: ppermute of another number of members than the axis has";
-  vec<int> rows;
-  for (auto number : numbers) {
-    const bool zeros = number == prim::rules::permute::nobody;
-    const int row = emit::part_of_axis(b, x, 0, zeros ? 0 : number, 1);
-    rows.push_back(zeros ? emit::constant_like(b, row, 0) : row);
-  }
-  return emit::concatenate(b, rows, 0);
-}
-
-constexpr int first_row_to_attain(builder& b, int x, bool largest) {
-  const shape s = b.shape(x);
-  const int best = emit::over_axes(b, largest ? prim::max_over : prim::min_over, x, {0});
-  const int number = emit::iota(b, abstract_value(dtype::int64, s), 0), none = emit::constant_like(b, number, static_cast<double>(s[0]));
-  const int attains = emit::equal(b, x, emit::broadcast_to(b, best, s));
-  return emit::over_axes(b, prim::min_over, emit::where(b, attains, number, none), {0});
-}
-
-constexpr int named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, bool& axis) {
-  int y = -1;
-  axis = false;
-  if (e.prim == &prim::axis_index) {
-    y = emit::iota(b, abstract_value(dtype::int32, make_shape(n)), 0);
-    axis = true;
-  } else if (e.prim == &prim::members) {
-    y = emit::constant(b, abstract_value(prim::rules::members::view(e).type, {}), static_cast<double>(n));
-  } else if (e.prim == &prim::psum) {
-    if (with_axis) {
-      y = emit::sum(b, operands[0], {0});
-    } else {
-      y = emit::mul(b, operands[0], emit::constant_like(b, operands[0], static_cast<double>(n)));
-    }
-  } else if (e.prim == &prim::pmax || e.prim == &prim::pmin) {
-    y = operands[0];
-    if (with_axis) y = emit::over_axes(b, e.prim == &prim::pmax ? prim::max_over : prim::min_over, y, {0});
-  } else if (e.prim == &prim::first_member) {
-    const abstract_value type = b.type(operands[0]).with_type(dtype::int64);
-    y = emit::constant(b, type, 0);
-    if (with_axis) y = first_row_to_attain(b, operands[0], prim::rules::first_member::view(e).largest);
-  } else if (e.prim == &prim::all_gather) {
-    if (prim::rules::all_gather::view(e).members != n) throw "drx: all_gather of another number of members than the axis has";
-    y = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
-  } else if (e.prim == &prim::ppermute || e.prim == &prim::all_to_all) {
-    const int x = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
-    y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, prim::rules::ppermute::view(e).sources);
-    axis = true;
-  }
-  return y;
-}
-
 constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::int64_t n, vec<bool>& outputs_with_axis,
                                   const placement_info* axis = nullptr) {
   region_drivers along = drivers;
@@ -18270,13 +19517,10 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
     for (int o : e.operands) on.push_back(has_axis[o]);
     bool any = on.find(true) >= 0;
     if (any && !e.prim->batch) throw "drx: this primitive has no batching rule";
-    if (axis && e.attrs.placement == axis) {
-      bool is_batched = false;
-      const int y = named_axis(b, e, w.operands(e), any, n, is_batched);
-      if (y >= 0) {
-        has_axis[e.results[0]] = is_batched;
-        return vec<int>{y};
-      }
+    if (axis && e.attrs.placement == axis && e.prim->along_axis) {
+      const along_axis_result r = e.prim->along_axis({b, e, w.operands(e), {}, along}, any, n);
+      has_axis[e.results[0]] = r.has_axis;
+      return vec<int>{r.id};
     }
     for (const tape& r : e.regions) any = any || (axis && detail::uses_axis(r, axis));
     for (int r : e.results) has_axis[r] = any;
@@ -18721,6 +19965,8 @@ constexpr auto linear_transpose(const F& f) {
   };
 }
 
+DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
+
 }
 
 namespace drx {
@@ -18984,6 +20230,8 @@ inline constexpr primitive custom_root{.name = "custom_root",
                                        .batch = rules::custom::batch,
                                        .print = rules::custom::print,
                                        .evaluate = rules::custom::evaluate,
+                                       .known = rules::known::of_region,
+                                       .known_inside = rules::known::operands_inside,
                                        .transparent = true};
 }
 
@@ -19024,6 +20272,8 @@ constexpr auto custom_root(const F& f, const X& guess, const Solve& solve, const
 template <class F, class X, class Solve, class SolveLinear, class Why = decltype(detail::root_misuse<F, Solve, X>())>
   requires error::Reported<Why>
 Why custom_root(const F&, const X&, const Solve&, const SolveLinear&) = delete;  // drx: custom_root(f, guess, solve, solve_linear): f(x) and solve(x) take and return values of the guess's type, unplaced and floating
+
+DRX_SILENT(custom_root)
 
 }
 
@@ -19240,303 +20490,24 @@ struct frozen<Maker> {
 
 namespace drx::transform {
 
-struct known_value {
-  bool finite = false;
-  bool not_negative = false, not_positive = false;
-  bool not_zero = false;
-
-  [[nodiscard]] constexpr bool positive() const { return not_negative && not_zero; }
-  [[nodiscard]] constexpr bool negative() const { return not_positive && not_zero; }
-  [[nodiscard]] constexpr known_value but_zero() const {
-    known_value r = *this;
-    r.not_zero = false;
-    return r;
-  }
-  friend constexpr bool operator==(const known_value&, const known_value&) = default;
-};
-constexpr known_value either(const known_value& x, const known_value& y) {
-  return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive,
-          x.not_zero && y.not_zero};
-}
-using known_values = vec<known_value>;
-
 namespace detail {
-constexpr known_value known_number(double x) { return {drx::detail::is_finite(x), !(x < 0), !(x > 0), x != 0}; }
-constexpr known_value any_finite() { return {true, false, false, false}; }
-constexpr known_value a_count() { return {true, true, false, false}; }
-constexpr known_value negated(const known_value& x) { return {x.finite, x.not_positive, x.not_negative, x.not_zero}; }
-constexpr known_value sum_of(const known_value& x, const known_value& y) {
-  const bool up = x.not_negative && y.not_negative, down = x.not_positive && y.not_positive;
-  return {x.finite && y.finite, up, down, (up || down) && (x.not_zero || y.not_zero)};
-}
-constexpr known_value product_of(const known_value& x, const known_value& y) {
-  const bool same = (x.not_negative && y.not_negative) || (x.not_positive && y.not_positive);
-  const bool opposite = (x.not_negative && y.not_positive) || (x.not_positive && y.not_negative);
-  return {x.finite && y.finite, same, opposite, false};
-}
-constexpr known_value quotient_of(const known_value& x, const known_value& y) {
-  known_value r = product_of(x, y);
-  r.finite = r.finite && y.not_zero;
-  return r;
-}
-constexpr known_value function_of(const primitive* p, const known_value& x) {
-  if (p == &prim::neg) return negated(x);
-  if (p == &prim::exp || p == &prim::exp2) return {x.finite && x.not_positive, true, false, x.finite && x.not_negative};
-  if (p == &prim::expm1) return {x.finite && x.not_positive, x.not_negative, x.not_positive, false};
-  if (p == &prim::log) return {x.finite && x.positive(), false, false, false};
-  if (p == &prim::log1p) return {x.finite && x.not_negative, x.not_negative, x.not_positive, false};
-  if (p == &prim::sqrt) return {x.finite && x.not_negative, true, false, x.not_zero};
-  if (p == &prim::rsqrt) return {x.finite && x.positive(), true, false, false};
-  if (p == &prim::abs) return {x.finite, true, x.not_negative && x.not_positive, x.not_zero};
-  if (p == &prim::relu) return {x.finite, true, x.not_positive, x.positive()};
-  if (p == &prim::sigmoid || p == &prim::softplus || p == &prim::erfc) return {x.finite, true, false, false};
-  if (p == &prim::tanh || p == &prim::erf || p == &prim::atan || p == &prim::asinh || p == &prim::cbrt ||
-      p == &prim::sign || p == &prim::round)
-    return x.but_zero();
-  if (p == &prim::floor) return {x.finite, x.not_negative, x.not_positive, x.negative()};
-  if (p == &prim::ceil) return {x.finite, x.not_negative, x.not_positive, x.positive()};
-  return {x.finite && !p->singular, false, false, false};
-}
-constexpr known_value larger_of(const known_value& x, const known_value& y) {
-  return {x.finite && y.finite, x.not_negative || y.not_negative, x.not_positive && y.not_positive,
-          x.positive() || y.positive() || (x.negative() && y.negative())};
-}
-constexpr bool hands_on(const primitive* p) {
-  return p == &prim::broadcast_to || p == &prim::reshape || p == &prim::transpose || p == &prim::flip ||
-         p == &prim::slice || p == &prim::dynamic_slice || p == &prim::take || p == &prim::stop_gradient ||
-         p == &prim::with_layout || p == &prim::broadcast || p == &prim::distribute || p == &prim::gather ||
-         p == &prim::all_gather || p == &prim::all_to_all || p == &prim::pmax || p == &prim::pmin ||
-         p == &prim::max_over || p == &prim::min_over || p == &prim::member_transpose;
-}
-constexpr bool adds_up(const primitive* p) {
-  return p == &prim::cumsum || p == &prim::window_sum || p == &prim::window_select || p == &prim::reduce_sum ||
-         p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min || p == &prim::psum ||
-         p == &prim::ppermute || p == &prim::member_permute || p == &prim::pad || p == &prim::shard_sum ||
-         p == &prim::group_gather;
-}
-constexpr bool multiplies(const primitive* p) {
-  return p == &prim::matmul || p == &prim::matmul_in_doubt || p == &prim::convolution || p == &prim::recurrence;
-}
-constexpr bool is_product(const primitive* p) {
-  return p == &prim::mul || p == &prim::azmul || p == &prim::mul_in_doubt;
-}
-
-struct definitions {
-  const tape& t;
-  vec<int> at;
-  constexpr explicit definitions(const tape& of) : t(of), at(of.values.size(), -1) {
-    for (int i = 0; i < t.entries.size(); ++i)
-      for (int r : t.entries[i].results) at[r] = i;
-  }
-  [[nodiscard]] constexpr const entry* of(int v) const { return at[v] < 0 ? nullptr : &t.entries[at[v]]; }
-  [[nodiscard]] constexpr int behind(int v, const primitive& p) const {
-    for (const entry* e = of(v); e && (e->prim == &p || e->prim == &prim::stop_gradient); e = of(v)) v = e->operands[0];
-    return v;
-  }
-  [[nodiscard]] constexpr bool same(int v, int w) const {
-    return behind(v, prim::stop_gradient) == behind(w, prim::stop_gradient);
-  }
-  [[nodiscard]] constexpr const entry* extremum_of(int v, int x) const {
-    v = behind(v, prim::stop_gradient);
-    const entry* repeated = of(v);
-    const shape kept =
-        repeated && repeated->prim == &prim::broadcast_to ? t.values[repeated->operands[0]].shape : t.values[v].shape;
-    if (repeated && repeated->prim == &prim::broadcast_to) v = repeated->operands[0];
-    const entry* m = of(behind(v, prim::reshape));
-    if (m && m->prim == &prim::where && is_test_of_finiteness(*m)) m = of(behind(m->operands[1], prim::reshape));
-    if (!m || (m->prim != &prim::max_over && m->prim != &prim::min_over) || !same(m->operands[0], x)) return nullptr;
-    shape expected = t.values[x].shape;
-    for (auto axis : prim::rules::over_axes::view(*m).axes) expected[static_cast<int>(axis)] = 1;
-    return kept == expected || kept.size() == 1 ? m : nullptr;
-  }
-  [[nodiscard]] constexpr bool is_test_of_finiteness(const entry& e) const {
-    const entry* c = of(behind(e.operands[0], prim::broadcast_to));
-    const entry* y = c && c->prim == &prim::less_equal ? of(c->operands[0]) : nullptr;
-    return y && y->prim == &prim::abs && same(y->operands[0], e.operands[1]);
-  }
-  [[nodiscard]] constexpr std::optional<int_list> below_maximum(const entry& e) const {
-    const entry* m = e.prim == &prim::sub ? extremum_of(e.operands[1], e.operands[0]) : nullptr;
-    if (m && m->prim == &prim::max_over) return prim::rules::over_axes::view(*m).axes;
-    return {};
-  }
-  [[nodiscard]] constexpr bool is_softmax_sum(const entry& e) const {
-    const entry* x = of(e.operands[0]);
-    if (!x || x->prim != &prim::exp) return false;
-    const entry* shifted = of(x->operands[0]);
-    if (!shifted) return false;
-    const auto axes = below_maximum(*shifted);
-    return axes && *axes == prim::rules::over_axes::view(e).axes;
-  }
-  [[nodiscard]] constexpr bool is_share(const entry& e) const {
-    const entry *hit = of(e.operands[0]), *n = of(e.operands[1]);
-    if (!hit || hit->prim != &prim::cast || !n || n->prim != &prim::broadcast_to) return false;
-    const entry *same = of(hit->operands[0]), *sum = of(behind(n->operands[0], prim::reshape));
-    return same && same->prim == &prim::equal && sum && sum->prim == &prim::sum && sum->operands[0] == e.operands[0] &&
-           extremum_of(same->operands[1], same->operands[0]);
-  }
-  [[nodiscard]] constexpr double number(int v, double otherwise) const {
-    const entry* e = of(behind(v, prim::broadcast_to));
-    return e && e->prim == &prim::constant ? e->attrs.number : otherwise;
-  }
-  [[nodiscard]] constexpr bool is_of_uniform(const entry& e) const {
-    const entry* sum = of(e.operands[0]);
-    const entry* wide = sum && sum->prim == &prim::add ? of(sum->operands[0]) : nullptr;
-    const entry* u = wide && wide->prim == &prim::mul ? of(wide->operands[0]) : nullptr;
-    if (!u || u->prim != &prim::unit_interval) return false;
-    const double low = number(sum->operands[1], -1), width = number(wide->operands[1], 2);
-    return low > -1 && width >= 0 && low + width <= 1;
-  }
-  [[nodiscard]] constexpr bool is_square(const entry& e) const {
-    if (is_product(e.prim)) return e.operands[0] == e.operands[1];
-    if (e.prim != &prim::matmul && e.prim != &prim::matmul_in_doubt) return false;
-    const shape s = t.values[e.results[0]].shape;
-    return s[s.rank - 1] == 1 && s[s.rank - 2] == 1 &&
-           behind(e.operands[0], prim::reshape) == behind(e.operands[1], prim::reshape);
-  }
-};
-
 constexpr known_values known_outputs(const tape& t, const known_values& inputs);
 
-constexpr known_values known_in_loop(const entry& e, const known_values& operands) {
-  const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-  known_values inputs{a_count()};
-  inputs.append(operands);
-  for (bool changed = true; changed;) {
-    changed = false;
-    const known_values after = known_outputs(e.regions[0], inputs);
-    for (int i = 0; i < n.carries; ++i) {
-      known_value& carry = inputs[1 + n.constants + i];
-      const known_value both = either(carry, after[i]);
-      changed = changed || !(both == carry);
-      carry = both;
-    }
-  }
-  return inputs;
-}
-constexpr known_values known_in_fold(const entry& e, const known_values& operands) {
-  known_values one = known_outputs(e.regions[1], {});
-  for (int i = 0; i < one.size(); ++i) one[i] = either(one[i], operands[i]);
-  known_values inputs;
-  for (bool changed = true; changed;) {
-    changed = false;
-    inputs = one;
-    inputs.append(one);
-    const known_values after = known_outputs(e.regions[0], inputs);
-    for (int i = 0; i < one.size(); ++i) {
-      const known_value both = either(one[i], after[i]);
-      changed = changed || !(both == one[i]);
-      one[i] = both;
-    }
-  }
-  return inputs;
-}
-constexpr known_values known_in_region(const entry& e, int i, const known_values& operands) {
-  if (e.prim == &prim::map || (e.prim->transparent && i == 0)) return operands;
-  if (e.prim == &prim::scan) return known_in_loop(e, operands);
-  if (e.prim == &prim::reduce_with && i == 0) return known_in_fold(e, operands);
+constexpr known_values known_in_region(const definitions& definition, const entry& e, int i, const known_values& operands) {
   known_values r;
-  for (int k = 0; k < e.regions[i].inputs.size(); ++k)
-    r.push_back(e.prim == &prim::cond ? operands[k + 1] : known_value{});
+  if (e.prim->known_inside) r = e.prim->known_inside({definition, e, operands, known_outputs}, i);
+  r.resize(e.regions[i].inputs.size());
   return r;
 }
-
-constexpr known_value known_element(const definitions& of, const entry& e, const known_values& in) {
-  const primitive* p = e.prim;
-  if (p == &prim::unit_interval) return a_count();
-  if (p == &prim::erfinv && of.is_of_uniform(e)) return any_finite();
-  if (in.size() == 1) return function_of(p, in[0]);
-  if (p == &prim::add) return sum_of(in[0], in[1]);
-  if (is_product(p)) {
-    known_value r = product_of(in[0], in[1]);
-    r.not_negative = r.not_negative || of.is_square(e);
-    return r;
-  }
-  if (p == &prim::sub) {
-    known_value r = sum_of(in[0], negated(in[1]));
-    r.not_positive = r.not_positive || of.below_maximum(e);
-    return r;
-  }
-  if (p == &prim::where) return either(in[1], in[2]);
-  if (p == &prim::div || p == &prim::azdiv) {
-    known_value r = quotient_of(in[0], in[1]);
-    r.finite = r.finite || (in[0].finite && of.is_share(e));
-    return r;
-  }
-  if (p == &prim::fma) return sum_of(product_of(in[0], in[1]), in[2]);
-  if (p == &prim::maximum) return larger_of(in[0], in[1]);
-  if (p == &prim::minimum) return negated(larger_of(negated(in[0]), negated(in[1])));
-  if (p == &prim::pow)
-    return {in[0].finite && in[0].not_negative && in[1].finite && (in[0].not_zero || in[1].positive()),
-            in[0].not_negative, false, false};
-  known_value r{!p->singular, false, false, false};
-  for (const known_value& x : in) r.finite = r.finite && x.finite;
-  return r;
-}
-constexpr known_value known_result(const definitions& of, const entry& e, const known_values& in) {
-  const primitive* p = e.prim;
-  if (p->elementwise) return known_element(of, e, in);
-  if (p == &prim::constant) return known_number(e.attrs.number);
-  if (hands_on(p)) return in[0];
-  if (p == &prim::cast) return of.t.values[e.operands[0]].type == dtype::boolean ? a_count() : in[0].but_zero();
-  if (multiplies(p)) {
-    known_value r = product_of(in[0], in[1]);
-    r.not_negative = r.not_negative || of.is_square(e);
-    return r;
-  }
-  if (p == &prim::sum) {
-    known_value r = in[0];
-    const bool some = of.t.values[e.operands[0]].shape.size() > 0;
-    r.not_zero = some && ((r.not_zero && (r.not_negative || r.not_positive)) || of.is_softmax_sum(e));
-    return r;
-  }
-  if (adds_up(p)) return in[0].but_zero();
-  if (p == &prim::concatenate) {
-    known_value all = in[0];
-    for (const known_value& x : in) all = either(all, x);
-    return all;
-  }
-  if (p == &prim::data && is_floating(prim::rules::data::view(e).type)) {
-    known_value all{true, true, true, true};
-    for (auto stored : prim::rules::data::view(e).stored) all = either(all, known_number(prim::rules::data::element<double>(stored)));
-    return all;
-  }
-  if (p == &prim::iota || p == &prim::members || p == &prim::member_index || p == &prim::axis_index) return a_count();
-  if (p == &prim::update_slice) return either(in[0], in[1]);
-  if (p == &prim::scatter) return in[1].but_zero();
-  if (p == &prim::recurrence)
-    return {in[0].finite && in[1].finite, in[0].not_negative && in[1].not_negative, false, false};
-  if (p == &prim::prod || p == &prim::cumprod) return {in[0].finite, in[0].not_negative, false, false};
-  if (p == &prim::minors || p == &prim::cofactors || p == &prim::determinant)
-    return {in[0].finite, false, false, false};
-  return {};
-}
-constexpr known_values known_results(const definitions& of, const entry& e, const known_values& operands) {
+constexpr known_values known_results(const definitions& definition, const entry& e, const known_values& operands) {
   known_values r;
-  const bool has_regions = e.prim == &prim::map || e.prim == &prim::scan || e.prim == &prim::reduce_with ||
-                           e.prim == &prim::cond || e.prim->transparent;
-  if (has_regions) {
-    const known_values in = known_in_region(e, 0, operands);
-    r = known_outputs(e.regions[0], in);
-    if (e.prim == &prim::cond) {
-      const known_values other = known_outputs(e.regions[1], known_in_region(e, 1, operands));
-      for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], other[i]);
-    }
-    if (e.prim == &prim::reduce_with)
-      for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], in[i]);
-    if (e.prim == &prim::scan) {
-      const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
-      for (int i = 0; i < r.size(); ++i)
-        if (i < n.carries) r[i] = in[1 + n.constants + i];
-        else if (n.guard) r[i] = r[i].but_zero();
-    }
-  } else {
-    r = known_values(e.results.size(), known_result(of, e, operands));
-  }
-  for (int i = 0; i < r.size(); ++i) r[i].finite = r[i].finite || !is_floating(of.t.values[e.results[i]].type);
+  if (e.prim->known) r = e.prim->known({definition, e, operands, known_outputs});
+  r.resize(e.results.size());
+  for (int i = 0; i < r.size(); ++i) r[i].finite = r[i].finite || !is_floating(definition.t.values[e.results[i]].type);
   return r;
 }
-constexpr known_values known_in_tape(const tape& t, const known_values& inputs) {
-  const definitions of(t);
+constexpr known_values known_in_tape(const definitions& definition, const known_values& inputs) {
+  const tape& t = definition.t;
   known_values all(t.values.size());
   for (int i = 0; i < t.inputs.size(); ++i) {
     all[t.inputs[i]] = inputs[i];
@@ -19545,13 +20516,13 @@ constexpr known_values known_in_tape(const tape& t, const known_values& inputs) 
   for (const entry& e : t.entries) {
     known_values operands;
     for (int o : e.operands) operands.push_back(all[o]);
-    const known_values results = known_results(of, e, operands);
+    const known_values results = known_results(definition, e, operands);
     for (int i = 0; i < e.results.size(); ++i) all[e.results[i]] = results[i];
   }
   return all;
 }
 constexpr known_values known_outputs(const tape& t, const known_values& inputs) {
-  const known_values all = known_in_tape(t, inputs);
+  const known_values all = known_in_tape(definitions(t), inputs);
   known_values r;
   for (int o : t.outputs) r.push_back(all[o]);
   return r;
@@ -19585,7 +20556,7 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
 }
 constexpr tape settled(const tape& t, const known_values& inputs);
 
-constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values& in) {
+constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, const entry& e, const known_values& in) {
   builder& b = w.b;
   const vec<int> operands = w.operands(e);
   const bool finite = e.operands.size() == 2 && in[0].finite && in[1].finite;
@@ -19599,7 +20570,7 @@ constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values
   for (int i = 0; i < e.regions.size();
        ++i) {
     if (has_doubts(e.regions[i])) {
-      regions.push_back(settled(e.regions[i], known_in_region(e, i, in)));
+      regions.push_back(settled(e.regions[i], known_in_region(definition, e, i, in)));
     } else {
       regions.push_back(e.regions[i]);
     }
@@ -19607,18 +20578,19 @@ constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values
   return w.copied(e, regions);
 }
 constexpr tape settled(const tape& t, const known_values& inputs) {
-  const known_values known = known_in_tape(t, inputs);
+  const definitions definition(t);
+  const known_values known = known_in_tape(definition, inputs);
   return rewritten(t, [&](rewriter& w, const entry& e) {
     known_values in;
     for (int o : e.operands) in.push_back(known[o]);
-    return settled_entry(w, e, in);
+    return settled_entry(w, definition, e, in);
   });
 }
 }
 
 constexpr tape settled_products(const tape& t) {
   if (!detail::has_doubts(t)) return t;
-  return detail::settled(t, known_values(t.inputs.size(), detail::any_finite()));
+  return detail::settled(t, known_values(t.inputs.size(), any_finite()));
 }
 
 }

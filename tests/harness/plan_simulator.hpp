@@ -150,31 +150,12 @@ class plan_simulator {
     one_entry one(x, here);
     for (const tensor& i : in) one.in.push_back(&i);
     for (int i = 0; i < t.entries[e].results.count; ++i) one.out.emplace_back(type(id(t.entries[e].results, i)));
-    if (x.prim == &drx::prim::lane_matmul) {
-      product_of_lanes(one);
-    } else if (x.prim->evaluate) {
+    if (x.prim->evaluate) {
       x.prim->evaluate(one);
     } else {
       throw plan_fault(std::string("no evaluation of ") + x.prim->name);
     }
     return std::move(one.out);
-  }
-  static void product_of_lanes(one_entry& v) {
-    const bool tx = drx::prim::rules::lane_matmul::view(v.e).transposes_first, ty = drx::prim::rules::lane_matmul::view(v.e).transposes_second;
-    const tensor &x = *v.in[0], &y = *v.in[1];
-    drx::visit_dtype(v.out[0].type.type, [&]<class T>(T) {
-      if constexpr (std::is_floating_point_v<T>) {
-        T* to = v.out[0].data<T>();
-        drx::for_each_index(v.out[0].type.shape, [&](const std::int64_t* at) {
-          *to = 0;
-          for (std::int64_t k = 0; k < x.type.shape[tx ? 0 : 1]; ++k) {
-            const std::int64_t i[] = {tx ? k : at[0], tx ? at[0] : k, at[2]}, j[] = {ty ? at[1] : k, ty ? k : at[1], at[2]};
-            *to += x.data<T>()[drx::flat_index(x.type.shape, i)] * y.data<T>()[drx::flat_index(y.type.shape, j)];
-          }
-          ++to;
-        });
-      }
-    });
   }
 
   // ---- steps ----
@@ -236,7 +217,7 @@ class plan_simulator {
   tensor operand(const loop& l, int v, bool through_broadcast, const site& here) {
     if (p.group_of[v] == l.step && !through_broadcast) return l.at(v);
     const int r = root(v), e = p.stored[r] ? -1 : p.definition[r];
-    if (e >= 0 && drx::plan::role_of(t.entries[e].prim) == drx::plan::role::virtual_) {
+    if (e >= 0 && t.entries[e].prim->role == drx::role::virtual_) {
       tensors from;
       if (t.entries[e].operands.count > 0) from.push_back(operand(l, id(t.entries[e].operands, 0), true, here));
       if (t.entries[e].prim != &drx::prim::constant && (r != v || (through_broadcast && from.empty()))) throw plan_fault("a position or broadcast is renamed");

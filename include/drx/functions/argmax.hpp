@@ -3,6 +3,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -69,5 +70,7 @@ Why all_of(const A&) = delete;  // drx: of an array of bool: all_of(x > 0); of a
 template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(detail::NotMask<A> || Placed<A>)
 Why any_of(const A&) = delete;  // drx: of an array of bool: any_of(x > 0); of a placed value in a map
 // clang-format on
+
+DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(all_of) DRX_SILENT(any_of)
 
 }  // namespace drx

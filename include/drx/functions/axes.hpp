@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -158,5 +159,7 @@ Why tile(const A&) = delete;  // drx: tile<times...>(x): a number of at least 0 
 template <std::int64_t N, int Axis = 0, class A, class Why = detail::not_repeatable_t<N, A>> requires((Array<A> || Placed<A>) && !detail::Repeatable<N, A, Axis>)
 Why repeat(const A&) = delete;  // drx: repeat<times, axis>(x): times at least 0; of a placed value in a map
 // clang-format on
+
+DRX_SILENT(expand_dims) DRX_SILENT(repeat) DRX_SILENT(squeeze) DRX_SILENT(tile)
 
 }  // namespace drx

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -59,5 +60,7 @@ constexpr auto diagonal_matrix(const A& x) {
 template <class A, class Why = detail::not_axes_t<A>>
   requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 1>)
 Why diagonal_matrix(const A&) = delete;  // drx: of vectors, the last axis; of a placed value in a map
+
+DRX_SILENT(diagonal) DRX_SILENT(diagonal_matrix)
 
 }  // namespace drx

@@ -4,6 +4,7 @@
 #include <drx/functions/argmax.hpp>
 #include <drx/functions/log_softmax.hpp>
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 #include <limits>
 
@@ -72,5 +73,7 @@ constexpr auto categorical(const K& key, const A& logits) {
 template <std::int64_t... E, class K, class A, class Why = decltype(detail::categorical_misuse<K, A, E...>())>
   requires(detail::RandomOperands<K> && (Array<A> || Placed<A>) && !(detail::Key<K> && detail::Logits<A, E...>))
 Why categorical(const K&, const A&) = delete;  // drx: categorical<extents...>(key, logits): of a key that random_key, split or fold_in gave; logits of float or double, classes last, whose other axes broadcast to the extents; of placed values in a map
+
+DRX_SILENT(categorical) DRX_SILENT_OF_TYPE(exponential) DRX_SILENT_OF_TYPE(gumbel)
 
 }  // namespace drx

@@ -5,6 +5,7 @@
 #include <drx/primitives/catalogue.hpp>
 
 #include <drx/meta/names.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 
@@ -334,5 +335,7 @@ template <class A, class B,
                                          error::element_types_differ>>
   requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !detail::OuterFactors<A, B>)
 Why outer(const A&, const B&) = delete;  // drx: of arrays of numbers of one element type; of placed values in a map
+
+DRX_SILENT(outer)
 
 }  // namespace drx

@@ -3,6 +3,7 @@
 
 #include <drx/functions/loop_memory.hpp>
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 #include <limits>
 
@@ -95,5 +96,7 @@ Why fori_loop(const Carry&, const Body&, const loop_options& = {}) = delete;  //
 template <std::int64_t Steps, class Carry, class Body, class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Steps>)
 Why fori_loop(const Carry&, const Body&, const loop_options& = {}) = delete;  // drx: at most 2147483647 steps: put a loop into a loop
+
+DRX_SILENT(fori_loop)
 
 }  // namespace drx

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -48,5 +49,7 @@ constexpr A linspace(const X& start, const Y& stop) {
 template <class A, class X, class Y, class Why = decltype(detail::linspace_misuse<A, X, Y>())>
   requires(Array<A> && detail::AnyEnd<X> && detail::AnyEnd<Y> && !detail::RangeWith<A, X, Y>)
 Why linspace(const X&, const Y&) = delete;  // drx: linspace<array<float, n>>(start, stop): numbers, or arrays of rank 0 of the element type; of placed values in a map
+
+DRX_SILENT_OF_TYPE(linspace)
 
 }  // namespace drx

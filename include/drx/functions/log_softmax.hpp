@@ -3,6 +3,7 @@
 
 #include <drx/functions/argmax.hpp>
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -53,5 +54,7 @@ Why softmax(const A&) = delete;  // drx: softmax<axis>(floating array); of a pla
 template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
 Why logsumexp(const A&) = delete;  // drx: logsumexp<axis>(floating array); of a placed value in a map
 // clang-format on
+
+DRX_SILENT(log_softmax) DRX_SILENT(logsumexp) DRX_SILENT(softmax)
 
 }  // namespace drx

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -35,5 +36,7 @@ constexpr auto one_hot(const A& labels) {
 template <Element T, std::int64_t Classes, class A, class Why = detail::not_labels_t<A>>
   requires((Array<A> || Placed<A>) && !detail::IntegerArray<A>)
 Why one_hot(const A&) = delete;  // drx: of int arrays: cast<int>(x) first; of a placed value in a map
+
+DRX_SILENT_OF_TYPE(one_hot)
 
 }  // namespace drx

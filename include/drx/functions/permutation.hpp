@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -45,5 +46,7 @@ constexpr array<std::int32_t, N> permutation(const K& key) {
 template <std::int64_t N, class K, class Why = detail::not_a_key_t<K>>
   requires detail::NotKey<K>
 Why permutation(const K&) = delete;  // drx: permutation<n>(key): of a key that random_key(seed), index<i>(split<n>(key)) or fold_in(key, i) gave; of a placed key in a map
+
+DRX_SILENT(permutation)
 
 }  // namespace drx

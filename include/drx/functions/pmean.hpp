@@ -3,6 +3,7 @@
 
 #include <drx/functions/tree_map.hpp>
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 
@@ -15,5 +16,7 @@ constexpr auto pmean(const X& x) {
 template <class P, class X, class Why = std::conditional_t<detail::Communicable<X>, error::needs_floating_values, error::array_operation_on_a_placed_value>>
   requires(Structured<X> && !error::Reported<X> && !(detail::Communicable<X> && all_floating<X>))
 Why pmean(const X&) = delete;  // drx: pmean<P>(x) is of one member's floating value, in a map or pmap over P; of a placed value use reduce_mean
+
+DRX_SILENT_OF_TYPE(pmean)
 
 }  // namespace drx

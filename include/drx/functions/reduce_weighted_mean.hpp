@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -72,5 +73,7 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
 template <class X, class W, class Why = decltype(detail::weighted_mean_misuse<X, W>())>
   requires(Structured<X> && Structured<W> && !error::AnyReported<X, W> && !detail::WeightedMean<X, W>)
 Why reduce_weighted_mean(const X&, const W&) = delete;  // drx: reduce_weighted_mean(x, w): both placed at one placement, w a float or double per member
+
+DRX_SILENT(reduce_weighted_mean)
 
 }  // namespace drx

@@ -3,6 +3,7 @@
 
 #include <drx/functions/fori_loop.hpp>
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -48,5 +49,7 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_opti
   using Ys = stacked_t<Y, length>;
   return std::pair<traced_t<Carry>, traced_t<Ys>>{detail::bound<Carry>(*b, r), detail::bound<Ys>(*b, r, leaf_count<Carry>)};
 }
+
+DRX_SILENT(scan)
 
 }  // namespace drx

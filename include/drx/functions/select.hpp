@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -53,5 +54,7 @@ constexpr auto select(const X& x, const I& i) {
 template <class X, class I, class Why = decltype(detail::select_misuse<X, I>())>
   requires(Structured<X> && Structured<I> && !error::AnyReported<X, I> && !detail::Selectable<X, I>)
 Why select(const X&, const I&) = delete;  // drx: select(placed, i): i is an int, or a traced int that is not placed
+
+DRX_SILENT(select)
 
 }  // namespace drx

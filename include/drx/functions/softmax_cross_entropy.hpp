@@ -4,6 +4,7 @@
 #include <drx/functions/log_softmax.hpp>
 #include <drx/functions/one_hot.hpp>
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -45,5 +46,7 @@ constexpr auto softmax_cross_entropy(const A& logits, const B& labels) {
 template <class A, class B, class Why = decltype(detail::labelled_misuse<A, B>())>
   requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !detail::Labelled<A, B>)
 Why softmax_cross_entropy(const A&, const B&) = delete;  // drx: (rows, classes) logits with (rows) int labels or (rows, classes) probabilities; of placed values in a map
+
+DRX_SILENT(softmax_cross_entropy)
 
 }  // namespace drx

@@ -4,6 +4,7 @@
 #include <drx/functions/argmax.hpp>
 #include <drx/functions/log_softmax.hpp>
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 
@@ -163,5 +164,7 @@ Why argmin(const A&, keepdims_t) = delete;  // drx: argmin<axis>(array of number
 template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
 Why logsumexp(const A&, keepdims_t) = delete;  // drx: logsumexp<axis>(floating array, keepdims); of a placed value in a map
 // clang-format on
+
+DRX_SILENT(norm) DRX_SILENT(stddev) DRX_SILENT(var)
 
 }  // namespace drx

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -149,5 +150,7 @@ constexpr auto tree_map(const F& f, const X& x, const Y&... y) {
 template <class F, class X, class... Y, class Why = decltype(detail::tree_map_misuse<F, X, Y...>())>
   requires(detail::Trees<X, Y...> && !detail::LeafFunction<F, X, Y...>)
 error::reported tree_map(const F&, const X&, const Y&...) = delete;  // drx: tree_map(f, structures of one type): f takes the leaves beside each other and returns a value of drx; of placed values in a map
+
+DRX_SILENT(tree_map)
 
 }  // namespace drx

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 // clang-format off
@@ -24,5 +25,7 @@ Why tril(const A&) = delete;  // drx: of matrices, the last two axes; of a place
 template <int K = 0, class A, class Why = detail::not_axes_t<A>> requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 2>)
 Why triu(const A&) = delete;  // drx: of matrices, the last two axes; of a placed value in a map
 // clang-format on
+
+DRX_SILENT(tril) DRX_SILENT(triu)
 
 }  // namespace drx

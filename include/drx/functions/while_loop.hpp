@@ -3,6 +3,7 @@
 
 #include <drx/functions/fori_loop.hpp>
 #include <drx/primitives/catalogue.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace detail {
@@ -69,5 +70,7 @@ Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {})
 template <std::int64_t Max, class Cond, class Body, class Carry, class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Max>)
 Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: a bound of at most 2147483647 steps, or none: while_loop(condition, body, carry)
+
+DRX_SILENT(while_loop)
 
 }  // namespace drx

@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace prim {
@@ -11,6 +12,7 @@ namespace rows {
 struct add : same_type, on_numbers {
   static constexpr const char* name = "add";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) { return x + y; }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x + y; }
   template <class T>
@@ -26,6 +28,11 @@ struct add : same_type, on_numbers {
 struct sub : same_type, on_numbers {
   static constexpr const char* name = "sub";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) {
+    known_value r = s.operands[0] + -s.operands[1];
+    r.not_positive = r.not_positive || patterns::below_maximum(s.definition, s.e).has_value();
+    return r;
+  }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x - y; }
   template <class T>
@@ -41,6 +48,11 @@ struct sub : same_type, on_numbers {
 struct mul : same_type, on_numbers {
   static constexpr const char* name = "mul";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) {
+    known_value r = s.operands[0] * s.operands[1];
+    r.not_negative = r.not_negative || s.e.operands[0] == s.e.operands[1];
+    return r;
+  }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x * y; }
   template <class T>
@@ -58,6 +70,11 @@ struct mul : same_type, on_numbers {
 struct div : same_type, on_numbers, singular_value {  // integers divide as in C++, towards zero
   static constexpr const char* name = "div";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) {
+    known_value r = s.operands[0] / s.operands[1];
+    r.finite = r.finite || (s.operands[0].finite && patterns::is_share(s.definition, s.e));
+    return r;
+  }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
@@ -84,6 +101,7 @@ struct div : same_type, on_numbers, singular_value {  // integers divide as in C
 struct neg : same_type, on_numbers {
   static constexpr const char* name = "neg";
   static constexpr int arity = 1;
+  static constexpr known_value known(const known_value& x) { return -x; }
   template <class T>
   DRX_INLINE static constexpr T apply(T x) { return -x; }
   template <class T>
@@ -94,6 +112,7 @@ struct neg : same_type, on_numbers {
 struct maximum : same_type, on_numbers {  // on a tie both get half of the derivative; a NaN wins
   static constexpr const char* name = "max";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) { return larger_of(x, y); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x > y || x != x ? x : y; }
   template <class T>
@@ -111,6 +130,7 @@ struct maximum : same_type, on_numbers {  // on a tie both get half of the deriv
 struct minimum : same_type, on_numbers {
   static constexpr const char* name = "min";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) { return -larger_of(-x, -y); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) { return x < y || x != x ? x : y; }
   template <class T>
@@ -209,5 +229,7 @@ Why min(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, au
 template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
 Why minimum(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::minimum(a, b); }, x, y); of a structure leaf by leaf: tree_map
 // clang-format on
+
+DRX_SILENT(maximum) DRX_SILENT(minimum)
 
 }  // namespace drx

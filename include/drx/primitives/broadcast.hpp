@@ -4,6 +4,7 @@
 
 #include <drx/primitives/constant.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -20,6 +21,7 @@ struct broadcast {  // placement: to whom
     return {emit::broadcast(s.b, s.operands[0], s.e.attrs.placement)};
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name); }
+  static constexpr vec<int> share(share_site& s) { return {s.common(0)}; }
   static void evaluate(evaluation& v) {
     v.out[0].members.assign(static_cast<std::size_t>(v.members(v.e.attrs.placement)), *v.in[0]);
   }
@@ -29,8 +31,19 @@ struct members {  // placement
     dtype type;
     constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
   };
+  static constexpr along_axis_result along_axis(const rule_site& s, bool, std::int64_t n) {
+    return {emit::constant(s.b, abstract_value(view(s.e).type, {}), static_cast<double>(n)), false};
+  }
   static constexpr vec<abstract_value> type(const typing& t) {
     return {abstract_value(view(t.attrs).type, {})};
+  }
+  static constexpr vec<split_result> split(split_site& s) {  // there are as many shards of each member as the mesh has
+    if (s.e.attrs.placement != s.mesh.members) return {};
+    return {{of_whole_members(s.b, s.mesh, view(s.e).type), split_site::whole}};
+  }
+  static constexpr int of_whole_members(builder& b, const mesh_axes& mesh, dtype type) {
+    const int shards = emit::members(b, mesh.members, dtype::int64);
+    return emit::cast(b, emit::div(b, shards, emit::constant_like(b, shards, static_cast<double>(mesh.count))), type);
   }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type,
@@ -46,15 +59,20 @@ inline constexpr primitive broadcast{.name = "broadcast",
                                      .vjp = rules::broadcast::vjp,
                                      .batch = rules::broadcast::batch,
                                      .print = rules::broadcast::print,
-                                     .evaluate = rules::broadcast::evaluate};
+                                     .evaluate = rules::broadcast::evaluate,
+                                     .share = rules::broadcast::share,
+                                     .known = rules::known::handed_on};
 /// The number of members of a placement.
 inline constexpr primitive members{.name = "members",
                                    .type = rules::members::type,
                                    .jvp = rules::constant::jvp,
                                    .vjp = rules::constant::vjp,
                                    .batch = rules::constant::batch,
+                                   .along_axis = rules::members::along_axis,
                                    .print = rules::broadcast::print,
-                                   .evaluate = rules::members::evaluate};
+                                   .evaluate = rules::members::evaluate,
+                                   .known = rules::known::counts,
+                                   .split = rules::members::split};
 }  // namespace prim
 
 namespace emit {
@@ -101,5 +119,7 @@ constexpr array<T> count(const X& x) {
 template <class P, class X, class Why = error::broadcast_needs_an_unplaced_value>
   requires(Placed<X> && !error::Reported<X>)
 Why broadcast(const X&) = delete;  // drx: it is placed already; reduce it first, or broadcast inside of the map
+
+DRX_SILENT_OF_TYPE(broadcast)
 
 }  // namespace drx

@@ -4,6 +4,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -52,6 +53,17 @@ struct broadcast_to {
     return -1;
   }
   static constexpr const primitive* prim_ptr();
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const shape from = s.b.shape(s.operands[0]), to = target(s.e.attrs);
+    shape aligned;  // the axes that are new stand in front
+    for (int i = 0; i < to.rank - (from.rank - 1); ++i) aligned.push_back(1);
+    for (int i = 0; i < from.rank; ++i) aligned.push_back(from[i]);
+    return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_last(to, s.n))};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const int from = s.axis(0), k = from == split_site::whole ? from : from + s.whole_result().shape.rank - s.whole_shape(0).rank;
+    return {{emit::broadcast_to(s.b, s.operand(0), s.part_of(s.whole_result().shape, k)), k}};
+  }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -72,7 +84,11 @@ inline constexpr primitive broadcast_to{.name = "broadcast_to",
                                         .vjp = rules::broadcast_to::vjp,
                                         .batch = rules::broadcast_to::batch,
                                         .simplify = rules::broadcast_to::simplify,
-                                        .evaluate = rules::broadcast_to::evaluate};
+                                        .evaluate = rules::broadcast_to::evaluate,
+                                        .known = rules::known::handed_on,
+                                        .lanes = rules::broadcast_to::lanes,
+                                        .split = rules::broadcast_to::split,
+                                        .role = role::virtual_};
 constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
 }
 namespace emit {
@@ -107,5 +123,7 @@ Why broadcast_to(const A&) = delete;  // drx: from the last axis on, each extent
 template <std::int64_t... Extents, class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why broadcast_to(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::broadcast_to<extents...>(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(broadcast_to)
 
 }  // namespace drx

@@ -7,6 +7,7 @@
 
 #include <drx/primitives/call_functors.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -176,7 +177,9 @@ inline constexpr primitive call{.name = "call",
                                 .batch = rules::call<G>::batch,
                                 .print = rules::call<G>::print,
                                 .evaluate = rules::call<G>::evaluate,
-                                .native = rules::call<G>::native};
+                                .native = rules::call<G>::native,
+                                .known = rules::known::nothing,
+                                .split = rules::split::whole};
 
 template <class G>
 constexpr vec<int> rules::call<G>::jvp(const rule_site& s, const vec<int>& tangents) {
@@ -297,5 +300,7 @@ constexpr auto call(const F&, const X&... x) {
 template <auto... Options, class F, class... X, class Why = decltype(detail::call_misuse<F, X...>())>
   requires(((Array<X> || Placed<X>) || ...) && !error::AnyReported<X...> && !detail::Callable<F, X...>)
 Why call(const F&, const X&...) = delete;  // drx: call(f, arrays...): f has no captures (make them arguments), takes numbers or std::arrays of them and returns such; of placed values in a map
+
+DRX_SILENT(call)
 
 }  // namespace drx

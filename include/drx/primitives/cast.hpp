@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -40,6 +41,9 @@ struct cast {
     return -1;
   }
   static std::string print(const attributes& a) { return name_of(view(a).type); }
+  static constexpr known_values known(const known_site& s) {
+    return {s.type(s.e.operands[0]).type == dtype::boolean ? finite_and_not_negative() : s.operands[0].but_zero()};
+  }
   static void evaluate(evaluation& v) {
     visit_dtype(v.in[0]->type.type, [&]<class From>(From) {
       visit_dtype(v.out[0].type.type, [&]<class To>(To) {
@@ -79,13 +83,23 @@ inline constexpr primitive cast{.name = "cast",
                                 .batch = rules::cast::batch,
                                 .simplify = rules::cast::simplify,
                                 .print = rules::cast::print,
-                                .evaluate = rules::cast::evaluate};
+                                .evaluate = rules::cast::evaluate,
+                                .known = rules::cast::known,
+                                .lanes = rules::lanes::same,
+                                .split = rules::split::by_element,
+                                .role = role::fused,
+                                .pointwise = true};
 inline constexpr primitive stop_gradient{.name = "stop_gradient",
                                          .type = rules::stop_gradient::type,
                                          .jvp = rules::stop_gradient::jvp,
                                          .vjp = rules::stop_gradient::vjp,
                                          .batch = rules::cast::batch,
-                                         .evaluate = rules::stop_gradient::evaluate};
+                                         .evaluate = rules::stop_gradient::evaluate,
+                                         .known = rules::known::handed_on,
+                                         .lanes = rules::lanes::batched,
+                                         .split = rules::split::by_element,
+                                         .role = role::alias,
+                                         .pointwise = true};
 }  // namespace prim
 
 namespace emit {
@@ -112,5 +126,7 @@ Why cast(const A&) = delete;  // drx: do it in a map: map([](auto x) { return dr
 template <class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(stop_gradient) DRX_SILENT_OF_TYPE(cast)
 
 }  // namespace drx

@@ -24,6 +24,7 @@
 #include <drx/primitives/elementwise.hpp>
 #include <drx/primitives/erfinv.hpp>
 #include <drx/primitives/exponential.hpp>
+#include <drx/primitives/extremum_patterns.hpp>
 #include <drx/primitives/flip.hpp>
 #include <drx/primitives/fma.hpp>
 #include <drx/primitives/fold_in.hpp>
@@ -32,6 +33,7 @@
 #include <drx/primitives/guarded.hpp>
 #include <drx/primitives/hyperbolic.hpp>
 #include <drx/primitives/indexing.hpp>
+#include <drx/primitives/lane_products.hpp>
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/loop.hpp>
 #include <drx/primitives/map.hpp>
@@ -49,6 +51,7 @@
 #include <drx/primitives/reduce_with.hpp>
 #include <drx/primitives/reduction.hpp>
 #include <drx/primitives/remainder.hpp>
+#include <drx/primitives/roll.hpp>
 #include <drx/primitives/slice.hpp>
 #include <drx/primitives/solve.hpp>
 #include <drx/primitives/sort.hpp>

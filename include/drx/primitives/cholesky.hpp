@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reduction.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -64,7 +65,9 @@ inline constexpr primitive cholesky{.name = "cholesky",
                                     .jvp = rules::cholesky::jvp,
                                     .vjp = rules::cholesky::vjp,
                                     .batch = rules::square_matrix::batch,
-                                    .evaluate = rules::cholesky::evaluate};
+                                    .evaluate = rules::cholesky::evaluate,
+                                    .known = rules::known::nothing,
+                                    .split = rules::split::along_matrices};
 }
 namespace emit {
 constexpr int cholesky(builder& b, int a) { return b.add1(prim::cholesky, {a}); }
@@ -81,5 +84,7 @@ constexpr A cholesky(const A& a) {
 template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why cholesky(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(cholesky)
 
 }  // namespace drx

@@ -5,15 +5,18 @@
 #include <drx/primitives/broadcast.hpp>
 #include <drx/primitives/comparison.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reduction.hpp>
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/map.hpp>
 #include <drx/primitives/reduce.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
 /// placement: over whose members, whether they are of a placement or the elements of an axis that bears its name.
 struct collective {
+  static constexpr auto known = rules::known::sums;
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth == 0, "a collective of a placed value");
     return {t.operands[0]};
@@ -25,6 +28,10 @@ struct collective {
 };
 /// The sum, at each member: the derivative of all members' results by one member's x is the sum of their cotangents.
 struct psum : collective {
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
+    const int x = s.operands[0];
+    return {have_axis ? emit::sum(s.b, x, {0}) : emit::mul(s.b, x, emit::constant_like(s.b, x, static_cast<double>(n))), false};
+  }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
   }
@@ -36,6 +43,15 @@ struct first_member : collective {
     bool largest;
     constexpr explicit view(int_list a) : largest(a.flag(0)) {}
   };
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t) {
+    const int x = s.operands[0];
+    if (!have_axis) return {emit::constant(s.b, s.b.type(x).with_type(dtype::int64), 0), false};
+    const shape all = s.b.shape(x);
+    const int best = emit::over_axes(s.b, view(s.e).largest ? prim::max_over : prim::min_over, x, {0});
+    const int number = emit::iota(s.b, abstract_value(dtype::int64, all), 0), none = emit::constant_like(s.b, number, static_cast<double>(all[0]));
+    const int attains = emit::equal(s.b, x, emit::broadcast_to(s.b, best, all));
+    return {emit::over_axes(s.b, prim::min_over, emit::where(s.b, attains, number, none), {0}), false};
+  }
   static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
@@ -43,6 +59,11 @@ struct first_member : collective {
 /// The members that attain the extremum share the derivative.
 template <bool Max>
 struct pextremum : collective {
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t) {
+    if (!have_axis) return {s.operands[0], false};
+    return {emit::over_axes(s.b, Max ? prim::max_over : prim::min_over, s.operands[0], {0}), false};
+  }
+  static constexpr auto known = rules::known::handed_on;
   static constexpr int share(const rule_site& s) {
     const placement_info* axis = s.e.attrs.placement;
     const int x = s.operands[0], y = s.results[0];
@@ -68,6 +89,10 @@ struct all_gather : collective {
     std::int64_t members;
     constexpr explicit view(int_list a) : members(a[0]) {}
   };
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
+    if (view(s.e).members != n) throw "drx: all_gather of another number of members than the axis has";
+    return {have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n), false};
+  }
   static constexpr vec<abstract_value> type(const typing& t) {
     return {t.operands[0].with_shape(with_front(t.operands[0].shape, view(t.attrs).members))};
   }
@@ -128,17 +153,36 @@ struct permute {
 };
 struct ppermute : psum {
   using view = permute::view;
+  /// Rows in another order; nobody's are zeros.
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
+    if (view(s.e).members() != n) throw "drx: ppermute of another number of members than the axis has";
+    const int x = have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n);
+    vec<int> rows;
+    for (auto source : view(s.e).sources) {
+      const bool zeros = source == permute::nobody;
+      const int row = emit::part_of_axis(s.b, x, 0, zeros ? 0 : source, 1);
+      rows.push_back(zeros ? emit::constant_like(s.b, row, 0) : row);
+    }
+    return {emit::concatenate(s.b, rows, 0), true};
+  }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     return {ct[0] == zero_tangent ? zero_tangent : permute::transposed(s, ct[0])};
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + list_of(a.ints); }
 };
 struct all_to_all : psum {
+  static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
+    return {emit::first_axes_exchanged(s.b, have_axis ? s.operands[0] : emit::repeated(s.b, s.operands[0], n)), true};
+  }
+  static constexpr auto known = rules::known::handed_on;
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
 };
 struct axis_index {
+  static constexpr along_axis_result along_axis(const rule_site& s, bool, std::int64_t n) {
+    return {emit::iota(s.b, abstract_value(dtype::int32, make_shape(n)), 0), true};
+  }
   static constexpr vec<abstract_value> type(const typing&) { return {abstract_value(dtype::int32, {})}; }
 };
 }  // namespace prim::rules
@@ -152,30 +196,38 @@ inline constexpr primitive first_member{.name = "first_member",
                                         .jvp = rules::first_member::jvp,
                                         .vjp = rules::first_member::vjp,
                                         .batch = rules::first_member::batch,
+                                        .along_axis = rules::first_member::along_axis,
                                         .print = rules::all_gather::print,
-                                        .evaluate = rules::collective::evaluate};
+                                        .evaluate = rules::collective::evaluate,
+                                        .known = rules::known::nothing};
 inline constexpr primitive all_gather{.name = "all_gather",
                                       .type = rules::all_gather::type,
                                       .jvp = rules::all_gather::jvp,
                                       .vjp = rules::all_gather::vjp,
                                       .batch = rules::all_gather::batch,
+                                      .along_axis = rules::all_gather::along_axis,
                                       .print = rules::all_gather::print,
-                                      .evaluate = rules::all_gather::evaluate};
+                                      .evaluate = rules::all_gather::evaluate,
+                                      .known = rules::known::handed_on};
 inline constexpr primitive ppermute{.name = "ppermute",
                                     .type = rules::ppermute::type,
                                     .jvp = rules::ppermute::jvp,
                                     .vjp = rules::ppermute::vjp,
                                     .batch = rules::ppermute::batch,
+                                    .along_axis = rules::ppermute::along_axis,
                                     .print = rules::ppermute::print,
-                                    .evaluate = rules::ppermute::evaluate};
+                                    .evaluate = rules::ppermute::evaluate,
+                                    .known = rules::known::sums};
 inline constexpr primitive all_to_all = over_members<rules::all_to_all>("all_to_all");
 inline constexpr primitive axis_index{.name = "axis_index",
                                       .type = rules::axis_index::type,
                                       .jvp = rules::constant::jvp,
                                       .vjp = rules::constant::vjp,
                                       .batch = rules::constant::batch,
+                                      .along_axis = rules::axis_index::along_axis,
                                       .print = rules::broadcast::print,
-                                      .evaluate = rules::collective::evaluate};
+                                      .evaluate = rules::collective::evaluate,
+                                      .known = rules::known::counts};
 
 /// Whether the collective's result differs from member to member.
 constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
@@ -332,5 +384,7 @@ Why pmax(const X&) = delete;  // drx: pmax<P>(x) is of one member's value, in a 
 template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
 Why pmin(const X&) = delete;  // drx: pmin<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_min
 // clang-format on
+
+DRX_SILENT_OF_TYPE(psum) DRX_SILENT_OF_TYPE(pmax) DRX_SILENT_OF_TYPE(pmin)
 
 }  // namespace drx

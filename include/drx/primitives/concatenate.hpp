@@ -4,6 +4,7 @@
 #include <drx/primitives/constant.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -54,6 +55,11 @@ struct concatenate {  // any number of operands, which differ in their extents a
   }
   static constexpr int simplify(builder&, const vec<int>& o, const attributes&) { return o.size() == 1 ? o[0] : -1; }
   static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis); }
+  static constexpr known_values known(const known_site& s) {
+    known_value all = s.operands[0];
+    for (const known_value& x : s.operands) all = either(all, x);
+    return {all};
+  }
   static void evaluate(evaluation& v) {
     const int axis = view(v.e).axis;
     const shape to = v.out[0].type.shape;
@@ -80,7 +86,10 @@ inline constexpr primitive concatenate{.name = "concatenate",
                                        .batch = rules::concatenate::batch,
                                        .simplify = rules::concatenate::simplify,
                                        .print = rules::concatenate::print,
-                                       .evaluate = rules::concatenate::evaluate};
+                                       .evaluate = rules::concatenate::evaluate,
+                                       .known = rules::concatenate::known,
+                                       .lanes = rules::lanes::same,
+                                       .split = rules::split::but_along<rules::concatenate>};
 }
 namespace emit {
 constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
@@ -214,5 +223,7 @@ constexpr auto stack(const X&... x) {
 template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, X...>::misuse())>
   requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Stackable<Axis, X...>)
 Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
+
+DRX_SILENT(concatenate) DRX_SILENT(stack)
 
 }  // namespace drx

@@ -5,6 +5,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/map.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/where.hpp>
 #include <drx/tracing/region.hpp>
 
@@ -103,6 +104,41 @@ struct cond {
     e.operands = filtered(e.operands, operands);
     e.results = filtered(e.results, wanted);
   }
+  static constexpr known_values known_inside(const known_site& s, int) {
+    known_values r;
+    for (int i = 1; i < s.operands.size(); ++i) r.push_back(s.operands[i]);
+    return r;
+  }
+  static constexpr known_values known(const known_site& s) {
+    const known_values inside = known_inside(s, 0), other = s.outputs(s.e.regions[1], inside);
+    known_values r = s.outputs(s.e.regions[0], inside);
+    for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], other[i]);
+    return r;
+  }
+  /// Where each member has a condition of its own, both branches run.
+  static constexpr vec<int> lanes(const lane_site& s) {
+    vec<int> inputs;
+    vec<bool> in;
+    for (int i = 1; i < s.operands.size(); ++i) {
+      inputs.push_back(s.operands[i]);
+      in.push_back(s.in_lanes[i]);
+    }
+    if (!s.in_lanes[0]) {
+      vec<bool> must(s.e.results.size(), true), lanes;
+      vec<tape> branches;
+      for (const tape& branch : s.e.regions) branches.push_back(s.region(branch, in, must, lanes));
+      return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
+    }
+    vec<bool> first = in, second = in;
+    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first), y = s.write(s.b, s.n, s.e.regions[1], inputs, second);
+    vec<int> r;
+    for (int i = 0; i < x.size(); ++i) {
+      const int yes = first[i] ? x[i] : s.spread(x[i]), no = second[i] ? y[i] : s.spread(y[i]);
+      r.push_back(emit::where(s.b, emit::broadcast_to(s.b, s.operands[0], s.b.shape(yes)), yes, no));
+    }
+    s.results = vec<bool>(r.size(), true);
+    return r;
+  }
   static void evaluate(evaluation& v) {
     std::vector<tensor> inputs;
     for (std::size_t i = 1; i < v.in.size(); ++i) inputs.push_back(*v.in[i]);
@@ -119,7 +155,10 @@ inline constexpr primitive cond{.name = "cond",
                                 .batch = rules::cond::batch,
                                 .unfold = rules::cond::unfold,
                                 .prune = rules::cond::prune,
-                                .evaluate = rules::cond::evaluate};
+                                .evaluate = rules::cond::evaluate,
+                                .known = rules::cond::known,
+                                .known_inside = rules::cond::known_inside,
+                                .lanes = rules::cond::lanes};
 }
 
 namespace emit {
@@ -229,5 +268,7 @@ constexpr auto switch_case(const I& i, const F& f, const G&... g) {
 template <class I, class F, class... G, class Why = decltype(detail::switch_misuse<I, F, G...>())>
   requires(!error::Reported<I> && !detail::Cases<I, F, G...>)
 Why switch_case(const I&, const F&, const G&...) = delete;  // drx: switch_case(i, f...): i is a drx::array<int>, not placed; the functions take nothing and return the same type
+
+DRX_SILENT(cond) DRX_SILENT(switch_case)
 
 }  // namespace drx

@@ -43,6 +43,7 @@ struct constant {
     }
     return text;
   }
+  static constexpr known_values known(const known_site& s) { return {known_number(s.e.attrs.number)}; }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(v.e.attrs.number);
@@ -111,6 +112,12 @@ struct data {
     }
     return text + (shown < d.stored.size() ? ", ..." : "");
   }
+  static constexpr known_values known(const known_site& s) {
+    if (!is_floating(view(s.e).type)) return {};
+    known_value all{true, true, true, true};
+    for (auto stored : view(s.e).stored) all = either(all, known_number(element<double>(stored)));
+    return {all};
+  }
   static void evaluate(evaluation& v) {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for (int i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = view(v.e).template element<T>(i);
@@ -121,6 +128,7 @@ struct member_index {
   static constexpr vec<abstract_value> type(const typing& t) {
     return {abstract_value(dtype::int64, {}).placed_at(t.attrs.placement)};
   }
+  static constexpr vec<int> share(share_site& s) { return {s.index}; }
   static void evaluate(evaluation& v) {
     for (std::int64_t i = 0; i < v.members(v.e.attrs.placement); ++i) {
       v.out[0].members.emplace_back(v.out[0].type.of_member());
@@ -137,7 +145,10 @@ inline constexpr primitive constant{.name = "constant",
                                     .vjp = rules::constant::vjp,
                                     .batch = rules::constant::batch,
                                     .print = rules::constant::print,
-                                    .evaluate = rules::constant::evaluate};
+                                    .evaluate = rules::constant::evaluate,
+                                    .known = rules::constant::known,
+                                    .split = rules::split::whole,
+                                    .role = role::virtual_};
 /// The position along one axis.
 inline constexpr primitive iota{.name = "iota",
                                 .type = rules::iota::type,
@@ -145,7 +156,10 @@ inline constexpr primitive iota{.name = "iota",
                                 .vjp = rules::constant::vjp,
                                 .batch = rules::constant::batch,
                                 .print = rules::iota::print,
-                                .evaluate = rules::iota::evaluate};
+                                .evaluate = rules::iota::evaluate,
+                                .known = rules::known::counts,
+                                .split = rules::split::whole,
+                                .role = role::virtual_};
 /// Given elements.
 inline constexpr primitive data{.name = "data",
                                 .type = rules::data::type,
@@ -153,14 +167,18 @@ inline constexpr primitive data{.name = "data",
                                 .vjp = rules::constant::vjp,
                                 .batch = rules::constant::batch,
                                 .print = rules::data::print,
-                                .evaluate = rules::data::evaluate};
+                                .evaluate = rules::data::evaluate,
+                                .known = rules::data::known,
+                                .split = rules::split::whole};
 /// For each member of a placement its number, from 0.
 inline constexpr primitive member_index{.name = "partition_index",
                                         .type = rules::member_index::type,
                                         .jvp = rules::constant::jvp,
                                         .vjp = rules::constant::vjp,
                                         .batch = rules::constant::batch,
-                                        .evaluate = rules::member_index::evaluate};
+                                        .evaluate = rules::member_index::evaluate,
+                                        .share = rules::member_index::share,
+                                        .known = rules::known::counts};
 }  // namespace prim
 
 namespace emit {

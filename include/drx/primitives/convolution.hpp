@@ -7,6 +7,7 @@
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/windows.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -118,6 +119,16 @@ struct convolution {
     }
     return text;
   }
+  static constexpr known_values known(const known_site& s) { return {s.operands[0] * s.operands[1]}; }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const view c(s.e);
+    if (c.axes > 2 || s.b.shape(s.operands[0]).rank != c.axes + 2 + s.in_lanes[0]) return {};
+    const bool of_kernel = c.result == role::w;
+    return {emit::lane_convolution(s.b, s.operand(0), of_kernel ? s.operand(1) : s.operands[1], s.in_lanes[1] && !of_kernel, s.e.attrs)};
+  }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list ints) {
+    return view(ints).result == role::x ? operands[1].shape.size() * byte_size(operands[1].type) : 0;
+  }
   static void evaluate(evaluation& v) {
     const view c(v.e);
     const abstract_value &p = v.in[0]->type, &q = v.in[1]->type, &result = v.out[0].type;
@@ -168,7 +179,11 @@ inline constexpr primitive convolution{.name = "convolution",
                                        .batch = rules::convolution::batch,
                                        .simplify = rules::convolution::simplify,
                                        .print = rules::convolution::print,
-                                       .evaluate = rules::convolution::evaluate};
+                                       .evaluate = rules::convolution::evaluate,
+                                       .known = rules::convolution::known,
+                                       .lanes = rules::convolution::lanes,
+                                       .split = rules::split::whole,
+                                       .scratch = rules::convolution::scratch};
 }
 namespace emit {
 /// ints as prim::rules::convolution says, with role y.
@@ -284,5 +299,7 @@ Why conv1d(const A&, const W&) = delete;  // drx: x {..., length, channels}, w {
 template <class... Options, class A, class W, class Why = decltype(detail::convolved<2, A, W, Options...>::misuse())>
   requires((detail::is_window_option<Options> && ...) && detail::NotConvolvable<2, A, W, Options...>)
 Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channels}, w {rows, columns, channels, outputs} of one element type, no larger than the padded input; two numbers per option; of placed values in a map
+
+DRX_SILENT_OF_TYPES(conv1d) DRX_SILENT_OF_TYPES(conv2d)
 
 }  // namespace drx

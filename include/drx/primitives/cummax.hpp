@@ -3,6 +3,7 @@
 
 #include <drx/primitives/cumulative.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/take.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -21,6 +22,7 @@ namespace rules {
 /// The position of the best of the elements up to each one, an int32; the first of equal ones.
 template <bool Max>
 struct best_so_far : along_axis {
+  static constexpr auto known = rules::known::nothing;
   static constexpr vec<abstract_value> type(const typing& t) { return {along_axis::type(t)[0].with_type(dtype::int32)}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
@@ -55,7 +57,9 @@ constexpr primitive best_so_far_primitive(const char* name) {
           .batch = Rules::batch,
           .simplify = Rules::simplify,
           .print = Rules::print,
-          .evaluate = Rules::evaluate};
+          .evaluate = Rules::evaluate,
+          .known = Rules::known,
+          .split = rules::split::whole};
 }
 }  // namespace rules
 inline constexpr primitive largest_so_far = rules::best_so_far_primitive<rules::best_so_far<true>>("largest_so_far");
@@ -85,5 +89,7 @@ Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a pla
 template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
 // clang-format on
+
+DRX_SILENT(cummax) DRX_SILENT(cummin)
 
 }  // namespace drx

@@ -5,6 +5,7 @@
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -106,6 +107,10 @@ struct recurrence : along_axis {
     double x = 0;
     return single(b, o, a) || (emit::is_constant(b, o[1], x) && x == 0) ? o[1] : -1;
   }
+  static constexpr known_values known(const known_site& s) {
+    const known_value &factor = s.operands[0], &x = s.operands[1];
+    return {{factor.finite && x.finite, factor.not_negative && x.not_negative, factor.not_negative && x.not_positive, false}};
+  }
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
       const T* b = v.in[1]->data<T>();
@@ -140,7 +145,10 @@ inline constexpr primitive cumsum{.name = "cumsum",
                                   .batch = rules::cumsum::batch,
                                   .simplify = rules::cumsum::simplify,
                                   .print = rules::cumsum::print,
-                                  .evaluate = rules::cumsum::evaluate};
+                                  .evaluate = rules::cumsum::evaluate,
+                                  .known = rules::known::sums,
+                                  .lanes = rules::lanes::same,
+                                  .split = rules::split::but_along<rules::cumsum>};
 inline constexpr primitive cumprod{.name = "cumprod",
                                    .type = rules::cumprod::type,
                                    .jvp = rules::cumprod::jvp,
@@ -148,7 +156,10 @@ inline constexpr primitive cumprod{.name = "cumprod",
                                    .batch = rules::cumprod::batch,
                                    .simplify = rules::cumprod::simplify,
                                    .print = rules::cumprod::print,
-                                   .evaluate = rules::cumprod::evaluate};
+                                   .evaluate = rules::cumprod::evaluate,
+                                   .known = rules::known::products,
+                                   .lanes = rules::lanes::same,
+                                   .split = rules::split::but_along<rules::cumprod>};
 inline constexpr primitive recurrence{.name = "recurrence",
                                       .type = rules::recurrence::type,
                                       .jvp = rules::recurrence::jvp,
@@ -156,7 +167,10 @@ inline constexpr primitive recurrence{.name = "recurrence",
                                       .batch = rules::recurrence::batch,
                                       .simplify = rules::recurrence::simplify,
                                       .print = rules::recurrence::print,
-                                      .evaluate = rules::recurrence::evaluate};
+                                      .evaluate = rules::recurrence::evaluate,
+                                      .known = rules::recurrence::known,
+                                      .lanes = rules::lanes::same,
+                                      .split = rules::split::but_along<rules::recurrence>};
 }  // namespace prim
 namespace emit {
 constexpr int cumsum(builder& b, int x, int axis, bool backwards) {
@@ -214,5 +228,7 @@ Why cumsum(const A&) = delete;  // drx: cumsum<axis>(array of numbers); of a pla
 template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
 // clang-format on
+
+DRX_SILENT(cumprod) DRX_SILENT(cumsum)
 
 }  // namespace drx

@@ -112,6 +112,8 @@ inline constexpr primitive custom_jvp{.name = "custom_jvp",
                                       .batch = rules::custom::batch,
                                       .print = rules::custom::print,
                                       .evaluate = rules::custom::evaluate,
+                                      .known = rules::known::of_region,
+                                      .known_inside = rules::known::operands_inside,
                                       .transparent = true};
 inline constexpr primitive custom_vjp{.name = "custom_vjp",
                                       .type = rules::custom::type,
@@ -121,6 +123,8 @@ inline constexpr primitive custom_vjp{.name = "custom_vjp",
                                       .batch = rules::custom::batch,
                                       .print = rules::custom::print,
                                       .evaluate = rules::custom::evaluate,
+                                      .known = rules::known::of_region,
+                                      .known_inside = rules::known::operands_inside,
                                       .transparent = true};
 }  // namespace prim
 

@@ -8,6 +8,10 @@
 
 #include <drx/core/batched.hpp>
 #include <drx/core/placed_parts.hpp>
+#include <drx/primitives/lane_site.hpp>
+#include <drx/primitives/patterns.hpp>
+#include <drx/primitives/share_site.hpp>
+#include <drx/primitives/split_site.hpp>
 #include <drx/tape/evaluation.hpp>
 #include <drx/tape/rewrite.hpp>
 
@@ -64,6 +68,7 @@ constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std
                   const vec<std::int64_t>& interior);
 constexpr int concatenate(builder& b, const vec<int>& x, int axis);
 constexpr int flip(builder& b, int x, const vec<std::int64_t>& axes);
+constexpr int roll(builder& b, int x, int axis, std::int64_t places);
 
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch);
 constexpr int update_slice(builder& b, int x, int piece, int starts, int batch);
@@ -84,6 +89,8 @@ constexpr int cofactors(builder& b, int a);
 constexpr int determinant(builder& b, int a);
 
 constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints);
+constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes, bool y_in_lanes);
+constexpr int lane_convolution(builder& b, int x, int y, bool kernels_in_lanes, const attributes& single);
 constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
 

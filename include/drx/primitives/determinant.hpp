@@ -4,6 +4,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reduction.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/solve.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/tracing/values.hpp>
@@ -130,6 +131,11 @@ struct cofactors {
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     return b.shape(o[0]).last() == 1 ? emit::constant_like(b, o[0], 1) : -1;
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t n = x.shape.last();
+    return n > 3 ? 2 * n * n * byte_size(x.type) : 0;
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
     const auto n = s.last(), m = n - 1;
@@ -172,6 +178,11 @@ struct determinant {
     s.rank -= 2;
     return emit::reshape(b, o[0], s);
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t n = x.shape.last();
+    return n > 3 ? n * n * byte_size(x.type) : 0;
+  }
   static void evaluate(evaluation& v) {
     const auto n = v.in[0]->type.shape.last();
     tensor copy = *v.in[0];
@@ -191,21 +202,29 @@ inline constexpr primitive minors{.name = "minors",
                                   .vjp = rules::minors::vjp,
                                   .batch = rules::square_matrix::batch,
                                   .print = rules::minors::print,
-                                  .evaluate = rules::minors::evaluate};
+                                  .evaluate = rules::minors::evaluate,
+                                  .known = rules::known::polynomials,
+                                  .split = rules::split::whole};
 inline constexpr primitive cofactors{.name = "cofactors",
                                      .type = rules::square_matrix::type,
                                      .jvp = rules::cofactors::jvp,
                                      .vjp = rules::cofactors::vjp,
                                      .batch = rules::square_matrix::batch,
                                      .simplify = rules::cofactors::simplify,
-                                     .evaluate = rules::cofactors::evaluate};
+                                     .evaluate = rules::cofactors::evaluate,
+                                     .known = rules::known::polynomials,
+                                     .split = rules::split::along_matrices,
+                                     .scratch = rules::cofactors::scratch};
 inline constexpr primitive determinant{.name = "determinant",
                                        .type = rules::determinant::type,
                                        .jvp = rules::determinant::jvp,
                                        .vjp = rules::determinant::vjp,
                                        .batch = rules::square_matrix::batch,
                                        .simplify = rules::determinant::simplify,
-                                       .evaluate = rules::determinant::evaluate};
+                                       .evaluate = rules::determinant::evaluate,
+                                       .known = rules::known::polynomials,
+                                       .split = rules::split::along_matrices,
+                                       .scratch = rules::determinant::scratch};
 }  // namespace prim
 namespace emit {
 constexpr int minors(builder& b, int x, bool transposed, bool with_sign) {
@@ -228,5 +247,7 @@ constexpr auto determinant(const A& a) {
 template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why determinant(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(determinant)
 
 }  // namespace drx

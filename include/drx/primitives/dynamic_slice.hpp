@@ -4,6 +4,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/indexing.hpp>
 #include <drx/primitives/layout.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/slice.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -143,6 +144,7 @@ struct update_slice {
     return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
   }
   static std::string print(const attributes& a) { return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : ""; }
+  static constexpr known_values known(const known_site& s) { return {either(s.operands[0], s.operands[1])}; }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
     const int batch = view(v.e).batch;
@@ -177,7 +179,10 @@ inline constexpr primitive dynamic_slice{.name = "dynamic_slice",
                                          .batch = rules::dynamic_slice::batch,
                                          .simplify = rules::dynamic_slice::simplify,
                                          .print = rules::dynamic_slice::print,
-                                         .evaluate = rules::dynamic_slice::evaluate};
+                                         .evaluate = rules::dynamic_slice::evaluate,
+                                         .known = rules::known::handed_on,
+                                         .lanes = rules::lanes::same_places<1>,
+                                         .split = rules::split::along_batch<rules::dynamic_slice>};
 inline constexpr primitive update_slice{.name = "update_slice",
                                         .type = rules::update_slice::type,
                                         .jvp = rules::update_slice::jvp,
@@ -185,7 +190,11 @@ inline constexpr primitive update_slice{.name = "update_slice",
                                         .batch = rules::dynamic_slice::batch,
                                         .simplify = rules::update_slice::simplify,
                                         .print = rules::update_slice::print,
-                                        .evaluate = rules::update_slice::evaluate};
+                                        .evaluate = rules::update_slice::evaluate,
+                                        .known = rules::update_slice::known,
+                                        .lanes = rules::lanes::same_places<2>,
+                                        .split = rules::split::along_batch<rules::update_slice>,
+                                        .in_place = true};
 }  // namespace prim
 namespace emit {
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch) {
@@ -313,5 +322,7 @@ constexpr auto index(const A& x, const I&... i) {
 template <class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
   requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallyIndexable<A, I...>)
 Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
+
+DRX_SILENT(dynamic_slice) DRX_SILENT(update_slice)
 
 }  // namespace drx

@@ -4,6 +4,7 @@
 #include <drx/primitives/cholesky.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -59,6 +60,11 @@ struct eigh {  // results: w, ascending, and V with (A + A^T) / 2 = V diag(w) V^
           s.b, g, emit::matmul(s.b, v, over_gaps(s.b, emit::matmul(s.b, v, ct[1], true, false), w), false, false));
     return {g == zero_tangent ? g : cholesky::symmetric(s.b, emit::matmul(s.b, g, v, false, true))};
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t n = x.shape.last();
+    return n * n * byte_size(x.type);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto n = s.last();
@@ -80,7 +86,10 @@ inline constexpr primitive eigh{.name = "eigh",
                                 .jvp = rules::eigh::jvp,
                                 .vjp = rules::eigh::vjp,
                                 .batch = rules::square_matrix::batch,
-                                .evaluate = rules::eigh::evaluate};
+                                .evaluate = rules::eigh::evaluate,
+                                .known = rules::known::nothing,
+                                .split = rules::split::along_matrices,
+                                .scratch = rules::eigh::scratch};
 }
 
 namespace detail {
@@ -103,5 +112,7 @@ constexpr auto eigh(const A& a) {
 template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 std::pair<Why, Why> eigh(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(eigh)
 
 }  // namespace drx

@@ -5,6 +5,8 @@
 //   apply(x...)                               its value for one element
 //   partial(b, site, i, t)                    t * d(result)/d(operand i) as entries: pushes a tangent forward and
 //                                             pulls a cotangent back alike, since the Jacobian is diagonal
+// and, if more is known of the result than that it is finite where the operands are (or not even that: `singular_value`),
+//   known(operands...)                        what is known of it, from what is known of the operands, or from a known_site
 // and, where apply is right in a range only (of one operand): near(x), whether x is in it, and exact(x), right everywhere
 // and the same as apply in the range.
 #pragma once
@@ -59,6 +61,19 @@ struct elementwise {
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
     return {s.b.add1(*s.e.prim, operands, s.e.attrs)};
   }
+  static constexpr known_values known(const known_site& s) {
+    if constexpr (requires { Row::known(s); }) {
+      return {Row::known(s)};
+    } else if constexpr (requires { Row::known(s.operands[0], s.operands[1]); }) {
+      return {Row::known(s.operands[0], s.operands[1])};
+    } else if constexpr (requires { Row::known(s.operands[0]); }) {
+      return {Row::known(s.operands[0])};
+    } else {
+      known_value r{!requires { Row::singular; }, false, false, false};
+      for (const known_value& x : s.operands) r.finite = r.finite && x.finite;
+      return {r};
+    }
+  }
   static void evaluate(evaluation& v) {
     visit_dtype(v.in[data]->type.type, [&]<class T>(T) {
       if constexpr (Row::accepts(dtype_of<T>, data)) {
@@ -90,9 +105,13 @@ constexpr primitive elementwise_primitive() {
               .vjp = rules_t::vjp,
               .batch = rules_t::batch,
               .evaluate = rules_t::evaluate,
-              .elementwise = true};
+              .known = rules_t::known,
+              .lanes = rules::lanes::same,
+              .split = rules::split::by_element,
+              .role = role::fused,
+              .elementwise = true,
+              .pointwise = true};
   if constexpr (requires { &Row::simplify; }) p.simplify = Row::simplify;
-  if constexpr (requires { Row::singular; }) p.singular = Row::singular;
   return p;
 }
 

@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/special.hpp>
 #include <drx/scalar/erfinv.hpp>
 
@@ -11,6 +12,9 @@ namespace prim {
 namespace rows {
 struct erfinv : floating_function, singular_value {
   static constexpr const char* name = "erfinv";
+  static constexpr known_value known(const known_site& s) {
+    return {patterns::is_of_uniform(s.definition, s.e), false, false, false};
+  }
   template <class T>
   DRX_FN static T apply(T x) { return math::erfinv(x); }
   template <class T>
@@ -40,5 +44,7 @@ constexpr A erfinv(const A& x) {
 template <class A, class Why = detail::not_floating_t<A>>
   requires detail::NotFloating<A>
 Why erfinv(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(erfinv)
 
 }  // namespace drx

@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace prim {
@@ -10,6 +11,7 @@ namespace rows {
 
 struct exp : floating_function, singular_value {
   static constexpr const char* name = "exp";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, true, false, x.finite && x.not_negative}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::exp(x); }
   template <class T>
@@ -18,6 +20,7 @@ struct exp : floating_function, singular_value {
 };
 struct log : floating_function, singular_value {
   static constexpr const char* name = "log";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), false, false, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::log(x); }
   template <class T>
@@ -26,6 +29,7 @@ struct log : floating_function, singular_value {
 };
 struct log1p : floating_function, singular_value {
   static constexpr const char* name = "log1p";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_negative, x.not_negative, x.not_positive, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::log1p(x); }
   template <class T>
@@ -36,6 +40,7 @@ struct log1p : floating_function, singular_value {
 };
 struct expm1 : floating_function, singular_value {
   static constexpr const char* name = "expm1";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, x.not_negative, x.not_positive, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::expm1(x); }
   template <class T>
@@ -46,6 +51,7 @@ struct expm1 : floating_function, singular_value {
 };
 struct sigmoid : floating_function {
   static constexpr const char* name = "sigmoid";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::sigmoid(x); }
   template <class T>
@@ -61,6 +67,7 @@ struct sigmoid : floating_function {
 };
 struct softplus : floating_function {  // max(x, 0) + log(1 + exp(-|x|)): neither overflows nor loses digits
   static constexpr const char* name = "softplus";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x))); }
   template <class T>
@@ -69,6 +76,7 @@ struct softplus : floating_function {  // max(x, 0) + log(1 + exp(-|x|)): neithe
 };
 struct exp2 : floating_function, singular_value {
   static constexpr const char* name = "exp2";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, true, false, x.finite && x.not_negative}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::exp2(x); }
   template <class T>
@@ -141,5 +149,8 @@ Why softplus(const A&) = delete;  // drx: of float or double arrays: cast<float>
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
+
+DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(log) DRX_SILENT(log1p) DRX_SILENT(sigmoid) DRX_SILENT(softplus)
+DRX_SILENT(exp2)
 
 }  // namespace drx

@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reduction.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -33,6 +34,10 @@ struct flip {
     return turned == a.ints ? -1 : emit::flip(b, o[0], turned);
   }
   static constexpr const primitive* prim_ptr();
+  static constexpr vec<split_result> split(split_site& s) {
+    if (view(s.e).axes.contains(s.first_axis())) return {};
+    return s.apart(s.e.attrs);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -54,7 +59,10 @@ inline constexpr primitive flip{.name = "flip",
                                 .batch = rules::over_axes::batch,
                                 .simplify = rules::flip::simplify,
                                 .print = rules::over_axes::print,
-                                .evaluate = rules::flip::evaluate};
+                                .evaluate = rules::flip::evaluate,
+                                .known = rules::known::handed_on,
+                                .lanes = rules::lanes::same,
+                                .split = rules::flip::split};
 constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
 }  // namespace prim
 namespace emit {
@@ -79,5 +87,7 @@ constexpr A flip(const A& x) {
 template <int... Axes, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
   requires((Array<A> || Placed<A>) && !detail::Flippable<A, Axes...>)
 Why flip(const A&) = delete;  // drx: flip<axes...>(array), the axes below its rank; of a placed value in a map
+
+DRX_SILENT(flip)
 
 }  // namespace drx

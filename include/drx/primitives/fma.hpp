@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace prim {
@@ -11,6 +12,7 @@ namespace rows {
 struct fma : same_type, on_floating {
   static constexpr const char* name = "fma";
   static constexpr int arity = 3;
+  static constexpr known_value known(const known_site& s) { return s.operands[0] * s.operands[1] + s.operands[2]; }
   template <class T>
   DRX_INLINE static T apply(T x, T y, T z) { return math::fma(x, y, z); }
   template <class T>
@@ -54,5 +56,7 @@ constexpr auto fma(const A& x, const B& y, const C& z) {
 template <class A, class B, class C, class Why = decltype(detail::fma_misuse<A, B, C>())>
   requires((Array<A> || detail::NoArray<A>) && !detail::FloatingTriple<A, B, C>)
 Why fma(const A&, const B&, const C&) = delete;  // drx: fma(floating array, y, z), y and z arrays of its element type or numbers; of placed values in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(fma)
 
 }  // namespace drx

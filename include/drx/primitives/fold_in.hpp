@@ -4,6 +4,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/random_bits.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -47,7 +48,9 @@ inline constexpr primitive fold_in{.name = "fold_in",
                                    .jvp = rules::random_bits::jvp,
                                    .vjp = rules::fold_in::vjp,
                                    .batch = rules::fold_in::batch,
-                                   .evaluate = rules::fold_in::evaluate};
+                                   .evaluate = rules::fold_in::evaluate,
+                                   .known = rules::known::nothing,
+                                   .split = rules::split::whole};
 }
 
 namespace detail {
@@ -78,5 +81,7 @@ constexpr prng_key fold_in(const K& key, const N& number) {
 template <class K, class N, class Why = decltype(detail::fold_in_misuse<K, N>())>
   requires((Array<K> || Placed<K>) && (detail::ArrayOrLiteral<N> || Placed<N>) && !(detail::Key<K> && detail::WholeNumber<N>))
 Why fold_in(const K&, const N&) = delete;  // drx: fold_in(key, i): a key that random_key, split or fold_in gave and a whole number; of placed ones in a map
+
+DRX_SILENT(fold_in)
 
 }  // namespace drx

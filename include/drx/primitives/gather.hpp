@@ -5,6 +5,7 @@
 #include <drx/primitives/broadcast.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/map.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -23,6 +24,14 @@ struct distribute {  // placement: to whom; it has as many members as axis 0 of 
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::distribute(s.b, emit::first_axes_exchanged(s.b, s.operands[0]), s.e.attrs.placement)};
+  }
+  static constexpr std::optional<std::int64_t> members(const tape& t, const entry& e) { return t.values[e.operands[0]].shape[0]; }
+  static constexpr vec<int> share(share_site& s) {  // the member's slice along axis 0
+    const int x = s.common(0);
+    const shape slice = without_axis(s.b.shape(x), 0);
+    if (s.b.shape(x)[0] == 0) return {emit::constant(s.b, s.b.type(x).with_shape(slice), 0)};  // of no member
+    const int at = emit::reshape(s.b, s.index, make_shape(1));
+    return {emit::reshape(s.b, emit::dynamic_slice(s.b, x, at, {1}, 0), slice)};
   }
   static void evaluate(evaluation& v) {
     const abstract_value one = v.out[0].type.of_member();
@@ -53,6 +62,7 @@ struct gather {  // placement: from whom
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
+  static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members; }
   static void evaluate(evaluation& v) { join(*v.in[0], v.out[0]); }
   static void join(const tensor& placed, tensor& to) {
     if (static_cast<std::int64_t>(placed.members.size()) != to.type.shape[0])
@@ -74,14 +84,20 @@ inline constexpr primitive distribute{.name = "distribute",
                                       .vjp = rules::distribute::vjp,
                                       .batch = rules::distribute::batch,
                                       .print = rules::broadcast::print,
-                                      .evaluate = rules::distribute::evaluate};
+                                      .evaluate = rules::distribute::evaluate,
+                                      .share = rules::distribute::share,
+                                      .members = rules::distribute::members,
+                                      .known = rules::known::handed_on};
 inline constexpr primitive gather{.name = "gather",
                                   .type = rules::gather::type,
                                   .jvp = rules::gather::jvp,
                                   .vjp = rules::gather::vjp,
                                   .batch = rules::gather::batch,
                                   .print = rules::gather::print,
-                                  .evaluate = rules::gather::evaluate};
+                                  .evaluate = rules::gather::evaluate,
+                                  .fold = fold::gather,
+                                  .members = rules::gather::members,
+                                  .known = rules::known::handed_on};
 }  // namespace prim
 
 namespace emit {
@@ -159,5 +175,7 @@ Why distribute(const X&) = delete;  // drx: distribute<P>(x): x is an unplaced a
 template <std::int64_t N, class X, class Why = std::conditional_t<Placed<X>, error::reduce_the_inner_placement_first, error::reduce_needs_a_placed_value>>
   requires(Structured<X> && !error::Reported<X> && !detail::Gatherable<X>)
 Why gather(const X&) = delete;  // drx: gather<N>(x): x is placed, and its members are not placed themselves
+
+DRX_SILENT(gather) DRX_SILENT_OF_TYPE(distribute)
 
 }  // namespace drx

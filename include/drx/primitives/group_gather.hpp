@@ -65,11 +65,15 @@ namespace prim {
 inline constexpr primitive shard_sum{.name = "shard_sum",
                                      .type = rules::shard_sum::type,
                                      .print = rules::gather::print,
-                                     .evaluate = rules::shard_sum::evaluate};
+                                     .evaluate = rules::shard_sum::evaluate,
+                                     .fold = fold::shard_sum,
+                                     .known = rules::known::sums};
 inline constexpr primitive group_gather{.name = "group_gather",
                                         .type = rules::group_gather::type,
                                         .print = rules::gather::print,
-                                        .evaluate = rules::group_gather::evaluate};
+                                        .evaluate = rules::group_gather::evaluate,
+                                        .fold = fold::group,
+                                        .known = rules::known::sums};
 }
 namespace emit {
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p) {

@@ -9,13 +9,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/scalar/math.hpp>
 
-#include <limits>
-
 namespace drx {
-namespace detail {
-/// (Differences of infinities are no constant expressions.)
-constexpr bool is_finite(double x) { return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max(); }
-}  // namespace detail
 namespace prim {
 namespace rows {
 
@@ -24,6 +18,7 @@ namespace rows {
 struct azmul : same_type, on_floating, singular_value {
   static constexpr const char* name = "azmul";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) { return mul::known(s); }
   template <class T>
   DRX_INLINE static T apply(T x, T y) { return math::azmul(x, y); }
   template <class T>
@@ -36,7 +31,7 @@ struct azmul : same_type, on_floating, singular_value {
       double c = 0;
       if (!emit::is_constant(b, o[i], c)) continue;
       if (c == 0) return o[i];
-      if (detail::is_finite(c)) return emit::mul(b, o[0], o[1]);  // finite: the plain product stops at zeros too
+      if (is_finite(c)) return emit::mul(b, o[0], o[1]);  // finite: the plain product stops at zeros too
     }
     return -1;
   }
@@ -45,6 +40,7 @@ struct azmul : same_type, on_floating, singular_value {
 struct azdiv : same_type, on_floating, singular_value {
   static constexpr const char* name = "azdiv";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_site& s) { return div::known(s); }
   template <class T>
   DRX_INLINE static T apply(T x, T y) { return math::azdiv(x, y); }
   template <class T>
@@ -56,7 +52,7 @@ struct azdiv : same_type, on_floating, singular_value {
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
     if (emit::is_constant(b, o[0], x)) return x == 0 ? o[0] : emit::div(b, o[0], o[1]);
-    return emit::is_constant(b, o[1], y) && y != 0 && detail::is_finite(y) ? emit::div(b, o[0], o[1]) : -1;
+    return emit::is_constant(b, o[1], y) && y != 0 && is_finite(y) ? emit::div(b, o[0], o[1]) : -1;
   }
 };
 

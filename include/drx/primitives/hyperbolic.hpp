@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/trigonometric.hpp>
 #include <drx/scalar/hyperbolic.hpp>
 
@@ -13,6 +14,7 @@ namespace rows {
 // cut-begin tanh_row
 struct tanh : floating_function {
   static constexpr const char* name = "tanh";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::tanh(x); }
   template <class T>
@@ -49,6 +51,7 @@ struct cosh : floating_function, singular_value {
 };
 struct asinh : floating_function {
   static constexpr const char* name = "asinh";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::asinh(x); }
   template <class T>
@@ -134,5 +137,7 @@ Why acosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x)
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
+
+DRX_SILENT(tanh) DRX_SILENT(acosh) DRX_SILENT(asinh) DRX_SILENT(atanh) DRX_SILENT(cosh) DRX_SILENT(sinh)
 
 }  // namespace drx

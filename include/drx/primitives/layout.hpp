@@ -4,6 +4,7 @@
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -35,6 +36,22 @@ struct reshape {  // ints: the extents of the result
     return -1;
   }
   static constexpr const primitive* prim_ptr();
+  static constexpr vec<int> lanes(const lane_site& s) { return {emit::reshape(s.b, s.operands[0], with_last(broadcast_to::target(s.e.attrs), s.n))}; }
+  /// Which axis of `to` is split if axis k of `from` is: one that begins at the same place.
+  static constexpr int split_axis(const split_site& s, const shape& from, const shape& to, int k) {
+    if (k == split_site::whole) return k;
+    std::int64_t before = 1, at_axis = 1;
+    for (int i = 0; i < k; ++i) before *= from[i];
+    for (int i = 0; i < to.rank; at_axis *= to[i++])
+      if (at_axis == before && to[i] > 1 && s.divides(to, i)) return i;
+    return split_site::whole;
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const shape& to = s.whole_result().shape;
+    const int k = split_axis(s, s.whole_shape(0), to, s.axis(0));
+    const int x = k == split_site::whole ? s.at(0, k) : s.operand(0);
+    return {{emit::reshape(s.b, x, s.part_of(to, k)), k}};
+  }
   static void evaluate(evaluation& v) { v.out[0].bytes = v.in[0]->bytes; }
 };
 struct transpose {
@@ -90,6 +107,16 @@ struct transpose {
   }
   static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) { return list_of(a.ints); }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    vec<std::int64_t> order = view(s.e).permutation;
+    order.push_back(order.size());
+    return {emit::transpose(s.b, s.operands[0], order)};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    const vec<std::int64_t> permutation = view(s.e).permutation;
+    const int from = s.axis(0), k = from == split_site::whole ? from : permutation.find(from);
+    return {{emit::transpose(s.b, s.operand(0), permutation), k}};
+  }
   static void evaluate(evaluation& v) {
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
     std::size_t i = 0;
@@ -110,7 +137,11 @@ inline constexpr primitive reshape{.name = "reshape",
                                    .vjp = rules::reshape::vjp,
                                    .batch = rules::reshape::batch,
                                    .simplify = rules::reshape::simplify,
-                                   .evaluate = rules::reshape::evaluate};
+                                   .evaluate = rules::reshape::evaluate,
+                                   .known = rules::known::handed_on,
+                                   .lanes = rules::reshape::lanes,
+                                   .split = rules::reshape::split,
+                                   .role = role::alias};
 inline constexpr primitive transpose{.name = "transpose",
                                      .type = rules::transpose::type,
                                      .jvp = rules::broadcast_to::jvp,
@@ -118,7 +149,10 @@ inline constexpr primitive transpose{.name = "transpose",
                                      .batch = rules::transpose::batch,
                                      .simplify = rules::transpose::simplify,
                                      .print = rules::transpose::print,
-                                     .evaluate = rules::transpose::evaluate};
+                                     .evaluate = rules::transpose::evaluate,
+                                     .known = rules::known::handed_on,
+                                     .lanes = rules::transpose::lanes,
+                                     .split = rules::transpose::split};
 constexpr const primitive* rules::reshape::prim_ptr() { return &prim::reshape; }
 constexpr const primitive* rules::transpose::prim_ptr() { return &prim::transpose; }
 }  // namespace prim
@@ -200,5 +234,7 @@ Why transpose(const A&) = delete;  // drx: transpose<P...>(x): P is a permutatio
 template <auto..., class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(reshape) DRX_SILENT(transpose)
 
 }  // namespace drx

@@ -466,6 +466,52 @@ struct scan {
     for (const tensor& m : like.members) r.members.push_back(zeros_like(t.of_member(), m));
     return r;
   }
+  /// Of the carries: what holds at the beginning and after any number of steps.
+  static constexpr known_values known_inside(const known_site& s, int) {
+    const parts n(s.e.attrs, s.e.operands.size(), s.e.results.size());
+    known_values inputs{finite_and_not_negative()};
+    inputs.append(s.operands);
+    for (bool changed = true; changed;) {  // each time less is known: it ends
+      changed = false;
+      const known_values after = s.outputs(s.e.regions[0], inputs);
+      for (int i = 0; i < n.carries; ++i) {
+        known_value& carry = inputs[1 + n.constants + i];
+        const known_value both = either(carry, after[i]);
+        changed = changed || !(both == carry);
+        carry = both;
+      }
+    }
+    return inputs;
+  }
+  /// No step may have been done; of those that a guard leaves out the slices are zeros.
+  static constexpr known_values known(const known_site& s) {
+    const parts n(s.e.attrs, s.e.operands.size(), s.e.results.size());
+    const known_values inside = known_inside(s, 0);
+    known_values r = s.outputs(s.e.regions[0], inside);
+    for (int i = 0; i < r.size(); ++i)
+      if (i < n.carries) r[i] = inside[1 + n.constants + i];
+      else if (n.guard) r[i] = r[i].but_zero();
+    return r;
+  }
+  /// Carries that are the same for all members stay so. Where each member has a guard of its own nothing is written.
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const tape& body = s.e.regions[0];
+    const parts p(s.e.attrs, s.operands.size(), body.outputs.size());
+    vec<bool> in{false}, must(body.outputs.size(), false);
+    in.append(s.in_lanes);
+    tape step;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (int i = 0; i < p.carries; ++i) must[i] = in[1 + p.constants + i];
+      step = s.region(body, in, must, s.results);
+      for (int i = 0; i < p.carries; ++i)
+        if (s.results[i] && !in[1 + p.constants + i]) in[1 + p.constants + i] = grown = true;
+    }
+    if (p.guard && in[*p.guard]) return {};
+    vec<int> operands;
+    for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
+    return s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
+  }
   static void evaluate(evaluation& v) {
     const parts n(v.e.attrs, static_cast<int>(v.in.size()), static_cast<int>(v.out.size()));
     std::vector<tensor> carry;
@@ -515,7 +561,10 @@ inline constexpr primitive scan{.name = "scan",
                                 .batch = rules::scan::batch,
                                 .prune = rules::scan::prune,
                                 .print = rules::scan::print,
-                                .evaluate = rules::scan::evaluate};
+                                .evaluate = rules::scan::evaluate,
+                                .known = rules::scan::known,
+                                .known_inside = rules::scan::known_inside,
+                                .lanes = rules::scan::lanes};
 }
 
 namespace detail {

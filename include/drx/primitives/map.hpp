@@ -4,6 +4,7 @@
 #include <drx/primitives/broadcast.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/region.hpp>
 
 namespace drx {
@@ -66,6 +67,11 @@ struct map {  // placement: whose members; regions: {body of one member}; operan
     e.results = filtered(e.results, wanted);
   }
   static std::string print(const attributes& a) { return std::string(a.placement->name); }
+  static constexpr vec<int> share(share_site& s) {
+    vec<int> inputs;
+    for (int i = 0; i < s.e.operands.size(); ++i) inputs.push_back(s.share(i));
+    return inline_tape(s.b, s.e.regions[0], inputs);
+  }
   static void evaluate(evaluation& v) {
     const std::int64_t n = v.members(v.e.attrs.placement);
     for (std::int64_t m = 0; m < n; ++m) {
@@ -86,7 +92,10 @@ inline constexpr primitive map{.name = "map",
                                .batch = rules::map::batch,
                                .prune = rules::map::prune,
                                .print = rules::map::print,
-                               .evaluate = rules::map::evaluate};
+                               .evaluate = rules::map::evaluate,
+                               .share = rules::map::share,
+                               .known = rules::known::of_region,
+                               .known_inside = rules::known::operands_inside};
 }
 
 namespace emit {
@@ -264,5 +273,7 @@ Why operator*(const A&, const B&) = delete;  // drx: place the unplaced one with
 template <class A, class B, class Why = detail::mixed_t<A, B>> requires detail::Mixed<A, B>
 Why operator/(const A&, const B&) = delete;  // drx: place the unplaced one with broadcast<P>(x), or reduce the placed one first
 // clang-format on
+
+DRX_SILENT(map)
 
 }  // namespace drx

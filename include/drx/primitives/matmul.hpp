@@ -5,6 +5,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
 #include <drx/primitives/layout.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -101,6 +102,52 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
   static std::string print(const attributes& a) {
     return std::string(view(a).transposes_first ? "T" : "N") + (view(a).transposes_second ? ",T" : ",N");
   }
+  static constexpr known_values known(const known_site& s) {
+    known_value r = s.operands[0] * s.operands[1];
+    r.not_negative = r.not_negative || patterns::is_squared_norm(s.definition, s.e);
+    return {r};
+  }
+  /// A product of vectors with one matrix, or of one matrix with others', is one product; else there is one in each lane.
+  static constexpr vec<int> lanes(const lane_site& s) {
+    builder& b = s.b;
+    const int p = s.operands[0], q = s.operands[1];
+    const shape x = b.shape(p), y = b.shape(q);
+    const bool px = s.in_lanes[0], py = s.in_lanes[1];
+    if (x.rank != 2 + px) return {};
+    const auto [tx, ty] = view(s.e);
+    const std::int64_t rows = x[tx ? 1 : 0], inner = x[tx ? 0 : 1], columns = y[ty ? 0 : 1];
+    if (px && !py && rows == 1) {  // a vector in each lane: columns of one matrix
+      const int product = emit::matmul(b, q, emit::reshape(b, p, make_shape(inner, s.n)), !ty, false);
+      return {emit::reshape(b, product, make_shape(1, columns, s.n))};
+    }
+    if (!px && py && (columns == 1 || !ty)) {
+      const int product = emit::matmul(b, p, emit::reshape(b, q, make_shape(inner, columns * s.n)), tx, false);
+      return {emit::reshape(b, product, make_shape(rows, columns, s.n))};
+    }
+    if (inner == 1) {  // an outer product
+      const shape all = make_shape(rows, columns, s.n);
+      const int left = emit::broadcast_to(b, emit::reshape(b, s.operand(0), make_shape(rows, 1, s.n)), all);
+      const int right = emit::broadcast_to(b, emit::reshape(b, s.operand(1), make_shape(1, columns, s.n)), all);
+      return {emit::mul(b, left, right)};
+    }
+    return {emit::lane_matmul(b, p, q, tx, ty, px, py)};
+  }
+  static constexpr vec<split_result> split(split_site& s) {
+    constexpr int whole = split_site::whole;
+    const bool tx = view(s.e).transposes_first, ty = view(s.e).transposes_second;
+    const int r = s.whole_shape(0).rank, x = s.axis(0), y = s.axis(1);
+    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2, columns = ty ? r - 2 : r - 1;
+    const auto multiply = [&](int ax, int ay) { return emit::matmul(s.b, s.at(0, ax), s.at(1, ay), tx, ty); };
+    if (x == inner_x || y == inner_y) return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};  // a sum over shards
+    const bool batch_x = x != whole && x < r - 2, batch_y = y != whole && y < r - 2;
+    if (batch_x || batch_y) {
+      const int k = batch_x ? x : y;
+      return {{multiply(k, k), k}};
+    }
+    if (x == rows) return {{multiply(rows, whole), r - 2}};
+    if (y == columns) return {{multiply(whole, columns), r - 1}};
+    return {{multiply(whole, whole), whole}};
+  }
   static void evaluate(evaluation& v) { add_products<false>(v); }
   template <bool ZeroWins>
   static void add_products(evaluation& v) {
@@ -154,7 +201,10 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .batch = rules::matmul::batch,
                                   .simplify = rules::matmul::simplify,
                                   .print = rules::matmul::print,
-                                  .evaluate = rules::matmul::evaluate};
+                                  .evaluate = rules::matmul::evaluate,
+                                  .known = rules::matmul::known,
+                                  .lanes = rules::matmul::lanes,
+                                  .split = rules::matmul::split};
 inline constexpr primitive matmul_in_doubt{.name = "matmul?",
                                            .type = rules::matmul::type,
                                            .jvp = rules::matmul::jvp,
@@ -162,10 +212,19 @@ inline constexpr primitive matmul_in_doubt{.name = "matmul?",
                                            .batch = rules::matmul::batch,
                                            .simplify = rules::matmul_in_doubt::simplify,
                                            .print = rules::matmul::print,
-                                           .evaluate = rules::matmul_in_doubt::evaluate};
+                                           .evaluate = rules::matmul_in_doubt::evaluate,
+                                           .known = rules::matmul::known,
+                                           .split = rules::split::whole};
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
 constexpr const primitive* rules::matmul_in_doubt::in_doubt_ptr() { return &prim::matmul_in_doubt; }
 }
+namespace patterns {
+constexpr bool is_squared_norm(const definitions& d, const entry& e) {
+  const shape s = d.t.values[e.results[0]].shape;
+  return s[s.rank - 1] == 1 && s[s.rank - 2] == 1 &&
+         behind(d, e.operands[0], prim::reshape) == behind(d, e.operands[1], prim::reshape);
+}
+}  // namespace patterns
 namespace emit {
 constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
   return prim::rules::matmul::written(b, prim::matmul, x, y, transpose_x, transpose_y);
@@ -268,5 +327,7 @@ Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length 
 template <class A, class B, class Why = error::array_operation_on_a_placed_value>
   requires detail::PlacedOperands<A, B>
 Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
+
+DRX_SILENT(dot) DRX_SILENT(matmul)
 
 }  // namespace drx

@@ -19,11 +19,13 @@ struct exchange {
 };
 struct member_permute : exchange {  // placement
   using view = permute::view;
+  static constexpr auto known = rules::known::sums;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     return {permute::transposed(s, ct[0])};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
+  static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members(); }
   static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).sources, v.out[0]); }
   static void apply(const std::vector<tensor>& from, int_list source, tensor& to) {
     if (from.size() != static_cast<std::size_t>(source.size()))
@@ -49,10 +51,12 @@ struct member_transpose : exchange {  // placement; values are [n, ...] at n mem
       return a;
     }
   };
+  static constexpr auto known = rules::known::handed_on;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
+  static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members; }
   static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).members, v.out[0]); }
   static void apply(const std::vector<tensor>& from, std::int64_t n, tensor& to) {
     if (from.size() != static_cast<std::size_t>(n))
@@ -69,17 +73,19 @@ struct member_transpose : exchange {  // placement; values are [n, ...] at n mem
 
 namespace prim {
 template <class Rules>
-constexpr primitive exchange_primitive(const char* name) {
+constexpr primitive exchange_primitive(const char* name, drx::fold how) {
   return {.name = name,
           .type = Rules::type,
           .jvp = Rules::jvp,
           .vjp = Rules::vjp,
           .batch = Rules::batch,
           .print = Rules::print,
-          .evaluate = Rules::evaluate};
+          .evaluate = Rules::evaluate,
+          .fold = how,
+          .members = Rules::members,
+          .known = Rules::known};
 }
-inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute");
-inline constexpr primitive member_transpose = exchange_primitive<rules::member_transpose>("member_transpose");
-constexpr bool is_exchange(const primitive* p) { return p == &member_permute || p == &member_transpose; }
+inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute", fold::permute);
+inline constexpr primitive member_transpose = exchange_primitive<rules::member_transpose>("member_transpose", fold::transpose);
 }  // namespace prim
 }  // namespace drx

@@ -3,6 +3,7 @@
 
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 #include <initializer_list>
@@ -73,6 +74,15 @@ struct pad {
     }
     return text;
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const view zeros(s.e);
+    return {emit::pad(s.b, s.operands[0], rules::lanes::and_last(zeros.lows, 0), rules::lanes::and_last(zeros.highs, 0), rules::lanes::and_last(zeros.interiors, 0))};
+  }
+  static constexpr vec<split_result> split(split_site& s) {  // along axes to which it adds nothing
+    const int k = s.first_axis();
+    if (k == split_site::whole || view(s.e).pads(k)) return {};
+    return s.apart(s.e.attrs);
+  }
   static void evaluate(evaluation& v) {
     const shape to = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -95,7 +105,10 @@ inline constexpr primitive pad{.name = "pad",
                                .batch = rules::pad::batch,
                                .simplify = rules::pad::simplify,
                                .print = rules::pad::print,
-                               .evaluate = rules::pad::evaluate};
+                               .evaluate = rules::pad::evaluate,
+                               .known = rules::known::sums,
+                               .lanes = rules::pad::lanes,
+                               .split = rules::pad::split};
 }
 namespace emit {
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
@@ -169,5 +182,7 @@ Why pad(const A&) = delete;  // drx: at most as many paddings as the array has a
 template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
   requires((Array<A> || Placed<A>) && !detail::has_axes<A, 1>::value)
 Why pad(const A&) = delete;  // drx: of an array of at least one axis; of a placed value in a map
+
+DRX_SILENT(pad)
 
 }  // namespace drx

@@ -1,8 +1,9 @@
-// drx/primitives/piecewise.hpp: rounding, sign and absolute value, relu, clamp; whether numbers are finite.
+// drx/primitives/piecewise.hpp: rounding, sign and absolute value, relu, softsign, clamp; whether numbers are finite.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/where.hpp>
 
 #include <limits>
@@ -13,6 +14,7 @@ namespace rows {
 
 struct floor : floating_function, not_differentiable {
   static constexpr const char* name = "floor";
+  static constexpr known_value known(const known_value& x) { return {x.finite, x.not_negative, x.not_positive, x.negative()}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::floor(x); }
   template <class T>
@@ -20,6 +22,7 @@ struct floor : floating_function, not_differentiable {
 };
 struct ceil : floating_function, not_differentiable {
   static constexpr const char* name = "ceil";
+  static constexpr known_value known(const known_value& x) { return {x.finite, x.not_negative, x.not_positive, x.positive()}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::ceil(x); }
   template <class T>
@@ -27,6 +30,7 @@ struct ceil : floating_function, not_differentiable {
 };
 struct sign : number_function, not_differentiable {  // -1, 0 or 1; NaN stays
   static constexpr const char* name = "sign";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
   template <class T>
@@ -34,6 +38,7 @@ struct sign : number_function, not_differentiable {  // -1, 0 or 1; NaN stays
 };
 struct abs : number_function {  // derivative at 0: 0
   static constexpr const char* name = "abs";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_negative && x.not_positive, x.not_zero}; }
   template <class T>
   DRX_INLINE static T apply(T x) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -51,6 +56,7 @@ struct abs : number_function {  // derivative at 0: 0
 };
 struct relu : number_function {  // max(x, 0), but the derivative at 0 is 0; NaN stays
   static constexpr const char* name = "relu";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_positive, x.positive()}; }
   template <class T>
   DRX_INLINE static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
   template <class T>
@@ -62,10 +68,21 @@ struct relu : number_function {  // max(x, 0), but the derivative at 0 is 0; NaN
 };
 struct round : floating_function, not_differentiable {  // of two equally near, the even one
   static constexpr const char* name = "round";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::round(x); }
   template <class T>
   static T reference(T x) { return std::nearbyint(x); }
+};
+
+struct softsign : floating_function {  // x / (1 + |x|)
+  static constexpr const char* name = "softsign";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
+  template <class T>
+  DRX_INLINE static T apply(T x) { return x / (1 + math::abs(x)); }
+  template <class T>
+  static T reference(T x) { return x / (1 + std::abs(x)); }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t);  // t / (1 + |x|)^2
 };
 
 }  // namespace rows
@@ -76,14 +93,21 @@ inline constexpr primitive sign = elementwise_primitive<rows::sign>();
 inline constexpr primitive abs = elementwise_primitive<rows::abs>();
 inline constexpr primitive relu = elementwise_primitive<rows::relu>();
 inline constexpr primitive round = elementwise_primitive<rows::round>();
+inline constexpr primitive softsign = elementwise_primitive<rows::softsign>();
 template <> struct row_of<&floor> : rows::floor {};
 template <> struct row_of<&ceil> : rows::ceil {};
 template <> struct row_of<&sign> : rows::sign {};
 template <> struct row_of<&abs> : rows::abs {};
 template <> struct row_of<&relu> : rows::relu {};
 template <> struct row_of<&round> : rows::round {};
+template <> struct row_of<&softsign> : rows::softsign {};
 
 constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
+constexpr int rows::softsign::partial(builder& b, const rule_site& s, int, int t) {
+  const int one = emit::constant_like(b, t, 1);
+  const int d = emit::div(b, one, emit::add(b, one, b.add1(prim::abs, {s.operands[0]})));
+  return emit::times(b, t, emit::mul(b, d, d));
+}
 }  // namespace prim
 
 // clang-format off
@@ -105,6 +129,9 @@ constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
 /// The nearest whole number; of two equally near, the even one: round(2.5) = 2, as in JAX. Derivative: 0.
 template <class A> requires FloatingArray<A>
 constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
+/// x / (1 + |x|): between -1 and 1, with the slope 1 at 0; NaN at infinity, as JAX's.
+template <class A> requires FloatingArray<A>
+constexpr A softsign(const A& x) { return detail::elementary(prim::softsign, x); }
 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
@@ -118,6 +145,8 @@ template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNum
 Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why softsign(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
 namespace detail {
@@ -166,5 +195,8 @@ Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed va
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
+
+DRX_SILENT(abs) DRX_SILENT(relu) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(sign)
+DRX_SILENT(isfinite) DRX_SILENT(isinf) DRX_SILENT(isnan) DRX_SILENT(round) DRX_SILENT(softsign)
 
 }  // namespace drx

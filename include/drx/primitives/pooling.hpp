@@ -3,6 +3,7 @@
 
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/windows.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -108,6 +109,7 @@ struct window_argmax : pooling {
   static constexpr vec<abstract_value> type(const typing& t) { return {pooling::type(t)[0].with_type(dtype::int32)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) { return operands[0].shape.last() * byte_size(operands[0].type); }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     std::int32_t* winner = v.out[0].data<std::int32_t>();
@@ -175,6 +177,17 @@ struct window_max : pooling {
     });
   }
 };
+/// Windows go channel by channel: lanes are more of them.
+constexpr vec<int> pooling_in_lanes(const lane_site& l) {
+  if (l.operands.size() != 1) return {};
+  shape s = l.b.shape(l.operands[0]);
+  s = without_axis(s, s.rank - 1);
+  s[s.rank - 1] *= l.n;
+  const int all = l.same_on({emit::reshape(l.b, l.operands[0], s)})[0];
+  shape to = l.b.shape(all);
+  to[to.rank - 1] /= l.n;
+  return {emit::reshape(l.b, all, with_last(to, l.n))};
+}
 }  // namespace prim::rules
 
 namespace prim {
@@ -184,28 +197,39 @@ inline constexpr primitive window_sum{.name = "window_sum",
                                       .vjp = rules::window_sum::vjp,
                                       .batch = rules::pooling::batch,
                                       .print = rules::pooling::print,
-                                      .evaluate = rules::window_sum::evaluate};
+                                      .evaluate = rules::window_sum::evaluate,
+                                      .known = rules::known::sums,
+                                      .lanes = rules::pooling_in_lanes,
+                                      .split = rules::split::whole};
 inline constexpr primitive window_argmax{.name = "window_argmax",
                                          .type = rules::window_argmax::type,
                                          .jvp = rules::window_argmax::jvp,
                                          .vjp = rules::window_argmax::vjp,
                                          .batch = rules::pooling::batch,
                                          .print = rules::pooling::print,
-                                         .evaluate = rules::window_argmax::evaluate};
+                                         .evaluate = rules::window_argmax::evaluate,
+                                         .known = rules::known::nothing,
+                                         .split = rules::split::whole,
+                                         .scratch = rules::window_argmax::scratch};
 inline constexpr primitive window_select{.name = "window_select",
                                          .type = rules::window_select::type,
                                          .jvp = rules::window_select::jvp,
                                          .vjp = rules::window_select::vjp,
                                          .batch = rules::pooling::batch,
                                          .print = rules::pooling::print,
-                                         .evaluate = rules::window_select::evaluate};
+                                         .evaluate = rules::window_select::evaluate,
+                                         .known = rules::known::sums,
+                                         .split = rules::split::whole};
 inline constexpr primitive window_max{.name = "window_max",
                                       .type = rules::pooling::type,
                                       .jvp = rules::window_max::jvp,
                                       .vjp = rules::window_max::vjp,
                                       .batch = rules::pooling::batch,
                                       .print = rules::pooling::print,
-                                      .evaluate = rules::window_max::evaluate};
+                                      .evaluate = rules::window_max::evaluate,
+                                      .known = rules::known::nothing,
+                                      .lanes = rules::pooling_in_lanes,
+                                      .split = rules::split::whole};
 constexpr int rules::window_max::selected(const rule_site& s, int t, bool transposed) {
   const int winners = s.b.add1(prim::window_argmax, {s.operands[0]}, s.e.attrs);
   if (transposed) return s.b.add1(prim::window_select, {t, winners}, turned(s.e.attrs, s.b.shape(s.operands[0])));
@@ -322,5 +346,7 @@ Why max_pool(const A&) = delete;  // drx: max_pool<window<...>>(x), x {..., spat
 template <class... Options, class A, class Why = std::conditional_t<detail::Poolable<A, Options...>, error::needs_floating_values, decltype(detail::pooled<A, Options...>::misuse())>>
   requires((detail::is_window_option<Options> && ...) && (detail::NotPoolable<A, Options...> || (detail::Poolable<A, Options...> && !FloatingArray<A>)))
 Why avg_pool(const A&) = delete;  // drx: avg_pool<window<...>>(x), x {..., spatial axes..., channels} of float or double, no smaller than the window; one number per spatial axis in each option; of a placed value in a map
+
+DRX_SILENT_OF_TYPES(avg_pool) DRX_SILENT_OF_TYPES(max_pool)
 
 }  // namespace drx

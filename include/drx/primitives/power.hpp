@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/scalar/cbrt.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -12,6 +13,7 @@ namespace rows {
 
 struct sqrt : floating_function, singular_value {  // derivative at 0: infinite
   static constexpr const char* name = "sqrt";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_negative, true, false, x.not_zero}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::sqrt(x); }
   template <class T>
@@ -22,6 +24,7 @@ struct sqrt : floating_function, singular_value {  // derivative at 0: infinite
 };
 struct rsqrt : floating_function, singular_value {
   static constexpr const char* name = "rsqrt";
+  static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), true, false, false}; }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::rsqrt(x); }
   template <class T>
@@ -34,6 +37,9 @@ struct rsqrt : floating_function, singular_value {
 struct pow : same_type, on_floating, singular_value {
   static constexpr const char* name = "pow";
   static constexpr int arity = 2;
+  static constexpr known_value known(const known_value& x, const known_value& y) {
+    return {x.finite && x.not_negative && y.finite && (x.not_zero || y.positive()), x.not_negative, false, false};
+  }
   template <class T>
   DRX_FN static T apply(T x, T y) { return math::pow(x, y); }
   template <class T>
@@ -60,6 +66,7 @@ struct pow : same_type, on_floating, singular_value {
 };
 struct cbrt : floating_function {  // derivative at 0: infinite
   static constexpr const char* name = "cbrt";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::cbrt(x); }
   template <class T>
@@ -151,5 +158,7 @@ constexpr A pow(const A& x, const B& n) {
 template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
   requires detail::NoPower<A, B>
 Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(pow) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(rsqrt) DRX_SILENT(cbrt)
 
 }  // namespace drx

@@ -4,11 +4,13 @@
 #include <drx/primitives/cumulative.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reduction.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace prim::rules {
 /// The derivative by a factor is the product of all others, itself made of products: right where factors are zero.
 struct prod : over_axes {
+  static constexpr auto known = rules::known::products;
   static constexpr int others(builder& b, int x, const vec<std::int64_t>& axes) {
     const shape from = b.shape(x);
     vec<std::int64_t> order;  // the axes of the product come last, as one
@@ -72,5 +74,7 @@ constexpr auto prod(const A& x) { return detail::reduce_axes<A, Axes...>(prim::p
 template <int... Axes, class A, class Why = decltype(detail::reduction_misuse<A, Axes...>())> requires detail::Misreduced<A, Axes...>
 Why prod(const A&) = delete;  // drx: prod<axes...>(array of numbers); of a placed value in a map
 // clang-format on
+
+DRX_SILENT(prod)
 
 }  // namespace drx

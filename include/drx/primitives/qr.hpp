@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/decompositions.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -44,6 +45,11 @@ struct qr {  // results: Q (m x n) and R (n x n), m >= n; Walter and Lehmann (20
     const int mirrored = emit::add(s.b, emit::triangle(s.b, m, true, false), emit::swap_last_two(s.b, below));
     return {times_inverse(s, emit::accumulate(s.b, ct[0], emit::matmul(s.b, q, mirrored, false, false)), true)};
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t n = x.shape.last();
+    return 2 * n * byte_size(x.type);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s.last();
@@ -65,7 +71,10 @@ inline constexpr primitive qr{.name = "qr",
                               .jvp = rules::qr::jvp,
                               .vjp = rules::qr::vjp,
                               .batch = rules::square_matrix::batch,
-                              .evaluate = rules::qr::evaluate};
+                              .evaluate = rules::qr::evaluate,
+                              .known = rules::known::nothing,
+                              .split = rules::split::along_matrices,
+                              .scratch = rules::qr::scratch};
 }
 
 namespace detail {
@@ -110,5 +119,7 @@ constexpr auto qr(const A& a) {
 template <class A, class Why = decltype(detail::tall_matrix_misuse<A>())>
   requires((Array<A> || Placed<A>) && !detail::TallMatrix<A>)
 std::pair<Why, Why> qr(const A&) = delete;  // drx: of matrices of float or double, the last two axes, with at least as many rows as columns; of a placed value in a map
+
+DRX_SILENT(qr)
 
 }  // namespace drx

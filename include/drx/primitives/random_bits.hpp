@@ -7,6 +7,7 @@
 #include <drx/primitives/constant.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/layout.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/where.hpp>
 #include <drx/scalar/threefry.hpp>
 #include <drx/tracing/values.hpp>
@@ -90,7 +91,9 @@ inline constexpr primitive random_bits{.name = "random_bits",
                                        .vjp = rules::random_bits::vjp,
                                        .batch = rules::random_bits::batch,
                                        .print = rules::random_bits::print,
-                                       .evaluate = rules::random_bits::evaluate};
+                                       .evaluate = rules::random_bits::evaluate,
+                                       .known = rules::known::nothing,
+                                       .split = rules::split::whole};
 }
 
 namespace emit {
@@ -166,5 +169,7 @@ Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents..
 template <class T, std::int64_t... E, class K, class Why = error::needs_integer_values>
   requires(detail::Key<K> && !std::is_same_v<T, std::int32_t> && !std::is_same_v<T, std::int64_t>)
 Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key) or random_bits<std::int64_t, extents...>(key); floating numbers are uniform<T, extents...>(key)
+
+DRX_SILENT(random_key) DRX_SILENT(split) DRX_SILENT_OF_TYPE(random_bits)
 
 }  // namespace drx

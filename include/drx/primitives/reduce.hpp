@@ -6,11 +6,13 @@
 #include <drx/primitives/comparison.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/map.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
 namespace prim::rules {
 struct reduce {  // placement: over whom; one operand, placed there
+  static constexpr auto known = rules::known::sums;
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0].depth > 0 && t.operands[0].placements[0] == t.attrs.placement,
                     "reduce: the operand is not placed there");
@@ -117,19 +119,23 @@ struct reduce_extremum : reduce_sum {
 namespace prim {
 /// Reductions and collectives, which print the placement that they are over.
 template <class Rules>
-constexpr primitive over_members(const char* name) {
-  return {.name = name,
+constexpr primitive over_members(const char* name, drx::fold how = drx::fold::none) {
+  primitive p{.name = name,
           .type = Rules::type,
           .jvp = Rules::jvp,
           .vjp = Rules::vjp,
           .batch = Rules::batch,
           .print = rules::broadcast::print,
-          .evaluate = Rules::evaluate};
+          .evaluate = Rules::evaluate,
+          .fold = how,
+          .known = Rules::known};
+  if constexpr (requires { Rules::along_axis; }) p.along_axis = Rules::along_axis;
+  return p;
 }
-inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum");
-inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean");
-inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max");
-inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min");
+inline constexpr primitive reduce_sum = over_members<rules::reduce_sum>("reduce_sum", fold::sum);
+inline constexpr primitive reduce_mean = over_members<rules::reduce_mean>("reduce_mean", fold::mean);
+inline constexpr primitive reduce_max = over_members<rules::reduce_extremum<true>>("reduce_max", fold::max);
+inline constexpr primitive reduce_min = over_members<rules::reduce_extremum<false>>("reduce_min", fold::min);
 }  // namespace prim
 
 namespace emit {
@@ -225,5 +231,7 @@ Why reduce_max(const X&) = delete;  // drx: members must be numbers; of members 
 template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
 Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
 // clang-format on
+
+DRX_SILENT(reduce_max) DRX_SILENT(reduce_mean) DRX_SILENT(reduce_min) DRX_SILENT(reduce_sum)
 
 }  // namespace drx

@@ -8,6 +8,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/indexing.hpp>
 #include <drx/primitives/map.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/where.hpp>
 #include <drx/tracing/region.hpp>
 
@@ -145,6 +146,31 @@ struct reduce_with {
     for (const tape& r : s.e.regions) regions.push_back(s.drivers.batch(r, vec<bool>(r.inputs.size(), true), n));
     return s.b.add(*s.e.prim, operands, s.e.attrs, regions);
   }
+  /// Of members, and of what has been combined so far.
+  static constexpr known_values known_inside(const known_site& s, int region) {
+    if (region != 0) return {};
+    known_values one = s.outputs(s.e.regions[1], {});
+    for (int i = 0; i < one.size(); ++i) one[i] = either(one[i], s.operands[i]);
+    known_values inputs;
+    for (bool changed = true; changed;) {
+      changed = false;
+      inputs = one;
+      inputs.append(one);
+      const known_values after = s.outputs(s.e.regions[0], inputs);
+      for (int i = 0; i < one.size(); ++i) {
+        const known_value both = either(one[i], after[i]);
+        changed = changed || !(both == one[i]);
+        one[i] = both;
+      }
+    }
+    return inputs;
+  }
+  static constexpr known_values known(const known_site& s) {  // nothing may have been combined
+    const known_values inside = known_inside(s, 0);
+    known_values r = s.outputs(s.e.regions[0], inside);
+    for (int i = 0; i < r.size(); ++i) r[i] = either(r[i], inside[i]);
+    return r;
+  }
   static void evaluate(evaluation& v) {
     std::vector<tensor> state = v.run(v.e.regions[1], {});
     for (std::size_t m = 0; m < v.in[0]->members.size(); ++m) {
@@ -163,7 +189,10 @@ inline constexpr primitive reduce_with{.name = "reduce_with",
                                        .vjp = rules::reduce_with::vjp,
                                        .batch = rules::reduce_with::batch,
                                        .print = rules::broadcast::print,
-                                       .evaluate = rules::reduce_with::evaluate};
+                                       .evaluate = rules::reduce_with::evaluate,
+                                       .fold = fold::monoid,
+                                       .known = rules::reduce_with::known,
+                                       .known_inside = rules::reduce_with::known_inside};
 }
 
 namespace emit {
@@ -291,5 +320,7 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
 template <class Combine, class Identity, class Pull, class X, class Why = decltype(detail::monoid_misuse<X, Combine, Identity, Pull>())>
   requires(Structured<X> && !error::Reported<X> && !detail::ReducibleWith<X, Combine, Identity, Pull>)
 Why reduce_with(const monoid<Combine, Identity, Pull>&, const X&) = delete;  // drx: reduce_with(monoid, placed): combine(a, b), identity and pull(x, y, ct) are of the members' own type
+
+DRX_SILENT(reduce_with)
 
 }  // namespace drx

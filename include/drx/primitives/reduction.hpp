@@ -8,6 +8,7 @@
 #include <drx/primitives/elementwise.hpp>
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/matmul.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -48,6 +49,17 @@ struct over_axes {
     for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
     return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
   }
+  /// Over the axis that is split: of the shards' results.
+  static constexpr vec<split_result> split(split_site& s) {
+    const int k = s.axis(0), part = s.b.add1(*s.e.prim, {s.operand(0)}, s.e.attrs);
+    const int_list over = view(s.e).axes;
+    if (k == split_site::whole || !over.contains(k)) {
+      int left = k;  // axes in front of it are gone
+      for (auto a : over) left -= k != split_site::whole && a < k;
+      return {{part, left}};
+    }
+    return {{emit::over_axes(s.b, *s.e.prim, s.from_shards(part), {0}), split_site::whole}};
+  }
   /// Folds with f in row-major order, floats in double: what is plain need not be inaccurate.
   template <class F>
   static void fold(evaluation& v, F f, bool from_zero) {
@@ -73,6 +85,12 @@ struct over_axes {
   }
 };
 struct sum : over_axes {
+  static constexpr known_values known(const known_site& s) {
+    known_value r = s.operands[0];
+    const bool some = s.type(s.e.operands[0]).shape.size() > 0;
+    r.not_zero = some && ((r.not_zero && (r.not_negative || r.not_positive)) || patterns::is_softmax_sum(s.definition, s.e));
+    return {r};
+  }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : emit::sum(s.b, t[0], s.e.attrs.ints)};
   }
@@ -135,6 +153,7 @@ struct sum : over_axes {
 /// max and min: the winners share the derivative equally.
 template <bool Max>
 struct extremum : over_axes {
+  static constexpr auto known = rules::known::handed_on;
   static constexpr vec<abstract_value> type(const typing& t) {
     for (auto axis : t.attrs.ints)
       typing::require(t.operands[0].shape[static_cast<int>(axis)] > 0, "max or min over an axis without elements");
@@ -170,7 +189,10 @@ constexpr primitive reduction_primitive(const char* name) {
           .batch = Rules::batch,
           .simplify = Rules::simplify,
           .print = Rules::print,
-          .evaluate = Rules::evaluate};
+          .evaluate = Rules::evaluate,
+          .known = Rules::known,
+          .lanes = rules::lanes::same,
+          .split = rules::over_axes::split};
 }
 inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
 inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
@@ -263,5 +285,7 @@ Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
 template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
 Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
 // clang-format on
+
+DRX_SILENT(max) DRX_SILENT(mean) DRX_SILENT(min) DRX_SILENT(sum)
 
 }  // namespace drx

@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/piecewise.hpp>
+#include <drx/primitives/reported.hpp>
 
 namespace drx {
 namespace prim {
@@ -66,5 +67,7 @@ Why operator%(const A&, const B&) = delete;  // drx: do it in a map: map([](auto
 template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
 Why mod(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::mod(a, b); }, x, y); of a structure leaf by leaf: tree_map
 // clang-format on
+
+DRX_SILENT(mod)
 
 }  // namespace drx

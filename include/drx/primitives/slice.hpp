@@ -3,6 +3,7 @@
 
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 #include <limits>
@@ -80,6 +81,18 @@ struct slice {
     }
     return text;
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const view range(s.e);
+    return {emit::slice(s.b, s.operands[0], rules::lanes::and_last(range.starts, 0), rules::lanes::and_last(range.stops, s.n), rules::lanes::and_last(range.strides, 1))};
+  }
+  static constexpr vec<split_result> split(split_site& s) {  // along axes of which it takes all
+    const int k = s.first_axis();
+    const view range(s.e);
+    if (k == split_site::whole || !range.takes_all(k, s.whole_shape(0)[k])) return {};
+    vec<std::int64_t> stops = range.stops;
+    stops[k] /= s.mesh.count;
+    return s.apart(make(range.starts, stops, range.strides));
+  }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -105,7 +118,10 @@ inline constexpr primitive slice{.name = "slice",
                                  .batch = rules::slice::batch,
                                  .simplify = rules::slice::simplify,
                                  .print = rules::slice::print,
-                                 .evaluate = rules::slice::evaluate};
+                                 .evaluate = rules::slice::evaluate,
+                                 .known = rules::known::handed_on,
+                                 .lanes = rules::slice::lanes,
+                                 .split = rules::slice::split};
 }
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
@@ -261,5 +277,7 @@ constexpr auto index(const A& x) {
 template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<A, detail::just<I>...>())>
   requires(sizeof...(I) > 0 && (Array<A> || Placed<A>) && !detail::Sliceable<A, detail::just<I>...>)
 Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
+
+DRX_SILENT(slice) DRX_SILENT(index)
 
 }  // namespace drx

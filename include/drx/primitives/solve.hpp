@@ -5,6 +5,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reduction.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/primitives/triangular_solve.hpp>
 #include <drx/tracing/values.hpp>
@@ -162,7 +163,9 @@ inline constexpr primitive lu_factors{.name = "lu_factors",
                                       .jvp = rules::lu_factors::jvp,
                                       .vjp = rules::lu_factors::vjp,
                                       .batch = rules::square_matrix::batch,
-                                      .evaluate = rules::lu_factors::evaluate};
+                                      .evaluate = rules::lu_factors::evaluate,
+                                      .known = rules::known::nothing,
+                                      .split = rules::split::along_matrices};
 inline constexpr primitive lu_solve{.name = "lu_solve",
                                     .type = rules::lu_solve::type,
                                     .jvp = rules::lu_solve::jvp,
@@ -170,13 +173,17 @@ inline constexpr primitive lu_solve{.name = "lu_solve",
                                     .batch = rules::lu_solve::batch,
                                     .simplify = rules::lu_solve::simplify,
                                     .print = rules::lu_solve::print,
-                                    .evaluate = rules::lu_solve::evaluate};
+                                    .evaluate = rules::lu_solve::evaluate,
+                                    .known = rules::known::nothing,
+                                    .split = rules::split::along_matrices};
 inline constexpr primitive logdet{.name = "logdet",
                                   .type = rules::logdet::type,
                                   .jvp = rules::logdet::jvp,
                                   .vjp = rules::logdet::vjp,
                                   .batch = rules::square_matrix::batch,
-                                  .evaluate = rules::logdet::evaluate};
+                                  .evaluate = rules::logdet::evaluate,
+                                  .known = rules::known::nothing,
+                                  .split = rules::split::whole};
 constexpr const primitive* rules::logdet::lu_solve_ptr() { return &prim::lu_solve; }
 }  // namespace prim
 namespace emit {
@@ -239,5 +246,7 @@ constexpr auto logdet(const A& a) {
 template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why logdet(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(inverse) DRX_SILENT(logdet) DRX_SILENT(solve)
 
 }  // namespace drx

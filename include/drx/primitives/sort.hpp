@@ -3,6 +3,7 @@
 
 #include <drx/primitives/cumulative.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/take.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -52,7 +53,9 @@ inline constexpr primitive argsort{.name = "argsort",
                                    .vjp = rules::argsort::vjp,
                                    .batch = rules::argsort::batch,
                                    .simplify = rules::argsort::simplify,
-                                   .evaluate = rules::argsort::evaluate};
+                                   .evaluate = rules::argsort::evaluate,
+                                   .known = rules::known::nothing,
+                                   .split = rules::split::whole};
 }  // namespace prim
 
 namespace emit {
@@ -95,5 +98,7 @@ Why argsort(const A&) = delete;  // drx: argsort<axis>(array), the axis one of i
 template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
   requires((Array<A> || Placed<A>) && !detail::Sortable<A, Axis>)
 Why sort(const A&) = delete;  // drx: sort<axis>(array), the axis one of its own; of a placed value in a map
+
+DRX_SILENT(argsort) DRX_SILENT(sort)
 
 }  // namespace drx

@@ -4,6 +4,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/hyperbolic.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/scalar/erf.hpp>
 #include <drx/scalar/gamma.hpp>
 #include <drx/tracing/values.hpp>
@@ -14,6 +15,7 @@ namespace rows {
 
 struct erf : floating_function {
   static constexpr const char* name = "erf";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_FN static T apply(T x) { return math::erf(x); }
   template <class T>
@@ -25,6 +27,7 @@ struct erf : floating_function {
 };
 struct erfc : floating_function {
   static constexpr const char* name = "erfc";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
   DRX_FN static T apply(T x) { return math::erfc(x); }
   template <class T>
@@ -130,5 +133,8 @@ Why gelu(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
+
+DRX_SILENT(digamma) DRX_SILENT(erf) DRX_SILENT(erfc) DRX_SILENT(gelu) DRX_SILENT(gelu_tanh) DRX_SILENT(lgamma)
+DRX_SILENT(polygamma)
 
 }  // namespace drx

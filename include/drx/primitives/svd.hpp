@@ -4,6 +4,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/decompositions.hpp>
 #include <drx/primitives/eigh.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -98,6 +99,11 @@ struct svd {  // results: U (m x k), s (k), V^T (k x n), k the smaller of m and 
     return {
         emit::accumulate(p.b, g, emit::matmul(p.b, emit::matmul(p.b, p.u, inside, false, false), p.vt, false, false))};
   }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    const abstract_value& x = operands[0];
+    const std::int64_t m = x.shape[x.shape.rank - 2], n = x.shape.last();
+    return (m < n ? m : n) * (m + n) * byte_size(x.type);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s.last(), k = v.out[1].type.shape.last();
@@ -119,7 +125,10 @@ inline constexpr primitive svd{.name = "svd",
                                .jvp = rules::svd::jvp,
                                .vjp = rules::svd::vjp,
                                .batch = rules::square_matrix::batch,
-                               .evaluate = rules::svd::evaluate};
+                               .evaluate = rules::svd::evaluate,
+                               .known = rules::known::nothing,
+                               .split = rules::split::along_matrices,
+                               .scratch = rules::svd::scratch};
 }
 
 namespace detail {
@@ -157,5 +166,7 @@ constexpr auto svd(const A& a) {
 template <class A, class Why = decltype(detail::floating_matrix_misuse<A>())>
   requires((Array<A> || Placed<A>) && !detail::FloatingMatrix<A>)
 std::tuple<Why, Why, Why> svd(const A&) = delete;  // drx: of matrices of float or double, the last two axes; of a placed value in a map
+
+DRX_SILENT(svd)
 
 }  // namespace drx

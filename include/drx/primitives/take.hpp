@@ -6,6 +6,7 @@
 #include <drx/primitives/dynamic_slice.hpp>
 #include <drx/primitives/indexing.hpp>
 #include <drx/primitives/layout.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -137,6 +138,7 @@ struct scatter {
     const vec<abstract_value> from{b.type(o[0]), b.type(o[1])};
     return emit::constant(b, type({from, a, {}})[0], 0);
   }
+  static constexpr known_values known(const known_site& s) { return {s.operands[1].but_zero()}; }
   static void evaluate(evaluation& v) {
     const shape to = v.out[0].type.shape, updates = v.in[1]->type.shape;
     const int axis = view(v.e).axis, batch = view(v.e).batch;
@@ -163,7 +165,10 @@ inline constexpr primitive take{.name = "take",
                                 .batch = rules::take::batch,
                                 .simplify = rules::take::simplify,
                                 .print = rules::take::print,
-                                .evaluate = rules::take::evaluate};
+                                .evaluate = rules::take::evaluate,
+                                .known = rules::known::handed_on,
+                                .lanes = rules::lanes::same_places<1>,
+                                .split = rules::split::along_batch<rules::take>};
 inline constexpr primitive scatter{.name = "scatter",
                                    .type = rules::scatter::type,
                                    .jvp = rules::scatter::jvp,
@@ -171,7 +176,9 @@ inline constexpr primitive scatter{.name = "scatter",
                                    .batch = rules::scatter::batch,
                                    .simplify = rules::scatter::simplify,
                                    .print = rules::take::print,
-                                   .evaluate = rules::scatter::evaluate};
+                                   .evaluate = rules::scatter::evaluate,
+                                   .known = rules::scatter::known,
+                                   .split = rules::split::along_batch<rules::scatter>};
 }  // namespace prim
 namespace emit {
 constexpr int take(builder& b, int x, int indices, int axis, int batch) {
@@ -347,5 +354,7 @@ constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
 template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::scatter_misuse<A, Axis, I, U>())>
   requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
 Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
+
+DRX_SILENT(scatter_add) DRX_SILENT(take) DRX_SILENT(take_along)
 
 }  // namespace drx

@@ -4,6 +4,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/matmul.hpp>
 #include <drx/primitives/reduction.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
 
 namespace drx {
@@ -114,7 +115,9 @@ inline constexpr primitive triangular_solve{.name = "triangular_solve",
                                             .batch = rules::triangular_solve::batch,
                                             .simplify = rules::triangular_solve::simplify,
                                             .print = rules::triangular_solve::print,
-                                            .evaluate = rules::triangular_solve::evaluate};
+                                            .evaluate = rules::triangular_solve::evaluate,
+                                            .known = rules::known::nothing,
+                                            .split = rules::split::along_matrices};
 constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::triangular_solve; }
 }  // namespace prim
 namespace emit {
@@ -157,5 +160,7 @@ constexpr auto triangular_solve(const A& a, const B& b) {
 template <class... Options, class A, class B, class Why = decltype(detail::linear_system<A, B, detail::any_is<from_right, Options...>>::misuse())>
   requires((detail::is_triangular_option<Options> && ...) && detail::NotSolvable<A, B, detail::any_is<from_right, Options...>>)
 Why triangular_solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows (from_right: columns), one element type; of placed values in a map
+
+DRX_SILENT_OF_TYPES(triangular_solve)
 
 }  // namespace drx

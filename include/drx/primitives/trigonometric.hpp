@@ -4,6 +4,7 @@
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/power.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/scalar/inverse_trigonometric.hpp>
 
 namespace drx {
@@ -81,6 +82,7 @@ struct acos : floating_function, singular_value {
 };
 struct atan : floating_function {
   static constexpr const char* name = "atan";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
   DRX_INLINE static T apply(T x) { return math::atan(x); }
   template <class T>
@@ -171,5 +173,7 @@ constexpr auto atan2(const A& y, const B& x) {
 template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A, B>())>
   requires detail::NoFloatingPair<A, B>
 Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(cos) DRX_SILENT(sin) DRX_SILENT(tan) DRX_SILENT(acos) DRX_SILENT(asin) DRX_SILENT(atan) DRX_SILENT(atan2)
 
 }  // namespace drx

@@ -3,9 +3,13 @@
 // scales as in any arithmetic.
 #pragma once
 
+#include <drx/primitives/arithmetic.hpp>
+#include <drx/primitives/broadcast_to.hpp>
+#include <drx/primitives/constant.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/erfinv.hpp>
 #include <drx/primitives/random_bits.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 #include <cmath>
@@ -16,6 +20,7 @@ namespace rows {
 struct unit_interval : not_differentiable {  // the highest bits as mantissa of a number in [1, 2), less 1
   static constexpr const char* name = "unit_interval";
   static constexpr int arity = 1;
+  static constexpr known_value known(const known_value&) { return finite_and_not_negative(); }
   static constexpr bool accepts(dtype t, int) { return is_integer(t); }
   static constexpr dtype result(dtype t) { return t == dtype::int32 ? dtype::float32 : dtype::float64; }
   DRX_INLINE static constexpr float apply(std::int32_t bits) {
@@ -35,6 +40,21 @@ struct unit_interval : not_differentiable {  // the highest bits as mantissa of 
 inline constexpr primitive unit_interval = elementwise_primitive<rows::unit_interval>();
 template <> struct row_of<&unit_interval> : rows::unit_interval {};
 }  // namespace prim
+
+namespace patterns {
+constexpr double number(const definitions& d, int v, double otherwise) {
+  const entry* e = d.of(behind(d, v, prim::broadcast_to));
+  return e && e->prim == &prim::constant ? e->attrs.number : otherwise;
+}
+constexpr bool is_of_uniform(const definitions& d, const entry& e) {
+  const entry* sum = d.of(e.operands[0]);
+  const entry* wide = sum && sum->prim == &prim::add ? d.of(sum->operands[0]) : nullptr;
+  const entry* u = wide && wide->prim == &prim::mul ? d.of(wide->operands[0]) : nullptr;
+  if (!u || u->prim != &prim::unit_interval) return false;
+  const double low = number(d, sum->operands[1], -1), width = number(d, wide->operands[1], 2);
+  return low > -1 && width >= 0 && low + width <= 1;
+}
+}  // namespace patterns
 
 namespace detail {
 /// Uniform numbers in [0, 1). The key may be a constant if one of `beside` is traced.
@@ -136,5 +156,7 @@ constexpr array<bool, E...> bernoulli(const K& key, const P& p) {
 template <std::int64_t... E, class K, class P, class Why = decltype(detail::bernoulli_misuse<K, P, E...>())>
   requires(detail::RandomOperands<K, P> && !detail::Chance<K, P, E...>)
 Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, p): of a key that random_key, split or fold_in gave; p of float or double, and it broadcasts to the extents; of placed values in a map
+
+DRX_SILENT(bernoulli) DRX_SILENT_OF_TYPE(normal) DRX_SILENT_OF_TYPE(uniform)
 
 }  // namespace drx

@@ -3,6 +3,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 namespace drx {
@@ -11,6 +12,7 @@ namespace rows {
 struct where : same_type {
   static constexpr const char* name = "where";
   static constexpr int arity = 3;
+  static constexpr known_value known(const known_site& s) { return either(s.operands[1], s.operands[2]); }
   static constexpr bool accepts(dtype t, int i) { return i > 0 || t == dtype::boolean; }
   template <class T>
   DRX_INLINE static constexpr T apply(bool c, T x, T y) { return c ? x : y; }
@@ -93,5 +95,7 @@ Why where(const C&, const A&, const B&) = delete;  // drx: of two plain numbers 
 template <class C, class A, class B, class Why = detail::no_array_t<C, A, B>>
   requires detail::NoArrays<C, A, B>
 Why where(const C&, const A&, const B&) = delete;  // drx: do it in a map: map([](auto c, auto a, auto b) { return drx::where(c, a, b); }, x, y, z); of a structure leaf by leaf: tree_map
+
+DRX_SILENT(where)
 
 }  // namespace drx

@@ -4,6 +4,7 @@
 
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/reported.hpp>
 #include <drx/tracing/values.hpp>
 
 #include <optional>
@@ -48,6 +49,11 @@ struct with_layout {  // placement: the axis of the mesh
     const view to(a);
     return std::string(a.placement->name) + (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards) : ": replicated");
   }
+  static constexpr vec<split_result> split(split_site& s) {  // (a layout over another mesh is not heeded)
+    const bool of_mesh = s.e.attrs.placement == s.mesh.shards && view(s.e).shards == s.mesh.count;
+    const int k = of_mesh ? view(s.e).axis.value_or(split_site::whole) : s.axis(0);
+    return {{s.at(0, k), k}};
+  }
   static void evaluate(evaluation& v) { v.out[0] = *v.in[0]; }
 };
 }  // namespace prim::rules
@@ -59,7 +65,9 @@ inline constexpr primitive with_layout{.name = "with_layout",
                                        .vjp = rules::with_layout::vjp,
                                        .batch = rules::with_layout::batch,
                                        .print = rules::with_layout::print,
-                                       .evaluate = rules::with_layout::evaluate};
+                                       .evaluate = rules::with_layout::evaluate,
+                                       .known = rules::known::handed_on,
+                                       .split = rules::with_layout::split};
 }
 
 namespace emit {
@@ -120,5 +128,7 @@ constexpr A with_layout(const A& x, Layout layout) {
 template <class P, std::int64_t Shards, class A, class Layout, class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
   requires(Placement<P> && Structured<A> && !error::Reported<A> && !detail::LaidOut<A, Shards, Layout>)
 Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x is an array of one member, with an axis k whose extent is a multiple of n
+
+DRX_SILENT_OF_TYPE(with_layout)
 
 }  // namespace drx

@@ -3,12 +3,20 @@
 
 #include <drx/tape/int_list.hpp>
 
+#include <optional>
 #include <string>
 
 namespace drx {
 
 class builder;
 struct evaluation;  // drx/tape/evaluation.hpp: one entry being evaluated by the plain interpreter
+struct known_value;  // drx/tape/known_value.hpp: what is known of a value whatever the inputs are
+struct known_site;
+struct int_list;  // drx/tape/int_list.hpp
+struct share_site;  // drx/primitives/share_site.hpp: what one member has of an entry's placed results, being written
+struct split_site;  // drx/primitives/split_site.hpp: an entry being written for shards of a member
+struct split_result;
+struct lane_site;  // drx/primitives/lane_site.hpp: an entry being written for several members, one in each lane
 
 /// An entry as its typing rule sees it.
 struct typing {
@@ -50,6 +58,23 @@ struct rule_site {
 /// Stands for a tangent or cotangent that is zero: it never becomes work.
 inline constexpr int zero_tangent = -1;
 
+/// What becomes of what each member computes: an entry that folds it ends a stage (plan/staging). `collect`: it is kept for each.
+enum class fold : std::int8_t { none = -1, sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
+
+/// What becomes of an entry when a program is executed.
+enum class role : std::int8_t {
+  step,      // it is a step of its own
+  fused,     // elementwise: a member of a group
+  virtual_,  // constant, iota, broadcast_to: read where it is used
+  alias      // reshape, stop_gradient: another name of its operand
+};
+
+/// A collective's result where an axis of arrays takes the members' place, and whether it has that axis in front.
+struct along_axis_result {
+  int id;
+  bool has_axis;
+};
+
 /// A primitive owns its rules. An object of this type, with static storage, is its identity.
 struct primitive {
   const char* name;
@@ -66,6 +91,8 @@ struct primitive {
   vec<int> (*augmented)(const rule_site&, const vec<bool>& wanted) = nullptr;
   /// The entry on a batch of n: operands with batched[i] have a new axis 0, and so do all results.
   vec<int> (*batch)(const rule_site&, const vec<bool>& batched, std::int64_t n) = nullptr;
+  /// A collective over the axis of a batch of n (vmap over a named axis): its operands have that axis in front, if they differ along it.
+  along_axis_result (*along_axis)(const rule_site&, bool operands_have_axis, std::int64_t n) = nullptr;
   /// A value that is already on the tape and equal to this entry's one result, or -1.
   int (*simplify)(builder&, const vec<int>& operands, const attributes&) = nullptr;
   /// The results of an entry with regions, if they can be had without it, as those of a branch on a constant; else
@@ -80,9 +107,30 @@ struct primitive {
   /// Computes the entry on addresses: attrs.ints, the operands' elements, the results'. A primitive that has it needs
   /// no kernel: it allocates nothing.
   void (*native)(const std::int64_t* ints, const void* const* in, void* const* out) = nullptr;
+  /// How the entry folds what members compute; `none`: it does not.
+  drx::fold fold = drx::fold::none;
+  /// A member's share of each result, of an entry that makes placed values member by member.
+  vec<int> (*share)(share_site&) = nullptr;
+  /// How many members the placement has, where the entry says so.
+  std::optional<std::int64_t> (*members)(const tape&, const entry&) = nullptr;
+  /// What is known of the results, one by one (of what is behind the last that is returned: nothing). Without this rule nothing is
+  /// known: products of derivatives with the results are guarded, which is right, and slower than need be.
+  vec<known_value> (*known)(const known_site&) = nullptr;
+  /// What is known of the inputs of region number i. Without this rule nothing is.
+  vec<known_value> (*known_inside)(const known_site&, int i) = nullptr;
+  /// The entry for several members at once, what differs between them along a last axis. Without this rule, and where it returns
+  /// nothing, the entry is batched between two transposes: right, and slow.
+  vec<int> (*lanes)(const lane_site&) = nullptr;
+  /// The entry on a shard of a member (with_layout), whose operands are parts of what the member has: its results, and along which axis
+  /// these are split. Without this rule, and where it returns nothing, the operands are gathered from the shards and taken whole.
+  vec<split_result> (*split)(split_site&) = nullptr;
+  drx::role role = drx::role::step;
+  /// The bytes that the entry's kernel computes in, beside operands and results.
+  std::int64_t (*scratch)(const vec<abstract_value>& operands, int_list) = nullptr;
   bool transparent = false;  // region 0, applied to the operands, computes the entry and takes its place when executed
-  bool elementwise = false;  // result[i] depends on operand[i] only, all of one shape
-  bool singular = false;     // may give infinity or NaN for finite operands
+  bool elementwise = false;  // there is a row for it (primitives/elementwise.hpp)
+  bool pointwise = false;    // result[i] depends on operand[i] only, all of one shape
+  bool in_place = false;     // its kernel may write the result over operand 0, of which it reads nothing else than it writes
 };
 
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {

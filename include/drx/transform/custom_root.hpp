@@ -2,6 +2,7 @@
 // however it was found.
 #pragma once
 
+#include <drx/primitives/reported.hpp>
 #include <drx/transform/jacobian.hpp>
 
 namespace drx {
@@ -64,6 +65,8 @@ inline constexpr primitive custom_root{.name = "custom_root",
                                        .batch = rules::custom::batch,
                                        .print = rules::custom::print,
                                        .evaluate = rules::custom::evaluate,
+                                       .known = rules::known::of_region,
+                                       .known_inside = rules::known::operands_inside,
                                        .transparent = true};
 }  // namespace prim
 
@@ -114,5 +117,7 @@ constexpr auto custom_root(const F& f, const X& guess, const Solve& solve, const
 template <class F, class X, class Solve, class SolveLinear, class Why = decltype(detail::root_misuse<F, Solve, X>())>
   requires error::Reported<Why>
 Why custom_root(const F&, const X&, const Solve&, const SolveLinear&) = delete;  // drx: custom_root(f, guess, solve, solve_linear): f(x) and solve(x) take and return values of the guess's type, unplaced and floating
+
+DRX_SILENT(custom_root)
 
 }  // namespace drx

@@ -109,62 +109,6 @@ constexpr tape value_and_pullback(const tape& t, const vec<bool>& wanted, const 
   return vjp(t, wanted, given, true);
 }
 
-/// Rows of x in another order; `nobody` stands for a row of zeros.
-constexpr int rows_of(builder& b, int x, int_list numbers) {
-  if (numbers.size() != b.shape(x)[0]) throw "drx: ppermute of another number of members than the axis has";
-  vec<int> rows;
-  for (auto number : numbers) {
-    const bool zeros = number == prim::rules::permute::nobody;
-    const int row = emit::part_of_axis(b, x, 0, zeros ? 0 : number, 1);
-    rows.push_back(zeros ? emit::constant_like(b, row, 0) : row);
-  }
-  return emit::concatenate(b, rows, 0);
-}
-
-/// For each element the number, an int64, of the first row along axis 0 that attains the maximum or minimum.
-constexpr int first_row_to_attain(builder& b, int x, bool largest) {
-  const shape s = b.shape(x);
-  const int best = emit::over_axes(b, largest ? prim::max_over : prim::min_over, x, {0});
-  const int number = emit::iota(b, abstract_value(dtype::int64, s), 0), none = emit::constant_like(b, number, static_cast<double>(s[0]));
-  const int attains = emit::equal(b, x, emit::broadcast_to(b, best, s));
-  return emit::over_axes(b, prim::min_over, emit::where(b, attains, number, none), {0});
-}
-
-/// A collective over the batch's own axis, applied to arrays with that axis in front, or to values that all elements
-/// share. Returns its result and, in `axis`,
-/// whether that has the axis; -1 for an entry that is no collective.
-constexpr int named_axis(builder& b, const entry& e, const vec<int>& operands, bool with_axis, std::int64_t n, bool& axis) {
-  int y = -1;
-  axis = false;
-  if (e.prim == &prim::axis_index) {
-    y = emit::iota(b, abstract_value(dtype::int32, make_shape(n)), 0);
-    axis = true;
-  } else if (e.prim == &prim::members) {
-    y = emit::constant(b, abstract_value(prim::rules::members::view(e).type, {}), static_cast<double>(n));
-  } else if (e.prim == &prim::psum) {
-    if (with_axis) {
-      y = emit::sum(b, operands[0], {0});
-    } else {
-      y = emit::mul(b, operands[0], emit::constant_like(b, operands[0], static_cast<double>(n)));
-    }
-  } else if (e.prim == &prim::pmax || e.prim == &prim::pmin) {
-    y = operands[0];
-    if (with_axis) y = emit::over_axes(b, e.prim == &prim::pmax ? prim::max_over : prim::min_over, y, {0});
-  } else if (e.prim == &prim::first_member) {
-    const abstract_value type = b.type(operands[0]).with_type(dtype::int64);
-    y = emit::constant(b, type, 0);
-    if (with_axis) y = first_row_to_attain(b, operands[0], prim::rules::first_member::view(e).largest);
-  } else if (e.prim == &prim::all_gather) {
-    if (prim::rules::all_gather::view(e).members != n) throw "drx: all_gather of another number of members than the axis has";
-    y = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
-  } else if (e.prim == &prim::ppermute || e.prim == &prim::all_to_all) {
-    const int x = with_axis ? operands[0] : emit::repeated(b, operands[0], n);
-    y = e.prim == &prim::all_to_all ? emit::first_axes_exchanged(b, x) : rows_of(b, x, prim::rules::ppermute::view(e).sources);
-    axis = true;
-  }
-  return y;
-}
-
 /// t on a batch of n: the batched inputs, and those outputs that depend on the batch, have a new axis 0. `has_axis`
 /// tells which outputs do.
 constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::int64_t n, vec<bool>& outputs_with_axis,
@@ -185,13 +129,10 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
     for (int o : e.operands) on.push_back(has_axis[o]);
     bool any = on.find(true) >= 0;
     if (any && !e.prim->batch) throw "drx: this primitive has no batching rule";
-    if (axis && e.attrs.placement == axis) {
-      bool is_batched = false;
-      const int y = named_axis(b, e, w.operands(e), any, n, is_batched);
-      if (y >= 0) {
-        has_axis[e.results[0]] = is_batched;
-        return vec<int>{y};
-      }
+    if (axis && e.attrs.placement == axis && e.prim->along_axis) {
+      const along_axis_result r = e.prim->along_axis({b, e, w.operands(e), {}, along}, any, n);
+      has_axis[e.results[0]] = r.has_axis;
+      return vec<int>{r.id};
     }
     for (const tape& r : e.regions) any = any || (axis && detail::uses_axis(r, axis));
     for (int r : e.results) has_axis[r] = any;

@@ -1,6 +1,7 @@
 // drx/transform/modes.hpp: forward and reverse mode of functions of structures: jvp, vjp, linearize, linear_transpose.
 #pragma once
 
+#include <drx/primitives/reported.hpp>
 #include <drx/transform/split.hpp>
 #include <drx/transform/trace_call.hpp>
 
@@ -216,5 +217,7 @@ constexpr auto linear_transpose(const F& f) {
     return detail::bound<Gradients>(*b, inline_tape(*b, back, inputs));
   };
 }
+
+DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
 
 }  // namespace drx

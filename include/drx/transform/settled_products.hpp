@@ -31,7 +31,7 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
 }
 constexpr tape settled(const tape& t, const known_values& inputs);
 
-constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values& in) {
+constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, const entry& e, const known_values& in) {
   builder& b = w.b;
   const vec<int> operands = w.operands(e);
   const bool finite = e.operands.size() == 2 && in[0].finite && in[1].finite;
@@ -45,7 +45,7 @@ constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values
   for (int i = 0; i < e.regions.size();
        ++i) {  // (no conditional operator: g++ 12 destroys its temporaries twice in constant evaluation)
     if (has_doubts(e.regions[i])) {
-      regions.push_back(settled(e.regions[i], known_in_region(e, i, in)));
+      regions.push_back(settled(e.regions[i], known_in_region(definition, e, i, in)));
     } else {
       regions.push_back(e.regions[i]);
     }
@@ -53,11 +53,12 @@ constexpr vec<int> settled_entry(rewriter& w, const entry& e, const known_values
   return w.copied(e, regions);
 }
 constexpr tape settled(const tape& t, const known_values& inputs) {
-  const known_values known = known_in_tape(t, inputs);
+  const definitions definition(t);
+  const known_values known = known_in_tape(definition, inputs);
   return rewritten(t, [&](rewriter& w, const entry& e) {
     known_values in;
     for (int o : e.operands) in.push_back(known[o]);
-    return settled_entry(w, e, in);
+    return settled_entry(w, definition, e, in);
   });
 }
 }  // namespace detail
@@ -66,7 +67,7 @@ constexpr tape settled(const tape& t, const known_values& inputs) {
 /// inputs, and else a guarded one, in which a zero wins.
 constexpr tape settled_products(const tape& t) {
   if (!detail::has_doubts(t)) return t;
-  return detail::settled(t, known_values(t.inputs.size(), detail::any_finite()));
+  return detail::settled(t, known_values(t.inputs.size(), any_finite()));
 }
 
 }  // namespace drx::transform

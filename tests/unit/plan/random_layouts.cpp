@@ -7,6 +7,7 @@
 #include "harness/programs.hpp"
 #include "harness/random_seeds.hpp"
 #include "harness/run.hpp"
+#include "harness/shards.hpp"
 
 #include <algorithm>
 
@@ -42,29 +43,6 @@ tape with_layouts(const tape& t, std::int64_t shards, random& r) {
   return b.result();
 }
 
-// ---- members and their shards ----
-
-/// Part s of x, an array of `type`, which is shorter along one axis, or the same.
-tensor part_of(const tensor& x, const drx::abstract_value& type, std::int64_t s) {
-  if (x.type.shape == type.shape) return x;
-  tensor r(type);
-  const auto width = static_cast<std::size_t>(drx::byte_size(type.type));
-  std::size_t i = 0;
-  drx::for_each_index(type.shape, [&](const std::int64_t* at) {
-    std::int64_t from[drx::shape::max_rank] = {};
-    for (int a = 0; a < type.shape.rank; ++a) from[a] = at[a] + (x.type.shape[a] == type.shape[a] ? 0 : s * type.shape[a]);
-    std::memcpy(&r.bytes[width * i++], &x.bytes[width * static_cast<std::size_t>(drx::flat_index(x.type.shape, from))], width);
-  });
-  return r;
-}
-tensor in_shards(const tensor& x, const drx::abstract_value& type, const drx::plan::mesh_axes& mesh) {
-  if (x.type.depth == 0 || x.type.placements[0] != mesh.members) return x;
-  tensor r(type);
-  for (const tensor& m : x.members)
-    for (std::int64_t s = 0; s < mesh.count; ++s) r.members.push_back(part_of(m, type.of_member(), s));
-  return r;
-}
-
 int split = 0;
 
 std::string compared(const tape& t, const tensors& in, const char* what) {
@@ -73,12 +51,12 @@ std::string compared(const tape& t, const tensors& in, const char* what) {
   drx::check(shards);
   split += mesh.count > 1;
   tensors parts;
-  for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(in_shards(in[i], shards.values[shards.inputs[static_cast<int>(i)]], mesh));
+  for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(harness::in_shards(in[i], shards.values[shards.inputs[static_cast<int>(i)]], mesh));
   const tensors expected = drx::interpreter::run(t, in);
   const auto differs = [&](const tape& u, const char* form) {
     const tensors found = drx::interpreter::run(u, parts);
     double most = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) most = harness::larger(most, harness::largest_difference(found[i], in_shards(expected[i], found[i].type, mesh), harness::relative_to::largest));
+    for (std::size_t i = 0; i < expected.size(); ++i) most = harness::larger(most, harness::largest_difference(found[i], harness::in_shards(expected[i], found[i].type, mesh), harness::relative_to::largest));
     return most < 1e-9 ? std::string() : std::string(what) + form + ": results differ by " + std::to_string(most) + "\n";
   };
   return differs(shards, " in shards") + differs(drx::plan::staged(shards), " in shards and stages");

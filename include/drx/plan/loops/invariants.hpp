@@ -16,7 +16,7 @@ struct invariants : loop_writer {
 
   /// Whether an entry costs nothing: it is computed where it is read.
   static constexpr bool is_free(const entry& e) {
-    return e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::broadcast_to || e.prim == &prim::reshape;
+    return e.prim->role == role::virtual_ || e.prim->role == role::alias;
   }
   [[nodiscard]] constexpr bool all_outside(const entry& e) const {
     for (int o : e.operands)

@@ -69,7 +69,7 @@ struct turned_loop : loop_writer {
   /// The transposed result of an entry with a narrow result, or -1 if only the plain one can be had.
   constexpr int narrow_result(const entry& e) {
     const abstract_value to = turn(body.values[e.results[0]]);
-    if (e.prim->elementwise || e.prim == &prim::cast || e.prim == &prim::stop_gradient) {
+    if (e.prim->pointwise) {
       vec<int> from;
       for (int o : e.operands) from.push_back(as_turned(o));
       return inside.add1(*e.prim, from, e.attrs);

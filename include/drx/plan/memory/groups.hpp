@@ -27,7 +27,7 @@ class group_planner : public plan_in_progress<Frozen> {
     auto after = [&](int v) { return v < 0 || at[v] < 0 ? -1 : at[v]; };
     for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
       const auto& x = t.entries[e];
-      const role how = role_of(x.prim);
+      const role how = x.prim->role;
       const int result = x.results.count > 0 ? id(x.results, 0) : -1;
       if (how == role::alias) {
         p.root[result] = id(x.operands, 0);
@@ -120,7 +120,7 @@ class group_planner : public plan_in_progress<Frozen> {
     vec<bool> demanded(base::values + 1, false);
     for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
       const auto& x = t.entries[e];
-      const role how = role_of(x.prim);
+      const role how = x.prim->role;
       if (how != role::fused)
         for (int i = 0; i < x.operands.count; ++i)
           if (!fills(x, i)) demanded[id(x.operands, i)] = true;
@@ -133,7 +133,7 @@ class group_planner : public plan_in_progress<Frozen> {
   /// Whether operand i of x is a constant with which its kernel fills the result.
   constexpr bool fills(const frozen_entry& x, int i) const {
     const int e = definition[id(x.operands, i)];
-    return x.prim == &prim::update_slice && i == 0 && e >= 0 && t.entries[e].prim == &prim::constant;
+    return x.prim->in_place && i == 0 && e >= 0 && t.entries[e].prim == &prim::constant;
   }
 };
 

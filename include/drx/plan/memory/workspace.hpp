@@ -117,27 +117,16 @@ class workspace_planner : public step_planner<Frozen> {
 
   /// The bytes in which a step computes, beside its operands and results.
   constexpr std::int64_t scratch_bytes(const frozen_entry& x) const {
-    if (x.operands.count == 0) return 0;
-    const abstract_value first = t.values[id(x.operands, 0)];
-    const std::int64_t n = first.shape.last(), size = byte_size(first.type);
-    if (x.prim == &prim::determinant) return n > 3 ? n * n * size : 0;
-    if (x.prim == &prim::cofactors) return n > 3 ? 2 * n * n * size : 0;
-    if (x.prim == &prim::eigh) return n * n * size;
-    if (x.prim == &prim::qr) return 2 * n * size;
-    if (x.prim == &prim::svd) {
-      const std::int64_t m = first.shape[first.shape.rank - 2];
-      return (m < n ? m : n) * (m + n) * size;
-    }
-    if (x.prim == &prim::window_argmax) return n * size;
-    if (x.prim == &prim::convolution && prim::rules::convolution::view(t.attributes(x)).result == prim::rules::convolution_role::x)
-      return t.values[id(x.operands, 1)].shape.size() * size;
-    return 0;
+    if (!x.prim->scratch) return 0;
+    vec<abstract_value> operands;
+    for (int i = 0; i < x.operands.count; ++i) operands.push_back(t.values[id(x.operands, i)]);
+    return x.prim->scratch(operands, t.attributes(x));
   }
 
   /// Whether step s reads memory value m only at the element, of the same size, that it is about to write: a fused loop
   /// does so, and an update of a part of m.
   constexpr bool read_in_place(int s, int m, int result) const {
-    const bool update = !p.steps[s].group && t.entries[p.steps[s].entry].prim == &prim::update_slice;
+    const bool update = !p.steps[s].group && t.entries[p.steps[s].entry].prim->in_place;
     if (!p.steps[s].group && !update) return false;
     bool ok = t.values[m].shape == t.values[result].shape && byte_size(t.values[m].type) == byte_size(t.values[result].type);
     for_each_entry(s, [&](int e) {

@@ -23,20 +23,6 @@ struct step {
   int sums = 0;  // entries after the members
 };
 
-enum class role : std::int8_t {
-  step,      // an entry that is a step of its own
-  fused,     // elementwise: a member of a fused loop
-  virtual_,  // constant, iota, broadcast_to: computed where it is read
-  alias      // reshape, stop_gradient: another name of its operand
-};
-
-constexpr role role_of(const primitive* p) {
-  if (p->elementwise || p == &prim::cast) return role::fused;
-  if (p == &prim::constant || p == &prim::iota || p == &prim::broadcast_to) return role::virtual_;
-  if (p == &prim::reshape || p == &prim::stop_gradient) return role::alias;
-  return role::step;
-}
-
 inline constexpr int no_step = -1;
 
 template <int Regions, int Entries, int Values>
@@ -93,7 +79,7 @@ struct plan_in_progress {
     for (;;) {
       v = root(v);
       const int e = definition[v];
-      if (e < 0 || p.stored[v] || role_of(t.entries[e].prim) != role::virtual_) return v;
+      if (e < 0 || p.stored[v] || t.entries[e].prim->role != role::virtual_) return v;
       if (t.entries[e].prim != &prim::broadcast_to) return -1;
       v = id(t.entries[e].operands, 0);
     }

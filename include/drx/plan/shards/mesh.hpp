@@ -5,13 +5,6 @@
 
 namespace drx::plan {
 
-/// The members that are split, the axis over which they are, and the number of shards. (count 0: no layouts.)
-struct mesh_axes {
-  const placement_info* members = nullptr;
-  const placement_info* shards = nullptr;
-  std::int64_t count = 0;
-};
-
 /// Whether a layout is one over this mesh; others are ignored.
 constexpr bool is_of_mesh(const entry& layout, const mesh_axes& mesh) {
   return layout.attrs.placement == mesh.shards && prim::rules::with_layout::view(layout).shards == mesh.count;

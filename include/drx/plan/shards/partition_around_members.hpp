@@ -145,7 +145,7 @@ constexpr void partitioner::write_around(const entry& e) {
 constexpr bool partitioner::is_common(int v) const { return !member && t.values[v].depth == 0 && axis[v] != whole; }
 /// Elementwise operations on parts are left until their result is needed, in whichever form.
 constexpr bool partitioner::stays_common(const entry& e) {
-  if (!is_elementwise(e)) return false;
+  if (!e.prim->pointwise) return false;
   int k = whole;
   for (int o : e.operands) k = k == whole && is_common(o) ? axis[o] : k;
   if (k == whole) return false;
@@ -181,7 +181,7 @@ constexpr int partitioner::whole_of(int v) {
   if (defining[v] != no_name) {
     const entry& e = t.entries[defining[v]];
     if (is_sum(e)) return whole_sum(e);
-    if (is_elementwise(e)) {
+    if (e.prim->pointwise) {
       vec<int> operands;
       for (int o : e.operands) operands.push_back(at(o, whole));
       return b.add1(*e.prim, operands, e.attrs);
@@ -211,7 +211,7 @@ constexpr void partitioner::map(const entry& e) {
   for (int i = 0; i < out.size(); ++i) set(e.results[i], out[i], inner.axis[body.outputs[i]]);
 }
 constexpr int partitioner::members(dtype type) {
-  return emit::cast(b, member_of(b, emit::members(b, mesh.members, dtype::int64)), type);
+  return prim::rules::members::of_whole_members(b, mesh, type);
 }
 constexpr int partitioner::numbers() {  // the number of each shard among all
   attributes a;

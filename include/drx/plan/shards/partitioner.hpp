@@ -3,7 +3,8 @@
 // all of the others.
 //
 // Layouts are propagated from operands to results. If a rule needs another layout, a whole value is sliced, which costs
-// nothing, and a split one is gathered from the shards. An operation without a rule takes its operands whole.
+// nothing, and a split one is gathered from the shards. An operation whose primitive has
+// no rule `split` takes its operands whole.
 #pragma once
 
 #include <drx/plan/shards/map_joiner.hpp>
@@ -17,7 +18,7 @@ namespace drx::plan {
 /// only where it is needed whole.
 class partitioner {
  public:
-  static constexpr int whole = -1;    // no axis: not split
+  static constexpr int whole = split_site::whole;
   static constexpr int no_name = -1;  // not written, or made by no entry
 
   constexpr partitioner(builder& on, const tape& source, const mesh_axes& axes, bool of_member)
@@ -75,8 +76,6 @@ class partitioner {
     name[v] = id;
     axis[v] = k;
   }
-  static constexpr bool is_elementwise(const entry& e) { return e.prim->elementwise || e.prim == &prim::cast || e.prim == &prim::stop_gradient; }
-  constexpr bool divides(const shape& s, int k) const { return k >= 0 && k < s.rank && s[k] % mesh.count == 0; }
 
   // ---- from layout to layout ----
 
@@ -149,12 +148,8 @@ class partitioner {
 
   // ---- one member's values ----
   constexpr void write_of_member(const entry& e);
-  constexpr bool stays_split(const entry& e);
+  struct member_site;
   constexpr void add_whole(const entry& e);
-  constexpr void elementwise(const entry& e);
-  constexpr int reshaped_axis(const shape& from, const shape& to, int k) const;
-  constexpr void over_axes(const entry& e);
-  constexpr void product(const entry& e);
 
   // ---- loops and branches ----
   constexpr void loop(const entry& e);

@@ -9,9 +9,6 @@
 
 namespace drx {
 
-/// The use of one result of a stage's body.
-enum class fold : std::int8_t { sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
-
 namespace prim::rules {
 /// placement. Operands: the placed ones, then unplaced ones. Regions: {body, a body for a block of each size, then
 /// (combine, identity) of each monoid}; the body sees (index, the member's share of the placed operands, the unplaced
@@ -142,6 +139,7 @@ struct stage {
     if (stage.members) s += "; " + std::to_string(*stage.members) + " members";
     return s;
   }
+  static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members; }
   static void evaluate(evaluation& v) {
     const view stage(v.e);
     std::vector<tensor> collected = of_members(v);
@@ -224,7 +222,8 @@ namespace prim {
 inline constexpr primitive stage{.name = "stage",
                                  .type = rules::stage::type,
                                  .print = rules::stage::print,
-                                 .evaluate = rules::stage::evaluate};
+                                 .evaluate = rules::stage::evaluate,
+                                 .members = rules::stage::members};
 }
 
 }  // namespace drx

@@ -9,35 +9,15 @@
 
 namespace drx::plan {
 
-constexpr bool is_reduction(const primitive* p) {
-  return p == &prim::reduce_sum || p == &prim::reduce_mean || p == &prim::reduce_max || p == &prim::reduce_min ||
-         p == &prim::reduce_with || p == &prim::gather || p == &prim::group_gather || p == &prim::shard_sum || prim::is_exchange(p);
-}
+constexpr bool is_reduction(const primitive* p) { return p->fold != fold::none; }
 /// The number of members of its placement that an entry gives.
 constexpr std::optional<std::int64_t> members_said_by(const tape& t, const entry& e) {
-  if (e.prim == &prim::distribute) return t.values[e.operands[0]].shape[0];
-  if (e.prim == &prim::gather) return prim::rules::gather::view(e).members;
-  if (e.prim == &prim::member_transpose) return prim::rules::member_transpose::view(e).members;
-  if (e.prim == &prim::member_permute) return prim::rules::member_permute::view(e).members();
-  if (e.prim == &prim::stage) return prim::rules::stage::view(e).members;
-  return {};
+  return e.prim->members ? e.prim->members(t, e) : std::nullopt;
 }
-constexpr fold fold_of(const primitive* p) {
-  return p == &prim::reduce_sum    ? fold::sum
-         : p == &prim::reduce_mean ? fold::mean
-         : p == &prim::reduce_max  ? fold::max
-         : p == &prim::reduce_min  ? fold::min
-         : p == &prim::gather      ? fold::gather
-         : p == &prim::group_gather ? fold::group
-         : p == &prim::shard_sum ? fold::shard_sum
-         : p == &prim::member_permute ? fold::permute
-         : p == &prim::member_transpose ? fold::transpose
-                                        : fold::monoid;
-}
-/// Whether an entry is on the placed side, which stages take over.
+/// Whether an entry is on the placed side, which stages take over. (Loops and branches around placed values stay around stages.)
 constexpr bool is_placed_entry(const tape& t, const entry& e) {
-  return e.prim == &prim::map || e.prim == &prim::broadcast || e.prim == &prim::member_index || is_reduction(e.prim) ||
-         (e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.prim != &prim::scan && e.prim != &prim::cond && e.prim != &prim::stage);
+  if (e.prim->share || is_reduction(e.prim)) return true;
+  return e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.regions.empty();
 }
 
 /// t with its placed entries gathered into stages, in regions too. What is done to the body of a stage before it is cut
@@ -145,21 +125,18 @@ class stage_writer {
         return element[v] = placed_in.back();
       }
       const entry& e = s.t.entries[s.defining[v]];
-      if (e.prim == &prim::broadcast) return element[v] = uniform(e.operands[0]);
-      if (e.prim == &prim::member_index) return element[v] = index;
-      if (e.prim == &prim::distribute) return element[v] = slice_of(uniform(e.operands[0]));
-      if (e.prim != &prim::map) throw "drx: a placed value is made by a primitive that stages do not know";
-      vec<int> inputs;
-      for (int o : e.operands) inputs.push_back(share(o));
-      const vec<int> outputs = inline_tape(body, e.regions[0], inputs);
-      for (int i = 0; i < outputs.size(); ++i) element[e.results[i]] = outputs[i];
+      if (!e.prim->share) throw "drx: a placed value is made by a primitive that has no rule share";
+      site of_member(*this, e);
+      const vec<int> shares = e.prim->share(of_member);
+      for (int i = 0; i < shares.size(); ++i) element[e.results[i]] = shares[i];
       return element[v];
     }
-    constexpr int slice_of(int x) {  // the member's slice along axis 0
-      if (body.shape(x)[0] == 0) return emit::constant(body, body.type(x).with_shape(without_axis(body.shape(x), 0)), 0);  // of no member
-      const int at = emit::reshape(body, index, make_shape(1));
-      return emit::reshape(body, emit::dynamic_slice(body, x, at, {1}, 0), without_axis(body.shape(x), 0));
-    }
+    struct site final : share_site {
+      body_writer& w;
+      constexpr site(body_writer& all, const entry& of) : share_site(all.body, of, all.index), w(all) {}
+      constexpr int share(int i) override { return w.share(e.operands[i]); }
+      constexpr int common(int i) override { return w.uniform(e.operands[i]); }
+    };
     constexpr int uniform(int v) {
       const int known = unplaced.find(v);
       if (known >= 0) return unplaced_in[known];
@@ -173,7 +150,7 @@ class stage_writer {
 
   /// One more result of a stage, folded as a reduction of members says; of reduce_with by the next of so many monoids.
   static constexpr void add_fold(prim::rules::stage::writer& s, const entry& e, int monoids) {
-    const fold f = fold_of(e.prim);
+    const fold f = e.prim->fold;
     if (f == fold::gather) s.add(f, prim::rules::gather::view(e).members);
     else if (f == fold::group) s.add(f, prim::rules::group_gather::view(e).group_size);
     else if (f == fold::shard_sum) s.add(f, prim::rules::shard_sum::view(e).shards);
@@ -199,7 +176,7 @@ class stage_writer {
           add_fold(s, e, monoids.size() / 2);
         }
         between_members = between_members || t.values[e.results[0]].depth > 0;
-        if (e.prim == &prim::reduce_with) monoids.append({e.regions[0], e.regions[1]});
+        if (e.prim->fold == fold::monoid) monoids.append({e.regions[0], e.regions[1]});
       }
       for (int r : e.results)
         if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p && around.names[r] < 0) {

@@ -176,6 +176,20 @@ struct kernel<C, E, &prim::scatter> {
 };
 
 template <class C, int E>
+struct kernel<C, E, &prim::roll> : detail::moves<C, E> {
+  using m = detail::moves<C, E>;
+  static void run(frame& f) {
+    constexpr auto of = prim::rules::roll::view(C::attributes(E));
+    constexpr int axis = of.axis;
+    constexpr std::int64_t outer = detail::extents_between(m::to, 0, axis), row = detail::extents_between(m::to, axis, m::rank);
+    constexpr std::int64_t moved = of.places * detail::extents_between(m::to, axis + 1, m::rank);  // comes in at the beginning
+    const typename m::T* x = elements<const typename m::T, C, m::x>(f);
+    typename m::T* y = elements<typename m::T, C, m::y>(f);
+    for (std::int64_t o = 0; o < outer; ++o, x += row, y += row) std::rotate_copy(x, x + (row - moved), x + row, y);
+  }
+};
+
+template <class C, int E>
 struct kernel<C, E, &prim::flip> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
   static void run(frame& f) {

@@ -1,0 +1,128 @@
+// drx/primitives/lane_products.hpp: products of matrices and convolutions that differ from lane to lane, the last axis. Plans have them.
+#pragma once
+
+#include <drx/primitives/convolution.hpp>
+#include <drx/primitives/declarations.hpp>
+#include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/matmul.hpp>
+
+namespace drx {
+
+namespace prim::rules {
+/// z[i, j, l] = sum over k of x[i, k, l] y[k, j, l]: a product of matrices in each lane l. An operand that is not in lanes is the same in all.
+struct lane_matmul {
+  struct view : matmul::view {  // ints: {first is transposed, second is transposed, first is in lanes, second is in lanes}
+    bool first_in_lanes, second_in_lanes;
+    constexpr view(matmul::view product, bool first, bool second) : matmul::view(product), first_in_lanes(first), second_in_lanes(second) {}
+    constexpr explicit view(int_list a) : view(matmul::view(a), a.flag(2), a.flag(3)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposes_first, transposes_second, first_in_lanes, second_in_lanes};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const auto [tx, ty] = matmul::view(t.attrs);
+    const bool lx = view(t.attrs).first_in_lanes, ly = view(t.attrs).second_in_lanes;
+    const shape x = t.operands[0].shape, y = t.operands[1].shape;
+    typing::require(x.rank == 2 + lx && y.rank == 2 + ly && (lx || ly), "lane_matmul: ranks");
+    typing::require(x[tx ? 0 : 1] == y[ty ? 1 : 0] && (!lx || !ly || x[2] == y[2]), "lane_matmul: extents");
+    return {t.operands[0].with_shape(make_shape(x[tx ? 1 : 0], y[ty ? 0 : 1], lx ? x[2] : y[2]))};
+  }
+  static std::string print(const attributes& a) {
+    return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") + (view(a).second_in_lanes ? "" : "; second the same");
+  }
+  static void evaluate(evaluation& v);
+};
+/// A convolution in each lane: the relation of prim::convolution between x[n, i, ci, l], w[k, ci, co] or w[k, ci, co, l], and y[n, o, co, l].
+struct lane_convolution {
+  struct view : convolution::view {  // ints: {the kernel is in lanes, those of the convolution...}
+    bool kernels_in_lanes;
+    constexpr explicit view(int_list a) : convolution::view(a.from(1)), kernels_in_lanes(a.flag(0)) {}
+    [[nodiscard]] constexpr bool is_in_lanes(int operand) const { return operand == 0 || kernels_in_lanes || result == convolution_role::w; }
+  };
+  static constexpr attributes make(bool kernels_in_lanes, const attributes& single) {
+    attributes a;
+    a.ints = {kernels_in_lanes};
+    a.ints.append(single.ints);
+    return a;
+  }
+  static constexpr attributes single(const attributes& a) {
+    attributes r;
+    r.ints = int_list(a).from(1);
+    return r;
+  }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const std::int64_t n = t.operands[0].shape.last();
+    vec<abstract_value> operands;
+    for (int i = 0; i < 2; ++i) {
+      shape s = t.operands[i].shape;
+      if (view(t.attrs).is_in_lanes(i)) s = without_axis(s, s.rank - 1);
+      operands.push_back(t.operands[i].with_shape(s));
+    }
+    const abstract_value r = convolution::type({operands, single(t.attrs), t.regions})[0];
+    return {r.with_shape(with_last(r.shape, n))};
+  }
+  static std::string print(const attributes& a) { return convolution::print(single(a)) + (view(a).kernels_in_lanes ? "; kernels in lanes" : ""); }
+  static void evaluate(evaluation& v);
+};
+
+/// Evaluates in each lane an entry of another primitive, on the operands' lanes.
+inline void evaluate_lanes(evaluation& v, const entry& one, const bool (&in_lanes)[2], void (*evaluate)(evaluation&)) {
+  const abstract_value& to = v.out[0].type;
+  const std::int64_t n = to.shape.last();
+  const auto width = static_cast<std::int64_t>(byte_size(to.type));
+  const auto copy = [&](tensor& into, std::int64_t i, const tensor& from, std::int64_t j) {
+    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)], static_cast<std::size_t>(width));
+  };
+  for (std::int64_t lane = 0; lane < n; ++lane) {
+    drx::detail::host_evaluation inner(one);
+    tensor operands[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+      const tensor& all = *v.in[i];
+      operands[i] = all;
+      if (in_lanes[i]) {
+        operands[i] = tensor(all.type.with_shape(without_axis(all.type.shape, all.type.shape.rank - 1)));
+        for (std::int64_t k = 0; k < operands[i].size(); ++k) copy(operands[i], k, all, k * n + lane);
+      }
+      inner.in.push_back(&operands[i]);
+    }
+    inner.out.emplace_back(to.with_shape(without_axis(to.shape, to.shape.rank - 1)));
+    evaluate(inner);
+    for (std::int64_t k = 0; k < inner.out[0].size(); ++k) copy(v.out[0], k * n + lane, inner.out[0], k);
+  }
+}
+inline void lane_matmul::evaluate(evaluation& v) {
+  const view product(v.e);
+  entry one;
+  one.attrs = matmul::view(product).make();
+  evaluate_lanes(v, one, {product.first_in_lanes, product.second_in_lanes}, matmul::evaluate);
+}
+inline void lane_convolution::evaluate(evaluation& v) {
+  entry one;
+  one.attrs = single(v.e.attrs);
+  evaluate_lanes(v, one, {true, view(v.e).is_in_lanes(1)}, convolution::evaluate);
+}
+}  // namespace prim::rules
+
+namespace prim {
+inline constexpr primitive lane_matmul{.name = "lane_matmul",
+                                       .type = rules::lane_matmul::type,
+                                       .print = rules::lane_matmul::print,
+                                       .evaluate = rules::lane_matmul::evaluate};
+inline constexpr primitive lane_convolution{.name = "lane_convolution",
+                                            .type = rules::lane_convolution::type,
+                                            .print = rules::lane_convolution::print,
+                                            .evaluate = rules::lane_convolution::evaluate};
+}  // namespace prim
+
+namespace emit {
+constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes, bool y_in_lanes) {
+  using rules = prim::rules::lane_matmul;
+  return b.add1(prim::lane_matmul, {x, y}, rules::view({transpose_x, transpose_y}, x_in_lanes, y_in_lanes).make());
+}
+constexpr int lane_convolution(builder& b, int x, int y, bool kernels_in_lanes, const attributes& single) {
+  return b.add1(prim::lane_convolution, {x, y}, prim::rules::lane_convolution::make(kernels_in_lanes, single));
+}
+}  // namespace emit
+}  // namespace drx
