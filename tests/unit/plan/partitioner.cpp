@@ -1,5 +1,6 @@
 // Programs of shards compute what the programs with whole members do, and split what they are to.
 #include <drx/drx.hpp>
+#include <drx/plan/pipeline.hpp>
 #include <drx/run/check/interpreter.hpp>
 
 #include "harness/difference.hpp"
