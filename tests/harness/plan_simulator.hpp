@@ -33,7 +33,7 @@ class plan_simulator {
   }
   /// Simulates the plan of a staged tape.
   explicit plan_simulator(const drx::tape& staged)
-      : tape_(new room(staged)), planned_(new planner(*tape_)), t(*tape_), p(planned_->p), slots_(static_cast<std::size_t>(p.slots) + 1), input_(slots_.size(), false) {
+      : tape_(new room(staged)), planned_(planned(*tape_)), t(*tape_), p(planned_->p), slots_(static_cast<std::size_t>(p.slots) + 1), input_(slots_.size(), false) {
     server_.resize(static_cast<std::size_t>(p.server_bytes), nothing);
     thread_.resize(static_cast<std::size_t>(p.thread_bytes), nothing);
   }
@@ -49,11 +49,17 @@ class plan_simulator {
   }
 
  private:
-  using planner = drx::plan::workspace_planner<room>;
+  using planner = drx::plan::plan_in_progress<room>;
   using site = drx::interpreter::detail::site;
   using fold = drx::fold;
   using space = drx::plan::space;
   static constexpr std::byte nothing{0xff};
+
+  static std::unique_ptr<planner> planned(const room& tape) {
+    auto w = std::make_unique<planner>(tape);
+    drx::plan::plan_workspace(*w);
+    return w;
+  }
 
   std::unique_ptr<room> tape_;
   std::unique_ptr<planner> planned_;

@@ -1,4 +1,5 @@
-// drx/plan/machine.hpp: the machine that plans and loops are laid out for: sizes that more than one pass or kernel uses.
+// drx/plan/machine.hpp: the machine that plans and loops are laid out for: sizes that more than one pass or kernel uses,
+// and the limits of plans.
 // They suit the x86 servers on which drx was measured; other machines compute the same, perhaps slower.
 // Tested by tests/unit/run/gemm.cpp and tests/unit/run/short_rows.cpp.
 #pragma once
@@ -22,5 +23,47 @@ inline constexpr std::int64_t second_cache = 1 << 20;
 inline constexpr std::int64_t read_from_memory = 1 << 22;
 /// Bytes of a huge page.
 inline constexpr std::int64_t huge_page = 1 << 21;
+
+// ---- limits of plans; where no measurement is named, the limit is a choice ----
+
+/// Entries of a fused loop. Compilers take more than twice as long for a loop twice as long.
+inline constexpr int group_limit = 64;
+/// Entries that move together to the one loop that reads them. Moving short chains saves a FedAvg client 16 of 110 KiB.
+inline constexpr int most_moved = 8;
+/// Bytes from which on a loop waits until its result can lie where it reads; smaller results hardly enlarge a workspace.
+inline constexpr std::int64_t least_waited_for = 4096;
+/// Rows of a loop that also adds them up: from one band of rows, whose sums stay in registers, to 32 parts of 128 rows
+/// (run/fused/sums.hpp).
+inline constexpr std::int64_t least_summed_rows = 8, most_summed_rows = 4096;
+/// Multiplications of a product in register tiles over whole operands; Eigen's blocked product is better for larger ones.
+inline constexpr std::int64_t most_tiled_multiplications = std::int64_t{256} * 256 * 256;
+/// Bytes from which on a stage or a product writes a result of the program where the caller wants it. bench/allreduce
+/// shows what that spares results over ranks.
+inline constexpr std::int64_t large_output = 1 << 16;
+/// Rows of a matrix with few columns that lies transposed in a loop: two of the widest vectors.
+inline constexpr std::int64_t least_turned_rows = 2 * widest_vector;
+
+// ---- blocks of members ----
+
+/// Numbers of a share, up to which members go in blocks.
+inline constexpr std::int64_t short_share = 1024;
+/// Numbers of a matrix that leaves vector registers idle, so that several members are multiplied at once.
+inline constexpr std::int64_t small_matrix = 64;
+/// Bytes from which on a member that is read for a dot product and again for a sum goes in a smaller block, which the first
+/// cache still holds the second time.
+inline constexpr std::int64_t long_member = 256;
+/// Bytes that the first cache of a core holds.
+inline constexpr std::int64_t first_cache = 1 << 15;
+/// Bytes that the loops of a block may keep of their steps, which are to stay in the second cache.
+inline constexpr std::int64_t kept_by_block = second_cache / 2;
+/// Entries of a body with loops from which on it has one block only, since each body is compiled.
+inline constexpr int long_body = 100;
+
+// ---- carried products ----
+
+/// The cost of scaling rows, in multiplications inside tiled products: for each element, each row, each number of a
+/// change. By these numbers small steps stay as they are written, where they take 686 thousand instructions; carried and
+/// scaled they took 847 thousand.
+inline constexpr std::int64_t of_scaled_element = 8, of_scale = 64, of_scaled_result = 4;
 
 }  // namespace drx::machine

@@ -19,6 +19,7 @@
 #include <drx/functions/loop_memory.hpp>
 #include <drx/plan/loops/loop_writer.hpp>
 #include <drx/plan/loops/row_scales.hpp>
+#include <drx/plan/machine.hpp>
 
 namespace drx::plan {
 
@@ -230,9 +231,6 @@ struct carried_products : loop_writer {
         if (e.prim == &prim::matmul && made_of[o] == carry && !is_linear(o, carry)) return false;
     return true;
   }
-  // The cost of scaling rows, in multiplications inside tiled products: for each element, each row, each number of a
-  // change.
-  static constexpr std::int64_t of_scaled_element = 8, of_scale = 64, of_scaled_result = 4;
   /// Whether it saves a quarter of the multiplications in all steps.
   [[nodiscard]] constexpr bool pays(int carry) const {
     const shape w = body.values[input_of(carry)].shape;
@@ -245,8 +243,8 @@ struct carried_products : loop_writer {
       once += along * p.type.shape.size();
       if (p.what != kind::product) continue;
       const std::int64_t scaled = p.type.shape.size() / across;  // rows, each scaled by a power of two of its own
-      once += scaled * (of_scaled_element * along + of_scale);
-      each_after += of_scaled_result * p.type.shape.size();
+      once += scaled * (machine::of_scaled_element * along + machine::of_scale);
+      each_after += machine::of_scaled_result * p.type.shape.size();
       for (const image& s : images)
         if (s.carry == carry && s.what == kind::sum) {
           const std::int64_t rows = s.type.shape.size() / across;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <drx/plan/loops/loop_writer.hpp>
+#include <drx/plan/machine.hpp>
 
 namespace drx::plan {
 
@@ -19,7 +20,7 @@ struct turned_loop : loop_writer {
   /// Whether a matrix has few columns, and its number of rows is a multiple of all targets' packs.
   static constexpr bool is_narrow(const abstract_value& t) {
     const shape& s = t.shape;
-    return t.depth == 0 && s.rank == 2 && s[1] > 1 && s[1] < 16 && s[0] >= 32 && s[0] % 16 == 0;
+    return t.depth == 0 && s.rank == 2 && s[1] > 1 && s[1] < machine::widest_vector && s[0] >= machine::least_turned_rows && s[0] % machine::widest_vector == 0;
   }
   [[nodiscard]] constexpr bool narrow(int v) const { return is_narrow(body.values[v]); }
   static constexpr abstract_value turn(const abstract_value& t) {

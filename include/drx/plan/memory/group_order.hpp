@@ -4,170 +4,172 @@
 #pragma once
 
 #include <drx/plan/memory/groups.hpp>
+#include <drx/plan/memory/products.hpp>
 
 namespace drx::plan {
 
-/// From this many bytes on, a loop waits until its result can lie where it reads.
-inline constexpr std::int64_t least_waited_for = 4096;
+/// By value: the loop that reads it, and the entry.
+struct group_readers {
+  static constexpr int none = -1, several = -2;
+  vec<int> group, entry;
+};
 
 template <class Frozen>
-class group_order_planner : public group_planner<Frozen> {
- protected:
-  using base = group_planner<Frozen>;
-  using base::t, base::p, base::definition, base::id, base::root, base::touched, base::next_step;
-  using base::base;
-
-  /// Moves entries that only one later loop reads to that loop, if their operands are in memory anyway: 1 - h h of a
-  /// stored h need not be stored beside it.
-  constexpr void move_to_readers(int step0, vec<vec<int>>& groups, const vec<bool>& demanded) {
-    readers reading = readers_of(groups);
-    for (int s = groups.size() - 1; s >= 0; --s)
-      for (int i = groups[s].size() - 1; i >= 0; --i) {
-        const int v = id(t.entries[groups[s][i]].results, 0), to = reading.group[v];
-        if (demanded[v] || to <= s) continue;
-        const vec<int> moved = moved_with(groups[s][i], step0, s, reading);
-        if (moved.empty() || groups[to].size() + moved.size() > group_limit) continue;
-        for (int e : moved) {
-          const int made = id(t.entries[e].results, 0);
-          p.group_of[made] = step0 + to;
-          p.stored[made] = false;
-          for (int j = 0; j < t.entries[e].operands.count; ++j) {
-            const int o = id(t.entries[e].operands, j);
-            reading.group[o] = reading.entry[o] == e || reading.group[o] == to ? to : several;
-          }
-        }
-        move(moved, groups[s], groups[to]);
-        i = groups[s].size();
+constexpr group_readers readers_of(const steps_in_progress<Frozen>& g) {
+  constexpr int none = group_readers::none, several = group_readers::several;
+  group_readers r{vec<int>(g.w.values + 1, none), vec<int>(g.w.values + 1, none)};
+  for (int s = 0; s < g.groups.size(); ++s)
+    for (int e : g.groups[s])
+      for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
+        const int o = g.id(g.t.entries[e].operands, i);
+        r.group[o] = r.group[o] == none || r.group[o] == s ? s : several;
+        r.entry[o] = r.entry[o] == none || r.entry[o] == e ? e : several;
       }
-  }
-  /// Makes matrix products the first members of the loops that alone read them.
-  constexpr void take_products(const frozen_region& region, int step0, vec<vec<int>>& groups) {
-    vec<int> reader(base::values + 1, none);  // by value: the loop that reads it, each element at its place
-    auto read = [&](int o, int s) {
-      const int m = touched(o);
-      if (m < 0) return;
-      const bool in_place = o == m && s >= 0 && !groups[s].empty() && t.values[m].shape == base::loop_of(groups[s]);
-      reader[m] = in_place && (reader[m] == none || reader[m] == s) ? s : several;
-    };
-    for (int s = 0; s < groups.size(); ++s) {
-      const int single = p.steps[step0 + s].entry;
-      if (groups[s].empty() && single < 0) continue;
-      for (int i = 0; i < (groups[s].empty() ? 1 : groups[s].size()); ++i) {
-        const auto& x = t.entries[groups[s].empty() ? single : groups[s][i]];
-        for (int k = 0; k < x.operands.count; ++k) read(id(x.operands, k), s);
+  return r;
+}
+/// Entry `first` of loop s, and the entries that have to move with it: all that it alone reads in registers. None, if
+/// these are many, or read more than one array in memory.
+template <class Frozen>
+constexpr vec<int> moved_with(const steps_in_progress<Frozen>& g, int first, int s, const group_readers& reading) {
+  const int v = g.result(first);
+  vec<int> moved{first}, loads;
+  for (int k = 0; k < moved.size(); ++k) {
+    const auto& x = g.t.entries[moved[k]];
+    for (int j = 0; j < x.operands.count; ++j) {
+      const int o = g.id(x.operands, j), m = g.touched(o);
+      if (m < 0) continue;
+      if (g.root(o) == o && g.p.group_of[o] == g.step0 + s && !g.p.stored[o]) {  // a register here
+        if (reading.entry[o] != moved[k] || moved.size() >= machine::most_moved) return {};
+        if (moved.find(g.definition(o)) < 0) moved.push_back(g.definition(o));
+      } else if (g.t.values[m].shape.size() == g.t.values[v].shape.size() && loads.find(m) < 0) {
+        loads.push_back(m);
+        const bool finished_here = reading.group[m] == s && g.definition(m) >= 0 && runs_in_tiles(g.t, g.t.entries[g.definition(m)]);
+        if (finished_here || byte_size(g.t.values[m].type) > byte_size(g.t.values[v].type)) return {};
       }
     }
-    for (int i = 0; i < region.outputs.count; ++i) read(id(region.outputs, i), -1);
-
-    vec<bool> taken(groups.size(), false);
-    for (int s = 0; s < groups.size(); ++s) {
-      const step now = p.steps[step0 + s];
-      taken[s] = now.group && groups[s].empty();  // it has moved
-      if (!now.group && runs_in_tiles(t, t.entries[now.entry])) {
-        const int v = id(t.entries[now.entry].results, 0), g = reader[v];
-        if (g >= 0 && groups[g].size() < group_limit && base::may_follow_product(groups[g])) {
-          vec<int> members{now.entry};
-          members.append(groups[g]);
-          groups[g] = members;
-          p.stored[v] = false;
-          taken[s] = true;
+  }
+  if (loads.size() > 1) return {};
+  return moved;
+}
+/// Moves entries from one loop to another; both keep the entries' order.
+constexpr void move_entries(const vec<int>& moved, vec<int>& from, vec<int>& to) {
+  vec<int> stay, all;
+  int k = 0;
+  for (int e : from) {
+    if (moved.find(e) < 0) {
+      stay.push_back(e);
+      continue;
+    }
+    while (k < to.size() && to[k] < e) all.push_back(to[k++]);
+    all.push_back(e);
+  }
+  while (k < to.size()) all.push_back(to[k++]);
+  from = stay;
+  to = all;
+}
+/// Moves entries that only one later loop reads to that loop, if their operands are in memory anyway: 1 - h h of a
+/// stored h need not be stored beside it.
+template <class Frozen>
+constexpr void move_to_readers(steps_in_progress<Frozen>& g, const vec<bool>& demanded) {
+  group_readers reading = readers_of(g);
+  for (int s = g.groups.size() - 1; s >= 0; --s)
+    for (int i = g.groups[s].size() - 1; i >= 0; --i) {
+      const int v = g.result(g.groups[s][i]), to = reading.group[v];
+      if (demanded[v] || to <= s) continue;
+      const vec<int> moved = moved_with(g, g.groups[s][i], s, reading);
+      if (moved.empty() || g.groups[to].size() + moved.size() > machine::group_limit) continue;
+      for (int e : moved) {
+        const int made = g.result(e);
+        g.p.group_of[made] = g.step0 + to;
+        g.p.stored[made] = false;
+        for (int j = 0; j < g.t.entries[e].operands.count; ++j) {
+          const int o = g.id(g.t.entries[e].operands, j);
+          reading.group[o] = reading.entry[o] == e || reading.group[o] == to ? to : group_readers::several;
         }
       }
+      move_entries(moved, g.groups[s], g.groups[to]);
+      i = g.groups[s].size();
     }
-    base::leave_out(taken, step0, groups);
-  }
-  /// Lets a loop wait for other steps that read its operand, if nobody reads that later: its result may then lie there.
-  constexpr void delay_groups(const frozen_region& region, int step0, vec<vec<int>>& groups) {
-    const int steps = groups.size();
-    for (int s = steps - 2; s >= 0; --s) {
-      if (groups[s].empty() || t.entries[groups[s][0]].prim == &prim::matmul) continue;
-      int reader = steps;  // the first step that reads its results
-      for (int k = steps - 1; k > s; --k)
-        for (int e : groups[s])
-          if (base::reads(step0 + k, groups[k], id(t.entries[e].results, 0))) reader = k;
-      bool waits = false;
-      for (int e : groups[s])
-        for (int i = 0; i < t.entries[e].operands.count; ++i) {
-          const int m = touched(id(t.entries[e].operands, i));
-          if (m < 0 || definition[m] < region.first_entry || !(t.values[m].shape == base::loop_of(groups[s])) || base::bytes(m) < least_waited_for) continue;
-          int last = s;
-          for (int k = s + 1; k < steps; ++k)
-            if (base::reads(step0 + k, groups[k], m)) last = k;
-          for (int k = 0; k < region.outputs.count; ++k)
-            if (touched(id(region.outputs, k)) == m) last = steps;
-          waits = waits || (last > s && last < reader);
-        }
-      if (!waits) continue;
-      for (int k = s; k + 1 < reader; ++k) {
-        vec<int> next = groups[k + 1];
-        groups[k + 1] = groups[k];
-        groups[k] = next;
-        const step first = p.steps[step0 + k];
-        p.steps[step0 + k] = p.steps[step0 + k + 1];
-        p.steps[step0 + k + 1] = first;
-      }
-      for (int k = s; k < reader; ++k)
-        for (int e : groups[k]) p.group_of[id(t.entries[e].results, 0)] = step0 + k;
-    }
-  }
+}
 
- private:
-  static constexpr int none = -1, several = -2;
-  /// By value: the loop that reads it, and the entry.
-  struct readers {
-    vec<int> group, entry;
+/// By value: the step that alone reads it, each element at its place; else `none` or `several`.
+template <class Frozen>
+constexpr vec<int> readers_in_place(const steps_in_progress<Frozen>& g) {
+  vec<int> reader(g.w.values + 1, group_readers::none);
+  const auto read = [&](int o, int s) {
+    const int m = g.touched(o);
+    if (m < 0) return;
+    const bool in_place = o == m && s >= 0 && !g.groups[s].empty() && g.t.values[m].shape == g.loop_of(g.groups[s]);
+    reader[m] = in_place && (reader[m] == group_readers::none || reader[m] == s) ? s : group_readers::several;
   };
-  constexpr readers readers_of(const vec<vec<int>>& groups) const {
-    readers r{vec<int>(base::values + 1, none), vec<int>(base::values + 1, none)};
-    for (int s = 0; s < groups.size(); ++s)
-      for (int e : groups[s])
-        for (int i = 0; i < t.entries[e].operands.count; ++i) {
-          const int o = id(t.entries[e].operands, i);
-          r.group[o] = r.group[o] == none || r.group[o] == s ? s : several;
-          r.entry[o] = r.entry[o] == none || r.entry[o] == e ? e : several;
-        }
-    return r;
+  const auto read_all = [&](int e, int s) {
+    for (int k = 0; k < g.t.entries[e].operands.count; ++k) read(g.id(g.t.entries[e].operands, k), s);
+  };
+  for (int s = 0; s < g.groups.size(); ++s) {
+    if (g.groups[s].empty() && g.single(s) >= 0) read_all(g.single(s), s);
+    for (int e : g.groups[s]) read_all(e, s);
   }
-  /// Entry `first` of loop s, and the entries that have to move with it: all that it alone reads in registers. None, if
-  /// these are many, or read more than one array in memory.
-  constexpr vec<int> moved_with(int first, int step0, int s, const readers& reading) const {
-    constexpr int most_moved = 8;
-    const int v = id(t.entries[first].results, 0);
-    vec<int> moved{first}, loads;
-    for (int k = 0; k < moved.size(); ++k) {
-      const auto& x = t.entries[moved[k]];
-      for (int j = 0; j < x.operands.count; ++j) {
-        const int o = id(x.operands, j), m = touched(o);
-        if (m < 0) continue;
-        if (root(o) == o && p.group_of[o] == step0 + s && !p.stored[o]) {  // a register here
-          if (reading.entry[o] != moved[k] || moved.size() >= most_moved) return {};
-          if (moved.find(definition[o]) < 0) moved.push_back(definition[o]);
-        } else if (t.values[m].shape.size() == t.values[v].shape.size() && loads.find(m) < 0) {
-          loads.push_back(m);
-          const bool finished_here = reading.group[m] == s && definition[m] >= 0 && runs_in_tiles(t, t.entries[definition[m]]);
-          if (finished_here || byte_size(t.values[m].type) > byte_size(t.values[v].type)) return {};
-        }
-      }
+  for (int i = 0; i < g.region.outputs.count; ++i) read(g.id(g.region.outputs, i), -1);
+  return reader;
+}
+/// Makes matrix products the first members of the loops that alone read them.
+template <class Frozen>
+constexpr void take_products(steps_in_progress<Frozen>& g) {
+  const vec<int> reader = readers_in_place(g);
+  vec<bool> taken(g.groups.size(), false);
+  for (int s = 0; s < g.groups.size(); ++s) {
+    const step now = g.p.steps[g.step0 + s];
+    taken[s] = now.group && g.groups[s].empty();  // it has moved
+    if (now.group || !runs_in_tiles(g.t, g.t.entries[now.entry])) continue;
+    const int v = g.result(now.entry), to = reader[v];
+    if (to < 0 || g.groups[to].size() >= machine::group_limit || !g.may_follow_product(g.groups[to])) continue;
+    vec<int> members{now.entry};
+    members.append(g.groups[to]);
+    g.groups[to] = members;
+    g.p.stored[v] = false;
+    taken[s] = true;
+  }
+  g.leave_out(taken);
+}
+
+/// Whether loop s should wait for other steps that read its operand before step `reader`, which reads its results.
+template <class Frozen>
+constexpr bool should_wait(const steps_in_progress<Frozen>& g, int s, int reader) {
+  for (int e : g.groups[s])
+    for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
+      const int m = g.touched(g.id(g.t.entries[e].operands, i));
+      if (m < 0 || g.definition(m) < g.region.first_entry || !(g.t.values[m].shape == g.loop_of(g.groups[s]))) continue;
+      if (g.w.bytes(m) < machine::least_waited_for) continue;
+      int last = s;
+      for (int k = s + 1; k < g.groups.size(); ++k)
+        if (g.reads(k, m)) last = k;
+      if (g.leaves(m)) last = g.groups.size();
+      if (last > s && last < reader) return true;
     }
-    if (loads.size() > 1) return {};
-    return moved;
-  }
-  /// Moves entries from one loop to another; both keep the entries' order.
-  static constexpr void move(const vec<int>& moved, vec<int>& from, vec<int>& to) {
-    vec<int> stay, all;
-    int k = 0;
-    for (int e : from) {
-      if (moved.find(e) < 0) {
-        stay.push_back(e);
-        continue;
-      }
-      while (k < to.size() && to[k] < e) all.push_back(to[k++]);
-      all.push_back(e);
+  return false;
+}
+/// Lets a loop wait for other steps that read its operand, if nobody reads that later: its result may then lie there.
+template <class Frozen>
+constexpr void delay_groups(steps_in_progress<Frozen>& g) {
+  const int steps = g.groups.size();
+  for (int s = steps - 2; s >= 0; --s) {
+    if (g.groups[s].empty() || g.t.entries[g.groups[s][0]].prim == &prim::matmul) continue;
+    int reader = steps;  // the first step that reads its results
+    for (int k = steps - 1; k > s; --k)
+      for (int e : g.groups[s])
+        if (g.reads(k, g.result(e))) reader = k;
+    if (!should_wait(g, s, reader)) continue;
+    for (int k = s; k + 1 < reader; ++k) {
+      const vec<int> next = g.groups[k + 1];
+      g.groups[k + 1] = g.groups[k];
+      g.groups[k] = next;
+      const step first = g.p.steps[g.step0 + k];
+      g.p.steps[g.step0 + k] = g.p.steps[g.step0 + k + 1];
+      g.p.steps[g.step0 + k + 1] = first;
     }
-    while (k < to.size()) all.push_back(to[k++]);
-    from = stay;
-    to = all;
+    for (int k = s; k < reader; ++k)
+      for (int e : g.groups[k]) g.p.group_of[g.result(e)] = g.step0 + k;
   }
-};
+}
 
 }  // namespace drx::plan

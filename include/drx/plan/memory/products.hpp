@@ -3,6 +3,7 @@
 // Tested by tests/unit/run/products.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
+#include <drx/plan/machine.hpp>
 #include <drx/plan/pipeline.hpp>
 
 namespace drx::plan {
@@ -13,7 +14,7 @@ struct product_extents {
   bool tx = false, ty = false;
 
   /// Whether the product is too large for register tiles over whole operands: Eigen's blocked product is better.
-  constexpr bool large() const { return m * n * k > 256LL * 256 * 256; }
+  constexpr bool large() const { return m * n * k > machine::most_tiled_multiplications; }
   /// The number of results, if each is the dot product of one row in memory with the same vector, the other operand;
   /// else 0.
   constexpr std::int64_t dots() const { return batches != 1 || k == 0 || large() ? 0 : n == 1 && !tx ? m : m == 1 && ty ? n : 0; }
@@ -35,7 +36,7 @@ template <class Frozen>
 constexpr bool runs_in_tiles(const Frozen& t, const frozen_entry& x) {
   if (x.prim != &prim::matmul || !is_floating(t.values[static_cast<int>(t.pool[x.results.first])].type)) return false;
   const product_extents p = extents_of(t, x);
-  return p.batches == 1 && p.m > 1 && p.n % 16 == 0 && p.k > 0 && !p.large();
+  return p.batches == 1 && p.m > 1 && p.n % machine::widest_vector == 0 && p.k > 0 && !p.large();
 }
 
 }  // namespace drx::plan

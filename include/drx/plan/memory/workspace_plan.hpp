@@ -48,7 +48,7 @@ struct workspace_plan {
   }
 };
 
-/// A frozen tape and the plan of its steps and memory while it is made.
+/// A frozen tape and the plan of its steps and memory while it is made: the functions of plan/memory hand it on.
 template <class Frozen>
 struct plan_in_progress {
   using plan_type = workspace_plan<Frozen::sizes.regions, Frozen::sizes.entries, Frozen::sizes.values>;
@@ -66,7 +66,7 @@ struct plan_in_progress {
   }
 
   constexpr int id(const span_of_pool& s, int i) const { return static_cast<int>(t.pool[s.first + i]); }
-  static constexpr std::int64_t aligned(std::int64_t n) { return (n + 63) / 64 * 64; }
+  static constexpr std::int64_t aligned(std::int64_t n) { return (n + machine::cache_line - 1) / machine::cache_line * machine::cache_line; }
   constexpr std::int64_t bytes(int v) const {
     return aligned(t.values[v].shape.size() * byte_size(t.values[v].type));
   }

@@ -3,6 +3,7 @@
 // Tested by tests/unit/run/long_rows.cpp and tests/unit/run/loops_in_members.cpp.
 #pragma once
 
+#include <drx/plan/machine.hpp>
 #include <drx/plan/staging/lanes.hpp>
 #include <drx/plan/staging/stage.hpp>
 
@@ -28,7 +29,7 @@ constexpr bool can_batch_small(const tape& body) {
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-      if (x.rank != 2 || !(is_of_vectors(body, e) || (x.size() <= 64 && y.size() <= 64))) return false;
+      if (x.rank != 2 || !(is_of_vectors(body, e) || (x.size() <= machine::small_matrix && y.size() <= machine::small_matrix))) return false;
     }
   }
   return true;
@@ -62,7 +63,7 @@ constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
   if (!foldable || (placed == 0 && !has_loops(body))) return false;
   for (int i = 1; i <= placed; ++i) {
     const abstract_value& share = body.values[body.inputs[i]];
-    if (share.depth > 0 || share.shape.size() > 1024) return false;
+    if (share.depth > 0 || share.shape.size() > machine::short_share) return false;
   }
   return can_batch_small(body);
 }
@@ -70,8 +71,8 @@ constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
 /// The size of a block of members of `bytes` each, with elementwise functions of their numbers, of `number` bytes: as
 /// many members as fill a vector of 64 bytes, if two blocks stay in a first cache of 32 KiB, else 8.
 constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t number) {
-  const std::int64_t n = 64 / number;
-  return n > 8 && 2 * n * bytes <= 1 << 15 ? n : 8;
+  const std::int64_t n = machine::cache_line / number;
+  return n > 8 && 2 * n * bytes <= machine::first_cache ? n : 8;
 }
 
 /// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
@@ -92,12 +93,12 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
     number = std::max<std::int64_t>(number, byte_size(body.values[e.results[0]].type));
     of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
   }
-  if (number > 0 && of_vectors && bytes >= 256) return {size_of_long_block(bytes, number)};
-  constexpr std::int64_t leaf = prim::rules::stage::leaf, cache = 1 << 19;
+  if (number > 0 && of_vectors && bytes >= machine::long_member) return {size_of_long_block(bytes, number)};
+  constexpr std::int64_t leaf = prim::rules::stage::leaf;
   const std::int64_t kept = bytes_of_steps(body);
-  if (kept * 8 > cache) return {};
-  if (kept * leaf > cache) return {8};
-  if (has_loops(body) && entries_in_all(body) > 100) return {leaf};
+  if (kept * 8 > machine::kept_by_block) return {};
+  if (kept * leaf > machine::kept_by_block) return {8};
+  if (has_loops(body) && entries_in_all(body) > machine::long_body) return {leaf};
   return {leaf, 8};
 }
 

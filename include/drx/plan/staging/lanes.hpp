@@ -79,8 +79,9 @@ class lane_writer {
   /// x as a product: the factors of its multiplications, before broadcasts. There is a limit, since each square doubles
   /// their number.
   constexpr void add_factors(vec<int>& to, int x) {
+    constexpr int most_factors = 16;
     const entry* e = b.definition(x);
-    if (e && e->prim == &prim::mul && to.size() < 16) {
+    if (e && e->prim == &prim::mul && to.size() < most_factors) {
       add_factors(to, e->operands[0]);
       add_factors(to, e->operands[1]);
     } else {
