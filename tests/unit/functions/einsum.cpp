@@ -12,7 +12,7 @@ using drx::tensor;
 
 namespace {
 struct clients : drx::placement<clients> {};
-template <drx::einsum_letters L, class... A>
+template <drx::meta::literal L, class... A>
 concept has = requires(const A&... a) { drx::einsum<L>(a...); };
 template <class A, class B>
 concept has_outer = requires(const A& a, const B& b) { drx::outer(a, b); };
@@ -67,7 +67,7 @@ tensor by_hand(const std::string& spec, const std::vector<tensor>& x, tensor y) 
   return y;
 }
 /// The result has the type Y, and is what the definition says; `with_arrow` where the letters have no result.
-template <drx::einsum_letters L, class Y, class... A>
+template <drx::meta::literal L, class Y, class... A>
 void check(const char* with_arrow = L.text) {
   CAPTURE(with_arrow);
   static constexpr auto f = [](auto... x) { return drx::einsum<L>(x...); };
