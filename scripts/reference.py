@@ -40,7 +40,7 @@ SECTIONS = [  # title, what stands in it, its headers, each followed by those of
     ("Parts of arrays", "At positions known while compiling, and at traced ones.",
      "slice dynamic_slice take"),
     ("Products and linear algebra", "The last two axes are matrices, and those before them a batch.",
-     "matmul einsum -einsum_letters solve triangular_solve cholesky determinant qr eigh "
+     "matmul einsum solve triangular_solve cholesky determinant qr eigh "
      "svd diagonal triangle"),
     ("Convolutions and pooling", "Channels are the last axis.",
      "convolution pooling windows"),
