@@ -38,7 +38,7 @@ TEST_CASE("a program without layouts has no mesh") {
 
 TEST_CASE("the mesh is that of the first layout, in a loop too") {
   for (const drx::tape& t : {tape_of<split>(), tape_of<in_a_loop>()}) {
-    const drx::plan::mesh_axes mesh = drx::plan::mesh_of(t);
+    const drx::mesh_axes mesh = drx::plan::mesh_of(t);
     CHECK(drx::plan::has_layouts(t));
     CHECK(mesh.members == &drx::placement_of<clients>);
     CHECK(mesh.shards == &drx::placement_of<shards>);
@@ -48,7 +48,7 @@ TEST_CASE("the mesh is that of the first layout, in a loop too") {
 
 TEST_CASE("layouts over another axis are not heeded") {
   const drx::tape t = tape_of<of_two_axes>();
-  const drx::plan::mesh_axes mesh = drx::plan::mesh_of(t);
+  const drx::mesh_axes mesh = drx::plan::mesh_of(t);
   CHECK(mesh.shards == &drx::placement_of<others>);
   CHECK(mesh.count == 4);
   int heeded = 0, all = 0;
