@@ -13,13 +13,13 @@ constexpr std::int64_t members = 5;
 constexpr std::int64_t boundaries[] = {0, members};
 
 /// Each member gets the values of the one before it, the first none.
-constexpr auto shift = [](const member_exchange::block& to, const member_exchange::block& from, const auto& get) {
+constexpr auto shift = [](const drx::run::member_range& to, const drx::run::member_range& from, const auto& get) {
   for (std::int64_t m = to.begin; m < to.end; ++m)
     for (std::int64_t k = 0; k < 2; ++k)
       if (m > 0 && from.holds(m - 1)) get(m, k, m - 1, k);
 };
 /// Piece k of member m goes to member k as its piece m.
-constexpr auto transposition = [](const member_exchange::block& to, const member_exchange::block& from, const auto& get) {
+constexpr auto transposition = [](const drx::run::member_range& to, const drx::run::member_range& from, const auto& get) {
   for (std::int64_t m = to.begin; m < to.end; ++m)
     for (std::int64_t k = 0; k < members; ++k)
       if (from.holds(k)) get(m, k, k, m);
