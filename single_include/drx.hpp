@@ -6593,7 +6593,7 @@ struct call {
     constexpr explicit view(int_list a) : mask(a[1]), own(a.from(first_own)) {
       if (a[0] != once) times = a[0];
     }
-    [[nodiscard]] constexpr bool differs(int operand) const { return times && detail::has_bit(mask, operand); }
+    [[nodiscard]] constexpr bool differs(int operand) const { return times && drx::detail::has_bit(mask, operand); }
     [[nodiscard]] constexpr attributes make(std::int64_t differing, const vec<std::int64_t>& before = {}) const {
       attributes a;
       a.ints = {times.value_or(once), differing};
@@ -6672,7 +6672,7 @@ struct call {
       const T* from = static_cast<const T*>(in[i]);
       if (s.bytes[i] > 0) {
         raw[others++] = in[i];
-      } else if (detail::has_bit(a[1], i)) {
+      } else if (drx::detail::has_bit(a[1], i)) {
         from += first * s.numbers[i];
         for (int k = 0; k < s.numbers[i]; ++k, ++at)
           for (int l = 0; l < W; ++l) x[at].set(l, from[(l < n ? l : 0) * s.numbers[i] + k]);
@@ -6694,7 +6694,7 @@ struct call {
     const void* raw[G::max_operands > 0 ? G::max_operands : 1] = {};
     int at = 0, others = 0;
     for (int i = 0; i < s.operands; ++i) {
-      const auto offset = static_cast<std::size_t>(a[0] >= 0 && detail::has_bit(a[1], i) ? k : 0);
+      const auto offset = static_cast<std::size_t>(a[0] >= 0 && drx::detail::has_bit(a[1], i) ? k : 0);
       if (s.bytes[i] > 0) {
         raw[others++] = static_cast<const std::byte*>(in[i]) + offset * static_cast<std::size_t>(s.bytes[i]);
       } else {
@@ -6715,7 +6715,7 @@ struct call {
     if constexpr (G::options.packs) {
       constexpr std::int64_t width = 64 / sizeof(T);
       bool same = a[0] >= 0;
-      for (int i = 0; i < s.operands; ++i) same = same && !(s.bytes[i] > 0 && detail::has_bit(a[1], i));
+      for (int i = 0; i < s.operands; ++i) same = same && !(s.bytes[i] > 0 && drx::detail::has_bit(a[1], i));
       if (same) {
         for (std::int64_t k = 0; k < a[0]; k += width) run_lanes<width>(a, s, in, out, k, a[0] - k < width ? a[0] - k : width);
         return;
@@ -6755,12 +6755,12 @@ constexpr vec<int> rules::call<G>::jvp(const rule_site& s, const vec<int>& tange
   for (int i = 0; i < tangents.size(); ++i)
     if (tangents[i] != zero_tangent) {
       mask |= std::int64_t{1} << i;
-      if (detail::has_bit(c.mask, i)) batched |= std::int64_t{1} << operands.size();
+      if (drx::detail::has_bit(c.mask, i)) batched |= std::int64_t{1} << operands.size();
       operands.push_back(tangents[i]);
     }
   if (mask == 0) return vec<int>(s.results.size(), zero_tangent);
   if constexpr (G::order < G::options.orders) {
-    return s.b.add(prim::call<detail::pushforward<G>>, operands, c.make(batched, {mask}));
+    return s.b.add(prim::call<drx::detail::pushforward<G>>, operands, c.make(batched, {mask}));
   } else {
     return {};
   }
@@ -6782,12 +6782,12 @@ constexpr vec<int> rules::call<G>::vjp(const rule_site& s, const vec<int>& ct, c
     }
   if (asked == 0 || given == 0) return r;
   if constexpr (G::order < G::options.orders) {
-    const vec<int> pulled = s.b.add(prim::call<detail::pullback<G>>, operands, c.make(batched, {asked, given}));
+    const vec<int> pulled = s.b.add(prim::call<drx::detail::pullback<G>>, operands, c.make(batched, {asked, given}));
     int next = 0;
     for (int i = 0; i < r.size(); ++i)
-      if (detail::has_bit(asked, i)) {
+      if (drx::detail::has_bit(asked, i)) {
         r[i] = pulled[next++];
-        if (c.times && !detail::has_bit(c.mask, i)) r[i] = emit::sum(s.b, r[i], {0});
+        if (c.times && !drx::detail::has_bit(c.mask, i)) r[i] = emit::sum(s.b, r[i], {0});
       }
   }
   return r;
@@ -19522,7 +19522,7 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
       has_axis[e.results[0]] = r.has_axis;
       return vec<int>{r.id};
     }
-    for (const tape& r : e.regions) any = any || (axis && detail::uses_axis(r, axis));
+    for (const tape& r : e.regions) any = any || (axis && drx::detail::uses_axis(r, axis));
     for (int r : e.results) has_axis[r] = any;
     if (!any) return w.copied(e);
     return e.prim->batch({b, e, w.operands(e), {}, along}, on, n);

@@ -134,7 +134,7 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
       has_axis[e.results[0]] = r.has_axis;
       return vec<int>{r.id};
     }
-    for (const tape& r : e.regions) any = any || (axis && detail::uses_axis(r, axis));
+    for (const tape& r : e.regions) any = any || (axis && drx::detail::uses_axis(r, axis));
     for (int r : e.results) has_axis[r] = any;
     if (!any) return w.copied(e);
     return e.prim->batch({b, e, w.operands(e), {}, along}, on, n);

@@ -1,6 +1,8 @@
 // Sums over rows of what a loop makes or reads, which are added up in that loop.
 #include <drx/drx.hpp>
 
+#include <limits>
+
 #include "harness/run.hpp"
 
 namespace {
@@ -76,6 +78,16 @@ TEST_CASE("sums over rows are added up in the loops of what is summed") {
   static_assert(sums<Gradient> == 2 && sums<Floats> == 2);
   harness::check_run<Gradient>({}, {1});
   harness::check_run<Floats>({}, {1});
+}
+TEST_CASE("a zero weight stops an infinite slope, in packs too") {
+  array<double, 32> bias = drx::full<array<double, 32>>(30), weights{};
+  weights(0) = 1e3;  // tanh(30) 1e3 is more than exp can take
+  drx::serial_executor e;
+  drx::single_rank c;
+  drx::compiled<Gradient> gradient_of(e, c);
+  const auto [of_w, of_bias, of_v] = gradient_of(array<double, 5, 32>{}, bias, array<double, 19, 5>{}, weights);
+  for (int i = 1; i < 32; ++i) CHECK(of_bias(i) == 0);
+  CHECK(of_v(1) == std::numeric_limits<double>::infinity());
 }
 TEST_CASE("of inputs, of what is needed elsewhere, of many columns") {
   static_assert(sums<Several> >= 3);

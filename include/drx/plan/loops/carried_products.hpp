@@ -422,11 +422,11 @@ constexpr vec<int> with_restarts(builder& b, const entry& e, const tape& body, c
     }
   loop.n.length = steps;
   if (!loop.carries_any()) return {};
-  detail::nested_loop::values v{};
+  drx::detail::nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)
     (i < n.constants ? v.constants : n.is_carry(i) ? v.carries : v.xs).push_back(operands[i]);
-  return detail::nested_loop{body, n}.every(b, v, *n.length, steps);
+  return drx::detail::nested_loop{body, n}.every(b, v, *n.length, steps);
 }
 
 /// t with loops that carry products in place of matrices, in regions too.

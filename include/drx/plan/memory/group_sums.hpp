@@ -15,7 +15,7 @@ constexpr bool may_have_sums(const steps_in_progress<Frozen>& g, const vec<int>&
   const dtype type = g.t.values[g.result(group[0])].type;
   for (int e : group) {
     const primitive* prim = g.t.entries[e].prim;
-    if (prim != &prim::add && prim != &prim::sub && prim != &prim::mul && prim != &prim::neg) return false;
+    if (prim != &prim::add && prim != &prim::sub && prim != &prim::mul && prim != &prim::azmul && prim != &prim::neg) return false;
     if (g.t.values[g.result(e)].type != type) return false;
   }
   return is_floating(type);

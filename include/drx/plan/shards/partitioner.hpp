@@ -90,7 +90,7 @@ class partitioner {
   /// A map of shards, cut where its body gathers from the shard group.
   constexpr vec<int> mapped(const tape& body, const vec<int>& operands) {
     vec<bool> placed;
-    detail::member_function f(b, mesh.members, body, mesh.shards);
+    drx::detail::member_function f(b, mesh.members, body, mesh.shards);
     vec<int> out = f.write(operands, vec<bool>(operands.size(), true), placed);
     for (int i = 0; i < out.size(); ++i)
       if (!placed[i]) out[i] = emit::broadcast(b, out[i], mesh.members);

@@ -58,9 +58,9 @@ struct call_results {
   /// r is the outputs from `out` on, which advances.
   template <class R>
   static void bind(call_state& s, R& r, int& out) {
-    if constexpr (detail::is_partitions<R>) {
+    if constexpr (drx::detail::is_partitions<R>) {
       out += leaf_count<typename R::member>;
-    } else if constexpr (detail::is_tuple<R>) {
+    } else if constexpr (drx::detail::is_tuple<R>) {
       std::apply([&](auto&... part) { (bind(s, part, out), ...); }, r);
     } else if constexpr (requires { r.first; r.second; }) {
       bind(s, r.first, out);
@@ -111,9 +111,9 @@ struct call_results {
   }
   template <class R>
   static void extract(call_state& s, R& r, const frame& f, int& out) {
-    if constexpr (detail::is_partitions<R>) {
+    if constexpr (drx::detail::is_partitions<R>) {
       extract_placed(s, r, f, out);
-    } else if constexpr (detail::is_tuple<R>) {
+    } else if constexpr (drx::detail::is_tuple<R>) {
       std::apply([&](auto&... part) { (extract(s, part, f, out), ...); }, r);
     } else if constexpr (requires { r.first; r.second; }) {
       extract(s, r.first, f, out);

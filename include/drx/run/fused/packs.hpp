@@ -5,6 +5,8 @@
 #include <drx/run/fused/loop.hpp>
 #include <drx/run/packs/tanh.hpp>
 
+#include <bit>
+
 namespace drx::run {
 
 template <class Loop>
@@ -19,7 +21,7 @@ struct fused_packs {
     for (int m = 0; m < Loop::count; ++m) {
       const primitive* p = C::tape.entries[Loop::entry(m)].prim;
       if (p != &prim::matmul && p != &prim::constant && p != &prim::broadcast_to && p != &prim::add && p != &prim::sub && p != &prim::mul &&
-          p != &prim::neg && !(p == &prim::tanh && has_pack_tanh<T>)) return false;
+          p != &prim::azmul && p != &prim::neg && !(p == &prim::tanh && has_pack_tanh<T>)) return false;
       if (C::tape.values[Loop::result(m)].type != C::tape.values[Loop::result(0)].type) return false;
       for (int i = 0; i < Loop::arity(m); ++i)
         if (Loop::operand(m, i).kind == detail::source_kind::position) return false;
@@ -41,6 +43,12 @@ struct fused_packs {
       return load(detail::get<3 * M + I>(pointers) + Loop::row_start(s.from, row) + col);
     }
   }
+  /// `product`, but 0 where x or y is 0.
+  template <class V>
+  DRX_HOST_INLINE static V zero_where_zero(V x, V y, V product) {
+    auto nonzero = (x != 0) & (y != 0);
+    return std::bit_cast<V>(std::bit_cast<decltype(nonzero)>(product) & nonzero);
+  }
   template <int M, class T>
   DRX_HOST_INLINE static void compute_pack(pack<T>* registers, const pointers_type& pointers, std::int64_t row,
                                            std::int64_t col) {
@@ -55,6 +63,7 @@ struct fused_packs {
         const pack<T> y = load_pack<T, M, 1>(registers, pointers, row, col);
         if constexpr (p == &prim::add) registers[M] = x + y;
         else if constexpr (p == &prim::sub) registers[M] = x - y;
+        else if constexpr (p == &prim::azmul) registers[M] = zero_where_zero(x, y, x * y);
         else registers[M] = x * y;
       }
     }
