@@ -79,7 +79,9 @@ template <class P, class T> struct runner {
 template <class P>
 constexpr double work = drx::plan::multiplications(drx::plan::staged_program<P>::tape_constant().thaw());
 
-/// Three times plain evaluation's error, and some units in the last place.
+/// Four times plain evaluation's error, and some units in the last place: one problem's errors are sums of few random
+/// ones. (Over 12 draws of rows with replacement, 10000 steps, their ratio went from 1.2 to 3.5; its mean was 2.0, over
+/// Gaussian rows 0.55.) The mean over problems is held to 1.5 times.
 template <class T, int Steps, class Reference, int Percent = 100>
 void check_digits(const std::vector<std::string>& of, const std::vector<loss>& losses,
                   const std::vector<double>& speeds, int seeds) {
@@ -97,7 +99,7 @@ void check_digits(const std::vector<std::string>& of, const std::vector<loss>& l
           const problem p = make(spectrum, l, speed, r);
           const std::vector<double> expected = by_hand<Reference>(p, Steps, static_cast<T>(Percent / 100.0));
           const double e = error_of(carried(p), expected), f = error_of(plain(p), expected);
-          CHECK_MESSAGE(e <= 3 * f + floor_of_errors<T>, p.name << ", seed " << seed << ": " << e << ", plain " << f);
+          CHECK_MESSAGE(e <= 4 * f + floor_of_errors<T>, p.name << ", seed " << seed << ": " << e << ", plain " << f);
           worst = std::max(worst, e / f);
           log_ratios += std::log(e / f);
           ++n;
