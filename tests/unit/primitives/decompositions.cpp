@@ -84,6 +84,10 @@ void check_svd(const matrix<M, N>& a, double scale = 1) {
   CHECK(residual<true>(u, u, unit<k>()) < 1e-14 * static_cast<double>(M));
   CHECK(residual<false, true>(vt, vt, unit<k>()) < 1e-14 * static_cast<double>(N));
 }
+constexpr auto of_svd = [](auto a) {
+  const auto [u, s, vt] = drx::svd(a);
+  return std::tuple{s, drx::matmul(u * drx::sin(s), vt), drx::square(u), drx::square(vt)};
+};
 }  // namespace
 
 TEST_CASE("which matrices are taken") {
@@ -155,13 +159,9 @@ TEST_CASE("derivatives of both modes and orders, and batches") {
     return std::pair{w, drx::matmul(v * drx::sin(w), drx::transpose(v)) + drx::square(v)};
   };
   harness::check_program<program<of_eigh, m33>>({.tolerance = 1e-5});
-  constexpr auto of_svd = [](auto a) {
-    const auto [u, s, vt] = drx::svd(a);
-    return std::tuple{s, drx::matmul(u * drx::sin(s), vt), drx::square(u), drx::square(vt)};
-  };
-  constexpr auto tall = [=](auto a) { return of_svd(a + drx::constant(array<double, 3, 2>{5., 0., 0., 2., 0., 0.})); };
-  constexpr auto wide = [=](auto a) { return of_svd(a + drx::constant(array<double, 2, 3>{5., 0., 0., 0., 2., 0.})); };
-  constexpr auto square = [=](auto a) { return of_svd(a + drx::constant(array<double, 2, 2>{5., 0., 0., 2.})); };
+  constexpr auto tall = [](auto a) { return of_svd(a + drx::constant(array<double, 3, 2>{5., 0., 0., 2., 0., 0.})); };
+  constexpr auto wide = [](auto a) { return of_svd(a + drx::constant(array<double, 2, 3>{5., 0., 0., 0., 2., 0.})); };
+  constexpr auto square = [](auto a) { return of_svd(a + drx::constant(array<double, 2, 2>{5., 0., 0., 2.})); };
   const harness::domain d{.low = -.5, .high = .5, .tolerance = 1e-5};
   harness::check_program<program<tall, matrix<3, 2>>>(d);
   harness::check_program<program<wide, matrix<2, 3>>>(d);
