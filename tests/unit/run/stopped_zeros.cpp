@@ -51,7 +51,8 @@ constexpr auto of_members = [](auto x, auto w) {
 };
 constexpr auto norms = [](auto v) {
   const auto norm = [](auto u) { return drx::sqrt(drx::dot(u, u)); };
-  const auto slope = drx::grad(norm), forward = [=](auto u) { return drx::jvp(norm, u, u + 1).second; };
+  const auto slope = drx::grad(norm);
+  const auto forward = [=](auto u) { return drx::jvp(norm, u, u + 1).second; };
   return std::tuple{
       slope(v),
       forward(v),
