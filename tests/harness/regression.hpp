@@ -12,6 +12,15 @@
 
 namespace regression {
 
+/// Sanitizers, under which steps take a hundred times as long, see a few problems; digits are measured without them.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool sanitized = true;
+#elif defined(__has_feature)
+inline constexpr bool sanitized = __has_feature(address_sanitizer);
+#else
+inline constexpr bool sanitized = false;
+#endif
+
 inline constexpr int rows = 32, columns = 64, outputs = 10;
 using generator = std::mt19937_64;
 enum loss {

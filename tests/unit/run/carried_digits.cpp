@@ -95,6 +95,7 @@ void check_digits(const std::vector<std::string>& of, const std::vector<loss>& l
     for (const std::string& spectrum : of)
       for (const loss l : losses)
         for (const double speed : speeds) {
+          if (sanitized && n == 2) break;
           generator r(static_cast<std::uint64_t>(seed));
           const problem p = make(spectrum, l, speed, r);
           const std::vector<double> expected = by_hand<Reference>(p, Steps, static_cast<T>(Percent / 100.0));
@@ -106,7 +107,7 @@ void check_digits(const std::vector<std::string>& of, const std::vector<loss>& l
         }
   MESSAGE(Steps << " steps, " << n << " problems: error over plain evaluation's: " << std::exp(log_ratios / n)
                 << ", at worst " << worst);
-  CHECK(std::exp(log_ratios / n) < 1.5);
+  if (!sanitized) CHECK(std::exp(log_ratios / n) < 1.5);
 }
 
 }  // namespace
@@ -118,9 +119,9 @@ TEST_CASE("a thousand steps in float") {
   check_digits<float, 1000, double>(spectra, {squares, entropy, units}, {1}, 1);
 }
 TEST_CASE("ten thousand steps in float") {
-  check_digits<float, 10000, double>({"drawn with replacement", "gaussian", "rank 8", "condition 1e4"}, {squares}, {1},
-                                     1);
-  check_digits<float, 10000, double>({"drawn with replacement"}, {entropy}, {1}, 1);
+  constexpr int many = sanitized ? 1000 : 10000;
+  check_digits<float, many, double>({"drawn with replacement", "gaussian", "rank 8", "condition 1e4"}, {squares}, {1}, 1);
+  check_digits<float, many, double>({"drawn with replacement"}, {entropy}, {1}, 1);
 }
 TEST_CASE("a thousand steps of which each leaves a part") {
   check_digits<float, 1000, double, 99>({"drawn with replacement", "gaussian", "rank 8", "condition 1e8"},
