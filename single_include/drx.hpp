@@ -2910,14 +2910,23 @@ namespace drx {
 namespace prim {
 namespace rows {
 
+template <class T>
+DRX_INLINE constexpr auto wrapping(T x) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<std::make_unsigned_t<T>>(x);
+  } else {
+    return x;
+  }
+}
+
 struct add : same_type, on_numbers {
   static constexpr const char* name = "add";
   static constexpr int arity = 2;
   static constexpr known_value known(const known_value& x, const known_value& y) { return x + y; }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return x + y; }
+  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) + wrapping(y)); }
   template <class T>
-  static T reference(T x, T y) { return x + y; }
+  static T reference(T x, T y) { return apply(x, y); }
   static constexpr int partial(builder&, const rule_site&, int, int t) { return t; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
@@ -2935,9 +2944,9 @@ struct sub : same_type, on_numbers {
     return r;
   }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return x - y; }
+  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) - wrapping(y)); }
   template <class T>
-  static T reference(T x, T y) { return x - y; }
+  static T reference(T x, T y) { return apply(x, y); }
   static constexpr int partial(builder& b, const rule_site&, int i, int t) { return i == 0 ? t : emit::neg(b, t); }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
@@ -2955,9 +2964,9 @@ struct mul : same_type, on_numbers {
     return r;
   }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return x * y; }
+  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) * wrapping(y)); }
   template <class T>
-  static T reference(T x, T y) { return x * y; }
+  static T reference(T x, T y) { return apply(x, y); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return emit::times(b, t, s.operands[1 - i]);
   }
@@ -2979,13 +2988,11 @@ struct div : same_type, on_numbers, singular_value {
   template <class T>
   DRX_INLINE static constexpr T apply(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
-      return y == 0 ? T(0) : y == T(-1) ? negative(x) : x / y;
+      return y == 0 ? T(0) : y == T(-1) ? static_cast<T>(-wrapping(x)) : x / y;
     } else {
       return x / y;
     }
   }
-  template <class T>
-  DRX_FN static constexpr T negative(T x) { return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(x)); }
   template <class T>
   static T reference(T x, T y) { return apply(x, y); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
@@ -3004,9 +3011,9 @@ struct neg : same_type, on_numbers {
   static constexpr int arity = 1;
   static constexpr known_value known(const known_value& x) { return -x; }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return -x; }
+  DRX_INLINE static constexpr T apply(T x) { return static_cast<T>(-wrapping(x)); }
   template <class T>
-  static T reference(T x) { return -x; }
+  static T reference(T x) { return apply(x); }
   static constexpr int partial(builder& b, const rule_site&, int, int t) { return emit::neg(b, t); }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&);
 };
