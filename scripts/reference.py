@@ -64,7 +64,7 @@ SECTIONS = [  # title, what stands in it, its headers, each followed by those of
      "-max -min -isnan -isfinite scalar/wide scalar/prod scalar/derivatives call_functors"),
 ]
 # Headers whose names are for drx itself, and for those who write a primitive (docs/adding_a_primitive.md) or an executor.
-INSIDE = "core/ meta/ scalar/ tape/ plan/ run/ backend/ primitives/lane_site primitives/share_site primitives/split_site".split()
+INSIDE = "core/ meta/ scalar/ tape/ tracing/ plan/ run/ backend/ primitives/lane_site primitives/share_site primitives/split_site".split()
 NAMESPACES = ("drx",), ("drx", "ad")
 SHARED_BY = 5  # names of a section that refuse with the same words: these are then said once, at its head
 HEAD = """This page lists every public name by its use; names are in namespace `drx` unless another is given. A

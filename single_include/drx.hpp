@@ -412,12 +412,12 @@ class not_traced : public std::logic_error {
 
 namespace drx {
 
-class builder;
+class tracing_builder;
 
 struct traced_ref {
   enum class kind : std::int8_t { none, value, splat, iota, identity, member_index, data, seed };
   union source {
-    builder* tape;
+    tracing_builder* tape;
     double number;
     const placement_info* placement;
     const bool* booleans;
@@ -1119,22 +1119,35 @@ class vec {
     for (const T& v : values) push_back(v);
   }
   constexpr vec(const vec& other) {
-    reserve(other.size_);
-    for (int i = 0; i < other.size_; ++i) data_[i] = other.data_[i];
-    size_ = other.size_;
+    if (other.size_ == 0) return;
+    size_ = capacity_ = other.size_;
+    data_ = new T[static_cast<unsigned long>(size_)]{};
+    for (int i = 0; i < size_; ++i) data_[i] = other.data_[i];
   }
   constexpr vec(vec&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
     other.data_ = nullptr;
     other.size_ = other.capacity_ = 0;
   }
   constexpr vec& operator=(const vec& other) {
-    if (this != &other) *this = vec(other);
+    if (this == &other) return *this;
+    if (capacity_ < other.size_) {
+      delete[] data_;
+      capacity_ = other.size_;
+      data_ = new T[static_cast<unsigned long>(capacity_)]{};
+    }
+    size_ = other.size_;
+    for (int i = 0; i < size_; ++i) data_[i] = other.data_[i];
     return *this;
   }
   constexpr vec& operator=(vec&& other) noexcept {
-    swap(data_, other.data_);
-    swap(size_, other.size_);
-    swap(capacity_, other.capacity_);
+    T* const data = data_;
+    const int size = size_, capacity = capacity_;
+    data_ = other.data_;
+    size_ = other.size_;
+    capacity_ = other.capacity_;
+    other.data_ = data;
+    other.size_ = size;
+    other.capacity_ = capacity;
     return *this;
   }
   constexpr ~vec() { delete[] data_; }
@@ -1184,12 +1197,6 @@ class vec {
   }
 
  private:
-  template <class U>
-  static constexpr void swap(U& a, U& b) noexcept {
-    U t = a;
-    a = b;
-    b = t;
-  }
   T* data_ = nullptr;
   int size_ = 0;
   int capacity_ = 0;
@@ -1399,35 +1406,8 @@ namespace drx {
 class builder {
  public:
   constexpr builder() = default;
-  constexpr explicit builder(builder* outer)
-      : root_(outer ? outer->root() : nullptr), serial_(outer ? outer->root()->next_serial() : 0), orphan_(!outer) {}
   builder(const builder&) = delete;
   builder& operator=(const builder&) = delete;
-  constexpr ~builder() {
-    for (builder* b : adopted_) delete b;
-  }
-
-  static constexpr builder* or_of_constants(builder* b) {
-    if (b) return b;
-    b = new builder(nullptr);  // drx: allocated here: something is computed of constants only and never used. Use or remove it
-    b->of_constants_ = true;
-    return b;
-  }
-  [[nodiscard]] constexpr bool of_constants() const { return of_constants_; }
-  constexpr builder* kept_region() {
-    if (!root()->of_constants_) return nullptr;
-    builder* b = new builder(this);  // drx: allocated here: something is computed of constants only and never used. Use or remove it
-    root()->adopted_.push_back(b);
-    return b;
-  }
-  constexpr void adopt(builder& constants) {
-    builder *mine = last_adopter(), *its = constants.last_adopter();
-    if (mine == its) return;
-    if (!its->of_constants_) std::swap(mine, its);
-    if (!its->of_constants_) return;
-    its->adopter_ = mine;
-    mine->adopted_.push_back(its);
-  }
 
   constexpr int input(const abstract_value& type) {
     const int id = new_value(type);
@@ -1436,7 +1416,7 @@ class builder {
   }
 
   constexpr vec<int> add(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
-                         const vec<tape>& regions = {}) {
+                         vec<tape> regions = {}) {
     if (regions.empty() && prim.simplify) {
       const int known = prim.simplify(*this, operands, attrs);
       if (known >= 0) return {known};
@@ -1454,10 +1434,10 @@ class builder {
     e.prim = &prim;
     e.operands = operands;
     e.attrs = attrs;
-    e.regions = regions;
     e.hash = h;
     const vec<abstract_value> operand_types = tape_.types_of(operands);
     const vec<abstract_value> types = prim.type({operand_types, attrs, regions});
+    e.regions = static_cast<vec<tape>&&>(regions);
     for (const auto& t : types) e.results.push_back(new_value(t));
     definition_.resize(tape_.values.size(), -1);
     for (int r : e.results) definition_[r] = tape_.entries.size();
@@ -1473,8 +1453,8 @@ class builder {
     return add(*other.prim, operands, other.attrs, other.regions);
   }
   constexpr int add1(const primitive& prim, const vec<int>& operands, const attributes& attrs = {},
-                     const vec<tape>& regions = {}) {
-    return add(prim, operands, attrs, regions)[0];
+                     vec<tape> regions = {}) {
+    return add(prim, operands, attrs, static_cast<vec<tape>&&>(regions))[0];
   }
 
   [[nodiscard]] constexpr abstract_value type(int id) const { return tape_.values[id]; }
@@ -1486,68 +1466,9 @@ class builder {
 
   constexpr void output(int id) { tape_.outputs.push_back(id); }
   [[nodiscard]] constexpr const tape& result() const { return tape_; }
-  [[nodiscard]] constexpr const vec<traced_ref>& captures() const { return captures_; }
-
-  constexpr int capture(const traced_ref& outer) {
-    for (int i = 0; i < captures_.size(); ++i)
-      if (captures_[i].from.tape == outer.from.tape && captures_[i].id == outer.id) return captured_[i];
-    const int id = input(outer.from.tape->type(outer.id));
-    captures_.push_back(outer);
-    captured_.push_back(id);
-    return id;
-  }
-
-  static constexpr builder* inner(builder* a, builder* b) {
-    if (!a || (b && a->of_constants_)) return b;
-    if (!b || b->of_constants_) return a;
-    builder *x = a->root(), *y = b->root();
-    if (x == y) return a->serial_ >= b->serial_ ? a : b;
-    if (!x->orphan_ || !y->orphan_) return x->orphan_ ? a : b;
-    if (!x->is_known() && !y->is_known()) x->ambiguous_ = y->ambiguous_ = true;
-    if (x->is_known() && x->depth_ == y->depth_) throw "drx: of two loops over constants it is not known which is the inner one; let one meet a traced value";
-    if (x->is_known() && !y->is_known()) y->around_ = x->depth_ > y->around_ ? x->depth_ : y->around_;
-    if (y->is_known() && !x->is_known()) x->around_ = y->depth_ > x->around_ ? y->depth_ : x->around_;
-    return !x->is_known() || (y->is_known() && x->depth_ > y->depth_) ? a : b;
-  }
-
-  [[nodiscard]] constexpr bool is_ambiguous() const { return ambiguous_; }
-  constexpr void set_depth_by(const builder& first_attempt) { depth_ = first_attempt.around_ + 1; }
-
-  constexpr builder* member_body() { return root()->member_body_; }
-  constexpr void set_member_body(builder* b) { root()->member_body_ = b; }
-
-  constexpr builder& around_loops() {
-    if (member_body()) return *member_body();
-    return root()->function_ ? *root()->function_ : *root();
-  }
-  constexpr void set_function(builder* b) { root()->function_ = b; }
-
-  constexpr builder& at_work() { return *inner(this, root()->branch_); }
-  constexpr builder* branch() { return root()->branch_; }
-  constexpr void set_branch(builder* b) { root()->branch_ = b; }
-
-  constexpr bool parallel() { return root()->parallel_; }
-  constexpr void set_parallel(bool on) { root()->parallel_ = on; }
-
-  constexpr void open_axis(const placement_info* name) { root()->axes_.push_back({name, this}); }
-  constexpr void close_axis() { root()->axes_.pop_back(); }
-  constexpr bool knows_axis(const placement_info* name) { return root()->orphan_ || member_of_axis(name); }
-  constexpr builder* member_of_axis(const placement_info* name) {
-    const auto& axes = root()->axes_;
-    for (int i = axes.size() - 1; i >= 0; --i)
-      if (axes[i].name == name) return axes[i].member;
-    return nullptr;
-  }
+  [[nodiscard]] constexpr tape take() { return static_cast<tape&&>(tape_); }
 
  private:
-  constexpr builder* root() { return root_ ? root_ : this; }
-  constexpr builder* last_adopter() {
-    builder* b = root();
-    while (b->adopter_) b = b->adopter_;
-    return b;
-  }
-  [[nodiscard]] constexpr bool is_known() const { return depth_ > 0; }
-  constexpr int next_serial() { return ++last_serial_; }
   constexpr int new_value(const abstract_value& type) {
     tape_.values.push_back(type);
     return tape_.values.size() - 1;
@@ -1589,33 +1510,13 @@ class builder {
   tape tape_;
   vec<int> first_, same_bucket_;
   vec<int> definition_;
-  vec<traced_ref> captures_;
-  vec<int> captured_;
-  builder* root_ = nullptr;
-  int serial_ = 0;
-  bool orphan_ = false;
-  bool of_constants_ = false;
-  bool ambiguous_ = false;
-  int depth_ = 0, around_ = 0;
-  builder* adopter_ = nullptr;
-  vec<builder*> adopted_;
-  int last_serial_ = 0;
-  builder* member_body_ = nullptr;
-  builder* branch_ = nullptr;
-  builder* function_ = nullptr;
-  bool parallel_ = false;
-  struct named_axis {
-    const placement_info* name = nullptr;
-    builder* member = nullptr;
-  };
-  vec<named_axis> axes_;
 };
 
 }
 
 namespace drx {
 
-constexpr tape without_dead_entries(const tape& t);
+constexpr tape without_dead_entries(tape t);
 
 constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
   vec<int> r;
@@ -1642,11 +1543,13 @@ struct rewriter {
   [[nodiscard]] constexpr vec<int> outputs() const { return renamed(t.outputs, names); }
 
   constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
-  constexpr vec<int> copied(const entry& e, const vec<tape>& regions) { return b.add(*e.prim, operands(e), e.attrs, regions); }
+  constexpr vec<int> copied(const entry& e, vec<tape> regions) {
+    return b.add(*e.prim, operands(e), e.attrs, static_cast<vec<tape>&&>(regions));
+  }
   constexpr vec<int> copied_with(tape (*pass)(tape), const entry& e) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
-    return copied(e, regions);
+    return copied(e, static_cast<vec<tape>&&>(regions));
   }
   constexpr void name(const entry& e, const vec<int>& results) {
     for (int i = 0; i < e.results.size() && i < results.size(); ++i) names[e.results[i]] = results[i];
@@ -1663,7 +1566,7 @@ constexpr tape rewritten(const tape& t, const Pass& pass) {
   rewriter w(b, t, inputs_like(b, t));
   for (const entry& e : t.entries) w.name(e, pass(w, e));
   for (int o : w.outputs()) b.output(o);
-  return without_dead_entries(b.result());
+  return without_dead_entries(b.take());
 }
 
 constexpr vec<int> inline_tape(builder& b, const tape& t, const vec<int>& inputs) {
@@ -1688,24 +1591,23 @@ constexpr bool is_all_used(const tape& t, bool inputs_too, bool has_index) {
   return true;
 }
 
-constexpr tape without_dead_entries(const tape& t) {
+constexpr tape without_dead_entries(tape t) {
   if (is_all_used(t, false, false)) return t;
   vec<bool> used(t.values.size(), false);
   for (int o : t.outputs) used[o] = true;
   vec<entry> kept;
   for (int i = t.entries.size() - 1; i >= 0; --i) {
-    const entry& e = t.entries[i];
+    entry& e = t.entries[i];
     bool any = false;
     for (int r : e.results) any = any || used[r];
     if (!any) continue;
-    kept.push_back(e);
-    entry& k = kept.back();
     if (e.prim->prune) {
       vec<bool> wanted;
       for (int r : e.results) wanted.push_back(used[r]);
-      e.prim->prune(k, wanted);
+      e.prim->prune(e, wanted);
     }
-    for (int o : k.operands) used[o] = true;
+    for (int o : e.operands) used[o] = true;
+    kept.push_back(static_cast<entry&&>(e));
   }
   tape r;
   vec<int> names(t.values.size(), -1);
@@ -1743,13 +1645,29 @@ constexpr tape without_transparent_entries(tape t) {
   });
 }
 
+constexpr vec<bool> needed_inputs(const tape& t, const vec<bool>& wanted_outputs) {
+  vec<bool> used(t.values.size(), false), inputs;
+  for (int i = 0; i < t.outputs.size(); ++i)
+    if (wanted_outputs[i]) used[t.outputs[i]] = true;
+  for (int i = t.entries.size() - 1; i >= 0; --i) {
+    const entry& e = t.entries[i];
+    if (!e.regions.empty()) continue;
+    bool any = false;
+    for (int r : e.results) any = any || used[r];
+    if (any)
+      for (int o : e.operands) used[o] = true;
+  }
+  for (int i : t.inputs) inputs.push_back(used[i]);
+  return inputs;
+}
+
 constexpr tape pruned_region(tape region, const vec<bool>& wanted_outputs, const vec<bool>& keep_inputs,
                              vec<bool>& used_inputs) {
   vec<int> outputs;
   for (int i = 0; i < region.outputs.size(); ++i)
     if (wanted_outputs[i]) outputs.push_back(region.outputs[i]);
   region.outputs = outputs;
-  region = without_dead_entries(region);
+  region = without_dead_entries(static_cast<tape&&>(region));
   vec<bool> used(region.values.size(), false);
   for (const entry& e : region.entries)
     for (int o : e.operands) used[o] = true;
@@ -1803,7 +1721,7 @@ struct lane_site {
   }
   [[nodiscard]] constexpr vec<int> same_on(const vec<int>& o) const { return {b.add1(*e.prim, o, e.attrs)}; }
   constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes) const {
-    builder r(&b);
+    builder r;
     vec<int> inputs;
     for (int i = 0; i < t.inputs.size(); ++i) {
       const abstract_value v = t.values[t.inputs[i]];
@@ -2506,10 +2424,207 @@ template <Reported A> reported operator!(const A&);
 
 #undef DRX_SILENT_OPERATOR
 
+namespace drx {
+
+class tracing_builder;
+class constants_trace;
+
+namespace detail {
+enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
+}
+
+class tracing_context {
+ public:
+  struct place {
+    tracing_builder* function = nullptr;
+    tracing_builder* member_body = nullptr;
+    tracing_builder* branch = nullptr;
+    bool parallel = false;
+  };
+
+  constexpr tracing_context() = default;
+  constexpr explicit tracing_context(constants_trace* constants) : constants_(constants) {}
+  tracing_context(const tracing_context&) = delete;
+  tracing_context& operator=(const tracing_context&) = delete;
+  constexpr ~tracing_context();
+
+  [[nodiscard]] constexpr const place& now() const { return now_; }
+  [[nodiscard]] constexpr constants_trace* constants() const { return constants_; }
+  constexpr int next_serial() { return opened_++; }
+
+  [[nodiscard]] constexpr tracing_builder* member_of_axis(const placement_info* name) const {
+    for (int i = axes_.size() - 1; i >= 0; --i)
+      if (axes_[i].name == name) return axes_[i].member;
+    return nullptr;
+  }
+
+ private:
+  friend class region_scope;
+  friend class constants_trace;
+  struct named_axis {
+    const placement_info* name = nullptr;
+    tracing_builder* member = nullptr;
+  };
+  place now_;
+  vec<named_axis> axes_;
+  constants_trace* constants_ = nullptr;
+  vec<constants_trace*> adopted_;
+  int opened_ = 0;
+};
+
+class region_scope {
+ public:
+  constexpr region_scope(tracing_context& context, tracing_builder& region, detail::region_kind kind, const placement_info* axis)
+      : context_(context), before_(context.now_), has_axis_(axis != nullptr) {
+    using detail::region_kind;
+    tracing_context::place& now = context.now_;
+    if (kind == region_kind::function) now.function = &region;
+    if (kind == region_kind::member) now.member_body = &region;
+    if (kind == region_kind::branch) now.branch = &region;
+    if (kind == region_kind::parallel) now.parallel = true;
+    if (axis) context.axes_.push_back({axis, &region});
+  }
+  region_scope(const region_scope&) = delete;
+  region_scope& operator=(const region_scope&) = delete;
+  constexpr ~region_scope() {
+    context_.now_ = before_;
+    if (has_axis_) context_.axes_.pop_back();
+  }
+
+ private:
+  tracing_context& context_;
+  const tracing_context::place before_;
+  const bool has_axis_;
+};
+
+}
+
+namespace drx {
+
+class tracing_builder : public builder {
+ public:
+  constexpr explicit tracing_builder(tracing_context& context) : context_(context), serial_(context.next_serial()) {}
+
+  [[nodiscard]] constexpr tracing_context& context() const { return context_; }
+  [[nodiscard]] constexpr bool of_constants() const { return context_.constants() && serial_ == 0; }
+  [[nodiscard]] constexpr bool is_inside(const tracing_builder& b) const { return serial_ >= b.serial_; }
+
+  [[nodiscard]] constexpr const vec<traced_ref>& captures() const { return captures_; }
+  constexpr int capture(const traced_ref& outer) {
+    for (int i = 0; i < captures_.size(); ++i)
+      if (captures_[i].from.tape == outer.from.tape && captures_[i].id == outer.id) return captured_[i];
+    const int id = input(outer.from.tape->type(outer.id));
+    captures_.push_back(outer);
+    captured_.push_back(id);
+    return id;
+  }
+
+ private:
+  tracing_context& context_;
+  int serial_;
+  vec<traced_ref> captures_;
+  vec<int> captured_;
+};
+
+}
+
+namespace drx {
+
+class constants_trace {
+ public:
+  static constexpr constants_trace& open() {
+    return *new constants_trace;  // drx: allocated here: something is computed of constants only and never used. Use or remove it
+  }
+  static constexpr constants_trace& open(tracing_context& by) {
+    constants_trace& opened = open();
+    adopt(by, opened.context_);
+    return opened;
+  }
+  constants_trace(const constants_trace&) = delete;
+  constants_trace& operator=(const constants_trace&) = delete;
+  constexpr ~constants_trace() {
+    for (tracing_builder* b : regions_) delete b;
+  }
+
+  constexpr tracing_context& context() { return context_; }
+  constexpr tracing_builder& entries() { return entries_; }
+  constexpr tracing_builder& open_region() {
+    regions_.push_back(new tracing_builder(context_));  // drx: allocated here: something is computed of constants only and never used. Use or remove it
+    return *regions_.back();
+  }
+
+  static constexpr void adopt(tracing_context& by, tracing_context& constants) {
+    tracing_context *mine = last_adopter(by), *its = last_adopter(constants);
+    if (mine == its) return;
+    if (!its->constants_) std::swap(mine, its);
+    if (!its->constants_) return;
+    its->constants_->adopter_ = mine;
+    mine->adopted_.push_back(its->constants_);
+  }
+
+  [[nodiscard]] constexpr bool is_ambiguous() const { return ambiguous_; }
+  constexpr void set_depth_by(const constants_trace& first_attempt) { depth_ = first_attempt.around_ + 1; }
+  static constexpr bool is_inner(constants_trace& x, constants_trace& y) {
+    if (!x.is_known() && !y.is_known()) x.ambiguous_ = y.ambiguous_ = true;
+    if (x.is_known() && x.depth_ == y.depth_) throw "drx: of two loops over constants it is not known which is the inner one; let one meet a traced value";
+    if (x.is_known() && !y.is_known()) y.around_ = x.depth_ > y.around_ ? x.depth_ : y.around_;
+    if (y.is_known() && !x.is_known()) x.around_ = y.depth_ > x.around_ ? y.depth_ : x.around_;
+    return !x.is_known() || (y.is_known() && x.depth_ > y.depth_);
+  }
+
+ private:
+  constexpr constants_trace() : context_(this), entries_(context_) {}
+  [[nodiscard]] constexpr bool is_known() const { return depth_ > 0; }
+  static constexpr tracing_context* last_adopter(tracing_context& of) {
+    tracing_context* c = &of;
+    while (c->constants_ && c->constants_->adopter_) c = c->constants_->adopter_;
+    return c;
+  }
+
+  tracing_context context_;
+  tracing_builder entries_;
+  vec<tracing_builder*> regions_;
+  tracing_context* adopter_ = nullptr;
+  bool ambiguous_ = false;
+  int depth_ = 0;
+  int around_ = 0;
+};
+
+constexpr tracing_context::~tracing_context() {
+  for (constants_trace* c : adopted_) delete c;
+}
+
+}
+
+namespace drx::detail {
+
+constexpr tracing_builder* inner_of(tracing_builder* a, tracing_builder* b) {
+  if (!a || (b && a->of_constants())) return b;
+  if (!b || b->of_constants()) return a;
+  const tracing_context &x = a->context(), &y = b->context();
+  if (&x == &y) return a->is_inside(*b) ? a : b;
+  if (!x.constants() || !y.constants()) return x.constants() ? a : b;
+  return constants_trace::is_inner(*x.constants(), *y.constants()) ? a : b;
+}
+
+constexpr tracing_builder* or_of_constants(tracing_builder* b) { return b ? b : &constants_trace::open().entries(); }
+
+constexpr tracing_builder& at_work(tracing_builder& b) { return *inner_of(&b, b.context().now().branch); }
+
+constexpr tracing_builder& around_loops(tracing_builder& b) {
+  const tracing_context::place& now = b.context().now();
+  if (now.member_body) return *now.member_body;
+  return now.function ? *now.function : b.context().constants()->entries();
+}
+
+constexpr tracing_builder& in_member(tracing_builder& b) { return *inner_of(&b, b.context().now().member_body); }
+
+}
+
 namespace drx::emit {
 
-constexpr int written_on(builder& b, const traced_ref& r) {
-  b.adopt(*r.from.tape);
+constexpr int written_on(tracing_builder& b, const traced_ref& r) {
+  constants_trace::adopt(b.context(), r.from.tape->context());
   const tape& t = r.from.tape->result();
   vec<bool> needed(t.values.size(), false);
   needed[r.id] = true;
@@ -2523,7 +2638,7 @@ constexpr int written_on(builder& b, const traced_ref& r) {
     for (int result : e.results) needed[result] = true;
     has_regions = has_regions || !e.regions.empty();
   }
-  builder* const to = has_regions ? &b.around_loops() : &b;
+  tracing_builder* const to = has_regions ? &drx::detail::around_loops(b) : &b;
   int id = r.id;
   if (to != r.from.tape) {
     rewriter w(*to, t, {});
@@ -2536,7 +2651,7 @@ constexpr int written_on(builder& b, const traced_ref& r) {
   return to == &b ? id : b.capture({{to}, id, traced_ref::kind::value});
 }
 
-constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& type) {
+constexpr int resolve(tracing_builder& b, const traced_ref& r, const abstract_value& type) {
   if (r.what != traced_ref::kind::value) return constant_of(b, r, type);
   if (r.from.tape == &b) return r.id;
   return r.from.tape->of_constants() ? written_on(b, r) : b.capture(r);
@@ -2561,13 +2676,13 @@ struct leaf_refs {
     if (!std::is_constant_evaluated()) throw error::not_traced{};
     structure<X>::refs(x, ref);
   }
-  constexpr builder* innermost() const {
-    builder* b = nullptr;
+  constexpr tracing_builder* innermost() const {
+    tracing_builder* b = nullptr;
     for (int i = 0; i < leaf_count<X>; ++i)
-      if (ref[i].what == traced_ref::kind::value) b = builder::inner(b, ref[i].from.tape);
+      if (ref[i].what == traced_ref::kind::value) b = inner_of(b, ref[i].from.tape);
     return b;
   }
-  constexpr vec<int> on(builder& b) const {
+  constexpr vec<int> on(tracing_builder& b) const {
     constexpr leaf_types<X> types;
     vec<int> ids;
     for (int i = 0; i < leaf_count<X>; ++i) ids.push_back(emit::resolve(b, ref[i], types[i]));
@@ -2576,46 +2691,46 @@ struct leaf_refs {
 };
 
 template <class... X>
-constexpr builder& common_tape(const leaf_refs<X>&... refs) {
-  builder* b = nullptr;
-  ((b = builder::inner(b, refs.innermost())), ...);
-  return builder::or_of_constants(b)->at_work();
+constexpr tracing_builder& common_tape(const leaf_refs<X>&... refs) {
+  tracing_builder* b = nullptr;
+  ((b = inner_of(b, refs.innermost())), ...);
+  return at_work(*or_of_constants(b));
 }
 
 template <class... R>
-constexpr builder& tape_of(const R&... refs) {
-  builder* b = nullptr;
-  ((b = refs.what == traced_ref::kind::value ? builder::inner(b, refs.from.tape) : b), ...);
-  return builder::or_of_constants(b)->at_work();
+constexpr tracing_builder& tape_of(const R&... refs) {
+  tracing_builder* b = nullptr;
+  ((b = refs.what == traced_ref::kind::value ? inner_of(b, refs.from.tape) : b), ...);
+  return at_work(*or_of_constants(b));
 }
 template <class... X>
-constexpr builder* meeting_builder(const X&... x) {
-  builder* b = nullptr;
-  ((b = builder::inner(b, leaf_refs<X>(x).innermost())), ...);
-  return builder::or_of_constants(b);
+constexpr tracing_builder* meeting_builder(const X&... x) {
+  tracing_builder* b = nullptr;
+  ((b = inner_of(b, leaf_refs<X>(x).innermost())), ...);
+  return or_of_constants(b);
 }
 template <class... X>
-constexpr vec<int> leaves_on(builder& b, const X&... x) {
+constexpr vec<int> leaves_on(tracing_builder& b, const X&... x) {
   vec<int> ids;
   (ids.append(leaf_refs<X>(x).on(b)), ...);
   return ids;
 }
 
-constexpr traced_ref at(builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
+constexpr traced_ref at(tracing_builder& b, int id) { return {{&b}, id, traced_ref::kind::value}; }
 template <class X>
-constexpr traced_t<X> bound(builder& b, const vec<int>& ids, int first = 0) {
+constexpr traced_t<X> bound(tracing_builder& b, const vec<int>& ids, int first = 0) {
   traced_ref r[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
   for (int i = 0; i < leaf_count<X>; ++i) r[i] = at(b, ids[first + i]);
   return structure<X>::bind(r);
 }
 
 template <class A>
-constexpr int id_on(builder& b, const A& x) {
+constexpr int id_on(tracing_builder& b, const A& x) {
   return emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape});
 }
 template <class R, class A, class Emit>
 constexpr R unary(const A& x, Emit emit_entry) {
-  builder& b = tape_of(ref_of(x));
+  tracing_builder& b = tape_of(ref_of(x));
   return R(at(b, emit_entry(b, emit::resolve(b, ref_of(x), {dtype_of<typename A::value_type>, A::shape}))));
 }
 
@@ -2858,7 +2973,7 @@ constexpr Result elementwise(const primitive& p, const X&... x) {
     evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>, {dtype_of<typename Result::value_type>, Result::shape}, r.data());
     return r;
   }
-  builder& b = tape_of(ref_of(x)...);
+  tracing_builder& b = tape_of(ref_of(x)...);
   const shape s = Result::shape;
   auto operand = [&](const auto& v) {
     using V = std::remove_cvref_t<decltype(v)>;
@@ -3221,8 +3336,7 @@ template <class P, class X>
 constexpr auto broadcast(const X& x) {
   using R = placed<canonical_t<X>, P>;
   const detail::leaf_refs<X> refs(x);
-  builder& from = detail::common_tape(refs);
-  builder& b = *builder::inner(&from, from.member_body());
+  tracing_builder& b = detail::in_member(detail::common_tape(refs));
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::broadcast(b, id, &placement_of<P>);
   return detail::bound<R>(b, ids);
@@ -3230,7 +3344,7 @@ constexpr auto broadcast(const X& x) {
 template <Element T = std::int64_t, class X>
   requires(Placed<X>)
 constexpr array<T> count(const X& x) {
-  builder& b = detail::common_tape(detail::leaf_refs<X>(x));
+  tracing_builder& b = detail::common_tape(detail::leaf_refs<X>(x));
   return array<T>(detail::at(b, emit::members(b, &placement_of<typename X::placement>, dtype_of<T>)));
 }
 
@@ -3347,7 +3461,7 @@ template <std::int64_t... Extents, class A>
   requires detail::repeats_to<A, Extents...>
 constexpr auto broadcast_to(const A& x) {
   using R = array<typename A::value_type, Extents...>;
-  builder& b = detail::tape_of(detail::ref_of(x));
+  tracing_builder& b = detail::tape_of(detail::ref_of(x));
   const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
   return R(detail::at(b, emit::broadcast_to(b, id, R::shape)));
 }
@@ -6852,7 +6966,7 @@ constexpr auto call(const F&, const X&... x) {
   } else {
     using D = typename detail::call_result_as<T, R>::type;
     using G = detail::called<F, detail::call_options_of<Options...>, T, D, X...>;
-    builder& b = detail::tape_of(detail::ref_of(x)...);
+    tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
     attributes a;
     a.ints = {prim::rules::call<G>::view::once, 0};
     return detail::bound<D>(b, b.add(prim::call<G>, {detail::id_on(b, x)...}, a));
@@ -7626,7 +7740,7 @@ constexpr auto matmul(const A& x, const B& y) {
   using P = detail::product<A, B>;
   using T = typename A::value_type;
   constexpr auto m = P::left[P::left.rank - 2], k = P::left[P::left.rank - 1], n = P::right[P::right.rank - 1];
-  builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
+  tracing_builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
   int p = emit::reshape(b, emit::resolve(b, detail::ref_of(x), {dtype_of<T>, A::shape}), P::left);
   int q = emit::reshape(b, emit::resolve(b, detail::ref_of(y), {dtype_of<T>, B::shape}), P::right);
   if constexpr (P::left.rank > 2 && P::batch_of(P::right).size() == 1) {
@@ -7990,7 +8104,7 @@ constexpr auto where(const C& condition, const A& a, const B& b) {
       return std::remove_cvref_t<decltype(x)>::shape;
     }
   };
-  builder& t = detail::tape_of(detail::ref_of(condition), ref(a), ref(b));
+  tracing_builder& t = detail::tape_of(detail::ref_of(condition), ref(a), ref(b));
   const int c = emit::broadcast_to(t, emit::resolve(t, detail::ref_of(condition), {dtype::boolean, C::shape}), R::shape);
   const int x = emit::broadcast_to(t, emit::resolve(t, ref(a), {dtype_of<T>, stored(a)}), R::shape);
   const int y = emit::broadcast_to(t, emit::resolve(t, ref(b), {dtype_of<T>, stored(b)}), R::shape);
@@ -8165,7 +8279,7 @@ concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvabl
 template <class A, class B, bool Right, class F>
 constexpr auto system_of(const A& a, const B& y, F write) {
   using S = linear_system<A, B, Right>;
-  builder& b = tape_of(ref_of(a), ref_of(y));
+  tracing_builder& b = tape_of(ref_of(a), ref_of(y));
   const int m = emit::resolve(b, ref_of(a), {dtype_of<typename A::value_type>, A::shape});
   const int side = emit::reshape(b, emit::resolve(b, ref_of(y), {dtype_of<typename B::value_type>, B::shape}), S::side());
   using R = array_of<typename A::value_type, S>;
@@ -8257,19 +8371,15 @@ struct traced_region {
   tape body;
   vec<traced_ref> captures;
 };
-enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
+
 template <region_kind Kind, class Axis, class F, class... X>
-constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>...) {
+constexpr auto trace_region_in(tracing_context& context, const F& f, std::type_identity<X>...) {
   using R = call_result_t<F, traced_t<X>...>;
-  builder own(outer), *const kept = outer->kept_region();
-  builder& region = kept ? *kept : own;
-  builder* const member = region.member_body();
-  builder* const branch = region.branch();
-  if (Kind == region_kind::member) region.set_member_body(&region);
-  const bool parallel = region.parallel();
-  if (Kind == region_kind::branch) region.set_branch(&region);
-  if (Kind == region_kind::function) region.set_function(&region);
-  if (Kind == region_kind::parallel) region.set_parallel(true);
+  tracing_builder own(context);
+  tracing_builder& region = context.constants() ? context.constants()->open_region() : own;
+  const placement_info* axis = nullptr;
+  if constexpr (!std::is_void_v<Axis>) axis = &placement_of<Axis>;
+  const region_scope scope(context, region, Kind, axis);
   vec<int> ids;
   [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
     constexpr leaf_types<Y> types;
@@ -8278,35 +8388,31 @@ constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>
     return bound<Y>(region, ids, first);
   };
   std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
-  if constexpr (!std::is_void_v<Axis>) region.open_axis(&placement_of<Axis>);
   const auto result = std::apply(f, inputs);
-  if constexpr (!std::is_void_v<Axis>) region.close_axis();
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
-  region.set_member_body(member);
-  region.set_branch(branch);
-  region.set_parallel(parallel);
-  return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
+  tape body;
+  if (&region == &own) body = own.take();
+  else body = region.result();
+  return traced_region<R>{with_broadcasts_inside(static_cast<tape&&>(body)), region.captures()};
 }
 template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
-constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>... x) {
-  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer, f, x...);
-  builder* around = builder::or_of_constants(nullptr);
-  outer->adopt(*around);
-  auto region = trace_region_in<Kind, Axis>(around, f, x...);
+constexpr auto trace_region(tracing_builder* outer, const F& f, std::type_identity<X>... x) {
+  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer->context(), f, x...);
+  constants_trace* around = &constants_trace::open(outer->context());
+  auto region = trace_region_in<Kind, Axis>(around->context(), f, x...);
   if (around->is_ambiguous()) {
-    const builder& first_attempt = *around;
-    around = builder::or_of_constants(nullptr);
-    outer->adopt(*around);
+    const constants_trace& first_attempt = *around;
+    around = &constants_trace::open(outer->context());
     around->set_depth_by(first_attempt);
-    region = trace_region_in<Kind, Axis>(around, f, x...);
+    region = trace_region_in<Kind, Axis>(around->context(), f, x...);
   }
   return region;
 }
-constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
-  builder* const first = b;
-  for (const auto& c : captures) b = builder::inner(b, c.from.tape);
-  if (first->of_constants()) b->adopt(*first);
-  return &b->at_work();
+constexpr tracing_builder* with_captures(tracing_builder* b, const vec<traced_ref>& captures) {
+  tracing_builder* const first = b;
+  for (const auto& c : captures) b = inner_of(b, c.from.tape);
+  if (first->of_constants()) constants_trace::adopt(b->context(), first->context());
+  return &at_work(*b);
 }
 
 class regions_of_one_entry {
@@ -8320,7 +8426,7 @@ class regions_of_one_entry {
     (add(regions.body, regions.captures), ...);
   }
   template <class... X>
-  constexpr vec<int> operands(builder& b, const X&... x) const {
+  constexpr vec<int> operands(tracing_builder& b, const X&... x) const {
     vec<int> ids;
     for (const auto& c : captures) ids.push_back(emit::resolve(b, c, {}));
     ids.append(leaves_on(b, x...));
@@ -8407,12 +8513,13 @@ struct map {
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> used;
     vec<bool> keep(e.operands.size(), false);
+    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, false)) return;
     tape body = pruned_region(e.regions[0], wanted, keep, used);
     if (body.inputs.empty()) {
       keep[0] = true;
       body = pruned_region(e.regions[0], wanted, keep, used);
     }
-    e.regions[0] = body;
+    e.regions[0] = static_cast<tape&&>(body);
     e.operands = filtered(e.operands, used);
     e.results = filtered(e.results, wanted);
   }
@@ -8451,7 +8558,7 @@ inline constexpr primitive map{.name = "map",
 namespace emit {
 template <class Body>
 constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& operands, Body body) {
-  builder region(&b);
+  builder region;
   vec<int> inputs;
   for (int o : operands) inputs.push_back(region.input(b.type(o).of_member()));
   for (int o : body(region, inputs)) region.output(o);
@@ -8541,13 +8648,13 @@ constexpr auto map(const F& f, const X&... x) {
     return error::reported{};
   } else {
     const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
-    builder* b = nullptr;
-    std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
-    b = builder::or_of_constants(b);
+    tracing_builder* b = nullptr;
+    std::apply([&](const auto&... r) { ((b = detail::inner_of(b, r.innermost())), ...); }, refs);
+    b = detail::or_of_constants(b);
     const bool of_constants = b->of_constants();
     const auto region = detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
     b = detail::with_captures(b, region.captures);
-    if (of_constants) b = builder::inner(b, b->member_body());
+    if (of_constants) b = &detail::in_member(*b);
     vec<int> operands;
     std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
     for (const auto& c : region.captures)
@@ -8786,7 +8893,7 @@ concept Meanless = Placed<X> && !error::Reported<X> && !MeanableMembers<X>;
 template <class X>
 constexpr auto reduce(const primitive& p, const X& x) {
   const leaf_refs<X> refs(x);
-  builder& b = common_tape(refs);
+  tracing_builder& b = common_tape(refs);
   attributes a;
   a.placement = &placement_of<typename X::placement>;
   vec<int> ids = refs.on(b);
@@ -9074,31 +9181,32 @@ constexpr int at_axis_index(builder& b, int x, const placement_info* axis) {
 namespace detail {
 
 template <class P, class X>
-constexpr builder& tape_in_axis(const X& x) {
-  builder* const traced = leaf_refs<X>(x).innermost();
+constexpr tracing_builder& tape_in_axis(const X& x) {
+  tracing_builder* const traced = leaf_refs<X>(x).innermost();
   if (!traced || traced->of_constants()) throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
-  builder& b = traced->at_work();
-  if (!b.knows_axis(&placement_of<P>)) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
-  return *builder::inner(&b, b.member_of_axis(&placement_of<P>));
+  tracing_builder& b = at_work(*traced);
+  tracing_builder* const member = b.context().member_of_axis(&placement_of<P>);
+  if (!member && !b.context().constants()) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
+  return *inner_of(&b, member);
 }
 template <class P, class X>
-constexpr builder& member_in_axis(const X& x) {
-  builder& b = tape_in_axis<P>(x);
-  builder* member = b.member_of_axis(&placement_of<P>);
+constexpr tracing_builder& member_in_axis(const X& x) {
+  tracing_builder& b = tape_in_axis<P>(x);
+  tracing_builder* member = b.context().member_of_axis(&placement_of<P>);
   return member ? *member : b;
 }
 template <class X>
 concept Communicable = Structured<X> && !error::Reported<X> && all_unplaced<X>;
 template <class P, class X, class Write>
 constexpr auto communicate(const X& x, Write write) {
-  builder& b = tape_in_axis<P>(x);
+  tracing_builder& b = tape_in_axis<P>(x);
   vec<int> ids = leaf_refs<X>(x).on(b);
   for (int& id : ids) id = write(b, id);
   return ids;
 }
 template <class P, class X>
 constexpr auto communicate_same(const primitive& p, const X& x) {
-  builder& b = tape_in_axis<P>(x);
+  tracing_builder& b = tape_in_axis<P>(x);
   vec<int> ids = leaf_refs<X>(x).on(b);
   for (int& id : ids) id = emit::collective(b, p, id, &placement_of<P>);
   return bound<canonical_t<X>>(b, ids);
@@ -9115,13 +9223,13 @@ constexpr auto pmin(const X& x) { return detail::communicate_same<P>(prim::pmin,
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<std::int32_t> axis_index(const X& beside) {
-  builder& b = detail::member_in_axis<P>(beside);
+  tracing_builder& b = detail::member_in_axis<P>(beside);
   return array<std::int32_t>(detail::at(b, emit::axis_index(b, &placement_of<P>)));
 }
 template <class P, class T = double, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<T> axis_size(const X& beside) {
-  builder& b = detail::member_in_axis<P>(beside);
+  tracing_builder& b = detail::member_in_axis<P>(beside);
   return array<T>(detail::at(b, emit::members(b, &placement_of<P>, dtype_of<T>)));
 }
 template <class P, std::int64_t N, class A>
@@ -9332,7 +9440,7 @@ template <int Axis = 0, class... X>
 constexpr auto concatenate(const X&... x) {
   using J = detail::joined<Axis, X...>;
   using T = std::common_type_t<typename X::value_type...>;
-  builder& b = detail::tape_of(detail::ref_of(x)...);
+  tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
   return array_of<T, J>(detail::at(b, emit::concatenate(b, {detail::id_on(b, x)...}, J::axis)));
 }
 template <int Axis = 0, class... X, class Why = decltype(detail::joined<Axis, X...>::misuse())>
@@ -9344,7 +9452,7 @@ template <int Axis = 0, class... X>
 constexpr auto stack(const X&... x) {
   using S = detail::stacking<Axis, X...>;
   using T = std::common_type_t<typename X::value_type...>;
-  builder& b = detail::tape_of(detail::ref_of(x)...);
+  tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
   return array_of<T, S>(detail::at(
       b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
 }
@@ -9633,7 +9741,7 @@ constexpr auto cond(const C& condition, const F& then, const G& otherwise, const
   if constexpr (error::AnyReported<R, detail::call_result_t<G, traced_t<X>...>>) {
     return error::reported{};
   } else {
-    builder* b = detail::meeting_builder(condition, x...);
+    tracing_builder* b = detail::meeting_builder(condition, x...);
     const detail::regions_of_one_entry branches{detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
                                                 detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
     b = detail::with_captures(b, branches.captures);
@@ -10217,7 +10325,7 @@ template <int D, class... O, class A, class W>
 constexpr auto convolve(const A& x, const W& w) {
   using C = convolved<D, A, W, O...>;
   using T = typename A::value_type;
-  builder& b = tape_of(ref_of(x), ref_of(w));
+  tracing_builder& b = tape_of(ref_of(x), ref_of(w));
   const int p = emit::reshape(b, emit::resolve(b, ref_of(x), {dtype_of<T>, A::shape}), C::examples());
   const int q = emit::resolve(b, ref_of(w), {dtype_of<T>, W::shape});
   using R = array_of<T, C>;
@@ -10703,7 +10811,7 @@ struct position_element<I> {
   using type = typename I::value_type;
 };
 template <class... I>
-constexpr int positions_on(builder& b, const I&... i) {
+constexpr int positions_on(tracing_builder& b, const I&... i) {
   constexpr dtype type = dtype_of<std::common_type_t<typename position_element<I>::type...>>;
   auto one = [&](const auto& x) {
     if constexpr (IntegerLiteral<std::remove_cvref_t<decltype(x)>>) {
@@ -10715,7 +10823,7 @@ constexpr int positions_on(builder& b, const I&... i) {
   return emit::concatenate(b, {one(i)...}, 0);
 }
 template <class... X>
-constexpr builder& tape_among(const X&... x) {
+constexpr tracing_builder& tape_among(const X&... x) {
   auto ref = [](const auto& v) {
     if constexpr (Literal<std::remove_cvref_t<decltype(v)>>) {
       return traced_ref{};
@@ -11260,7 +11368,7 @@ template <std::int64_t... Sizes, class A, class... I>
   requires(sizeof...(I) > 0 && detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
 constexpr auto dynamic_slice(const A& x, const I&... i) {
   using R = array_of<typename A::value_type, detail::dynamic_part<A, detail::sizes<Sizes...>, I...>>;
-  builder& b = detail::tape_among(x, i...);
+  tracing_builder& b = detail::tape_among(x, i...);
   return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
 }
 template <std::int64_t... Sizes, class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
@@ -11270,7 +11378,7 @@ Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes.
 template <class A, class B, class... I>
   requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
 constexpr A update_slice(const A& x, const B& piece, const I&... i) {
-  builder& b = detail::tape_among(x, piece, i...);
+  tracing_builder& b = detail::tape_among(x, piece, i...);
   return A(detail::at(b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
 }
 template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>
@@ -11586,7 +11694,7 @@ template <int Axis = 0, class A, class I>
   requires detail::Takeable<A, Axis, I>
 constexpr auto take(const A& x, const I& indices) {
   using S = detail::taken<A, Axis, I>;
-  builder& b = detail::tape_among(x, indices);
+  tracing_builder& b = detail::tape_among(x, indices);
   return array_of<typename A::value_type, S>(
       detail::at(b, emit::take(b, detail::id_on(b, x), detail::indices_on(b, indices), S::axis, 0)));
 }
@@ -11598,7 +11706,7 @@ template <int Axis = -1, class A, class I>
   requires detail::Takeable<A, Axis, I, true>
 constexpr auto take_along(const A& x, const I& indices) {
   using S = detail::taken<A, Axis, I, true>;
-  builder& b = detail::tape_among(x, indices);
+  tracing_builder& b = detail::tape_among(x, indices);
   return array_of<typename A::value_type, S>(
       detail::at(b, emit::take_along(b, detail::id_on(b, x), detail::id_on(b, indices), S::axis)));
 }
@@ -11610,7 +11718,7 @@ template <int Axis = 0, class A, class I, class U>
   requires detail::Scatterable<A, Axis, I, U>
 constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
   using S = detail::taken<A, Axis, I>;
-  builder& b = detail::tape_among(x, indices, updates);
+  tracing_builder& b = detail::tape_among(x, indices, updates);
   const int added = emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
   return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
 }
@@ -11874,7 +11982,7 @@ struct scan {
     const int carries = group(n.constants, n.carries);
     group(n.constants + n.carries, n.xs);
 
-    builder region(&s.b);
+    builder region;
     vec<int> inputs(forward.inputs.size(), -1);
     inputs[0] = region.input(forward.values[forward.inputs[0]]);
     for (int at : order) inputs[at] = region.input(forward.values[forward.inputs[at]]);
@@ -11984,8 +12092,8 @@ struct scan {
     take(r.back.outputs, both.outputs, outputs, both.outputs.size());
     r.kept = kept.size();
     if (n.guarding_carry()) r.guard = kept.find(both.inputs[*n.guard]);
-    r.forward = without_dead_entries(r.forward);
-    r.back = without_dead_entries(r.back);
+    r.forward = without_dead_entries(static_cast<tape&&>(r.forward));
+    r.back = without_dead_entries(static_cast<tape&&>(r.back));
     return r;
   }
   static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
@@ -12032,7 +12140,7 @@ struct scan {
       if (ct[n.carries + i] != zero_tangent) operands.push_back(ct[n.carries + i]);
     const int carries = carry_at.size() + constant_at.size();
 
-    builder region(&s.b);
+    builder region;
     vec<int> in;
     in.push_back(region.input(abstract_value(dtype::int32, {})));
     for (int i = 0; i < operands.size(); ++i) {
@@ -12101,7 +12209,7 @@ struct scan {
       return emit::cast(t, one, dtype::boolean);
     };
     vec<int> operands, inputs;
-    builder region(&b);
+    builder region;
     const int index = region.input(step.values[step.inputs[0]]);
     for (int i = 0; i <= batched.size(); ++i) {
       if (i == last[kind]) {
@@ -12142,6 +12250,12 @@ struct scan {
     const parts n(e.attrs, e.operands.size(), e.results.size());
     vec<bool> outputs = wanted;
     if (n.guarding_carry()) outputs[*n.guarding_carry()] = true;
+    for (bool grown = true; grown;) {
+      grown = false;
+      const vec<bool> needed = needed_inputs(e.regions[0], outputs);
+      for (int i = 0; i < n.carries; ++i)
+        if (needed[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
+    }
     vec<bool> used;
     tape body;
     for (bool grown = true; grown;) {
@@ -12164,7 +12278,7 @@ struct scan {
       left.constants += n.is_constant(i);
       left.carries += n.is_carry(i);
     }
-    e.regions[0] = body;
+    e.regions[0] = static_cast<tape&&>(body);
     e.operands = filtered(e.operands, operands);
     e.results = filtered(e.results, outputs);
     e.attrs = left.make();
@@ -12301,30 +12415,33 @@ constexpr tape with_broadcasts_inside(tape t) {
     const bool loop = e.prim == &prim::scan;
     if (!loop && e.prim != &prim::cond) continue;
     const int first = loop ? 0 : 1, last = loop ? prim::rules::scan::view(e).constants : e.operands.size();
-    bool changed = false;
+    vec<int> moved;
     for (int i = first; i < last; ++i) {
       const int d = defining[e.operands[i]];
-      if (d < 0 || t.entries[d].prim != &prim::broadcast) continue;
-      const int source = t.entries[d].operands[0];
-      for (tape& region : e.regions) {
-        int& input = region.inputs[loop ? i + 1 : i - 1];
-        entry inside = t.entries[d];
-        inside.operands = {region.values.size()};
-        inside.results = {input};
-        input = region.values.size();
-        region.values.push_back(t.values[source]);
-        vec<entry> entries{inside};
-        entries.append(region.entries);
-        region.entries = entries;
-      }
-      e.operands[i] = source;
-      changed = true;
+      if (d >= 0 && t.entries[d].prim == &prim::broadcast) moved.push_back(i);
     }
-    if (!changed) continue;
-    for (tape& region : e.regions) region = with_broadcasts_inside(region);
+    if (moved.empty()) continue;
+    for (tape& region : e.regions) {
+      vec<entry> entries;
+      entries.reserve(moved.size() + region.entries.size());
+      for (int k = moved.size() - 1; k >= 0; --k) {
+        const entry& outside = t.entries[defining[e.operands[moved[k]]]];
+        int& input = region.inputs[loop ? moved[k] + 1 : moved[k] - 1];
+        entry inside = outside;
+        inside.operands = {region.values.size() + k};
+        inside.results = {input};
+        input = region.values.size() + k;
+        entries.push_back(static_cast<entry&&>(inside));
+      }
+      for (int i : moved) region.values.push_back(t.values[t.entries[defining[e.operands[i]]].operands[0]]);
+      for (entry& x : region.entries) entries.push_back(static_cast<entry&&>(x));
+      region.entries = static_cast<vec<entry>&&>(entries);
+    }
+    for (int i : moved) e.operands[i] = t.entries[defining[e.operands[i]]].operands[0];
+    for (tape& region : e.regions) region = with_broadcasts_inside(static_cast<tape&&>(region));
     any = true;
   }
-  if (any) t = without_dead_entries(t);
+  if (any) t = without_dead_entries(static_cast<tape&&>(t));
   return t;
 }
 }
@@ -12474,7 +12591,7 @@ constexpr void mark_products(tape& rule, int count) {
 }
 
 template <class R, class... X>
-constexpr auto add_custom(const primitive& p, builder* b, regions_of_one_entry regions, const X&... x) {
+constexpr auto add_custom(const primitive& p, tracing_builder* b, regions_of_one_entry regions, const X&... x) {
   if (&p == &prim::custom_jvp) mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
   if (&p == &prim::custom_vjp) mark_products(regions.bodies[2], regions.bodies[0].outputs.size());
   b = with_captures(b, regions.captures);
@@ -12526,7 +12643,7 @@ struct with_jvp {
     } else if constexpr (error::Reported<call_result_t<F, traced_t<X>...>>) {
       return error::reported{};
     } else {
-      builder* b = meeting_builder(x...);
+      tracing_builder* b = meeting_builder(x...);
       return add_custom<canonical_t<call_result_t<F, traced_t<X>...>>>(
           prim::custom_jvp, b,
           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
@@ -12582,7 +12699,7 @@ struct with_vjp {
     } else {
       using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
       using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
-      builder* b = meeting_builder(x...);
+      tracing_builder* b = meeting_builder(x...);
       return add_custom<Y>(prim::custom_vjp, b,
                            regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
                                                 trace_region(b, forward, std::type_identity<X>{}...),
@@ -13537,7 +13654,7 @@ template <class A>
   requires detail::SquareMatrix<A>
 constexpr auto eigh(const A& a) {
   using W = array_of<typename A::value_type, detail::without_last_axis<A>>;
-  builder& b = detail::tape_of(detail::ref_of(a));
+  tracing_builder& b = detail::tape_of(detail::ref_of(a));
   const vec<int> ids = b.add(prim::eigh, vec<int>{detail::id_on(b, a)});
   return std::pair{W(detail::at(b, ids[0])), A(detail::at(b, ids[1]))};
 }
@@ -15200,7 +15317,7 @@ constexpr auto fold_in_misuse() {
 template <class K, class N>
   requires(detail::Key<K> && detail::WholeNumber<N>)
 constexpr prng_key fold_in(const K& key, const N& number) {
-  builder& b = detail::tape_of(detail::ref_of(key), detail::ref_of(number));
+  tracing_builder& b = detail::tape_of(detail::ref_of(key), detail::ref_of(number));
   const abstract_value numbers(dtype_of<typename canonical_t<N>::value_type>, {});
   const int n = emit::resolve(b, detail::ref_of(number), numbers);
   return prng_key(detail::at(b, b.add1(prim::fold_in, {emit::resolve(b, detail::ref_of(key), {dtype::int32, K::shape}), n})));
@@ -15356,7 +15473,7 @@ template <class P, class X>
   requires(Placement<P> && detail::Distributable<X, P>)
 constexpr auto distribute(const X& x) {
   const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
+  tracing_builder& b = detail::common_tape(refs);
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::distribute(b, id, &placement_of<P>);
   return detail::bound<placed<typename detail::drop_axis<canonical_t<X>, 0>::type, P>>(b, ids);
@@ -15365,7 +15482,7 @@ template <std::int64_t N, class X>
   requires detail::Gatherable<X>
 constexpr auto gather(const X& x) {
   const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
+  tracing_builder& b = detail::common_tape(refs);
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::gather(b, id, N, &placement_of<typename X::placement>);
   return detail::bound<stacked_t<typename X::member, N>>(b, ids);
@@ -15791,7 +15908,7 @@ class member_function {
 
   constexpr void write_map(int l) {
     vec<int> operands, in(t.values.size(), -1), outputs;
-    builder region(&b);
+    builder region;
     bool any = false;
     const auto use = [&](int v) {
       if (in[v] >= 0) return;
@@ -15889,7 +16006,7 @@ class member_function {
     }
     vec<tape> branches;
     for (const tape& body : e.regions) {
-      builder region(&b);
+      builder region;
       vec<int> in;
       for (int i = 0; i < differs.size(); ++i) {
         const abstract_value one = body.values[body.inputs[i]];
@@ -15911,7 +16028,7 @@ class member_function {
     const tape& body = e.regions[0];
     vec<int> operands;
     vec<bool> differs{false};
-    builder region(&b);
+    builder region;
     vec<int> in{region.input(abstract_value(dtype::int32, {}))};
     for (int i = 0; i < e.operands.size(); ++i) {
       const int v = e.operands[i];
@@ -16438,7 +16555,7 @@ template <class A>
   requires detail::TallMatrix<A>
 constexpr auto qr(const A& a) {
   using R = array_of<typename A::value_type, detail::columns_squared<A>>;
-  builder& b = detail::tape_of(detail::ref_of(a));
+  tracing_builder& b = detail::tape_of(detail::ref_of(a));
   const vec<int> ids = b.add(prim::qr, vec<int>{detail::id_on(b, a)});
   return std::pair{A(detail::at(b, ids[0])), R(detail::at(b, ids[1]))};
 }
@@ -16479,7 +16596,7 @@ struct reduce_with {
     moving.append(floating);
     const int pairs = operands.size();
 
-    builder both(&s.b);
+    builder both;
     vec<int> in;
     for (int i = 0; i < 2 * pairs; ++i) in.push_back(both.input(s.b.type(operands[i % pairs]).of_member()));
     vec<int> order;
@@ -16489,7 +16606,7 @@ struct reduce_with {
       for (int i = n; i < pairs; ++i) order.push_back(in[side * pairs + i]);
     for (int o : inline_tape(both, s.drivers.jvp(combine, moving), order)) both.output(o);
 
-    builder start(&s.b);
+    builder start;
     const vec<int> identity = inline_tape(start, s.e.regions[1], {});
     for (int o : identity) start.output(o);
     for (int i = 0; i < n; ++i)
@@ -16530,7 +16647,7 @@ struct reduce_with {
   }
   static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
     const placement_info* p = s.e.attrs.placement;
-    builder b(&s.b);
+    builder b;
     vec<int> in;
     for (const auto& t : types) in.push_back(b.input(t));
     if (regions.size() == 3) {
@@ -16629,7 +16746,7 @@ constexpr int first_to_attain(builder& b, int x, int number, const placement_inf
     return vec<int>{body.add1(prim::stop_gradient, {in[0]}), broadcast_to(body, in[1], body.shape(in[0]))};
   });
   const abstract_value value = b.type(pairs[0]).of_member(), position = b.type(pairs[1]).of_member();
-  builder combine(&b), identity(&b);
+  builder combine, identity;
   vec<int> in;
   for (int side = 0; side < 2; ++side)
     for (const abstract_value& t : {value, position}) in.push_back(combine.input(t));
@@ -16705,7 +16822,7 @@ template <class Combine, class Identity, class Pull, class X>
 constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x) {
   using M = typename X::member;
   const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
+  tracing_builder& b = detail::common_tape(refs);
   auto closed = [](const vec<traced_ref>& captures) {
     if (!captures.empty()) throw "drx: reduce_with: a monoid may not use traced values besides its arguments";
   };
@@ -16713,7 +16830,7 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   const auto combine = detail::trace_region(&b, m.combine, std::type_identity<M>{}, std::type_identity<M>{});
   closed(combine.captures);
   regions.push_back(combine.body);
-  builder identity(&b);
+  tracing_builder identity(b.context());
   if constexpr (detail::Literal<Identity>) {
     constexpr leaf_types<M> types;
     for (int i = 0; i < leaf_count<M>; ++i) identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));
@@ -17118,7 +17235,7 @@ template <class A>
   requires detail::FloatingMatrix<A>
 constexpr auto svd(const A& a) {
   using T = typename A::value_type;
-  builder& b = detail::tape_of(detail::ref_of(a));
+  tracing_builder& b = detail::tape_of(detail::ref_of(a));
   const vec<int> ids = b.add(prim::svd, vec<int>{detail::id_on(b, a)});
   return std::tuple{array_of<T, detail::svd_part<A, 0>>(detail::at(b, ids[0])),
                     array_of<T, detail::svd_part<A, 1>>(detail::at(b, ids[1])),
@@ -17178,7 +17295,7 @@ namespace detail {
 template <class T, std::int64_t... E, class... X>
 constexpr array<T, E...> unit_interval(const prng_key& key, const X&... beside) {
   constexpr auto what = std::is_same_v<T, float> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
-  builder& b = tape_of(ref_of(key), ref_of(beside)...);
+  tracing_builder& b = tape_of(ref_of(key), ref_of(beside)...);
   return array<T, E...>(at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
 }
 
@@ -17372,7 +17489,7 @@ concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(L
 template <class P, std::int64_t Shards, class A, class Layout>
   requires(Placement<P> && detail::LaidOut<A, Shards, Layout>)
 constexpr A with_layout(const A& x, Layout layout) {
-  builder& b = detail::tape_of(detail::ref_of(x));
+  tracing_builder& b = detail::tape_of(detail::ref_of(x));
   const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
   return A(detail::at(b, emit::with_layout(b, id, &placement_of<P>, Shards, detail::laid_along(layout, A::rank))));
 }
@@ -18086,7 +18203,7 @@ template <meta::literal Letters, class... A>
   requires(sizeof...(A) > 0 && detail::Contractible<Letters, A...>)
 constexpr auto einsum(const A&... x) {
   using S = detail::einsum_of<Letters, A...>;
-  builder& b = detail::tape_of(detail::ref_of(x)...);
+  tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
   const int id = detail::einsum_writer{b, S::form()}.write(
       {emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape})...});
   return array_of<typename S::first::value_type, S>(detail::at(b, id));
@@ -18155,7 +18272,7 @@ struct nested_loop {
     return loop(b, v, length, 1, nullptr);
   }
   constexpr vec<int> loop(builder& b, const values& v, std::int64_t outer, std::int64_t length, writer inner) const {
-    builder region(&b);
+    builder region;
     const int index = region.input(abstract_value(dtype::int32, {}));
     auto inputs = [&](const vec<int>& ids, bool stacked) {
       vec<int> r;
@@ -18300,7 +18417,7 @@ template <class Body, class Carry>
 concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), no_misuse>;
 
 template <class R>
-constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
+constexpr vec<int> add_loop(tracing_builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
                             const loop_options& options, const auto& operands_on) {
   b = with_captures(b, region.captures);
   tape body = region.body;
@@ -18329,10 +18446,10 @@ constexpr auto fori_loop(const Carry& init, const Body& body, const loop_options
     return error::reported{};
   } else {
     const detail::leaf_refs<Carry> refs(init);
-    builder* b = builder::or_of_constants(refs.innermost());
+    tracing_builder* b = detail::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<Carry>{});
-    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options, [&](builder& t) { return refs.on(t); });
+    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options, [&](tracing_builder& t) { return refs.on(t); });
     return detail::bound<Carry>(*b, r);
   }
 }
@@ -18474,7 +18591,7 @@ template <std::int64_t N, class K>
 constexpr array<std::int32_t, N> permutation(const K& key) {
   constexpr int rounds = detail::permutation_rounds(static_cast<double>(N));
   if constexpr (rounds == 0) {
-    builder& b = detail::tape_of(detail::ref_of(key));
+    tracing_builder& b = detail::tape_of(detail::ref_of(key));
     return array<std::int32_t, N>(detail::at(b, emit::iota(b, {dtype::int32, make_shape(N)}, 0)));
   } else {
     const auto keys = split<2>(key);
@@ -18683,7 +18800,7 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
   constexpr const placement_info* p = &placement_of<typename X::placement>;
   const detail::leaf_refs<X> refs(x);
   const detail::leaf_refs<W> weights(w);
-  builder& b = detail::common_tape(refs, weights);
+  tracing_builder& b = detail::common_tape(refs, weights);
   const int weight = weights.on(b)[0];
   const int total = emit::reduce_sum(b, weight, p);
   const int nothing = emit::equal(b, total, emit::constant_like(b, total, 0));
@@ -18746,9 +18863,9 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_opti
   static_assert(std::is_same_v<C, canonical_t<Carry>>, "drx::scan: loop_body_changes_the_type_of_its_carry");
   const detail::leaf_refs<Carry> refs(init);
   const detail::leaf_refs<Xs> xs_refs(xs);
-  builder* b = builder::or_of_constants(builder::inner(refs.innermost(), xs_refs.innermost()));
+  tracing_builder* b = detail::or_of_constants(detail::inner_of(refs.innermost(), xs_refs.innermost()));
   const auto region = detail::trace_region(b, step, std::type_identity<std::int32_t>{}, std::type_identity<Carry>{}, std::type_identity<X>{});
-  const vec<int> r = detail::add_loop(b, region, length, leaf_count<Carry>, false, options, [&](builder& t) {
+  const vec<int> r = detail::add_loop(b, region, length, leaf_count<Carry>, false, options, [&](tracing_builder& t) {
     vec<int> ids = refs.on(t);
     ids.append(xs_refs.on(t));
     return ids;
@@ -18785,7 +18902,7 @@ constexpr auto select(const X& x, const I& i) {
   constexpr const placement_info* p = &placement_of<typename X::placement>;
   const detail::leaf_refs<X> refs(x);
   const detail::leaf_refs<I> which(i);
-  builder& b = detail::common_tape(refs, which);
+  tracing_builder& b = detail::common_tape(refs, which);
   attributes a;
   a.placement = p;
   vec<int> operands = refs.on(b);
@@ -19046,7 +19163,7 @@ constexpr auto leaf_by_leaf(const primitive& p, const A& a, const B& b) {
   using R = canonical_t<std::conditional_t<Compound<A>, A, B>>;
   const leaf_refs<A> left(a);
   const leaf_refs<B> right(b);
-  builder& t = common_tape(left, right);
+  tracing_builder& t = common_tape(left, right);
   constexpr leaf_types<R> types;
   vec<int> ids;
   for (int i = 0; i < leaf_count<R>; ++i) {
@@ -19074,7 +19191,7 @@ constexpr auto operator/(const A& a, const B& b) { return detail::leaf_by_leaf(p
 template <class A> requires(detail::Compound<A> && detail::all_unplaced<A> && detail::all_numbers<A>)
 constexpr auto operator-(const A& a) {
   const detail::leaf_refs<A> refs(a);
-  builder& b = detail::common_tape(refs);
+  tracing_builder& b = detail::common_tape(refs);
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::neg(b, id);
   return detail::bound<canonical_t<A>>(b, ids);
@@ -19286,7 +19403,7 @@ struct while_step {
   const Cond& condition;
   const Body& body;
   constexpr auto operator()(const index_t& i, const array<bool>&, const traced_t<Carry>& carry) const {
-    builder& b = *ref_of(i).from.tape;
+    tracing_builder& b = *ref_of(i).from.tape;
     const auto next = loop_body<Body, Carry>{body}(i, carry);
     using R = std::remove_const_t<decltype(next)>;
     const traced_t<Carry> x = bound<Carry>(b, leaf_refs<R>(next).on(b));
@@ -19304,12 +19421,12 @@ constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& 
     return error::reported{};
   } else {
     const detail::leaf_refs<Carry> refs(init);
-    builder* b = builder::or_of_constants(refs.innermost());
+    tracing_builder* b = detail::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<bool>{}, std::type_identity<Carry>{});
     std::optional<std::int64_t> length;
     if (Max >= 0) length = Max;
-    const vec<int> r = detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](builder& t) {
+    const vec<int> r = detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](tracing_builder& t) {
       const vec<int> start = refs.on(t);
       const auto holds = condition(detail::bound<Carry>(t, start));
       vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);
@@ -19440,7 +19557,7 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving) {
   for (int o : w.outputs()) b.output(o);
   for (int o : t.outputs)
     if (is_floating(t.values[o].type)) b.output(emit::instantiate_zeros(b, tangent[o], w.names[o]));
-  tape r = without_dead_entries(b.result());
+  tape r = without_dead_entries(b.take());
   check(r);
   return r;
 }
@@ -19495,7 +19612,7 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
       const int ct = cotangent[t.inputs[i]];
       b.output(emit::instantiate_zeros(b, ct, w.names[t.inputs[i]]));
     }
-  tape r = without_dead_entries(b.result());
+  tape r = without_dead_entries(b.take());
   check(r);
   return r;
 }
@@ -19538,7 +19655,7 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
     b.output(w.names[o]);
     outputs_with_axis.push_back(has_axis[o]);
   }
-  tape r = without_dead_entries(b.result());
+  tape r = without_dead_entries(b.take());
   check(r);
   return r;
 }
@@ -19548,7 +19665,7 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, co
   builder b;
   const vec<int> out = inline_tape(b, r, inputs_like(b, r));
   for (int i = 0; i < out.size(); ++i) b.output(has_axis[i] ? out[i] : emit::repeated(b, out[i], n));
-  return without_dead_entries(b.result());
+  return without_dead_entries(b.take());
 }
 
 }
@@ -19577,10 +19694,10 @@ concept AlreadyReported = error::AnyReported<X...> || error::Reported<traced_res
 struct traced_call {
   tape body;
   vec<int> inputs;
-  builder* b;
+  tracing_builder* b;
 };
 template <class F, class... X>
-constexpr traced_call trace_call(builder* b, const F& f, const X&... x) {
+constexpr traced_call trace_call(tracing_builder* b, const F& f, const X&... x) {
   const auto region = trace_region(b, f, std::type_identity<X>{}...);
   b = with_captures(b, region.captures);
   vec<int> inputs = leaves_on(*b, x...);
@@ -19683,7 +19800,7 @@ struct gradient {
     constexpr int auxiliary = leaf_count<R> - 1;
     constexpr bool keep = WithValue || auxiliary > 0;
     const traced_call call = trace_call(meeting_builder(x...), f, x...);
-    builder& b = *call.b;
+    tracing_builder& b = *call.b;
     const vec<bool> wanted = leaves_of_arguments<I...>(call.inputs.size(), std::type_identity<X>{}...);
     vec<bool> given(1 + auxiliary, false);
     given[0] = true;
@@ -19770,7 +19887,7 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
     return vec<int>();
   });
   for (int o : in_rest.outputs()) rest.output(o);
-  split_tape r{without_dead_entries(known.result()), without_dead_entries(rest.result())};
+  split_tape r{without_dead_entries(known.take()), without_dead_entries(rest.take())};
   check(r.known);
   check(r.rest);
   return r;
@@ -19788,7 +19905,7 @@ struct linear_function {
   template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::no_misuse, error::structures_differ>>
     requires(detail::NoMisuse<Why> && !error::AnyReported<X...>)
   constexpr auto operator()(const X&... x) const {  // drx: a tangent is of the type of its primal, a cotangent of the type of the result
-    builder* b = detail::with_captures(detail::meeting_builder(x...), known);
+    tracing_builder* b = detail::with_captures(detail::meeting_builder(x...), known);
     vec<int> inputs;
     for (const auto& k : known) inputs.push_back(emit::resolve(*b, k, {}));
     inputs.append(detail::leaves_on(*b, x...));
@@ -19802,7 +19919,7 @@ struct linear_function {
 namespace detail {
 
 template <class Out, class... In>
-constexpr linear_function<Out, In...> partially_applied(builder& b, const tape& t, const vec<bool>& late, const vec<int>& ids) {
+constexpr linear_function<Out, In...> partially_applied(tracing_builder& b, const tape& t, const vec<bool>& late, const vec<int>& ids) {
   const transform::split_tape parts = transform::split(t, late);
   linear_function<Out, In...> r{parts.rest, {}};
   for (int id : inline_tape(b, parts.known, ids)) r.known.push_back(at(b, id));
@@ -19815,7 +19932,7 @@ constexpr tape tangents_only(const tape& body, const vec<bool>& moving) {
   int next = body.outputs.size();
   for (int i = 0; i < body.outputs.size(); ++i)
     b.output(is_floating(body.values[body.outputs[i]].type) ? out[next++] : emit::zeros_like(b, out[i]));
-  return without_dead_entries(b.result());
+  return without_dead_entries(b.take());
 }
 constexpr vec<bool> floating_outputs(const tape& body) {
   vec<bool> r;
@@ -19870,7 +19987,7 @@ constexpr auto jvp(std::index_sequence<I...>, const F& f, const X&... x_then_t) 
   const auto all = std::tie(x_then_t...);
   using R = canonical_t<traced_result<F, std::tuple_element_t<I, std::tuple<X...>>...>>;
   constexpr int leaves = leaf_count<R>;
-  builder* const b = meeting_builder(x_then_t...);
+  tracing_builder* const b = meeting_builder(x_then_t...);
   traced_call call = trace_call(b, f, std::get<I>(all)...);
   const int primals = leaf_offsets<X...>::total / 2;
   const tape forward = transform::jvp(call.body, first(primals, call.inputs.size()));
@@ -19953,7 +20070,7 @@ constexpr auto linear_transpose(const F& f) {
     using Gradients = decltype(detail::one_or_tuple(std::declval<canonical_t<X>>()...));
     static_assert(std::is_same_v<canonical_t<C>, R>, "drx::linear_transpose: the cotangent is not of the type of f's result");
     static_assert(all_floating<R>, "drx::linear_transpose: f's result is not float or double throughout");
-    builder* b = detail::meeting_builder(ct);
+    tracing_builder* b = detail::meeting_builder(ct);
     const auto region = detail::trace_region(b, f, std::type_identity<X>{}...);
     b = detail::with_captures(b, region.captures);
     constexpr int leaves = detail::leaf_offsets<X...>::total;
@@ -20083,7 +20200,7 @@ struct jacobian {
     using R = canonical_t<traced_result<F, X...>>;
     using A = one_or_tuple_t<canonical_t<argument_t<I, X...>>...>;
     const traced_call call = trace_call(meeting_builder(x...), f, x...);
-    builder& b = *call.b;
+    tracing_builder& b = *call.b;
     const vec<bool> in = leaves_of_arguments<I...>(call.inputs.size(), std::type_identity<X>{}...);
     vec<int> argument;
     const auto add = [&]<int J>(std::integral_constant<int, J>) {
@@ -20266,7 +20383,7 @@ template <class F, class X, class Solve, class SolveLinear, class Why = decltype
   requires(detail::NoMisuse<Why> && !error::Reported<X>)
 constexpr auto custom_root(const F& f, const X& guess, const Solve& solve, const SolveLinear& solve_linear) {
   using R = canonical_t<X>;
-  builder* b = detail::meeting_builder(guess);
+  tracing_builder* b = detail::meeting_builder(guess);
   const auto x = std::type_identity<R>{};
   const auto tangent = [&](const auto& at, const auto& r) { return solve_linear(drx::linearize(f, at).second, r); };
   const auto transposed = [&](const auto& at, const auto& c) { return solve_linear(drx::vjp(f, at).second, c); };
@@ -20644,9 +20761,9 @@ struct program {
     if constexpr (error::Reported<result>) {
       return {};
     } else {
-      builder trace;
+      tracing_context trace;
       drx::tape t = transform::settled_products(
-          without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(&trace, F, std::type_identity<Inputs>{}...).body));
+          without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(trace, F, std::type_identity<Inputs>{}...).body));
       check(t);
       return t;
     }
@@ -20826,7 +20943,7 @@ struct batching<std::tuple<A...>, X...> {
   template <class F>
   using result = canonical_t<call_result_t<F, traced_t<typename batch_axes<X, A>::one>...>>;
   template <region_kind Kind, class Name, class F>
-  static constexpr auto trace(builder* b, const F& f) {
+  static constexpr auto trace(tracing_builder* b, const F& f) {
     return trace_region<Kind, Name>(b, f, std::type_identity<typename batch_axes<X, A>::one>{}...);
   }
 };
@@ -20919,7 +21036,7 @@ struct batched_function {
   constexpr auto write(const X&... x) const {
     using results = batch_axes<R, Out>;
     constexpr std::int64_t n = Plan::leaves.extent;
-    builder* b = meeting_builder(x...);
+    tracing_builder* b = meeting_builder(x...);
     const auto region = Plan::template trace<Parallel ? region_kind::parallel : region_kind::loop, Name>(b, f);
     b = with_captures(b, region.captures);
     vec<int> inputs = leaves_on(*b, x...);
@@ -20933,7 +21050,7 @@ struct batched_function {
     vec<bool> has_axis;
     vec<int> out;
     constexpr const placement_info* name = axis_named<Name>();
-    const bool of_shards = Parallel && n > 0 && (b->member_body() || b->parallel());
+    const bool of_shards = Parallel && n > 0 && (b->context().now().member_body || b->context().now().parallel);
     const auto laid_out = [&](int& value, bool along) {
       if (of_shards && along) value = emit::with_layout(*b, value, name, n, 0);
     };

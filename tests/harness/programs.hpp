@@ -177,7 +177,7 @@ class program_writer {
     const int shapes[] = {below(4), below(4)};
     vec<drx::tape> branches;
     for (int k = 0; k < 2; ++k) {
-      builder body(&b);
+      builder body;
       program_region inner{body, {}, {}, r.depth - 1};
       for (int i = 1; i < operands.size(); ++i) {
         const abstract_value t = b.type(operands[i]);
@@ -204,7 +204,7 @@ class program_writer {
     if (stops) operands.push_back(holds(b, r.pool));
     for (int s : shapes) operands.push_back(operand(b, r.pool, s));
     operands.push_back(operand(b, r.pool, 0));
-    builder body(&b);
+    builder body;
     body.input({dtype::int32, {}});
     program_region inner{body, {}, {}, r.depth - 1};
     for (int i = 0; i < operands.size(); ++i) {
@@ -311,7 +311,7 @@ class program_writer {
       return vec<int>{emit::add(r, some, emit::constant_like(r, in[0], 1))};
     })[0];
     vec<drx::tape> regions;
-    builder combine(&b), identity(&b), pull(&b);
+    builder combine, identity, pull;
     const int left = combine.input(t);
     combine.output(emit::mul(combine, left, combine.input(t)));
     identity.output(emit::constant(identity, t, 1));

@@ -12,14 +12,14 @@
 
 namespace drx {
 
-class builder;  // drx/tape/builder.hpp
+class tracing_builder;  // drx/tracing/builder.hpp
 
 /// The reference to a value while a program is traced: an entry's result on the tape being built, or a constant that
 /// has not met a tape yet.
 struct traced_ref {
   enum class kind : std::int8_t { none, value, splat, iota, identity, member_index, data, seed };
   union source {
-    builder* tape;                    // for a value
+    tracing_builder* tape;            // for a value
     double number;                    // for a splat
     const placement_info* placement;  // for a member_index
     const bool* booleans;             // for data, by element type

@@ -312,7 +312,7 @@ template <meta::literal Letters, class... A>
   requires(sizeof...(A) > 0 && detail::Contractible<Letters, A...>)
 constexpr auto einsum(const A&... x) {
   using S = detail::einsum_of<Letters, A...>;
-  builder& b = detail::tape_of(detail::ref_of(x)...);
+  tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
   const int id = detail::einsum_writer{b, S::form()}.write(
       {emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape})...});
   return array_of<typename S::first::value_type, S>(detail::at(b, id));

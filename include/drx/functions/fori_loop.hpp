@@ -51,7 +51,7 @@ concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>,
 /// Adds the loop whose region was traced with inputs (index, carry, slices); captured values are its constants. A
 /// guarded loop goes on as long as its first carry is true.
 template <class R>
-constexpr vec<int> add_loop(builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
+constexpr vec<int> add_loop(tracing_builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
                             const loop_options& options, const auto& operands_on) {
   b = with_captures(b, region.captures);
   tape body = region.body;  // (index, carries, xs, captured) -> (index, captured, carries, xs)
@@ -83,10 +83,10 @@ constexpr auto fori_loop(const Carry& init, const Body& body, const loop_options
     return error::reported{};
   } else {
     const detail::leaf_refs<Carry> refs(init);
-    builder* b = builder::or_of_constants(refs.innermost());
+    tracing_builder* b = detail::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<Carry>{});
-    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options, [&](builder& t) { return refs.on(t); });
+    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options, [&](tracing_builder& t) { return refs.on(t); });
     return detail::bound<Carry>(*b, r);
   }
 }

@@ -61,7 +61,7 @@ struct nested_loop {
   }
   /// `outer` times `length` steps, each of them written by `inner`; or, without `inner`, the body for one step.
   constexpr vec<int> loop(builder& b, const values& v, std::int64_t outer, std::int64_t length, writer inner) const {
-    builder region(&b);
+    builder region;
     const int index = region.input(abstract_value(dtype::int32, {}));
     auto inputs = [&](const vec<int>& ids, bool stacked) {
       vec<int> r;

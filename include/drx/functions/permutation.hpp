@@ -36,7 +36,7 @@ template <std::int64_t N, class K>
 constexpr array<std::int32_t, N> permutation(const K& key) {
   constexpr int rounds = detail::permutation_rounds(static_cast<double>(N));
   if constexpr (rounds == 0) {
-    builder& b = detail::tape_of(detail::ref_of(key));
+    tracing_builder& b = detail::tape_of(detail::ref_of(key));
     return array<std::int32_t, N>(detail::at(b, emit::iota(b, {dtype::int32, make_shape(N)}, 0)));
   } else {  // the first order is that of the sorted bits itself
     const auto keys = split<2>(key);

@@ -45,7 +45,7 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
   constexpr const placement_info* p = &placement_of<typename X::placement>;
   const detail::leaf_refs<X> refs(x);
   const detail::leaf_refs<W> weights(w);
-  builder& b = detail::common_tape(refs, weights);
+  tracing_builder& b = detail::common_tape(refs, weights);
   const int weight = weights.on(b)[0];
   const int total = emit::reduce_sum(b, weight, p);
   const int nothing = emit::equal(b, total, emit::constant_like(b, total, 0));

@@ -39,9 +39,9 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_opti
   static_assert(std::is_same_v<C, canonical_t<Carry>>, "drx::scan: loop_body_changes_the_type_of_its_carry");
   const detail::leaf_refs<Carry> refs(init);
   const detail::leaf_refs<Xs> xs_refs(xs);
-  builder* b = builder::or_of_constants(builder::inner(refs.innermost(), xs_refs.innermost()));
+  tracing_builder* b = detail::or_of_constants(detail::inner_of(refs.innermost(), xs_refs.innermost()));
   const auto region = detail::trace_region(b, step, std::type_identity<std::int32_t>{}, std::type_identity<Carry>{}, std::type_identity<X>{});
-  const vec<int> r = detail::add_loop(b, region, length, leaf_count<Carry>, false, options, [&](builder& t) {
+  const vec<int> r = detail::add_loop(b, region, length, leaf_count<Carry>, false, options, [&](tracing_builder& t) {
     vec<int> ids = refs.on(t);
     ids.append(xs_refs.on(t));
     return ids;

@@ -30,7 +30,7 @@ constexpr auto select(const X& x, const I& i) {
   constexpr const placement_info* p = &placement_of<typename X::placement>;
   const detail::leaf_refs<X> refs(x);
   const detail::leaf_refs<I> which(i);
-  builder& b = detail::common_tape(refs, which);
+  tracing_builder& b = detail::common_tape(refs, which);
   attributes a;
   a.placement = p;
   vec<int> operands = refs.on(b);

@@ -49,7 +49,7 @@ constexpr auto leaf_by_leaf(const primitive& p, const A& a, const B& b) {
   using R = canonical_t<std::conditional_t<Compound<A>, A, B>>;
   const leaf_refs<A> left(a);
   const leaf_refs<B> right(b);
-  builder& t = common_tape(left, right);
+  tracing_builder& t = common_tape(left, right);
   constexpr leaf_types<R> types;
   vec<int> ids;
   for (int i = 0; i < leaf_count<R>; ++i) {
@@ -87,7 +87,7 @@ constexpr auto operator/(const A& a, const B& b) { return detail::leaf_by_leaf(p
 template <class A> requires(detail::Compound<A> && detail::all_unplaced<A> && detail::all_numbers<A>)
 constexpr auto operator-(const A& a) {
   const detail::leaf_refs<A> refs(a);
-  builder& b = detail::common_tape(refs);
+  tracing_builder& b = detail::common_tape(refs);
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::neg(b, id);
   return detail::bound<canonical_t<A>>(b, ids);

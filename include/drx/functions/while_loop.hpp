@@ -27,7 +27,7 @@ struct while_step {
   const Cond& condition;
   const Body& body;
   constexpr auto operator()(const index_t& i, const array<bool>&, const traced_t<Carry>& carry) const {
-    builder& b = *ref_of(i).from.tape;
+    tracing_builder& b = *ref_of(i).from.tape;
     const auto next = loop_body<Body, Carry>{body}(i, carry);
     using R = std::remove_const_t<decltype(next)>;
     const traced_t<Carry> x = bound<Carry>(b, leaf_refs<R>(next).on(b));
@@ -49,12 +49,12 @@ constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& 
     return error::reported{};
   } else {
     const detail::leaf_refs<Carry> refs(init);
-    builder* b = builder::or_of_constants(refs.innermost());
+    tracing_builder* b = detail::or_of_constants(refs.innermost());
     const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body}, std::type_identity<std::int32_t>{},
                                              std::type_identity<bool>{}, std::type_identity<Carry>{});
     std::optional<std::int64_t> length;
     if (Max >= 0) length = Max;
-    const vec<int> r = detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](builder& t) {
+    const vec<int> r = detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](tracing_builder& t) {
       const vec<int> start = refs.on(t);
       const auto holds = condition(detail::bound<Carry>(t, start));
       vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);

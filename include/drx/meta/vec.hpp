@@ -18,22 +18,35 @@ class vec {
     for (const T& v : values) push_back(v);
   }
   constexpr vec(const vec& other) {
-    reserve(other.size_);
-    for (int i = 0; i < other.size_; ++i) data_[i] = other.data_[i];
-    size_ = other.size_;
+    if (other.size_ == 0) return;
+    size_ = capacity_ = other.size_;
+    data_ = new T[static_cast<unsigned long>(size_)]{};
+    for (int i = 0; i < size_; ++i) data_[i] = other.data_[i];
   }
   constexpr vec(vec&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) {
     other.data_ = nullptr;
     other.size_ = other.capacity_ = 0;
   }
   constexpr vec& operator=(const vec& other) {
-    if (this != &other) *this = vec(other);
+    if (this == &other) return *this;
+    if (capacity_ < other.size_) {
+      delete[] data_;
+      capacity_ = other.size_;
+      data_ = new T[static_cast<unsigned long>(capacity_)]{};
+    }
+    size_ = other.size_;
+    for (int i = 0; i < size_; ++i) data_[i] = other.data_[i];
     return *this;
   }
   constexpr vec& operator=(vec&& other) noexcept {
-    swap(data_, other.data_);
-    swap(size_, other.size_);
-    swap(capacity_, other.capacity_);
+    T* const data = data_;
+    const int size = size_, capacity = capacity_;
+    data_ = other.data_;
+    size_ = other.size_;
+    capacity_ = other.capacity_;
+    other.data_ = data;
+    other.size_ = size;
+    other.capacity_ = capacity;
     return *this;
   }
   constexpr ~vec() { delete[] data_; }
@@ -83,12 +96,6 @@ class vec {
   }
 
  private:
-  template <class U>
-  static constexpr void swap(U& a, U& b) noexcept {
-    U t = a;
-    a = b;
-    b = t;
-  }
   T* data_ = nullptr;
   int size_ = 0;
   int capacity_ = 0;

@@ -102,8 +102,7 @@ template <class P, class X>
 constexpr auto broadcast(const X& x) {
   using R = placed<canonical_t<X>, P>;
   const detail::leaf_refs<X> refs(x);
-  builder& from = detail::common_tape(refs);
-  builder& b = *builder::inner(&from, from.member_body());
+  tracing_builder& b = detail::in_member(detail::common_tape(refs));
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::broadcast(b, id, &placement_of<P>);
   return detail::bound<R>(b, ids);
@@ -112,7 +111,7 @@ constexpr auto broadcast(const X& x) {
 template <Element T = std::int64_t, class X>
   requires(Placed<X>)
 constexpr array<T> count(const X& x) {
-  builder& b = detail::common_tape(detail::leaf_refs<X>(x));
+  tracing_builder& b = detail::common_tape(detail::leaf_refs<X>(x));
   return array<T>(detail::at(b, emit::members(b, &placement_of<typename X::placement>, dtype_of<T>)));
 }
 

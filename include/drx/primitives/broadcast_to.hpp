@@ -113,7 +113,7 @@ template <std::int64_t... Extents, class A>
   requires detail::repeats_to<A, Extents...>
 constexpr auto broadcast_to(const A& x) {
   using R = array<typename A::value_type, Extents...>;
-  builder& b = detail::tape_of(detail::ref_of(x));
+  tracing_builder& b = detail::tape_of(detail::ref_of(x));
   const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
   return R(detail::at(b, emit::broadcast_to(b, id, R::shape)));
 }

@@ -291,7 +291,7 @@ constexpr auto call(const F&, const X&... x) {
   } else {
     using D = typename detail::call_result_as<T, R>::type;
     using G = detail::called<F, detail::call_options_of<Options...>, T, D, X...>;
-    builder& b = detail::tape_of(detail::ref_of(x)...);
+    tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
     attributes a;
     a.ints = {prim::rules::call<G>::view::once, 0};
     return detail::bound<D>(b, b.add(prim::call<G>, {detail::id_on(b, x)...}, a));

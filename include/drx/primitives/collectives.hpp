@@ -269,33 +269,34 @@ namespace detail {
 
 /// The tape of x, or the function of one member if x comes from outside it; P must be the name of a map around it.
 template <class P, class X>
-constexpr builder& tape_in_axis(const X& x) {
-  builder* const traced = leaf_refs<X>(x).innermost();
+constexpr tracing_builder& tape_in_axis(const X& x) {
+  tracing_builder* const traced = leaf_refs<X>(x).innermost();
   if (!traced || traced->of_constants()) throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
-  builder& b = traced->at_work();
-  if (!b.knows_axis(&placement_of<P>)) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
-  return *builder::inner(&b, b.member_of_axis(&placement_of<P>));
+  tracing_builder& b = at_work(*traced);
+  tracing_builder* const member = b.context().member_of_axis(&placement_of<P>);
+  if (!member && !b.context().constants()) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
+  return *inner_of(&b, member);
 }
 /// The builder for the member's number and the number of members: outside the member's loops and branches, which
 /// capture them like other values from outside.
 template <class P, class X>
-constexpr builder& member_in_axis(const X& x) {
-  builder& b = tape_in_axis<P>(x);
-  builder* member = b.member_of_axis(&placement_of<P>);
+constexpr tracing_builder& member_in_axis(const X& x) {
+  tracing_builder& b = tape_in_axis<P>(x);
+  tracing_builder* member = b.context().member_of_axis(&placement_of<P>);
   return member ? *member : b;
 }
 template <class X>
 concept Communicable = Structured<X> && !error::Reported<X> && all_unplaced<X>;
 template <class P, class X, class Write>
 constexpr auto communicate(const X& x, Write write) {
-  builder& b = tape_in_axis<P>(x);
+  tracing_builder& b = tape_in_axis<P>(x);
   vec<int> ids = leaf_refs<X>(x).on(b);
   for (int& id : ids) id = write(b, id);
   return ids;
 }
 template <class P, class X>
 constexpr auto communicate_same(const primitive& p, const X& x) {
-  builder& b = tape_in_axis<P>(x);
+  tracing_builder& b = tape_in_axis<P>(x);
   vec<int> ids = leaf_refs<X>(x).on(b);
   for (int& id : ids) id = emit::collective(b, p, id, &placement_of<P>);
   return bound<canonical_t<X>>(b, ids);
@@ -324,14 +325,14 @@ constexpr auto pmin(const X& x) { return detail::communicate_same<P>(prim::pmin,
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<std::int32_t> axis_index(const X& beside) {
-  builder& b = detail::member_in_axis<P>(beside);
+  tracing_builder& b = detail::member_in_axis<P>(beside);
   return array<std::int32_t>(detail::at(b, emit::axis_index(b, &placement_of<P>)));
 }
 /// The number of members of the axis P, as a T. `beside` is any traced value of the function.
 template <class P, class T = double, class X>
   requires(Placement<P> && detail::Communicable<X>)
 constexpr array<T> axis_size(const X& beside) {
-  builder& b = detail::member_in_axis<P>(beside);
+  tracing_builder& b = detail::member_in_axis<P>(beside);
   return array<T>(detail::at(b, emit::members(b, &placement_of<P>, dtype_of<T>)));
 }
 /// All members' x as one array, [N, ...], at each member; N is the number of members.

@@ -171,7 +171,7 @@ template <int Axis = 0, class... X>
 constexpr auto concatenate(const X&... x) {
   using J = detail::joined<Axis, X...>;
   using T = std::common_type_t<typename X::value_type...>;
-  builder& b = detail::tape_of(detail::ref_of(x)...);
+  tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
   return array_of<T, J>(detail::at(b, emit::concatenate(b, {detail::id_on(b, x)...}, J::axis)));
 }
 template <int Axis = 0, class... X, class Why = decltype(detail::joined<Axis, X...>::misuse())>
@@ -184,7 +184,7 @@ template <int Axis = 0, class... X>
 constexpr auto stack(const X&... x) {
   using S = detail::stacking<Axis, X...>;
   using T = std::common_type_t<typename X::value_type...>;
-  builder& b = detail::tape_of(detail::ref_of(x)...);
+  tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
   return array_of<T, S>(detail::at(
       b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
 }

@@ -214,7 +214,7 @@ constexpr auto cond(const C& condition, const F& then, const G& otherwise, const
   if constexpr (error::AnyReported<R, detail::call_result_t<G, traced_t<X>...>>) {
     return error::reported{};
   } else {
-    builder* b = detail::meeting_builder(condition, x...);
+    tracing_builder* b = detail::meeting_builder(condition, x...);
     const detail::regions_of_one_entry branches{detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
                                                 detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
     b = detail::with_captures(b, branches.captures);

@@ -266,7 +266,7 @@ template <int D, class... O, class A, class W>
 constexpr auto convolve(const A& x, const W& w) {
   using C = convolved<D, A, W, O...>;
   using T = typename A::value_type;
-  builder& b = tape_of(ref_of(x), ref_of(w));
+  tracing_builder& b = tape_of(ref_of(x), ref_of(w));
   const int p = emit::reshape(b, emit::resolve(b, ref_of(x), {dtype_of<T>, A::shape}), C::examples());
   const int q = emit::resolve(b, ref_of(w), {dtype_of<T>, W::shape});
   using R = array_of<T, C>;

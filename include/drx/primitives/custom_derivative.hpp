@@ -161,7 +161,7 @@ constexpr void mark_products(tape& rule, int count) {
 
 /// Adds an entry with these regions, the first of which returns the results, of type R.
 template <class R, class... X>
-constexpr auto add_custom(const primitive& p, builder* b, regions_of_one_entry regions, const X&... x) {
+constexpr auto add_custom(const primitive& p, tracing_builder* b, regions_of_one_entry regions, const X&... x) {
   if (&p == &prim::custom_jvp) mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
   if (&p == &prim::custom_vjp) mark_products(regions.bodies[2], regions.bodies[0].outputs.size());
   b = with_captures(b, regions.captures);
@@ -214,7 +214,7 @@ struct with_jvp {
     } else if constexpr (error::Reported<call_result_t<F, traced_t<X>...>>) {
       return error::reported{};
     } else {
-      builder* b = meeting_builder(x...);
+      tracing_builder* b = meeting_builder(x...);
       return add_custom<canonical_t<call_result_t<F, traced_t<X>...>>>(
           prim::custom_jvp, b,
           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
@@ -270,7 +270,7 @@ struct with_vjp {
     } else {
       using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
       using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
-      builder* b = meeting_builder(x...);
+      tracing_builder* b = meeting_builder(x...);
       return add_custom<Y>(prim::custom_vjp, b,
                            regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
                                                 trace_region(b, forward, std::type_identity<X>{}...),

@@ -291,7 +291,7 @@ template <std::int64_t... Sizes, class A, class... I>
   requires(sizeof...(I) > 0 && detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
 constexpr auto dynamic_slice(const A& x, const I&... i) {
   using R = array_of<typename A::value_type, detail::dynamic_part<A, detail::sizes<Sizes...>, I...>>;
-  builder& b = detail::tape_among(x, i...);
+  tracing_builder& b = detail::tape_among(x, i...);
   return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
 }
 template <std::int64_t... Sizes, class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
@@ -303,7 +303,7 @@ Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes.
 template <class A, class B, class... I>
   requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
 constexpr A update_slice(const A& x, const B& piece, const I&... i) {
-  builder& b = detail::tape_among(x, piece, i...);
+  tracing_builder& b = detail::tape_among(x, piece, i...);
   return A(detail::at(b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
 }
 template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>

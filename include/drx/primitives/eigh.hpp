@@ -105,7 +105,7 @@ template <class A>
   requires detail::SquareMatrix<A>
 constexpr auto eigh(const A& a) {
   using W = array_of<typename A::value_type, detail::without_last_axis<A>>;
-  builder& b = detail::tape_of(detail::ref_of(a));
+  tracing_builder& b = detail::tape_of(detail::ref_of(a));
   const vec<int> ids = b.add(prim::eigh, vec<int>{detail::id_on(b, a)});
   return std::pair{W(detail::at(b, ids[0])), A(detail::at(b, ids[1]))};
 }

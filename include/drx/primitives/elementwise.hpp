@@ -275,7 +275,7 @@ constexpr Result elementwise(const primitive& p, const X&... x) {
     evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>, {dtype_of<typename Result::value_type>, Result::shape}, r.data());
     return r;
   }
-  builder& b = tape_of(ref_of(x)...);
+  tracing_builder& b = tape_of(ref_of(x)...);
   const shape s = Result::shape;
   auto operand = [&](const auto& v) {
     using V = std::remove_cvref_t<decltype(v)>;

@@ -73,7 +73,7 @@ constexpr auto fold_in_misuse() {
 template <class K, class N>
   requires(detail::Key<K> && detail::WholeNumber<N>)
 constexpr prng_key fold_in(const K& key, const N& number) {
-  builder& b = detail::tape_of(detail::ref_of(key), detail::ref_of(number));
+  tracing_builder& b = detail::tape_of(detail::ref_of(key), detail::ref_of(number));
   const abstract_value numbers(dtype_of<typename canonical_t<N>::value_type>, {});
   const int n = emit::resolve(b, detail::ref_of(number), numbers);
   return prng_key(detail::at(b, b.add1(prim::fold_in, {emit::resolve(b, detail::ref_of(key), {dtype::int32, K::shape}), n})));

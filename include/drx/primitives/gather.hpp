@@ -153,7 +153,7 @@ template <class P, class X>
   requires(Placement<P> && detail::Distributable<X, P>)
 constexpr auto distribute(const X& x) {
   const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
+  tracing_builder& b = detail::common_tape(refs);
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::distribute(b, id, &placement_of<P>);
   return detail::bound<placed<typename detail::drop_axis<canonical_t<X>, 0>::type, P>>(b, ids);
@@ -164,7 +164,7 @@ template <std::int64_t N, class X>
   requires detail::Gatherable<X>
 constexpr auto gather(const X& x) {
   const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
+  tracing_builder& b = detail::common_tape(refs);
   vec<int> ids = refs.on(b);
   for (int& id : ids) id = emit::gather(b, id, N, &placement_of<typename X::placement>);
   return detail::bound<stacked_t<typename X::member, N>>(b, ids);

@@ -70,7 +70,7 @@ struct position_element<I> {
 };
 /// Positions as one array of integers.
 template <class... I>
-constexpr int positions_on(builder& b, const I&... i) {
+constexpr int positions_on(tracing_builder& b, const I&... i) {
   constexpr dtype type = dtype_of<std::common_type_t<typename position_element<I>::type...>>;
   auto one = [&](const auto& x) {
     if constexpr (IntegerLiteral<std::remove_cvref_t<decltype(x)>>) {
@@ -83,7 +83,7 @@ constexpr int positions_on(builder& b, const I&... i) {
 }
 /// The tape that arrays and plain numbers are on.
 template <class... X>
-constexpr builder& tape_among(const X&... x) {
+constexpr tracing_builder& tape_among(const X&... x) {
   auto ref = [](const auto& v) {
     if constexpr (Literal<std::remove_cvref_t<decltype(v)>>) {
       return traced_ref{};

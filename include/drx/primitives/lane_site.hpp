@@ -42,7 +42,7 @@ struct lane_site {
   [[nodiscard]] constexpr vec<int> same_on(const vec<int>& o) const { return {b.add1(*e.prim, o, e.attrs)}; }
   /// A region's tape, of whose inputs some are in lanes; outputs that must be are spread. Says in `lanes` which outputs are.
   constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes) const {
-    builder r(&b);
+    builder r;
     vec<int> inputs;
     for (int i = 0; i < t.inputs.size(); ++i) {
       const abstract_value v = t.values[t.inputs[i]];

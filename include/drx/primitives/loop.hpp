@@ -134,7 +134,7 @@ struct scan {
     const int carries = group(n.constants, n.carries);
     group(n.constants + n.carries, n.xs);
 
-    builder region(&s.b);
+    builder region;
     vec<int> inputs(forward.inputs.size(), -1);
     inputs[0] = region.input(forward.values[forward.inputs[0]]);
     for (int at : order) inputs[at] = region.input(forward.values[forward.inputs[at]]);
@@ -250,8 +250,8 @@ struct scan {
     take(r.back.outputs, both.outputs, outputs, both.outputs.size());
     r.kept = kept.size();
     if (n.guarding_carry()) r.guard = kept.find(both.inputs[*n.guard]);
-    r.forward = without_dead_entries(r.forward);
-    r.back = without_dead_entries(r.back);
+    r.forward = without_dead_entries(static_cast<tape&&>(r.forward));
+    r.back = without_dead_entries(static_cast<tape&&>(r.back));
     return r;
   }
   static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
@@ -300,7 +300,7 @@ struct scan {
       if (ct[n.carries + i] != zero_tangent) operands.push_back(ct[n.carries + i]);
     const int carries = carry_at.size() + constant_at.size();
 
-    builder region(&s.b);
+    builder region;
     vec<int> in;
     in.push_back(region.input(abstract_value(dtype::int32, {})));
     for (int i = 0; i < operands.size(); ++i) {
@@ -373,7 +373,7 @@ struct scan {
       return emit::cast(t, one, dtype::boolean);
     };
     vec<int> operands, inputs;
-    builder region(&b);
+    builder region;
     const int index = region.input(step.values[step.inputs[0]]);
     for (int i = 0; i <= batched.size(); ++i) {
       if (i == last[kind]) {
@@ -414,6 +414,12 @@ struct scan {
     const parts n(e.attrs, e.operands.size(), e.results.size());
     vec<bool> outputs = wanted;  // a carry is kept where its result is wanted, or where a kept output needs it
     if (n.guarding_carry()) outputs[*n.guarding_carry()] = true;
+    for (bool grown = true; grown;) {  // most carries are found so, without writing a body
+      grown = false;
+      const vec<bool> needed = needed_inputs(e.regions[0], outputs);
+      for (int i = 0; i < n.carries; ++i)
+        if (needed[1 + n.constants + i] && !outputs[i]) outputs[i] = grown = true;
+    }
     vec<bool> used;
     tape body;
     for (bool grown = true; grown;) {
@@ -436,7 +442,7 @@ struct scan {
       left.constants += n.is_constant(i);
       left.carries += n.is_carry(i);
     }
-    e.regions[0] = body;
+    e.regions[0] = static_cast<tape&&>(body);
     e.operands = filtered(e.operands, operands);
     e.results = filtered(e.results, outputs);
     e.attrs = left.make();
@@ -570,7 +576,7 @@ inline constexpr primitive scan{.name = "scan",
 namespace detail {
 /// A broadcast outside a loop or a branch would be held whole for it, with one copy for each member; inside, it is
 /// computed where it is read. (An operation on values that do not change in a loop is written before the loop:
-/// builder::at_work.)
+/// detail::at_work.)
 constexpr tape with_broadcasts_inside(tape t) {
   vec<int> defining(t.values.size(), -1);
   bool any = false;
@@ -580,30 +586,33 @@ constexpr tape with_broadcasts_inside(tape t) {
     const bool loop = e.prim == &prim::scan;
     if (!loop && e.prim != &prim::cond) continue;
     const int first = loop ? 0 : 1, last = loop ? prim::rules::scan::view(e).constants : e.operands.size();
-    bool changed = false;
+    vec<int> moved;  // which operands are broadcasts
     for (int i = first; i < last; ++i) {
       const int d = defining[e.operands[i]];
-      if (d < 0 || t.entries[d].prim != &prim::broadcast) continue;
-      const int source = t.entries[d].operands[0];
-      for (tape& region : e.regions) {
-        int& input = region.inputs[loop ? i + 1 : i - 1];
-        entry inside = t.entries[d];
-        inside.operands = {region.values.size()};
-        inside.results = {input};
-        input = region.values.size();
-        region.values.push_back(t.values[source]);
-        vec<entry> entries{inside};
-        entries.append(region.entries);
-        region.entries = entries;
-      }
-      e.operands[i] = source;
-      changed = true;
+      if (d >= 0 && t.entries[d].prim == &prim::broadcast) moved.push_back(i);
     }
-    if (!changed) continue;
-    for (tape& region : e.regions) region = with_broadcasts_inside(region);
+    if (moved.empty()) continue;
+    for (tape& region : e.regions) {
+      vec<entry> entries;
+      entries.reserve(moved.size() + region.entries.size());
+      for (int k = moved.size() - 1; k >= 0; --k) {
+        const entry& outside = t.entries[defining[e.operands[moved[k]]]];
+        int& input = region.inputs[loop ? moved[k] + 1 : moved[k] - 1];
+        entry inside = outside;
+        inside.operands = {region.values.size() + k};
+        inside.results = {input};
+        input = region.values.size() + k;
+        entries.push_back(static_cast<entry&&>(inside));
+      }
+      for (int i : moved) region.values.push_back(t.values[t.entries[defining[e.operands[i]]].operands[0]]);
+      for (entry& x : region.entries) entries.push_back(static_cast<entry&&>(x));
+      region.entries = static_cast<vec<entry>&&>(entries);
+    }
+    for (int i : moved) e.operands[i] = t.entries[defining[e.operands[i]]].operands[0];
+    for (tape& region : e.regions) region = with_broadcasts_inside(static_cast<tape&&>(region));
     any = true;
   }
-  if (any) t = without_dead_entries(t);
+  if (any) t = without_dead_entries(static_cast<tape&&>(t));
   return t;
 }
 }  // namespace detail

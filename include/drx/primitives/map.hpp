@@ -57,12 +57,13 @@ struct map {  // placement: whose members; regions: {body of one member}; operan
   static constexpr void prune(entry& e, const vec<bool>& wanted) {
     vec<bool> used;
     vec<bool> keep(e.operands.size(), false);
+    if (wanted.find(false) < 0 && is_all_used(e.regions[0], true, false)) return;
     tape body = pruned_region(e.regions[0], wanted, keep, used);
     if (body.inputs.empty()) {  // the members are counted by an operand: keep one
       keep[0] = true;
       body = pruned_region(e.regions[0], wanted, keep, used);
     }
-    e.regions[0] = body;
+    e.regions[0] = static_cast<tape&&>(body);
     e.operands = filtered(e.operands, used);
     e.results = filtered(e.results, wanted);
   }
@@ -102,7 +103,7 @@ namespace emit {
 /// A map whose body a rule writes: body(builder, inputs) returns the outputs.
 template <class Body>
 constexpr vec<int> map(builder& b, const placement_info* p, const vec<int>& operands, Body body) {
-  builder region(&b);
+  builder region;
   vec<int> inputs;
   for (int o : operands) inputs.push_back(region.input(b.type(o).of_member()));
   for (int o : body(region, inputs)) region.output(o);
@@ -196,13 +197,13 @@ constexpr auto map(const F& f, const X&... x) {
     return error::reported{};
   } else {
     const std::tuple<detail::leaf_refs<X>...> refs{detail::leaf_refs<X>(x)...};
-    builder* b = nullptr;
-    std::apply([&](const auto&... r) { ((b = builder::inner(b, r.innermost())), ...); }, refs);
-    b = builder::or_of_constants(b);
+    tracing_builder* b = nullptr;
+    std::apply([&](const auto&... r) { ((b = detail::inner_of(b, r.innermost())), ...); }, refs);
+    b = detail::or_of_constants(b);
     const bool of_constants = b->of_constants();
     const auto region = detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
     b = detail::with_captures(b, region.captures);
-    if (of_constants) b = builder::inner(b, b->member_body());
+    if (of_constants) b = &detail::in_member(*b);
     vec<int> operands;
     std::apply([&](const auto&... r) { (operands.append(r.on(*b)), ...); }, refs);
     for (const auto& c : region.captures)

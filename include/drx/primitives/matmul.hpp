@@ -297,7 +297,7 @@ constexpr auto matmul(const A& x, const B& y) {
   using P = detail::product<A, B>;
   using T = typename A::value_type;
   constexpr auto m = P::left[P::left.rank - 2], k = P::left[P::left.rank - 1], n = P::right[P::right.rank - 1];
-  builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
+  tracing_builder& b = detail::tape_of(detail::ref_of(x), detail::ref_of(y));
   int p = emit::reshape(b, emit::resolve(b, detail::ref_of(x), {dtype_of<T>, A::shape}), P::left);
   int q = emit::reshape(b, emit::resolve(b, detail::ref_of(y), {dtype_of<T>, B::shape}), P::right);
   if constexpr (P::left.rank > 2 && P::batch_of(P::right).size() == 1) {  // one larger product

@@ -140,7 +140,7 @@ class member_function {
 
   constexpr void write_map(int l) {
     vec<int> operands, in(t.values.size(), -1), outputs;
-    builder region(&b);
+    builder region;
     bool any = false;
     const auto use = [&](int v) {
       if (in[v] >= 0) return;
@@ -241,7 +241,7 @@ class member_function {
     }
     vec<tape> branches;
     for (const tape& body : e.regions) {
-      builder region(&b);
+      builder region;
       vec<int> in;
       for (int i = 0; i < differs.size(); ++i) {
         const abstract_value one = body.values[body.inputs[i]];
@@ -264,7 +264,7 @@ class member_function {
     const tape& body = e.regions[0];
     vec<int> operands;
     vec<bool> differs{false};
-    builder region(&b);
+    builder region;
     vec<int> in{region.input(abstract_value(dtype::int32, {}))};
     for (int i = 0; i < e.operands.size(); ++i) {
       const int v = e.operands[i];

@@ -112,7 +112,7 @@ template <class A>
   requires detail::TallMatrix<A>
 constexpr auto qr(const A& a) {
   using R = array_of<typename A::value_type, detail::columns_squared<A>>;
-  builder& b = detail::tape_of(detail::ref_of(a));
+  tracing_builder& b = detail::tape_of(detail::ref_of(a));
   const vec<int> ids = b.add(prim::qr, vec<int>{detail::id_on(b, a)});
   return std::pair{A(detail::at(b, ids[0])), R(detail::at(b, ids[1]))};
 }

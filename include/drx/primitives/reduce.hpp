@@ -184,7 +184,7 @@ concept Meanless = Placed<X> && !error::Reported<X> && !MeanableMembers<X>;
 template <class X>
 constexpr auto reduce(const primitive& p, const X& x) {
   const leaf_refs<X> refs(x);
-  builder& b = common_tape(refs);
+  tracing_builder& b = common_tape(refs);
   attributes a;
   a.placement = &placement_of<typename X::placement>;
   vec<int> ids = refs.on(b);

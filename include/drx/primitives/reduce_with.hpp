@@ -47,7 +47,7 @@ struct reduce_with {
     moving.append(floating);
     const int pairs = operands.size();
 
-    builder both(&s.b);
+    builder both;
     vec<int> in;
     for (int i = 0; i < 2 * pairs; ++i) in.push_back(both.input(s.b.type(operands[i % pairs]).of_member()));
     vec<int> order;  // of combine's forward derivative: both values, then both tangents
@@ -57,7 +57,7 @@ struct reduce_with {
       for (int i = n; i < pairs; ++i) order.push_back(in[side * pairs + i]);
     for (int o : inline_tape(both, s.drivers.jvp(combine, moving), order)) both.output(o);
 
-    builder start(&s.b);
+    builder start;
     const vec<int> identity = inline_tape(start, s.e.regions[1], {});
     for (int o : identity) start.output(o);
     for (int i = 0; i < n; ++i)
@@ -101,7 +101,7 @@ struct reduce_with {
   /// member depends on all others' tangents); sums, maps and broadcasts have all derivatives.
   static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
     const placement_info* p = s.e.attrs.placement;
-    builder b(&s.b);
+    builder b;
     vec<int> in;
     for (const auto& t : types) in.push_back(b.input(t));
     if (regions.size() == 3) {
@@ -201,7 +201,7 @@ constexpr int first_to_attain(builder& b, int x, int number, const placement_inf
     return vec<int>{body.add1(prim::stop_gradient, {in[0]}), broadcast_to(body, in[1], body.shape(in[0]))};
   });
   const abstract_value value = b.type(pairs[0]).of_member(), position = b.type(pairs[1]).of_member();
-  builder combine(&b), identity(&b);
+  builder combine, identity;
   vec<int> in;
   for (int side = 0; side < 2; ++side)
     for (const abstract_value& t : {value, position}) in.push_back(combine.input(t));
@@ -289,7 +289,7 @@ template <class Combine, class Identity, class Pull, class X>
 constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x) {
   using M = typename X::member;
   const detail::leaf_refs<X> refs(x);
-  builder& b = detail::common_tape(refs);
+  tracing_builder& b = detail::common_tape(refs);
   auto closed = [](const vec<traced_ref>& captures) {
     if (!captures.empty()) throw "drx: reduce_with: a monoid may not use traced values besides its arguments";
   };
@@ -297,7 +297,7 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   const auto combine = detail::trace_region(&b, m.combine, std::type_identity<M>{}, std::type_identity<M>{});
   closed(combine.captures);
   regions.push_back(combine.body);
-  builder identity(&b);
+  tracing_builder identity(b.context());
   if constexpr (detail::Literal<Identity>) {
     constexpr leaf_types<M> types;
     for (int i = 0; i < leaf_count<M>; ++i) identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));

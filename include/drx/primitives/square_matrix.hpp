@@ -170,7 +170,7 @@ concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvabl
 template <class A, class B, bool Right, class F>
 constexpr auto system_of(const A& a, const B& y, F write) {
   using S = linear_system<A, B, Right>;
-  builder& b = tape_of(ref_of(a), ref_of(y));
+  tracing_builder& b = tape_of(ref_of(a), ref_of(y));
   const int m = emit::resolve(b, ref_of(a), {dtype_of<typename A::value_type>, A::shape});
   const int side = emit::reshape(b, emit::resolve(b, ref_of(y), {dtype_of<typename B::value_type>, B::shape}), S::side());
   using R = array_of<typename A::value_type, S>;

@@ -157,7 +157,7 @@ template <class A>
   requires detail::FloatingMatrix<A>
 constexpr auto svd(const A& a) {
   using T = typename A::value_type;
-  builder& b = detail::tape_of(detail::ref_of(a));
+  tracing_builder& b = detail::tape_of(detail::ref_of(a));
   const vec<int> ids = b.add(prim::svd, vec<int>{detail::id_on(b, a)});
   return std::tuple{array_of<T, detail::svd_part<A, 0>>(detail::at(b, ids[0])),
                     array_of<T, detail::svd_part<A, 1>>(detail::at(b, ids[1])),

@@ -281,7 +281,7 @@ template <class A, int Axis, class I, bool Along = false>
 concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), no_misuse>;
 
 template <class I>
-constexpr int indices_on(builder& b, const I& i) {
+constexpr int indices_on(tracing_builder& b, const I& i) {
   if constexpr (IntegerLiteral<I>) {
     return emit::constant(b, {dtype_of<typename position_element<I>::type>, {}}, static_cast<double>(i));
   } else {
@@ -319,7 +319,7 @@ template <int Axis = 0, class A, class I>
   requires detail::Takeable<A, Axis, I>
 constexpr auto take(const A& x, const I& indices) {
   using S = detail::taken<A, Axis, I>;
-  builder& b = detail::tape_among(x, indices);
+  tracing_builder& b = detail::tape_among(x, indices);
   return array_of<typename A::value_type, S>(
       detail::at(b, emit::take(b, detail::id_on(b, x), detail::indices_on(b, indices), S::axis, 0)));
 }
@@ -333,7 +333,7 @@ template <int Axis = -1, class A, class I>
   requires detail::Takeable<A, Axis, I, true>
 constexpr auto take_along(const A& x, const I& indices) {
   using S = detail::taken<A, Axis, I, true>;
-  builder& b = detail::tape_among(x, indices);
+  tracing_builder& b = detail::tape_among(x, indices);
   return array_of<typename A::value_type, S>(
       detail::at(b, emit::take_along(b, detail::id_on(b, x), detail::id_on(b, indices), S::axis)));
 }
@@ -347,7 +347,7 @@ template <int Axis = 0, class A, class I, class U>
   requires detail::Scatterable<A, Axis, I, U>
 constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
   using S = detail::taken<A, Axis, I>;
-  builder& b = detail::tape_among(x, indices, updates);
+  tracing_builder& b = detail::tape_among(x, indices, updates);
   const int added = emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
   return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
 }

@@ -61,7 +61,7 @@ namespace detail {
 template <class T, std::int64_t... E, class... X>
 constexpr array<T, E...> unit_interval(const prng_key& key, const X&... beside) {
   constexpr auto what = std::is_same_v<T, float> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
-  builder& b = tape_of(ref_of(key), ref_of(beside)...);
+  tracing_builder& b = tape_of(ref_of(key), ref_of(beside)...);
   return array<T, E...>(at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
 }
 

@@ -80,7 +80,7 @@ constexpr auto where(const C& condition, const A& a, const B& b) {
       return std::remove_cvref_t<decltype(x)>::shape;
     }
   };
-  builder& t = detail::tape_of(detail::ref_of(condition), ref(a), ref(b));
+  tracing_builder& t = detail::tape_of(detail::ref_of(condition), ref(a), ref(b));
   const int c = emit::broadcast_to(t, emit::resolve(t, detail::ref_of(condition), {dtype::boolean, C::shape}), R::shape);
   const int x = emit::broadcast_to(t, emit::resolve(t, ref(a), {dtype_of<T>, stored(a)}), R::shape);
   const int y = emit::broadcast_to(t, emit::resolve(t, ref(b), {dtype_of<T>, stored(b)}), R::shape);

@@ -121,7 +121,7 @@ concept LaidOut = Array<A> && std::is_same_v<decltype(layout_misuse<A, Shards>(L
 template <class P, std::int64_t Shards, class A, class Layout>
   requires(Placement<P> && detail::LaidOut<A, Shards, Layout>)
 constexpr A with_layout(const A& x, Layout layout) {
-  builder& b = detail::tape_of(detail::ref_of(x));
+  tracing_builder& b = detail::tape_of(detail::ref_of(x));
   const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
   return A(detail::at(b, emit::with_layout(b, id, &placement_of<P>, Shards, detail::laid_along(layout, A::rank))));
 }

@@ -5,7 +5,7 @@
 
 namespace drx {
 
-constexpr tape without_dead_entries(const tape& t);
+constexpr tape without_dead_entries(tape t);
 
 /// ids under their new names in `names`; -1 stays -1.
 constexpr vec<int> renamed(const vec<int>& ids, const vec<int>& names) {
@@ -37,12 +37,14 @@ struct rewriter {
 
   /// The results of e as it is, with its own regions or these.
   constexpr vec<int> copied(const entry& e) { return copied(e, e.regions); }
-  constexpr vec<int> copied(const entry& e, const vec<tape>& regions) { return b.add(*e.prim, operands(e), e.attrs, regions); }
+  constexpr vec<int> copied(const entry& e, vec<tape> regions) {
+    return b.add(*e.prim, operands(e), e.attrs, static_cast<vec<tape>&&>(regions));
+  }
   /// A copy of the entry whose regions the function `pass` has rewritten.
   constexpr vec<int> copied_with(tape (*pass)(tape), const entry& e) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
-    return copied(e, regions);
+    return copied(e, static_cast<vec<tape>&&>(regions));
   }
   /// Names e's results: they are the first of `results`, which may be more, or none.
   constexpr void name(const entry& e, const vec<int>& results) {
@@ -62,7 +64,7 @@ constexpr tape rewritten(const tape& t, const Pass& pass) {
   rewriter w(b, t, inputs_like(b, t));
   for (const entry& e : t.entries) w.name(e, pass(w, e));
   for (int o : w.outputs()) b.output(o);
-  return without_dead_entries(b.result());
+  return without_dead_entries(b.take());
 }
 
 /// Writes t to b with t's inputs standing for `inputs`. Returns its outputs there.
@@ -93,24 +95,23 @@ constexpr bool is_all_used(const tape& t, bool inputs_too, bool has_index) {
 
 /// t without the entries on which no output depends; unused parts of regions are dropped too (by each primitive's
 /// `prune`).
-constexpr tape without_dead_entries(const tape& t) {
+constexpr tape without_dead_entries(tape t) {
   if (is_all_used(t, false, false)) return t;
   vec<bool> used(t.values.size(), false);
   for (int o : t.outputs) used[o] = true;
   vec<entry> kept;
   for (int i = t.entries.size() - 1; i >= 0; --i) {
-    const entry& e = t.entries[i];
+    entry& e = t.entries[i];
     bool any = false;
     for (int r : e.results) any = any || used[r];
     if (!any) continue;
-    kept.push_back(e);
-    entry& k = kept.back();
     if (e.prim->prune) {
       vec<bool> wanted;
       for (int r : e.results) wanted.push_back(used[r]);
-      e.prim->prune(k, wanted);
+      e.prim->prune(e, wanted);
     }
-    for (int o : k.operands) used[o] = true;
+    for (int o : e.operands) used[o] = true;
+    kept.push_back(static_cast<entry&&>(e));
   }
   tape r;
   vec<int> names(t.values.size(), -1);
@@ -150,6 +151,23 @@ constexpr tape without_transparent_entries(tape t) {
   });
 }
 
+/// The inputs that the wanted outputs need, by entries without regions; those with regions may need more.
+constexpr vec<bool> needed_inputs(const tape& t, const vec<bool>& wanted_outputs) {
+  vec<bool> used(t.values.size(), false), inputs;
+  for (int i = 0; i < t.outputs.size(); ++i)
+    if (wanted_outputs[i]) used[t.outputs[i]] = true;
+  for (int i = t.entries.size() - 1; i >= 0; --i) {
+    const entry& e = t.entries[i];
+    if (!e.regions.empty()) continue;
+    bool any = false;
+    for (int r : e.results) any = any || used[r];
+    if (any)
+      for (int o : e.operands) used[o] = true;
+  }
+  for (int i : t.inputs) inputs.push_back(used[i]);
+  return inputs;
+}
+
 /// A region without the outputs that are not wanted; then without its unused inputs, which used_inputs reports.
 constexpr tape pruned_region(tape region, const vec<bool>& wanted_outputs, const vec<bool>& keep_inputs,
                              vec<bool>& used_inputs) {
@@ -157,7 +175,7 @@ constexpr tape pruned_region(tape region, const vec<bool>& wanted_outputs, const
   for (int i = 0; i < region.outputs.size(); ++i)
     if (wanted_outputs[i]) outputs.push_back(region.outputs[i]);
   region.outputs = outputs;
-  region = without_dead_entries(region);
+  region = without_dead_entries(static_cast<tape&&>(region));
   vec<bool> used(region.values.size(), false);
   for (const entry& e : region.entries)
     for (int o : e.operands) used[o] = true;

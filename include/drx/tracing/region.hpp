@@ -11,19 +11,15 @@ struct traced_region {
   tape body;
   vec<traced_ref> captures;
 };
-enum class region_kind : std::int8_t { loop, member, branch, parallel, function };
+
 template <region_kind Kind, class Axis, class F, class... X>
-constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>...) {
+constexpr auto trace_region_in(tracing_context& context, const F& f, std::type_identity<X>...) {
   using R = call_result_t<F, traced_t<X>...>;
-  builder own(outer), *const kept = outer->kept_region();
-  builder& region = kept ? *kept : own;
-  builder* const member = region.member_body();
-  builder* const branch = region.branch();
-  if (Kind == region_kind::member) region.set_member_body(&region);
-  const bool parallel = region.parallel();
-  if (Kind == region_kind::branch) region.set_branch(&region);
-  if (Kind == region_kind::function) region.set_function(&region);
-  if (Kind == region_kind::parallel) region.set_parallel(true);
+  tracing_builder own(context);
+  tracing_builder& region = context.constants() ? context.constants()->open_region() : own;
+  const placement_info* axis = nullptr;
+  if constexpr (!std::is_void_v<Axis>) axis = &placement_of<Axis>;
+  const region_scope scope(context, region, Kind, axis);
   vec<int> ids;
   [[maybe_unused]] auto input = [&]<class Y>(std::type_identity<Y>) {
     constexpr leaf_types<Y> types;
@@ -32,36 +28,32 @@ constexpr auto trace_region_in(builder* outer, const F& f, std::type_identity<X>
     return bound<Y>(region, ids, first);
   };
   std::tuple<traced_t<X>...> inputs{input(std::type_identity<X>{})...};
-  if constexpr (!std::is_void_v<Axis>) region.open_axis(&placement_of<Axis>);
   const auto result = std::apply(f, inputs);
-  if constexpr (!std::is_void_v<Axis>) region.close_axis();
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
-  region.set_member_body(member);
-  region.set_branch(branch);
-  region.set_parallel(parallel);
-  return traced_region<R>{with_broadcasts_inside(region.result()), region.captures()};
+  tape body;
+  if (&region == &own) body = own.take();
+  else body = region.result();
+  return traced_region<R>{with_broadcasts_inside(static_cast<tape&&>(body)), region.captures()};
 }
 template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
-constexpr auto trace_region(builder* outer, const F& f, std::type_identity<X>... x) {
-  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer, f, x...);
-  builder* around = builder::or_of_constants(nullptr);
-  outer->adopt(*around);
-  auto region = trace_region_in<Kind, Axis>(around, f, x...);
+constexpr auto trace_region(tracing_builder* outer, const F& f, std::type_identity<X>... x) {
+  if (!outer->of_constants()) return trace_region_in<Kind, Axis>(outer->context(), f, x...);
+  constants_trace* around = &constants_trace::open(outer->context());
+  auto region = trace_region_in<Kind, Axis>(around->context(), f, x...);
   if (around->is_ambiguous()) {
-    const builder& first_attempt = *around;
-    around = builder::or_of_constants(nullptr);
-    outer->adopt(*around);
+    const constants_trace& first_attempt = *around;
+    around = &constants_trace::open(outer->context());
     around->set_depth_by(first_attempt);
-    region = trace_region_in<Kind, Axis>(around, f, x...);
+    region = trace_region_in<Kind, Axis>(around->context(), f, x...);
   }
   return region;
 }
 /// The innermost among b, the builders that a region captured from, and branches.
-constexpr builder* with_captures(builder* b, const vec<traced_ref>& captures) {
-  builder* const first = b;
-  for (const auto& c : captures) b = builder::inner(b, c.from.tape);
-  if (first->of_constants()) b->adopt(*first);
-  return &b->at_work();
+constexpr tracing_builder* with_captures(tracing_builder* b, const vec<traced_ref>& captures) {
+  tracing_builder* const first = b;
+  for (const auto& c : captures) b = inner_of(b, c.from.tape);
+  if (first->of_constants()) constants_trace::adopt(b->context(), first->context());
+  return &at_work(*b);
 }
 
 /// Regions of one entry that captured different values: each gets all of them, as its first inputs.
@@ -77,7 +69,7 @@ class regions_of_one_entry {
   }
   /// The captured values and the leaves of x... on b.
   template <class... X>
-  constexpr vec<int> operands(builder& b, const X&... x) const {
+  constexpr vec<int> operands(tracing_builder& b, const X&... x) const {
     vec<int> ids;
     for (const auto& c : captures) ids.push_back(emit::resolve(b, c, {}));
     ids.append(leaves_on(b, x...));

@@ -2,14 +2,15 @@
 #pragma once
 
 #include <drx/tape/rewrite.hpp>
+#include <drx/tracing/innermost.hpp>
 #include <drx/tracing/made_of_primitives.hpp>
 
 namespace drx::emit {
 
 /// Writes a value computed from constants only where it is used; its loops and maps go outside the loops that use them,
 /// once.
-constexpr int written_on(builder& b, const traced_ref& r) {
-  b.adopt(*r.from.tape);
+constexpr int written_on(tracing_builder& b, const traced_ref& r) {
+  constants_trace::adopt(b.context(), r.from.tape->context());
   const tape& t = r.from.tape->result();
   vec<bool> needed(t.values.size(), false);
   needed[r.id] = true;
@@ -23,7 +24,7 @@ constexpr int written_on(builder& b, const traced_ref& r) {
     for (int result : e.results) needed[result] = true;
     has_regions = has_regions || !e.regions.empty();
   }
-  builder* const to = has_regions ? &b.around_loops() : &b;
+  tracing_builder* const to = has_regions ? &drx::detail::around_loops(b) : &b;
   int id = r.id;
   if (to != r.from.tape) {
     rewriter w(*to, t, {});
@@ -37,7 +38,7 @@ constexpr int written_on(builder& b, const traced_ref& r) {
 }
 
 /// The id on b of a traced value of the given type: itself, a captured outer value, or a constant made now.
-constexpr int resolve(builder& b, const traced_ref& r, const abstract_value& type) {
+constexpr int resolve(tracing_builder& b, const traced_ref& r, const abstract_value& type) {
   if (r.what != traced_ref::kind::value) return constant_of(b, r, type);
   if (r.from.tape == &b) return r.id;
   return r.from.tape->of_constants() ? written_on(b, r) : b.capture(r);

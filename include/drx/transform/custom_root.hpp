@@ -104,7 +104,7 @@ template <class F, class X, class Solve, class SolveLinear, class Why = decltype
   requires(detail::NoMisuse<Why> && !error::Reported<X>)
 constexpr auto custom_root(const F& f, const X& guess, const Solve& solve, const SolveLinear& solve_linear) {
   using R = canonical_t<X>;
-  builder* b = detail::meeting_builder(guess);
+  tracing_builder* b = detail::meeting_builder(guess);
   const auto x = std::type_identity<R>{};
   const auto tangent = [&](const auto& at, const auto& r) { return solve_linear(drx::linearize(f, at).second, r); };
   const auto transposed = [&](const auto& at, const auto& c) { return solve_linear(drx::vjp(f, at).second, c); };

@@ -41,7 +41,7 @@ constexpr tape jvp(const tape& t, const vec<bool>& moving) {
   for (int o : w.outputs()) b.output(o);
   for (int o : t.outputs)
     if (is_floating(t.values[o].type)) b.output(emit::instantiate_zeros(b, tangent[o], w.names[o]));
-  tape r = without_dead_entries(b.result());
+  tape r = without_dead_entries(b.take());
   check(r);
   return r;
 }
@@ -98,7 +98,7 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
       const int ct = cotangent[t.inputs[i]];
       b.output(emit::instantiate_zeros(b, ct, w.names[t.inputs[i]]));
     }
-  tape r = without_dead_entries(b.result());
+  tape r = without_dead_entries(b.take());
   check(r);
   return r;
 }
@@ -143,7 +143,7 @@ constexpr tape batch_where_needed(const tape& t, const vec<bool>& batched, std::
     b.output(w.names[o]);
     outputs_with_axis.push_back(has_axis[o]);
   }
-  tape r = without_dead_entries(b.result());
+  tape r = without_dead_entries(b.take());
   check(r);
   return r;
 }
@@ -154,7 +154,7 @@ constexpr tape batch(const tape& t, const vec<bool>& batched, std::int64_t n, co
   builder b;
   const vec<int> out = inline_tape(b, r, inputs_like(b, r));
   for (int i = 0; i < out.size(); ++i) b.output(has_axis[i] ? out[i] : emit::repeated(b, out[i], n));
-  return without_dead_entries(b.result());
+  return without_dead_entries(b.take());
 }
 
 }  // namespace drx::transform

@@ -59,7 +59,7 @@ struct gradient {
     constexpr int auxiliary = leaf_count<R> - 1;
     constexpr bool keep = WithValue || auxiliary > 0;
     const traced_call call = trace_call(meeting_builder(x...), f, x...);
-    builder& b = *call.b;
+    tracing_builder& b = *call.b;
     const vec<bool> wanted = leaves_of_arguments<I...>(call.inputs.size(), std::type_identity<X>{}...);
     vec<bool> given(1 + auxiliary, false);
     given[0] = true;

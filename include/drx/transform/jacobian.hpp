@@ -114,7 +114,7 @@ struct jacobian {
     using R = canonical_t<traced_result<F, X...>>;
     using A = one_or_tuple_t<canonical_t<argument_t<I, X...>>...>;
     const traced_call call = trace_call(meeting_builder(x...), f, x...);
-    builder& b = *call.b;
+    tracing_builder& b = *call.b;
     const vec<bool> in = leaves_of_arguments<I...>(call.inputs.size(), std::type_identity<X>{}...);
     vec<int> argument;  // the inputs that are leaves of A
     const auto add = [&]<int J>(std::integral_constant<int, J>) {

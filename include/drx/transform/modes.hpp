@@ -18,7 +18,7 @@ struct linear_function {
   template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::no_misuse, error::structures_differ>>
     requires(detail::NoMisuse<Why> && !error::AnyReported<X...>)
   constexpr auto operator()(const X&... x) const {  // drx: a tangent is of the type of its primal, a cotangent of the type of the result
-    builder* b = detail::with_captures(detail::meeting_builder(x...), known);
+    tracing_builder* b = detail::with_captures(detail::meeting_builder(x...), known);
     vec<int> inputs;
     for (const auto& k : known) inputs.push_back(emit::resolve(*b, k, {}));
     inputs.append(detail::leaves_on(*b, x...));
@@ -33,7 +33,7 @@ namespace detail {
 
 /// The function of t's inputs marked late; the others are given by ids on b.
 template <class Out, class... In>
-constexpr linear_function<Out, In...> partially_applied(builder& b, const tape& t, const vec<bool>& late, const vec<int>& ids) {
+constexpr linear_function<Out, In...> partially_applied(tracing_builder& b, const tape& t, const vec<bool>& late, const vec<int>& ids) {
   const transform::split_tape parts = transform::split(t, late);
   linear_function<Out, In...> r{parts.rest, {}};
   for (int id : inline_tape(b, parts.known, ids)) r.known.push_back(at(b, id));
@@ -48,7 +48,7 @@ constexpr tape tangents_only(const tape& body, const vec<bool>& moving) {
   int next = body.outputs.size();
   for (int i = 0; i < body.outputs.size(); ++i)
     b.output(is_floating(body.values[body.outputs[i]].type) ? out[next++] : emit::zeros_like(b, out[i]));
-  return without_dead_entries(b.result());
+  return without_dead_entries(b.take());
 }
 constexpr vec<bool> floating_outputs(const tape& body) {
   vec<bool> r;
@@ -105,7 +105,7 @@ constexpr auto jvp(std::index_sequence<I...>, const F& f, const X&... x_then_t) 
   const auto all = std::tie(x_then_t...);
   using R = canonical_t<traced_result<F, std::tuple_element_t<I, std::tuple<X...>>...>>;
   constexpr int leaves = leaf_count<R>;
-  builder* const b = meeting_builder(x_then_t...);
+  tracing_builder* const b = meeting_builder(x_then_t...);
   traced_call call = trace_call(b, f, std::get<I>(all)...);
   const int primals = leaf_offsets<X...>::total / 2;
   const tape forward = transform::jvp(call.body, first(primals, call.inputs.size()));
@@ -199,7 +199,7 @@ constexpr auto linear_transpose(const F& f) {
     using Gradients = decltype(detail::one_or_tuple(std::declval<canonical_t<X>>()...));
     static_assert(std::is_same_v<canonical_t<C>, R>, "drx::linear_transpose: the cotangent is not of the type of f's result");
     static_assert(all_floating<R>, "drx::linear_transpose: f's result is not float or double throughout");
-    builder* b = detail::meeting_builder(ct);
+    tracing_builder* b = detail::meeting_builder(ct);
     const auto region = detail::trace_region(b, f, std::type_identity<X>{}...);
     b = detail::with_captures(b, region.captures);
     constexpr int leaves = detail::leaf_offsets<X...>::total;

@@ -52,9 +52,9 @@ struct program {
     if constexpr (error::Reported<result>) {
       return {};
     } else {
-      builder trace;
+      tracing_context trace;
       drx::tape t = transform::settled_products(
-          without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(&trace, F, std::type_identity<Inputs>{}...).body));
+          without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(trace, F, std::type_identity<Inputs>{}...).body));
       check(t);
       return t;
     }

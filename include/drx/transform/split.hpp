@@ -48,7 +48,7 @@ constexpr split_tape split(const tape& t, const vec<bool>& late) {
     return vec<int>();
   });
   for (int o : in_rest.outputs()) rest.output(o);
-  split_tape r{without_dead_entries(known.result()), without_dead_entries(rest.result())};
+  split_tape r{without_dead_entries(known.take()), without_dead_entries(rest.take())};
   check(r.known);
   check(r.rest);
   return r;

@@ -30,10 +30,10 @@ concept AlreadyReported = error::AnyReported<X...> || error::Reported<traced_res
 struct traced_call {
   tape body;
   vec<int> inputs;
-  builder* b;
+  tracing_builder* b;
 };
 template <class F, class... X>
-constexpr traced_call trace_call(builder* b, const F& f, const X&... x) {  // b: where the call's values meet
+constexpr traced_call trace_call(tracing_builder* b, const F& f, const X&... x) {  // b: where the call's values meet
   const auto region = trace_region(b, f, std::type_identity<X>{}...);
   b = with_captures(b, region.captures);
   vec<int> inputs = leaves_on(*b, x...);

@@ -135,7 +135,7 @@ struct batching<std::tuple<A...>, X...> {
   template <class F>
   using result = canonical_t<call_result_t<F, traced_t<typename batch_axes<X, A>::one>...>>;
   template <region_kind Kind, class Name, class F>
-  static constexpr auto trace(builder* b, const F& f) {
+  static constexpr auto trace(tracing_builder* b, const F& f) {
     return trace_region<Kind, Name>(b, f, std::type_identity<typename batch_axes<X, A>::one>{}...);
   }
 };
@@ -229,7 +229,7 @@ struct batched_function {
   constexpr auto write(const X&... x) const {
     using results = batch_axes<R, Out>;
     constexpr std::int64_t n = Plan::leaves.extent;
-    builder* b = meeting_builder(x...);
+    tracing_builder* b = meeting_builder(x...);
     const auto region = Plan::template trace<Parallel ? region_kind::parallel : region_kind::loop, Name>(b, f);
     b = with_captures(b, region.captures);
     vec<int> inputs = leaves_on(*b, x...);
@@ -243,7 +243,7 @@ struct batched_function {
     vec<bool> has_axis;
     vec<int> out;
     constexpr const placement_info* name = axis_named<Name>();
-    const bool of_shards = Parallel && n > 0 && (b->member_body() || b->parallel());  // in a member of another axis: with it, a mesh
+    const bool of_shards = Parallel && n > 0 && (b->context().now().member_body || b->context().now().parallel);  // in a member of another axis: with it, a mesh
     const auto laid_out = [&](int& value, bool along) {
       if (of_shards && along) value = emit::with_layout(*b, value, name, n, 0);
     };

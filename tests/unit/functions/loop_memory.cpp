@@ -18,7 +18,7 @@ drx::tape loop_of(std::int64_t length, const loop_memory& memory, bool guarded =
   const abstract_value t(dtype::float64, drx::make_shape(2)), one(dtype::float64, {}), whole(dtype::int32, {});
   vec<int> operands{b.input(t), b.input(t)};
   const int xs = b.input(t.with_shape(drx::make_shape(length, 2)));
-  builder r(&b);
+  builder r;
   const int index = r.input(whole), c = r.input(t);
   int counter = -1;
   auto holds = [&](builder& at, int v) { return emit::less(at, emit::sum(at, emit::mul(at, v, v), {0}), emit::constant(at, one, 2)); };

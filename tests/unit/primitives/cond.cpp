@@ -28,7 +28,7 @@ drx::tape branch_of(F then, G otherwise) {
   for (int i = 0; i < 2; ++i) in.push_back(b.input(t));
   vec<drx::tape> branches;
   auto add = [&](auto write) {
-    builder r(&b);
+    builder r;
     const int x = r.input(t), y = r.input(t);
     for (int o : write(r, x, y)) r.output(o);
     branches.push_back(r.result());

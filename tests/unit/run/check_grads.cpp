@@ -157,7 +157,7 @@ TEST_CASE("in maps and loops the innermost entry is named") {
   const auto* p = &drx::placement_of<clients>;
   const auto t = tape_of({v3_placed}, [&](builder& b, const vec<int>& x) {
     const int y = emit::map(b, p, {x[0]}, [&](builder& body, const vec<int>& in) {
-      builder step(&body);
+      builder step;
       step.input(abstract_value(dtype::int32, {}));
       const int carry = step.input(v3);
       step.output(step.add1(wrong_reverse, {emit::sin(step, carry)}));

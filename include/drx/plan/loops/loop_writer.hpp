@@ -34,7 +34,7 @@ struct loop_writer {
   }
   /// The rewritten loop; `inputs` are the body's first inputs, `outputs` its results.
   constexpr vec<int> write(const vec<int>& inputs, const vec<int>& outputs) {
-    tape region = inside.result();
+    tape region = inside.take();
     region.inputs = {};
     vec<int> all;
     for (int i = 0; i < inputs.size(); ++i) {
@@ -49,8 +49,10 @@ struct loop_writer {
     prim::rules::scan::view whole = changed;
     whole.constants += added.size();
     if (n.guard > n.constants) *whole.guard += added.size();
-    region = without_dead_entries(region);
-    return outside.add(*loop.prim, all, whole.make(), vec<tape>{region});
+    region = without_dead_entries(static_cast<tape&&>(region));
+    vec<tape> regions;
+    regions.push_back(static_cast<tape&&>(region));
+    return outside.add(*loop.prim, all, whole.make(), static_cast<vec<tape>&&>(regions));
   }
 };
 
@@ -65,7 +67,7 @@ constexpr tape with_loops(tape t, const Suits& suits, const Write& write) {
     for (const tape& r : e.regions) regions.push_back(with_loops(r, suits, write));
     vec<int> results;
     if (is_one(e)) results = write(w.b, e, regions[0], w.operands(e));
-    if (results.empty()) results = w.copied(e, regions);
+    if (results.empty()) results = w.copied(e, static_cast<vec<tape>&&>(regions));
     return results;
   });
 }

@@ -24,7 +24,7 @@ constexpr void partitioner::loop(const entry& e) {
   bool numbered = false;  // whether a step uses its shard's number
   for (bool grown = true; grown;) {
     grown = false;
-    builder region(&b);
+    builder region;
     vec<int> ids, axes;
     for (int i = 0; i < body.inputs.size(); ++i) {
       const bool stepped = i > n.constants + n.carries;
@@ -73,7 +73,7 @@ constexpr void partitioner::branch(const entry& e) {
     regions = vec<tape>();
     for (int k = 0; k < 2; ++k) {
       const tape& body = e.regions[k];
-      builder region(&b);
+      builder region;
       vec<int> ids, axes;
       for (int i = 0; i < body.inputs.size(); ++i) {
         axes.push_back(axis[e.operands[i + 1]]);
@@ -196,7 +196,7 @@ constexpr int partitioner::whole_of(int v) {
 constexpr bool partitioner::is_sum(const entry& e) { return e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean; }
 constexpr void partitioner::map(const entry& e) {
   const tape& body = e.regions[0];
-  builder region(&b);
+  builder region;
   vec<int> ids, axes, operands;
   for (int i = 0; i < e.operands.size(); ++i) {
     const abstract_value& v = body.values[body.inputs[i]];

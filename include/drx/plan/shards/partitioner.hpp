@@ -83,7 +83,7 @@ class partitioner {
   template <class F>
   constexpr int each(int x, F f) {
     if (member) return f(b, x);
-    builder region(&b);
+    builder region;
     region.output(f(region, region.input(b.type(x).of_member())));
     return mapped(region.result(), {x})[0];
   }

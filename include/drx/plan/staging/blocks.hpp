@@ -165,7 +165,7 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
       default: b.output(lanes ? w.sum(out[i]) : emit::sum(b, out[i], {axis}));
     }
   }
-  tape r = without_dead_entries(b.result());
+  tape r = without_dead_entries(b.take());
   check(r);
   return r;
 }

@@ -76,7 +76,7 @@ class stage_writer {
       }
     }
     for (int o : around.outputs()) b.output(o);
-    return without_dead_entries(b.result());
+    return without_dead_entries(b.take());
   }
 
  private:
@@ -115,7 +115,7 @@ class stage_writer {
     int index;
 
     constexpr body_writer(stage_writer& writer, const placement_info* at)
-        : s(writer), p(at), body(&writer.b), element(writer.t.values.size(), -1), index(body.input(abstract_value(dtype::int64, {}))) {}
+        : s(writer), p(at), element(writer.t.values.size(), -1), index(body.input(abstract_value(dtype::int64, {}))) {}
 
     constexpr int share(int v) {
       if (element[v] >= 0) return element[v];

@@ -32,9 +32,10 @@ class compiled {
   compiled(executor& e, communicator& c, compile_options options = {}) : agreement_(fingerprint) {
     for (const member_count& m : options.members)
       if (m.count < 0)
-        throw std::invalid_argument("drx: compile_options::members: " + std::to_string(m.count) + " of " + std::string(m.placement->name));
+        throw std::invalid_argument("drx: compile_options::members: " + std::to_string(m.count) + " of " +
+                                    std::string(m.placement->name));
     if (c.size() > 1) c.require_same("drx::compile: the program " + std::to_string(fingerprint) + " with " + show(options));
-    state_ = run::state_of<C>(e, c, std::move(options));
+    run::lay_out<C>(state_, e, c, std::move(options));
   }
   compiled(compiled&&) noexcept = default;
   compiled& operator=(compiled&&) noexcept = default;

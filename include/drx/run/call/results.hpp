@@ -67,25 +67,25 @@ struct call_results {
       bind(s, r.second, out);
     } else {
       structure<R>::visit(r, [&](auto* p, const shape& of) {
-        const std::span<std::byte> data{reinterpret_cast<std::byte*>(p), static_cast<std::size_t>(of.size()) * sizeof(*p)};
+        std::byte* const data = reinterpret_cast<std::byte*>(p);
+        const std::size_t bytes = static_cast<std::size_t>(of.size()) * sizeof(*p);
         if constexpr (facts::passed_on.any) {
           s.results.resize(static_cast<std::size_t>(facts::outputs));
-          s.results[static_cast<std::size_t>(out)] = data;
+          s.results[static_cast<std::size_t>(out)] = {data, bytes};
         }
-        if (facts::direct_slots.slot[out] >= 0) bind_result(s, out, data);
+        if (facts::direct_slots.slot[out] >= 0) bind_result(s, out, data, bytes);
         ++out;
       });
     }
   }
   /// The caller's memory, or memory of our own where an argument lies there too.
-  static void bind_result(call_state& s, int out, std::span<std::byte> data) {
-    std::byte* to = data.data();
-    for (const auto& a : s.arguments)
-      if (overlap(a, data)) {
-        to = own_result(s, out, data.size());
+  static void bind_result(call_state& s, int out, std::byte* data, std::size_t bytes) {
+    for (const std::span<const std::byte> a : s.arguments)
+      if (overlap(a, {data, bytes})) {
+        data = own_result(s, out, bytes);
         break;
       }
-    s.slots[static_cast<std::size_t>(facts::direct_slots.slot[out])] = to;
+    s.slots[static_cast<std::size_t>(facts::direct_slots.slot[out])] = data;
   }
   static std::byte* own_result(call_state& s, int out, std::size_t bytes) {
     s.own_results.resize(static_cast<std::size_t>(facts::outputs));

@@ -34,10 +34,9 @@ struct call_state {
   std::vector<std::shared_ptr<void>> replaced;  // results from before the call, which may be its arguments as well
 };
 
-/// Workspaces are laid out here once, so that calls allocate nothing.
+/// Lays out the workspaces, once, so that calls allocate nothing.
 template <class C>
-call_state state_of(executor& e, communicator& c, compile_options options) {
-  call_state s;
+void lay_out(call_state& s, executor& e, communicator& c, compile_options options) {
   s.options = std::move(options);
   s.runtime.executor = &e;
   s.runtime.communicator = &c;
@@ -62,7 +61,6 @@ call_state state_of(executor& e, communicator& c, compile_options options) {
   s.slots.resize(slots + 1);
   s.at.resize(placements + 1);
   s.members.resize(placements + 1);
-  return s;
 }
 
 /// Memory for placed values that are held whole: of every stage over a placement at the top, in loops too.

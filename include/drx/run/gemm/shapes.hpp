@@ -79,7 +79,7 @@ struct wide_product {
   static constexpr int rows = ceil_div(M, ceil_div(M, most(most_rows, 1)));
 
   template <int Rows, class Epilogue>
-  static void block(const T* a, const T* b, int first, Epilogue& epilogue) {
+  static void transposed_rows(const T* a, const T* b, int first, Epilogue& epilogue) {
     alignas(64) T copy[Rows * K];
     transpose(a + first, M, copy, K, K, Rows);
     const shifted<Epilogue> from_first{epilogue, first};
@@ -89,8 +89,8 @@ struct wide_product {
   template <class Epilogue>
   DRX_HOST_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
     int first = 0;
-    for (; first <= M - rows; first += rows) block<rows>(a, b, first, epilogue);
-    if constexpr (M % rows != 0) block<M % rows>(a, b, first, epilogue);
+    for (; first <= M - rows; first += rows) transposed_rows<rows>(a, b, first, epilogue);
+    if constexpr (M % rows != 0) transposed_rows<M % rows>(a, b, first, epilogue);
   }
 };
 
@@ -116,15 +116,15 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
       DRX_UNROLL
       for (int r = 0; r < R; ++r) sum[0][r] += ending(a + (row + r) * K) * last;
     }
-    constexpr int group = R < W ? R : W;
+    constexpr int in_pack = R < W ? R : W;
     DRX_UNROLL
-    for (int g = 0; g < R; g += group) {
-      pack<T> totals = sums_of_lanes<T, group>(sum[0] + g);
+    for (int g = 0; g < R; g += in_pack) {
+      pack<T> totals = sums_of_lanes<T, in_pack>(sum[0] + g);
       if constexpr (tail != 0 && !overlaps)
         DRX_UNROLL
-        for (int r = 0; r < group; ++r)
+        for (int r = 0; r < in_pack; ++r)
           for (int k = 0; k < K; ++k) totals[r] += a[(row + g + r) * K + k] * x[k];
-      sink(row + g, totals, std::integral_constant<int, group>{});
+      sink(row + g, totals, std::integral_constant<int, in_pack>{});
     }
   };
   int row = 0;

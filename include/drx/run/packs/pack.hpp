@@ -203,21 +203,21 @@ DRX_HOST_INLINE pack<T> sums_of_lanes(const pack<T>* x) {
   return sum[0];
 }
 
-/// Half of the lanes of x, then of y, in the order in which their sums are halved. Below 16 bytes these are groups of
-/// Group lanes, x's and y's in turn within the 16 bytes, which processors do fastest; then whole chunks of 16 bytes,
+/// Half of the lanes of x, then of y, in the order in which their sums are halved. Below 16 bytes these are runs of
+/// Run lanes, x's and y's in turn within the 16 bytes, which processors do fastest; then whole chunks of 16 bytes,
 /// x's before y's, where Chunks of them belong to one row.
-template <int Group, int Chunks, bool Upper, int Short, int W>
+template <int Run, int Chunks, bool Upper, int Short, int W>
 constexpr int halved_lane(int i) {
-  if (Group < Short) return i / Short * Short + (Upper ? Short / 2 : 0) + i % Short / (2 * Group) * Group + i % Group + (i / Group % 2 == 1 ? W : 0);
+  if (Run < Short) return i / Short * Short + (Upper ? Short / 2 : 0) + i % Short / (2 * Run) * Run + i % Run + (i / Run % 2 == 1 ? W : 0);
   const int at = i % (W / 2) / Short, half = Chunks / 2;
   return (at / half * Chunks + (Upper ? half : 0) + at % half) * Short + i % Short + (i >= W / 2 ? W : 0);
 }
-template <int Group, int Chunks, bool Upper, int Short, class V, int... I>
+template <int Run, int Chunks, bool Upper, int Short, class V, int... I>
 DRX_HOST_INLINE V halved_lanes(V x, V y, std::integer_sequence<int, I...>) {
-  return shuffle<halved_lane<Group, Chunks, Upper, Short, static_cast<int>(sizeof...(I))>(I)...>(x, y);
+  return shuffle<halved_lane<Run, Chunks, Upper, Short, static_cast<int>(sizeof...(I))>(I)...>(x, y);
 }
 /// The same for as many packs as lanes.
-template <class T, int Group = 1, int Count = pack_width<T>>
+template <class T, int Run = 1, int Count = pack_width<T>>
 DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
   constexpr int W = pack_width<T>, in_shortest = shortest_vector / static_cast<int>(sizeof(T)), chunks = Count;
   if constexpr (Count == 1) {
@@ -227,9 +227,9 @@ DRX_HOST_INLINE pack<T> sums_of_all_lanes(const pack<T>* x) {
     pack<T> sum[Count / 2];
     DRX_UNROLL
     for (int r = 0; r < Count / 2; ++r)
-      sum[r] = halved_lanes<Group, chunks, false, in_shortest>(x[2 * r], x[2 * r + 1], lanes) +
-               halved_lanes<Group, chunks, true, in_shortest>(x[2 * r], x[2 * r + 1], lanes);
-    return sums_of_all_lanes<T, 2 * Group, Count / 2>(sum);
+      sum[r] = halved_lanes<Run, chunks, false, in_shortest>(x[2 * r], x[2 * r + 1], lanes) +
+               halved_lanes<Run, chunks, true, in_shortest>(x[2 * r], x[2 * r + 1], lanes);
+    return sums_of_all_lanes<T, 2 * Run, Count / 2>(sum);
   }
 }
 

@@ -43,7 +43,10 @@ struct stage_facts {
   }();
 
   // The packed node: all folded results one after the other.
-  static constexpr std::int64_t packed(int i) { return (C::bytes(C::result(E, i)) + 7) / 8 * 8; }
+  static constexpr std::int64_t packed(int i) {
+    constexpr std::int64_t widest_number = 8;  // bytes, to which each result is aligned
+    return (C::bytes(C::result(E, i)) + widest_number - 1) / widest_number * widest_number;
+  }
   static constexpr std::int64_t offset(int i) {
     std::int64_t n = 0;
     for (int k = 0; k < i; ++k) n += folded(k) ? packed(k) : 0;

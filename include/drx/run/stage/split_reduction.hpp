@@ -99,11 +99,11 @@ struct split_reduction {
     return {std::max(r.begin, Stage::offset(I)), std::min(r.end, Stage::offset(I) + C::bytes(C::result(Stage::entry, I)))};
   }
   template <class F>
-  static void of_results(const frame& f, range r, F&& call) {
+  static void of_results(const frame& f, range r, F&& give) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::folded(I)) {
         const range in = inside<I>(r);
-        if (in.begin < in.end) call(address<C, C::result(Stage::entry, I)>(f) + (in.begin - Stage::offset(I)), in.end - in.begin);
+        if (in.begin < in.end) give(address<C, C::result(Stage::entry, I)>(f) + (in.begin - Stage::offset(I)), in.end - in.begin);
       }
     });
   }
