@@ -1352,7 +1352,7 @@ struct rule_site {
 
 inline constexpr int zero_tangent = -1;
 
-enum class fold : std::int8_t { none = -1, sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
+enum class fold : std::int8_t { none = -1, sum, mean, max, min, collect, monoid, gather, shards, permute, transpose, shard_sum };
 
 enum class role : std::int8_t {
   step,
@@ -2087,7 +2087,7 @@ constexpr int first_member(builder& b, int x, const placement_info* axis, bool l
 constexpr int at_axis_index(builder& b, int x, const placement_info* axis);
 constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
-constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p);
+constexpr int shard_gather(builder& b, int x, std::int64_t n, const placement_info* p);
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p);
 constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
 
@@ -7628,7 +7628,7 @@ struct matmul {
     }
   }
 };
-struct matmul_in_doubt : matmul {
+struct matmul_undecided : matmul {
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
     const int r = s.rank;
@@ -7652,18 +7652,18 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .known = rules::matmul::known,
                                   .lanes = rules::matmul::lanes,
                                   .split = rules::matmul::split};
-inline constexpr primitive matmul_in_doubt{.name = "matmul?",
+inline constexpr primitive matmul_undecided{.name = "matmul?",
                                            .type = rules::matmul::type,
                                            .jvp = rules::matmul::jvp,
                                            .vjp = rules::matmul::vjp,
                                            .batch = rules::matmul::batch,
-                                           .simplify = rules::matmul_in_doubt::simplify,
+                                           .simplify = rules::matmul_undecided::simplify,
                                            .print = rules::matmul::print,
-                                           .evaluate = rules::matmul_in_doubt::evaluate,
+                                           .evaluate = rules::matmul_undecided::evaluate,
                                            .known = rules::matmul::known,
                                            .split = rules::split::whole};
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
-constexpr const primitive* rules::matmul_in_doubt::in_doubt_ptr() { return &prim::matmul_in_doubt; }
+constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
 }
 namespace patterns {
 constexpr bool is_squared_norm(const definitions& d, const entry& e) {
@@ -7677,10 +7677,10 @@ constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_
   return prim::rules::matmul::written(b, prim::matmul, x, y, transpose_x, transpose_y);
 }
 constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
-  using rules = prim::rules::matmul_in_doubt;
+  using rules = prim::rules::matmul_undecided;
   const attributes a = rules::view(transpose_x, transpose_y).make();
   const vec<abstract_value> operands{b.type(x), b.type(y)};
-  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_in_doubt : prim::matmul, {x, y}, a);
+  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y}, a);
 }
 constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
 }
@@ -11660,7 +11660,7 @@ template <class A, int Axis, class I, bool Along = false>
 concept Takeable = std::is_same_v<decltype(taken<A, Axis, I, Along>::misuse()), no_misuse>;
 
 template <class I>
-constexpr int indices_on(builder& b, const I& i) {
+constexpr int indices_on(tracing_builder& b, const I& i) {
   if constexpr (IntegerLiteral<I>) {
     return emit::constant(b, {dtype_of<typename position_element<I>::type>, {}}, static_cast<double>(i));
   } else {
@@ -11858,20 +11858,20 @@ struct azdiv : same_type, on_floating, singular_value {
 
 inline constexpr primitive azmul = elementwise_primitive<rows::azmul>();
 inline constexpr primitive azdiv = elementwise_primitive<rows::azdiv>();
-inline constexpr primitive mul_in_doubt = [] {
+inline constexpr primitive mul_undecided = [] {
   primitive p = azmul;
   p.name = "mul?";
   return p;
 }();
 template <> struct row_of<&azmul> : rows::azmul {};
-template <> struct row_of<&mul_in_doubt> : rows::azmul {};
+template <> struct row_of<&mul_undecided> : rows::azmul {};
 template <> struct row_of<&azdiv> : rows::azdiv {};
 }
 
 namespace emit {
 constexpr int azmul(builder& b, int x, int y) { return b.add1(prim::azmul, {x, y}); }
 constexpr int azdiv(builder& b, int x, int y) { return b.add1(prim::azdiv, {x, y}); }
-constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_in_doubt, {t, d}); }
+constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_undecided, {t, d}); }
 }
 }
 
@@ -11885,7 +11885,7 @@ struct scan {
     bool backwards = false;
     int constants = 0, carries = 0;
     std::optional<int> guard = {};
-    bool keeps_all = false;
+    bool keeps_residuals = false;
     loop_products products = loop_products::by_program;
 
     constexpr view(std::optional<std::int64_t> n, int constants_, int carries_) : length(n), constants(constants_), carries(carries_) {}
@@ -11893,21 +11893,21 @@ struct scan {
         : backwards(a.flag(1)),
           constants(a.number(2)),
           carries(a.number(3)),
-          keeps_all(a.flag(5)),
+          keeps_residuals(a.flag(5)),
           products(static_cast<loop_products>(a[6])) {
       if (a[0] != endless) length = a[0];
       if (a[4] != unguarded) guard = a.number(4);
     }
     [[nodiscard]] constexpr attributes make() const {
       attributes a;
-      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_all, static_cast<std::int64_t>(products)};
+      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_residuals, static_cast<std::int64_t>(products)};
       return a;
     }
     [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
     [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
     [[nodiscard]] constexpr int first_x() const { return constants + carries; }
     [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
-      other.keeps_all = keeps_all;
+      other.keeps_residuals = keeps_residuals;
       return make() == other.make();
     }
     [[nodiscard]] constexpr std::optional<int> guarding_carry() const {
@@ -12097,7 +12097,7 @@ struct scan {
     return r;
   }
   static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
-    if (n.keeps_all) return keeping_all(s, n, wanted);
+    if (n.keeps_residuals) return keeping_all(s, n, wanted);
     return keeping_carries(s, n, wanted, given);
   }
   static constexpr vec<int> augmented(const rule_site& s, const vec<bool>& wanted) {
@@ -12119,7 +12119,7 @@ struct scan {
     const tape& body = s.e.regions[0];
     vec<bool> given;
     for (int i = 0; i < s.results.size(); ++i)
-      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_all || ct[i] != zero_tangent));
+      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_residuals || ct[i] != zero_tangent));
     const there_and_back step = split(s, n, wanted, given);
 
     vec<int> operands, carry_at, constant_at;
@@ -12287,7 +12287,7 @@ struct scan {
     const view n(a);
     return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " + std::to_string(n.constants) +
            " constants, " + std::to_string(n.carries) + " carries" + (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
-           (n.keeps_all ? ", keeps all" : "") +
+           (n.keeps_residuals ? ", keeps residuals" : "") +
            (n.products == loop_products::carried    ? ", may carry products"
             : n.products == loop_products::computed ? ", carries no products"
                                                     : "");
@@ -12573,9 +12573,9 @@ constexpr void mark_products(tape& rule, const vec<bool>& moved) {
     if (!any) continue;
     for (int r : e.results) linear[r] = is_floating(rule.values[r].type);
     const abstract_value type = rule.values[e.results[0]];
-    if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_in_doubt;
+    if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_undecided;
     if (e.prim == &prim::div && is_floating(type.type) && linear[e.operands[0]]) e.prim = &prim::azdiv;
-    if (e.prim == &prim::matmul && prim::rules::matmul_in_doubt::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_in_doubt;
+    if (e.prim == &prim::matmul && prim::rules::matmul_undecided::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_undecided;
     for (tape& region : e.regions) {
       vec<bool> inner;
       const int first = region.inputs.size() - e.operands.size();
@@ -15500,17 +15500,17 @@ DRX_SILENT(gather) DRX_SILENT_OF_TYPE(distribute)
 
 namespace drx {
 namespace prim::rules {
-struct group_gather {
+struct shard_gather {
   struct view {
-    std::int64_t group_size;
-    constexpr explicit view(int_list a) : group_size(a[0]) {}
+    std::int64_t shard_count;
+    constexpr explicit view(int_list a) : shard_count(a[0]) {}
   };
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "group_gather: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
-    return {one.with_shape(with_front(one.shape, view(t.attrs).group_size)).placed_at(t.attrs.placement)};
+    return {one.with_shape(with_front(one.shape, view(t.attrs).shard_count)).placed_at(t.attrs.placement)};
   }
-  static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).group_size, v.out[0]); }
+  static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).shard_count, v.out[0]); }
   static void join(const tensor& placed, std::int64_t n, tensor& to) {
     const auto group = static_cast<std::size_t>(n);
     if (placed.members.size() % group != 0) throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " + std::to_string(placed.members.size()));
@@ -15560,11 +15560,11 @@ inline constexpr primitive shard_sum{.name = "shard_sum",
                                      .evaluate = rules::shard_sum::evaluate,
                                      .fold = fold::shard_sum,
                                      .known = rules::known::sums};
-inline constexpr primitive group_gather{.name = "group_gather",
-                                        .type = rules::group_gather::type,
+inline constexpr primitive shard_gather{.name = "shard_gather",
+                                        .type = rules::shard_gather::type,
                                         .print = rules::gather::print,
-                                        .evaluate = rules::group_gather::evaluate,
-                                        .fold = fold::group,
+                                        .evaluate = rules::shard_gather::evaluate,
+                                        .fold = fold::shards,
                                         .known = rules::known::sums};
 }
 namespace emit {
@@ -15574,11 +15574,11 @@ constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_
   a.ints = {shards};
   return b.add1(prim::shard_sum, {x}, a);
 }
-constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
+constexpr int shard_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
   attributes a;
   a.placement = p;
   a.ints = {n};
-  return b.add1(prim::group_gather, {x}, a);
+  return b.add1(prim::shard_gather, {x}, a);
 }
 }
 }
@@ -15976,7 +15976,7 @@ class member_function {
     a.placement = p;
     if (axis != p) {
       const std::int64_t n = prim::rules::all_gather::view(e).members;
-      return varies[x] ? emit::group_gather(b, y, n, p) : emit::repeated(b, y, n);
+      return varies[x] ? emit::shard_gather(b, y, n, p) : emit::repeated(b, y, n);
     }
     if (prim::is_apart(e.prim)) return exchanged(e);
     if (e.prim == &prim::all_gather) {
@@ -18313,7 +18313,7 @@ struct nested_loop {
     prim::rules::scan::view own = whole;
     own.length = outer;
     own.constants = whole.constants + 1;
-    own.keeps_all = false;
+    own.keeps_residuals = false;
     if (whole.guard > whole.constants) own.guard = *whole.guard + 1;
     if (inner && whole.guard > whole.first_x()) own.guard = {};
     vec<int> r = b.add(prim::scan, operands, own.make(), vec<tape>{region.result()});
@@ -18362,7 +18362,7 @@ constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& oper
   using kind = loop_memory::kind;
   const loop_memory& memory = options.memory;
   loop.products = options.products;
-  loop.keeps_all = memory.what == kind::everything;
+  loop.keeps_residuals = memory.what == kind::everything;
   if (!loop.length || memory.what == kind::carries || memory.what == kind::everything) return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
@@ -20659,7 +20659,7 @@ namespace drx::transform {
 
 namespace detail {
 constexpr bool has_doubts(const tape& t) {
-  return any_entry(t, [](const entry& e) { return e.prim == &prim::mul_in_doubt || e.prim == &prim::matmul_in_doubt; });
+  return any_entry(t, [](const entry& e) { return e.prim == &prim::mul_undecided || e.prim == &prim::matmul_undecided; });
 }
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
   const auto [tx, ty] = prim::rules::matmul::view(e);
@@ -20684,9 +20684,9 @@ constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, con
   builder& b = w.b;
   const vec<int> operands = w.operands(e);
   const bool finite = e.operands.size() == 2 && in[0].finite && in[1].finite;
-  if (e.prim == &prim::mul_in_doubt)
+  if (e.prim == &prim::mul_undecided)
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
-  if (e.prim == &prim::matmul_in_doubt) {
+  if (e.prim == &prim::matmul_undecided) {
     if (finite) return {b.add1(prim::matmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }

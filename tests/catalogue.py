@@ -41,8 +41,8 @@ def primitives():
 
 # What is no step of a compiled program: rows of fused loops and what is read in place, what stages, loops and branches take over, what
 # becomes another primitive before (products in doubt, layouts, transparent entries), and what computes on addresses as it is.
-NO_STEP = re.compile(r"elementwise_primitive|mul_in_doubt|\.role = |\.share = |\.fold = |fold::|\.along_axis = |over_members|\.transparent = |\.native = ")
-REPLACED = "mul_in_doubt", "matmul_in_doubt", "with_layout"
+NO_STEP = re.compile(r"elementwise_primitive|mul_undecided|\.role = |\.share = |\.fold = |fold::|\.along_axis = |over_members|\.transparent = |\.native = ")
+REPLACED = "mul_undecided", "matmul_undecided", "with_layout"
 
 
 def without_kernel():

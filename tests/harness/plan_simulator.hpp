@@ -221,7 +221,7 @@ class plan_simulator {
       if (overlap(r, v)) throw plan_fault("a loop's sum lies where it reads");
   }
   tensor operand(const loop& l, int v, bool through_broadcast, const site& here) {
-    if (p.group_of[v] == l.step && !through_broadcast) return l.at(v);
+    if (p.loop_of[v] == l.step && !through_broadcast) return l.at(v);
     const int r = root(v), e = p.stored[r] ? -1 : p.definition[r];
     if (e >= 0 && t.entries[e].prim->role == drx::role::virtual_) {
       tensors from;

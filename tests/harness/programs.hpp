@@ -200,7 +200,7 @@ class program_writer {
     const bool with_data = !r.data.empty() && below(2) == 0;
     if (with_data) operands.push_back(r.data[below(r.data.size())]);
     const int constants = operands.size();
-    const bool stops = below(3) == 0, keeps_all = below(3) == 0;
+    const bool stops = below(3) == 0, keeps_residuals = below(3) == 0;
     if (stops) operands.push_back(holds(b, r.pool));
     for (int s : shapes) operands.push_back(operand(b, r.pool, s));
     operands.push_back(operand(b, r.pool, 0));
@@ -225,7 +225,7 @@ class program_writer {
     drx::prim::rules::scan::view loop(3, constants, 3 + stops);
     loop.backwards = below(2) != 0;
     if (stops) loop.guard = constants + 1;
-    loop.keeps_all = keeps_all;
+    loop.keeps_residuals = keeps_residuals;
     const vec<int> out = b.add(drx::prim::scan, operands, loop.make(), {body.result()});
     r.pool.push_back(out[stops + below(3)]);
     if (stacks) r.pool.push_back(emit::broadcast_to(b, out[3 + stops], shape_of(0)));

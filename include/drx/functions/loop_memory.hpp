@@ -102,7 +102,7 @@ struct nested_loop {
     prim::rules::scan::view own = whole;
     own.length = outer;
     own.constants = whole.constants + 1;
-    own.keeps_all = false;
+    own.keeps_residuals = false;
     if (whole.guard > whole.constants) own.guard = *whole.guard + 1;
     if (inner && whole.guard > whole.first_x()) own.guard = {};  // a slice for each step: the inner loops read it
     vec<int> r = b.add(prim::scan, operands, own.make(), vec<tape>{region.result()});
@@ -154,7 +154,7 @@ constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& oper
   using kind = loop_memory::kind;
   const loop_memory& memory = options.memory;
   loop.products = options.products;
-  loop.keeps_all = memory.what == kind::everything;
+  loop.keeps_residuals = memory.what == kind::everything;
   if (!loop.length || memory.what == kind::carries || memory.what == kind::everything) return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);

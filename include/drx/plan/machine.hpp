@@ -27,7 +27,7 @@ inline constexpr std::int64_t huge_page = 1 << 21;
 // ---- limits of plans; where no measurement is named, the limit is a choice ----
 
 /// Entries of a fused loop. Compilers take more than twice as long for a loop twice as long.
-inline constexpr int group_limit = 64;
+inline constexpr int longest_loop = 64;
 /// Entries that move together to the one loop that reads them. Moving short chains saves a FedAvg client 16 of 110 KiB.
 inline constexpr int most_moved = 8;
 /// Bytes from which on a loop waits until its result can lie where it reads; smaller results hardly enlarge a workspace.
@@ -41,7 +41,7 @@ inline constexpr std::int64_t most_tiled_multiplications = std::int64_t{256} * 2
 /// shows what that spares results over ranks.
 inline constexpr std::int64_t large_output = 1 << 16;
 /// Rows of a matrix with few columns that lies transposed in a loop: two of the widest vectors.
-inline constexpr std::int64_t least_turned_rows = 2 * widest_vector;
+inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 
 // ---- blocks of members ----
 

@@ -36,7 +36,7 @@ inline constexpr pass passes[] = {
     {"outer products", "A product of matrices over one number becomes elementwise.", with_outer_products_as_elements},
     {"stacked factors", "A loop stacks a factor of a product for a later loop, or the product for the factor.", with_stacked_factors},
     {"carried products", "A loop carries products of a matrix instead of the matrix.", with_carried_products},
-    {"turned loops", "Matrices with few columns lie transposed in loops.", with_turned_loops},
+    {"narrow transposes", "Matrices with few columns lie transposed in loops.", with_narrow_transposes},
     {"invariants", "What is the same at each step of a loop is computed in front of the loop.", with_invariants_in_front},
 };
 

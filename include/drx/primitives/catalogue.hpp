@@ -29,7 +29,7 @@
 #include <drx/primitives/fma.hpp>
 #include <drx/primitives/fold_in.hpp>
 #include <drx/primitives/gather.hpp>
-#include <drx/primitives/group_gather.hpp>
+#include <drx/primitives/shard_gather.hpp>
 #include <drx/primitives/guarded.hpp>
 #include <drx/primitives/hyperbolic.hpp>
 #include <drx/primitives/indexing.hpp>

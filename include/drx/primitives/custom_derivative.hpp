@@ -141,9 +141,9 @@ constexpr void mark_products(tape& rule, const vec<bool>& moved) {
     if (!any) continue;
     for (int r : e.results) linear[r] = is_floating(rule.values[r].type);
     const abstract_value type = rule.values[e.results[0]];
-    if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_in_doubt;
+    if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_undecided;
     if (e.prim == &prim::div && is_floating(type.type) && linear[e.operands[0]]) e.prim = &prim::azdiv;
-    if (e.prim == &prim::matmul && prim::rules::matmul_in_doubt::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_in_doubt;
+    if (e.prim == &prim::matmul && prim::rules::matmul_undecided::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_undecided;
     for (tape& region : e.regions) {
       vec<bool> inner;
       const int first = region.inputs.size() - e.operands.size();  // a loop's index; a branch has no input for its condition

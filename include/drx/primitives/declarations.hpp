@@ -106,7 +106,7 @@ constexpr int first_member(builder& b, int x, const placement_info* axis, bool l
 constexpr int at_axis_index(builder& b, int x, const placement_info* axis);
 constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
-constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p);
+constexpr int shard_gather(builder& b, int x, std::int64_t n, const placement_info* p);
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p);
 constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
 

@@ -61,19 +61,19 @@ struct azdiv : same_type, on_floating, singular_value {
 inline constexpr primitive azmul = elementwise_primitive<rows::azmul>();
 inline constexpr primitive azdiv = elementwise_primitive<rows::azdiv>();
 /// A product of a derivative: in the whole program it becomes azmul where a factor may be infinite, else mul.
-inline constexpr primitive mul_in_doubt = [] {
+inline constexpr primitive mul_undecided = [] {
   primitive p = azmul;
   p.name = "mul?";
   return p;
 }();
 template <> struct row_of<&azmul> : rows::azmul {};
-template <> struct row_of<&mul_in_doubt> : rows::azmul {};
+template <> struct row_of<&mul_undecided> : rows::azmul {};
 template <> struct row_of<&azdiv> : rows::azdiv {};
 }  // namespace prim
 
 namespace emit {
 constexpr int azmul(builder& b, int x, int y) { return b.add1(prim::azmul, {x, y}); }
 constexpr int azdiv(builder& b, int x, int y) { return b.add1(prim::azdiv, {x, y}); }
-constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_in_doubt, {t, d}); }
+constexpr int times(builder& b, int t, int d) { return b.add1(prim::mul_undecided, {t, d}); }
 }  // namespace emit
 }  // namespace drx

@@ -19,12 +19,12 @@ namespace drx {
 enum class loop_products : std::int8_t { by_program, carried, computed };
 
 namespace prim::rules {
-/// ints: {length, runs backwards, constants, carries, guard, keeps all, products}; operands: constants, initial carries, stacked xs.
+/// ints: {length, runs backwards, constants, carries, guard, keeps residuals, products}; operands: constants, initial carries, stacked xs.
 /// Region: (index, constants, carries, slices of xs) -> (carries, slices of ys). Results: last carries, stacked ys.
 /// The index counts positions of xs: a scan that runs backwards sees length-1 first.
 /// The guard is the number of an input of the region, a bool. Where it is false a step does nothing: the carries stay,
 /// the slices of ys are zeros. A loop without a length ends only by a guard among its carries, and has no xs.
-/// `keeps all` says which residuals a reverse sweep finds for each step: all that it needs, or the carries only.
+/// `keeps residuals` says which residuals a reverse sweep finds for each step: all that it needs, or the carries only.
 /// `products` is a loop_products.
 struct scan {
   struct view {
@@ -32,7 +32,7 @@ struct scan {
     bool backwards = false;
     int constants = 0, carries = 0;
     std::optional<int> guard = {};  // an input of the region
-    bool keeps_all = false;
+    bool keeps_residuals = false;
     loop_products products = loop_products::by_program;
 
     constexpr view(std::optional<std::int64_t> n, int constants_, int carries_) : length(n), constants(constants_), carries(carries_) {}
@@ -40,14 +40,14 @@ struct scan {
         : backwards(a.flag(1)),
           constants(a.number(2)),
           carries(a.number(3)),
-          keeps_all(a.flag(5)),
+          keeps_residuals(a.flag(5)),
           products(static_cast<loop_products>(a[6])) {
       if (a[0] != endless) length = a[0];
       if (a[4] != unguarded) guard = a.number(4);
     }
     [[nodiscard]] constexpr attributes make() const {
       attributes a;
-      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_all, static_cast<std::int64_t>(products)};
+      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_residuals, static_cast<std::int64_t>(products)};
       return a;
     }
     [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
@@ -56,7 +56,7 @@ struct scan {
     [[nodiscard]] constexpr int first_x() const { return constants + carries; }
     /// Whether another loop differs in its residuals at most.
     [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
-      other.keeps_all = keeps_all;
+      other.keeps_residuals = keeps_residuals;
       return make() == other.make();
     }
     /// Which carry is the guard.
@@ -255,7 +255,7 @@ struct scan {
     return r;
   }
   static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
-    if (n.keeps_all) return keeping_all(s, n, wanted);
+    if (n.keeps_residuals) return keeping_all(s, n, wanted);
     return keeping_carries(s, n, wanted, given);
   }
   static constexpr vec<int> augmented(const rule_site& s, const vec<bool>& wanted) {
@@ -277,7 +277,7 @@ struct scan {
     const tape& body = s.e.regions[0];
     vec<bool> given;  // the cotangents that one backward step takes
     for (int i = 0; i < s.results.size(); ++i)
-      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_all || ct[i] != zero_tangent));
+      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_residuals || ct[i] != zero_tangent));
     const there_and_back step = split(s, n, wanted, given);
 
     // The backward loop. Constants: the same. Carries: cotangents of the carries, sums of those of the constants. Xs:
@@ -451,7 +451,7 @@ struct scan {
     const view n(a);
     return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " + std::to_string(n.constants) +
            " constants, " + std::to_string(n.carries) + " carries" + (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
-           (n.keeps_all ? ", keeps all" : "") +
+           (n.keeps_residuals ? ", keeps residuals" : "") +
            (n.products == loop_products::carried    ? ", may carry products"
             : n.products == loop_products::computed ? ", carries no products"
                                                     : "");

@@ -180,7 +180,7 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
 };
 /// An undecided product of a derivative (guarded.hpp): in the whole program it becomes products of elements if a factor
 /// may be infinite, else matmul.
-struct matmul_in_doubt : matmul {
+struct matmul_undecided : matmul {
   /// Whether elements of a product with result type `to` are single products, or the only ones of their matrix.
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
@@ -205,18 +205,18 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .known = rules::matmul::known,
                                   .lanes = rules::matmul::lanes,
                                   .split = rules::matmul::split};
-inline constexpr primitive matmul_in_doubt{.name = "matmul?",
+inline constexpr primitive matmul_undecided{.name = "matmul?",
                                            .type = rules::matmul::type,
                                            .jvp = rules::matmul::jvp,
                                            .vjp = rules::matmul::vjp,
                                            .batch = rules::matmul::batch,
-                                           .simplify = rules::matmul_in_doubt::simplify,
+                                           .simplify = rules::matmul_undecided::simplify,
                                            .print = rules::matmul::print,
-                                           .evaluate = rules::matmul_in_doubt::evaluate,
+                                           .evaluate = rules::matmul_undecided::evaluate,
                                            .known = rules::matmul::known,
                                            .split = rules::split::whole};
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
-constexpr const primitive* rules::matmul_in_doubt::in_doubt_ptr() { return &prim::matmul_in_doubt; }
+constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
 }
 namespace patterns {
 constexpr bool is_squared_norm(const definitions& d, const entry& e) {
@@ -230,10 +230,10 @@ constexpr int matmul(builder& b, int x, int y, bool transpose_x, bool transpose_
   return prim::rules::matmul::written(b, prim::matmul, x, y, transpose_x, transpose_y);
 }
 constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool transpose_y) {
-  using rules = prim::rules::matmul_in_doubt;
+  using rules = prim::rules::matmul_undecided;
   const attributes a = rules::view(transpose_x, transpose_y).make();
   const vec<abstract_value> operands{b.type(x), b.type(y)};
-  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_in_doubt : prim::matmul, {x, y}, a);
+  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y}, a);
 }
 constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
 }  // namespace emit

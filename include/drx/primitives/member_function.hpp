@@ -210,7 +210,7 @@ class member_function {
     a.placement = p;
     if (axis != p) {
       const std::int64_t n = prim::rules::all_gather::view(e).members;
-      return varies[x] ? emit::group_gather(b, y, n, p) : emit::repeated(b, y, n);
+      return varies[x] ? emit::shard_gather(b, y, n, p) : emit::repeated(b, y, n);
     }
     if (prim::is_apart(e.prim)) return exchanged(e);
     if (e.prim == &prim::all_gather) {

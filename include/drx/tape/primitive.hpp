@@ -59,12 +59,12 @@ struct rule_site {
 inline constexpr int zero_tangent = -1;
 
 /// What becomes of what each member computes: an entry that folds it ends a stage (plan/staging). `collect`: it is kept for each.
-enum class fold : std::int8_t { none = -1, sum, mean, max, min, collect, monoid, gather, group, permute, transpose, shard_sum };
+enum class fold : std::int8_t { none = -1, sum, mean, max, min, collect, monoid, gather, shards, permute, transpose, shard_sum };
 
 /// What becomes of an entry when a program is executed.
 enum class role : std::int8_t {
   step,      // it is a step of its own
-  fused,     // elementwise: a member of a group
+  fused,     // elementwise: a member of a fused loop
   virtual_,  // constant, iota, broadcast_to: read where it is used
   alias      // reshape, stop_gradient: another name of its operand
 };

@@ -9,7 +9,7 @@ namespace drx::transform {
 
 namespace detail {
 constexpr bool has_doubts(const tape& t) {
-  return any_entry(t, [](const entry& e) { return e.prim == &prim::mul_in_doubt || e.prim == &prim::matmul_in_doubt; });
+  return any_entry(t, [](const entry& e) { return e.prim == &prim::mul_undecided || e.prim == &prim::matmul_undecided; });
 }
 /// A matrix product by products of elements, in which a zero wins: it has one row, one column or one inner element.
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
@@ -35,9 +35,9 @@ constexpr vec<int> settled_entry(rewriter& w, const definitions& definition, con
   builder& b = w.b;
   const vec<int> operands = w.operands(e);
   const bool finite = e.operands.size() == 2 && in[0].finite && in[1].finite;
-  if (e.prim == &prim::mul_in_doubt)
+  if (e.prim == &prim::mul_undecided)
     return {finite ? emit::mul(b, operands[0], operands[1]) : emit::azmul(b, operands[0], operands[1])};
-  if (e.prim == &prim::matmul_in_doubt) {
+  if (e.prim == &prim::matmul_undecided) {
     if (finite) return {b.add1(prim::matmul, operands, e.attrs)};
     return {product_of_elements(b, e, operands)};
   }

@@ -25,7 +25,7 @@ vec2 expected(vec2 x, int most) {
 }
 
 /// A loop of at most 6 steps from inputs (x, y): its carries are x, whose first element goes to 2 and beyond, and a product.
-drx::tape guarded(bool keeps_all) {
+drx::tape guarded(bool keeps_residuals) {
   builder b;
   const drx::abstract_value t(dtype::float64, drx::make_shape(3)), one(dtype::float64, {});
   const int x = b.input(t), y = b.input(t);
@@ -42,7 +42,7 @@ drx::tape guarded(bool keeps_all) {
   r.output(emit::mul(r, u, v));
   drx::prim::rules::scan::view loop(6, 1, 3);
   loop.guard = 2;
-  loop.keeps_all = keeps_all;
+  loop.keeps_residuals = keeps_residuals;
   for (int o : b.add(drx::prim::scan, {y, holds(b, x), x, y}, loop.make(), {r.result()})) b.output(o);
   return b.result();
 }
@@ -67,8 +67,8 @@ TEST_CASE("a body that counts, a carry of several parts, what is around") {
 }
 
 TEST_CASE("derivatives of a loop that stops") {
-  for (bool keeps_all : {false, true})
-    for (std::uint64_t seed : {1U, 2U, 3U}) harness::check_rules(guarded(keeps_all), {.low = -.5, .orders = seed == 1 ? 3 : 2}, seed);
+  for (bool keeps_residuals : {false, true})
+    for (std::uint64_t seed : {1U, 2U, 3U}) harness::check_rules(guarded(keeps_residuals), {.low = -.5, .orders = seed == 1 ? 3 : 2}, seed);
 }
 
 TEST_CASE("forward mode and batches of a loop without a bound") {

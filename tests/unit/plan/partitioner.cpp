@@ -94,7 +94,7 @@ counts check(std::int64_t members = 3) {
     CHECK(largest_difference(found[i], shards_of(expected[i], found[i].type, mesh.count)) < 1e-12);
   }
   (void)drx::any_entry(shards, [&](const drx::entry& e) {
-    c.gathers += e.prim == &drx::prim::group_gather;
+    c.gathers += e.prim == &drx::prim::shard_gather;
     c.sums_of_parts += e.prim == &drx::prim::shard_sum;
     CHECK(e.prim != &drx::prim::with_layout);
     CHECK(!drx::prim::is_collective(e.prim));

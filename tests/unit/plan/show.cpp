@@ -35,6 +35,6 @@ TEST_CASE("names of passes") {
     CHECK(drx::plan::passes_up_to(p.name) == static_cast<int>(&p - drx::plan::passes) + 1);
     CHECK(p.what.back() == '.');
   }
-  CHECK(names == "functions, shards, broadcasts, stages, block constants, outer products, stacked factors, carried products, turned loops, invariants");
-  CHECK(drx::plan::passes_up_to("turned loop") == 0);
+  CHECK(names == "functions, shards, broadcasts, stages, block constants, outer products, stacked factors, carried products, narrow transposes, invariants");
+  CHECK(drx::plan::passes_up_to("narrow transpose") == 0);
 }

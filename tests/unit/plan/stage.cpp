@@ -16,7 +16,7 @@ TEST_CASE("a fold's number is what its name says") {
   s.block_sizes = {32, 8};
   s.add(fold::sum);
   s.add(fold::gather, 6);
-  s.add(fold::group, 3);
+  s.add(fold::shards, 3);
   const vec<std::int64_t> first{1, prim::rules::permute::nobody, 0}, second{2, 2, 2, 1};
   s.add_permuted(first);
   s.add(fold::transpose, 6);
@@ -36,7 +36,7 @@ TEST_CASE("a fold's number is what its name says") {
   CHECK(v.members_of_body(2) == 8);
   CHECK(v.fold_of(0) == fold::sum);
   CHECK(v.gathered_members(1) == 6);
-  CHECK(v.group_size(2) == 3);
+  CHECK(v.shard_count(2) == 3);
   CHECK(vec<std::int64_t>(v.sources(3)) == first);
   CHECK(v.exchanged_members(4) == 6);
   CHECK(v.shards(5) == 2);

@@ -42,7 +42,7 @@ TEST_CASE("a loop") {
   rules::scan::view loop(7, 2, 3);
   loop.backwards = true;
   loop.guard = 4;
-  loop.keeps_all = true;
+  loop.keeps_residuals = true;
   loop.products = loop_products::computed;
   on_both(loop.make(), [](int_list a) {
     const rules::scan::view n(a);
@@ -52,7 +52,7 @@ TEST_CASE("a loop") {
     CHECK(n.carries == 3);
     CHECK(n.guard == 4);
     CHECK(n.guarding_carry() == 1);
-    CHECK(n.keeps_all);
+    CHECK(n.keeps_residuals);
     CHECK(n.products == loop_products::computed);
     CHECK(n.is_constant(1));
     CHECK(!n.is_constant(2));

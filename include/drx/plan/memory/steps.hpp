@@ -2,7 +2,7 @@
 // Tested by tests/unit/plan/random_plans.cpp.
 #pragma once
 
-#include <drx/plan/memory/group_sums.hpp>
+#include <drx/plan/memory/fused_loop_sums.hpp>
 
 namespace drx::plan {
 
@@ -13,19 +13,19 @@ constexpr void make_steps(plan_in_progress<Frozen>& w, int r) {
   const int step0 = w.p.first_step[r] = w.next_step;
   const vec<bool> demanded = demanded_in_memory(w, region);
   steps_in_progress<Frozen> g{w, region, step0};
-  gather_groups(g, demanded);
+  gather_loops(g, demanded);
   move_to_readers(g, demanded);
   take_products(g);
-  delay_groups(g);
+  delay_loops(g);
   const vec<vec<int>> sums = take_sums(g);
-  w.p.step_count[r] = g.groups.size();
-  for (int s = 0; s < g.groups.size(); ++s) {
+  w.p.step_count[r] = g.loops.size();
+  for (int s = 0; s < g.loops.size(); ++s) {
     w.p.steps[step0 + s].first_member = w.next_member;
-    w.p.steps[step0 + s].members = g.groups[s].size();
+    w.p.steps[step0 + s].members = g.loops[s].size();
     w.p.steps[step0 + s].sums = sums[s].size();
-    for (int i = 0; i < g.groups[s].size(); ++i) {
-      w.p.member_of[g.result(g.groups[s][i])] = i;
-      w.p.members[w.next_member++] = g.groups[s][i];
+    for (int i = 0; i < g.loops[s].size(); ++i) {
+      w.p.member_of[g.result(g.loops[s][i])] = i;
+      w.p.members[w.next_member++] = g.loops[s][i];
     }
     for (int e : sums[s]) w.p.members[w.next_member++] = e;
   }

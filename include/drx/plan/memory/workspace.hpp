@@ -36,7 +36,7 @@ constexpr vec<int> last_uses(const plan_in_progress<Frozen>& w, int r) {
       const auto& x = w.t.entries[e];
       for (int i = 0; i < x.operands.count; ++i) {
         const int o = w.id(x.operands, i);
-        if (w.p.group_of[o] != step0 + s) use(o, s);
+        if (w.p.loop_of[o] != step0 + s) use(o, s);
       }
     });
   for (int i = 0; i < region.outputs.count; ++i) use(w.id(region.outputs, i), steps);
@@ -73,7 +73,7 @@ constexpr std::int64_t addresses(plan_in_progress<Frozen>& w, int r, space where
       for (int i = 0; i < x.results.count; ++i) {
         const int v = w.id(x.results, i);
         if (!w.p.stored[v] || w.root(v) != v) continue;
-        if (w.t.values[v].depth > 0 || (r == 0 && !now.group && (x.prim == &prim::stage || x.prim == &prim::matmul) && is_large_output(w, v))) {  // its memory is the caller's
+        if (w.t.values[v].depth > 0 || (r == 0 && !now.is_loop && (x.prim == &prim::stage || x.prim == &prim::matmul) && is_large_output(w, v))) {  // its memory is the caller's
           w.p.where[v] = {space::slot, w.p.slots++};
           continue;
         }
@@ -92,7 +92,7 @@ constexpr std::int64_t addresses(plan_in_progress<Frozen>& w, int r, space where
         }
       }
     });
-    if (now.group) continue;
+    if (now.is_loop) continue;
     const auto& x = w.t.entries[now.entry];
     if (const std::int64_t extra = scratch_bytes(w, x); extra > 0) w.p.scratch[now.entry] = {where, place(w.aligned(extra), s)};
     frames_of_regions(w, now.entry, s, where, place);
@@ -113,14 +113,14 @@ constexpr std::int64_t scratch_bytes(const plan_in_progress<Frozen>& w, const fr
 /// does so, and an update of a part of m.
 template <class Frozen>
 constexpr bool read_in_place(const plan_in_progress<Frozen>& w, int s, int m, int result) {
-  const bool update = !w.p.steps[s].group && w.t.entries[w.p.steps[s].entry].prim->in_place;
-  if (!w.p.steps[s].group && !update) return false;
+  const bool update = !w.p.steps[s].is_loop && w.t.entries[w.p.steps[s].entry].prim->in_place;
+  if (!w.p.steps[s].is_loop && !update) return false;
   bool ok = w.t.values[m].shape == w.t.values[result].shape && byte_size(w.t.values[m].type) == byte_size(w.t.values[result].type);
   w.for_each_entry(s, [&](int e) {
     const auto& x = w.t.entries[e];
     for (int i = 0; i < x.operands.count; ++i) {
       const int o = w.id(x.operands, i);
-      if (w.p.group_of[o] == s || w.touched(o) != m) continue;
+      if (w.p.loop_of[o] == s || w.touched(o) != m) continue;
       const bool elsewhere = x.prim == &prim::matmul && !(is_row_sum(w, s, e) && i == 0);
       ok = ok && (w.root(o) == m) && w.t.values[o].shape == w.t.values[result].shape && x.prim != &prim::broadcast_to && !elsewhere && !(update && i > 0);
     }
@@ -229,12 +229,12 @@ constexpr void carry_in_place(plan_in_progress<Frozen>& w, const frozen_entry& x
   const int constants = prim::rules::scan::view(w.t.attributes(x)).constants;
   for (int k = 0; k < carries_of(w, x); ++k) {
     const int in = w.id(inner.inputs, 1 + constants + k), out = w.root(w.id(inner.outputs, k)), memory = w.id(x.results, k);
-    const int group = w.p.group_of[out];
+    const int loop = w.p.loop_of[out];
     if (w.definition[out] < inner.first_entry || w.definition[out] >= inner.first_entry + inner.entries) continue;
     int uses = 0;  // the output leaves the loop only once
     for (int i = 0; i < inner.outputs.count; ++i) uses += w.touched(w.id(inner.outputs, i)) == out || w.touched(w.id(inner.outputs, i)) == w.root(in);
     if (uses != 1 || w.t.values[out].depth > 0 || w.t.values[out].shape != w.t.values[in].shape) continue;
-    const int defined = group >= 0 ? group : step_of(w, r, w.definition[out]);
+    const int defined = loop >= 0 ? loop : step_of(w, r, w.definition[out]);
     bool free = true;
     for (int s = w.p.first_step[r]; s < w.p.first_step[r] + w.p.step_count[r] && free; ++s) {
       bool reads = false;

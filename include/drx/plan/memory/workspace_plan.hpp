@@ -16,7 +16,7 @@ struct location {
 /// One step of a region: a fused loop (its entries in `plan.members`), possibly after a matrix product and with sums
 /// over its rows, or a single entry.
 struct step {
-  bool group = false;
+  bool is_loop = false;
   int entry = -1;
   int first_member = 0;
   int members = 0;
@@ -31,7 +31,7 @@ struct workspace_plan {
   int first_step[Regions + 1] = {};
   int step_count[Regions + 1] = {};
   int members[Entries + 1] = {};       // entries, by fused loop
-  int group_of[Values + 1] = {};       // by value: the step that computes it in a fused loop, or no_step
+  int loop_of[Values + 1] = {};       // by value: the step that computes it in a fused loop, or no_step
   int member_of[Values + 1] = {};      // by value computed in a fused loop: its place there
   int definition[Values + 1] = {};     // by value: the entry that defines it, -1 for inputs
   bool stored[Values + 1] = {};        // whether it is written to memory
@@ -44,7 +44,7 @@ struct workspace_plan {
   std::int64_t thread_bytes = 0;
 
   constexpr workspace_plan() {
-    for (int& step : group_of) step = no_step;
+    for (int& step : loop_of) step = no_step;
   }
 };
 
@@ -87,7 +87,7 @@ struct plan_in_progress {
   template <class F>
   constexpr void for_each_entry(int s, F f) const {
     const step& now = p.steps[s];
-    if (!now.group) {
+    if (!now.is_loop) {
       f(now.entry);
     } else {
       for (int i = 0; i < now.members + now.sums; ++i) f(p.members[now.first_member + i]);

@@ -46,8 +46,8 @@ struct stage {
     [[nodiscard]] constexpr int identity_region(int result) const { return combine_region(result) + 1; }
     /// For fold::gather: the number of members whose values are stacked.
     [[nodiscard]] constexpr std::int64_t gathered_members(int result) const { return number_of(result); }
-    /// For fold::group: the number of neighbouring members (the shards of one) whose values are stacked.
-    [[nodiscard]] constexpr std::int64_t group_size(int result) const { return number_of(result); }
+    /// For fold::shards: the number of neighbouring members (the shards of one) whose values are stacked.
+    [[nodiscard]] constexpr std::int64_t shard_count(int result) const { return number_of(result); }
     /// For fold::shard_sum: the number of shards of each member; shards with the same number are added up.
     [[nodiscard]] constexpr std::int64_t shards(int result) const { return number_of(result); }
     /// For fold::transpose: the number of members that exchange rows.
@@ -124,14 +124,14 @@ struct stage {
         case fold::transpose:
         case fold::collect: r.push_back(v.placed_at(t.attrs.placement)); break;
         case fold::gather: r.push_back(v.with_shape(with_front(v.shape, stage.gathered_members(i)))); break;
-        case fold::group: r.push_back(v.with_shape(with_front(v.shape, stage.group_size(i))).placed_at(t.attrs.placement)); break;
+        case fold::shards: r.push_back(v.with_shape(with_front(v.shape, stage.shard_count(i))).placed_at(t.attrs.placement)); break;
         default: r.push_back(v);
       }
     }
     return r;
   }
   static std::string print(const attributes& a) {
-    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "group", "permute", "transpose", "shard_sum"};
+    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "shards", "permute", "transpose", "shard_sum"};
     const view stage(a);
     std::string s(a.placement->name);
     for (int i = 0; i < stage.results; ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(stage.fold_of(i))];
@@ -148,7 +148,7 @@ struct stage {
       switch (stage.fold_of(i)) {
         case fold::collect: to = std::move(from); break;
         case fold::gather: gather::join(from, to); break;
-        case fold::group: group_gather::join(from, stage.group_size(i), to); break;
+        case fold::shards: shard_gather::join(from, stage.shard_count(i), to); break;
         case fold::permute: member_permute::apply(from.members, stage.sources(i), to); break;
         case fold::transpose: member_transpose::apply(from.members, stage.exchanged_members(i), to); break;
         case fold::shard_sum: shard_sum::apply(from, stage.shards(i), to); break;
@@ -168,7 +168,7 @@ struct stage {
     for (std::size_t i = 0; i < v.out.size(); ++i) {
       const abstract_value& t = v.out[i].type;
       const fold f = stage.fold_of(static_cast<int>(i));
-      const abstract_value one = f == fold::gather || f == fold::group ? t.with_shape(without_axis(t.shape, 0)) : t;
+      const abstract_value one = f == fold::gather || f == fold::shards ? t.with_shape(without_axis(t.shape, 0)) : t;
       collected[i] = tensor(one.depth > 0 ? one : one.placed_at(p));
     }
     for (std::int64_t m = 0; m < n; ++m) {

@@ -152,7 +152,7 @@ class stage_writer {
   static constexpr void add_fold(prim::rules::stage::writer& s, const entry& e, int monoids) {
     const fold f = e.prim->fold;
     if (f == fold::gather) s.add(f, prim::rules::gather::view(e).members);
-    else if (f == fold::group) s.add(f, prim::rules::group_gather::view(e).group_size);
+    else if (f == fold::shards) s.add(f, prim::rules::shard_gather::view(e).shard_count);
     else if (f == fold::shard_sum) s.add(f, prim::rules::shard_sum::view(e).shards);
     else if (f == fold::transpose) s.add(f, prim::rules::member_transpose::view(e).members);
     else if (f == fold::permute) s.add_permuted(prim::rules::member_permute::view(e).sources);

@@ -38,7 +38,7 @@ struct runtime {
   std::vector<buffer> collected;         // by value: placed values that are held whole
   std::vector<std::int64_t> bytes, offsets;  // by rank
   std::vector<std::int64_t> shares;          // by task: its first member
-  shard_groups shards;                       // for members that are split, along either axis of the mesh
+  shard_communicators shards;                       // for members that are split, along either axis of the mesh
   shard_columns columns;
   std::vector<message> sent, received;       // for a split reduction, and which of its pieces are folded, in order
   std::vector<fold_step> folds;

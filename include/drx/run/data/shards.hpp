@@ -75,7 +75,7 @@ class mesh_axis {
 
 /// Along the axis of the shards: the ranks that share members with this one, directly or through others, and the shards
 /// of shared members that each has.
-class shard_groups : mesh_axis {
+class shard_communicators : mesh_axis {
  public:
   void prepare(communicator& all, const std::int64_t* boundaries, std::int64_t count) {
     const auto ranks = static_cast<std::size_t>(all.size());

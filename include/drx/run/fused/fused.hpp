@@ -4,7 +4,7 @@
 // fused_loop: the loop's facts from the tape. fused_elements: number by number. fused_short_rows: several short rows at
 // once. fused_packs: packs of numbers, for fused_product, a loop in the tiles of a matrix product, and fused_sums, a
 // loop that adds up its rows.
-// Tested by tests/unit/run/long_groups.cpp.
+// Tested by tests/unit/run/long_fused_loops.cpp.
 #pragma once
 
 #include <drx/run/fused/product.hpp>

@@ -89,7 +89,7 @@ struct fused_loop {
   static constexpr detail::source read(int v, bool through_broadcast) {
     detail::source s;
     s.from = C::tape.values[v].shape;
-    if (C::plan.group_of[v] == Step && !through_broadcast) {  // (a carry written in place has another root)
+    if (C::plan.loop_of[v] == Step && !through_broadcast) {  // (a carry written in place has another root)
       s.index = C::plan.member_of[v];
       s.kind = detail::source_kind::register_;
       return s;

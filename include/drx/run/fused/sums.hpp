@@ -29,7 +29,7 @@ struct fused_sums {
         : from{memory_of<J>(f)...}, weights{weights_of<J>(f)...}, totals{elements<T, C, C::result(sum_entry(J), 0)>(f)...} {}
     template <int J>
     static const T* memory_of(frame& f) {
-      if constexpr (C::plan.group_of[summed(J)] == Loop::step) return nullptr;
+      if constexpr (C::plan.loop_of[summed(J)] == Loop::step) return nullptr;
       else return elements<const T, C, summed(J)>(f);
     }
     template <int J>
@@ -46,7 +46,7 @@ struct fused_sums {
     (packs::template compute_pack<M, T>(registers, at.pointers, row, col), ...);
     const auto add = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
       pack<T> x;
-      if constexpr (C::plan.group_of[summed(K)] == Loop::step) x = registers[C::plan.member_of[summed(K)]];
+      if constexpr (C::plan.loop_of[summed(K)] == Loop::step) x = registers[C::plan.member_of[summed(K)]];
       else x = load(of.from[K] + row * Loop::columns + col);
       if constexpr (weighted(K)) total[K] += of.weights[K][row] * x;
       else total[K] += x;

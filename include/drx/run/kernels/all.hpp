@@ -30,7 +30,7 @@ namespace drx::run {
 template <class C, int Step>
 DRX_NOT_INLINED void run_step(frame& f) {
   constexpr plan::step now = C::plan.steps[Step];
-  if constexpr (now.group) {
+  if constexpr (now.is_loop) {
     run_fused<C, Step>(f);
   } else {
     kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);

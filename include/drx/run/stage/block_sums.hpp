@@ -67,7 +67,7 @@ struct sums_of_block {
 
   static constexpr int result_made_by(int region, int step) {
     const plan::step now = C::plan.steps[C::plan.first_step[region] + step];
-    if (now.group || C::tape.entries[now.entry].prim != &prim::matmul) return -1;
+    if (now.is_loop || C::tape.entries[now.entry].prim != &prim::matmul) return -1;
     const plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[now.entry]);
     const bool row = product.m == 1 && !product.ty, column = product.n == 1 && product.tx;
     const int made = C::result(now.entry, 0);

@@ -98,7 +98,7 @@ struct stage_exchange {
   static void shards(frame& f, runtime& rt, const membership& m) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int v = C::result(E, I);
-      if constexpr (Stage::fold_of(I) == fold::group) {
+      if constexpr (Stage::fold_of(I) == fold::shards) {
         rt.shards.exchange(address<C, v>(f), m.first, m.first + m.local, C::bytes(C::output(Stage::body, I)));
       } else if constexpr (Stage::fold_of(I) == fold::shard_sum) {
         rt.columns.sum(address<C, v>(f), m.first, C::bytes(v), [](std::byte* left, const std::byte* right) {

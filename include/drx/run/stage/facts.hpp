@@ -20,7 +20,7 @@ struct stage_facts {
   static constexpr int results = x.results.count;
   static constexpr fold fold_of(int i) { return view().fold_of(i); }
   /// Whether a result is folded; the others are written member by member where they belong.
-  static constexpr bool folded(int i) { return fold_of(i) != fold::gather && fold_of(i) != fold::group && !collected(i); }
+  static constexpr bool folded(int i) { return fold_of(i) != fold::gather && fold_of(i) != fold::shards && !collected(i); }
   static constexpr bool collected(int i) {
     return fold_of(i) == fold::collect || fold_of(i) == fold::permute || fold_of(i) == fold::transpose || fold_of(i) == fold::shard_sum;
   }

@@ -110,7 +110,7 @@ struct stage_tree_leaves {
   }
   /// Runs a tree leaf and adds it to the list. If a node awaits the leaf and one addition does it, the leaf is added
   /// without being written first. (A block in turns takes several: node + (a + b) is not (node + a) + b.)
-  static void push_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const tree_leaf& m) {
+  static void push_tree_leaf(frame& f, two_frames& frames, node_list& list, std::int64_t leaf, const tree_leaf& m) {
     if constexpr (!Stage::has_monoid && Stage::node_bytes > 0)
       if (list.awaits({0, leaf})) {
         bool one_step = m.count == 1;

@@ -54,8 +54,8 @@ struct stage_members {
   static void leave(frame& f, std::int64_t stored, std::int64_t local, std::int64_t number) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(Stage::body + Body, I), one = C::output(Stage::body, I), to = C::result(E, I);
-      if constexpr (Stage::fold_of(I) == fold::group) {
-        constexpr std::int64_t shards = Stage::view().group_size(I);
+      if constexpr (Stage::fold_of(I) == fold::shards) {
+        constexpr std::int64_t shards = Stage::view().shard_count(I);
         const std::int64_t shard = number % shards;
         std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(one)));
       } else if constexpr (Stage::fold_of(I) == fold::gather) {

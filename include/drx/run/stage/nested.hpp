@@ -71,7 +71,7 @@ struct nested_stage {
     two_frames none;
     for (std::int64_t l = first; l < last; ++l) {
       const std::int64_t m = l * Stage::members_of_leaf;
-      leaves::push_leaf(f, none, list, l, {j.begin + m, j.begin + m, m, std::min(Stage::members_of_leaf, j.members - m)});
+      leaves::push_tree_leaf(f, none, list, l, {j.begin + m, j.begin + m, m, std::min(Stage::members_of_leaf, j.members - m)});
     }
   }
   static void run_tasks(job& j) {

@@ -61,7 +61,7 @@ struct stage_ranks {
     return Stage::node_bytes >= split::piece_bytes * rt.communicator->size() && bytes_of_all(rt, m, unit) >= many_bytes;
   }
   /// The leaf that begins with a member, or the one after the leaf that contains it.
-  static std::int64_t leaf_at(std::int64_t member, std::int64_t unit) { return (member + unit - 1) / unit; }
+  static std::int64_t tree_leaf_at(std::int64_t member, std::int64_t unit) { return (member + unit - 1) / unit; }
 
  private:
   /// Whether MPI may choose the order; monoids have their own.
@@ -69,7 +69,7 @@ struct stage_ranks {
   /// The nodes that ranks a to b - 1 have for the others: the largest subtrees of their members; in the fast order one
   /// node for all.
   static node_list nodes_of(const runtime& rt, const membership& m, int a, int b, std::int64_t unit) {
-    const std::int64_t begin = leaf_at(m.boundaries[a], unit), end = leaf_at(m.boundaries[b], unit);
+    const std::int64_t begin = tree_leaf_at(m.boundaries[a], unit), end = tree_leaf_at(m.boundaries[b], unit);
     return is_fast(rt) ? node_list::of_range(0, begin < end ? 1 : 0) : node_list::of_range(begin, end);
   }
   /// The bytes that every rank would receive if nodes were gathered.
@@ -77,7 +77,7 @@ struct stage_ranks {
     std::int64_t nodes = 0;
     for (int r = 0; r < rt.communicator->size(); ++r)
       if (is_fast(rt)) nodes += m.boundaries[r] < m.boundaries[r + 1];
-      else nodes += node_list::count_of_range(leaf_at(m.boundaries[r], unit), leaf_at(m.boundaries[r + 1], unit));
+      else nodes += node_list::count_of_range(tree_leaf_at(m.boundaries[r], unit), tree_leaf_at(m.boundaries[r + 1], unit));
     return nodes * Stage::node_bytes;
   }
   /// From this many bytes on, not every rank gathers all nodes: more messages of fewer bytes take less time.

@@ -108,7 +108,7 @@ struct top_stage {
     const std::int64_t end = begin_of(j, task + 1), last = std::min(end * j.unit, m.local);
     for (std::int64_t l = begin_of(j, task); l < end; ++l) {
       const std::int64_t member = l * j.unit, count = std::min(j.unit, m.local - member);
-      leaves::push_leaf(f, frames, list, j.first_leaf() + l, {stored(member), member, m.first + member, count, last - member - count});
+      leaves::push_tree_leaf(f, frames, list, j.first_leaf() + l, {stored(member), member, m.first + member, count, last - member - count});
     }
   }
   /// The memory for a task's nodes.
@@ -153,7 +153,7 @@ struct top_stage {
       int task = 1;
       for (std::int64_t i = 0; i < m.local && task < j.tasks; ++i) {
         before += weight(i);
-        while (task < j.tasks && before * j.tasks >= total * task) j.rt->shares[static_cast<std::size_t>(task++)] = ranks::leaf_at(i + 1, j.unit);
+        while (task < j.tasks && before * j.tasks >= total * task) j.rt->shares[static_cast<std::size_t>(task++)] = ranks::tree_leaf_at(i + 1, j.unit);
       }
     }
   }

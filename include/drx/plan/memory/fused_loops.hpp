@@ -1,4 +1,4 @@
-// drx/plan/memory/groups.hpp: gathers elementwise entries of one shape into groups, each of which runs as one fused
+// drx/plan/memory/fused_loops.hpp: gathers elementwise entries of one shape into loops, each of which runs as one fused
 // loop, and makes steps of a region's entries. A value that only its own loop uses is never stored.
 // Tested by tests/unit/plan/random_plans.cpp.
 #pragma once
@@ -8,13 +8,13 @@
 
 namespace drx::plan {
 
-/// The steps of a region while they are planned: the functions here, of group_order.hpp and of group_sums.hpp hand them on.
+/// The steps of a region while they are planned: the functions here, of fused_loop_order.hpp and of fused_loop_sums.hpp hand them on.
 template <class Frozen>
 struct steps_in_progress {
   plan_in_progress<Frozen>& w;
   const frozen_region& region;
   int step0;                  // the number in the program of the region's first step
-  vec<vec<int>> groups = {};  // by step: the entries of its fused loop, or none if it is a single entry
+  vec<vec<int>> loops = {};  // by step: the entries of its fused loop, or none if it is a single entry
   const Frozen& t = w.t;
   typename plan_in_progress<Frozen>::plan_type& p = w.p;
 
@@ -25,12 +25,12 @@ struct steps_in_progress {
   constexpr int result(int e) const { return w.id(t.entries[e].results, 0); }
 
   /// The shape over which a loop runs.
-  constexpr shape loop_of(const vec<int>& group) const { return t.values[result(group.back())].shape; }
+  constexpr shape shape_of_loop(const vec<int>& loop) const { return t.values[result(loop.back())].shape; }
   /// The entry of step s if it is no loop.
   constexpr int single(int s) const { return p.steps[step0 + s].entry; }
   constexpr bool makes(int s, int v) const {
     if (definition(v) < 0) return false;
-    return groups[s].empty() ? definition(v) == single(s) : groups[s].find(definition(v)) >= 0;
+    return loops[s].empty() ? definition(v) == single(s) : loops[s].find(definition(v)) >= 0;
   }
   /// Whether step s reads v, or the memory that it names.
   constexpr bool reads(int s, int v) const {
@@ -41,8 +41,8 @@ struct steps_in_progress {
       }
       return false;
     };
-    if (groups[s].empty()) return entry_reads(single(s));
-    for (int e : groups[s])
+    if (loops[s].empty()) return entry_reads(single(s));
+    for (int e : loops[s])
       if (entry_reads(e)) return true;
     return false;
   }
@@ -53,8 +53,8 @@ struct steps_in_progress {
     return false;
   }
   /// Whether a loop has no matrix product yet, and reads no positions.
-  constexpr bool may_follow_product(const vec<int>& group) const {
-    for (int e : group) {
+  constexpr bool may_follow_product(const vec<int>& loop) const {
+    for (int e : loop) {
       const auto& x = t.entries[e];
       if (x.prim == &prim::matmul || x.prim == &prim::iota) return false;
       for (int i = 0; i < x.operands.count; ++i)
@@ -68,14 +68,14 @@ struct steps_in_progress {
   /// Removes the steps that others have taken.
   constexpr void leave_out(const vec<bool>& taken) {
     int kept = 0;
-    for (int s = 0; s < groups.size(); ++s) {
+    for (int s = 0; s < loops.size(); ++s) {
       if (taken[s]) continue;
-      for (int e : groups[s]) p.group_of[result(e)] = step0 + kept;
-      if (kept != s) groups[kept] = groups[s];
+      for (int e : loops[s]) p.loop_of[result(e)] = step0 + kept;
+      if (kept != s) loops[kept] = loops[s];
       p.steps[step0 + kept++] = p.steps[step0 + s];
     }
     for (; w.next_step > step0 + kept; --w.next_step) p.steps[w.next_step - 1] = {};
-    groups.resize(kept);
+    loops.resize(kept);
   }
 };
 
@@ -101,7 +101,7 @@ constexpr vec<bool> demanded_in_memory(const plan_in_progress<Frozen>& w, const 
 
 /// Makes the region's steps. An elementwise entry goes to the earliest loop of its shape that comes after its operands.
 template <class Frozen>
-constexpr void gather_groups(steps_in_progress<Frozen>& g, const vec<bool>& demanded) {
+constexpr void gather_loops(steps_in_progress<Frozen>& g, const vec<bool>& demanded) {
   plan_in_progress<Frozen>& w = g.w;
   vec<int> at(w.values + 1, -1);  // by value of this region: the step after which it can be read
   const auto after = [&](int v) { return v < 0 || at[v] < 0 ? -1 : at[v]; };
@@ -118,37 +118,37 @@ constexpr void gather_groups(steps_in_progress<Frozen>& g, const vec<bool>& dema
     if (how == role::step) {
       for (int i = 0; i < x.results.count; ++i) {
         g.p.stored[g.id(x.results, i)] = true;
-        at[g.id(x.results, i)] = g.groups.size();
+        at[g.id(x.results, i)] = g.loops.size();
       }
       g.p.steps[w.next_step++].entry = e;
-      g.groups.push_back({});
+      g.loops.push_back({});
       continue;
     }
     int earliest = 0;
     for (int i = 0; i < x.operands.count; ++i) {
       const int o = g.id(x.operands, i);
-      const bool same_loop = how == role::fused && g.p.group_of[o] != no_step && at[o] >= 0 && g.root(o) == o;
+      const bool same_loop = how == role::fused && g.p.loop_of[o] != no_step && at[o] >= 0 && g.root(o) == o;
       const int need = same_loop ? at[o] : after(g.touched(o)) + 1;
       earliest = need > earliest ? need : earliest;
     }
     int chosen = -1;
-    for (int s = earliest; s < g.groups.size() && chosen < 0; ++s) {
-      const vec<int>& group = g.groups[s];
-      if (!group.empty() && group.size() < machine::group_limit && g.t.values[g.result(group[0])].shape == g.t.values[result].shape) chosen = s;
+    for (int s = earliest; s < g.loops.size() && chosen < 0; ++s) {
+      const vec<int>& loop = g.loops[s];
+      if (!loop.empty() && loop.size() < machine::longest_loop && g.t.values[g.result(loop[0])].shape == g.t.values[result].shape) chosen = s;
     }
     if (chosen < 0) {
-      chosen = g.groups.size();
-      g.groups.push_back({});
-      g.p.steps[w.next_step++].group = true;
+      chosen = g.loops.size();
+      g.loops.push_back({});
+      g.p.steps[w.next_step++].is_loop = true;
     }
-    g.groups[chosen].push_back(e);
+    g.loops[chosen].push_back(e);
     at[result] = chosen;
-    g.p.group_of[result] = g.step0 + chosen;
+    g.p.loop_of[result] = g.step0 + chosen;
     if (demanded[result]) g.p.stored[result] = true;
     // An operand from another loop must be in memory.
     for (int i = 0; i < x.operands.count; ++i) {
       const int o = g.id(x.operands, i);
-      if (g.p.group_of[o] != no_step && g.p.group_of[o] != g.p.group_of[result]) g.p.stored[o] = true;
+      if (g.p.loop_of[o] != no_step && g.p.loop_of[o] != g.p.loop_of[result]) g.p.stored[o] = true;
     }
   }
 }

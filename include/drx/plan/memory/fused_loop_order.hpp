@@ -1,28 +1,28 @@
-// drx/plan/memory/group_order.hpp: improves the order of fused loops: entries go to the loop that reads them, matrix
+// drx/plan/memory/fused_loop_order.hpp: improves the order of fused loops: entries go to the loop that reads them, matrix
 // products become the first members of loops, and loops wait until their results can lie where they read.
 // Tested by tests/unit/plan/workspace.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
-#include <drx/plan/memory/groups.hpp>
+#include <drx/plan/memory/fused_loops.hpp>
 #include <drx/plan/memory/products.hpp>
 
 namespace drx::plan {
 
 /// By value: the loop that reads it, and the entry.
-struct group_readers {
+struct loop_readers {
   static constexpr int none = -1, several = -2;
-  vec<int> group, entry;
+  vec<int> loop, entry;
 };
 
 template <class Frozen>
-constexpr group_readers readers_of(const steps_in_progress<Frozen>& g) {
-  constexpr int none = group_readers::none, several = group_readers::several;
-  group_readers r{vec<int>(g.w.values + 1, none), vec<int>(g.w.values + 1, none)};
-  for (int s = 0; s < g.groups.size(); ++s)
-    for (int e : g.groups[s])
+constexpr loop_readers readers_of(const steps_in_progress<Frozen>& g) {
+  constexpr int none = loop_readers::none, several = loop_readers::several;
+  loop_readers r{vec<int>(g.w.values + 1, none), vec<int>(g.w.values + 1, none)};
+  for (int s = 0; s < g.loops.size(); ++s)
+    for (int e : g.loops[s])
       for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
         const int o = g.id(g.t.entries[e].operands, i);
-        r.group[o] = r.group[o] == none || r.group[o] == s ? s : several;
+        r.loop[o] = r.loop[o] == none || r.loop[o] == s ? s : several;
         r.entry[o] = r.entry[o] == none || r.entry[o] == e ? e : several;
       }
   return r;
@@ -30,7 +30,7 @@ constexpr group_readers readers_of(const steps_in_progress<Frozen>& g) {
 /// Entry `first` of loop s, and the entries that have to move with it: all that it alone reads in registers. None, if
 /// these are many, or read more than one array in memory.
 template <class Frozen>
-constexpr vec<int> moved_with(const steps_in_progress<Frozen>& g, int first, int s, const group_readers& reading) {
+constexpr vec<int> moved_with(const steps_in_progress<Frozen>& g, int first, int s, const loop_readers& reading) {
   const int v = g.result(first);
   vec<int> moved{first}, loads;
   for (int k = 0; k < moved.size(); ++k) {
@@ -38,12 +38,12 @@ constexpr vec<int> moved_with(const steps_in_progress<Frozen>& g, int first, int
     for (int j = 0; j < x.operands.count; ++j) {
       const int o = g.id(x.operands, j), m = g.touched(o);
       if (m < 0) continue;
-      if (g.root(o) == o && g.p.group_of[o] == g.step0 + s && !g.p.stored[o]) {  // a register here
+      if (g.root(o) == o && g.p.loop_of[o] == g.step0 + s && !g.p.stored[o]) {  // a register here
         if (reading.entry[o] != moved[k] || moved.size() >= machine::most_moved) return {};
         if (moved.find(g.definition(o)) < 0) moved.push_back(g.definition(o));
       } else if (g.t.values[m].shape.size() == g.t.values[v].shape.size() && loads.find(m) < 0) {
         loads.push_back(m);
-        const bool finished_here = reading.group[m] == s && g.definition(m) >= 0 && runs_in_tiles(g.t, g.t.entries[g.definition(m)]);
+        const bool finished_here = reading.loop[m] == s && g.definition(m) >= 0 && runs_in_tiles(g.t, g.t.entries[g.definition(m)]);
         if (finished_here || byte_size(g.t.values[m].type) > byte_size(g.t.values[v].type)) return {};
       }
     }
@@ -71,43 +71,43 @@ constexpr void move_entries(const vec<int>& moved, vec<int>& from, vec<int>& to)
 /// stored h need not be stored beside it.
 template <class Frozen>
 constexpr void move_to_readers(steps_in_progress<Frozen>& g, const vec<bool>& demanded) {
-  group_readers reading = readers_of(g);
-  for (int s = g.groups.size() - 1; s >= 0; --s)
-    for (int i = g.groups[s].size() - 1; i >= 0; --i) {
-      const int v = g.result(g.groups[s][i]), to = reading.group[v];
+  loop_readers reading = readers_of(g);
+  for (int s = g.loops.size() - 1; s >= 0; --s)
+    for (int i = g.loops[s].size() - 1; i >= 0; --i) {
+      const int v = g.result(g.loops[s][i]), to = reading.loop[v];
       if (demanded[v] || to <= s) continue;
-      const vec<int> moved = moved_with(g, g.groups[s][i], s, reading);
-      if (moved.empty() || g.groups[to].size() + moved.size() > machine::group_limit) continue;
+      const vec<int> moved = moved_with(g, g.loops[s][i], s, reading);
+      if (moved.empty() || g.loops[to].size() + moved.size() > machine::longest_loop) continue;
       for (int e : moved) {
         const int made = g.result(e);
-        g.p.group_of[made] = g.step0 + to;
+        g.p.loop_of[made] = g.step0 + to;
         g.p.stored[made] = false;
         for (int j = 0; j < g.t.entries[e].operands.count; ++j) {
           const int o = g.id(g.t.entries[e].operands, j);
-          reading.group[o] = reading.entry[o] == e || reading.group[o] == to ? to : group_readers::several;
+          reading.loop[o] = reading.entry[o] == e || reading.loop[o] == to ? to : loop_readers::several;
         }
       }
-      move_entries(moved, g.groups[s], g.groups[to]);
-      i = g.groups[s].size();
+      move_entries(moved, g.loops[s], g.loops[to]);
+      i = g.loops[s].size();
     }
 }
 
 /// By value: the step that alone reads it, each element at its place; else `none` or `several`.
 template <class Frozen>
 constexpr vec<int> readers_in_place(const steps_in_progress<Frozen>& g) {
-  vec<int> reader(g.w.values + 1, group_readers::none);
+  vec<int> reader(g.w.values + 1, loop_readers::none);
   const auto read = [&](int o, int s) {
     const int m = g.touched(o);
     if (m < 0) return;
-    const bool in_place = o == m && s >= 0 && !g.groups[s].empty() && g.t.values[m].shape == g.loop_of(g.groups[s]);
-    reader[m] = in_place && (reader[m] == group_readers::none || reader[m] == s) ? s : group_readers::several;
+    const bool in_place = o == m && s >= 0 && !g.loops[s].empty() && g.t.values[m].shape == g.shape_of_loop(g.loops[s]);
+    reader[m] = in_place && (reader[m] == loop_readers::none || reader[m] == s) ? s : loop_readers::several;
   };
   const auto read_all = [&](int e, int s) {
     for (int k = 0; k < g.t.entries[e].operands.count; ++k) read(g.id(g.t.entries[e].operands, k), s);
   };
-  for (int s = 0; s < g.groups.size(); ++s) {
-    if (g.groups[s].empty() && g.single(s) >= 0) read_all(g.single(s), s);
-    for (int e : g.groups[s]) read_all(e, s);
+  for (int s = 0; s < g.loops.size(); ++s) {
+    if (g.loops[s].empty() && g.single(s) >= 0) read_all(g.single(s), s);
+    for (int e : g.loops[s]) read_all(e, s);
   }
   for (int i = 0; i < g.region.outputs.count; ++i) read(g.id(g.region.outputs, i), -1);
   return reader;
@@ -116,16 +116,16 @@ constexpr vec<int> readers_in_place(const steps_in_progress<Frozen>& g) {
 template <class Frozen>
 constexpr void take_products(steps_in_progress<Frozen>& g) {
   const vec<int> reader = readers_in_place(g);
-  vec<bool> taken(g.groups.size(), false);
-  for (int s = 0; s < g.groups.size(); ++s) {
+  vec<bool> taken(g.loops.size(), false);
+  for (int s = 0; s < g.loops.size(); ++s) {
     const step now = g.p.steps[g.step0 + s];
-    taken[s] = now.group && g.groups[s].empty();  // it has moved
-    if (now.group || !runs_in_tiles(g.t, g.t.entries[now.entry])) continue;
+    taken[s] = now.is_loop && g.loops[s].empty();  // it has moved
+    if (now.is_loop || !runs_in_tiles(g.t, g.t.entries[now.entry])) continue;
     const int v = g.result(now.entry), to = reader[v];
-    if (to < 0 || g.groups[to].size() >= machine::group_limit || !g.may_follow_product(g.groups[to])) continue;
+    if (to < 0 || g.loops[to].size() >= machine::longest_loop || !g.may_follow_product(g.loops[to])) continue;
     vec<int> members{now.entry};
-    members.append(g.groups[to]);
-    g.groups[to] = members;
+    members.append(g.loops[to]);
+    g.loops[to] = members;
     g.p.stored[v] = false;
     taken[s] = true;
   }
@@ -135,40 +135,40 @@ constexpr void take_products(steps_in_progress<Frozen>& g) {
 /// Whether loop s should wait for other steps that read its operand before step `reader`, which reads its results.
 template <class Frozen>
 constexpr bool should_wait(const steps_in_progress<Frozen>& g, int s, int reader) {
-  for (int e : g.groups[s])
+  for (int e : g.loops[s])
     for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
       const int m = g.touched(g.id(g.t.entries[e].operands, i));
-      if (m < 0 || g.definition(m) < g.region.first_entry || !(g.t.values[m].shape == g.loop_of(g.groups[s]))) continue;
+      if (m < 0 || g.definition(m) < g.region.first_entry || !(g.t.values[m].shape == g.shape_of_loop(g.loops[s]))) continue;
       if (g.w.bytes(m) < machine::least_waited_for) continue;
       int last = s;
-      for (int k = s + 1; k < g.groups.size(); ++k)
+      for (int k = s + 1; k < g.loops.size(); ++k)
         if (g.reads(k, m)) last = k;
-      if (g.leaves(m)) last = g.groups.size();
+      if (g.leaves(m)) last = g.loops.size();
       if (last > s && last < reader) return true;
     }
   return false;
 }
 /// Lets a loop wait for other steps that read its operand, if nobody reads that later: its result may then lie there.
 template <class Frozen>
-constexpr void delay_groups(steps_in_progress<Frozen>& g) {
-  const int steps = g.groups.size();
+constexpr void delay_loops(steps_in_progress<Frozen>& g) {
+  const int steps = g.loops.size();
   for (int s = steps - 2; s >= 0; --s) {
-    if (g.groups[s].empty() || g.t.entries[g.groups[s][0]].prim == &prim::matmul) continue;
+    if (g.loops[s].empty() || g.t.entries[g.loops[s][0]].prim == &prim::matmul) continue;
     int reader = steps;  // the first step that reads its results
     for (int k = steps - 1; k > s; --k)
-      for (int e : g.groups[s])
+      for (int e : g.loops[s])
         if (g.reads(k, g.result(e))) reader = k;
     if (!should_wait(g, s, reader)) continue;
     for (int k = s; k + 1 < reader; ++k) {
-      const vec<int> next = g.groups[k + 1];
-      g.groups[k + 1] = g.groups[k];
-      g.groups[k] = next;
+      const vec<int> next = g.loops[k + 1];
+      g.loops[k + 1] = g.loops[k];
+      g.loops[k] = next;
       const step first = g.p.steps[g.step0 + k];
       g.p.steps[g.step0 + k] = g.p.steps[g.step0 + k + 1];
       g.p.steps[g.step0 + k + 1] = first;
     }
     for (int k = s; k < reader; ++k)
-      for (int e : g.groups[k]) g.p.group_of[g.result(e)] = g.step0 + k;
+      for (int e : g.loops[k]) g.p.loop_of[g.result(e)] = g.step0 + k;
   }
 }
 

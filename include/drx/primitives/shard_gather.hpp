@@ -1,4 +1,4 @@
-// drx/primitives/group_gather.hpp: communication along the axes of a mesh: among the shards of one member (each gets
+// drx/primitives/shard_gather.hpp: communication along the axes of a mesh: among the shards of one member (each gets
 // the values of all) and among the same shard of all members (each gets their sum). plan/shards/partitioner.hpp writes
 // these entries, after all derivatives.
 #pragma once
@@ -8,17 +8,17 @@
 
 namespace drx {
 namespace prim::rules {
-struct group_gather {  // placement; members k n to (k + 1) n - 1 are a group
+struct shard_gather {  // placement; members k n to (k + 1) n - 1 are a group
   struct view {  // ints: {n}
-    std::int64_t group_size;
-    constexpr explicit view(int_list a) : group_size(a[0]) {}
+    std::int64_t shard_count;
+    constexpr explicit view(int_list a) : shard_count(a[0]) {}
   };
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "group_gather: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
-    return {one.with_shape(with_front(one.shape, view(t.attrs).group_size)).placed_at(t.attrs.placement)};
+    return {one.with_shape(with_front(one.shape, view(t.attrs).shard_count)).placed_at(t.attrs.placement)};
   }
-  static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).group_size, v.out[0]); }
+  static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).shard_count, v.out[0]); }
   static void join(const tensor& placed, std::int64_t n, tensor& to) {
     const auto group = static_cast<std::size_t>(n);
     if (placed.members.size() % group != 0) throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " + std::to_string(placed.members.size()));
@@ -68,11 +68,11 @@ inline constexpr primitive shard_sum{.name = "shard_sum",
                                      .evaluate = rules::shard_sum::evaluate,
                                      .fold = fold::shard_sum,
                                      .known = rules::known::sums};
-inline constexpr primitive group_gather{.name = "group_gather",
-                                        .type = rules::group_gather::type,
+inline constexpr primitive shard_gather{.name = "shard_gather",
+                                        .type = rules::shard_gather::type,
                                         .print = rules::gather::print,
-                                        .evaluate = rules::group_gather::evaluate,
-                                        .fold = fold::group,
+                                        .evaluate = rules::shard_gather::evaluate,
+                                        .fold = fold::shards,
                                         .known = rules::known::sums};
 }
 namespace emit {
@@ -82,11 +82,11 @@ constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_
   a.ints = {shards};
   return b.add1(prim::shard_sum, {x}, a);
 }
-constexpr int group_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
+constexpr int shard_gather(builder& b, int x, std::int64_t n, const placement_info* p) {
   attributes a;
   a.placement = p;
   a.ints = {n};
-  return b.add1(prim::group_gather, {x}, a);
+  return b.add1(prim::shard_gather, {x}, a);
 }
 }  // namespace emit
 }  // namespace drx
