@@ -240,7 +240,8 @@ struct einsum_writer {
     const bool rows = left.empty() && right.empty() && !batch.empty();
     if (inner.empty() || rows) {
       const vec<int> all = joined(result, inner);
-      return summed({emit::mul(b, spread(x, all), spread(y, all)), all}, result);
+      const int of_x = spread(x, all), of_y = spread(y, all);
+      return summed({emit::mul(b, of_x, of_y), all}, result);
     }
     bool turned_x = false, turned_y = false;
     const int p = matrices(x, batch, left, inner, turned_x), q = matrices(y, batch, inner, right, turned_y);

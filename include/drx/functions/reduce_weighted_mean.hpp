@@ -66,7 +66,8 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
     const int sum = emit::reduce_sum(b, term, p);
     const abstract_value t = b.type(sum);
     const int mean = emit::div(b, sum, emit::broadcast_to(b, emit::cast(b, divisor, t.type), t.shape));
-    means.push_back(emit::where(b, emit::broadcast_to(b, nothing, t.shape), emit::constant(b, t, 0), mean));
+    const int all_nothing = emit::broadcast_to(b, nothing, t.shape), zero = emit::constant(b, t, 0);
+    means.push_back(emit::where(b, all_nothing, zero, mean));
   }
   return detail::bound<R>(b, means);
 }

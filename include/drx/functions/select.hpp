@@ -43,7 +43,8 @@ constexpr auto select(const X& x, const I& i) {
     for (int leaf = 0; leaf < leaves; ++leaf) {
       const bool is_bool = r.type(in[leaf]).type == dtype::boolean;
       const int v = is_bool ? emit::cast(r, in[leaf], dtype::int32) : in[leaf];
-      out.push_back(emit::where(r, emit::broadcast_to(r, here, r.shape(v)), v, emit::constant_like(r, v, 0)));
+      const int all_here = emit::broadcast_to(r, here, r.shape(v)), zero = emit::constant_like(r, v, 0);
+      out.push_back(emit::where(r, all_here, v, zero));
     }
     return out;
   });

@@ -131,7 +131,8 @@ struct maximum : same_type, on_numbers {  // on a tie both get half of the deriv
   /// t where `mine` won, half of it on a tie, else 0.
   static constexpr int share(builder& b, int mine, int other, int result, int t) {
     const int half = emit::mul(b, t, emit::constant_like(b, t, 0.5));
-    const int won = emit::where(b, emit::equal(b, mine, result), t, emit::constant_like(b, t, 0));
+    const int wins = emit::equal(b, mine, result);
+    const int won = emit::where(b, wins, t, emit::constant_like(b, t, 0));
     return emit::where(b, emit::equal(b, mine, other), half, won);
   }
 };

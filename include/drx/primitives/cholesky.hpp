@@ -14,11 +14,13 @@ namespace drx {
 namespace prim::rules {
 struct cholesky {  // L with L L^T = (A + A^T) / 2; Murray (2016) has the derivatives
   static constexpr int symmetric(builder& b, int x) {
-    return emit::mul(b, emit::add(b, x, emit::swap_last_two(b, x)), emit::constant_like(b, x, 0.5));
+    const int twice = emit::add(b, x, emit::swap_last_two(b, x));
+    return emit::mul(b, twice, emit::constant_like(b, x, 0.5));
   }
   static constexpr int half_triangle(builder& b, int x) {  // the lower triangle with half of the diagonal
     const int half = emit::mul(b, x, emit::constant_like(b, x, 0.5));
-    return emit::where(b, emit::equal(b, emit::row_of(b, x), emit::column_of(b, x)), half, emit::triangle(b, x, true, true));
+    const int row = emit::row_of(b, x), column = emit::column_of(b, x), diagonal = emit::equal(b, row, column);
+    return emit::where(b, diagonal, half, emit::triangle(b, x, true, true));
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};

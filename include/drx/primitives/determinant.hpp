@@ -104,7 +104,8 @@ struct cofactors {
     }
     const int c = s.results[0], w = inverse_transposed(s);  // d(det W) = det tr(W^T dA) W - det W dA^T W
     const int trace = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, w, t[0]), last_two(from)), from, last_two(from));
-    return {emit::sub(s.b, emit::times(s.b, trace, c), emit::matmul(s.b, emit::matmul(s.b, c, t[0], false, true), w, false, false))};
+    const int of_trace = emit::times(s.b, trace, c);
+    return {emit::sub(s.b, of_trace, emit::matmul(s.b, emit::matmul(s.b, c, t[0], false, true), w, false, false))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
@@ -121,7 +122,8 @@ struct cofactors {
     }
     const int c = s.results[0], w = inverse_transposed(s);
     const int scale = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
-    return {emit::sub(s.b, emit::times(s.b, scale, w), emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
+    const int scaled = emit::times(s.b, scale, w);
+    return {emit::sub(s.b, scaled, emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
   }
   static constexpr vec<std::int64_t> last_two(const shape& s) { return {s.rank - 2, s.rank - 1}; }
   static constexpr int of_minors(const rule_site& s) { return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)}); }
@@ -170,7 +172,8 @@ struct determinant {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const shape from = s.b.shape(s.operands[0]);
-    return {emit::times(s.b, sum::spread(s.b, ct[0], from, cofactors::last_two(from)), emit::cofactors(s.b, s.operands[0]))};
+    const int each = sum::spread(s.b, ct[0], from, cofactors::last_two(from));
+    return {emit::times(s.b, each, emit::cofactors(s.b, s.operands[0]))};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     shape s = b.shape(o[0]);

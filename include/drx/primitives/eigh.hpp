@@ -38,8 +38,9 @@ struct eigh {  // results: w, ascending, and V with (A + A^T) / 2 = V diag(w) V^
   /// x(i, j) / (w(j) - w(i)) off the diagonal; 0 where x is 0, also for equal eigenvalues.
   static constexpr int over_gaps(builder& b, int x, int w) {
     const shape s = b.shape(x);
-    return emit::azdiv(b, emit::without_diagonal(b, x),
-                       emit::sub(b, emit::per_column(b, w, s), emit::per_row(b, w, s)));
+    const int off_diagonal = emit::without_diagonal(b, x);
+    const int column = emit::per_column(b, w, s), row = emit::per_row(b, w, s);
+    return emit::azdiv(b, off_diagonal, emit::sub(b, column, row));
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent, zero_tangent};

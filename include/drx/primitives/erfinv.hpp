@@ -27,7 +27,8 @@ struct erfinv : floating_function, singular_value {
   }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {  // t sqrt(pi) / 2 exp(y^2)
     const int y = s.results[0];
-    return emit::azmul(b, t, emit::mul(b, emit::constant_like(b, t, 0.88622692545275801365), emit::exp(b, emit::mul(b, y, y))));
+    const int half_root_of_pi = emit::constant_like(b, t, 0.88622692545275801365);
+    return emit::azmul(b, t, emit::mul(b, half_root_of_pi, emit::exp(b, emit::mul(b, y, y))));
   }
 };
 }  // namespace rows

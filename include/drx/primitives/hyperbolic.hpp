@@ -25,7 +25,8 @@ struct tanh : floating_function {
   static T reference(T x) { return std::tanh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
-    return emit::times(b, t, emit::sub(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
+    const int one = emit::constant_like(b, t, 1);
+    return emit::times(b, t, emit::sub(b, one, emit::mul(b, y, y)));
   }
 };
 // cut-end tanh_row
@@ -58,7 +59,8 @@ struct asinh : floating_function {
   static T reference(T x) { return std::asinh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0];
-    return emit::azmul(b, t, emit::rsqrt(b, emit::add(b, emit::mul(b, x, x), emit::constant_like(b, t, 1))));
+    const int square = emit::mul(b, x, x);
+    return emit::azmul(b, t, emit::rsqrt(b, emit::add(b, square, emit::constant_like(b, t, 1))));
   }
 };
 struct acosh : floating_function, singular_value {  // NaN below 1, where its derivative is infinite
@@ -69,7 +71,8 @@ struct acosh : floating_function, singular_value {  // NaN below 1, where its de
   static T reference(T x) { return std::acosh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], one = emit::constant_like(b, t, 1);
-    return emit::azmul(b, t, emit::rsqrt(b, emit::mul(b, emit::sub(b, x, one), emit::add(b, x, one))));
+    const int below = emit::sub(b, x, one), above = emit::add(b, x, one);
+    return emit::azmul(b, t, emit::rsqrt(b, emit::mul(b, below, above)));
   }
 };
 struct atanh : floating_function, singular_value {

@@ -51,7 +51,8 @@ struct pow : same_type, on_floating, singular_value {
       double c = 0;
       if (emit::is_constant(b, y, c))
         return c == 0 ? zero_tangent : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
-      const int lower = emit::where(b, emit::equal(b, y, zero), one, emit::sub(b, y, one));
+      const int is_zero = emit::equal(b, y, zero);
+      const int lower = emit::where(b, is_zero, one, emit::sub(b, y, one));
       return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
     }
     const int at_zero = emit::equal(b, x, zero);  // log(x) x^y, but 0 where x = 0

@@ -42,7 +42,8 @@ struct qr {  // results: Q (m x n) and R (n x n), m >= n; Walter and Lehmann (20
       m = m == zero_tangent ? emit::neg(s.b, turned) : emit::sub(s.b, m, turned);
     }
     const int below = emit::triangle(s.b, m, true, true);  // the lower triangle, mirrored
-    const int mirrored = emit::add(s.b, emit::triangle(s.b, m, true, false), emit::swap_last_two(s.b, below));
+    const int strictly_below = emit::triangle(s.b, m, true, false);
+    const int mirrored = emit::add(s.b, strictly_below, emit::swap_last_two(s.b, below));
     return {times_inverse(s, emit::accumulate(s.b, ct[0], emit::matmul(s.b, q, mirrored, false, false)), true)};
   }
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {

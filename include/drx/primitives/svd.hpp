@@ -50,8 +50,9 @@ struct svd {  // results: U (m x k), s (k), V^T (k x n), k the smaller of m and 
     /// x(i, j) / (s(j)^2 - s(i)^2) off the diagonal; 0 where x is 0.
     [[nodiscard]] constexpr int over_gaps(int x) const {
       const int column = emit::per_column(b, s, inside), row = emit::per_row(b, s, inside);
-      return emit::azdiv(b, emit::without_diagonal(b, x),
-                         emit::mul(b, emit::sub(b, column, row), emit::add(b, column, row)));
+      const int off_diagonal = emit::without_diagonal(b, x);
+      const int difference = emit::sub(b, column, row), sum = emit::add(b, column, row);
+      return emit::azdiv(b, off_diagonal, emit::mul(b, difference, sum));
     }
     [[nodiscard]] constexpr int with_transpose(int x) const { return emit::add(b, x, emit::swap_last_two(b, x)); }
   };
@@ -66,8 +67,8 @@ struct svd {  // results: U (m x k), s (k), V^T (k x n), k the smaller of m and 
       du = emit::add(p.b, du, p.columns_divided(outside));
     }
     if (p.n > p.k) {
-      const int outside =
-          emit::sub(p.b, emit::matmul(p.b, t[0], p.u, true, false), emit::matmul(p.b, p.vt, inside, true, true));
+      const int whole = emit::matmul(p.b, t[0], p.u, true, false);
+      const int outside = emit::sub(p.b, whole, emit::matmul(p.b, p.vt, inside, true, true));
       dv = emit::add(p.b, dv, p.columns_divided(outside));
     }
     const std::int64_t last = p.inside.rank - 1;

@@ -14,7 +14,8 @@ namespace rows {
 /// (1 - x) (1 + x): more accurate near 1 than 1 - x^2.
 constexpr int one_minus_square(builder& b, int x) {
   const int one = emit::constant_like(b, x, 1);
-  return emit::mul(b, emit::sub(b, one, x), emit::add(b, one, x));
+  const int below = emit::sub(b, one, x), above = emit::add(b, one, x);
+  return emit::mul(b, below, above);
 }
 
 /// Fast up to sin_limit; NaN for infinity.
@@ -57,7 +58,8 @@ struct tan : circular_function, singular_value {
   static T reference(T x) { return std::tan(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
-    return emit::azmul(b, t, emit::add(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
+    const int one = emit::constant_like(b, t, 1);
+    return emit::azmul(b, t, emit::add(b, one, emit::mul(b, y, y)));
   }
 };
 struct asin : floating_function, singular_value {
@@ -89,7 +91,8 @@ struct atan : floating_function {
   static T reference(T x) { return std::atan(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0];
-    return emit::azdiv(b, t, emit::add(b, emit::mul(b, x, x), emit::constant_like(b, t, 1)));
+    const int square = emit::mul(b, x, x);
+    return emit::azdiv(b, t, emit::add(b, square, emit::constant_like(b, t, 1)));
   }
 };
 struct atan2 : same_type, on_floating {  // derivatives at the origin: NaN
@@ -101,7 +104,7 @@ struct atan2 : same_type, on_floating {  // derivatives at the origin: NaN
   static T reference(T y, T x) { return std::atan2(y, x); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     const int y = s.operands[0], x = s.operands[1];
-    const int square = emit::add(b, emit::mul(b, x, x), emit::mul(b, y, y));
+    const int of_x = emit::mul(b, x, x), of_y = emit::mul(b, y, y), square = emit::add(b, of_x, of_y);
     const int slope = emit::azmul(b, t, emit::div(b, i == 0 ? x : y, square));
     return i == 0 ? slope : emit::neg(b, slope);
   }

@@ -22,11 +22,12 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
   to[r - 1] = columns;
   if (b.shape(x)[r - 1] == 1) {
     const int row = emit::swap_last_two(b, y);
-    return emit::azmul(b, emit::broadcast_to(b, x, to), emit::broadcast_to(b, row, to));
+    const int of_x = emit::broadcast_to(b, x, to), of_row = emit::broadcast_to(b, row, to);
+    return emit::azmul(b, of_x, of_row);
   }
   const shape each = b.shape(columns == 1 ? x : y);
   if (rows != 1 && columns != 1) throw "drx: a product of matrices that is in doubt";
-  const int all = emit::azmul(b, emit::broadcast_to(b, x, each), emit::broadcast_to(b, y, each));
+  const int of_x = emit::broadcast_to(b, x, each), of_y = emit::broadcast_to(b, y, each), all = emit::azmul(b, of_x, of_y);
   return emit::reshape(b, emit::sum(b, all, {r - 1}), to);
 }
 constexpr tape settled(const tape& t, const known_values& inputs);

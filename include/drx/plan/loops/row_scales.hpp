@@ -23,12 +23,13 @@ constexpr scaled_rows with_scaled_rows(builder& b, int x, int along) {
   const double least = apart * (is_float ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min());
   const double most = (is_float ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max()) / apart;
   constexpr double binary_digits = 1.4426950408889634;  // of the number e: log2(e)
-  const int sizes =
-      emit::mul(b, b.add1(prim::abs, {x}), emit::constant(b, whole, 1.0 / static_cast<double>(whole.shape[along])));
+  const int magnitude = b.add1(prim::abs, {x});
+  const int sizes = emit::mul(b, magnitude, emit::constant(b, whole, 1.0 / static_cast<double>(whole.shape[along])));
   const int mean = emit::sum(b, sizes, {along});  // the largest takes longer: 9 % of a FedAvg round
   const int above = b.add1(prim::maximum, {mean, emit::constant(b, one, least)});
   const int inside = b.add1(prim::minimum, {above, emit::constant(b, one, most)});
-  const int exponent = b.add1(prim::floor, {emit::mul(b, emit::log(b, inside), emit::constant(b, one, binary_digits))});
+  const int logarithm = emit::log(b, inside);
+  const int exponent = b.add1(prim::floor, {emit::mul(b, logarithm, emit::constant(b, one, binary_digits))});
   shape s = whole.shape;
   s[along] = 1;
   const int scales = emit::reshape(b, b.add1(prim::exp2, {exponent}), s);

@@ -145,7 +145,8 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
     const int x = b.input(i <= placed ? one.with_shape(with_front(one.shape, n)) : one);
     all.push_back(lanes && i <= placed ? first_axis_last(b, x) : x);
   }
-  all[0] = emit::add(b, emit::broadcast_to(b, first, numbers.shape), emit::iota(b, numbers, 0));
+  const int firsts = emit::broadcast_to(b, first, numbers.shape);
+  all[0] = emit::add(b, firsts, emit::iota(b, numbers, 0));
   vec<int> out;
   lane_writer w{b, n};
   if (lanes) {

@@ -67,7 +67,8 @@ class lane_writer {
       }
       if (!left.empty() && !right.empty()) {
         (s[0] < s[1] ? left : right).append(both);
-        int r = emit::matmul(b, product(left, make_shape(s[0], 1, n)), product(right, make_shape(1, s[1], n)), false, true);
+        const int column = product(left, make_shape(s[0], 1, n)), row = product(right, make_shape(1, s[1], n));
+        int r = emit::matmul(b, column, row, false, true);
         for (int f : outside) r = emit::mul(b, r, emit::broadcast_to(b, emit::reshape(b, f, make_shape(b.shape(f)[0], b.shape(f)[1])), make_shape(s[0], s[1])));
         return r;
       }
