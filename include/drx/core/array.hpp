@@ -3,6 +3,7 @@
 
 #include <drx/core/abstract_value.hpp>
 #include <drx/core/errors.hpp>
+#include <drx/core/native_tracing.hpp>
 
 #include <cstddef>
 #include <initializer_list>
@@ -105,7 +106,11 @@ class array {
     for (const auto& row : rows)
       for (const T& element : row) *to++ = element;
   }
+#if defined(DRX_NATIVE_TRACING)
+  constexpr explicit array(const traced_ref& r) : ref_(r), traced_(true) {}
+#else
   constexpr explicit array(const traced_ref& r) : ref_(r) {}
+#endif
   template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared, int = error::noted<Why>>
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
 
@@ -146,17 +151,21 @@ class array {
  private:
   static constexpr void require_extent(std::size_t given, std::int64_t extent) {
     if (static_cast<std::int64_t>(given) == extent) return;
-    if (std::is_constant_evaluated()) throw "drx: an array's initialiser has more or fewer parts than its first axis";
+    if (detail::is_tracing()) throw "drx: an array's initialiser has more or fewer parts than its first axis";
     throw std::invalid_argument("drx: an initialiser of " + std::to_string(given) + " for an axis of " + std::to_string(extent));
   }
 #if defined(__CUDACC__)  // its __builtin_constant_p does not tell: elements go by drx::constant there
   [[nodiscard]] static constexpr bool is_traced() { return true; }
   static constexpr void require_elements() {}
 #else
+#if defined(DRX_NATIVE_TRACING)
+  [[nodiscard]] constexpr bool is_traced() const { return traced_; }
+#else
   /// In constant evaluation: whether the array holds a reference. (Reading the union's other member is no constant.)
   [[nodiscard]] constexpr bool is_traced() const { return __builtin_constant_p(ref_.what); }
+#endif
   constexpr void require_elements() const {
-    if (std::is_constant_evaluated())
+    if (detail::is_tracing())
       if (is_traced()) throw "drx: a traced array has no elements yet: index<0>(x) or index(x, i) is one of them; of the whole array: sum, slice, x * y";
   }
 #endif
@@ -171,6 +180,9 @@ class array {
     T data_[size > 0 ? static_cast<std::size_t>(size) : 1];
     traced_ref ref_;
   };
+#if defined(DRX_NATIVE_TRACING)
+  bool traced_ = false;  // which of the two it holds, where no constant evaluation tells
+#endif
 };
 
 /// A number: an array without axes, of rank 0.

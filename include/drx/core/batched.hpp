@@ -56,7 +56,7 @@ struct batched {
   /// Value i, an S; throws std::out_of_range where there is none. In a traced function i may be traced: index(x, i).
   [[nodiscard]] constexpr traced_t<S> operator[](std::int64_t i) const {
     require_value(i);
-    if (std::is_constant_evaluated()) return index(*this, i);
+    if (detail::is_tracing()) return index(*this, i);
     traced_t<S> one{};
     const leaf_addresses<const void> from(*this);
     structure<S>::visit(one, [&, k = 0](auto* to, const shape& s) mutable {
@@ -94,7 +94,7 @@ struct batched {
  private:
   static constexpr void require_value(std::int64_t i) {
     if (i >= 0 && i < N) return;
-    if (std::is_constant_evaluated()) throw "drx: a batch of n has the values 0 to n - 1";
+    if (detail::is_tracing()) throw "drx: a batch of n has the values 0 to n - 1";
     throw std::out_of_range("drx: value " + std::to_string(i) + " of a batch of " + std::to_string(N));
   }
   /// The addresses of each leaf's elements.
@@ -109,7 +109,7 @@ struct batched {
   /// The leaves from First on.
   template <int First, class R>
   constexpr void take(R& to) const {
-    if (std::is_constant_evaluated()) {
+    if (detail::is_tracing()) {
       traced_ref r[leaf_count<S> + 1] = {};
       structure<batched>::refs(*this, r);
       to = structure<R>::bind(r + First);

@@ -14,7 +14,7 @@ concept SquareShape = Array<A> && prim::rules::square_matrix::fits(A::shape);  /
 template <class A>
   requires detail::SquareShape<A>
 constexpr A identity() {
-  if (!std::is_constant_evaluated())
+  if (!detail::is_tracing())
     return detail::array_of_elements<A>([](const std::int64_t* at) { return at[A::rank - 2] == at[A::rank - 1]; });
   traced_ref r;
   r.what = traced_ref::kind::identity;

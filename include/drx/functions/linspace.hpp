@@ -36,7 +36,7 @@ constexpr A linspace(const X& start, const Y& stop) {
   using T = typename A::value_type;
   constexpr T last = A::size > 1 ? static_cast<T>(A::size - 1) : T(1);
   if constexpr (detail::Literal<X> && detail::Literal<Y>) {
-    if (!std::is_constant_evaluated()) {
+    if (!detail::is_tracing()) {
       return detail::array_of_elements<A>([&](const std::int64_t* at) {
         const T part = static_cast<T>(at[0]) / last;
         return static_cast<T>(start) * (1 - part) + static_cast<T>(stop) * part;

@@ -263,7 +263,7 @@ A array_of_elements(const F& f) {
 template <class A>
   requires(Array<A>)
 constexpr A full(typename A::value_type number) {
-  if (!std::is_constant_evaluated()) return detail::array_of_elements<A>([=](const std::int64_t*) { return number; });
+  if (!detail::is_tracing()) return detail::array_of_elements<A>([=](const std::int64_t*) { return number; });
   traced_ref r;
   r.what = traced_ref::kind::splat;
   r.from.number = static_cast<double>(number);
@@ -286,7 +286,7 @@ constexpr A ones() {
 /// It refers to the array until it meets a traced value, so return the sum or product, not the constant itself.
 template <Element T, std::int64_t... E>
 constexpr array<T, E...> constant(const array<T, E...>& elements) {
-  if (!std::is_constant_evaluated()) return elements;
+  if (!detail::is_tracing()) return elements;
   return array<T, E...>(reference_to(elements.data()));
 }
 /// The position along Axis in each element.  iota<array<int, 3>>() = {0, 1, 2}
@@ -294,7 +294,7 @@ template <class A, int Axis = 0>
   requires(Array<A> && Axis >= -A::rank && Axis < A::rank)
 constexpr A iota() {
   constexpr int axis = normal_axis(Axis, A::rank);
-  if (!std::is_constant_evaluated()) return detail::array_of_elements<A>([=](const std::int64_t* at) { return at[axis]; });
+  if (!detail::is_tracing()) return detail::array_of_elements<A>([=](const std::int64_t* at) { return at[axis]; });
   traced_ref r;
   r.what = traced_ref::kind::iota;
   r.id = axis;

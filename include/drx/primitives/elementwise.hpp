@@ -270,7 +270,7 @@ inline void evaluate_on_host(const primitive& p, std::initializer_list<host_oper
 /// One entry of an elementwise primitive on arrays and literals, broadcast to their common shape S.
 template <class Result, class T, class... X>
 constexpr Result elementwise(const primitive& p, const X&... x) {
-  if (!std::is_constant_evaluated()) {
+  if (!detail::is_tracing()) {
     Result r;
     evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>, {dtype_of<typename Result::value_type>, Result::shape}, r.data());
     return r;

@@ -121,7 +121,7 @@ using not_a_seed_t = std::conditional_t<Placed<A>, error::array_operation_on_a_p
 /// The key of a seed, equal to JAX's. Outside a program it is an array that can be an argument of one.
 constexpr prng_key random_key(std::int64_t seed) {
   const word_pair w = words_of(static_cast<std::uint64_t>(seed));
-  if (!std::is_constant_evaluated()) return {static_cast<std::int32_t>(w.first), static_cast<std::int32_t>(w.second)};
+  if (!detail::is_tracing()) return {static_cast<std::int32_t>(w.first), static_cast<std::int32_t>(w.second)};
   traced_ref r;
   r.what = traced_ref::kind::seed;
   r.from.seed = seed;

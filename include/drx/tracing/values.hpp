@@ -7,7 +7,7 @@ namespace drx::detail {
 
 template <class X>
 constexpr traced_ref ref_of(const X& x) {
-  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  if (!detail::is_tracing()) throw error::not_traced{};
   traced_ref r;
   structure<X>::refs(x, &r);
   return r;
@@ -18,7 +18,7 @@ template <class X>
 struct leaf_refs {
   traced_ref ref[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
   constexpr explicit leaf_refs(const X& x) {
-    if (!std::is_constant_evaluated()) throw error::not_traced{};
+    if (!detail::is_tracing()) throw error::not_traced{};
     structure<X>::refs(x, ref);
   }
   constexpr tracing_builder* innermost() const {
