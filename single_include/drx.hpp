@@ -406,6 +406,31 @@ class not_traced : public std::logic_error {
 
 }
 
+namespace drx {
+namespace detail {
+#if defined(DRX_NATIVE_TRACING)
+inline thread_local bool traces_natively = false;
+constexpr bool is_tracing() { return std::is_constant_evaluated() || traces_natively; }
+#else
+constexpr bool is_tracing() { return std::is_constant_evaluated(); }
+#endif
+}
+
+#if defined(DRX_NATIVE_TRACING)
+class native_tracing {
+ public:
+  native_tracing() : before_(detail::traces_natively) { detail::traces_natively = true; }
+  ~native_tracing() { detail::traces_natively = before_; }
+  native_tracing(const native_tracing&) = delete;
+  native_tracing& operator=(const native_tracing&) = delete;
+
+ private:
+  bool before_;
+};
+#endif
+
+}
+
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -493,7 +518,11 @@ class array {
     for (const auto& row : rows)
       for (const T& element : row) *to++ = element;
   }
+#if defined(DRX_NATIVE_TRACING)
+  constexpr explicit array(const traced_ref& r) : ref_(r), traced_(true) {}
+#else
   constexpr explicit array(const traced_ref& r) : ref_(r) {}
+#endif
   template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared, int = error::noted<Why>>
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
 
@@ -528,16 +557,20 @@ class array {
  private:
   static constexpr void require_extent(std::size_t given, std::int64_t extent) {
     if (static_cast<std::int64_t>(given) == extent) return;
-    if (std::is_constant_evaluated()) throw "drx: an array's initialiser has more or fewer parts than its first axis";
+    if (detail::is_tracing()) throw "drx: an array's initialiser has more or fewer parts than its first axis";
     throw std::invalid_argument("drx: an initialiser of " + std::to_string(given) + " for an axis of " + std::to_string(extent));
   }
 #if defined(__CUDACC__)
   [[nodiscard]] static constexpr bool is_traced() { return true; }
   static constexpr void require_elements() {}
 #else
+#if defined(DRX_NATIVE_TRACING)
+  [[nodiscard]] constexpr bool is_traced() const { return traced_; }
+#else
   [[nodiscard]] constexpr bool is_traced() const { return __builtin_constant_p(ref_.what); }
+#endif
   constexpr void require_elements() const {
-    if (std::is_constant_evaluated())
+    if (detail::is_tracing())
       if (is_traced()) throw "drx: a traced array has no elements yet: index<0>(x) or index(x, i) is one of them; of the whole array: sum, slice, x * y";
   }
 #endif
@@ -552,6 +585,9 @@ class array {
     T data_[size > 0 ? static_cast<std::size_t>(size) : 1];
     traced_ref ref_;
   };
+#if defined(DRX_NATIVE_TRACING)
+  bool traced_ = false;
+#endif
 };
 
 template <Element T>
@@ -934,7 +970,7 @@ struct batched {
 
   [[nodiscard]] constexpr traced_t<S> operator[](std::int64_t i) const {
     require_value(i);
-    if (std::is_constant_evaluated()) return index(*this, i);
+    if (detail::is_tracing()) return index(*this, i);
     traced_t<S> one{};
     const leaf_addresses<const void> from(*this);
     structure<S>::visit(one, [&, k = 0](auto* to, const shape& s) mutable {
@@ -969,7 +1005,7 @@ struct batched {
  private:
   static constexpr void require_value(std::int64_t i) {
     if (i >= 0 && i < N) return;
-    if (std::is_constant_evaluated()) throw "drx: a batch of n has the values 0 to n - 1";
+    if (detail::is_tracing()) throw "drx: a batch of n has the values 0 to n - 1";
     throw std::out_of_range("drx: value " + std::to_string(i) + " of a batch of " + std::to_string(N));
   }
   template <class Byte>
@@ -982,7 +1018,7 @@ struct batched {
   };
   template <int First, class R>
   constexpr void take(R& to) const {
-    if (std::is_constant_evaluated()) {
+    if (detail::is_tracing()) {
       traced_ref r[leaf_count<S> + 1] = {};
       structure<batched>::refs(*this, r);
       to = structure<R>::bind(r + First);
@@ -2361,7 +2397,7 @@ A array_of_elements(const F& f) {
 template <class A>
   requires(Array<A>)
 constexpr A full(typename A::value_type number) {
-  if (!std::is_constant_evaluated()) return detail::array_of_elements<A>([=](const std::int64_t*) { return number; });
+  if (!detail::is_tracing()) return detail::array_of_elements<A>([=](const std::int64_t*) { return number; });
   traced_ref r;
   r.what = traced_ref::kind::splat;
   r.from.number = static_cast<double>(number);
@@ -2379,14 +2415,14 @@ constexpr A ones() {
 }
 template <Element T, std::int64_t... E>
 constexpr array<T, E...> constant(const array<T, E...>& elements) {
-  if (!std::is_constant_evaluated()) return elements;
+  if (!detail::is_tracing()) return elements;
   return array<T, E...>(reference_to(elements.data()));
 }
 template <class A, int Axis = 0>
   requires(Array<A> && Axis >= -A::rank && Axis < A::rank)
 constexpr A iota() {
   constexpr int axis = normal_axis(Axis, A::rank);
-  if (!std::is_constant_evaluated()) return detail::array_of_elements<A>([=](const std::int64_t* at) { return at[axis]; });
+  if (!detail::is_tracing()) return detail::array_of_elements<A>([=](const std::int64_t* at) { return at[axis]; });
   traced_ref r;
   r.what = traced_ref::kind::iota;
   r.id = axis;
@@ -2663,7 +2699,7 @@ namespace drx::detail {
 
 template <class X>
 constexpr traced_ref ref_of(const X& x) {
-  if (!std::is_constant_evaluated()) throw error::not_traced{};
+  if (!detail::is_tracing()) throw error::not_traced{};
   traced_ref r;
   structure<X>::refs(x, &r);
   return r;
@@ -2673,7 +2709,7 @@ template <class X>
 struct leaf_refs {
   traced_ref ref[leaf_count<X> > 0 ? leaf_count<X> : 1] = {};
   constexpr explicit leaf_refs(const X& x) {
-    if (!std::is_constant_evaluated()) throw error::not_traced{};
+    if (!detail::is_tracing()) throw error::not_traced{};
     structure<X>::refs(x, ref);
   }
   constexpr tracing_builder* innermost() const {
@@ -2968,7 +3004,7 @@ inline void evaluate_on_host(const primitive& p, std::initializer_list<host_oper
 
 template <class Result, class T, class... X>
 constexpr Result elementwise(const primitive& p, const X&... x) {
-  if (!std::is_constant_evaluated()) {
+  if (!detail::is_tracing()) {
     Result r;
     evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>, {dtype_of<typename Result::value_type>, Result::shape}, r.data());
     return r;
@@ -3145,7 +3181,8 @@ struct maximum : same_type, on_numbers {
   }
   static constexpr int share(builder& b, int mine, int other, int result, int t) {
     const int half = emit::mul(b, t, emit::constant_like(b, t, 0.5));
-    const int won = emit::where(b, emit::equal(b, mine, result), t, emit::constant_like(b, t, 0));
+    const int wins = emit::equal(b, mine, result);
+    const int won = emit::where(b, wins, t, emit::constant_like(b, t, 0));
     return emit::where(b, emit::equal(b, mine, other), half, won);
   }
 };
@@ -8292,11 +8329,13 @@ namespace drx {
 namespace prim::rules {
 struct cholesky {
   static constexpr int symmetric(builder& b, int x) {
-    return emit::mul(b, emit::add(b, x, emit::swap_last_two(b, x)), emit::constant_like(b, x, 0.5));
+    const int twice = emit::add(b, x, emit::swap_last_two(b, x));
+    return emit::mul(b, twice, emit::constant_like(b, x, 0.5));
   }
   static constexpr int half_triangle(builder& b, int x) {
     const int half = emit::mul(b, x, emit::constant_like(b, x, 0.5));
-    return emit::where(b, emit::equal(b, emit::row_of(b, x), emit::column_of(b, x)), half, emit::triangle(b, x, true, true));
+    const int row = emit::row_of(b, x), column = emit::column_of(b, x), diagonal = emit::equal(b, row, column);
+    return emit::where(b, diagonal, half, emit::triangle(b, x, true, true));
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent};
@@ -10656,7 +10695,8 @@ struct pow : same_type, on_floating, singular_value {
       double c = 0;
       if (emit::is_constant(b, y, c))
         return c == 0 ? zero_tangent : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
-      const int lower = emit::where(b, emit::equal(b, y, zero), one, emit::sub(b, y, one));
+      const int is_zero = emit::equal(b, y, zero);
+      const int lower = emit::where(b, is_zero, one, emit::sub(b, y, one));
       return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
     }
     const int at_zero = emit::equal(b, x, zero);
@@ -13191,7 +13231,8 @@ struct cofactors {
     }
     const int c = s.results[0], w = inverse_transposed(s);
     const int trace = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, w, t[0]), last_two(from)), from, last_two(from));
-    return {emit::sub(s.b, emit::times(s.b, trace, c), emit::matmul(s.b, emit::matmul(s.b, c, t[0], false, true), w, false, false))};
+    const int of_trace = emit::times(s.b, trace, c);
+    return {emit::sub(s.b, of_trace, emit::matmul(s.b, emit::matmul(s.b, c, t[0], false, true), w, false, false))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
@@ -13208,7 +13249,8 @@ struct cofactors {
     }
     const int c = s.results[0], w = inverse_transposed(s);
     const int scale = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
-    return {emit::sub(s.b, emit::times(s.b, scale, w), emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
+    const int scaled = emit::times(s.b, scale, w);
+    return {emit::sub(s.b, scaled, emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
   }
   static constexpr vec<std::int64_t> last_two(const shape& s) { return {s.rank - 2, s.rank - 1}; }
   static constexpr int of_minors(const rule_site& s) { return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)}); }
@@ -13257,7 +13299,8 @@ struct determinant {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const shape from = s.b.shape(s.operands[0]);
-    return {emit::times(s.b, sum::spread(s.b, ct[0], from, cofactors::last_two(from)), emit::cofactors(s.b, s.operands[0]))};
+    const int each = sum::spread(s.b, ct[0], from, cofactors::last_two(from));
+    return {emit::times(s.b, each, emit::cofactors(s.b, s.operands[0]))};
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     shape s = b.shape(o[0]);
@@ -13592,8 +13635,9 @@ struct eigh {
   }
   static constexpr int over_gaps(builder& b, int x, int w) {
     const shape s = b.shape(x);
-    return emit::azdiv(b, emit::without_diagonal(b, x),
-                       emit::sub(b, emit::per_column(b, w, s), emit::per_row(b, w, s)));
+    const int off_diagonal = emit::without_diagonal(b, x);
+    const int column = emit::per_column(b, w, s), row = emit::per_row(b, w, s);
+    return emit::azdiv(b, off_diagonal, emit::sub(b, column, row));
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     if (t[0] == zero_tangent) return {zero_tangent, zero_tangent};
@@ -13804,7 +13848,8 @@ namespace rows {
 
 constexpr int one_minus_square(builder& b, int x) {
   const int one = emit::constant_like(b, x, 1);
-  return emit::mul(b, emit::sub(b, one, x), emit::add(b, one, x));
+  const int below = emit::sub(b, one, x), above = emit::add(b, one, x);
+  return emit::mul(b, below, above);
 }
 
 struct circular_function : floating_function {
@@ -13846,7 +13891,8 @@ struct tan : circular_function, singular_value {
   static T reference(T x) { return std::tan(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
-    return emit::azmul(b, t, emit::add(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
+    const int one = emit::constant_like(b, t, 1);
+    return emit::azmul(b, t, emit::add(b, one, emit::mul(b, y, y)));
   }
 };
 struct asin : floating_function, singular_value {
@@ -13878,7 +13924,8 @@ struct atan : floating_function {
   static T reference(T x) { return std::atan(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0];
-    return emit::azdiv(b, t, emit::add(b, emit::mul(b, x, x), emit::constant_like(b, t, 1)));
+    const int square = emit::mul(b, x, x);
+    return emit::azdiv(b, t, emit::add(b, square, emit::constant_like(b, t, 1)));
   }
 };
 struct atan2 : same_type, on_floating {
@@ -13890,7 +13937,7 @@ struct atan2 : same_type, on_floating {
   static T reference(T y, T x) { return std::atan2(y, x); }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     const int y = s.operands[0], x = s.operands[1];
-    const int square = emit::add(b, emit::mul(b, x, x), emit::mul(b, y, y));
+    const int of_x = emit::mul(b, x, x), of_y = emit::mul(b, y, y), square = emit::add(b, of_x, of_y);
     const int slope = emit::azmul(b, t, emit::div(b, i == 0 ? x : y, square));
     return i == 0 ? slope : emit::neg(b, slope);
   }
@@ -14054,7 +14101,8 @@ struct tanh : floating_function {
   static T reference(T x) { return std::tanh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
-    return emit::times(b, t, emit::sub(b, emit::constant_like(b, t, 1), emit::mul(b, y, y)));
+    const int one = emit::constant_like(b, t, 1);
+    return emit::times(b, t, emit::sub(b, one, emit::mul(b, y, y)));
   }
 };
 struct sinh : floating_function, singular_value {
@@ -14086,7 +14134,8 @@ struct asinh : floating_function {
   static T reference(T x) { return std::asinh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0];
-    return emit::azmul(b, t, emit::rsqrt(b, emit::add(b, emit::mul(b, x, x), emit::constant_like(b, t, 1))));
+    const int square = emit::mul(b, x, x);
+    return emit::azmul(b, t, emit::rsqrt(b, emit::add(b, square, emit::constant_like(b, t, 1))));
   }
 };
 struct acosh : floating_function, singular_value {
@@ -14097,7 +14146,8 @@ struct acosh : floating_function, singular_value {
   static T reference(T x) { return std::acosh(x); }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], one = emit::constant_like(b, t, 1);
-    return emit::azmul(b, t, emit::rsqrt(b, emit::mul(b, emit::sub(b, x, one), emit::add(b, x, one))));
+    const int below = emit::sub(b, x, one), above = emit::add(b, x, one);
+    return emit::azmul(b, t, emit::rsqrt(b, emit::mul(b, below, above)));
   }
 };
 struct atanh : floating_function, singular_value {
@@ -14526,7 +14576,8 @@ struct erfinv : floating_function, singular_value {
   }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
-    return emit::azmul(b, t, emit::mul(b, emit::constant_like(b, t, 0.88622692545275801365), emit::exp(b, emit::mul(b, y, y))));
+    const int half_root_of_pi = emit::constant_like(b, t, 0.88622692545275801365);
+    return emit::azmul(b, t, emit::mul(b, half_root_of_pi, emit::exp(b, emit::mul(b, y, y))));
   }
 };
 }
@@ -15204,7 +15255,7 @@ using not_a_seed_t = std::conditional_t<Placed<A>, error::array_operation_on_a_p
 
 constexpr prng_key random_key(std::int64_t seed) {
   const word_pair w = words_of(static_cast<std::uint64_t>(seed));
-  if (!std::is_constant_evaluated()) return {static_cast<std::int32_t>(w.first), static_cast<std::int32_t>(w.second)};
+  if (!detail::is_tracing()) return {static_cast<std::int32_t>(w.first), static_cast<std::int32_t>(w.second)};
   traced_ref r;
   r.what = traced_ref::kind::seed;
   r.from.seed = seed;
@@ -16489,7 +16540,8 @@ struct qr {
       m = m == zero_tangent ? emit::neg(s.b, turned) : emit::sub(s.b, m, turned);
     }
     const int below = emit::triangle(s.b, m, true, true);
-    const int mirrored = emit::add(s.b, emit::triangle(s.b, m, true, false), emit::swap_last_two(s.b, below));
+    const int strictly_below = emit::triangle(s.b, m, true, false);
+    const int mirrored = emit::add(s.b, strictly_below, emit::swap_last_two(s.b, below));
     return {times_inverse(s, emit::accumulate(s.b, ct[0], emit::matmul(s.b, q, mirrored, false, false)), true)};
   }
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
@@ -17133,8 +17185,9 @@ struct svd {
     }
     [[nodiscard]] constexpr int over_gaps(int x) const {
       const int column = emit::per_column(b, s, inside), row = emit::per_row(b, s, inside);
-      return emit::azdiv(b, emit::without_diagonal(b, x),
-                         emit::mul(b, emit::sub(b, column, row), emit::add(b, column, row)));
+      const int off_diagonal = emit::without_diagonal(b, x);
+      const int difference = emit::sub(b, column, row), sum = emit::add(b, column, row);
+      return emit::azdiv(b, off_diagonal, emit::mul(b, difference, sum));
     }
     [[nodiscard]] constexpr int with_transpose(int x) const { return emit::add(b, x, emit::swap_last_two(b, x)); }
   };
@@ -17149,8 +17202,8 @@ struct svd {
       du = emit::add(p.b, du, p.columns_divided(outside));
     }
     if (p.n > p.k) {
-      const int outside =
-          emit::sub(p.b, emit::matmul(p.b, t[0], p.u, true, false), emit::matmul(p.b, p.vt, inside, true, true));
+      const int whole = emit::matmul(p.b, t[0], p.u, true, false);
+      const int outside = emit::sub(p.b, whole, emit::matmul(p.b, p.vt, inside, true, true));
       dv = emit::add(p.b, dv, p.columns_divided(outside));
     }
     const std::int64_t last = p.inside.rank - 1;
@@ -18138,7 +18191,8 @@ struct einsum_writer {
     const bool rows = left.empty() && right.empty() && !batch.empty();
     if (inner.empty() || rows) {
       const vec<int> all = joined(result, inner);
-      return summed({emit::mul(b, spread(x, all), spread(y, all)), all}, result);
+      const int of_x = spread(x, all), of_y = spread(y, all);
+      return summed({emit::mul(b, of_x, of_y), all}, result);
     }
     bool turned_x = false, turned_y = false;
     const int p = matrices(x, batch, left, inner, turned_x), q = matrices(y, batch, inner, right, turned_y);
@@ -18473,7 +18527,7 @@ concept SquareShape = Array<A> && prim::rules::square_matrix::fits(A::shape);  /
 template <class A>
   requires detail::SquareShape<A>
 constexpr A identity() {
-  if (!std::is_constant_evaluated())
+  if (!detail::is_tracing())
     return detail::array_of_elements<A>([](const std::int64_t* at) { return at[A::rank - 2] == at[A::rank - 1]; });
   traced_ref r;
   r.what = traced_ref::kind::identity;
@@ -18511,7 +18565,7 @@ constexpr A linspace(const X& start, const Y& stop) {
   using T = typename A::value_type;
   constexpr T last = A::size > 1 ? static_cast<T>(A::size - 1) : T(1);
   if constexpr (detail::Literal<X> && detail::Literal<Y>) {
-    if (!std::is_constant_evaluated()) {
+    if (!detail::is_tracing()) {
       return detail::array_of_elements<A>([&](const std::int64_t* at) {
         const T part = static_cast<T>(at[0]) / last;
         return static_cast<T>(start) * (1 - part) + static_cast<T>(stop) * part;
@@ -18821,7 +18875,8 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
     const int sum = emit::reduce_sum(b, term, p);
     const abstract_value t = b.type(sum);
     const int mean = emit::div(b, sum, emit::broadcast_to(b, emit::cast(b, divisor, t.type), t.shape));
-    means.push_back(emit::where(b, emit::broadcast_to(b, nothing, t.shape), emit::constant(b, t, 0), mean));
+    const int all_nothing = emit::broadcast_to(b, nothing, t.shape), zero = emit::constant(b, t, 0);
+    means.push_back(emit::where(b, all_nothing, zero, mean));
   }
   return detail::bound<R>(b, means);
 }
@@ -18915,7 +18970,8 @@ constexpr auto select(const X& x, const I& i) {
     for (int leaf = 0; leaf < leaves; ++leaf) {
       const bool is_bool = r.type(in[leaf]).type == dtype::boolean;
       const int v = is_bool ? emit::cast(r, in[leaf], dtype::int32) : in[leaf];
-      out.push_back(emit::where(r, emit::broadcast_to(r, here, r.shape(v)), v, emit::constant_like(r, v, 0)));
+      const int all_here = emit::broadcast_to(r, here, r.shape(v)), zero = emit::constant_like(r, v, 0);
+      out.push_back(emit::where(r, all_here, v, zero));
     }
     return out;
   });
@@ -20671,11 +20727,12 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
   to[r - 1] = columns;
   if (b.shape(x)[r - 1] == 1) {
     const int row = emit::swap_last_two(b, y);
-    return emit::azmul(b, emit::broadcast_to(b, x, to), emit::broadcast_to(b, row, to));
+    const int of_x = emit::broadcast_to(b, x, to), of_row = emit::broadcast_to(b, row, to);
+    return emit::azmul(b, of_x, of_row);
   }
   const shape each = b.shape(columns == 1 ? x : y);
   if (rows != 1 && columns != 1) throw "drx: a product of matrices that is in doubt";
-  const int all = emit::azmul(b, emit::broadcast_to(b, x, each), emit::broadcast_to(b, y, each));
+  const int of_x = emit::broadcast_to(b, x, each), of_y = emit::broadcast_to(b, y, each), all = emit::azmul(b, of_x, of_y);
   return emit::reshape(b, emit::sum(b, all, {r - 1}), to);
 }
 constexpr tape settled(const tape& t, const known_values& inputs);
