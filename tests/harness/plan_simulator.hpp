@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -24,16 +23,10 @@ class plan_simulator {
  public:
   using tensor = drx::tensor;
   using tensors = std::vector<tensor>;
-  using room = drx::frozen_tape<256, 4096, 8192, 65536>;
 
-  static bool has_room(const drx::tape& t) {
-    drx::frozen_sizes s;
-    drx::measure(t, s);
-    return s.regions <= room::sizes.regions && s.entries <= room::sizes.entries && s.values <= room::sizes.values && s.pool <= room::sizes.pool;
-  }
   /// Simulates the plan of a staged tape.
   explicit plan_simulator(const drx::tape& staged)
-      : tape_(new room(staged)), planned_(planned(*tape_)), t(*tape_), p(planned_->p), slots_(static_cast<std::size_t>(p.slots) + 1), input_(slots_.size(), false) {
+      : tape_(staged), t(tape_.view()), p(drx::plan::workspace_of(t)), slots_(static_cast<std::size_t>(p.slots) + 1), input_(slots_.size(), false) {
     server_.resize(static_cast<std::size_t>(p.server_bytes), nothing);
     thread_.resize(static_cast<std::size_t>(p.thread_bytes), nothing);
   }
@@ -49,22 +42,14 @@ class plan_simulator {
   }
 
  private:
-  using planner = drx::plan::plan_in_progress<room>;
   using site = drx::interpreter::detail::site;
   using fold = drx::fold;
   using space = drx::plan::space;
   static constexpr std::byte nothing{0xff};
 
-  static std::unique_ptr<planner> planned(const room& tape) {
-    auto w = std::make_unique<planner>(tape);
-    drx::plan::plan_workspace(*w);
-    return w;
-  }
-
-  std::unique_ptr<room> tape_;
-  std::unique_ptr<planner> planned_;
-  const room& t;
-  const planner::plan_type& p;
+  drx::frozen_lists tape_;
+  drx::frozen_view t;
+  drx::plan::workspace_plan p;
   std::vector<std::byte> server_, thread_;
   tensors slots_;
   std::vector<bool> input_;  // by slot: nothing may be written there

@@ -10,7 +10,7 @@ namespace drx::plan {
 /// thread. Neither depends on the number of members.
 template <Program P>
 std::string show() {
-  using l = lowered<P>;
+  using l = lowered_t<P>;
   return drx::show(l::tape.thaw()) + "workspace: " + std::to_string(l::plan.server_bytes) + " bytes, and " +
          std::to_string(l::plan.thread_bytes) + " bytes for each thread\n";
 }

@@ -45,50 +45,101 @@ constexpr void measure(const tape& t, frozen_sizes& s) {
   }
 }
 
-namespace detail {
-/// The arrays of a frozen tape of any size, so that `thaw` is compiled once, not for each size.
-struct frozen_arrays {
-  const frozen_region* regions;
-  const frozen_entry* entries;
-  const abstract_value* values;
-  const std::int64_t* pool;
-  int count;  // of values
-};
-constexpr tape thaw(const frozen_arrays& from, int region) {
-  tape t;
-  const frozen_region& r = from.regions[region];
-  vec<int> local(from.count, -1);
-  auto name = [&](std::int64_t id) {
-    int& n = local[static_cast<int>(id)];
-    if (n < 0) {
-      n = t.values.size();
-      t.values.push_back(from.values[id]);
-    }
-    return n;
-  };
-  auto names = [&](const span_of_pool& s) {
-    vec<int> v;
-    for (int i = 0; i < s.count; ++i) v.push_back(name(from.pool[s.first + i]));
-    return v;
-  };
-  t.inputs = names(r.inputs);
-  for (int i = 0; i < r.entries; ++i) {
-    const frozen_entry& f = from.entries[r.first_entry + i];
-    entry e;
-    e.prim = f.prim;
-    e.operands = names(f.operands);
-    e.results = names(f.results);
-    for (int k = 0; k < f.ints.count; ++k) e.attrs.ints.push_back(from.pool[f.ints.first + k]);
-    e.attrs.number = f.number;
-    e.attrs.placement = f.placement;
-    for (int k = 0; k < f.regions; ++k) e.regions.push_back(thaw(from, f.first_region + k));
-    t.entries.push_back(static_cast<entry&&>(e));
-  }
-  t.outputs = names(r.outputs);
-  return t;
-}
-}  // namespace detail
+/// The arrays of a frozen tape of any size: what reads them is compiled once, not for each size.
+struct frozen_view {
+  const frozen_region* regions = nullptr;
+  const frozen_entry* entries = nullptr;
+  const abstract_value* values = nullptr;
+  const std::int64_t* pool = nullptr;
+  frozen_sizes sizes = {};
 
+  /// The ints of entry x, for its primitive's view.
+  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const { return {pool + x.ints.first, x.ints.count}; }
+  /// The growable form of a region, for another transformation.
+  [[nodiscard]] constexpr tape thaw(int region = 0) const {
+    tape t;
+    const frozen_region& r = regions[region];
+    vec<int> local(sizes.values, -1);
+    auto name = [&](std::int64_t id) {
+      int& n = local[static_cast<int>(id)];
+      if (n < 0) {
+        n = t.values.size();
+        t.values.push_back(values[id]);
+      }
+      return n;
+    };
+    auto names = [&](const span_of_pool& s) {
+      vec<int> v;
+      for (int i = 0; i < s.count; ++i) v.push_back(name(pool[s.first + i]));
+      return v;
+    };
+    t.inputs = names(r.inputs);
+    for (int i = 0; i < r.entries; ++i) {
+      const frozen_entry& f = entries[r.first_entry + i];
+      entry e;
+      e.prim = f.prim;
+      e.operands = names(f.operands);
+      e.results = names(f.results);
+      for (int k = 0; k < f.ints.count; ++k) e.attrs.ints.push_back(pool[f.ints.first + k]);
+      e.attrs.number = f.number;
+      e.attrs.placement = f.placement;
+      for (int k = 0; k < f.regions; ++k) e.regions.push_back(thaw(f.first_region + k));
+      t.entries.push_back(static_cast<entry&&>(e));
+    }
+    t.outputs = names(r.outputs);
+    return t;
+  }
+};
+
+/// Writes a tape into arrays that have room for it.
+class tape_freezer {
+ public:
+  constexpr tape_freezer(frozen_region* regions, frozen_entry* entries, abstract_value* values, std::int64_t* pool)
+      : regions_(regions), entries_(entries), values_(values), pool_(pool) {}
+  constexpr void write(const tape& t) {
+    at_ = {.regions = 1};
+    store(t, 0);
+  }
+
+ private:
+  constexpr void store(const tape& t, int region) {
+    const int value0 = at_.values;
+    for (const auto& v : t.values) values_[at_.values++] = v;
+    auto ids = [&](const vec<int>& list) {
+      const span_of_pool s{at_.pool, list.size()};
+      for (int id : list) pool_[at_.pool++] = value0 + id;
+      return s;
+    };
+    frozen_region& r = regions_[region];
+    r.inputs = ids(t.inputs);
+    r.outputs = ids(t.outputs);
+    r.first_entry = at_.entries;
+    r.entries = t.entries.size();
+    at_.entries += t.entries.size();
+    for (int i = 0; i < t.entries.size(); ++i) {
+      const entry& e = t.entries[i];
+      frozen_entry& f = entries_[r.first_entry + i];
+      f.prim = e.prim;
+      f.operands = ids(e.operands);
+      f.results = ids(e.results);
+      f.ints = {at_.pool, e.attrs.ints.size()};
+      for (auto k : e.attrs.ints) pool_[at_.pool++] = k;
+      f.number = e.attrs.number;
+      f.placement = e.attrs.placement;
+      f.first_region = at_.regions;
+      f.regions = e.regions.size();
+      at_.regions += e.regions.size();
+      for (int k = 0; k < e.regions.size(); ++k) store(e.regions[k], f.first_region + k);
+    }
+  }
+  frozen_region* regions_;
+  frozen_entry* entries_;
+  abstract_value* values_;
+  std::int64_t* pool_;
+  frozen_sizes at_;
+};
+
+/// A tape in arrays of constant size. (An aggregate, so that a generated header can write one down.)
 template <int Regions, int Entries, int Values, int Pool>
 struct frozen_tape {
   static constexpr frozen_sizes sizes{Regions, Entries, Values, Pool};
@@ -97,60 +148,45 @@ struct frozen_tape {
   abstract_value values[static_cast<unsigned>(Values) + 1] = {};
   std::int64_t pool[static_cast<unsigned>(Pool) + 1] = {};
 
-  constexpr frozen_tape() = default;
-  constexpr explicit frozen_tape(const tape& t) { write(t); }
-  /// A copy of a frozen tape that has room for more.
-  template <int R, int E, int V, int P>
-  constexpr explicit frozen_tape(const frozen_tape<R, E, V, P>& t) {
-    for (int i = 0; i < Regions; ++i) regions[i] = t.regions[i];
-    for (int i = 0; i < Entries; ++i) entries[i] = t.entries[i];
-    for (int i = 0; i < Values; ++i) values[i] = t.values[i];
-    for (int i = 0; i < Pool; ++i) pool[i] = t.pool[i];
+  constexpr void write(const tape& t) { tape_freezer(regions, entries, values, pool).write(t); }
+  /// The first arrays of a frozen tape that has room for more.
+  static constexpr frozen_tape part_of(const frozen_view& t) {
+    frozen_tape r;
+    for (int i = 0; i < Regions; ++i) r.regions[i] = t.regions[i];
+    for (int i = 0; i < Entries; ++i) r.entries[i] = t.entries[i];
+    for (int i = 0; i < Values; ++i) r.values[i] = t.values[i];
+    for (int i = 0; i < Pool; ++i) r.pool[i] = t.pool[i];
+    return r;
   }
-  constexpr void write(const tape& t) {
-    cursor at;
-    at.regions = 1;
-    store(t, 0, at);
+  static constexpr frozen_tape of(const tape& t) {
+    frozen_tape r;
+    r.write(t);
+    return r;
   }
+  [[nodiscard]] constexpr frozen_view view() const { return {regions, entries, values, pool, sizes}; }
   /// The ints of entry x, for its primitive's view.
   [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const { return {pool + x.ints.first, x.ints.count}; }
   /// The growable form of a region, for another transformation.
-  [[nodiscard]] constexpr tape thaw(int region = 0) const { return detail::thaw({regions, entries, values, pool, Values}, region); }
+  [[nodiscard]] constexpr tape thaw(int region = 0) const { return view().thaw(region); }
+};
 
- private:
-  struct cursor {
-    int regions = 0, entries = 0, values = 0, pool = 0;
-  };
-  constexpr void store(const tape& t, int region, cursor& at) {
-    const int value0 = at.values;
-    for (const auto& v : t.values) values[at.values++] = v;
-    auto ids = [&](const vec<int>& list) {
-      const span_of_pool s{at.pool, list.size()};
-      for (int id : list) pool[at.pool++] = value0 + id;
-      return s;
-    };
-    frozen_region& r = regions[region];
-    r.inputs = ids(t.inputs);
-    r.outputs = ids(t.outputs);
-    r.first_entry = at.entries;
-    r.entries = t.entries.size();
-    at.entries += t.entries.size();
-    for (int i = 0; i < t.entries.size(); ++i) {
-      const entry& e = t.entries[i];
-      frozen_entry& f = entries[r.first_entry + i];
-      f.prim = e.prim;
-      f.operands = ids(e.operands);
-      f.results = ids(e.results);
-      f.ints = {at.pool, e.attrs.ints.size()};
-      for (auto k : e.attrs.ints) pool[at.pool++] = k;
-      f.number = e.attrs.number;
-      f.placement = e.attrs.placement;
-      f.first_region = at.regions;
-      f.regions = e.regions.size();
-      at.regions += e.regions.size();
-      for (int k = 0; k < e.regions.size(); ++k) store(e.regions[k], f.first_region + k, at);
-    }
+/// A tape frozen where its size is not known before: in a program that plans others.
+struct frozen_lists {
+  vec<frozen_region> regions;
+  vec<frozen_entry> entries;
+  vec<abstract_value> values;
+  vec<std::int64_t> pool;
+  frozen_sizes sizes;
+
+  constexpr explicit frozen_lists(const tape& t) {
+    measure(t, sizes);
+    regions.resize(sizes.regions);
+    entries.resize(sizes.entries);
+    values.resize(sizes.values);
+    pool.resize(sizes.pool);
+    tape_freezer(regions.begin(), entries.begin(), values.begin(), pool.begin()).write(t);
   }
+  [[nodiscard]] constexpr frozen_view view() const { return {regions.begin(), entries.begin(), values.begin(), pool.begin(), sizes}; }
 };
 
 namespace detail {
@@ -204,9 +240,9 @@ consteval auto freeze() {
   constexpr frozen_sizes s = d.sizes;
   using result = frozen_tape<s.regions, s.entries, s.values, s.pool>;
   if constexpr (d.fits()) {
-    return result(d.tape);
+    return result::part_of(d.tape.view());
   } else {
-    return result(Maker::make());
+    return result::of(Maker::make());
   }
 }
 #undef DRX_DRAFT

@@ -21,7 +21,7 @@ void on_both(const attributes& a, F f) {
   t.entries = {before, e};
   SUBCASE("an entry") { f(int_list(t.entries[1])); }
   SUBCASE("frozen") {
-    const frozen_tape<1, 2, 0, 64> frozen(t);
+    const auto frozen = frozen_tape<1, 2, 0, 64>::of(t);
     f(frozen.attributes(frozen.entries[1]));
   }
 }

@@ -14,8 +14,7 @@ struct loop_readers {
   vec<int> loop, entry;
 };
 
-template <class Frozen>
-constexpr loop_readers readers_of(const steps_in_progress<Frozen>& g) {
+constexpr loop_readers readers_of(const steps_in_progress& g) {
   constexpr int none = loop_readers::none, several = loop_readers::several;
   loop_readers r{vec<int>(g.w.values + 1, none), vec<int>(g.w.values + 1, none)};
   for (int s = 0; s < g.loops.size(); ++s)
@@ -29,8 +28,7 @@ constexpr loop_readers readers_of(const steps_in_progress<Frozen>& g) {
 }
 /// Entry `first` of loop s, and the entries that have to move with it: all that it alone reads in registers. None, if
 /// these are many, or read more than one array in memory.
-template <class Frozen>
-constexpr vec<int> moved_with(const steps_in_progress<Frozen>& g, int first, int s, const loop_readers& reading) {
+constexpr vec<int> moved_with(const steps_in_progress& g, int first, int s, const loop_readers& reading) {
   const int v = g.result(first);
   vec<int> moved{first}, loads;
   for (int k = 0; k < moved.size(); ++k) {
@@ -69,8 +67,7 @@ constexpr void move_entries(const vec<int>& moved, vec<int>& from, vec<int>& to)
 }
 /// Moves entries that only one later loop reads to that loop, if their operands are in memory anyway: 1 - h h of a
 /// stored h need not be stored beside it.
-template <class Frozen>
-constexpr void move_to_readers(steps_in_progress<Frozen>& g, const vec<bool>& demanded) {
+constexpr void move_to_readers(steps_in_progress& g, const vec<bool>& demanded) {
   loop_readers reading = readers_of(g);
   for (int s = g.loops.size() - 1; s >= 0; --s)
     for (int i = g.loops[s].size() - 1; i >= 0; --i) {
@@ -93,8 +90,7 @@ constexpr void move_to_readers(steps_in_progress<Frozen>& g, const vec<bool>& de
 }
 
 /// By value: the step that alone reads it, each element at its place; else `none` or `several`.
-template <class Frozen>
-constexpr vec<int> readers_in_place(const steps_in_progress<Frozen>& g) {
+constexpr vec<int> readers_in_place(const steps_in_progress& g) {
   vec<int> reader(g.w.values + 1, loop_readers::none);
   const auto read = [&](int o, int s) {
     const int m = g.touched(o);
@@ -113,8 +109,7 @@ constexpr vec<int> readers_in_place(const steps_in_progress<Frozen>& g) {
   return reader;
 }
 /// Makes matrix products the first members of the loops that alone read them.
-template <class Frozen>
-constexpr void take_products(steps_in_progress<Frozen>& g) {
+constexpr void take_products(steps_in_progress& g) {
   const vec<int> reader = readers_in_place(g);
   vec<bool> taken(g.loops.size(), false);
   for (int s = 0; s < g.loops.size(); ++s) {
@@ -133,8 +128,7 @@ constexpr void take_products(steps_in_progress<Frozen>& g) {
 }
 
 /// Whether loop s should wait for other steps that read its operand before step `reader`, which reads its results.
-template <class Frozen>
-constexpr bool should_wait(const steps_in_progress<Frozen>& g, int s, int reader) {
+constexpr bool should_wait(const steps_in_progress& g, int s, int reader) {
   for (int e : g.loops[s])
     for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
       const int m = g.touched(g.id(g.t.entries[e].operands, i));
@@ -149,8 +143,7 @@ constexpr bool should_wait(const steps_in_progress<Frozen>& g, int s, int reader
   return false;
 }
 /// Lets a loop wait for other steps that read its operand, if nobody reads that later: its result may then lie there.
-template <class Frozen>
-constexpr void delay_loops(steps_in_progress<Frozen>& g) {
+constexpr void delay_loops(steps_in_progress& g) {
   const int steps = g.loops.size();
   for (int s = steps - 2; s >= 0; --s) {
     if (g.loops[s].empty() || g.t.entries[g.loops[s][0]].prim == &prim::matmul) continue;

@@ -7,8 +7,7 @@
 namespace drx::plan {
 
 /// Whether a loop is plain arithmetic in one floating type, on rows of whole packs.
-template <class Frozen>
-constexpr bool may_have_sums(const steps_in_progress<Frozen>& g, const vec<int>& loop) {
+constexpr bool may_have_sums(const steps_in_progress& g, const vec<int>& loop) {
   if (loop.empty() || !g.may_follow_product(loop)) return false;
   const shape extents = g.shape_of_loop(loop);
   if (extents.rank != 2 || extents[0] < machine::least_summed_rows || extents[0] > machine::most_summed_rows || extents[1] % machine::widest_vector != 0) return false;
@@ -22,8 +21,7 @@ constexpr bool may_have_sums(const steps_in_progress<Frozen>& g, const vec<int>&
 }
 /// Whether step k is a sum over the rows of a value that loop s computes, or reads at its place, and may run with the
 /// loop. `runs_in`, by step: where it runs, by itself or in the loop that has taken it.
-template <class Frozen>
-constexpr bool is_sum_of(const steps_in_progress<Frozen>& g, int s, int k, const vec<int>& runs_in) {
+constexpr bool is_sum_of(const steps_in_progress& g, int s, int k, const vec<int>& runs_in) {
   const frozen_entry& x = g.t.entries[g.single(k)];
   const bool weighted = x.prim == &prim::matmul;
   if (!weighted && x.prim != &prim::sum) return false;
@@ -52,8 +50,7 @@ constexpr bool is_sum_of(const steps_in_progress<Frozen>& g, int s, int k, const
 }
 /// Makes sums over rows parts of the fused loops that compute or read the summed values. Returns, by loop, the entries.
 /// Such a loop is plain arithmetic on rows of whole packs. A sum weighted by a vector, x^T y, is such a sum too.
-template <class Frozen>
-constexpr vec<vec<int>> take_sums(steps_in_progress<Frozen>& g) {
+constexpr vec<vec<int>> take_sums(steps_in_progress& g) {
   const int steps = g.loops.size();
   vec<vec<int>> sums(steps), kept;
   vec<bool> taken(steps, false);

@@ -9,19 +9,18 @@
 namespace drx::plan {
 
 /// The steps of a region while they are planned: the functions here, of fused_loop_order.hpp and of fused_loop_sums.hpp hand them on.
-template <class Frozen>
 struct steps_in_progress {
-  plan_in_progress<Frozen>& w;
+  plan_in_progress& w;
   const frozen_region& region;
   int step0;                  // the number in the program of the region's first step
   vec<vec<int>> loops = {};  // by step: the entries of its fused loop, or none if it is a single entry
-  const Frozen& t = w.t;
-  typename plan_in_progress<Frozen>::plan_type& p = w.p;
+  const frozen_view& t = w.t;
+  workspace_plan& p = w.p;
 
   constexpr int id(const span_of_pool& s, int i) const { return w.id(s, i); }
   constexpr int root(int v) const { return w.root(v); }
   constexpr int touched(int v) const { return w.touched(v); }
-  constexpr int definition(int v) const { return w.definition[v]; }
+  constexpr int definition(int v) const { return w.p.definition[v]; }
   constexpr int result(int e) const { return w.id(t.entries[e].results, 0); }
 
   /// The shape over which a loop runs.
@@ -80,14 +79,12 @@ struct steps_in_progress {
 };
 
 /// Whether operand i of x is a constant with which its kernel fills the result.
-template <class Frozen>
-constexpr bool fills(const plan_in_progress<Frozen>& w, const frozen_entry& x, int i) {
-  const int e = w.definition[w.id(x.operands, i)];
+constexpr bool fills(const plan_in_progress& w, const frozen_entry& x, int i) {
+  const int e = w.p.definition[w.id(x.operands, i)];
   return x.prim->in_place && i == 0 && e >= 0 && w.t.entries[e].prim == &prim::constant;
 }
 /// By value: whether it is needed in memory, because a step, an alias, a broadcast or the outside reads it.
-template <class Frozen>
-constexpr vec<bool> demanded_in_memory(const plan_in_progress<Frozen>& w, const frozen_region& region) {
+constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_region& region) {
   vec<bool> demanded(w.values + 1, false);
   for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
     const auto& x = w.t.entries[e];
@@ -100,9 +97,8 @@ constexpr vec<bool> demanded_in_memory(const plan_in_progress<Frozen>& w, const 
 }
 
 /// Makes the region's steps. An elementwise entry goes to the earliest loop of its shape that comes after its operands.
-template <class Frozen>
-constexpr void gather_loops(steps_in_progress<Frozen>& g, const vec<bool>& demanded) {
-  plan_in_progress<Frozen>& w = g.w;
+constexpr void gather_loops(steps_in_progress& g, const vec<bool>& demanded) {
+  plan_in_progress& w = g.w;
   vec<int> at(w.values + 1, -1);  // by value of this region: the step after which it can be read
   const auto after = [&](int v) { return v < 0 || at[v] < 0 ? -1 : at[v]; };
   for (int e = g.region.first_entry; e < g.region.first_entry + g.region.entries; ++e) {

@@ -20,8 +20,7 @@ struct product_extents {
   constexpr std::int64_t dots() const { return batches != 1 || k == 0 || large() ? 0 : n == 1 && !tx ? m : m == 1 && ty ? n : 0; }
 };
 
-template <class Frozen>
-constexpr product_extents extents_of(const Frozen& t, const frozen_entry& x) {
+constexpr product_extents extents_of(const frozen_view& t, const frozen_entry& x) {
   const shape first = t.values[static_cast<int>(t.pool[x.operands.first])].shape, z = t.values[static_cast<int>(t.pool[x.results.first])].shape;
   product_extents p;
   const prim::rules::matmul::view product(t.attributes(x));
@@ -32,8 +31,7 @@ constexpr product_extents extents_of(const Frozen& t, const frozen_entry& x) {
 }
 
 /// Whether x is one product whose rows are whole packs on every target.
-template <class Frozen>
-constexpr bool runs_in_tiles(const Frozen& t, const frozen_entry& x) {
+constexpr bool runs_in_tiles(const frozen_view& t, const frozen_entry& x) {
   if (x.prim != &prim::matmul || !is_floating(t.values[static_cast<int>(t.pool[x.results.first])].type)) return false;
   const product_extents p = extents_of(t, x);
   return p.batches == 1 && p.m > 1 && p.n % machine::widest_vector == 0 && p.k > 0 && !p.large();

@@ -7,12 +7,11 @@
 namespace drx::plan {
 
 /// Plans the steps of region r.
-template <class Frozen>
-constexpr void make_steps(plan_in_progress<Frozen>& w, int r) {
+constexpr void make_steps(plan_in_progress& w, int r) {
   const frozen_region& region = w.t.regions[r];
   const int step0 = w.p.first_step[r] = w.next_step;
   const vec<bool> demanded = demanded_in_memory(w, region);
-  steps_in_progress<Frozen> g{w, region, step0};
+  steps_in_progress g{w, region, step0};
   gather_loops(g, demanded);
   move_to_readers(g, demanded);
   take_products(g);
@@ -31,8 +30,7 @@ constexpr void make_steps(plan_in_progress<Frozen>& w, int r) {
   }
 }
 /// Whether entry e is a sum over rows in the fused loop of step s.
-template <class Frozen>
-constexpr bool is_row_sum(const plan_in_progress<Frozen>& w, int s, int e) {
+constexpr bool is_row_sum(const plan_in_progress& w, int s, int e) {
   const step& now = w.p.steps[s];
   for (int i = 0; i < now.sums; ++i)
     if (w.p.members[now.first_member + now.members + i] == e) return true;

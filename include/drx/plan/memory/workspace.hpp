@@ -13,17 +13,32 @@ struct stored_block {
   int last;  // the last step that needs it
 };
 
+// The functions below, from the outermost in.
+constexpr vec<int> last_uses(const plan_in_progress& w, int r);
+constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last);
+constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_entry& x);
+constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result);
+template <class Place>
+constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, Place place);
+template <class Place>
+constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, Place place);
+constexpr bool is_large_output(const plan_in_progress& w, int v);
+constexpr int carries_of(const plan_in_progress& w, const frozen_entry& x);
+constexpr bool exchanges_carries(const plan_in_progress& w, const frozen_entry& x, const frozen_region& inner, int k);
+constexpr void connect_inputs(plan_in_progress& w, const frozen_entry& x, int k, const frozen_region& inner);
+constexpr void carry_in_place(plan_in_progress& w, const frozen_entry& x, const frozen_region& inner);
+constexpr int step_of(const plan_in_progress& w, int r, int e);
+constexpr void shift_frame(plan_in_progress& w, int r, std::int64_t offset, space where);
+
 /// Plans region r, whose own values lie in `where`. Returns the bytes of its frame; offsets are relative to it.
-template <class Frozen>
-constexpr std::int64_t plan_region(plan_in_progress<Frozen>& w, int r, space where) {
+constexpr std::int64_t plan_region(plan_in_progress& w, int r, space where) {
   make_steps(w, r);
   return addresses(w, r, where, last_uses(w, r));
 }
 
 /// By value: the last step of region r that reads its memory, -1 if none does; the number of steps for values that
 /// leave the region.
-template <class Frozen>
-constexpr vec<int> last_uses(const plan_in_progress<Frozen>& w, int r) {
+constexpr vec<int> last_uses(const plan_in_progress& w, int r) {
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   const frozen_region& region = w.t.regions[r];
   vec<int> last(w.values + 1, -1);
@@ -44,8 +59,7 @@ constexpr vec<int> last_uses(const plan_in_progress<Frozen>& w, int r) {
 }
 
 /// Gives each value that the steps of region r store its place, step by step. Returns the bytes of its frame.
-template <class Frozen>
-constexpr std::int64_t addresses(plan_in_progress<Frozen>& w, int r, space where, const vec<int>& last) {
+constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last) {
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   vec<stored_block> live;
   std::int64_t frame = 0;
@@ -101,8 +115,7 @@ constexpr std::int64_t addresses(plan_in_progress<Frozen>& w, int r, space where
 }
 
 /// The bytes in which a step computes, beside its operands and results.
-template <class Frozen>
-constexpr std::int64_t scratch_bytes(const plan_in_progress<Frozen>& w, const frozen_entry& x) {
+constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_entry& x) {
   if (!x.prim->scratch) return 0;
   vec<abstract_value> operands;
   for (int i = 0; i < x.operands.count; ++i) operands.push_back(w.t.values[w.id(x.operands, i)]);
@@ -111,8 +124,7 @@ constexpr std::int64_t scratch_bytes(const plan_in_progress<Frozen>& w, const fr
 
 /// Whether step s reads memory value m only at the element, of the same size, that it is about to write: a fused loop
 /// does so, and an update of a part of m.
-template <class Frozen>
-constexpr bool read_in_place(const plan_in_progress<Frozen>& w, int s, int m, int result) {
+constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result) {
   const bool update = !w.p.steps[s].is_loop && w.t.entries[w.p.steps[s].entry].prim->in_place;
   if (!w.p.steps[s].is_loop && !update) return false;
   bool ok = w.t.values[m].shape == w.t.values[result].shape && byte_size(w.t.values[m].type) == byte_size(w.t.values[result].type);
@@ -128,8 +140,8 @@ constexpr bool read_in_place(const plan_in_progress<Frozen>& w, int s, int m, in
   return ok;
 }
 
-template <class Frozen, class Place>
-constexpr void frames_of_regions(plan_in_progress<Frozen>& w, int e, int s, space where, Place place) {
+template <class Place>
+constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, Place place) {
   const auto& x = w.t.entries[e];
   if (x.prim == &prim::cond) return frames_of_branches(w, x, s, where, place);
   for (int k = 0; k < x.regions; ++k) {
@@ -156,8 +168,8 @@ constexpr void frames_of_regions(plan_in_progress<Frozen>& w, int e, int s, spac
 
 /// Both branches lie in the same memory, since only one runs; each writes the results where they belong, if it
 /// computes them.
-template <class Frozen, class Place>
-constexpr void frames_of_branches(plan_in_progress<Frozen>& w, const frozen_entry& x, int s, space where, Place place) {
+template <class Place>
+constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, Place place) {
   std::int64_t size = 0;
   for (int k = 0; k < x.regions; ++k) {
     const auto& branch = w.t.regions[x.first_region + k];
@@ -166,7 +178,7 @@ constexpr void frames_of_branches(plan_in_progress<Frozen>& w, const frozen_entr
     size = own > size ? own : size;
     for (int i = 0; i < branch.outputs.count; ++i) {
       const int out = w.root(w.id(branch.outputs, i));
-      const bool made_here = w.definition[out] >= branch.first_entry && w.definition[out] < branch.first_entry + branch.entries;
+      const bool made_here = w.p.definition[out] >= branch.first_entry && w.p.definition[out] < branch.first_entry + branch.entries;
       if (made_here && w.t.values[out].depth == 0) w.p.root[out] = w.id(x.results, i);
     }
   }
@@ -175,25 +187,21 @@ constexpr void frames_of_branches(plan_in_progress<Frozen>& w, const frozen_entr
 }
 
 /// Whether v is a result of the program that is written in place and not copied.
-template <class Frozen>
-constexpr bool is_large_output(const plan_in_progress<Frozen>& w, int v) {
+constexpr bool is_large_output(const plan_in_progress& w, int v) {
   for (int i = 0; i < w.t.regions[0].outputs.count; ++i)
     if (w.root(w.id(w.t.regions[0].outputs, i)) == v) return w.bytes(v) >= machine::large_output;
   return false;
 }
-template <class Frozen>
-constexpr int carries_of(const plan_in_progress<Frozen>& w, const frozen_entry& x) { return prim::rules::scan::view(w.t.attributes(x)).carries; }
+constexpr int carries_of(const plan_in_progress& w, const frozen_entry& x) { return prim::rules::scan::view(w.t.attributes(x)).carries; }
 /// Whether a body's output for carry k lies in the memory of another carry.
-template <class Frozen>
-constexpr bool exchanges_carries(const plan_in_progress<Frozen>& w, const frozen_entry& x, const frozen_region& inner, int k) {
+constexpr bool exchanges_carries(const plan_in_progress& w, const frozen_entry& x, const frozen_region& inner, int k) {
   for (int i = 0; i < carries_of(w, x); ++i)
     if (i != k && w.root(w.id(inner.outputs, k)) == w.id(x.results, i)) return true;
   return false;
 }
 
 /// Sets the places of a region's inputs.
-template <class Frozen>
-constexpr void connect_inputs(plan_in_progress<Frozen>& w, const frozen_entry& x, int k, const frozen_region& inner) {
+constexpr void connect_inputs(plan_in_progress& w, const frozen_entry& x, int k, const frozen_region& inner) {
   auto slot = [&](int v) { w.p.where[v] = {space::slot, w.p.slots++}; };
   if (x.prim == &prim::scan) {
     const prim::rules::scan::view loop(w.t.attributes(x));
@@ -223,18 +231,17 @@ constexpr void connect_inputs(plan_in_progress<Frozen>& w, const frozen_entry& x
 }
 
 /// Lets a loop's body write a carry where it was read, if nothing reads that later.
-template <class Frozen>
-constexpr void carry_in_place(plan_in_progress<Frozen>& w, const frozen_entry& x, const frozen_region& inner) {
+constexpr void carry_in_place(plan_in_progress& w, const frozen_entry& x, const frozen_region& inner) {
   const int r = static_cast<int>(&inner - w.t.regions);
   const int constants = prim::rules::scan::view(w.t.attributes(x)).constants;
   for (int k = 0; k < carries_of(w, x); ++k) {
     const int in = w.id(inner.inputs, 1 + constants + k), out = w.root(w.id(inner.outputs, k)), memory = w.id(x.results, k);
     const int loop = w.p.loop_of[out];
-    if (w.definition[out] < inner.first_entry || w.definition[out] >= inner.first_entry + inner.entries) continue;
+    if (w.p.definition[out] < inner.first_entry || w.p.definition[out] >= inner.first_entry + inner.entries) continue;
     int uses = 0;  // the output leaves the loop only once
     for (int i = 0; i < inner.outputs.count; ++i) uses += w.touched(w.id(inner.outputs, i)) == out || w.touched(w.id(inner.outputs, i)) == w.root(in);
     if (uses != 1 || w.t.values[out].depth > 0 || w.t.values[out].shape != w.t.values[in].shape) continue;
-    const int defined = loop >= 0 ? loop : step_of(w, r, w.definition[out]);
+    const int defined = loop >= 0 ? loop : step_of(w, r, w.p.definition[out]);
     bool free = true;
     for (int s = w.p.first_step[r]; s < w.p.first_step[r] + w.p.step_count[r] && free; ++s) {
       bool reads = false;
@@ -247,8 +254,7 @@ constexpr void carry_in_place(plan_in_progress<Frozen>& w, const frozen_entry& x
     if (free) w.p.root[out] = memory;
   }
 }
-template <class Frozen>
-constexpr int step_of(const plan_in_progress<Frozen>& w, int r, int e) {
+constexpr int step_of(const plan_in_progress& w, int r, int e) {
   for (int s = w.p.first_step[r]; s < w.p.first_step[r] + w.p.step_count[r]; ++s)
     if (w.p.steps[s].entry == e) return s;
   return -1;
@@ -256,8 +262,7 @@ constexpr int step_of(const plan_in_progress<Frozen>& w, int r, int e) {
 
 /// Moves the frame of region r, and of all regions in it, to an offset of the frame around it. (The bodies of stages
 /// in a loop of the server lie in the threads' workspaces, which do not move.)
-template <class Frozen>
-constexpr void shift_frame(plan_in_progress<Frozen>& w, int r, std::int64_t offset, space where) {
+constexpr void shift_frame(plan_in_progress& w, int r, std::int64_t offset, space where) {
   const auto& region = w.t.regions[r];
   for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
     const auto& x = w.t.entries[e];
@@ -269,26 +274,22 @@ constexpr void shift_frame(plan_in_progress<Frozen>& w, int r, std::int64_t offs
     for (int k = 0; k < x.regions; ++k) shift_frame(w, x.first_region + k, offset, where);
   }
 }
-template <class Frozen>
-constexpr void resolve_names(plan_in_progress<Frozen>& w) {
+constexpr void resolve_names(plan_in_progress& w) {
   for (int v = 0; v < w.values; ++v) {
     if (w.root(v) != v) w.p.where[v] = w.p.where[w.root(v)];
-    w.p.definition[v] = w.definition[v];
   }
 }
 
 /// Plans the workspace of a frozen, staged tape.
-template <class Frozen>
-constexpr void plan_workspace(plan_in_progress<Frozen>& w) {
+constexpr void plan_workspace(plan_in_progress& w) {
   for (int i = 0; i < w.t.regions[0].inputs.count; ++i) w.p.where[w.id(w.t.regions[0].inputs, i)] = {space::slot, w.p.slots++};
   w.p.server_bytes = plan_region(w, 0, space::server);
   resolve_names(w);
 }
-template <class Frozen>
-constexpr auto workspace_of(const Frozen& tape) {
-  plan_in_progress<Frozen> w(tape);
+constexpr workspace_plan workspace_of(const frozen_view& tape) {
+  plan_in_progress w(tape);
   plan_workspace(w);
-  return w.p;
+  return std::move(w.p);
 }
 
 /// A program's staged tape and the plan of its workspace, as constants.
@@ -296,8 +297,16 @@ template <class Program>
 struct lowered {
   static constexpr const auto& tape = staged_program<Program>::tape_constant();
   static constexpr mesh_axes mesh = staged_program<Program>::mesh;
-  using frozen_type = std::remove_cvref_t<decltype(tape)>;
-  static constexpr auto plan = workspace_of(tape);
+  static constexpr auto plan =
+      frozen_plan<tape.sizes.regions, tape.sizes.entries, tape.sizes.values>::of(workspace_of(tape.view()));
 };
+/// The class with these constants that a program runs by. (Where it was planned by an executable, a generated header
+/// specialises this.)
+template <class Program>
+struct lowering {
+  using type = lowered<Program>;
+};
+template <class Program>
+using lowered_t = typename lowering<Program>::type;
 
 }  // namespace drx::plan

@@ -25,44 +25,71 @@ struct step {
 
 inline constexpr int no_step = -1;
 
-template <int Regions, int Entries, int Values>
+/// The steps of a program and their memory.
 struct workspace_plan {
-  step steps[Entries + 1] = {};
-  int first_step[Regions + 1] = {};
-  int step_count[Regions + 1] = {};
-  int members[Entries + 1] = {};       // entries, by fused loop
-  int loop_of[Values + 1] = {};       // by value: the step that computes it in a fused loop, or no_step
-  int member_of[Values + 1] = {};      // by value computed in a fused loop: its place there
-  int definition[Values + 1] = {};     // by value: the entry that defines it, -1 for inputs
-  bool stored[Values + 1] = {};        // whether it is written to memory
-  int root[Values + 1] = {};           // the value whose memory it names
-  location where[Values + 1] = {};
-  location scratch[Entries + 1] = {};  // memory of a step beside its results; for a scan whose carries
-                                       // change places: a copy of its outputs
+  vec<step> steps;
+  vec<int> first_step, step_count;  // by region
+  vec<int> members;                 // entries, by fused loop
+  vec<int> loop_of;                 // by value: the step that computes it in a fused loop, or no_step
+  vec<int> member_of;               // by value computed in a fused loop: its place there
+  vec<int> definition;              // by value: the entry that defines it, -1 for inputs
+  vec<bool> stored;                 // by value: whether it is written to memory
+  vec<int> root;                    // by value: the value whose memory it names
+  vec<location> where;              // by value
+  vec<location> scratch;            // by entry: memory of a step beside its results; for a scan whose carries change
+                                    // places: a copy of its outputs
   int slots = 0;
   std::int64_t server_bytes = 0;
   std::int64_t thread_bytes = 0;
 
-  constexpr workspace_plan() {
-    for (int& step : loop_of) step = no_step;
+  constexpr explicit workspace_plan(const frozen_sizes& s)
+      : steps(s.entries), first_step(s.regions), step_count(s.regions), members(s.entries), loop_of(s.values, no_step),
+        member_of(s.values), definition(s.values, -1), stored(s.values), root(s.values), where(s.values), scratch(s.entries) {
+    for (int v = 0; v < s.values; ++v) root[v] = v;
+  }
+};
+
+/// A workspace_plan in arrays of constant size.
+template <int Regions, int Entries, int Values>
+struct frozen_plan {
+  step steps[Entries + 1] = {};
+  int first_step[Regions + 1] = {};
+  int step_count[Regions + 1] = {};
+  int members[Entries + 1] = {};
+  int loop_of[Values + 1] = {};
+  int member_of[Values + 1] = {};
+  int definition[Values + 1] = {};
+  bool stored[Values + 1] = {};
+  int root[Values + 1] = {};
+  location where[Values + 1] = {};
+  location scratch[Entries + 1] = {};
+  int slots = 0;
+  std::int64_t server_bytes = 0;
+  std::int64_t thread_bytes = 0;
+
+  static constexpr frozen_plan of(const workspace_plan& p) {
+    frozen_plan r;
+    const auto copy = [](const auto& from, auto& to) {
+      for (int i = 0; i < from.size(); ++i) to[i] = from[i];
+    };
+    copy(p.steps, r.steps), copy(p.first_step, r.first_step), copy(p.step_count, r.step_count), copy(p.members, r.members);
+    copy(p.loop_of, r.loop_of), copy(p.member_of, r.member_of), copy(p.definition, r.definition), copy(p.stored, r.stored);
+    copy(p.root, r.root), copy(p.where, r.where), copy(p.scratch, r.scratch);
+    r.slots = p.slots, r.server_bytes = p.server_bytes, r.thread_bytes = p.thread_bytes;
+    return r;
   }
 };
 
 /// A frozen tape and the plan of its steps and memory while it is made: the functions of plan/memory hand it on.
-template <class Frozen>
 struct plan_in_progress {
-  using plan_type = workspace_plan<Frozen::sizes.regions, Frozen::sizes.entries, Frozen::sizes.values>;
-  static constexpr int values = Frozen::sizes.values;
-
-  const Frozen& t;
-  plan_type p;
-  vec<int> definition;  // by value: the entry that defines it, -1 for inputs
+  const frozen_view t;
+  const int values;
+  workspace_plan p;
   int next_step = 0, next_member = 0;
 
-  constexpr explicit plan_in_progress(const Frozen& f) : t(f), definition(values + 1, -1) {
-    for (int v = 0; v < values; ++v) p.root[v] = v;
-    for (int e = 0; e < Frozen::sizes.entries; ++e)
-      for (int i = 0; i < t.entries[e].results.count; ++i) definition[id(t.entries[e].results, i)] = e;
+  constexpr explicit plan_in_progress(const frozen_view& f) : t(f), values(f.sizes.values), p(f.sizes) {
+    for (int e = 0; e < f.sizes.entries; ++e)
+      for (int i = 0; i < t.entries[e].results.count; ++i) p.definition[id(t.entries[e].results, i)] = e;
   }
 
   constexpr int id(const span_of_pool& s, int i) const { return static_cast<int>(t.pool[s.first + i]); }
@@ -78,7 +105,7 @@ struct plan_in_progress {
   constexpr int touched(int v) const {
     for (;;) {
       v = root(v);
-      const int e = definition[v];
+      const int e = p.definition[v];
       if (e < 0 || p.stored[v] || t.entries[e].prim->role != role::virtual_) return v;
       if (t.entries[e].prim != &prim::broadcast_to) return -1;
       v = id(t.entries[e].operands, 0);

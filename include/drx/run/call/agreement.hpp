@@ -40,7 +40,7 @@ struct compared_by_ranks {
 };
 template <class Program>
 struct compared_in_calls {
-  using C = code<Program>;
+  using C = code_of<Program>;
   static constexpr auto placements = [] {
     struct {
       top_placement of[C::placements.count + 1] = {};

@@ -21,7 +21,7 @@ namespace drx {
 /// under way throws std::logic_error.
 template <class Program>
 class compiled {
-  using C = run::code<Program>;
+  using C = run::code_of<Program>;
   using inputs = typename Program::inputs;
   static constexpr std::int64_t fingerprint = plan::fingerprint(C::tape);
 

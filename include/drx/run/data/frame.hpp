@@ -81,13 +81,12 @@ struct frame {
   bool alone = false;  // there are fewer members than threads: placements nested in them may use all threads
 };
 
-/// The compile-time side of a running program, by type.
-template <class Program>
+/// The compile-time side of a running program, by type. `Lowered` has its tape, plan and mesh (plan::lowered).
+template <class Lowered>
 struct code {
-  using lowered = plan::lowered<Program>;
-  static constexpr const auto& tape = lowered::tape;
-  static constexpr const auto& plan = lowered::plan;
-  static constexpr const auto& mesh = lowered::mesh;
+  static constexpr const auto& tape = Lowered::tape;
+  static constexpr const auto& plan = Lowered::plan;
+  static constexpr const auto& mesh = Lowered::mesh;
   static constexpr auto placements = placements_of(tape);
   static constexpr int operand(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].operands.first + i]); }
   static constexpr int result(int e, int i) { return static_cast<int>(tape.pool[tape.entries[e].results.first + i]); }
@@ -102,6 +101,9 @@ struct code {
   /// The entry that defines v, or -1.
   static constexpr int definition(int v) { return plan.definition[v]; }
 };
+
+template <class Program>
+using code_of = code<plan::lowered_t<Program>>;
 
 /// p, hidden from g++'s analysis. Otherwise, in a loop over numbers of several sizes, g++ 12 may count in addresses of
 /// one array (ivopts), write those of the others as differences from null, and take stores there for dead.

@@ -98,7 +98,7 @@ struct fused_product {
   };
   static void run(frame& f) {
     constexpr int e = Loop::entry(0), x = C::operand(e, 0), y = C::operand(e, 1);
-    constexpr plan::product_extents p = plan::extents_of(C::tape, C::tape.entries[e]);
+    constexpr plan::product_extents p = plan::extents_of(C::tape.view(), C::tape.entries[e]);
     using T = element_of<C, Loop::result(0)>;
     const auto run_with = [&](const auto& epilogue) {
       gemm<T, static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.tx, p.ty>(

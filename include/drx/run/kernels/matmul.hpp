@@ -17,7 +17,7 @@ template <class C, int E>
 struct kernel<C, E, &prim::matmul> {
   static constexpr int x = C::operand(E, 0), y = C::operand(E, 1), z = C::result(E, 0);
   using T = element_of<C, z>;
-  static constexpr plan::product_extents extents = plan::extents_of(C::tape, C::tape.entries[E]);
+  static constexpr plan::product_extents extents = plan::extents_of(C::tape.view(), C::tape.entries[E]);
   static constexpr bool tx = extents.tx, ty = extents.ty;
   static constexpr std::int64_t m = extents.m, n = extents.n, k = extents.k;
   static constexpr std::int64_t longest_of_eigen = 1 << 17;  // terms, which Eigen adds up in some 500 additions

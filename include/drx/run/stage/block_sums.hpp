@@ -40,7 +40,7 @@ struct sums_of_block {
   template <int Body, int I, int Turns>
   static void run(const frame& f, std::byte* to, bool add, int turn) {
     constexpr int e = C::plan.steps[C::plan.first_step[Stage::body + Body] + step_of<Body>(I)].entry;
-    constexpr int k = static_cast<int>(plan::extents_of(C::tape, C::tape.entries[e]).k);
+    constexpr int k = static_cast<int>(plan::extents_of(C::tape.view(), C::tape.entries[e]).k);
     if constexpr (k % Turns != 0) {
       if (turn == 0) run<Body, I, 1>(f, to, add, 0);
     } else if (add || turn > 0) {
@@ -55,7 +55,7 @@ struct sums_of_block {
   template <int E, int K, bool Add>
   [[gnu::noinline]] static void add_product(const frame& f, std::byte* to, int first) {
     using T = element_of<C, C::result(E, 0)>;
-    constexpr plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[E]);
+    constexpr plan::product_extents product = plan::extents_of(C::tape.view(), C::tape.entries[E]);
     constexpr bool column = product.n == 1;  // x^T r is computed as the row r^T x
     constexpr int n = static_cast<int>(column ? product.m : product.n);
     const T* row = elements<const T, C, C::operand(E, column ? 1 : 0)>(f) + first;
@@ -68,7 +68,7 @@ struct sums_of_block {
   static constexpr int result_made_by(int region, int step) {
     const plan::step now = C::plan.steps[C::plan.first_step[region] + step];
     if (now.is_loop || C::tape.entries[now.entry].prim != &prim::matmul) return -1;
-    const plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[now.entry]);
+    const plan::product_extents product = plan::extents_of(C::tape.view(), C::tape.entries[now.entry]);
     const bool row = product.m == 1 && !product.ty, column = product.n == 1 && product.tx;
     const int made = C::result(now.entry, 0);
     if (product.batches != 1 || product.k == 0 || product.large() || !(row || column) || !is_floating(C::tape.values[made].type)) return -1;

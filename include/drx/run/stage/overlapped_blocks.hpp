@@ -28,7 +28,7 @@ constexpr int steps_ahead(int e) {
 template <class C>
 constexpr int turns_of_block(int e) {
   const int region = C::tape.entries[e].first_region + 1, step = C::plan.first_step[region] + steps_ahead<C>(e) - 1;
-  const plan::product_extents product = plan::extents_of(C::tape, C::tape.entries[C::plan.steps[step].entry]);
+  const plan::product_extents product = plan::extents_of(C::tape.view(), C::tape.entries[C::plan.steps[step].entry]);
   return product.dots() > 0 && product.dots() % 2 == 0 ? 2 : 1;
 }
 
