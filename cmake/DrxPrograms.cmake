@@ -1,113 +1,64 @@
-# What tests, examples and benchmarks share. None of it reaches users of the library.
-
-add_library(drx_own INTERFACE)
-target_compile_options(drx_own INTERFACE -Wall -Wextra -Wconversion -Wshadow
-  $<$<BOOL:${DRX_WERROR}>:-Werror> $<$<BOOL:${DRX_NATIVE}>:-march=native>
-  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess> # ccache asks for it where headers are precompiled
-  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict;-Wno-maybe-uninitialized>") # g++ 12: false for "a" + string, and in its own AVX-512 header
-if(DRX_SANITIZE)
-  list(JOIN DRX_SANITIZE , sanitizers)
-  target_compile_options(drx_own INTERFACE -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
-    # with these three, g++ 12 no longer takes `&f != nullptr` for a constant, and no program is traced
-    $<$<CXX_COMPILER_ID:GNU>:-fno-sanitize=null,nonnull-attribute,returns-nonnull-attribute>)
-  target_link_options(drx_own INTERFACE -fsanitize=${sanitizers})
-endif()
-
-# drx_note(OUT FILE KEY): the words after `// KEY:` in the first lines of FILE, as a list.
-function(drx_note out file key)
-  file(STRINGS ${file} line REGEX "^// ${key}:" LIMIT_COUNT 1)
-  string(REGEX REPLACE "^// ${key}: *" "" words "${line}")
-  separate_arguments(words)
-  set(${out} "${words}" PARENT_SCOPE)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-endfunction()
-
-# drx_test(NAME [TIMEOUT s] [PROCESSORS n] [LABELS l...] [RANKS n] COMMAND c...): every test gets a time limit, and
-# an environment in which MPI programs run on few cores.
-function(drx_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;PROCESSORS;RANKS" "LABELS;COMMAND")
-  set(environment OMP_NUM_THREADS=1 OMP_PROC_BIND=false DRX_SOURCE_DIR=${PROJECT_SOURCE_DIR}
-    ASAN_OPTIONS=detect_leaks=0 # Open MPI leaks at exit
-    OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1 # else ranks share one core, and spin on it
-    OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe) # Open MPI 4, then 5
-  if(arg_RANKS)
-    list(PREPEND arg_COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${arg_RANKS} ${MPIEXEC_PREFLAGS})
-    list(APPEND environment DRX_TEST_RANKS=${arg_RANKS})
-    set(arg_PROCESSORS ${arg_RANKS})
-    if(NOT arg_TIMEOUT)
-      set(arg_TIMEOUT 240) # a rank that waits for one that left waits forever
-    endif()
-  endif()
-  execute_process(COMMAND id -u OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
-  if(user STREQUAL "0")
-    list(APPEND environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
-  endif()
-  foreach(default IN ITEMS "TIMEOUT 600" "PROCESSORS 1")
-    string(REPLACE " " ";" default "${default}")
-    list(GET default 0 key)
-    if(NOT arg_${key})
-      list(GET default 1 arg_${key})
-    endif()
-  endforeach()
-  add_test(NAME ${name} COMMAND ${arg_COMMAND})
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS}
-    LABELS "${arg_LABELS}")
-endfunction()
-
-# drx_add_programs(): each folder here with a main.cpp becomes a program of the folder's name. First lines of main.cpp
-# such as `// ranks: 1 2` and `// args: --rounds 2` make it a test with these numbers of ranks and arguments. Its other
-# sources are a library, ${name}_parts, which unit tests link too; the folder common is a library of all programs. A check.py
-# is a test too: it is called with the program and the words that start mpirun, to which a number of ranks is added. So is an
-# expected.json, of numbers that common/check.py compares.
+# drx_add_programs(TARGET target HEADER header PROGRAMS program... [SOURCES n]): while `target` is built, an executable traces and
+# plans the programs, types that the header defines; they are then not traced again in each file that runs them. Their tapes
+# and plans are a generated header, which every C++ source of the target includes first; their steps are compiled in n generated
+# sources, at once with the others (one for each core if n is not given).
+#     drx_add_programs(TARGET fit HEADER models.hpp PROGRAMS models::Fit models::Loss)
+# The header defines the programs' functions (inline constexpr) and placements in a namespace, and runs none of the programs.
 function(drx_add_programs)
-  if(NOT TARGET drx::run)
-    message(STATUS "drx: no Kokkos, so nothing is built in ${CMAKE_CURRENT_SOURCE_DIR}")
-    return()
-  endif()
-  find_package(fmt REQUIRED)
-  find_package(CLI11 REQUIRED)
-  find_package(nlohmann_json REQUIRED)
-  find_package(ZLIB REQUIRED)
-  find_library(DRX_LIBZIP zip REQUIRED)
-  file(GLOB folders LIST_DIRECTORIES true *)
-  foreach(folder IN LISTS folders)
-    cmake_path(GET folder FILENAME name)
-    set(main ${folder}/main.cpp)
-    file(GLOB parts CONFIGURE_DEPENDS ${folder}/*.cpp)
-    list(REMOVE_ITEM parts ${main})
-    set(libraries drx_own drx::run fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB ${DRX_LIBZIP})
-    if(TARGET drx::hana)
-      list(APPEND libraries drx::hana)
-    endif()
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/common AND NOT name STREQUAL "common")
-      list(PREPEND libraries common_parts)
-    endif()
-    if(parts)
-      add_library(${name}_parts STATIC ${parts})
-      target_link_libraries(${name}_parts PUBLIC ${libraries})
-      set(libraries ${name}_parts)
-      set_property(GLOBAL APPEND PROPERTY drx_parts ${name}_parts)
-    endif()
-    if(EXISTS ${main})
-      add_executable(${name} ${main})
-      target_link_libraries(${name} PRIVATE ${libraries})
-      drx_note(ranks ${main} ranks)
-      drx_note(args ${main} args)
-      if(DRX_BUILD_TESTS AND DRX_HAS_MPI)
-        foreach(n IN LISTS ranks)
-          drx_test(example.${name}.${n} RANKS ${n} LABELS example COMMAND $<TARGET_FILE:${name}> ${args})
-        endforeach()
-        find_package(Python3 REQUIRED COMPONENTS Interpreter)
-        set(launcher ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS} ${MPIEXEC_NUMPROC_FLAG})
-        if(EXISTS ${folder}/check.py)
-          drx_test(example.${name}.check PROCESSORS 2 LABELS example TIMEOUT 300
-            COMMAND ${Python3_EXECUTABLE} ${folder}/check.py $<TARGET_FILE:${name}> ${launcher})
-        endif()
-        if(EXISTS ${folder}/expected.json)
-          drx_test(example.${name}.numbers PROCESSORS 2 LABELS example TIMEOUT 300
-            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/common/check.py ${folder}/expected.json $<TARGET_FILE:${name}> ${launcher})
-        endif()
-      endif()
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TARGET;HEADER;SOURCES" "PROGRAMS")
+  foreach(word IN ITEMS TARGET HEADER PROGRAMS)
+    if(NOT arg_${word})
+      message(FATAL_ERROR "drx_add_programs: no ${word}")
     endif()
   endforeach()
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "drx_add_programs: what is ${arg_UNPARSED_ARGUMENTS}?")
+  endif()
+  if(NOT TARGET ${arg_TARGET})
+    message(FATAL_ERROR "drx_add_programs: there is no target ${arg_TARGET}")
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_HEADER)
+  if(NOT EXISTS ${arg_HEADER})
+    message(FATAL_ERROR "drx_add_programs: there is no header ${arg_HEADER}")
+  endif()
+  if(NOT DEFINED arg_SOURCES)
+    cmake_host_system_information(RESULT arg_SOURCES QUERY NUMBER_OF_LOGICAL_CORES)
+  endif()
+  if(NOT arg_SOURCES MATCHES "^[1-9][0-9]*$")
+    message(FATAL_ERROR "drx_add_programs: SOURCES ${arg_SOURCES} is no number of sources")
+  endif()
+
+  cmake_path(GET arg_HEADER STEM stem)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}_plans)
+  set(planner ${arg_TARGET}_plans_${stem})
+  set(list)
+  foreach(program IN LISTS arg_PROGRAMS)
+    string(APPEND list "\n    drx::generate::program<${program}>(\"${program}\"),")
+  endforeach()
+  file(CONFIGURE OUTPUT ${folder}/${stem}_planner.cpp @ONLY CONTENT "#include \"${arg_HEADER}\"
+
+#include <drx/generate/planner.hpp>
+
+int main(int argc, char** argv) {
+  return drx::generate::main(argc, argv, {${list}
+  });
+}
+")
+  add_executable(${planner} ${folder}/${stem}_planner.cpp)
+  set_target_properties(${planner} PROPERTIES ENABLE_EXPORTS ON CXX_VISIBILITY_PRESET default) # names are looked up by address
+  target_compile_definitions(${planner} PRIVATE DRX_NATIVE_TRACING $<TARGET_PROPERTY:${arg_TARGET},COMPILE_DEFINITIONS>)
+  target_include_directories(${planner} PRIVATE $<TARGET_PROPERTY:${arg_TARGET},INCLUDE_DIRECTORIES>)
+  target_compile_options(${planner} PRIVATE -O0)
+  find_package(Threads REQUIRED)
+  target_link_libraries(${planner} PRIVATE drx::drx Threads::Threads ${CMAKE_DL_LIBS})
+
+  set(plans ${folder}/${stem}_plans)
+  set(sources)
+  foreach(i RANGE 1 ${arg_SOURCES})
+    list(APPEND sources ${plans}_${i}.cpp)
+  endforeach()
+  add_custom_command(OUTPUT ${plans}.hpp ${sources} COMMAND ${planner} ${arg_HEADER} ${plans} ${arg_SOURCES}
+    DEPENDS ${planner} VERBATIM COMMENT "Planning the programs of ${stem}")
+  target_sources(${arg_TARGET} PRIVATE ${sources} ${plans}.hpp)
+  target_compile_options(${arg_TARGET} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-include ${plans}.hpp>")
 endfunction()

@@ -3,7 +3,7 @@
 # drx::eigen  the core and its Eigen adapter.    drx::hana  the core and its Boost.Hana adapter.
 
 set(DRX_INCLUDE ${PROJECT_SOURCE_DIR}/include)
-set(DRX_CORE_FOLDERS meta scalar core tape tracing primitives functions transform plan)
+set(DRX_CORE_FOLDERS meta scalar core tape tracing primitives functions transform plan generate)
 set(DRX_RUN_FOLDERS run backend export)
 
 # Compilers give up on long constant evaluations much earlier than drx's programs need.

@@ -1,7 +1,7 @@
 """Each folder of include/drx includes only itself and those before it, and each room of plan/ and run/ likewise; the core includes no Kokkos, MPI, Eigen or Boost."""
 import pathlib, re, sys
 
-CORE = ["meta", "scalar", "core", "tape", "tracing", "primitives", "functions", "transform", "plan"]
+CORE = ["meta", "scalar", "core", "tape", "tracing", "primitives", "functions", "transform", "plan", "generate"]
 ORDER = CORE + ["run", "backend", "export"]
 ROOMS = {  # within a folder, in the same sense: its folders, and headers; those that are not named may include all
     "plan": ["machine.hpp", "shards", "loops", "staging", "pipeline.hpp", "memory"],

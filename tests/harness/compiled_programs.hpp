@@ -14,8 +14,9 @@ struct compiled_random {
                             drx::placed<row, schools>, row, double>;
   using result = std::tuple<drx::array<double>, drx::placed<matrix, clients>, drx::placed<drx::placed<row, rows>, clients>,
                             drx::placed<double, clients>, drx::placed<row, schools>, row, drx::array<double>>;
-  static constexpr drx::tape make() {
-    drx::tape t = random_program(Seed, Budget);
+  static constexpr drx::tape make() { return with_gradient(random_program(Seed, Budget)); }
+  /// The program of t's first output and its gradient.
+  static constexpr drx::tape with_gradient(drx::tape t) {
     const int number = t.outputs[0];
     t.outputs = {number};
     const drx::tape g = drx::transform::vjp(t, vec<bool>(t.inputs.size(), true), {true}, true);

@@ -153,7 +153,7 @@ class plan_simulator {
 
   void region(int r, const site& here, bool in_stage) {
     for (int s = p.first_step[r]; s < p.first_step[r] + p.step_count[r]; ++s) {
-      if (p.steps[s].group) {
+      if (p.steps[s].is_loop) {
         group(s, here);
       } else {
         const int e = p.steps[s].entry;

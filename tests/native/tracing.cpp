@@ -1,7 +1,7 @@
 // Programs traced and planned natively: the same tapes and plans as constant evaluation makes, from the same code.
 #include <doctest/doctest.h>
 #include <drx/drx.hpp>
-#include <drx/plan/pipeline.hpp>
+#include <drx/generate/text.hpp>
 #include <drx/run/check/interpreter.hpp>
 
 #include "harness/compiled_programs.hpp"
@@ -15,16 +15,35 @@ namespace {
 using drx::array;
 constexpr int all_passes = static_cast<int>(std::size(drx::plan::passes));
 
-/// The tape and the plan of P, each made natively and by constant evaluation.
-template <class P>
-void check_equal_tapes() {
-  const drx::tape constant = P::tape().thaw();
-  CHECK(drx::show(P::make()) == drx::show(constant));
-  CHECK(drx::show(drx::plan::after_passes(constant, all_passes)) == drx::show(drx::plan::staged_program<P>::tape_constant().thaw()));
+/// A random program by constant evaluation. (Natively its generator would draw in another order.)
+template <unsigned Seed>
+struct drawn {
+  static constexpr drx::tape make() { return harness::random_program(Seed, 15); }
+};
+/// t with its values numbered as constants number them.
+drx::tape numbered(const drx::tape& t) { return drx::frozen_lists(t).view().thaw(); }
+
+/// The rules and passes that make tape and plan of a random program, natively and by constant evaluation.
+template <unsigned Seed>
+void check_rules() {
+  using program = harness::compiled_random<Seed, 15>;
+  const drx::tape tape = numbered(program::with_gradient(drx::frozen<drawn<Seed>>::value.thaw()));
+  CHECK(drx::show(tape) == drx::show(program::tape().thaw()));
+  const drx::tape plan = drx::plan::after_passes(tape, all_passes);
+  using constants = drx::plan::lowered<program>;
+  CHECK(drx::show(numbered(plan)) == drx::show(constants::tape.thaw()));
+  const drx::frozen_lists stages(plan);
+  const drx::plan::workspace_plan memory = drx::plan::workspace_of(stages.view());
+  CHECK(memory.server_bytes == constants::plan.server_bytes);
+  CHECK(memory.thread_bytes == constants::plan.thread_bytes);
+  for (int v = 0; v < stages.sizes.values; ++v) {
+    CHECK(memory.where[v].space == constants::plan.where[v].space);
+    CHECK(memory.where[v].offset == constants::plan.where[v].offset);
+  }
 }
 template <unsigned... Seed>
 void check_random(std::integer_sequence<unsigned, Seed...>) {
-  (check_equal_tapes<harness::compiled_random<100 + Seed, 15>>(), ...);
+  (check_rules<100 + Seed>(), ...);
 }
 
 struct clients : drx::placement<clients> {};

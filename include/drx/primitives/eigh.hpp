@@ -23,10 +23,19 @@ constexpr int per_row(builder& b, int v, const shape& s) {
   flat[s.rank - 1] = 1;
   return broadcast_to(b, reshape(b, v, flat), s);
 }
-constexpr int on_diagonal(builder& b, int x) { return equal(b, row_of(b, x), column_of(b, x)); }
+constexpr int on_diagonal(builder& b, int x) {
+  const int row = row_of(b, x);
+  return equal(b, row, column_of(b, x));
+}
 /// x with zeros on its diagonal, or off it.
-constexpr int without_diagonal(builder& b, int x) { return where(b, on_diagonal(b, x), constant_like(b, x, 0), x); }
-constexpr int diagonal_only(builder& b, int x) { return where(b, on_diagonal(b, x), x, constant_like(b, x, 0)); }
+constexpr int without_diagonal(builder& b, int x) {
+  const int diagonal = on_diagonal(b, x);
+  return where(b, diagonal, constant_like(b, x, 0), x);
+}
+constexpr int diagonal_only(builder& b, int x) {
+  const int diagonal = on_diagonal(b, x);
+  return where(b, diagonal, x, constant_like(b, x, 0));
+}
 }  // namespace emit
 
 namespace prim::rules {

@@ -171,7 +171,8 @@ struct extremum : over_axes {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
+    const int spread_ct = spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints);
+    return {emit::times(s.b, spread_ct, winners(s))};
   }
   static void evaluate(evaluation& v) {
     fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);

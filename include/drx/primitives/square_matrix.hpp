@@ -59,7 +59,8 @@ constexpr int triangle(builder& b, int x, bool lower, bool strict) {
 }
 /// Matrices with ones on the diagonal and zeros elsewhere.
 constexpr int identity(builder& b, const abstract_value& type) {
-  return cast(b, equal(b, row_of(b, type.shape), column_of(b, type.shape)), type.type);
+  const int row = row_of(b, type.shape);
+  return cast(b, equal(b, row, column_of(b, type.shape)), type.type);
 }
 constexpr int identity_like(builder& b, int x) { return identity(b, b.type(x)); }
 /// x subtracted from a value that may be a zero tangent.

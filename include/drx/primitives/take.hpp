@@ -214,7 +214,8 @@ constexpr int sum_of_scattered(builder& b, int x) {
     const shape rows = b.shape(piece), at = b.shape(starts);
     double zero = 1;
     if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] || rows[0] != b.shape(x)[0]) return -1;
-    return scatter(b, reshape(b, starts, make_shape(at[0])), reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
+    const int flat_starts = reshape(b, starts, make_shape(at[0]));
+    return scatter(b, flat_starts, reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
   }
   return -1;
 }
@@ -223,7 +224,8 @@ constexpr int take_along(builder& b, int x, int indices, int axis) {
   const int last = b.shape(x).rank - 1;
   vec<std::int64_t> swapped;
   for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
-  return transpose(b, take(b, transpose(b, x, swapped), transpose(b, indices, swapped), last, last), swapped);
+  const int swapped_x = transpose(b, x, swapped);
+  return transpose(b, take(b, swapped_x, transpose(b, indices, swapped), last, last), swapped);
 }
 }  // namespace emit
 

@@ -1,0 +1,190 @@
+// drx/generate/planner.hpp: programs traced and planned by an executable, when a project is built, in place of constant
+// evaluation in each file that runs them:
+//     // plan.cpp, of a program with models.hpp: g++ -std=c++20 -DDRX_NATIVE_TRACING -rdynamic plan.cpp -o plan
+//     #include "models.hpp"
+//     #include <drx/generate/planner.hpp>
+//     int main(int argc, char** argv) {
+//       return drx::generate::main(argc, argv, {drx::generate::program<models::Fit>("models::Fit")});
+//     }
+// `./plan models.hpp plans 2` writes plans.hpp, plans_1.cpp and plans_2.cpp. With `-include plans.hpp` (or an #include of
+// it in place of models.hpp) session.compile<models::Fit>() finds tape and plan there, and its steps in the two sources.
+// CMake: drx_add_programs(TARGET fit HEADER models.hpp PROGRAMS models::Fit).
+// Tested by tests/native/tracing.cpp and tests/consumer/.
+#pragma once
+
+#include <drx/generate/text.hpp>
+
+#if defined(DRX_NATIVE_TRACING)
+#include <drx/core/native_tracing.hpp>
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <initializer_list>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace drx::generate {
+
+/// A program and the name that it has in C++.
+struct named_program {
+  std::string name;
+  tape (*make)();
+};
+/// Program P, whose qualified name in C++ is `name`.
+template <class P>
+named_program program(std::string name) {
+  return {std::move(name), [] {
+            const native_tracing traces;
+            return P::make();
+          }};
+}
+
+namespace detail {
+
+/// The class of constants that is written for a program: models::Fit becomes drx_plans::models_Fit.
+inline std::string class_of(const std::string& name) {
+  std::string s;
+  for (const char c : name) {
+    const bool word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (word) s += c;
+    else if (!s.empty() && s.back() != '_') s += '_';
+  }
+  return s;
+}
+
+struct planned_program {
+  std::string name, constants;
+  std::vector<int> steps;      // how much there is to compile of each, in entries
+  std::string declarations;  // of its constants
+};
+inline planned_program planned(const named_program& p) {
+  const frozen_lists program(p.make());
+  const tape traced = program.view().thaw();  // (its values are numbered as where constant evaluation makes it)
+  const mesh_axes mesh = plan::mesh_of(plan::after_passes(traced, plan::passes_up_to("functions")));
+  const tape staged = plan::after_passes(traced, static_cast<int>(std::size(plan::passes)));
+  check(staged);
+  const frozen_lists stages(staged);
+  const plan::workspace_plan memory = plan::workspace_of(stages.view());
+  planned_program r{p.name, class_of(p.name), {}, {}};
+  r.declarations = "struct " + r.constants + " {\n" + tape_members(program, "program") + tape_members(stages, "tape") +
+                   plan_members(memory, stages.sizes, mesh) + "};\n";
+  int steps = 0;
+  for (int region = 0; region < stages.sizes.regions; ++region) steps = std::max(steps, memory.first_step[region] + memory.step_count[region]);
+  for (int s = 0; s < steps; ++s) {
+    const plan::step& x = memory.steps[s];
+    r.steps.push_back(x.is_loop ? x.members + x.sums : stages.entries[x.entry].prim == &prim::matmul ? 20 : 5);
+  }
+  return r;
+}
+
+/// The header: the programs' constants, and where drx looks for them.
+inline std::string header_text(const std::string& header, const std::vector<planned_program>& programs) {
+  std::string s = "// Tapes and plans of the programs of " + header + ", written by drx/generate/planner.hpp. It is made again, not edited.\n#pragma once\n\n#include \"" +
+                  header + "\"\n\n#include <drx/generate/values.hpp>\n#include <drx/run/call/compiled.hpp>\n\n#include <limits>\n\nnamespace drx_plans {\n";
+  for (const planned_program& p : programs) s += p.declarations;
+  s += "}  // namespace drx_plans\n\n";
+  for (const planned_program& p : programs) {
+    s += "template <>\nstruct drx::frozen<" + p.name + "> {\n  static constexpr const auto& value = drx_plans::" + p.constants +
+         "::program;\n};\ntemplate <>\nstruct drx::plan::lowering<" + p.name + "> {\n  using type = drx_plans::" + p.constants + ";\n};\n";
+    for (std::size_t i = 0; i < p.steps.size(); ++i)
+      s += "extern template void drx::run::run_step<drx::run::code<drx_plans::" + p.constants + ">, " + std::to_string(i) + ">(drx::run::frame&);\n";
+  }
+  return s;
+}
+/// The sources: each has some of the steps, about as much to compile as the others.
+inline std::vector<std::string> source_texts(const std::string& header, const std::vector<planned_program>& programs, int sources) {
+  struct step {
+    std::string text;
+    int work;
+  };
+  std::vector<step> steps;
+  for (const planned_program& p : programs)
+    for (std::size_t i = 0; i < p.steps.size(); ++i)
+      steps.push_back({"template void drx::run::run_step<drx::run::code<drx_plans::" + p.constants + ">, " + std::to_string(i) + ">(drx::run::frame&);\n", p.steps[i]});
+  std::stable_sort(steps.begin(), steps.end(), [](const step& a, const step& b) { return a.work > b.work; });
+  std::vector<std::string> texts(static_cast<std::size_t>(sources), "#include \"" + header + "\"\n\n");
+  std::vector<int> work(texts.size());
+  for (const step& s : steps) {
+    const auto least = static_cast<std::size_t>(std::min_element(work.begin(), work.end()) - work.begin());
+    texts[least] += s.text;
+    work[least] += s.work;
+  }
+  return texts;
+}
+
+/// Writes a file unless it has this text already, so that nothing is compiled again for it.
+inline void write(const std::string& path, const std::string& text) {
+  if (std::ifstream before(path); before) {
+    std::ostringstream all;
+    all << before.rdbuf();
+    if (all.str() == text) return;
+  }
+  std::ofstream to(path);
+  to << text;
+  to.close();
+  if (!to) throw std::runtime_error("cannot write " + path);
+}
+
+/// Calls f on a stack that holds the arrays of large models.
+template <class F>
+void on_large_stack(F f) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_t thread;
+  bool started = false;
+  for (std::size_t bytes = std::size_t{64} << 30; !started && bytes >= (std::size_t{8} << 20); bytes /= 2) {
+    if (pthread_attr_setstacksize(&attributes, bytes) != 0) continue;
+    started = pthread_create(&thread, &attributes, [](void* call) -> void* { (*static_cast<F*>(call))(); return nullptr; }, &f) == 0;
+  }
+  pthread_attr_destroy(&attributes);
+  if (!started) throw std::runtime_error("no thread can be started");
+  pthread_join(thread, nullptr);
+}
+
+}  // namespace detail
+
+/// The main function of an executable that plans programs: see the head of this file. Returns the exit status: 1, after a sentence
+/// on std::cerr, where a program is refused or a file cannot be written; then no file has been changed.
+inline int main(int argc, char** argv, std::initializer_list<named_program> programs) {
+  const auto usage = [&] {
+    std::cerr << "usage: " << argv[0] << " HEADER PLANS SOURCES: writes PLANS.hpp, which includes HEADER, and as many sources PLANS_1.cpp ...\n";
+    return 2;
+  };
+  if (argc != 4) return usage();
+  int sources = 0;
+  if (!(std::istringstream(argv[3]) >> sources) || sources < 1) return usage();
+  const std::string header = argv[1], plans = argv[2], name = plans.substr(plans.rfind('/') + 1);
+  int status = 0;
+  detail::on_large_stack([&] {
+    std::string at;
+    try {
+      std::vector<detail::planned_program> all;
+      for (const named_program& p : programs) {
+        at = p.name + ": ";
+        all.push_back(detail::planned(p));
+        for (std::size_t i = 0; i + 1 < all.size(); ++i)
+          if (all[i].constants == all.back().constants) throw std::runtime_error("its constants have the name of those of " + all[i].name);
+      }
+      at.clear();
+      detail::write(plans + ".hpp", detail::header_text(header, all));
+      const std::vector<std::string> texts = detail::source_texts(name + ".hpp", all, sources);
+      for (std::size_t i = 0; i < texts.size(); ++i) detail::write(plans + "_" + std::to_string(i + 1) + ".cpp", texts[i]);
+    } catch (const char* sentence) {
+      std::cerr << at << sentence << '\n';
+      status = 1;
+    } catch (const std::exception& e) {
+      std::cerr << at << e.what() << '\n';
+      status = 1;
+    }
+  });
+  return status;
+}
+
+}  // namespace drx::generate
+
+#endif
