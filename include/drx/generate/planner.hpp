@@ -12,7 +12,8 @@
 // Tested by tests/native/tracing.cpp and tests/consumer/.
 #pragma once
 
-#include <drx/generate/text.hpp>
+#include <drx/generate/shared_steps.hpp>
+#include <drx/meta/hash.hpp>
 
 #if defined(DRX_NATIVE_TRACING)
 #include <drx/core/native_tracing.hpp>
@@ -57,12 +58,24 @@ inline std::string class_of(const std::string& name) {
   return s;
 }
 
+/// A step of a program: its kernel if other steps have it too, else none, and how much there is to compile, in entries.
+struct planned_step {
+  std::string kernel, slots;
+  int work;
+};
 struct planned_program {
   std::string name, constants;
-  std::vector<int> steps;      // how much there is to compile of each, in entries
+  std::vector<planned_step> steps;
   std::string declarations;  // of its constants
 };
-inline planned_program planned(const named_program& p) {
+/// A kernel of several steps: a program of one step, whose constants have the name of their hash.
+struct shared_kernel {
+  std::string members;
+  int work = 0, steps = 0;
+};
+using shared_kernels = std::map<std::string, shared_kernel>;
+
+inline planned_program planned(const named_program& p, shared_kernels& kernels) {
   const frozen_lists program(p.make());
   const tape traced = program.view().thaw();  // (its values are numbered as where constant evaluation makes it)
   const mesh_axes mesh = plan::mesh_of(plan::after_passes(traced, plan::passes_up_to("functions")));
@@ -75,45 +88,80 @@ inline planned_program planned(const named_program& p) {
                    plan_members(memory, stages.sizes, mesh) + "};\n";
   int steps = 0;
   for (int region = 0; region < stages.sizes.regions; ++region) steps = std::max(steps, memory.first_step[region] + memory.step_count[region]);
+  const frozen_view view = stages.view();
   for (int s = 0; s < steps; ++s) {
     const plan::step& x = memory.steps[s];
-    r.steps.push_back(x.is_loop ? x.members + x.sums : stages.entries[x.entry].prim == &prim::matmul ? 20 : 5);
+    planned_step step{{}, {}, x.is_loop ? x.members + x.sums : stages.entries[x.entry].prim == &prim::matmul ? 20 : 5};
+    if (const auto alone = step_extractor(view, memory, s).extracted(); alone && !alone->slots.empty()) {
+      char name[32];
+      std::snprintf(name, sizeof name, "kernel_%016llx", static_cast<unsigned long long>(meta::hash(alone->members)));
+      shared_kernel& k = kernels[name];
+      if (k.steps++ == 0) k = {alone->members, step.work, 1};
+      if (k.members != alone->members) throw std::runtime_error(std::string("two kernels have the name ") + name);
+      step.kernel = name;
+      step.slots = list_of(alone->slots, location_text);
+    }
+    r.steps.push_back(step);
   }
   return r;
 }
+/// Kernels of one step are no kernels of their own: the step has its addresses as constants.
+inline void drop_single(std::vector<planned_program>& programs, shared_kernels& kernels) {
+  for (planned_program& p : programs)
+    for (planned_step& s : p.steps)
+      if (!s.kernel.empty() && kernels[s.kernel].steps == 1) {
+        kernels.erase(s.kernel);
+        s.kernel.clear();
+      }
+}
 
+inline std::string run_step_text(const std::string& constants, std::size_t step) {
+  return "void drx::run::run_step<drx::run::code<drx_plans::" + constants + ">, " + std::to_string(step) + ">(drx::run::frame&";
+}
 /// The header: the programs' constants, and where drx looks for them.
-inline std::string header_text(const std::string& header, const std::vector<planned_program>& programs) {
+inline std::string header_text(const std::string& header, const std::vector<planned_program>& programs, const shared_kernels& kernels) {
   std::string s = "// Tapes and plans of the programs of " + header + ", written by drx/generate/planner.hpp. It is made again, not edited.\n#pragma once\n\n#include \"" +
                   header + "\"\n\n#include <drx/generate/values.hpp>\n#include <drx/run/call/compiled.hpp>\n\n#include <limits>\n\nnamespace drx_plans {\n";
+  for (const auto& [name, kernel] : kernels) s += "[[gnu::weak]] void " + name + "(drx::run::frame&);\n";  // (other plans may have the same kernel)
   for (const planned_program& p : programs) s += p.declarations;
   s += "}  // namespace drx_plans\n\n";
   for (const planned_program& p : programs) {
     s += "template <>\nstruct drx::frozen<" + p.name + "> {\n  static constexpr const auto& value = drx_plans::" + p.constants +
          "::program;\n};\ntemplate <>\nstruct drx::plan::lowering<" + p.name + "> {\n  using type = drx_plans::" + p.constants + ";\n};\n";
-    for (std::size_t i = 0; i < p.steps.size(); ++i)
-      s += "extern template void drx::run::run_step<drx::run::code<drx_plans::" + p.constants + ">, " + std::to_string(i) + ">(drx::run::frame&);\n";
+    for (std::size_t i = 0; i < p.steps.size(); ++i) s += (p.steps[i].kernel.empty() ? "extern template " : "template <> ") + run_step_text(p.constants, i) + ");\n";
   }
   return s;
 }
-/// The sources: each has some of the steps, about as much to compile as the others.
-inline std::vector<std::string> source_texts(const std::string& header, const std::vector<planned_program>& programs, int sources) {
-  struct step {
+/// The sources: each has some of the kernels and steps, about as much to compile as the others.
+inline std::vector<std::string> source_texts(const std::string& header, const std::vector<planned_program>& programs, const shared_kernels& kernels, int sources) {
+  struct part {
     std::string text;
     int work;
   };
-  std::vector<step> steps;
+  std::vector<part> parts;
+  for (const auto& [name, kernel] : kernels)
+    parts.push_back({"namespace drx_plans {\nstruct of_" + name + " {\n" + kernel.members + "};\nvoid " + name +
+                         "(drx::run::frame& f) { drx::run::run_step<drx::run::code<of_" + name + ">, 0>(f); }\n}\n", kernel.work});
+  std::string shared;
   for (const planned_program& p : programs)
-    for (std::size_t i = 0; i < p.steps.size(); ++i)
-      steps.push_back({"template void drx::run::run_step<drx::run::code<drx_plans::" + p.constants + ">, " + std::to_string(i) + ">(drx::run::frame&);\n", p.steps[i]});
-  std::stable_sort(steps.begin(), steps.end(), [](const step& a, const step& b) { return a.work > b.work; });
+    for (std::size_t i = 0; i < p.steps.size(); ++i) {
+      const planned_step& s = p.steps[i];
+      if (s.kernel.empty()) {
+        parts.push_back({"template " + run_step_text(p.constants, i) + ");\n", s.work});
+      } else {
+        shared += "template <>\n" + run_step_text(p.constants, i) + " f) {\n  static constexpr drx::plan::location slots[] = " + s.slots +
+                  ";\n  run_shared(f, slots, drx_plans::" + s.kernel + ");\n}\n";
+      }
+    }
+  std::stable_sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.work > b.work; });
   std::vector<std::string> texts(static_cast<std::size_t>(sources), "#include \"" + header + "\"\n\n");
   std::vector<int> work(texts.size());
-  for (const step& s : steps) {
+  for (const part& p : parts) {
     const auto least = static_cast<std::size_t>(std::min_element(work.begin(), work.end()) - work.begin());
-    texts[least] += s.text;
-    work[least] += s.work;
+    texts[least] += p.text;
+    work[least] += p.work;
   }
+  texts.back() += shared;
   return texts;
 }
 
@@ -164,15 +212,17 @@ inline int main(int argc, char** argv, std::initializer_list<named_program> prog
     std::string at;
     try {
       std::vector<detail::planned_program> all;
+      detail::shared_kernels kernels;
       for (const named_program& p : programs) {
         at = p.name + ": ";
-        all.push_back(detail::planned(p));
+        all.push_back(detail::planned(p, kernels));
         for (std::size_t i = 0; i + 1 < all.size(); ++i)
           if (all[i].constants == all.back().constants) throw std::runtime_error("its constants have the name of those of " + all[i].name);
       }
       at.clear();
-      detail::write(plans + ".hpp", detail::header_text(header, all));
-      const std::vector<std::string> texts = detail::source_texts(name + ".hpp", all, sources);
+      detail::drop_single(all, kernels);
+      detail::write(plans + ".hpp", detail::header_text(header, all, kernels));
+      const std::vector<std::string> texts = detail::source_texts(name + ".hpp", all, kernels, sources);
       for (std::size_t i = 0; i < texts.size(); ++i) detail::write(plans + "_" + std::to_string(i + 1) + ".cpp", texts[i]);
     } catch (const char* sentence) {
       std::cerr << at << sentence << '\n';

@@ -73,6 +73,11 @@ inline std::string value_text(const abstract_value& v) {
   return s + (v.depth > 0 ? "})" : ")");
 }
 
+inline std::string location_text(const plan::location& l) {
+  static constexpr const char* spaces[] = {"nowhere", "server", "thread", "slot"};
+  return std::string("{drx::plan::space::") + spaces[static_cast<int>(l.space)] + "," + std::to_string(l.offset) + "}";
+}
+
 /// The type of a frozen tape of these sizes.
 inline std::string tape_type(const frozen_sizes& s) {
   return "drx::frozen_tape<" + std::to_string(s.regions) + ", " + std::to_string(s.entries) + ", " + std::to_string(s.values) + ", " +
@@ -106,10 +111,6 @@ inline std::string tape_members(const frozen_lists& t, const std::string& name) 
 }
 /// Static members of a class: the plan of a tape of these sizes, and its mesh.
 inline std::string plan_members(const plan::workspace_plan& p, const frozen_sizes& s, const mesh_axes& mesh) {
-  const auto location = [](const plan::location& l) {
-    static constexpr const char* spaces[] = {"nowhere", "server", "thread", "slot"};
-    return std::string("{drx::plan::space::") + spaces[static_cast<int>(l.space)] + "," + std::to_string(l.offset) + "}";
-  };
   std::string text = "  static constexpr drx::mesh_axes mesh = {" + pointer(mesh.members) + ", " + pointer(mesh.shards) + ", " +
                      std::to_string(mesh.count) + "};\n";
   text += "  static constexpr drx::plan::frozen_plan<" + std::to_string(s.regions) + ", " + std::to_string(s.entries) + ", " +
@@ -127,8 +128,8 @@ inline std::string plan_members(const plan::workspace_plan& p, const frozen_size
   add("definition", integers(p.definition));
   add("stored", list_of(p.stored, [](bool b) { return std::string(b ? "true" : "false"); }));
   add("root", integers(p.root));
-  add("where", list_of(p.where, location));
-  add("scratch", list_of(p.scratch, location));
+  add("where", list_of(p.where, location_text));
+  add("scratch", list_of(p.scratch, location_text));
   add("slots", std::to_string(p.slots));
   add("server_bytes", std::to_string(p.server_bytes));
   add("thread_bytes", std::to_string(p.thread_bytes));

@@ -133,6 +133,8 @@ inline std::byte* scratch(const frame& f) {
     return f.server + l.offset;
   } else if constexpr (l.space == plan::space::thread) {
     return f.thread + l.offset;
+  } else if constexpr (l.space == plan::space::slot) {
+    return f.slots[l.offset];
   } else {
     return nullptr;
   }
