@@ -12,7 +12,7 @@ constexpr int heads = [] {
   using C = drx::run::code<P>;
   int n = 0;
   for (const auto& s : C::plan.steps)
-    n += s.group && C::tape.entries[C::plan.members[s.first_member]].prim == &drx::prim::matmul;
+    n += s.is_loop && C::tape.entries[C::plan.members[s.first_member]].prim == &drx::prim::matmul;
   return n;
 }();
 
