@@ -13,6 +13,6 @@ using Chain = drx::program<chain, drx::array<double, 3, 5>, drx::array<double, 5
 }  // namespace
 
 TEST_CASE("a chain longer than a group") {
-  static_assert(drx::run::code<Chain>::plan.steps[0].members == drx::machine::longest_loop);
+  static_assert(drx::run::code_of<Chain>::plan.steps[0].members == drx::machine::longest_loop);
   harness::check_run<Chain>({}, {1});
 }

@@ -9,7 +9,7 @@ using drx::array;
 /// How many products are the first entries of groups.
 template <class P>
 constexpr int heads = [] {
-  using C = drx::run::code<P>;
+  using C = drx::run::code_of<P>;
   int n = 0;
   for (const auto& s : C::plan.steps)
     n += s.is_loop && C::tape.entries[C::plan.members[s.first_member]].prim == &drx::prim::matmul;

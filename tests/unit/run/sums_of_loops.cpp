@@ -12,7 +12,7 @@ using drx::array;
 template <class P>
 constexpr int sums = [] {
   int n = 0;
-  for (const auto& s : drx::run::code<P>::plan.steps) n += s.sums;
+  for (const auto& s : drx::run::code_of<P>::plan.steps) n += s.sums;
   return n;
 }();
 
