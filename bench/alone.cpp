@@ -7,7 +7,8 @@ template <class Program, class Inputs = typename Program::inputs>
 struct caller;
 template <class Program, class... A>
 struct caller<Program, std::tuple<A...>> {
-  static void call(drx::session& session, typename drx::compiled<Program>::result& result, const drx::host_t<A>&... arguments) {
+  static void call(drx::session& session, typename drx::compiled<Program>::result& result,
+                   const drx::host_t<A>&... arguments) {
     session.compile<Program>().call(result, arguments...);
   }
 };

@@ -26,7 +26,8 @@ void measure(benchmark::State& state, Multiply multiply) {
     multiply(a.data(), b.data(), c.data());
     benchmark::ClobberMemory();
   }
-  state.counters["GFMA/s"] = benchmark::Counter(double(M) * N * K * double(state.iterations()) * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["GFMA/s"] =
+      benchmark::Counter(double(M) * N * K * double(state.iterations()) * 1e-9, benchmark::Counter::kIsRate);
 }
 
 template <class T, int M, int N, int K, bool TransA, bool TransB>
@@ -43,10 +44,14 @@ using dynamic = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor
 
 template <bool TransA, bool TransB, class C, class A, class B>
 void eigen_multiply(C& c, const A& a, const B& b) {
-  if constexpr (TransA && TransB) c.noalias() = a.transpose() * b.transpose();
-  else if constexpr (TransA) c.noalias() = a.transpose() * b;
-  else if constexpr (TransB) c.noalias() = a * b.transpose();
-  else c.noalias() = a * b;
+  if constexpr (TransA && TransB)
+    c.noalias() = a.transpose() * b.transpose();
+  else if constexpr (TransA)
+    c.noalias() = a.transpose() * b;
+  else if constexpr (TransB)
+    c.noalias() = a * b.transpose();
+  else
+    c.noalias() = a * b;
 }
 
 template <class T, int M, int N, int K, bool TransA, bool TransB>
@@ -70,8 +75,8 @@ void eigen_dynamic(benchmark::State& state) {
 
 }  // namespace
 
-#define DRX_SHAPE(...)                         \
-  BENCHMARK_TEMPLATE(drx_gemm, __VA_ARGS__);   \
+#define DRX_SHAPE(...)                          \
+  BENCHMARK_TEMPLATE(drx_gemm, __VA_ARGS__);    \
   BENCHMARK_TEMPLATE(eigen_fixed, __VA_ARGS__); \
   BENCHMARK_TEMPLATE(eigen_dynamic, __VA_ARGS__)
 

@@ -2,7 +2,8 @@
 // bench/run compares, then Google Benchmark times them in turns. bench/twin.py is the same for sides in Python.
 //
 //   bench::suite suite(argc, argv);
-//   suite.add({.row = "64 clients", .name = "drx", .call = [&] { f(in, out); }, .result = [&] { return bench::numbers(out); },
+//   suite.add({.row = "64 clients", .name = "drx", .call = [&] { f(in, out); }, .result = [&] { return
+//   bench::numbers(out); },
 //              .counters = {{"temp_bytes", 1024}}});
 //   return suite.run();
 #pragma once
@@ -55,7 +56,8 @@ inline std::size_t heap_bytes() {
 /// A number, or the numbers of a range, as the harness compares them.
 template <class T>
 std::vector<double> numbers(const T& of) {
-  if constexpr (std::is_arithmetic_v<T>) return {static_cast<double>(of)};
+  if constexpr (std::is_arithmetic_v<T>)
+    return {static_cast<double>(of)};
   else {
     std::vector<double> all;
     for (const auto& x : of) all.push_back(static_cast<double>(x));
@@ -81,9 +83,12 @@ class suite {
   suite(int& argc, char** argv) {
     int kept = 1;
     for (int i = 1; i < argc; ++i) {
-      if (argv[i] == std::string_view("--check")) check_ = true;
-      else if (argv[i] == std::string_view("--data") && i + 1 < argc) data_ = argv[++i];
-      else argv[kept++] = argv[i];
+      if (argv[i] == std::string_view("--check"))
+        check_ = true;
+      else if (argv[i] == std::string_view("--data") && i + 1 < argc)
+        data_ = argv[++i];
+      else
+        argv[kept++] = argv[i];
     }
     argc = kept;
     benchmark::Initialize(&argc, argv);
@@ -125,7 +130,8 @@ class suite {
   void write(const std::string& row, const std::string& name, const std::vector<double>& values) const {
     std::filesystem::create_directories(data_ / row);
     std::ofstream file(data_ / row / (name + ".f64"), std::ios::binary);
-    file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(double)));
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(double)));
     if (!file.flush()) {
       std::fprintf(stderr, "cannot write the results of %s under %s\n", name.c_str(), data_.c_str());
       std::exit(1);

@@ -1,4 +1,5 @@
-// Elementary functions over an array in the first cache, beside libm called in the same loop and Eigen's packet functions.
+// Elementary functions over an array in the first cache, beside libm called in the same loop and Eigen's packet
+// functions.
 #include <drx/scalar/math.hpp>
 
 #include <Eigen/Core>
@@ -27,35 +28,35 @@ void measure(benchmark::State& state, Apply apply) {
 
 }  // namespace
 
-#define DRX_COMPARE(name, libm, eigen)                                                        \
-  template <class T>                                                                          \
-  void drx_##name(benchmark::State& state) {                                                  \
-    measure<T>(state, [](const T* x, T* y) {                                                  \
-      for (int i = 0; i < count; ++i) y[i] = drx::math::name(x[i]);                           \
-    });                                                                                       \
-  }                                                                                           \
-  template <class T>                                                                          \
-  void libm_##name(benchmark::State& state) {                                                 \
-    measure<T>(state, [](const T* in, T* y) {                                                 \
-      for (int i = 0; i < count; ++i) {                                                       \
-        const T x = in[i];                                                                    \
-        y[i] = libm;                                                                          \
-      }                                                                                       \
-    });                                                                                       \
-  }                                                                                           \
-  template <class T>                                                                          \
-  void eigen_##name(benchmark::State& state) {                                                \
-    measure<T>(state, [](const T* in, T* out) {                                               \
-      Eigen::Map<const Eigen::Array<T, count, 1>, Eigen::Aligned64> x(in);                    \
-      Eigen::Map<Eigen::Array<T, count, 1>, Eigen::Aligned64> y(out);                         \
-      y = eigen;                                                                              \
-    });                                                                                       \
-  }                                                                                           \
-  BENCHMARK_TEMPLATE(drx_##name, float);                                                      \
-  BENCHMARK_TEMPLATE(libm_##name, float);                                                     \
-  BENCHMARK_TEMPLATE(eigen_##name, float);                                                    \
-  BENCHMARK_TEMPLATE(drx_##name, double);                                                     \
-  BENCHMARK_TEMPLATE(libm_##name, double);                                                    \
+#define DRX_COMPARE(name, libm, eigen)                                     \
+  template <class T>                                                       \
+  void drx_##name(benchmark::State& state) {                               \
+    measure<T>(state, [](const T* x, T* y) {                               \
+      for (int i = 0; i < count; ++i) y[i] = drx::math::name(x[i]);        \
+    });                                                                    \
+  }                                                                        \
+  template <class T>                                                       \
+  void libm_##name(benchmark::State& state) {                              \
+    measure<T>(state, [](const T* in, T* y) {                              \
+      for (int i = 0; i < count; ++i) {                                    \
+        const T x = in[i];                                                 \
+        y[i] = libm;                                                       \
+      }                                                                    \
+    });                                                                    \
+  }                                                                        \
+  template <class T>                                                       \
+  void eigen_##name(benchmark::State& state) {                             \
+    measure<T>(state, [](const T* in, T* out) {                            \
+      Eigen::Map<const Eigen::Array<T, count, 1>, Eigen::Aligned64> x(in); \
+      Eigen::Map<Eigen::Array<T, count, 1>, Eigen::Aligned64> y(out);      \
+      y = eigen;                                                           \
+    });                                                                    \
+  }                                                                        \
+  BENCHMARK_TEMPLATE(drx_##name, float);                                   \
+  BENCHMARK_TEMPLATE(libm_##name, float);                                  \
+  BENCHMARK_TEMPLATE(eigen_##name, float);                                 \
+  BENCHMARK_TEMPLATE(drx_##name, double);                                  \
+  BENCHMARK_TEMPLATE(libm_##name, double);                                 \
   BENCHMARK_TEMPLATE(eigen_##name, double);
 
 DRX_COMPARE(exp, std::exp(x), x.exp())

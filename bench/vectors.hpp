@@ -61,7 +61,8 @@ BENCH_INLINE V tanh(V x) {
 template <class V>
 BENCH_INLINE V exp(V x) {
   typedef std::int32_t whole __attribute__((vector_size(sizeof(V))));  // (g++ 12 takes `using` for a plain int)
-  const V low = -87.0f - V{}, magic = 12582912.0f - V{};  // 1.5 * 2^23: adding it rounds to an integer, in the lowest bits
+  const V low = -87.0f - V{},
+          magic = 12582912.0f - V{};  // 1.5 * 2^23: adding it rounds to an integer, in the lowest bits
   x = x < low ? low : x;
   const V shifted = x * 1.44269504088896341f + magic, n = shifted - magic;
   const V r = x - n * 0.693359375f - n * -2.12194440e-4f;

@@ -59,11 +59,11 @@ constexpr const char* name_of(dtype t) {
 }
 
 template <dtype D>
-using element_t = std::conditional_t<
-    D == dtype::boolean, bool,
-    std::conditional_t<D == dtype::int32, std::int32_t,
-                       std::conditional_t<D == dtype::int64, std::int64_t,
-                                          std::conditional_t<D == dtype::float32, float, double>>>>;
+using element_t =
+    std::conditional_t<D == dtype::boolean, bool,
+                       std::conditional_t<D == dtype::int32, std::int32_t,
+                                          std::conditional_t<D == dtype::int64, std::int64_t,
+                                                             std::conditional_t<D == dtype::float32, float, double>>>>;
 
 template <Element T>
 using mean_element = std::conditional_t<std::is_floating_point_v<T>, T, double>;
@@ -283,7 +283,9 @@ namespace drx::error {
 
 struct reported {
   template <class... X>
-  constexpr reported operator()(const X&...) const { return {}; }
+  constexpr reported operator()(const X&...) const {
+    return {};
+  }
 };
 
 template <class T>
@@ -389,19 +391,26 @@ inline constexpr int noted = sizeof(leave_note<Why>);
 template <class Why, class AskedBy>
 concept NotedAs = requires { read(note<std::enable_if_t<!std::is_void_v<AskedBy>, Why>>{}); };
 template <class AskedBy>
-concept Noted = NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_value_where_an_unplaced_one_is_declared, AskedBy>;
+concept Noted =
+    NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_value_where_an_unplaced_one_is_declared, AskedBy>;
 
 template <class R, class F, class... X>
 inline constexpr bool is_number_of_std = false;
 template <class F, class... X>
-inline constexpr bool is_number_of_std<long double, F, X...> = NotedAs<function_of_numbers_on_an_array, note<void(F, X...)>>;
+inline constexpr bool is_number_of_std<long double, F, X...> =
+    NotedAs<function_of_numbers_on_an_array, note<void(F, X...)>>;
 
 template <class Axis>
-void no_map_pmap_or_vmap_around_this_has_the_axis() { throw std::logic_error("drx: no map, pmap or vmap around this has the axis"); }
+void no_map_pmap_or_vmap_around_this_has_the_axis() {
+  throw std::logic_error("drx: no map, pmap or vmap around this has the axis");
+}
 
 class not_traced : public std::logic_error {
  public:
-  not_traced() : std::logic_error("drx: this operation runs inside a program; compile one and call it (elementwise ones of arrays compute outside too)") {}
+  not_traced()
+      : std::logic_error(
+            "drx: this operation runs inside a program; compile one and call it (elementwise ones of arrays compute outside too)") {
+  }
 };
 
 }
@@ -503,16 +512,24 @@ class array {
   static constexpr std::int64_t size = (Extents * ... * 1);
 
   constexpr array() : data_{} {}
-  constexpr array(T value) requires(rank == 0) : data_{value} {}
+  constexpr array(T value)
+    requires(rank == 0)
+      : data_{value} {}
   template <class... U>
     requires(sizeof...(U) == size && sizeof...(U) > 1 && (std::is_arithmetic_v<U> && ...))
   constexpr array(U... element) : data_{static_cast<T>(element)...} {}
-  constexpr explicit array(T element) requires(rank > 0 && size == 1) : data_{element} {}
-  constexpr array(std::initializer_list<T> element) requires(rank == 1 && size == 1) : data_{} {
+  constexpr explicit array(T element)
+    requires(rank > 0 && size == 1)
+      : data_{element} {}
+  constexpr array(std::initializer_list<T> element)
+    requires(rank == 1 && size == 1)
+      : data_{} {
     require_extent(element.size(), 1);
     data_[0] = *element.begin();
   }
-  constexpr array(std::initializer_list<typename detail::row_of<T, Extents...>::type> rows) requires(rank > 1) : data_{} {
+  constexpr array(std::initializer_list<typename detail::row_of<T, Extents...>::type> rows)
+    requires(rank > 1)
+      : data_{} {
     require_extent(rows.size(), shape[0]);
     T* to = data_;
     for (const auto& row : rows)
@@ -523,13 +540,22 @@ class array {
 #else
   constexpr explicit array(const traced_ref& r) : ref_(r) {}
 #endif
-  template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared, int = error::noted<Why>>
+  template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared,
+            int = error::noted<Why>>
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
 
   template <class... I>
-  constexpr T& operator()(I... i) requires(sizeof...(I) == rank) { return data()[offset(i...)]; }
+  constexpr T& operator()(I... i)
+    requires(sizeof...(I) == rank)
+  {
+    return data()[offset(i...)];
+  }
   template <class... I>
-  constexpr const T& operator()(I... i) const requires(sizeof...(I) == rank) { return data()[offset(i...)]; }
+  constexpr const T& operator()(I... i) const
+    requires(sizeof...(I) == rank)
+  {
+    return data()[offset(i...)];
+  }
   constexpr T& operator[](std::int64_t i) { return data()[i]; }
   constexpr const T& operator[](std::int64_t i) const { return data()[i]; }
   constexpr T* data() {
@@ -544,10 +570,20 @@ class array {
   constexpr T* end() { return data() + size; }
   constexpr const T* begin() const { return data(); }
   constexpr const T* end() const { return data() + size; }
-  [[nodiscard]] constexpr T item() const requires(rank == 0) { return data()[0]; }
+  [[nodiscard]] constexpr T item() const
+    requires(rank == 0)
+  {
+    return data()[0];
+  }
   template <std::same_as<T> U>
-  constexpr explicit operator U() const requires(rank == 0 && !std::same_as<T, bool>) { return data()[0]; }
-  template <class U, class Why = std::enable_if_t<std::is_same_v<U, long double>, error::function_of_numbers_on_an_array>, int = error::noted<Why>>
+  constexpr explicit operator U() const
+    requires(rank == 0 && !std::same_as<T, bool>)
+  {
+    return data()[0];
+  }
+  template <class U,
+            class Why = std::enable_if_t<std::is_same_v<U, long double>, error::function_of_numbers_on_an_array>,
+            int = error::noted<Why>>
   operator U() const = delete;  // drx: drx::sin(x), drx::exp(x), drx::pow(x, y), not std's, of arrays; of one that has elements x[0], or x.item(), is a number
   template <class Why = error::branch_on_a_traced_value, int = error::noted<Why>>
   explicit operator bool() const = delete;  // drx: use drx::where(condition, a, b); outside of a program, .item()
@@ -558,7 +594,8 @@ class array {
   static constexpr void require_extent(std::size_t given, std::int64_t extent) {
     if (static_cast<std::int64_t>(given) == extent) return;
     if (detail::is_tracing()) throw "drx: an array's initialiser has more or fewer parts than its first axis";
-    throw std::invalid_argument("drx: an initialiser of " + std::to_string(given) + " for an axis of " + std::to_string(extent));
+    throw std::invalid_argument("drx: an initialiser of " + std::to_string(given) + " for an axis of " +
+                                std::to_string(extent));
   }
 #if defined(__CUDACC__)
   [[nodiscard]] static constexpr bool is_traced() { return true; }
@@ -571,7 +608,8 @@ class array {
 #endif
   constexpr void require_elements() const {
     if (detail::is_tracing())
-      if (is_traced()) throw "drx: a traced array has no elements yet: index<0>(x) or index(x, i) is one of them; of the whole array: sum, slice, x * y";
+      if (is_traced())
+        throw "drx: a traced array has no elements yet: index<0>(x) or index(x, i) is one of them; of the whole array: sum, slice, x * y";
   }
 #endif
   template <class... I>
@@ -664,7 +702,9 @@ struct structure<T> {
   }
   static constexpr traced bind(const traced_ref* in) { return traced(*in); }
   template <class X, class F>
-  static constexpr void visit(X& x, F&& f) { f(&x, drx::shape{}); }
+  static constexpr void visit(X& x, F&& f) {
+    f(&x, drx::shape{});
+  }
 };
 
 template <class T, std::int64_t... E>
@@ -677,7 +717,9 @@ struct structure<array<T, E...>> {
   static constexpr void refs(const canonical& x, traced_ref* out) { *out = x.ref(); }
   static constexpr traced bind(const traced_ref* in) { return traced(*in); }
   template <class X, class F>
-  static constexpr void visit(X& x, F&& f) { f(x.data(), canonical::shape); }
+  static constexpr void visit(X& x, F&& f) {
+    f(x.data(), canonical::shape);
+  }
 };
 
 template <class S, class P>
@@ -728,7 +770,9 @@ struct tuple_structure {
   using canonical = Tuple<canonical_t<X>...>;
   using traced = Tuple<traced_t<X>...>;
   using host = Tuple<host_t<X>...>;
-  static constexpr void types([[maybe_unused]] abstract_value* out) { ((structure<X>::types(out), out += leaf_count<X>), ...); }
+  static constexpr void types([[maybe_unused]] abstract_value* out) {
+    ((structure<X>::types(out), out += leaf_count<X>), ...);
+  }
   template <class V>
   static constexpr void refs(const V& x, traced_ref* out) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -750,7 +794,9 @@ struct tuple_structure {
 
 struct std_get {
   template <std::size_t I, class V>
-  static constexpr decltype(auto) at(V& x) { return std::get<I>(x); }
+  static constexpr decltype(auto) at(V& x) {
+    return std::get<I>(x);
+  }
 };
 
 }
@@ -865,7 +911,8 @@ concept TracedResult = Structured<R> && !error::is_unsaid<R>;
 template <class X>
 struct refusal {
   static constexpr bool sized = requires { std::tuple_size<X>::value; };
-  using type = std::conditional_t<std::is_aggregate_v<X> && std::is_class_v<X> && !sized, error::struct_is_not_adapted, error::not_a_value_of_drx>;
+  using type = std::conditional_t<std::is_aggregate_v<X> && std::is_class_v<X> && !sized, error::struct_is_not_adapted,
+                                  error::not_a_value_of_drx>;
 };
 template <class X>
   requires requires { typename structure<X>::why; }
@@ -981,16 +1028,20 @@ struct batched {
   }
   template <class I>
     requires Array<I>
-  constexpr auto operator[](const I& i) const { return index(*this, i); }
+  constexpr auto operator[](const I& i) const {
+    return index(*this, i);
+  }
   template <class M>
     requires requires { structure<S>::members::count; }
-  [[nodiscard]] constexpr auto operator[](M S::*member) const {
+  [[nodiscard]] constexpr auto operator[](M S::* member) const {
     typename detail::add_axis<M, N, 0>::type all{};
     const S names{};
-    detail::for_each_member<S>([&]<int First, class Of>(std::integral_constant<int, First>, const Of& one) {
-      if constexpr (std::is_same_v<Of, M>)
-        if (&one == &(names.*member)) take<First>(all);
-    }, names);
+    detail::for_each_member<S>(
+        [&]<int First, class Of>(std::integral_constant<int, First>, const Of& one) {
+          if constexpr (std::is_same_v<Of, M>)
+            if (&one == &(names.*member)) take<First>(all);
+        },
+        names);
     return all;
   }
   void set(std::int64_t i, const S& value) {
@@ -1042,7 +1093,9 @@ struct structure<batched<S, N>> {
   static constexpr void refs(const batched<S, N>& x, traced_ref* out) { parts::refs(x.leaf, out); }
   static constexpr traced bind(const traced_ref* in) { return {parts::bind(in)}; }
   template <class X, class F>
-  static constexpr void visit(X& x, F&& f) { parts::visit(x.leaf, f); }
+  static constexpr void visit(X& x, F&& f) {
+    parts::visit(x.leaf, f);
+  }
 };
 
 namespace detail {
@@ -1128,7 +1181,8 @@ template <std::size_t I, class S, class P>
   requires detail::HasParts<S>
 constexpr auto get(const placed<S, P>& x) {
   placed<std::tuple_element_t<I, S>, P> part;
-  for (int i = 0; i < leaf_count<std::tuple_element_t<I, S>>; ++i) part.leaf[i] = x.leaf[detail::leaves_before<S, I> + i];
+  for (int i = 0; i < leaf_count<std::tuple_element_t<I, S>>; ++i)
+    part.leaf[i] = x.leaf[detail::leaves_before<S, I> + i];
   return part;
 }
 
@@ -1286,7 +1340,8 @@ constexpr bool same_work(const entry& a, const entry& b) {
   return a.prim == b.prim && a.attrs == b.attrs && same_regions(a.regions, b.regions);
 }
 constexpr bool same_tape(const tape& a, const tape& b) {
-  if (!(a.inputs == b.inputs && a.outputs == b.outputs && a.values == b.values) || a.entries.size() != b.entries.size()) return false;
+  if (!(a.inputs == b.inputs && a.outputs == b.outputs && a.values == b.values) || a.entries.size() != b.entries.size())
+    return false;
   for (int i = 0; i < a.entries.size(); ++i) {
     const entry &x = a.entries[i], &y = b.entries[i];
     if (!(x.operands == y.operands && x.results == y.results && same_work(x, y))) return false;
@@ -1388,7 +1443,20 @@ struct rule_site {
 
 inline constexpr int zero_tangent = -1;
 
-enum class fold : std::int8_t { none = -1, sum, mean, max, min, collect, monoid, gather, shards, permute, transpose, shard_sum };
+enum class fold : std::int8_t {
+  none = -1,
+  sum,
+  mean,
+  max,
+  min,
+  collect,
+  monoid,
+  gather,
+  shards,
+  permute,
+  transpose,
+  shard_sum
+};
 
 enum class role : std::int8_t {
   step,
@@ -1428,7 +1496,8 @@ struct primitive {
   bool transparent = false;
   bool elementwise = false;
   bool pointwise = false;
-  bool in_place = false;
+  bool in_place =
+      false;
 };
 
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {
@@ -1541,7 +1610,9 @@ class builder {
     same_bucket_[i] = first_[bucket(h)];
     first_[bucket(h)] = i;
   }
-  [[nodiscard]] constexpr int bucket(unsigned h) const { return static_cast<int>(h & static_cast<unsigned>(first_.size() - 1)); }
+  [[nodiscard]] constexpr int bucket(unsigned h) const {
+    return static_cast<int>(h & static_cast<unsigned>(first_.size() - 1));
+  }
 
   tape tape_;
   vec<int> first_, same_bucket_;
@@ -1572,7 +1643,8 @@ struct rewriter {
   const tape& t;
   vec<int> names;
 
-  constexpr rewriter(builder& on, const tape& source, const vec<int>& inputs) : b(on), t(source), names(t.values.size(), -1) {
+  constexpr rewriter(builder& on, const tape& source, const vec<int>& inputs)
+      : b(on), t(source), names(t.values.size(), -1) {
     for (int i = 0; i < inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
   }
   [[nodiscard]] constexpr vec<int> operands(const entry& e) const { return renamed(e.operands, names); }
@@ -1808,7 +1880,9 @@ struct known_value {
   }
   friend constexpr bool operator==(const known_value&, const known_value&) = default;
 
-  friend constexpr known_value operator-(const known_value& x) { return {x.finite, x.not_positive, x.not_negative, x.not_zero}; }
+  friend constexpr known_value operator-(const known_value& x) {
+    return {x.finite, x.not_positive, x.not_negative, x.not_zero};
+  }
   friend constexpr known_value operator+(const known_value& x, const known_value& y) {
     const bool up = x.not_negative && y.not_negative, down = x.not_positive && y.not_positive;
     return {x.finite && y.finite, up, down, (up || down) && (x.not_zero || y.not_zero)};
@@ -1827,7 +1901,8 @@ struct known_value {
 using known_values = vec<known_value>;
 
 constexpr known_value either(const known_value& x, const known_value& y) {
-  return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive, x.not_zero && y.not_zero};
+  return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive,
+          x.not_zero && y.not_zero};
 }
 constexpr known_value larger_of(const known_value& x, const known_value& y) {
   return {x.finite && y.finite, x.not_negative || y.not_negative, x.not_positive && y.not_positive,
@@ -1835,7 +1910,9 @@ constexpr known_value larger_of(const known_value& x, const known_value& y) {
 }
 constexpr known_value any_finite() { return {true, false, false, false}; }
 constexpr known_value finite_and_not_negative() { return {true, true, false, false}; }
-constexpr bool is_finite(double x) { return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max(); }
+constexpr bool is_finite(double x) {
+  return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max();
+}
 constexpr known_value known_number(double x) { return {is_finite(x), !(x < 0), !(x > 0), x != 0}; }
 
 struct definitions {
@@ -1861,7 +1938,9 @@ namespace prim::rules::known {
 constexpr known_values nothing(const known_site&) { return {}; }
 constexpr known_values handed_on(const known_site& s) { return {s.operands[0]}; }
 constexpr known_values sums(const known_site& s) { return {s.operands[0].but_zero()}; }
-constexpr known_values products(const known_site& s) { return {{s.operands[0].finite, s.operands[0].not_negative, false, false}}; }
+constexpr known_values products(const known_site& s) {
+  return {{s.operands[0].finite, s.operands[0].not_negative, false, false}};
+}
 constexpr known_values polynomials(const known_site& s) { return {{s.operands[0].finite, false, false, false}}; }
 constexpr known_values of_region(const known_site& s) { return s.outputs(s.e.regions[0], s.operands); }
 constexpr known_values operands_inside(const known_site& s, int i) {
@@ -1920,7 +1999,8 @@ struct split_site {
   const entry& e;
   const mesh_axes& mesh;
 
-  constexpr split_site(builder& on, const tape& source, const entry& of, const mesh_axes& axes) : b(on), t(source), e(of), mesh(axes) {}
+  constexpr split_site(builder& on, const tape& source, const entry& of, const mesh_axes& axes)
+      : b(on), t(source), e(of), mesh(axes) {}
   [[nodiscard]] constexpr virtual int axis(int i) const = 0;
   constexpr virtual int at(int i, int k) = 0;
   constexpr virtual int from_shards(int x) = 0;
@@ -1928,7 +2008,9 @@ struct split_site {
   constexpr int operand(int i) { return at(i, axis(i)); }
   [[nodiscard]] constexpr const shape& whole_shape(int i) const { return t.values[e.operands[i]].shape; }
   [[nodiscard]] constexpr const abstract_value& whole_result() const { return t.values[e.results[0]]; }
-  [[nodiscard]] constexpr bool divides(const shape& s, int k) const { return k >= 0 && k < s.rank && s[k] % mesh.count == 0; }
+  [[nodiscard]] constexpr bool divides(const shape& s, int k) const {
+    return k >= 0 && k < s.rank && s[k] % mesh.count == 0;
+  }
   [[nodiscard]] constexpr shape part_of(shape s, int k) const {
     if (k != whole) s[k] /= mesh.count;
     return s;
@@ -2002,9 +2084,13 @@ struct tensor {
     if (t.depth == 0) bytes.resize(static_cast<std::size_t>(t.shape.size() * byte_size(t.type)));
   }
   template <Element T>
-  T* data() { return reinterpret_cast<T*>(bytes.data()); }
+  T* data() {
+    return reinterpret_cast<T*>(bytes.data());
+  }
   template <Element T>
-  const T* data() const { return reinterpret_cast<const T*>(bytes.data()); }
+  const T* data() const {
+    return reinterpret_cast<const T*>(bytes.data());
+  }
   [[nodiscard]] std::int64_t size() const { return type.shape.size(); }
 };
 
@@ -2108,7 +2194,8 @@ constexpr int cofactors(builder& b, int a);
 constexpr int determinant(builder& b, int a);
 
 constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints);
-constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes, bool y_in_lanes);
+constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes,
+                          bool y_in_lanes);
 constexpr int lane_convolution(builder& b, int x, int y, bool kernels_in_lanes, const attributes& single);
 constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
@@ -2125,7 +2212,8 @@ constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
 constexpr int shard_gather(builder& b, int x, std::int64_t n, const placement_info* p);
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p);
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards,
+                          std::optional<int> axis);
 
 constexpr int constant_like(builder& b, int x, double number);
 
@@ -2215,7 +2303,8 @@ struct data {
   struct view {
     dtype type;
     int_list extents, stored;
-    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])), extents(a.part(2, a.number(1))), stored(a.from(2 + a.number(1))) {}
+    constexpr explicit view(int_list a)
+        : type(static_cast<dtype>(a[0])), extents(a.part(2, a.number(1))), stored(a.from(2 + a.number(1))) {}
     template <class T>
     [[nodiscard]] constexpr T element(int i) const {
       return data::element<T>(stored[i]);
@@ -2339,7 +2428,8 @@ template <class T>
 constexpr int data(builder& b, const abstract_value& type, const T* elements) {
   const auto n = static_cast<int>(type.shape.size());
   bool alike = true;
-  for (int i = 1; i < n; ++i) alike = alike && prim::rules::data::stored(elements[i]) == prim::rules::data::stored(elements[0]);
+  for (int i = 1; i < n; ++i)
+    alike = alike && prim::rules::data::stored(elements[i]) == prim::rules::data::stored(elements[0]);
   const bool exact = !std::is_same_v<T, std::int64_t>;
   if (n == 0 || (alike && exact)) return constant(b, type, n == 0 ? 0 : static_cast<double>(elements[0]));
   attributes a;
@@ -2372,7 +2462,8 @@ constexpr int constant_of(builder& b, const traced_ref& r, const abstract_value&
     case traced_ref::kind::identity: return identity(b, type);
     case traced_ref::kind::data: return data(b, type, r);
     case traced_ref::kind::seed: {
-      const std::int32_t words[] = {static_cast<std::int32_t>(r.from.seed >> 32), static_cast<std::int32_t>(r.from.seed)};
+      const std::int32_t words[] = {static_cast<std::int32_t>(r.from.seed >> 32),
+                                    static_cast<std::int32_t>(r.from.seed)};
       return data(b, type, words);
     }
     case traced_ref::kind::member_index: {
@@ -2389,7 +2480,8 @@ namespace detail {
 template <class A, class F>
 A array_of_elements(const F& f) {
   A x;
-  for_each_index(A::shape, [&, i = 0](const std::int64_t* at) mutable { x[i++] = static_cast<typename A::value_type>(f(at)); });
+  for_each_index(A::shape,
+                 [&, i = 0](const std::int64_t* at) mutable { x[i++] = static_cast<typename A::value_type>(f(at)); });
   return x;
 }
 }
@@ -2510,7 +2602,8 @@ class tracing_context {
 
 class region_scope {
  public:
-  constexpr region_scope(tracing_context& context, tracing_builder& region, detail::region_kind kind, const placement_info* axis)
+  constexpr region_scope(tracing_context& context, tracing_builder& region, detail::region_kind kind,
+                         const placement_info* axis)
       : context_(context), before_(context.now_), has_axis_(axis != nullptr) {
     using detail::region_kind;
     tracing_context::place& now = context.now_;
@@ -2602,7 +2695,8 @@ class constants_trace {
   constexpr void set_depth_by(const constants_trace& first_attempt) { depth_ = first_attempt.around_ + 1; }
   static constexpr bool is_inner(constants_trace& x, constants_trace& y) {
     if (!x.is_known() && !y.is_known()) x.ambiguous_ = y.ambiguous_ = true;
-    if (x.is_known() && x.depth_ == y.depth_) throw "drx: of two loops over constants it is not known which is the inner one; let one meet a traced value";
+    if (x.is_known() && x.depth_ == y.depth_)
+      throw "drx: of two loops over constants it is not known which is the inner one; let one meet a traced value";
     if (x.is_known() && !y.is_known()) y.around_ = x.depth_ > y.around_ ? x.depth_ : y.around_;
     if (y.is_known() && !x.is_known()) x.around_ = y.depth_ > x.around_ ? y.depth_ : x.around_;
     return !x.is_known() || (y.is_known() && x.depth_ > y.depth_);
@@ -2820,30 +2914,33 @@ struct elementwise {
     } else if constexpr (requires { Row::known(s.operands[0]); }) {
       return {Row::known(s.operands[0])};
     } else {
-      known_value r{!requires { Row::singular; }, false, false, false};
-      for (const known_value& x : s.operands) r.finite = r.finite && x.finite;
-      return {r};
+      known_value r{!requires {Row::singular;
     }
-  }
-  static void evaluate(evaluation& v) {
-    visit_dtype(v.in[data]->type.type, [&]<class T>(T) {
-      if constexpr (Row::accepts(dtype_of<T>, data)) {
-        for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
-          if constexpr (Row::arity == 3) {
-            using first = std::conditional_t<chooses, bool, T>;
-            const auto y = Row::reference(v.in[0]->data<first>()[i], v.in[1]->data<T>()[i], v.in[2]->data<T>()[i]);
-            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
-          } else if constexpr (Row::arity == 2) {
-            const auto y = Row::reference(v.in[0]->data<T>()[i], v.in[1]->data<T>()[i]);
-            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
-          } else {
-            const auto y = Row::reference(v.in[0]->data<T>()[i]);
-            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
-          }
+    , false, false, false
+  };
+  for (const known_value& x : s.operands) r.finite = r.finite && x.finite;
+  return {r};
+}
+}
+static void evaluate(evaluation& v) {
+  visit_dtype(v.in[data]->type.type, [&]<class T>(T) {
+    if constexpr (Row::accepts(dtype_of<T>, data)) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
+        if constexpr (Row::arity == 3) {
+          using first = std::conditional_t<chooses, bool, T>;
+          const auto y = Row::reference(v.in[0]->data<first>()[i], v.in[1]->data<T>()[i], v.in[2]->data<T>()[i]);
+          v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
+        } else if constexpr (Row::arity == 2) {
+          const auto y = Row::reference(v.in[0]->data<T>()[i], v.in[1]->data<T>()[i]);
+          v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
+        } else {
+          const auto y = Row::reference(v.in[0]->data<T>()[i]);
+          v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
         }
       }
-    });
-  }
+    }
+  });
+}
 };
 }
 
@@ -2898,7 +2995,8 @@ concept Compound = Structured<X> && !Array<X> && !Placed<X> && !Literal<X> && !e
 template <class X>
 concept NoArray = Placed<X> || (Compound<X> && !Array<traced_t<X>>);
 template <class... X>
-using no_array_t = std::conditional_t<(Placed<X> || ...), error::array_operation_on_a_placed_value, error::array_operation_on_a_structure>;
+using no_array_t = std::conditional_t<(Placed<X> || ...), error::array_operation_on_a_placed_value,
+                                      error::array_operation_on_a_structure>;
 template <class X>
 concept ArrayOrLiteral = Array<X> || Literal<X>;
 
@@ -2909,7 +3007,8 @@ template <class X, class T, bool IsLiteral>
 inline constexpr bool number_fits = [] {
   leaf_types<X> t;
   for (int i = 0; i < leaf_count<X>; ++i)
-    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; })) return false;
+    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; }))
+      return false;
   return true;
 }();
 
@@ -2918,9 +3017,11 @@ constexpr auto mismatch() {
   if constexpr (!ArrayOrLiteral<A> || !ArrayOrLiteral<B> || (Literal<A> && Literal<B>)) {
     return error::not_a_value_of_drx{};
   } else if constexpr (Literal<A>) {
-    return std::conditional_t<literal_fits<A, typename B::value_type>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<literal_fits<A, typename B::value_type>, no_misuse,
+                              error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (Literal<B>) {
-    return std::conditional_t<literal_fits<B, typename A::value_type>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<literal_fits<B, typename A::value_type>, no_misuse,
+                              error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
     return error::element_types_differ{};
   } else if constexpr (!broadcastable(A::shape, B::shape)) {
@@ -2990,7 +3091,8 @@ inline tensor broadcast_on_host(const host_operand& x, dtype type, const shape& 
   });
   return all;
 }
-inline void evaluate_on_host(const primitive& p, std::initializer_list<host_operand> x, dtype type, const abstract_value& result, void* out) {
+inline void evaluate_on_host(const primitive& p, std::initializer_list<host_operand> x, dtype type,
+                             const abstract_value& result, void* out) {
   entry e;
   e.prim = &p;
   host_evaluation v(e);
@@ -3006,7 +3108,8 @@ template <class Result, class T, class... X>
 constexpr Result elementwise(const primitive& p, const X&... x) {
   if (!detail::is_tracing()) {
     Result r;
-    evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>, {dtype_of<typename Result::value_type>, Result::shape}, r.data());
+    evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>,
+                     {dtype_of<typename Result::value_type>, Result::shape}, r.data());
     return r;
   }
   tracing_builder& b = tape_of(ref_of(x)...);
@@ -3075,9 +3178,13 @@ struct add : same_type, on_numbers {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_value& x, const known_value& y) { return x + y; }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) + wrapping(y)); }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return static_cast<T>(wrapping(x) + wrapping(y));
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder&, const rule_site&, int, int t) { return t; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
@@ -3095,9 +3202,13 @@ struct sub : same_type, on_numbers {
     return r;
   }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) - wrapping(y)); }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return static_cast<T>(wrapping(x) - wrapping(y));
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site&, int i, int t) { return i == 0 ? t : emit::neg(b, t); }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
@@ -3115,9 +3226,13 @@ struct mul : same_type, on_numbers {
     return r;
   }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) * wrapping(y)); }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return static_cast<T>(wrapping(x) * wrapping(y));
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return emit::times(b, t, s.operands[1 - i]);
   }
@@ -3145,7 +3260,9 @@ struct div : same_type, on_numbers, singular_value {
     }
   }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return emit::azdiv(b, t, s.operands[1]);
     return emit::neg(b, emit::azdiv(b, emit::azmul(b, t, s.results[0]), s.operands[1]));
@@ -3162,9 +3279,13 @@ struct neg : same_type, on_numbers {
   static constexpr int arity = 1;
   static constexpr known_value known(const known_value& x) { return -x; }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return static_cast<T>(-wrapping(x)); }
+  DRX_INLINE static constexpr T apply(T x) {
+    return static_cast<T>(-wrapping(x));
+  }
   template <class T>
-  static T reference(T x) { return apply(x); }
+  static T reference(T x) {
+    return apply(x);
+  }
   static constexpr int partial(builder& b, const rule_site&, int, int t) { return emit::neg(b, t); }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&);
 };
@@ -3173,9 +3294,13 @@ struct maximum : same_type, on_numbers {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_value& x, const known_value& y) { return larger_of(x, y); }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return x > y || x != x ? x : y; }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return x > y || x != x ? x : y;
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return share(b, s.operands[i], s.operands[1 - i], s.results[0], t);
   }
@@ -3191,9 +3316,13 @@ struct minimum : same_type, on_numbers {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_value& x, const known_value& y) { return -larger_of(-x, -y); }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return x < y || x != x ? x : y; }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return x < y || x != x ? x : y;
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return maximum::share(b, s.operands[i], s.operands[1 - i], s.results[0], t);
   }
@@ -3208,13 +3337,20 @@ inline constexpr primitive div = elementwise_primitive<rows::div>();
 inline constexpr primitive neg = elementwise_primitive<rows::neg>();
 inline constexpr primitive maximum = elementwise_primitive<rows::maximum>();
 inline constexpr primitive minimum = elementwise_primitive<rows::minimum>();
-template <> struct row_of<&add> : rows::add {};
-template <> struct row_of<&sub> : rows::sub {};
-template <> struct row_of<&mul> : rows::mul {};
-template <> struct row_of<&div> : rows::div {};
-template <> struct row_of<&neg> : rows::neg {};
-template <> struct row_of<&maximum> : rows::maximum {};
-template <> struct row_of<&minimum> : rows::minimum {};
+template <>
+struct row_of<&add> : rows::add {};
+template <>
+struct row_of<&sub> : rows::sub {};
+template <>
+struct row_of<&mul> : rows::mul {};
+template <>
+struct row_of<&div> : rows::div {};
+template <>
+struct row_of<&neg> : rows::neg {};
+template <>
+struct row_of<&maximum> : rows::maximum {};
+template <>
+struct row_of<&minimum> : rows::minimum {};
 
 constexpr int rows::neg::simplify(builder& b, const vec<int>& o, const attributes&) {
   double x = 0;
@@ -3276,7 +3412,8 @@ Why min(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, au
 template <class A, class B, class Why = detail::no_array_t<A, B>> requires detail::NoArrays<A, B>
 Why minimum(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::minimum(a, b); }, x, y); of a structure leaf by leaf: tree_map
 
-DRX_SILENT(maximum) DRX_SILENT(minimum)
+DRX_SILENT(maximum)
+DRX_SILENT(minimum)
 
 }
 
@@ -3307,9 +3444,7 @@ struct members {
   static constexpr along_axis_result along_axis(const rule_site& s, bool, std::int64_t n) {
     return {emit::constant(s.b, abstract_value(view(s.e).type, {}), static_cast<double>(n)), false};
   }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    return {abstract_value(view(t.attrs).type, {})};
-  }
+  static constexpr vec<abstract_value> type(const typing& t) { return {abstract_value(view(t.attrs).type, {})}; }
   static constexpr vec<split_result> split(split_site& s) {
     if (s.e.attrs.placement != s.mesh.members) return {};
     return {{of_whole_members(s.b, s.mesh, view(s.e).type), split_site::whole}};
@@ -3412,7 +3547,8 @@ struct broadcast_to {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
   }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct,
+                                const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
     vec<std::int64_t> axes;
@@ -3447,7 +3583,8 @@ struct broadcast_to {
     return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_last(to, s.n))};
   }
   static constexpr vec<split_result> split(split_site& s) {
-    const int from = s.axis(0), k = from == split_site::whole ? from : from + s.whole_result().shape.rank - s.whole_shape(0).rank;
+    const int from = s.axis(0),
+              k = from == split_site::whole ? from : from + s.whole_result().shape.rank - s.whole_shape(0).rank;
     return {{emit::broadcast_to(s.b, s.operand(0), s.part_of(s.whole_result().shape, k)), k}};
   }
   static void evaluate(evaluation& v) {
@@ -3457,7 +3594,8 @@ struct broadcast_to {
     for_each_index(to, [&](const std::int64_t* at) {
       std::int64_t source[shape::max_rank] = {};
       for (int j = 0; j < from.rank; ++j) source[j] = from[j] == 1 ? 0 : at[j + to.rank - from.rank];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
     });
   }
 };
@@ -3639,11 +3777,11 @@ DRX_FN constexpr auto select(bool condition, A yes, B no) {
 
 namespace drx::ad {
 
-#define DRX_PLAIN(name, ...)                                                       \
-  template <class T>                                                               \
-    requires std::is_arithmetic_v<T>                                               \
-  DRX_FN constexpr real_t<T> name(T x) {                                           \
-    return std::name(static_cast<real_t<T>>(x));                                   \
+#define DRX_PLAIN(name, ...)                     \
+  template <class T>                             \
+    requires std::is_arithmetic_v<T>             \
+  DRX_FN constexpr real_t<T> name(T x) {         \
+    return std::name(static_cast<real_t<T>>(x)); \
   }
 DRX_STANDARD_TABLE(DRX_PLAIN)
 DRX_STEP_TABLE(DRX_PLAIN)
@@ -3672,23 +3810,26 @@ DRX_FN constexpr T digamma(const T& argument) {
   }
   for (; x < 10; x = x + 1) sum = sum - 1 / x;
   const T z = 1 / (x * x);
-  const T tail = z * (R(1.0L / 12) - z * (R(1.0L / 120) - z * (R(1.0L / 252) - z * (R(1.0L / 240) - z * (R(1.0L / 132) -
-                 z * (R(691.0L / 32760) - z * R(1.0L / 12)))))));
+  const T tail =
+      z * (R(1.0L / 12) -
+           z * (R(1.0L / 120) -
+                z * (R(1.0L / 252) -
+                     z * (R(1.0L / 240) - z * (R(1.0L / 132) - z * (R(691.0L / 32760) - z * R(1.0L / 12)))))));
   return sum + log(x) - R(0.5) / x - tail;
 }
 
 namespace rows {
-#define DRX_ROW(name, ...)                                                                                   \
-  struct name##_row {                                                                                        \
-    template <class T>                                                                                       \
-    DRX_FN static constexpr T value(const T& x) {                                                            \
-      return name(x);                                                                                        \
-    }                                                                                                        \
-    template <class T>                                                                                       \
-    DRX_FN static constexpr T partial([[maybe_unused]] const T& x, [[maybe_unused]] const T& y) {            \
-      using R [[maybe_unused]] = real_t<T>;                                                                  \
-      return __VA_ARGS__;                                                                                    \
-    }                                                                                                        \
+#define DRX_ROW(name, ...)                                                                        \
+  struct name##_row {                                                                             \
+    template <class T>                                                                            \
+    DRX_FN static constexpr T value(const T& x) {                                                 \
+      return name(x);                                                                             \
+    }                                                                                             \
+    template <class T>                                                                            \
+    DRX_FN static constexpr T partial([[maybe_unused]] const T& x, [[maybe_unused]] const T& y) { \
+      using R [[maybe_unused]] = real_t<T>;                                                       \
+      return __VA_ARGS__;                                                                         \
+    }                                                                                             \
   };
 DRX_ELEMENTARY_TABLE(DRX_ROW)
 #undef DRX_ROW
@@ -3821,7 +3962,9 @@ DRX_FN constexpr auto fmod(A a, B b) {
 namespace detail {
 struct pow_rule {
   template <class A, class B>
-  DRX_FN static constexpr auto value(const A& x, const B& y) { return pow(x, y); }
+  DRX_FN static constexpr auto value(const A& x, const B& y) {
+    return pow(x, y);
+  }
   template <class A, class B, class Z>
   DRX_FN static constexpr auto first(const A& x, const B& y, const Z&) {
     using T = std::remove_cvref_t<decltype(y * pow(x, y - 1))>;
@@ -3838,27 +3981,45 @@ struct pow_rule {
 };
 struct atan2_rule {
   template <class A, class B>
-  DRX_FN static constexpr auto value(const A& y, const B& x) { return atan2(y, x); }
+  DRX_FN static constexpr auto value(const A& y, const B& x) {
+    return atan2(y, x);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto first(const A& y, const B& x, const Z&) { return x / (x * x + y * y); }
+  DRX_FN static constexpr auto first(const A& y, const B& x, const Z&) {
+    return x / (x * x + y * y);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto second(const A& y, const B& x, const Z&) { return -y / (x * x + y * y); }
+  DRX_FN static constexpr auto second(const A& y, const B& x, const Z&) {
+    return -y / (x * x + y * y);
+  }
 };
 struct hypot_rule {
   template <class A, class B>
-  DRX_FN static constexpr auto value(const A& x, const B& y) { return hypot(x, y); }
+  DRX_FN static constexpr auto value(const A& x, const B& y) {
+    return hypot(x, y);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto first(const A& x, const B&, const Z& z) { return x / z; }
+  DRX_FN static constexpr auto first(const A& x, const B&, const Z& z) {
+    return x / z;
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto second(const A&, const B& y, const Z& z) { return y / z; }
+  DRX_FN static constexpr auto second(const A&, const B& y, const Z& z) {
+    return y / z;
+  }
 };
 struct fmod_rule {
   template <class A, class B>
-  DRX_FN static constexpr auto value(const A& x, const B& y) { return fmod(x, y); }
+  DRX_FN static constexpr auto value(const A& x, const B& y) {
+    return fmod(x, y);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto first(const A&, const B&, const Z&) { return std::remove_cvref_t<Z>(1); }
+  DRX_FN static constexpr auto first(const A&, const B&, const Z&) {
+    return std::remove_cvref_t<Z>(1);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto second(const A& x, const B& y, const Z&) { return -trunc(x / y); }
+  DRX_FN static constexpr auto second(const A& x, const B& y, const Z&) {
+    return -trunc(x / y);
+  }
 };
 template <class Rule, Active A>
 DRX_FN constexpr A apply2(const A& a, const A& b) {
@@ -3878,20 +4039,23 @@ DRX_FN constexpr A apply2(const B& b, const A& a) {
   return strict_chain(a, z, Rule::second(c, a.value, z));
 }
 }
-#define DRX_BINARY(name)                                        \
-  template <Active A>                                           \
-  DRX_FN constexpr A name(const A& a, const A& b) {             \
-    return detail::apply2<detail::name##_rule>(a, b);           \
-  }                                                             \
-  template <Active A, Below<A> B>                               \
-  DRX_FN constexpr A name(const A& a, const B& b) {             \
-    return detail::apply2<detail::name##_rule>(a, b);           \
-  }                                                             \
-  template <Active A, Below<A> B>                               \
-  DRX_FN constexpr A name(const B& b, const A& a) {             \
-    return detail::apply2<detail::name##_rule>(b, a);           \
+#define DRX_BINARY(name)                              \
+  template <Active A>                                 \
+  DRX_FN constexpr A name(const A& a, const A& b) {   \
+    return detail::apply2<detail::name##_rule>(a, b); \
+  }                                                   \
+  template <Active A, Below<A> B>                     \
+  DRX_FN constexpr A name(const A& a, const B& b) {   \
+    return detail::apply2<detail::name##_rule>(a, b); \
+  }                                                   \
+  template <Active A, Below<A> B>                     \
+  DRX_FN constexpr A name(const B& b, const A& a) {   \
+    return detail::apply2<detail::name##_rule>(b, a); \
   }
-DRX_BINARY(pow) DRX_BINARY(atan2) DRX_BINARY(hypot) DRX_BINARY(fmod)
+DRX_BINARY(pow)
+DRX_BINARY(atan2)
+DRX_BINARY(hypot)
+DRX_BINARY(fmod)
 #undef DRX_BINARY
 
 template <Active A>
@@ -3947,19 +4111,28 @@ template <Active A>
 DRX_FN constexpr A min(const A& a, const A& b) {
   return detail::extremum(a, b, (a.value) < (b.value) || (a.value) != (a.value));
 }
-#define DRX_MIXED(name)                                                                                                   \
-  template <Active A, Below<A> B>                                                                                         \
-  DRX_FN constexpr A name(const A& a, const B& b) { return name(a, A(b)); }                                                \
-  template <Active A, Below<A> B>                                                                                         \
-  DRX_FN constexpr A name(const B& b, const A& a) { return name(A(b), a); }
-DRX_MIXED(max) DRX_MIXED(min)
+#define DRX_MIXED(name)                             \
+  template <Active A, Below<A> B>                   \
+  DRX_FN constexpr A name(const A& a, const B& b) { \
+    return name(a, A(b));                           \
+  }                                                 \
+  template <Active A, Below<A> B>                   \
+  DRX_FN constexpr A name(const B& b, const A& a) { \
+    return name(A(b), a);                           \
+  }
+DRX_MIXED(max)
+DRX_MIXED(min)
 #undef DRX_MIXED
 template <class A, class B>
   requires(Active<A> || Active<B>)
-DRX_FN constexpr auto fmax(const A& a, const B& b) { return max(a, b); }
+DRX_FN constexpr auto fmax(const A& a, const B& b) {
+  return max(a, b);
+}
 template <class A, class B>
   requires(Active<A> || Active<B>)
-DRX_FN constexpr auto fmin(const A& a, const B& b) { return min(a, b); }
+DRX_FN constexpr auto fmin(const A& a, const B& b) {
+  return min(a, b);
+}
 
 template <Active A>
 DRX_FN constexpr A fma(const A& a, const A& b, const A& c) {
@@ -3977,9 +4150,13 @@ DRX_FN constexpr auto fma(const A& a, const B& b, const C& c) {
 }
 
 template <Active A>
-DRX_FN constexpr auto isnan(const A& x) { return x.value != x.value; }
+DRX_FN constexpr auto isnan(const A& x) {
+  return x.value != x.value;
+}
 template <Active A>
-DRX_FN constexpr auto isfinite(const A& x) { return x.value - x.value == 0; }
+DRX_FN constexpr auto isfinite(const A& x) {
+  return x.value - x.value == 0;
+}
 
 template <class Char, class Traits, Active A>
 std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out, const A& x) {
@@ -4009,9 +4186,11 @@ template <class T, int N>
 inline constexpr int tangent_lanes = 1;
 template <class T, int N>
   requires std::is_floating_point_v<T>
-inline constexpr int tangent_lanes<T, N> = N < native_width<T> ? static_cast<int>(std::bit_ceil(static_cast<unsigned>(N))) : native_width<T>;
+inline constexpr int tangent_lanes<T, N> =
+    N < native_width<T> ? static_cast<int>(std::bit_ceil(static_cast<unsigned>(N))) : native_width<T>;
 template <class T, int N>
-inline constexpr std::size_t stored_tangents = static_cast<std::size_t>((N + tangent_lanes<T, N> - 1) / tangent_lanes<T, N> * tangent_lanes<T, N>);
+inline constexpr std::size_t stored_tangents =
+    static_cast<std::size_t>((N + tangent_lanes<T, N> - 1) / tangent_lanes<T, N> * tangent_lanes<T, N>);
 
 template <int Lanes, class T, std::size_t N, class F, class... X>
 DRX_INLINE constexpr void for_lanes(T (&y)[N], F f, const X (&... x)[N]) {
@@ -4040,7 +4219,8 @@ DRX_INLINE constexpr void for_lanes(T (&y)[N], F f, const X (&... x)[N]) {
 
 template <int Lanes, class T, std::size_t N>
 DRX_FN constexpr void unit_tangent(T (&y)[N], int i, const T& one) {
-#if defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if defined(__AVX__) && !defined(__CUDACC__) && \
+    !defined(__HIPCC__)
   if constexpr (Lanes > 1) {
     if (!std::is_constant_evaluated()) {
       using integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -4048,7 +4228,8 @@ DRX_FN constexpr void unit_tangent(T (&y)[N], int i, const T& one) {
       places here;
       for (int k = 0; k < Lanes; ++k) here[k] = k;
       for (std::size_t first = 0; first < N; first += static_cast<std::size_t>(Lanes)) {
-        const places lanes = (here == static_cast<integer>(i) - static_cast<integer>(first)) & (places{} + __builtin_bit_cast(integer, one));
+        const places lanes = (here == static_cast<integer>(i) - static_cast<integer>(first)) &
+                             (places{} + __builtin_bit_cast(integer, one));
         __builtin_memcpy(y + first, &lanes, sizeof(lanes));
       }
       return;
@@ -4071,7 +4252,8 @@ namespace drx::ad {
 
 template <class T, int N>
 struct dual {
-  static_assert(Number<T> && !std::is_integral_v<T>, "drx::ad::dual<T, N>: T is float, double, a pack, a dual or a var");
+  static_assert(Number<T> && !std::is_integral_v<T>,
+                "drx::ad::dual<T, N>: T is float, double, a pack, a dual or a var");
   static_assert(N >= 1, "drx::ad::dual<T, N>: at least one direction");
   using value_type = T;
   static constexpr int directions = N;
@@ -4157,21 +4339,25 @@ DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& x, const std::type_ident
   return detail::with_tangents<T, N>(y, detail::by_one<std::remove_cvref_t<decltype(p)>>{p}, x);
 }
 template <class T, int N, class P, class Q>
-DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y, const P& by_a, const Q& by_b) {
+DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y,
+                                      const P& by_a, const Q& by_b) {
   const auto &p = detail::lowered<T>(by_a), &q = detail::lowered<T>(by_b);
-  return detail::with_tangents<T, N>(y, detail::by_two<std::remove_cvref_t<decltype(p)>, std::remove_cvref_t<decltype(q)>>{p, q}, a, b);
+  return detail::with_tangents<T, N>(
+      y, detail::by_two<std::remove_cvref_t<decltype(p)>, std::remove_cvref_t<decltype(q)>>{p, q}, a, b);
 }
 template <class T, int N>
-DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y, const T& p, const T& q, const T& r) {
+DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y,
+                                      const T& p, const T& q, const T& r) {
   return detail::with_tangents<T, N>(y, detail::by_three<T>{p, q, r}, a, b, c);
 }
 template <class T, int N>
-DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const std::type_identity_t<T>& p) {
+DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y,
+                                             const std::type_identity_t<T>& p) {
   return detail::with_tangents<T, N>(y, detail::strictly_by_one<T>{p}, x);
 }
 template <class T, int N>
 DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y,
-                                         const std::type_identity_t<T>& p, const std::type_identity_t<T>& q) {
+                                             const std::type_identity_t<T>& p, const std::type_identity_t<T>& q) {
   return detail::with_tangents<T, N>(y, detail::strictly_by_two<T>{p, q}, a, b);
 }
 template <class T, int N>
@@ -4180,14 +4366,16 @@ DRX_FN constexpr dual<T, N> sum_of_lanes(const dual<T, N>& x) {
     return x;
   } else {
     dual<T, N> r(static_cast<T>(sum_of_lanes(x.value)));
-    for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i) r.tangent[i] = static_cast<T>(sum_of_lanes(x.tangent[i]));
+    for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i)
+      r.tangent[i] = static_cast<T>(sum_of_lanes(x.tangent[i]));
     return r;
   }
 }
 template <class Mask, class T, int N>
 DRX_FN constexpr dual<T, N> select_lanes(const Mask& mask, const dual<T, N>& a, const dual<T, N>& b) {
   dual<T, N> r(select(mask, a.value, b.value));
-  for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i) r.tangent[i] = select(mask, a.tangent[i], b.tangent[i]);
+  for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i)
+    r.tangent[i] = select(mask, a.tangent[i], b.tangent[i]);
   return r;
 }
 
@@ -4206,7 +4394,9 @@ using base_of = higher_t<floating_t<X>, seen_by<F, X>>;
 
 template <class S, class Y>
 DRX_FN constexpr auto tangent_of(const Y& y, [[maybe_unused]] int i) {
-  static_assert(level<Y> <= level<S>, "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
+  static_assert(
+      level<Y> <= level<S>,
+      "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
   if constexpr (std::is_same_v<Y, S>) {
     return y.tangent[i];
   } else {
@@ -4242,9 +4432,11 @@ inline constexpr std::size_t sums_in_registers =
 
 template <std::size_t M, std::size_t K, std::size_t N, class T, int D>
 struct constants_times_duals {
-  static constexpr std::size_t J = N < 3 ? N : 3, R = sums_in_registers / J, V = static_cast<std::size_t>(tangent_lanes<T, D>);
-  static constexpr std::size_t W = N < static_cast<std::size_t>(native_width<T>) ? std::bit_ceil(N) : static_cast<std::size_t>(native_width<T>);
-  static constexpr bool applies = V > 1 && W > 1 && M >= 2 * R && K * J * V * sizeof(T) <= 32768;
+  static constexpr std::size_t J = N < 3 ? N : 3, R = sums_in_registers / J,
+                               V = static_cast<std::size_t>(tangent_lanes<T, D>);
+  static constexpr std::size_t W =
+      N < static_cast<std::size_t>(native_width<T>) ? std::bit_ceil(N) : static_cast<std::size_t>(native_width<T>);
+  static constexpr bool applies = V > 1 && W > 1 && M >= 2 * R&& K* J* V * sizeof(T) <= 32768;
 
   template <std::size_t Lanes>
   struct lanes {
@@ -4280,7 +4472,8 @@ struct constants_times_duals {
       const std::size_t first = column + J > N ? N - J : column;
       for (std::size_t chunk = 0; chunk < stored_tangents<T, D>; chunk += V) tangents(a, b + first, c + first, chunk);
     }
-    for (std::size_t column = 0; column < N; column += W) values(a, b + column, c + column, N - column < W ? N - column : W);
+    for (std::size_t column = 0; column < N; column += W)
+      values(a, b + column, c + column, N - column < W ? N - column : W);
   }
   static void tangents(const T* a, const dual<T, D>* b, dual<T, D>* c, std::size_t chunk) {
     panel<V, J> p;
@@ -4294,7 +4487,9 @@ struct constants_times_duals {
       p.number[p.count] = static_cast<std::uint32_t>(k);
       p.count += any != 0;
     }
-    p.times(a, [&](std::size_t i, std::size_t j, const auto& sum) { std::memcpy(c[i * N + j].tangent + chunk, &sum, sizeof(sum)); });
+    p.times(a, [&](std::size_t i, std::size_t j, const auto& sum) {
+      std::memcpy(c[i * N + j].tangent + chunk, &sum, sizeof(sum));
+    });
   }
   static void values(const T* a, const dual<T, D>* b, dual<T, D>* c, std::size_t columns) {
     panel<W, 1> p;
@@ -4328,15 +4523,18 @@ namespace drx::ad {
 class tape_overflow : public std::length_error {
  public:
   tape_overflow(std::size_t capacity, std::size_t needed, std::size_t bytes)
-      : std::length_error("drx: a local tape of " + std::to_string(capacity) + " statements was given, " + std::to_string(needed) +
-                          " are needed: give drx::ad::arena(" + std::to_string(bytes) + "), or a local_tape of this capacity"),
-        needed_statements(needed), needed_bytes(bytes) {}
+      : std::length_error("drx: a local tape of " + std::to_string(capacity) + " statements was given, " +
+                          std::to_string(needed) + " are needed: give drx::ad::arena(" + std::to_string(bytes) +
+                          "), or a local_tape of this capacity"),
+        needed_statements(needed),
+        needed_bytes(bytes) {}
   std::size_t needed_statements, needed_bytes;
 };
 
 class arena {
  public:
-  explicit arena(std::size_t bytes) : memory_(allocated(bytes), {bytes < huge ? std::align_val_t{64} : std::align_val_t{huge}}), bytes_(bytes) {}
+  explicit arena(std::size_t bytes)
+      : memory_(allocated(bytes), {bytes < huge ? std::align_val_t{64} : std::align_val_t{huge}}), bytes_(bytes) {}
   [[nodiscard]] std::span<std::byte> memory() const { return {memory_.get(), bytes_}; }
 
  private:
@@ -4349,7 +4547,8 @@ class arena {
     if (bytes < huge) return static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}));
     auto* const memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t{huge}));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    madvise(memory, bytes / huge * huge, MADV_HUGEPAGE);
+    madvise(memory, bytes / huge * huge,
+            MADV_HUGEPAGE);
 #endif
     return memory;
   }
@@ -4360,9 +4559,11 @@ class arena {
 namespace detail {
 
 struct statement {
-  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, ternary = none - 4, same = none - 5,
-                                 negated = none - 6, lanes = none - 7, marks = none - 16;
-  static constexpr std::uint32_t sum = 1u << 31, difference = sum | 1u << 30, most = 1u << 30;
+  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3,
+                                 ternary = none - 4, same = none - 5, negated = none - 6, lanes = none - 7,
+                                 marks = none - 16;
+  static constexpr std::uint32_t sum = 1u << 31, difference = sum | 1u << 30,
+                                 most = 1u << 30;
   std::uint32_t a, b;
 };
 
@@ -4417,7 +4618,9 @@ class recording {
     T* top;
   };
   static constexpr std::size_t bytes_per_statement = sizeof(detail::statement) + 3 * sizeof(T);
-  static constexpr std::size_t bytes_for(std::size_t statements) { return statements * bytes_per_statement + alignof(T) + sizeof(T); }
+  static constexpr std::size_t bytes_for(std::size_t statements) {
+    return statements * bytes_per_statement + alignof(T) + sizeof(T);
+  }
 
   DRX_FN explicit recording(std::span<std::byte> memory) {
     std::size_t n = memory.size() < bytes_for(0) ? 0 : (memory.size() - bytes_for(0)) / bytes_per_statement;
@@ -4444,36 +4647,43 @@ class recording {
     return count_ - static_cast<std::uint32_t>(n);
   }
   DRX_FN std::uint32_t push(std::uint32_t a, const T& partial) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a, detail::statement::unary};
     std::construct_at(top_++, partial);
     return count_++;
   }
   DRX_FN std::uint32_t push_signed(std::uint32_t a, int sign) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a, sign > 0 ? detail::statement::same : detail::statement::negated};
     return count_++;
   }
   DRX_FN std::uint32_t push_sum_of_lanes(std::uint32_t a) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a, detail::statement::lanes};
     return count_++;
   }
   DRX_FN std::uint32_t push_sum(std::uint32_t a, std::uint32_t b, int sign_of_b) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a | (sign_of_b > 0 ? detail::statement::sum : detail::statement::difference), b};
     return count_++;
   }
   DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, const T& by_a, const T& by_b) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a, b};
     std::construct_at(top_, by_a);
     std::construct_at(top_ + 1, by_b);
     top_ += 2;
     return count_++;
   }
-  DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, std::uint32_t c, const T& by_a, const T& by_b, const T& by_c) {
-    if (limit_ - count_ < 2) [[unlikely]] return overflow(2);
+  DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, std::uint32_t c, const T& by_a, const T& by_b,
+                            const T& by_c) {
+    if (limit_ - count_ < 2) [[unlikely]]
+      return overflow(2);
     words_[count_] = {b, c};
     words_[count_ + 1] = {a, detail::statement::ternary};
     std::construct_at(top_, by_a);
@@ -4488,7 +4698,8 @@ class recording {
     std::uint32_t* numbers;
     std::uint32_t first_result;
   };
-  DRX_FN wide_room push_wide(const detail::wide_header& h, std::size_t results, std::size_t values, std::size_t numbers) {
+  DRX_FN wide_room push_wide(const detail::wide_header& h, std::size_t results, std::size_t values,
+                             std::size_t numbers) {
     const std::size_t slots = wide_slots(values, numbers), taken = results + (slots + 1) / 2;
     if (limit_ - count_ < taken) return {nullptr, nullptr, overflow(taken)};
     std::memcpy(static_cast<void*>(top_), &h, sizeof(h));
@@ -4512,7 +4723,8 @@ class recording {
       return nullptr;
     }
     const auto at = reinterpret_cast<std::uintptr_t>(top_);
-    U* const room = reinterpret_cast<U*>(reinterpret_cast<std::byte*>(top_) + (alignof(U) - at % alignof(U)) % alignof(U));
+    U* const room =
+        reinterpret_cast<U*>(reinterpret_cast<std::byte*>(top_) + (alignof(U) - at % alignof(U)) % alignof(U));
     top_ += slots;
     limit_ -= static_cast<std::uint32_t>(taken);
     return room;
@@ -4612,7 +4824,8 @@ class recording {
   }
 
   DRX_FN T* place(const detail::wide_operand& o, const std::uint32_t* list, std::size_t i) const {
-    const std::uint32_t at = o.form == detail::wide_operand::contiguous ? o.first + static_cast<std::uint32_t>(i) : list[i];
+    const std::uint32_t at =
+        o.form == detail::wide_operand::contiguous ? o.first + static_cast<std::uint32_t>(i) : list[i];
     return at == detail::statement::none ? nullptr : cotangents_ + at;
   }
   template <class Term>
@@ -4711,7 +4924,8 @@ class recording {
         for (std::size_t j = 0; j <= i; ++j)
           if (of_a[first + j] != detail::statement::none) cotangents_[of_a[first + j]] += gi * x[j];
       }
-      scatter(h.b, of_x, h.b.form == wide_operand::passive ? 0 : i + 1, [&](std::size_t j) { return gi * a[first + j]; });
+      scatter(h.b, of_x, h.b.form == wide_operand::passive ? 0 : i + 1,
+              [&](std::size_t j) { return gi * a[first + j]; });
     }
   }
 
@@ -4807,8 +5021,9 @@ namespace detail {
 
 typedef std::uint64_t __attribute__((may_alias)) word;
 template <class T>
-inline constexpr bool of_three_words = std::endian::native == std::endian::little && std::is_same_v<T, double> && sizeof(var<T>) == 3 * sizeof(word) &&
-                                       offsetof(var<double>, tape) == sizeof(word) && offsetof(var<double>, index) == 2 * sizeof(word);
+inline constexpr bool of_three_words =
+    std::endian::native == std::endian::little && std::is_same_v<T, double> && sizeof(var<T>) == 3 * sizeof(word) &&
+    offsetof(var<double>, tape) == sizeof(word) && offsetof(var<double>, index) == 2 * sizeof(word);
 
 template <class T>
 DRX_FN void make_variables(var<T>* to, const T* x, std::size_t n, recording<T>* tape, std::uint32_t first) {
@@ -4833,7 +5048,8 @@ DRX_FN bool values_in_order(T* to, const var<T>* x, std::size_t n) {
     const word tape = words[1], first = x->index;
     for (std::size_t i = 0; i < n; ++i) {
       values[i] = words[3 * i];
-      others |= (words[3 * i + 1] ^ tape) | ((words[3 * i + 2] ^ (first + i)) & ~std::uint32_t{0});
+      others |= (words[3 * i + 1] ^ tape) |
+                ((words[3 * i + 2] ^ (first + i)) & ~std::uint32_t{0});
     }
   } else {
     for (std::size_t i = 0; i < n; ++i) {
@@ -4864,7 +5080,10 @@ namespace detail {
 template <class X>
 using element_of = std::remove_cvref_t<decltype(std::declval<const X&>()[0])>;
 template <class X>
-concept Numbers = !Number<X> && requires(const X& x) { x.size(); x[0]; } && Number<element_of<X>>;
+concept Numbers = !Number<X> && requires(const X& x) {
+  x.size();
+  x[0];
+} && Number<element_of<X>>;
 template <class X>
 inline constexpr bool is_var = false;
 template <class T>
@@ -4873,7 +5092,9 @@ template <class A, class B>
 concept Recorded = (is_var<A> && (std::same_as<A, B> || Below<B, A>)) || (is_var<B> && Below<A, B>);
 
 template <class X>
-DRX_FN constexpr std::size_t count_of(const X& x) { return static_cast<std::size_t>(x.size()); }
+DRX_FN constexpr std::size_t count_of(const X& x) {
+  return static_cast<std::size_t>(x.size());
+}
 template <class X>
 DRX_FN constexpr const auto& at(const X& x, std::size_t i) {
   return x[static_cast<std::remove_cvref_t<decltype(x.size())>>(i)];
@@ -4901,7 +5122,9 @@ DRX_FN constexpr wide_operand classify(std::size_t n, Get get, Tape*& tape) {
     if (first != statement::none) {
       Tape* const on = get(0).tape;
       std::size_t others = 0;
-      for (std::size_t i = 0; i < n; ++i) others |= static_cast<std::size_t>(get(i).index ^ (first + static_cast<std::uint32_t>(i))) | (get(i).tape != on);
+      for (std::size_t i = 0; i < n; ++i)
+        others |=
+            static_cast<std::size_t>(get(i).index ^ (first + static_cast<std::uint32_t>(i))) | (get(i).tape != on);
       if (others == 0) {
         tape = on;
         return {wide_operand::contiguous, first};
@@ -4925,7 +5148,9 @@ DRX_FN constexpr void list_numbers(const wide_operand& o, std::uint32_t*& to, st
   if (o.form != wide_operand::listed) return;
   for (std::size_t i = 0; i < n; ++i) *to++ = number_of(get(i));
 }
-DRX_FN constexpr std::size_t listed(const wide_operand& o, std::size_t n) { return o.form == wide_operand::listed ? n : 0; }
+DRX_FN constexpr std::size_t listed(const wide_operand& o, std::size_t n) {
+  return o.form == wide_operand::listed ? n : 0;
+}
 
 template <class T, class Term>
 DRX_FN constexpr T sum_in_lanes(std::size_t first, std::size_t n, const Term& term) {
@@ -4979,7 +5204,8 @@ DRX_FN constexpr bool dot_in_order(const X& x, const Y& y, std::size_t n, S& z) 
   }
   if (!in_order) return false;
   const auto count = static_cast<std::uint32_t>(n);
-  const wide_header h{wide_header::linear, count, count, 0, {wide_operand::contiguous, a.index}, {wide_operand::contiguous, b.index}};
+  const wide_header h{
+      wide_header::linear, count, count, 0, {wide_operand::contiguous, a.index}, {wide_operand::contiguous, b.index}};
   z = S(sum, tape, tape->push_wide(h, 1, 2 * n, 0).first_result);
   return true;
 }
@@ -5003,7 +5229,8 @@ DRX_FN constexpr auto sum(const X& x) {
     const T y = detail::sum_of<T>(n, [&](std::size_t i) { return detail::at(x, i).value; });
     recording<T>* tape = nullptr;
     const auto get = [&](std::size_t i) -> const S& { return detail::at(x, i); };
-    detail::wide_header h{detail::wide_header::total, static_cast<std::uint32_t>(n), 0, 0, detail::classify(n, get, tape), {}};
+    detail::wide_header h{
+        detail::wide_header::total, static_cast<std::uint32_t>(n), 0, 0, detail::classify(n, get, tape), {}};
     if (!tape) return S(y);
     auto room = tape->push_wide(h, 1, 0, detail::listed(h.a, n));
     if (room.values) detail::list_numbers(h.a, room.numbers, n, get);
@@ -5063,8 +5290,9 @@ DRX_FN constexpr void axpy(const S s, const X& x, Y&& y) {
     detail::find_tape(s, tape);
     const auto get_x = [&](std::size_t i) -> const A& { return detail::at(x, i); };
     const auto get_y = [&](std::size_t i) -> const V& { return detail::at(y, i); };
-    const detail::wide_header h{detail::wide_header::axpy, static_cast<std::uint32_t>(n), 0, detail::number_of(s),
-                                detail::classify(n, get_x, tape), detail::classify(n, get_y, tape)};
+    const detail::wide_header h{
+        detail::wide_header::axpy, static_cast<std::uint32_t>(n),    0,
+        detail::number_of(s),      detail::classify(n, get_x, tape), detail::classify(n, get_y, tape)};
     typename recording<T>::wide_room room{};
     if (tape && n > 0) {
       const bool moving = h.n != detail::statement::none;
@@ -5078,7 +5306,8 @@ DRX_FN constexpr void axpy(const S s, const X& x, Y&& y) {
     }
     for (std::size_t i = 0; i < n; ++i) {
       V& to = const_cast<V&>(detail::at(y, i));
-      to = V(to.value + value(s) * value(detail::at(x, i)), tape, room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
+      to = V(to.value + value(s) * value(detail::at(x, i)), tape,
+             room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
     }
   } else {
     for (std::size_t i = 0; i < n; ++i) {
@@ -5097,12 +5326,13 @@ DRX_FN constexpr void matmul(std::size_t m, std::size_t k, std::size_t n, GetA a
     using T = typename S::value_type;
     const auto value = [](const auto& v) -> decltype(auto) { return detail::value_in<S>(v); };
     recording<T>* tape = nullptr;
-    const wide_header h{wide_header::product, static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(n),
-                        classify(m * k, a, tape), classify(k * n, b, tape)};
+    const wide_header h{wide_header::product,          static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(k),
+                        static_cast<std::uint32_t>(n), classify(m * k, a, tape),      classify(k * n, b, tape)};
     typename recording<T>::wide_room room{};
     const bool recorded = tape && m * k * n > 0;
     if (recorded) {
-      const std::size_t for_b = h.b.form == wide_operand::passive ? 0 : m * k, for_a = h.a.form == wide_operand::passive ? 0 : k * n;
+      const std::size_t for_b = h.b.form == wide_operand::passive ? 0 : m * k,
+                        for_a = h.a.form == wide_operand::passive ? 0 : k * n;
       room = tape->push_wide(h, m * n, for_a + for_b, listed(h.a, m * k) + listed(h.b, k * n));
       if (room.values) {
         for (std::size_t i = 0; i < for_b; ++i) std::construct_at(room.values + i, value(a(i)));
@@ -5116,7 +5346,8 @@ DRX_FN constexpr void matmul(std::size_t m, std::size_t k, std::size_t n, GetA a
         T sum(real_t<T>(0));
         for (std::size_t l = 0; l < k; ++l) sum = sum + value(a(i * k + l)) * value(b(l * n + j));
         const std::size_t at = i * n + j;
-        c(at) = recorded ? S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(at) : 0)) : S(sum);
+        c(at) =
+            recorded ? S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(at) : 0)) : S(sum);
       }
   } else {
     for (std::size_t i = 0; i < m; ++i)
@@ -5135,12 +5366,13 @@ inline constexpr bool is_plain_dual = false;
 template <class T, int N>
 inline constexpr bool is_plain_dual<dual<T, N>> = std::is_floating_point_v<T>;
 template <class A, class B, class C>
-concept constants_in_memory = is_plain_dual<element_of<B>> && std::same_as<element_of<std::remove_cvref_t<C>>, element_of<B>> &&
-                              std::same_as<element_of<A>, real_t<element_of<B>>> && requires(const A& a, const B& b, C&& c) {
-                                { a.data() } -> std::convertible_to<const element_of<A>*>;
-                                { b.data() } -> std::convertible_to<const element_of<B>*>;
-                                { c.data() } -> std::convertible_to<element_of<B>*>;
-                              };
+concept constants_in_memory =
+    is_plain_dual<element_of<B>> && std::same_as<element_of<std::remove_cvref_t<C>>, element_of<B>> &&
+    std::same_as<element_of<A>, real_t<element_of<B>>> && requires(const A& a, const B& b, C&& c) {
+      { a.data() } -> std::convertible_to<const element_of<A>*>;
+      { b.data() } -> std::convertible_to<const element_of<B>*>;
+      { c.data() } -> std::convertible_to<element_of<B>*>;
+    };
 }
 
 template <std::size_t M, std::size_t K, std::size_t N, detail::Numbers A, detail::Numbers B, class C>
@@ -5154,9 +5386,10 @@ DRX_FN constexpr void matmul(const A& a, const B& b, C&& c) {
     }
   }
 #endif
-  detail::matmul<S>(M, K, N, [&](std::size_t i) -> const auto& { return detail::at(a, i); },
-                    [&](std::size_t i) -> const auto& { return detail::at(b, i); },
-                    [&](std::size_t i) -> S& { return const_cast<S&>(detail::at(c, i)); });
+  detail::matmul<S>(
+      M, K, N, [&](std::size_t i) -> const auto& { return detail::at(a, i); },
+      [&](std::size_t i) -> const auto& { return detail::at(b, i); },
+      [&](std::size_t i) -> S& { return const_cast<S&>(detail::at(c, i)); });
 }
 
 template <std::size_t N, detail::Numbers A, detail::Numbers X, class Y>
@@ -5171,11 +5404,13 @@ DRX_FN constexpr void lower_matmul(const A& a, const X& x, Y&& y) {
     recording<T>* tape = nullptr;
     const auto get_a = [&](std::size_t i) -> const P& { return detail::at(a, i); };
     const auto get_x = [&](std::size_t i) -> const Q& { return detail::at(x, i); };
-    const detail::wide_header h{detail::wide_header::lower, N, 0, 0, detail::classify(size, get_a, tape), detail::classify(N, get_x, tape)};
+    const detail::wide_header h{detail::wide_header::lower,      N, 0, 0, detail::classify(size, get_a, tape),
+                                detail::classify(N, get_x, tape)};
     std::array<T, N> column;
     for (std::size_t j = 0; j < N; ++j) column[j] = value(get_x(j));
     typename recording<T>::wide_room room{};
-    const std::size_t of_a = h.b.form == detail::wide_operand::passive ? 0 : size, of_x = h.a.form == detail::wide_operand::passive ? 0 : N;
+    const std::size_t of_a = h.b.form == detail::wide_operand::passive ? 0 : size,
+                      of_x = h.a.form == detail::wide_operand::passive ? 0 : N;
     if (tape) {
       room = tape->push_wide(h, N, of_x + of_a, detail::listed(h.a, size) + detail::listed(h.b, N));
       if (room.values) {
@@ -5192,7 +5427,8 @@ DRX_FN constexpr void lower_matmul(const A& a, const X& x, Y&& y) {
         if (kept) std::construct_at(kept++, v);
         sum = sum + v * column[j];
       }
-      const_cast<S&>(detail::at(y, i)) = S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
+      const_cast<S&>(detail::at(y, i)) =
+          S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
     }
   } else {
     for (std::size_t i = 0; i < N; ++i) {
@@ -5281,7 +5517,8 @@ DRX_FN T product_of_row(std::size_t n, const T* values, T* others) {
 }
 
 template <class X, class S>
-DRX_FN constexpr bool product_in_order([[maybe_unused]] const X& x, [[maybe_unused]] std::size_t n, [[maybe_unused]] S& y) {
+DRX_FN constexpr bool product_in_order([[maybe_unused]] const X& x, [[maybe_unused]] std::size_t n,
+                                       [[maybe_unused]] S& y) {
   using T = typename S::value_type;
   if constexpr (std::is_floating_point_v<T> && requires { requires std::contiguous_iterator<decltype(x.begin())>; }) {
     const S* const first = n > 0 ? &at(x, 0) : nullptr;
@@ -5290,7 +5527,8 @@ DRX_FN constexpr bool product_in_order([[maybe_unused]] const X& x, [[maybe_unus
     T* const values = others + n;
     if (!values_in_order(values, first, n)) return false;
     const T product = product_of_row<T>(n, values, others);
-    const wide_header h{wide_header::linear, static_cast<std::uint32_t>(n), 0, 0, {wide_operand::contiguous, first->index}, {}};
+    const wide_header h{
+        wide_header::linear, static_cast<std::uint32_t>(n), 0, 0, {wide_operand::contiguous, first->index}, {}};
     y = S(product, first->tape, first->tape->push_wide(h, 1, n, 0).first_result);
     return true;
   }
@@ -5309,7 +5547,8 @@ DRX_FN constexpr auto prod(const X& x) {
     recording<T>* tape = nullptr;
     const auto get = [&](std::size_t i) -> const S& { return detail::at(x, i); };
     const auto value = [&](std::size_t i) -> const T& { return detail::at(x, i).value; };
-    detail::wide_header h{detail::wide_header::linear, static_cast<std::uint32_t>(n), 0, 0, detail::classify(n, get, tape), {}};
+    detail::wide_header h{
+        detail::wide_header::linear, static_cast<std::uint32_t>(n), 0, 0, detail::classify(n, get, tape), {}};
     if (!tape) return S(detail::product_of<T>(n, value, nullptr));
     auto room = tape->push_wide(h, 1, n, detail::listed(h.a, n));
     if (room.values) detail::list_numbers(h.a, room.numbers, n, get);
@@ -5396,7 +5635,9 @@ constexpr auto gradient_like(const X& x) {
 template <class S, std::size_t N, class Make>
   requires(N <= 32)
 DRX_FN constexpr std::array<S, N> array_of(Make make) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::array<S, N>{make(I)...}; }(std::make_index_sequence<N>{});
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<S, N>{make(I)...};
+  }(std::make_index_sequence<N>{});
 }
 template <class S, std::size_t N, class Make>
 DRX_FN constexpr std::array<S, N> array_of(Make make) {
@@ -5432,7 +5673,9 @@ auto gradient_by_dual(const F& f, const X& x, G& g) {
   T y{};
   std::vector<S> kept;
   for (std::size_t first = 0; first == 0 || first < count_of(x); first += static_cast<std::size_t>(width)) {
-    const auto in = inputs_of<S>(x, [&](std::size_t i) { return seeded<S>(x, i, first); }, [&](std::size_t size) { return kept.resize(size), std::span<S>(kept); });
+    const auto in = inputs_of<S>(
+        x, [&](std::size_t i) { return seeded<S>(x, i, first); },
+        [&](std::size_t size) { return kept.resize(size), std::span<S>(kept); });
     const Y r = f(in);
     if constexpr (std::is_same_v<Y, S>) {
       y = r.value;
@@ -5460,10 +5703,12 @@ struct held_inputs<std::array<S, N>> {
 };
 template <class T, class X>
 void make_variables_of(var<T>* to, const X& x, recording<T>& tape, std::uint32_t first) {
-  if constexpr (std::is_same_v<element_of<X>, T> && requires { requires std::contiguous_iterator<decltype(x.begin())>; }) {
+  if constexpr (std::is_same_v<element_of<X>, T> &&
+                requires { requires std::contiguous_iterator<decltype(x.begin())>; }) {
     if (count_of(x) > 0) make_variables(to, &at(x, 0), count_of(x), &tape, first);
   } else {
-    for (std::size_t i = 0; i < count_of(x); ++i) std::construct_at(to + i, T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i));
+    for (std::size_t i = 0; i < count_of(x); ++i)
+      std::construct_at(to + i, T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i));
   }
 }
 template <class T, class X>
@@ -5477,8 +5722,8 @@ auto record_inputs(recording<T>& tape, const X& x) {
     return held_inputs<std::span<const var<T>>>{{in, n}};
   } else {
     const std::uint32_t first = tape.leaves(n);
-    return held_inputs<std::array<var<T>, static_size<X>>>{
-        array_of<var<T>, static_size<X>>([&](std::size_t i) { return var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i)); })};
+    return held_inputs<std::array<var<T>, static_size<X>>>{array_of<var<T>, static_size<X>>(
+        [&](std::size_t i) { return var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i)); })};
   }
 }
 template <class T, class X>
@@ -5505,7 +5750,9 @@ auto gradient_by_tape(const F& f, const X& x, const Memory& memory, G& g) {
       for (std::uint32_t i = 0; i < n; ++i) g[i] = tape.cotangent(i);
       return r.value;
     } else {
-      static_assert(level<decltype(r)> < level<var<T>>, "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
+      static_assert(
+          level<decltype(r)> < level<var<T>>,
+          "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
       for (std::size_t i = 0; i < in.size(); ++i) g[i] = T(real_t<T>(0));
       return T(r);
     }
@@ -5633,7 +5880,8 @@ auto jacobian_to(J& j, const F& f, const std::array<T, N>& x, const Memory& memo
       const auto y = f(in);
       for (std::size_t k = 0; k < M; ++k) {
         value[k] = lowered_value<S, B>(output(y, k));
-        for (std::size_t i = first; i < N && i < first + width; ++i) j[k][i] = tangent_of<S>(output(y, k), static_cast<int>(i - first));
+        for (std::size_t i = first; i < N && i < first + width; ++i)
+          j[k][i] = tangent_of<S>(output(y, k), static_cast<int>(i - first));
       }
     }
   } else {
@@ -5659,7 +5907,8 @@ auto jacobian_to(J& j, const F& f, const std::array<T, N>& x, const Memory& memo
 }
 }
 
-template <mode Mode = mode::automatic, std::size_t Directions = 16, class F, class T, std::size_t N, class Memory = detail::on_stack>
+template <mode Mode = mode::automatic, std::size_t Directions = 16, class F, class T, std::size_t N,
+          class Memory = detail::on_stack>
 auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   using B = detail::base_over<F, std::array<T, N>>;
   constexpr std::size_t M = detail::outputs_of<std::remove_cvref_t<decltype(f(x))>>;
@@ -5667,7 +5916,8 @@ auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& mem
   r.value = detail::jacobian_to<Mode, Directions>(r.jacobian, f, x, memory);
   return r;
 }
-template <mode Mode = mode::automatic, std::size_t Directions = 16, class J, class F, class T, std::size_t N, class Memory = detail::on_stack>
+template <mode Mode = mode::automatic, std::size_t Directions = 16, class J, class F, class T, std::size_t N,
+          class Memory = detail::on_stack>
 auto value_and_jacobian_into(J&& j, const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   return detail::jacobian_to<Mode, Directions>(j, f, x, memory);
 }
@@ -5727,8 +5977,15 @@ DRX_INLINE bool within_sin_limit(T x) {
   DRX_INLINE T name(T x) {         \
     return std::name(x);           \
   }
-DRX_FORWARD(exp) DRX_FORWARD(exp2) DRX_FORWARD(expm1) DRX_FORWARD(log) DRX_FORWARD(log1p) DRX_FORWARD(tanh)
-DRX_FORWARD(sin) DRX_FORWARD(cos) DRX_FORWARD(tan)
+DRX_FORWARD(exp)
+DRX_FORWARD(exp2)
+DRX_FORWARD(expm1)
+DRX_FORWARD(log)
+DRX_FORWARD(log1p)
+DRX_FORWARD(tanh)
+DRX_FORWARD(sin)
+DRX_FORWARD(cos)
+DRX_FORWARD(tan)
 #undef DRX_FORWARD
 template <std::floating_point T>
 DRX_INLINE T sin_near(T x) {
@@ -5804,10 +6061,13 @@ DRX_INLINE constexpr To cast(From x) {
 [[gnu::used]] inline std::uint64_t no_bits_of_double = 0;
 template <class T>
 DRX_INLINE T as_rounded(T x) {
-  if constexpr (std::same_as<T, float>) return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
-  else return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
+  if constexpr (std::same_as<T, float>)
+    return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
+  else
+    return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
 }
-#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && defined(__x86_64__)
+#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && \
+    defined(__x86_64__)
 template <class T>
 DRX_INLINE T as_rounded(T x) {
   return __arithmetic_fence(x);
@@ -5850,8 +6110,10 @@ DRX_INLINE constexpr T clamp(T x, T low, T high) {
 template <class T>
 DRX_INLINE T fma(T a, T b, T c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  if constexpr (std::same_as<T, float>) return __builtin_fmaf(a, b, c);
-  else return __builtin_fma(a, b, c);
+  if constexpr (std::same_as<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
 #else
   return a * b + c;
 #endif
@@ -5871,9 +6133,10 @@ DRX_INLINE T exp_series(T r) {
   if constexpr (std::same_as<T, float>)
     return horner(r, 0.50000000465f, 0.16666666818f, 0.04166635416f, 0.00833327289f, 0.00139410504f, 0.00019914261f);
   else
-    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367, 0.0013888888888866657868,
-                  0.00019841269886266287934, 0.000024801587360873566846, 2.7557244061778923815e-6, 2.7557242510008704365e-7,
-                  2.5109090490605079179e-8, 2.0924515921565005393e-9);
+    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367,
+                  0.0013888888888866657868, 0.00019841269886266287934, 0.000024801587360873566846,
+                  2.7557244061778923815e-6, 2.7557242510008704365e-7, 2.5109090490605079179e-8,
+                  2.0924515921565005393e-9);
 }
 
 template <class T>
@@ -5887,7 +6150,8 @@ DRX_INLINE exp_parts<T> exp_split(T x) {
   using F = format<T>;
   const T rounded = as_rounded(fma(x, T(1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
   const T exact = as_rounded(fma(n, -F::ln2_hi, x)), r = as_rounded(fma(n, -F::ln2_lo, exact));
-  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
+  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))),
+          cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
 }
 
 template <class T>
@@ -5923,7 +6187,8 @@ DRX_INLINE T half_expm1_twice(T x) {
   } else {
     const T r4 = r2 * r2;
     const T low = fma(r2, horner(r, 0.3333333333333336, 0.13333333333314526), horner(r, 1.0, 0.6666666666666671));
-    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405), horner(r, 0.04444444444437331, 0.012698412727210425));
+    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405),
+                         horner(r, 0.04444444444437331, 0.012698412727210425));
     const T high = horner(r, 0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06);
     q = r + fma(r2, fma(r4, fma(r4, high, middle), low), as_rounded(fma(n, -F::ln2_lo / 2, as_rounded(exact - r))));
   }
@@ -5952,7 +6217,8 @@ DRX_INLINE T log_join(T k, T f, T correction) {
   using F = format<T>;
   const T s = f / (2 + f), z = s * s, half_f = T(0.5) * f;
   T p;
-  if constexpr (std::same_as<T, float>) p = horner(z, 0.66666665641f, 0.40000336202f, 0.28537239477f, 0.23583547261f);
+  if constexpr (std::same_as<T, float>)
+    p = horner(z, 0.66666665641f, 0.40000336202f, 0.28537239477f, 0.23583547261f);
   else
     p = horner(z, 0.66666666666667348919, 0.39999999999411108185, 0.28571428743260394297, 0.22222198476120887193,
                0.18183569737550058136, 0.15313903190358410786, 0.14797509333985994349);
@@ -6008,12 +6274,16 @@ DRX_INLINE turned<T> sin_and_cos(T x) {
     s = fma(z * r, horner(z, -0.16666666637f, 0.00833332889f, -0.00019839176f, 2.71681066e-6f), r);
     c = w + fma(z, z * horner(z, 0.041666666615f, -0.00138888831f, 0.0000247993504f, -2.71963075e-7f), lost);
   } else {
-    s = r + fma(z * r, horner(z, -0.16666666666666666633, 0.0083333333333333200142, -0.00019841269841251921357,
-                              2.755731921255484031e-6, -2.5052104485247256891e-8, 1.6058312335166117827e-10,
-                              -7.5760102737155167729e-13), q.tail);
-    c = w + fma(z, z * horner(z, 0.041666666666666666598, -0.0013888888888888870274, 0.000024801587301568093161,
-                              -2.7557319213922533876e-7, 2.087675404090272368e-9,
-                              -1.1470256608904354318e-11, 4.7364675287465584959e-14), fma(-r, q.tail, lost));
+    s = r + fma(z * r,
+                horner(z, -0.16666666666666666633, 0.0083333333333333200142, -0.00019841269841251921357,
+                       2.755731921255484031e-6, -2.5052104485247256891e-8, 1.6058312335166117827e-10,
+                       -7.5760102737155167729e-13),
+                q.tail);
+    c = w + fma(z,
+                z * horner(z, 0.041666666666666666598, -0.0013888888888888870274, 0.000024801587301568093161,
+                           -2.7557319213922533876e-7, 2.087675404090272368e-9, -1.1470256608904354318e-11,
+                           4.7364675287465584959e-14),
+                fma(-r, q.tail, lost));
   }
   return {s, c, std::same_as<T, float> ? q.tail : T(0), q.n};
 }
@@ -6045,7 +6315,8 @@ template <std::floating_point T>
 DRX_INLINE T exp2(T x) {
   using F = detail::format<T>;
   x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
-  const T rounded = detail::as_rounded(x + F::magic), r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
+  const T rounded = detail::as_rounded(x + F::magic),
+          r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
   using U = detail::bits_t<T>;
   return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
 }
@@ -6070,7 +6341,8 @@ template <std::floating_point T>
 DRX_INLINE T log1p(T x) {
   const T u = detail::as_rounded(1 + x);
   const auto [k, m] = detail::log_split(u);
-  const T lost = detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));
+  const T lost =
+      detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));
   const bool near = k == 0;
   const T f = detail::select(near, x, m - 1), correction = detail::select(near, T(0), lost / u);
   return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);
@@ -6253,9 +6525,13 @@ bool any_lane(const mask<T, W>& m) {
   return any != 0;
 }
 template <class T, int W>
-bool no_lane(const mask<T, W>& m) { return !any_lane(m); }
+bool no_lane(const mask<T, W>& m) {
+  return !any_lane(m);
+}
 template <class T, int W>
-bool all_lanes(const mask<T, W>& m) { return !any_lane(!m); }
+bool all_lanes(const mask<T, W>& m) {
+  return !any_lane(!m);
+}
 inline bool any_lane(bool b) { return b; }
 inline bool all_lanes(bool b) { return b; }
 
@@ -6317,10 +6593,14 @@ pack<T, W> select(const mask<T, W>& m, const pack<T, W>& a, const pack<T, W>& b)
 }
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> select(const mask<T, W>& m, const pack<T, W>& a, B b) { return select(m, a, pack<T, W>(b)); }
+pack<T, W> select(const mask<T, W>& m, const pack<T, W>& a, B b) {
+  return select(m, a, pack<T, W>(b));
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> select(const mask<T, W>& m, B a, const pack<T, W>& b) { return select(m, pack<T, W>(a), b); }
+pack<T, W> select(const mask<T, W>& m, B a, const pack<T, W>& b) {
+  return select(m, pack<T, W>(a), b);
+}
 
 template <class T, int W>
 T sum_of_lanes(const pack<T, W>& p) {
@@ -6332,7 +6612,9 @@ T sum_of_lanes(const pack<T, W>& p) {
 }
 template <class T>
   requires std::is_floating_point_v<T>
-DRX_FN constexpr T sum_of_lanes(T x) { return x; }
+DRX_FN constexpr T sum_of_lanes(T x) {
+  return x;
+}
 
 template <int W, std::size_t N, class T, std::size_t Size>
 auto pack_rows(const std::array<T, Size>& x) {
@@ -6348,7 +6630,8 @@ auto pack_rows(const std::array<T, Size>& x) {
 template <std::size_t N, class T, std::size_t Size, int W, std::size_t Packs>
 void unpack_rows(std::array<T, Size>& x, const std::array<pack<T, W>, Packs>& rows) {
   constexpr std::size_t width = static_cast<std::size_t>(W), packs = (N + width - 1) / width;
-  static_assert(Size % N == 0 && Size / N * packs == Packs, "drx::ad::unpack_rows<N>: as many rows of N numbers as there are rows of packs");
+  static_assert(Size % N == 0 && Size / N * packs == Packs,
+                "drx::ad::unpack_rows<N>: as many rows of N numbers as there are rows of packs");
   for (std::size_t i = 0; i < Packs; ++i) {
     const std::size_t first = i % packs * width;
     rows[i].store(x.data() + i / packs * N + first, static_cast<int>(N - first));
@@ -6374,71 +6657,115 @@ pack<T, W> lanewise(const pack<T, W>& x, const pack<T, W>& y, F f) {
 }
 }
 
-#define DRX_LANEWISE(name)                                                       \
-  template <class T, int W>                                                      \
-  pack<T, W> name(const pack<T, W>& x) {                                         \
-    return detail::lanewise(x, [](T v) { return drx::math::name(v); });          \
+#define DRX_LANEWISE(name)                                              \
+  template <class T, int W>                                             \
+  pack<T, W> name(const pack<T, W>& x) {                                \
+    return detail::lanewise(x, [](T v) { return drx::math::name(v); }); \
   }
-DRX_LANEWISE(exp) DRX_LANEWISE(exp2) DRX_LANEWISE(expm1) DRX_LANEWISE(log) DRX_LANEWISE(log1p) DRX_LANEWISE(tanh)
+DRX_LANEWISE(exp)
+DRX_LANEWISE(exp2)
+DRX_LANEWISE(expm1)
+DRX_LANEWISE(log)
+DRX_LANEWISE(log1p)
+DRX_LANEWISE(tanh)
 DRX_LANEWISE(sigmoid)
-DRX_LANEWISE(abs) DRX_LANEWISE(sqrt) DRX_LANEWISE(floor) DRX_LANEWISE(ceil) DRX_LANEWISE(trunc)
+DRX_LANEWISE(abs)
+DRX_LANEWISE(sqrt)
+DRX_LANEWISE(floor)
+DRX_LANEWISE(ceil)
+DRX_LANEWISE(trunc)
 #undef DRX_LANEWISE
-#define DRX_LANEWISE(name)                                                       \
-  template <class T, int W>                                                      \
-  pack<T, W> name(const pack<T, W>& x) {                                         \
-    return detail::lanewise(x, [](T v) { return std::name(v); });                \
+#define DRX_LANEWISE(name)                                        \
+  template <class T, int W>                                       \
+  pack<T, W> name(const pack<T, W>& x) {                          \
+    return detail::lanewise(x, [](T v) { return std::name(v); }); \
   }
-DRX_LANEWISE(log2) DRX_LANEWISE(log10) DRX_LANEWISE(cbrt) DRX_LANEWISE(tan) DRX_LANEWISE(asin) DRX_LANEWISE(acos)
-DRX_LANEWISE(atan) DRX_LANEWISE(sinh) DRX_LANEWISE(cosh) DRX_LANEWISE(asinh) DRX_LANEWISE(acosh) DRX_LANEWISE(atanh)
-DRX_LANEWISE(erf) DRX_LANEWISE(erfc) DRX_LANEWISE(lgamma) DRX_LANEWISE(round) DRX_LANEWISE(rint) DRX_LANEWISE(nearbyint)
+DRX_LANEWISE(log2)
+DRX_LANEWISE(log10)
+DRX_LANEWISE(cbrt)
+DRX_LANEWISE(tan)
+DRX_LANEWISE(asin)
+DRX_LANEWISE(acos)
+DRX_LANEWISE(atan)
+DRX_LANEWISE(sinh)
+DRX_LANEWISE(cosh)
+DRX_LANEWISE(asinh)
+DRX_LANEWISE(acosh)
+DRX_LANEWISE(atanh)
+DRX_LANEWISE(erf)
+DRX_LANEWISE(erfc)
+DRX_LANEWISE(lgamma)
+DRX_LANEWISE(round)
+DRX_LANEWISE(rint)
+DRX_LANEWISE(nearbyint)
 #undef DRX_LANEWISE
-#define DRX_LANEWISE(name)                                                                    \
-  template <class T, int W>                                                                   \
-  pack<T, W> name(const pack<T, W>& x) {                                                      \
-    if (any_lane(abs(x) > pack<T, W>(drx::math::sin_limit)))                                  \
-      return detail::lanewise(x, [](T v) { return std::name(v); });                           \
-    return detail::lanewise(x, [](T v) { return drx::math::name(v); });                       \
+#define DRX_LANEWISE(name)                                              \
+  template <class T, int W>                                             \
+  pack<T, W> name(const pack<T, W>& x) {                                \
+    if (any_lane(abs(x) > pack<T, W>(drx::math::sin_limit)))            \
+      return detail::lanewise(x, [](T v) { return std::name(v); });     \
+    return detail::lanewise(x, [](T v) { return drx::math::name(v); }); \
   }
-DRX_LANEWISE(sin) DRX_LANEWISE(cos)
+DRX_LANEWISE(sin)
+DRX_LANEWISE(cos)
 #undef DRX_LANEWISE
-#define DRX_LANEWISE(name)                                                                                      \
-  template <class T, int W>                                                                                     \
-  pack<T, W> name(const pack<T, W>& x, const pack<T, W>& y) {                                                   \
-    return detail::lanewise(x, y, [](T a, T b) { return std::name(a, b); });                                    \
-  }                                                                                                             \
-  template <class T, int W, class B>                                                                            \
-    requires std::is_arithmetic_v<B>                                                                            \
-  pack<T, W> name(const pack<T, W>& x, B y) {                                                                   \
-    return name(x, pack<T, W>(y));                                                                              \
-  }                                                                                                             \
-  template <class T, int W, class B>                                                                            \
-    requires std::is_arithmetic_v<B>                                                                            \
-  pack<T, W> name(B x, const pack<T, W>& y) {                                                                   \
-    return name(pack<T, W>(x), y);                                                                              \
+#define DRX_LANEWISE(name)                                                   \
+  template <class T, int W>                                                  \
+  pack<T, W> name(const pack<T, W>& x, const pack<T, W>& y) {                \
+    return detail::lanewise(x, y, [](T a, T b) { return std::name(a, b); }); \
+  }                                                                          \
+  template <class T, int W, class B>                                         \
+    requires std::is_arithmetic_v<B>                                         \
+  pack<T, W> name(const pack<T, W>& x, B y) {                                \
+    return name(x, pack<T, W>(y));                                           \
+  }                                                                          \
+  template <class T, int W, class B>                                         \
+    requires std::is_arithmetic_v<B>                                         \
+  pack<T, W> name(B x, const pack<T, W>& y) {                                \
+    return name(pack<T, W>(x), y);                                           \
   }
-DRX_LANEWISE(pow) DRX_LANEWISE(atan2) DRX_LANEWISE(hypot) DRX_LANEWISE(fmod)
+DRX_LANEWISE(pow)
+DRX_LANEWISE(atan2)
+DRX_LANEWISE(hypot)
+DRX_LANEWISE(fmod)
 #undef DRX_LANEWISE
 template <class T, int W>
-pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) { return select(a > b || a != a, a, b); }
+pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
+  return select(a > b || a != a, a, b);
+}
 template <class T, int W>
-pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) { return select(a < b || a != a, a, b); }
+pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) {
+  return select(a < b || a != a, a, b);
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> max(const pack<T, W>& a, B b) { return max(a, pack<T, W>(b)); }
+pack<T, W> max(const pack<T, W>& a, B b) {
+  return max(a, pack<T, W>(b));
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> min(const pack<T, W>& a, B b) { return min(a, pack<T, W>(b)); }
+pack<T, W> min(const pack<T, W>& a, B b) {
+  return min(a, pack<T, W>(b));
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> max(B a, const pack<T, W>& b) { return max(pack<T, W>(a), b); }
+pack<T, W> max(B a, const pack<T, W>& b) {
+  return max(pack<T, W>(a), b);
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> min(B a, const pack<T, W>& b) { return min(pack<T, W>(a), b); }
+pack<T, W> min(B a, const pack<T, W>& b) {
+  return min(pack<T, W>(a), b);
+}
 
 template <class T, int W>
-DRX_FN auto isnan(const pack<T, W>& x) { return x != x; }
+DRX_FN auto isnan(const pack<T, W>& x) {
+  return x != x;
+}
 template <class T, int W>
-DRX_FN auto isfinite(const pack<T, W>& x) { return x - x == pack<T, W>(0); }
+DRX_FN auto isfinite(const pack<T, W>& x) {
+  return x - x == pack<T, W>(0);
+}
 
 }
 
@@ -6473,7 +6800,9 @@ constexpr call_options call_options_of() {
     } else if constexpr (std::is_same_v<O, ad::orders>) {
       o.orders = static_cast<int>(option);
     } else {
-      static_assert(std::is_integral_v<O>, "drx::call<options...>: drx::ad::forward, reverse, packs, orders{n}, or the capacity of the local tape in statements");
+      static_assert(
+          std::is_integral_v<O>,
+          "drx::call<options...>: drx::ad::forward, reverse, packs, orders{n}, or the capacity of the local tape in statements");
       o.capacity = static_cast<std::size_t>(option);
     }
   };
@@ -6511,7 +6840,8 @@ struct with_axis<N, array<T, E...>> {
   using type = array<T, N, E...>;
 };
 template <class T, class R, std::size_t N>
-struct call_result_as<T, std::array<R, N>> : with_axis<static_cast<std::int64_t>(N), typename call_result_as<T, R>::type> {};
+struct call_result_as<T, std::array<R, N>>
+    : with_axis<static_cast<std::int64_t>(N), typename call_result_as<T, R>::type> {};
 template <class T, class... R>
   requires(sizeof...(R) > 0)
 struct call_result_as<T, std::tuple<R...>> {
@@ -6558,7 +6888,8 @@ struct called {
   using function = F;
   static constexpr int order = 0;
   static constexpr int max_operands = sizeof...(A), max_results = leaf_count<Result>;
-  static constexpr int max_in = static_cast<int>(((std::is_floating_point_v<typename A::value_type> ? A::size : 0) + ... + 0));
+  static constexpr int max_in =
+      static_cast<int>(((std::is_floating_point_v<typename A::value_type> ? A::size : 0) + ... + 0));
   static constexpr int max_out = [] {
     leaf_types<Result> t;
     std::int64_t n = 0;
@@ -6568,8 +6899,10 @@ struct called {
   using sizes_type = call_sizes<max_operands, max_results>;
   static constexpr sizes_type fixed_sizes = [] {
     sizes_type s;
-    ((std::is_floating_point_v<typename A::value_type> ? s.numbers[s.operands++] = static_cast<int>(A::size)
-                                                       : s.bytes[s.operands++] = static_cast<int>(A::size * static_cast<std::int64_t>(sizeof(typename A::value_type)))),
+    ((std::is_floating_point_v<typename A::value_type>
+          ? s.numbers[s.operands++] = static_cast<int>(A::size)
+          : s.bytes[s.operands++] =
+                static_cast<int>(A::size * static_cast<std::int64_t>(sizeof(typename A::value_type)))),
      ...);
     leaf_types<Result> t;
     for (int i = 0; i < leaf_count<Result>; ++i) s.out[s.results++] = static_cast<int>(t[i].shape.size());
@@ -6596,7 +6929,8 @@ struct called {
       if constexpr (std::is_floating_point_v<typename B::value_type>) {
         return read_argument<X>(x);
       } else {
-        auto from = static_cast<const typename B::value_type*>(B::size > 0 ? *raw++ : nullptr);
+        auto from =
+            static_cast<const typename B::value_type*>(B::size > 0 ? *raw++ : nullptr);
         return read_argument<X>(from);
       }
     };
@@ -6667,7 +7001,8 @@ struct pullback {
   static constexpr int max_operands = G::max_operands + G::max_results, max_results = G::max_operands;
   static constexpr int max_in = G::max_in + G::max_out, max_out = G::max_in;
   using sizes_type = call_sizes<max_operands, max_results>;
-  static constexpr bool by_dual = options.mode == ad::mode::forward || (options.mode == ad::mode::automatic && G::max_in <= 8);
+  static constexpr bool by_dual =
+      options.mode == ad::mode::forward || (options.mode == ad::mode::automatic && G::max_in <= 8);
   static constexpr int width = G::max_in < 1 ? 1 : G::max_in < 8 ? G::max_in : 8;
 
   static constexpr sizes_type sizes(const std::int64_t* a) {
@@ -6712,7 +7047,8 @@ struct pullback {
           S sum(0);
           const S* ct = cotangents;
           for (int o = 0, at = 0; o < g.results; at += g.out[o++])
-            for (int k = 0; has_bit(a[1], o) && k < g.out[o]; ++k) sum += ad::detail::times(*ct++, out[at + k].tangent[i - first]);
+            for (int k = 0; has_bit(a[1], o) && k < g.out[o]; ++k)
+              sum += ad::detail::times(*ct++, out[at + k].tangent[i - first]);
           y[i] = sum;
         }
       }
@@ -6721,7 +7057,8 @@ struct pullback {
       ad::local_tape<S, (options.capacity > 0 ? options.capacity : fitting)> tape;
       ad::var<S> in[G::max_in > 0 ? G::max_in : 1], out[G::max_out > 0 ? G::max_out : 1];
       for (int i = 0, at = 0; i < g.operands; at += g.numbers[i++])
-        for (int k = 0; k < g.numbers[i]; ++k) in[at + k] = has_bit(a[0], i) ? variable(tape, x[at + k]) : ad::var<S>(x[at + k]);
+        for (int k = 0; k < g.numbers[i]; ++k)
+          in[at + k] = has_bit(a[0], i) ? variable(tape, x[at + k]) : ad::var<S>(x[at + k]);
       G::template run<ad::var<S>>(a + 2, in, raw, out);
       tape.require_complete();
       tape.clear();
@@ -6779,7 +7116,8 @@ struct call {
     return r;
   }
   static constexpr void require_order() {
-    if (G::order >= G::options.orders) throw "drx: call: derivatives of this order are not compiled: drx::call<drx::ad::orders{n}>(f, ...)";
+    if (G::order >= G::options.orders)
+      throw "drx: call: derivatives of this order are not compiled: drx::call<drx::ad::orders{n}>(f, ...)";
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents);
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted);
@@ -6847,7 +7185,8 @@ struct call {
     }
 #endif
   }
-  static void run_one(const std::int64_t* a, const typename G::sizes_type& s, const void* const* in, void* const* out, std::int64_t k) {
+  static void run_one(const std::int64_t* a, const typename G::sizes_type& s, const void* const* in, void* const* out,
+                      std::int64_t k) {
     T x[G::max_in > 0 ? G::max_in : 1], y[G::max_out > 0 ? G::max_out : 1];
     const void* raw[G::max_operands > 0 ? G::max_operands : 1] = {};
     int at = 0, others = 0;
@@ -6875,7 +7214,8 @@ struct call {
       bool same = a[0] >= 0;
       for (int i = 0; i < s.operands; ++i) same = same && !(s.bytes[i] > 0 && drx::detail::has_bit(a[1], i));
       if (same) {
-        for (std::int64_t k = 0; k < a[0]; k += width) run_lanes<width>(a, s, in, out, k, a[0] - k < width ? a[0] - k : width);
+        for (std::int64_t k = 0; k < a[0]; k += width)
+          run_lanes<width>(a, s, in, out, k, a[0] - k < width ? a[0] - k : width);
         return;
       }
     }
@@ -6958,7 +7298,8 @@ template <class... A>
 struct call_real {
   static constexpr int floats = (std::is_same_v<typename A::value_type, float> + ... + 0);
   static constexpr int doubles = (std::is_same_v<typename A::value_type, double> + ... + 0);
-  using type = std::conditional_t<floats == 0 && doubles != 0, double, std::conditional_t<doubles == 0 && floats != 0, float, void>>;
+  using type = std::conditional_t<floats == 0 && doubles != 0, double,
+                                  std::conditional_t<doubles == 0 && floats != 0, float, void>>;
 };
 template <class F, class T, class... A>
 using called_result = call_result_t<F, typename call_argument<T, A>::type...>;
@@ -6974,7 +7315,8 @@ constexpr auto call_misuse() {
   } else {
     using T = typename call_real<X...>::type;
     if constexpr (std::is_void_v<T>) {
-      return std::conditional_t<call_real<X...>::floats == 0, error::needs_floating_values, error::element_types_differ>{};
+      return std::conditional_t<call_real<X...>::floats == 0, error::needs_floating_values,
+                                error::element_types_differ>{};
     } else {
       using R = called_result<F, T, X...>;
       if constexpr (error::is_unsaid<R>) {
@@ -7030,9 +7372,7 @@ struct cast {
       return a;
     }
   };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    return {t.operands[0].with_type(view(t.attrs).type)};
-  }
+  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].with_type(view(t.attrs).type)}; }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     const bool floats = is_floating(view(s.e).type);
     return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
@@ -7134,7 +7474,8 @@ template <class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
 
-DRX_SILENT(stop_gradient) DRX_SILENT_OF_TYPE(cast)
+DRX_SILENT(stop_gradient)
+DRX_SILENT_OF_TYPE(cast)
 
 }
 
@@ -7149,23 +7490,35 @@ struct comparison : boolean_result, not_differentiable {
 struct equal : comparison {
   static constexpr const char* name = "equal";
   template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x == y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x == y;
+  }
   template <class T>
-  static bool reference(T x, T y) { return x == y; }
+  static bool reference(T x, T y) {
+    return x == y;
+  }
 };
 struct less : comparison {
   static constexpr const char* name = "less";
   template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x < y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x < y;
+  }
   template <class T>
-  static bool reference(T x, T y) { return x < y; }
+  static bool reference(T x, T y) {
+    return x < y;
+  }
 };
 struct less_equal : comparison {
   static constexpr const char* name = "less_equal";
   template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x <= y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x <= y;
+  }
   template <class T>
-  static bool reference(T x, T y) { return x <= y; }
+  static bool reference(T x, T y) {
+    return x <= y;
+  }
 };
 
 struct logical : boolean_result, not_differentiable {
@@ -7198,12 +7551,18 @@ inline constexpr primitive less_equal = elementwise_primitive<rows::less_equal>(
 inline constexpr primitive logical_and = elementwise_primitive<rows::logical_and>();
 inline constexpr primitive logical_or = elementwise_primitive<rows::logical_or>();
 inline constexpr primitive logical_not = elementwise_primitive<rows::logical_not>();
-template <> struct row_of<&equal> : rows::equal {};
-template <> struct row_of<&less> : rows::less {};
-template <> struct row_of<&less_equal> : rows::less_equal {};
-template <> struct row_of<&logical_and> : rows::logical_and {};
-template <> struct row_of<&logical_or> : rows::logical_or {};
-template <> struct row_of<&logical_not> : rows::logical_not {};
+template <>
+struct row_of<&equal> : rows::equal {};
+template <>
+struct row_of<&less> : rows::less {};
+template <>
+struct row_of<&less_equal> : rows::less_equal {};
+template <>
+struct row_of<&logical_and> : rows::logical_and {};
+template <>
+struct row_of<&logical_or> : rows::logical_or {};
+template <>
+struct row_of<&logical_not> : rows::logical_not {};
 }
 
 namespace emit {
@@ -7302,7 +7661,9 @@ struct reshape {
     return -1;
   }
   static constexpr const primitive* prim_ptr();
-  static constexpr vec<int> lanes(const lane_site& s) { return {emit::reshape(s.b, s.operands[0], with_last(broadcast_to::target(s.e.attrs), s.n))}; }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    return {emit::reshape(s.b, s.operands[0], with_last(broadcast_to::target(s.e.attrs), s.n))};
+  }
   static constexpr int split_axis(const split_site& s, const shape& from, const shape& to, int k) {
     if (k == split_site::whole) return k;
     std::int64_t before = 1, at_axis = 1;
@@ -7495,7 +7856,8 @@ template <auto..., class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
 
-DRX_SILENT(reshape) DRX_SILENT(transpose)
+DRX_SILENT(reshape)
+DRX_SILENT(transpose)
 
 }
 
@@ -7511,7 +7873,9 @@ struct matmul {
       a.ints = {transposes_first, transposes_second};
       return a;
     }
-    [[nodiscard]] constexpr bool transposes(int operand) const { return operand == 0 ? transposes_first : transposes_second; }
+    [[nodiscard]] constexpr bool transposes(int operand) const {
+      return operand == 0 ? transposes_first : transposes_second;
+    }
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
@@ -7545,15 +7909,18 @@ struct matmul {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const auto [tx, ty] = view(s.e);
     int x = s.operands[0], y = s.operands[1];
-    if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {
+    if (batched[0] && !batched[1] && !tx &&
+        s.b.shape(y).rank == 2) {
       const shape from = s.b.shape(x);
       const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
       const int product = written(s.b, *s.e.prim, tall, y, false, ty);
       return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
     }
     const shape right = s.b.shape(y);
-    const bool one_row = s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();
-    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 && one_row) {
+    const bool one_row =
+        s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();
+    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 &&
+        one_row) {
       const std::int64_t k = right[ty ? 2 : 1];
       const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
       return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
@@ -7565,7 +7932,9 @@ struct matmul {
   static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
     return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
   }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *matmul_ptr(), o, a); }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *matmul_ptr(), o, a);
+  }
   static constexpr const primitive* matmul_ptr();
   static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
     vec<int> operands = o;
@@ -7625,9 +7994,11 @@ struct matmul {
     constexpr int whole = split_site::whole;
     const bool tx = view(s.e).transposes_first, ty = view(s.e).transposes_second;
     const int r = s.whole_shape(0).rank, x = s.axis(0), y = s.axis(1);
-    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2, columns = ty ? r - 2 : r - 1;
+    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2,
+              columns = ty ? r - 2 : r - 1;
     const auto multiply = [&](int ax, int ay) { return emit::matmul(s.b, s.at(0, ax), s.at(1, ay), tx, ty); };
-    if (x == inner_x || y == inner_y) return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};
+    if (x == inner_x || y == inner_y)
+      return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};
     const bool batch_x = x != whole && x < r - 2, batch_y = y != whole && y < r - 2;
     if (batch_x || batch_y) {
       const int k = batch_x ? x : y;
@@ -7644,7 +8015,8 @@ struct matmul {
   }
   template <class T, bool ZeroWins>
   static void add_products_of(evaluation& v) {
-    using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
+    using wide = std::conditional_t<std::is_same_v<T, float>, double,
+                                    std::conditional_t<std::is_same_v<T, double>, long double, T>>;
     const auto [tx, ty] = view(v.e);
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
@@ -7657,7 +8029,8 @@ struct matmul {
         for (std::int64_t j = 0; j < n; ++j) {
           auto total = static_cast<wide>(r[i * n + j]);
           for (std::int64_t l = 0; l < k; ++l) {
-            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]), c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
+            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]),
+                       c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
             if (!ZeroWins || (a != 0 && c != 0)) total = static_cast<wide>(total + a * c);
           }
           r[i * n + j] = static_cast<T>(total);
@@ -7669,9 +8042,12 @@ struct matmul_undecided : matmul {
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
     const int r = s.rank;
-    return is_floating(to.type) && (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+    return is_floating(to.type) &&
+           (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
   }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *in_doubt_ptr(), o, a); }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *in_doubt_ptr(), o, a);
+  }
   static constexpr const primitive* in_doubt_ptr();
   static void evaluate(evaluation& v) { add_products<true>(v); }
 };
@@ -7690,15 +8066,15 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .lanes = rules::matmul::lanes,
                                   .split = rules::matmul::split};
 inline constexpr primitive matmul_undecided{.name = "matmul?",
-                                           .type = rules::matmul::type,
-                                           .jvp = rules::matmul::jvp,
-                                           .vjp = rules::matmul::vjp,
-                                           .batch = rules::matmul::batch,
-                                           .simplify = rules::matmul_undecided::simplify,
-                                           .print = rules::matmul::print,
-                                           .evaluate = rules::matmul_undecided::evaluate,
-                                           .known = rules::matmul::known,
-                                           .split = rules::split::whole};
+                                            .type = rules::matmul::type,
+                                            .jvp = rules::matmul::jvp,
+                                            .vjp = rules::matmul::vjp,
+                                            .batch = rules::matmul::batch,
+                                            .simplify = rules::matmul_undecided::simplify,
+                                            .print = rules::matmul::print,
+                                            .evaluate = rules::matmul_undecided::evaluate,
+                                            .known = rules::matmul::known,
+                                            .split = rules::split::whole};
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
 constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
 }
@@ -7717,7 +8093,9 @@ constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool tran
   using rules = prim::rules::matmul_undecided;
   const attributes a = rules::view(transpose_x, transpose_y).make();
   const vec<abstract_value> operands{b.type(x), b.type(y)};
-  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y}, a);
+  return b.add1(
+      rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y},
+      a);
 }
 constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
 }
@@ -7799,7 +8177,9 @@ Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a,
 
 template <class A, class B>
   requires detail::Multipliable<A, B>
-constexpr auto dot(const A& x, const B& y) { return matmul(x, y); }
+constexpr auto dot(const A& x, const B& y) {
+  return matmul(x, y);
+}
 template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
   requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
 Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length and element type, or as matmul
@@ -7807,7 +8187,8 @@ template <class A, class B, class Why = error::array_operation_on_a_placed_value
   requires detail::PlacedOperands<A, B>
 Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
 
-DRX_SILENT(dot) DRX_SILENT(matmul)
+DRX_SILENT(dot)
+DRX_SILENT(matmul)
 
 }
 
@@ -7818,7 +8199,9 @@ struct over_axes {
     int_list axes;
     constexpr explicit view(int_list a) : axes(a) {}
     [[nodiscard]] constexpr bool is_only(int axis) const { return axes.size() == 1 && axes[0] == axis; }
-    [[nodiscard]] constexpr bool are_neighbours() const { return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1; }
+    [[nodiscard]] constexpr bool are_neighbours() const {
+      return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1;
+    }
   };
   static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
     shape r;
@@ -7829,9 +8212,9 @@ struct over_axes {
   static constexpr vec<abstract_value> type(const typing& t) {
     const auto& x = t.operands[0];
     for (int i = 0; i < t.attrs.ints.size(); ++i)
-      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank &&
-                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
-                      "reduction: the axes are not ascending and in range");
+      typing::require(
+          t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+          "reduction: the axes are not ascending and in range");
     typing::require(x.type != dtype::boolean, "reduction: of bool");
     return {x.with_shape(reduced(x.shape, t.attrs.ints))};
   }
@@ -7842,7 +8225,8 @@ struct over_axes {
   }
   static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
   static std::string print(const attributes& a) { return list_of(a.ints); }
-  static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {
+  static constexpr int spread(builder& b, int y, shape x,
+                              const vec<std::int64_t>& axes) {
     shape kept = x;
     for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
     return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
@@ -7861,9 +8245,11 @@ struct over_axes {
   static void fold(evaluation& v, F f, bool from_zero) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
+      using wide =
+          std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
       std::vector<wide> total(static_cast<std::size_t>(to.size()));
-      for (std::size_t j = 0; j < total.size(); ++j) total[j] = static_cast<wide>(v.out[0].data<T>()[j]);
+      for (std::size_t j = 0; j < total.size(); ++j)
+        total[j] = static_cast<wide>(v.out[0].data<T>()[j]);
       std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
       std::int64_t i = 0;
       for_each_index(from, [&](const std::int64_t* at) {
@@ -7884,7 +8270,8 @@ struct sum : over_axes {
   static constexpr known_values known(const known_site& s) {
     known_value r = s.operands[0];
     const bool some = s.type(s.e.operands[0]).shape.size() > 0;
-    r.not_zero = some && ((r.not_zero && (r.not_negative || r.not_positive)) || patterns::is_softmax_sum(s.definition, s.e));
+    r.not_zero =
+        some && ((r.not_zero && (r.not_negative || r.not_positive)) || patterns::is_softmax_sum(s.definition, s.e));
     return {r};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -7915,7 +8302,8 @@ struct sum : over_axes {
     if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
     const int from = e->operands[0];
     const shape before = b.shape(from), after = b.shape(x);
-    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;
+    if (before.rank < 2 || before[0] != after[0] || before[0] == 0)
+      return -1;
     return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
   }
   static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
@@ -7925,12 +8313,15 @@ struct sum : over_axes {
     const int p = e->operands[0], q = e->operands[1];
     const shape from = b.shape(x), ps = b.shape(p);
     if (ps[tx ? 1 : 2] != 1) return -1;
-    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
+    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])),
+              rows = emit::reshape(b, q, make_shape(from[0], from[2]));
     return emit::matmul(b, columns, rows, true, false);
   }
   static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
     const entry* square = b.definition(x);
-    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 || b.shape(x).rank != 2) return -1;
+    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 ||
+        b.shape(x).rank != 2)
+      return -1;
     const entry* e = b.definition(square->operands[0]);
     if (!e || !emit::is_matmul(*e)) return -1;
     const int p = e->operands[0], q = e->operands[1];
@@ -7953,7 +8344,8 @@ struct extremum : over_axes {
   static constexpr int winners(const rule_site& s) {
     const int x = s.operands[0];
     const shape from = s.b.shape(x);
-    const int hit = emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
+    const int hit =
+        emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
     return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -7962,7 +8354,8 @@ struct extremum : over_axes {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::times(s.b, spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints), winners(s))};
+    const int spread_ct = spread(s.b, ct[0], s.b.shape(s.operands[0]), s.e.attrs.ints);
+    return {emit::times(s.b, spread_ct, winners(s))};
   }
   static void evaluate(evaluation& v) {
     fold(v, [](auto a, auto b) { return (Max ? b > a : b < a) || b != b ? b : a; }, false);
@@ -8003,7 +8396,9 @@ namespace detail {
 template <class A, int... Axes>
 struct reduced_axes {
   static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
-  static constexpr bool has([[maybe_unused]] int axis) { return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...); }
+  static constexpr bool has([[maybe_unused]] int axis) {
+    return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...);
+  }
   static constexpr shape value = [] {
     shape s;
     for (int i = 0; i < A::rank; ++i)
@@ -8020,7 +8415,8 @@ struct reduced_axes {
 template <class A, int... Axes>
 constexpr auto reduce_axes(const primitive& p, const A& x) {
   using axes = reduced_axes<A, Axes...>;
-  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
+  return unary<array_of<typename A::value_type, axes>>(
+      x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
 }
 template <class A, int... Axes>
 concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
@@ -8037,7 +8433,7 @@ constexpr auto reduction_misuse() {
   }
 }
 template <class A, int... Axes>
-concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
+concept Misreduced = (Array<A> || Placed<A>) && !Reducible<A, Axes...>;
 }
 
 template <int... Axes, class A> requires detail::Reducible<A, Axes...>
@@ -8065,7 +8461,10 @@ Why sum(const A&, const I&...) = delete;  // drx: sum<0>(x), sum<0, 2>(x)
 template <class A, class... I, class Why = error::axes_and_extents_are_template_arguments> requires detail::AxesAsArguments<A, I...> && (sizeof...(I) <= A::rank)
 Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
 
-DRX_SILENT(max) DRX_SILENT(mean) DRX_SILENT(min) DRX_SILENT(sum)
+DRX_SILENT(max)
+DRX_SILENT(mean)
+DRX_SILENT(min)
+DRX_SILENT(sum)
 
 }
 
@@ -8078,9 +8477,13 @@ struct where : same_type {
   static constexpr known_value known(const known_site& s) { return either(s.operands[1], s.operands[2]); }
   static constexpr bool accepts(dtype t, int i) { return i > 0 || t == dtype::boolean; }
   template <class T>
-  DRX_INLINE static constexpr T apply(bool c, T x, T y) { return c ? x : y; }
+  DRX_INLINE static constexpr T apply(bool c, T x, T y) {
+    return c ? x : y;
+  }
   template <class T>
-  static T reference(bool c, T x, T y) { return c ? x : y; }
+  static T reference(bool c, T x, T y) {
+    return c ? x : y;
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return zero_tangent;
     const int zero = emit::constant_like(b, t, 0);
@@ -8090,7 +8493,8 @@ struct where : same_type {
 };
 }
 inline constexpr primitive where = elementwise_primitive<rows::where>();
-template <> struct row_of<&where> : rows::where {};
+template <>
+struct row_of<&where> : rows::where {};
 }
 
 namespace emit {
@@ -8142,7 +8546,8 @@ constexpr auto where(const C& condition, const A& a, const B& b) {
     }
   };
   tracing_builder& t = detail::tape_of(detail::ref_of(condition), ref(a), ref(b));
-  const int c = emit::broadcast_to(t, emit::resolve(t, detail::ref_of(condition), {dtype::boolean, C::shape}), R::shape);
+  const int c =
+      emit::broadcast_to(t, emit::resolve(t, detail::ref_of(condition), {dtype::boolean, C::shape}), R::shape);
   const int x = emit::broadcast_to(t, emit::resolve(t, ref(a), {dtype_of<T>, stored(a)}), R::shape);
   const int y = emit::broadcast_to(t, emit::resolve(t, ref(b), {dtype_of<T>, stored(b)}), R::shape);
   return R(detail::at(t, emit::where(t, c, x, y)));
@@ -8209,7 +8614,8 @@ constexpr int triangle(builder& b, int x, bool lower, bool strict) {
   return strict ? where(b, less(b, outer, inner), x, zero) : where(b, less(b, inner, outer), zero, x);
 }
 constexpr int identity(builder& b, const abstract_value& type) {
-  return cast(b, equal(b, row_of(b, type.shape), column_of(b, type.shape)), type.type);
+  const int row = row_of(b, type.shape);
+  return cast(b, equal(b, row, column_of(b, type.shape)), type.type);
 }
 constexpr int identity_like(builder& b, int x) { return identity(b, b.type(x)); }
 constexpr int subtract_from(builder& b, int from, int x) { return from == zero_tangent ? neg(b, x) : sub(b, from, x); }
@@ -8239,7 +8645,7 @@ constexpr auto square_matrix_misuse() {
 template <class A>
 concept SquareMatrix = std::is_same_v<decltype(square_matrix_misuse<A>()), no_misuse>;
 template <class A>
-concept NoSquareMatrix = (Array<A> || Placed<A>)&&!SquareMatrix<A>;
+concept NoSquareMatrix = (Array<A> || Placed<A>) && !SquareMatrix<A>;
 template <class A>
 using not_square_t = decltype(square_matrix_misuse<A>());
 
@@ -8311,14 +8717,15 @@ struct linear_system {
 template <class A, class B, bool Right = false>
 concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse()), no_misuse>;
 template <class A, class B, bool Right = false>
-concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvable<A, B, Right>;
+concept NotSolvable = (Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !Solvable<A, B, Right>;
 
 template <class A, class B, bool Right, class F>
 constexpr auto system_of(const A& a, const B& y, F write) {
   using S = linear_system<A, B, Right>;
   tracing_builder& b = tape_of(ref_of(a), ref_of(y));
   const int m = emit::resolve(b, ref_of(a), {dtype_of<typename A::value_type>, A::shape});
-  const int side = emit::reshape(b, emit::resolve(b, ref_of(y), {dtype_of<typename B::value_type>, B::shape}), S::side());
+  const int side =
+      emit::reshape(b, emit::resolve(b, ref_of(y), {dtype_of<typename B::value_type>, B::shape}), S::side());
   using R = array_of<typename A::value_type, S>;
   return R(at(b, emit::reshape(b, write(b, m, emit::broadcast_to(b, side, S::sides())), R::shape)));
 }
@@ -8430,8 +8837,10 @@ constexpr auto trace_region_in(tracing_context& context, const F& f, std::type_i
   const auto result = std::apply(f, inputs);
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
   tape body;
-  if (&region == &own) body = own.take();
-  else body = region.result();
+  if (&region == &own)
+    body = own.take();
+  else
+    body = region.result();
   return traced_region<R>{with_broadcasts_inside(static_cast<tape&&>(body)), region.captures()};
 }
 template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
@@ -8473,7 +8882,9 @@ class regions_of_one_entry {
   }
 
  private:
-  static constexpr bool same(const traced_ref& a, const traced_ref& b) { return a.from.tape == b.from.tape && a.id == b.id; }
+  static constexpr bool same(const traced_ref& a, const traced_ref& b) {
+    return a.from.tape == b.from.tape && a.id == b.id;
+  }
   constexpr void collect(const vec<traced_ref>& own) {
     for (const auto& c : own) {
       bool known = false;
@@ -8610,17 +9021,20 @@ constexpr int accumulate(builder& b, int x, int y) {
   if (y == zero_tangent) return x;
   const abstract_value t = b.type(x);
   if (t.depth == 0) return add(b, x, y);
-  return map(b, t.placements[0], {x, y}, [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
+  return map(b, t.placements[0], {x, y},
+             [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
 }
 constexpr int repeated(builder& b, int x, std::int64_t n) {
   const abstract_value t = b.type(x);
   if (t.depth == 0) return broadcast_to(b, x, with_front(t.shape, n));
-  return map(b, t.placements[0], {x}, [=](builder& r, const vec<int>& in) { return vec<int>{repeated(r, in[0], n)}; })[0];
+  return map(b, t.placements[0], {x},
+             [=](builder& r, const vec<int>& in) { return vec<int>{repeated(r, in[0], n)}; })[0];
 }
 constexpr int first_axes_exchanged(builder& b, int x) {
   const abstract_value t = b.type(x);
   if (t.depth > 0)
-    return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{first_axes_exchanged(r, in[0])}; })[0];
+    return map(b, t.placements[0], {x},
+               [](builder& r, const vec<int>& in) { return vec<int>{first_axes_exchanged(r, in[0])}; })[0];
   vec<std::int64_t> order{1, 0};
   for (int i = 2; i < t.shape.rank; ++i) order.push_back(i);
   return transpose(b, x, order);
@@ -8630,7 +9044,9 @@ constexpr int zeros_like(builder& b, int x) {
   if (t.depth == 0) return constant(b, t, 0);
   return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{zeros_like(r, in[0])}; })[0];
 }
-constexpr int instantiate_zeros(builder& b, int tangent, int like) { return tangent == zero_tangent ? zeros_like(b, like) : tangent; }
+constexpr int instantiate_zeros(builder& b, int tangent, int like) {
+  return tangent == zero_tangent ? zeros_like(b, like) : tangent;
+}
 }
 
 namespace detail {
@@ -8675,7 +9091,8 @@ constexpr auto map_function_misuse() {
 }
 
 constexpr bool uses_axis(const tape& t, const placement_info* axis);
-constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands);
+constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body,
+                                        const vec<int>& operands);
 }
 
 template <class F, class... X>
@@ -8691,7 +9108,8 @@ constexpr auto map(const F& f, const X&... x) {
     std::apply([&](const auto&... r) { ((b = detail::inner_of(b, r.innermost())), ...); }, refs);
     b = detail::or_of_constants(b);
     const bool of_constants = b->of_constants();
-    const auto region = detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
+    const auto region =
+        detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
     b = detail::with_captures(b, region.captures);
     if (of_constants) b = &detail::in_member(*b);
     vec<int> operands;
@@ -8715,7 +9133,8 @@ Why map(const F&, const X&...) = delete;  // drx: map(f, x...) needs every x pla
 
 namespace detail {
 template <class A, class B>
-concept PlacedPair = !error::AnyReported<A, B> && ((Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>));
+concept PlacedPair =
+    !error::AnyReported<A, B> && ((Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>));
 template <class A, class B>
 concept PlacedTogether = PlacedPair<A, B> && (Literal<A> || Literal<B> || Mappable<A, B>);
 template <class A, class B>
@@ -8782,7 +9201,8 @@ struct reduce {
       using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
       for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
         wide total = members[0].data<T>()[i];
-        for (std::size_t m = 1; m < members.size(); ++m) total = static_cast<wide>(f(total, static_cast<wide>(members[m].data<T>()[i])));
+        for (std::size_t m = 1; m < members.size(); ++m)
+          total = static_cast<wide>(f(total, static_cast<wide>(members[m].data<T>()[i])));
         v.out[0].data<T>()[i] = static_cast<T>(total);
       }
     });
@@ -8812,7 +9232,8 @@ struct reduce_mean : reduce_sum {
     if (ct[0] == zero_tangent) return {zero_tangent};
     const abstract_value t = s.b.type(ct[0]);
     const int count = emit::members(s.b, s.e.attrs.placement, t.type);
-    const int at_least_one = s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});
+    const int at_least_one =
+        s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});
     const int n = emit::broadcast_to(s.b, at_least_one, t.shape);
     return {emit::broadcast(s.b, emit::div(s.b, ct[0], n), s.e.attrs.placement)};
   }
@@ -8834,8 +9255,10 @@ struct reduce_extremum : reduce_sum {
     const int number = s.b.add1(prim::member_index, {}, a), best = emit::broadcast(s.b, s.results[0], p);
     const int first = emit::broadcast(s.b, emit::first_to_attain(s.b, s.operands[0], number, p, Max), p);
     return emit::map(s.b, p, {s.operands[0], best, number, first}, [](builder& b, const vec<int>& in) {
-      const int same = emit::equal(b, emit::broadcast_to(b, in[2], b.shape(in[3])), in[3]), no_nan = emit::equal(b, in[1], in[1]);
-      const int hit = b.add1(prim::logical_or, {emit::equal(b, in[0], in[1]), b.add1(prim::logical_and, {same, no_nan})});
+      const int same = emit::equal(b, emit::broadcast_to(b, in[2], b.shape(in[3])), in[3]),
+                no_nan = emit::equal(b, in[1], in[1]);
+      const int hit =
+          b.add1(prim::logical_or, {emit::equal(b, in[0], in[1]), b.add1(prim::logical_and, {same, no_nan})});
       return vec<int>{emit::cast(b, hit, b.type(in[0]).type)};
     })[0];
   }
@@ -8869,14 +9292,14 @@ namespace prim {
 template <class Rules>
 constexpr primitive over_members(const char* name, drx::fold how = drx::fold::none) {
   primitive p{.name = name,
-          .type = Rules::type,
-          .jvp = Rules::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .print = rules::broadcast::print,
-          .evaluate = Rules::evaluate,
-          .fold = how,
-          .known = Rules::known};
+              .type = Rules::type,
+              .jvp = Rules::jvp,
+              .vjp = Rules::vjp,
+              .batch = Rules::batch,
+              .print = rules::broadcast::print,
+              .evaluate = Rules::evaluate,
+              .fold = how,
+              .known = Rules::known};
   if constexpr (requires { Rules::along_axis; }) p.along_axis = Rules::along_axis;
   return p;
 }
@@ -8973,7 +9396,10 @@ Why reduce_max(const X&) = delete;  // drx: members must be numbers; of members 
 template <class X, class Why = decltype(detail::members_misuse<X>())> requires detail::Irreducible<X>
 Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
 
-DRX_SILENT(reduce_max) DRX_SILENT(reduce_mean) DRX_SILENT(reduce_min) DRX_SILENT(reduce_sum)
+DRX_SILENT(reduce_max)
+DRX_SILENT(reduce_mean)
+DRX_SILENT(reduce_min)
+DRX_SILENT(reduce_sum)
 
 }
 
@@ -8985,15 +9411,19 @@ struct collective {
     typing::require(t.operands[0].depth == 0, "a collective of a placed value");
     return {t.operands[0]};
   }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&,
+                                  std::int64_t) {
     return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
   }
-  static void evaluate(evaluation&) { throw std::logic_error("drx: a collective outside of a map, pmap or vmap over its axis"); }
+  static void evaluate(evaluation&) {
+    throw std::logic_error("drx: a collective outside of a map, pmap or vmap over its axis");
+  }
 };
 struct psum : collective {
   static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
     const int x = s.operands[0];
-    return {have_axis ? emit::sum(s.b, x, {0}) : emit::mul(s.b, x, emit::constant_like(s.b, x, static_cast<double>(n))), false};
+    return {have_axis ? emit::sum(s.b, x, {0}) : emit::mul(s.b, x, emit::constant_like(s.b, x, static_cast<double>(n))),
+            false};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
@@ -9010,11 +9440,14 @@ struct first_member : collective {
     if (!have_axis) return {emit::constant(s.b, s.b.type(x).with_type(dtype::int64), 0), false};
     const shape all = s.b.shape(x);
     const int best = emit::over_axes(s.b, view(s.e).largest ? prim::max_over : prim::min_over, x, {0});
-    const int number = emit::iota(s.b, abstract_value(dtype::int64, all), 0), none = emit::constant_like(s.b, number, static_cast<double>(all[0]));
+    const int number = emit::iota(s.b, abstract_value(dtype::int64, all), 0),
+              none = emit::constant_like(s.b, number, static_cast<double>(all[0]));
     const int attains = emit::equal(s.b, x, emit::broadcast_to(s.b, best, all));
     return {emit::over_axes(s.b, prim::min_over, emit::where(s.b, attains, number, none), {0}), false};
   }
-  static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {collective::type(t)[0].with_type(dtype::int64)};
+  }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
 };
@@ -9028,8 +9461,10 @@ struct pextremum : collective {
   static constexpr int share(const rule_site& s) {
     const placement_info* axis = s.e.attrs.placement;
     const int x = s.operands[0], y = s.results[0];
-    const int first = emit::first_member(s.b, x, axis, Max), mine = emit::cast(s.b, emit::axis_index(s.b, axis), dtype::int64);
-    const int same = emit::equal(s.b, emit::broadcast_to(s.b, mine, s.b.shape(x)), first), no_nan = emit::equal(s.b, y, y);
+    const int first = emit::first_member(s.b, x, axis, Max),
+              mine = emit::cast(s.b, emit::axis_index(s.b, axis), dtype::int64);
+    const int same = emit::equal(s.b, emit::broadcast_to(s.b, mine, s.b.shape(x)), first),
+              no_nan = emit::equal(s.b, y, y);
     const int won = s.b.add1(prim::logical_or, {emit::equal(s.b, x, y), s.b.add1(prim::logical_and, {same, no_nan})});
     const int hit = emit::cast(s.b, won, s.b.type(x).type);
     return emit::div(s.b, hit, emit::psum(s.b, hit, axis));
@@ -9065,7 +9500,9 @@ struct all_gather : collective {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
   }
-  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
+  static std::string print(const attributes& a) {
+    return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]);
+  }
 };
 struct permute {
   static constexpr std::int64_t nobody = -1;
@@ -9130,7 +9567,8 @@ struct all_to_all : psum {
   }
   static constexpr auto known = rules::known::handed_on;
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
+    return {emit::first_axes_exchanged(
+        s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
 };
 struct axis_index {
@@ -9184,7 +9622,9 @@ inline constexpr primitive axis_index{.name = "axis_index",
                                       .known = rules::known::counts};
 
 constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
-constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p); }
+constexpr bool is_collective(const primitive* p) {
+  return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p);
+}
 }
 
 namespace emit {
@@ -9222,7 +9662,8 @@ namespace detail {
 template <class P, class X>
 constexpr tracing_builder& tape_in_axis(const X& x) {
   tracing_builder* const traced = leaf_refs<X>(x).innermost();
-  if (!traced || traced->of_constants()) throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
+  if (!traced || traced->of_constants())
+    throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
   tracing_builder& b = at_work(*traced);
   tracing_builder* const member = b.context().member_of_axis(&placement_of<P>);
   if (!member && !b.context().constants()) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
@@ -9274,7 +9715,8 @@ constexpr array<T> axis_size(const X& beside) {
 template <class P, std::int64_t N, class A>
   requires(Placement<P> && Array<A>)
 constexpr auto all_gather(const A& x) {
-  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::all_gather(b, id, N, &placement_of<P>); });
+  const vec<int> ids =
+      detail::communicate<P>(x, [](builder& b, int id) { return emit::all_gather(b, id, N, &placement_of<P>); });
   return stacked_t<A, N>(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 template <class P, std::int64_t N, class A>
@@ -9285,7 +9727,8 @@ constexpr auto pprod(const A& x) {
 template <class P, class A>
   requires(Placement<P> && Array<A> && (A::rank > 0))
 constexpr A all_to_all(const A& x) {
-  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::collective(b, prim::all_to_all, id, &placement_of<P>); });
+  const vec<int> ids = detail::communicate<P>(
+      x, [](builder& b, int id) { return emit::collective(b, prim::all_to_all, id, &placement_of<P>); });
   return A(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 template <class P, class A>
@@ -9313,7 +9756,9 @@ Why pmax(const X&) = delete;  // drx: pmax<P>(x) is of one member's value, in a 
 template <class P, class X, class Why = error::array_operation_on_a_placed_value> requires(Structured<X> && !error::Reported<X> && !detail::Communicable<X>)
 Why pmin(const X&) = delete;  // drx: pmin<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_min
 
-DRX_SILENT_OF_TYPE(psum) DRX_SILENT_OF_TYPE(pmax) DRX_SILENT_OF_TYPE(pmin)
+DRX_SILENT_OF_TYPE(psum)
+DRX_SILENT_OF_TYPE(pmax)
+DRX_SILENT_OF_TYPE(pmin)
 
 }
 
@@ -9341,8 +9786,7 @@ struct concatenate {
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     vec<int> moved;
-    for (int i = 0; i < t.size(); ++i)
-      moved.push_back(emit::instantiate_zeros(s.b, t[i], s.operands[i]));
+    for (int i = 0; i < t.size(); ++i) moved.push_back(emit::instantiate_zeros(s.b, t[i], s.operands[i]));
     return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -9380,7 +9824,8 @@ struct concatenate {
       for_each_index(x->type.shape, [&](const std::int64_t* at) {
         std::int64_t target[shape::max_rank] = {};
         for (int k = 0; k < to.rank; ++k) target[k] = at[k] + (k == axis ? before : 0);
-        std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))], &x->bytes[width * i++], width);
+        std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))], &x->bytes[width * i++],
+                    width);
       });
       before += x->type.shape[axis];
     }
@@ -9492,8 +9937,8 @@ constexpr auto stack(const X&... x) {
   using S = detail::stacking<Axis, X...>;
   using T = std::common_type_t<typename X::value_type...>;
   tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
-  return array_of<T, S>(detail::at(
-      b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
+  return array_of<T, S>(
+      detail::at(b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
 }
 namespace detail {
 template <class X, class... Rest>
@@ -9505,9 +9950,11 @@ constexpr auto first_array() {
   }
 }
 template <class... X>
-concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>)&&...);
+concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>) && ...);
 template <class A, class X>
-using array_for_number = std::conditional_t<Literal<X>, std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
+using array_for_number = std::conditional_t<
+    Literal<X>,
+    std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
 template <class A, class X>
 constexpr A as_array(const X& x) {
   if constexpr (Array<X>) {
@@ -9520,7 +9967,8 @@ template <class... X>
 using array_beside = typename decltype(first_array<X...>())::type;
 }
 template <int Axis = 0, class... X>
-  requires(detail::NumbersBesideArrays<X...> && detail::Stackable<Axis, detail::array_for_number<detail::array_beside<X...>, X>...>)
+  requires(detail::NumbersBesideArrays<X...> &&
+           detail::Stackable<Axis, detail::array_for_number<detail::array_beside<X...>, X>...>)
 constexpr auto stack(const X&... x) {
   return drx::stack<Axis>(detail::as_array<detail::array_for_number<detail::array_beside<X...>, X>>(x)...);
 }
@@ -9528,7 +9976,8 @@ template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, 
   requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Stackable<Axis, X...>)
 Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
 
-DRX_SILENT(concatenate) DRX_SILENT(stack)
+DRX_SILENT(concatenate)
+DRX_SILENT(stack)
 
 }
 
@@ -9546,7 +9995,9 @@ struct number_function : same_type, on_numbers {
 
 namespace detail {
 template <class A>
-constexpr A elementary(const primitive& p, const A& x) { return elementwise<A, typename A::value_type>(p, x); }
+constexpr A elementary(const primitive& p, const A& x) {
+  return elementwise<A, typename A::value_type>(p, x);
+}
 template <class A>
 concept NumberArray = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
 template <class A>
@@ -9567,7 +10018,8 @@ struct is_floating_pair<A, B> : std::is_floating_point<common_element<A, B>> {};
 template <class A, class B>
 concept FloatingPair = is_floating_pair<A, B>::value;
 template <class A, class B>
-concept ArraysExpected = (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
+concept ArraysExpected =
+    (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
 template <class A, class B>
 concept NoFloatingPair = ArraysExpected<A, B> && !FloatingPair<A, B>;
 template <class A, class B>
@@ -9590,9 +10042,11 @@ struct cond {
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0] == abstract_value(dtype::boolean, {}), "cond: the condition is not one bool");
     for (const tape& branch : t.regions) {
-      typing::require(branch.inputs.size() + 1 == t.operands.size(), "cond: a branch's inputs are not the operands' number");
+      typing::require(branch.inputs.size() + 1 == t.operands.size(),
+                      "cond: a branch's inputs are not the operands' number");
       for (int i = 0; i < branch.inputs.size(); ++i)
-        typing::require(t.operands[i + 1] == branch.values[branch.inputs[i]], "cond: an operand is of another type than a branch's input");
+        typing::require(t.operands[i + 1] == branch.values[branch.inputs[i]],
+                        "cond: an operand is of another type than a branch's input");
     }
     vec<abstract_value> r = t.regions[0].types_of(t.regions[0].outputs);
     typing::require(r == t.regions[1].types_of(t.regions[1].outputs), "cond: the branches return different types");
@@ -9700,7 +10154,8 @@ struct cond {
       return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
     }
     vec<bool> first = in, second = in;
-    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first), y = s.write(s.b, s.n, s.e.regions[1], inputs, second);
+    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first),
+                   y = s.write(s.b, s.n, s.e.regions[1], inputs, second);
     vec<int> r;
     for (int i = 0; i < x.size(); ++i) {
       const int yes = first[i] ? x[i] : s.spread(x[i]), no = second[i] ? y[i] : s.spread(y[i]);
@@ -9781,8 +10236,9 @@ constexpr auto cond(const C& condition, const F& then, const G& otherwise, const
     return error::reported{};
   } else {
     tracing_builder* b = detail::meeting_builder(condition, x...);
-    const detail::regions_of_one_entry branches{detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
-                                                detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
+    const detail::regions_of_one_entry branches{
+        detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
+        detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
     b = detail::with_captures(b, branches.captures);
     vec<int> operands = detail::leaves_on(*b, condition);
     operands.append(branches.operands(*b, x...));
@@ -9832,7 +10288,8 @@ template <class I, class F, class... G, class Why = decltype(detail::switch_misu
   requires(!error::Reported<I> && !detail::Cases<I, F, G...>)
 Why switch_case(const I&, const F&, const G&...) = delete;  // drx: switch_case(i, f...): i is a drx::array<int>, not placed; the functions take nothing and return the same type
 
-DRX_SILENT(cond) DRX_SILENT(switch_case)
+DRX_SILENT(cond)
+DRX_SILENT(switch_case)
 
 }
 
@@ -9846,10 +10303,13 @@ struct pad {
     [[nodiscard]] constexpr std::int64_t low(int axis) const { return lows[axis]; }
     [[nodiscard]] constexpr std::int64_t high(int axis) const { return highs[axis]; }
     [[nodiscard]] constexpr std::int64_t interior(int axis) const { return interiors[axis]; }
-    [[nodiscard]] constexpr bool pads(int axis) const { return low(axis) != 0 || high(axis) != 0 || interior(axis) != 0; }
+    [[nodiscard]] constexpr bool pads(int axis) const {
+      return low(axis) != 0 || high(axis) != 0 || interior(axis) != 0;
+    }
 
    private:
-    constexpr view(int_list a, int rank) : lows(a.part(0, rank)), highs(a.part(rank, rank)), interiors(a.part(2 * rank, rank)) {}
+    constexpr view(int_list a, int rank)
+        : lows(a.part(0, rank)), highs(a.part(rank, rank)), interiors(a.part(2 * rank, rank)) {}
   };
   static constexpr std::int64_t covered(std::int64_t n, std::int64_t interior) {
     return n == 0 ? 0 : n + (n - 1) * interior;
@@ -9904,7 +10364,8 @@ struct pad {
   }
   static constexpr vec<int> lanes(const lane_site& s) {
     const view zeros(s.e);
-    return {emit::pad(s.b, s.operands[0], rules::lanes::and_last(zeros.lows, 0), rules::lanes::and_last(zeros.highs, 0), rules::lanes::and_last(zeros.interiors, 0))};
+    return {emit::pad(s.b, s.operands[0], rules::lanes::and_last(zeros.lows, 0), rules::lanes::and_last(zeros.highs, 0),
+                      rules::lanes::and_last(zeros.interiors, 0))};
   }
   static constexpr vec<split_result> split(split_site& s) {
     const int k = s.first_axis();
@@ -9969,7 +10430,9 @@ struct padded {
     return v;
   }
   static constexpr int given = static_cast<int>(sizeof...(P));
-  static constexpr std::int64_t nth(int i, std::initializer_list<std::int64_t> of) { return i < given ? of.begin()[i] : 0; }
+  static constexpr std::int64_t nth(int i, std::initializer_list<std::int64_t> of) {
+    return i < given ? of.begin()[i] : 0;
+  }
   static constexpr std::int64_t low(int i) { return nth(i, {P::low...}); }
   static constexpr std::int64_t high(int i) { return nth(i, {P::high...}); }
   static constexpr std::int64_t interior(int i) { return nth(i, {P::interior...}); }
@@ -9991,20 +10454,21 @@ template <class... Paddings, class A>
            detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
 constexpr auto pad(const A& x) {
   using S = detail::padded<A, Paddings...>;
-  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
-    return emit::pad(b, id, S::list(S::low), S::list(S::high), S::list(S::interior));
-  });
+  return detail::unary<array_of<typename A::value_type, S>>(
+      x, [](builder& b, int id) { return emit::pad(b, id, S::list(S::low), S::list(S::high), S::list(S::interior)); });
 }
 template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A>
   requires(detail::has_axes<A, 1>::value)
 constexpr auto pad(const A& x) {
   return drx::pad<padding<Low, High, Interior>>(x);
 }
-template <class... Paddings, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
+template <class... Paddings, class A,
+          class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
   requires(sizeof...(Paddings) > 0 && (detail::is_padding<Paddings> && ...) && (Array<A> || Placed<A>) &&
            !detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
 Why pad(const A&) = delete;  // drx: at most as many paddings as the array has axes; of a placed value in a map
-template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
+template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A,
+          class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
   requires((Array<A> || Placed<A>) && !detail::has_axes<A, 1>::value)
 Why pad(const A&) = delete;  // drx: of an array of at least one axis; of a placed value in a map
 
@@ -10092,7 +10556,9 @@ struct windows {
       if (n != 0 && n != D) return false;
     return !(is_same && paddings != 0) && !given_padding.spread;
   }();
-  static constexpr std::int64_t covered(std::int64_t n, std::int64_t dilation) { return n == 0 ? 0 : (n - 1) * dilation + 1; }
+  static constexpr std::int64_t covered(std::int64_t n, std::int64_t dilation) {
+    return n == 0 ? 0 : (n - 1) * dilation + 1;
+  }
   static constexpr std::int64_t total_same(int i, std::int64_t size, std::int64_t reach) {
     const std::int64_t s = stride.values[i], in = covered(size, input_dilation.values[i]), out = (in + s - 1) / s;
     const std::int64_t n = (out - 1) * s + covered(reach, kernel_dilation.values[i]) - in;
@@ -10143,10 +10609,12 @@ struct convolution {
     const shape p = t.operands[0].shape, q = t.operands[1].shape;
     const int batch = p.rank - c.axes - 2, r = p.rank;
     typing::require(batch >= 0 && q.rank == r, "convolution: ranks");
-    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "convolution: types");
+    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean,
+                    "convolution: types");
     for (int i = 0; i < batch; ++i) typing::require(p[i] == q[i], "convolution: batch extents");
     for (int i = 0; i < c.axes; ++i)
-      typing::require(c.stride(i) >= 1 && c.input_dilation(i) >= 1 && c.kernel_dilation(i) >= 1 && c.extent(i) >= 0, "convolution: windows");
+      typing::require(c.stride(i) >= 1 && c.input_dilation(i) >= 1 && c.kernel_dilation(i) >= 1 && c.extent(i) >= 0,
+                      "convolution: windows");
     shape s = p;
     if (c.result == role::w) {
       typing::require(p[batch] == q[batch], "convolution: numbers of examples");
@@ -10170,12 +10638,14 @@ struct convolution {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(2, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const role result = view(s.e).result, first = result == role::x ? role::y : role::x, second = result == role::w ? role::y : role::w;
+    const role result = view(s.e).result, first = result == role::x ? role::y : role::x,
+               second = result == role::w ? role::y : role::w;
     int value[3] = {};
     value[static_cast<int>(result)] = ct[0];
     value[static_cast<int>(first)] = s.operands[0];
     value[static_cast<int>(second)] = s.operands[1];
-    const int x = value[static_cast<int>(role::x)], w = value[static_cast<int>(role::w)], y = value[static_cast<int>(role::y)];
+    const int x = value[static_cast<int>(role::x)], w = value[static_cast<int>(role::w)],
+              y = value[static_cast<int>(role::y)];
     for (int i = 0; i < 2; ++i) {
       if (!wanted[i]) continue;
       const role of_operand = i == 0 ? first : second;
@@ -10213,7 +10683,8 @@ struct convolution {
     const view c(a);
     std::string text = c.result == role::y ? "y" : c.result == role::x ? "x" : "w";
     for (int i = 0; i < c.axes; ++i) {
-      text += (i ? ", " : " ") + std::to_string(c.extent(i)) + " every " + std::to_string(c.stride(i)) + " from " + std::to_string(-c.low(i));
+      text += (i ? ", " : " ") + std::to_string(c.extent(i)) + " every " + std::to_string(c.stride(i)) + " from " +
+              std::to_string(-c.low(i));
       if (c.input_dilation(i) != 1 || c.kernel_dilation(i) != 1)
         text += " dilated " + std::to_string(c.input_dilation(i)) + "," + std::to_string(c.kernel_dilation(i));
     }
@@ -10224,7 +10695,8 @@ struct convolution {
     const view c(s.e);
     if (c.axes > 2 || s.b.shape(s.operands[0]).rank != c.axes + 2 + s.in_lanes[0]) return {};
     const bool of_kernel = c.result == role::w;
-    return {emit::lane_convolution(s.b, s.operand(0), of_kernel ? s.operand(1) : s.operands[1], s.in_lanes[1] && !of_kernel, s.e.attrs)};
+    return {emit::lane_convolution(s.b, s.operand(0), of_kernel ? s.operand(1) : s.operands[1],
+                                   s.in_lanes[1] && !of_kernel, s.e.attrs)};
   }
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list ints) {
     return view(ints).result == role::x ? operands[1].shape.size() * byte_size(operands[1].type) : 0;
@@ -10256,11 +10728,13 @@ struct convolution {
               if (place < 0 || place % c.input_dilation(i) != 0 || place / c.input_dilation(i) >= inputs[i]) return;
               at[i] = place / c.input_dilation(i);
             }
-            const auto x = (n * inputs.size() + flat_index(inputs, at)) * ci, y = (n * outputs.size() + flat_index(outputs, o)) * co;
+            const auto x = (n * inputs.size() + flat_index(inputs, at)) * ci,
+                       y = (n * outputs.size() + flat_index(outputs, o)) * co;
             const auto w = (n / examples * taps.size() + flat_index(taps, k)) * ci * co;
             for (std::int64_t i = 0; i < ci; ++i)
               for (std::int64_t j = 0; j < co; ++j) {
-                const auto first = c.result == role::x ? y + j : x + i, second = c.result == role::w ? y + j : w + i * co + j;
+                const auto first = c.result == role::x ? y + j : x + i,
+                           second = c.result == role::w ? y + j : w + i * co + j;
                 T& sum = to[c.result == role::y ? y + j : c.result == role::x ? x + i : w + i * co + j];
                 sum = static_cast<T>(sum + p_data[first] * q_data[second]);
               }
@@ -10340,8 +10814,10 @@ struct convolved {
   static constexpr shape examples() {
     shape s = make_shape(1);
     for (int i = 0; i < A::rank; ++i) {
-      if (i < A::rank - 1 - D) s[0] *= A::shape[i];
-      else s.push_back(A::shape[i]);
+      if (i < A::rank - 1 - D)
+        s[0] *= A::shape[i];
+      else
+        s.push_back(A::shape[i]);
     }
     return s;
   }
@@ -10358,7 +10834,7 @@ struct convolved {
 template <int D, class A, class W, class... O>
 concept Convolvable = std::is_same_v<decltype(convolved<D, A, W, O...>::misuse()), no_misuse>;
 template <int D, class A, class W, class... O>
-concept NotConvolvable = (Array<A> || Placed<A>)&&(Array<W> || Placed<W>)&&!Convolvable<D, A, W, O...>;
+concept NotConvolvable = (Array<A> || Placed<A>) && (Array<W> || Placed<W>) && !Convolvable<D, A, W, O...>;
 
 template <int D, class... O, class A, class W>
 constexpr auto convolve(const A& x, const W& w) {
@@ -10389,7 +10865,8 @@ template <class... Options, class A, class W, class Why = decltype(detail::convo
   requires((detail::is_window_option<Options> && ...) && detail::NotConvolvable<2, A, W, Options...>)
 Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channels}, w {rows, columns, channels, outputs} of one element type, no larger than the padded input; two numbers per option; of placed values in a map
 
-DRX_SILENT_OF_TYPES(conv1d) DRX_SILENT_OF_TYPES(conv2d)
+DRX_SILENT_OF_TYPES(conv1d)
+DRX_SILENT_OF_TYPES(conv2d)
 
 }
 
@@ -10422,8 +10899,12 @@ struct along_axis {
     ++a.axis;
     return {s.b.add1(*s.e.prim, operands, a.make())};
   }
-  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) { return b.shape(o[0])[view(a).axis] <= 1; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : ""); }
+  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) {
+    return b.shape(o[0])[view(a).axis] <= 1;
+  }
+  static std::string print(const attributes& a) {
+    return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : "");
+  }
   static constexpr int axis(const rule_site& s) { return view(s.e).axis; }
   static constexpr bool backwards(const rule_site& s) { return view(s.e).backwards; }
   static constexpr int previous(builder& b, int x, int axis, bool backwards, double first) {
@@ -10467,15 +10948,21 @@ struct cumsum : along_axis {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     return {ct[0] == zero_tangent ? zero_tangent : emit::cumsum(s.b, ct[0], axis(s), !backwards(s))};
   }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? o[0] : -1;
+  }
   static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) { return before ? *before + v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i]; });
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      return before ? *before + v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i];
+    });
   }
 };
 struct recurrence : along_axis {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     int moved = t[1];
-    if (t[0] != zero_tangent) moved = emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
+    if (t[0] != zero_tangent)
+      moved =
+          emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
     return {moved == zero_tangent ? zero_tangent : emit::recurrence(s.b, s.operands[0], moved, axis(s), backwards(s))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -10491,7 +10978,8 @@ struct recurrence : along_axis {
   }
   static constexpr known_values known(const known_site& s) {
     const known_value &factor = s.operands[0], &x = s.operands[1];
-    return {{factor.finite && x.finite, factor.not_negative && x.not_negative, factor.not_negative && x.not_positive, false}};
+    return {{factor.finite && x.finite, factor.not_negative && x.not_negative, factor.not_negative && x.not_positive,
+             false}};
   }
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
@@ -10508,12 +10996,17 @@ struct cumprod : along_axis {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1), next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
+    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1),
+              next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
     return {emit::times(s.b, before, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s)))};
   }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? o[0] : -1;
+  }
   static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) { return before ? *before * v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i]; });
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      return before ? *before * v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i];
+    });
   }
 };
 }
@@ -10603,7 +11096,8 @@ Why cumsum(const A&) = delete;  // drx: cumsum<axis>(array of numbers); of a pla
 template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
 
-DRX_SILENT(cumprod) DRX_SILENT(cumsum)
+DRX_SILENT(cumprod)
+DRX_SILENT(cumsum)
 
 }
 
@@ -10629,10 +11123,11 @@ DRX_INLINE T cbrt(T x) {
   const T a = detail::magnitude(x);
   const bool subnormal = a < std::numeric_limits<T>::min();
   const auto [k, m] = detail::log_split(detail::select(subnormal, a * lift, a));
-  const T rounded = detail::as_rounded(detail::fma(k, T(1) / 3, F::magic)), q = detail::as_rounded(rounded - F::magic);
+  const T rounded = detail::as_rounded(detail::fma(k, T(1) / 3, F::magic)),
+          q = detail::as_rounded(rounded - F::magic);
   const T step = k - 3 * q, r = m * detail::select(step > 0, T(2), detail::select(step < 0, T(0.5), T(1)));
-  T t = detail::horner(r, T(0.414831462583), T(1.05319060211), T(-0.761281918271),
-                           T(0.386188443529), T(-0.103882287151), T(0.0111665971011));
+  T t = detail::horner(r, T(0.414831462583), T(1.05319060211), T(-0.761281918271), T(0.386188443529),
+                       T(-0.103882287151), T(0.0111665971011));
   if constexpr (!std::same_as<T, float>) {
     const T cube = t * t * t;
     t = t * (cube + 2 * r) / (2 * cube + r);
@@ -10657,11 +11152,17 @@ namespace rows {
 
 struct sqrt : floating_function, singular_value {
   static constexpr const char* name = "sqrt";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_negative, true, false, x.not_zero}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_negative, true, false, x.not_zero};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::sqrt(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::sqrt(x);
+  }
   template <class T>
-  static T reference(T x) { return std::sqrt(x); }
+  static T reference(T x) {
+    return std::sqrt(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azdiv(b, emit::mul(b, t, emit::constant_like(b, t, 0.5)), s.results[0]);
   }
@@ -10670,9 +11171,13 @@ struct rsqrt : floating_function, singular_value {
   static constexpr const char* name = "rsqrt";
   static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), true, false, false}; }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::rsqrt(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::rsqrt(x);
+  }
   template <class T>
-  static T reference(T x) { return 1 / std::sqrt(x); }
+  static T reference(T x) {
+    return 1 / std::sqrt(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int half = emit::mul(b, t, emit::constant_like(b, t, -0.5));
     return emit::azdiv(b, emit::azmul(b, half, s.results[0]), s.operands[0]);
@@ -10685,16 +11190,21 @@ struct pow : same_type, on_floating, singular_value {
     return {x.finite && x.not_negative && y.finite && (x.not_zero || y.positive()), x.not_negative, false, false};
   }
   template <class T>
-  DRX_FN static T apply(T x, T y) { return math::pow(x, y); }
+  DRX_FN static T apply(T x, T y) {
+    return math::pow(x, y);
+  }
   template <class T>
-  static T reference(T x, T y) { return std::pow(x, y); }
+  static T reference(T x, T y) {
+    return std::pow(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     const int x = s.operands[0], y = s.operands[1];
     const int zero = emit::constant_like(b, t, 0), one = emit::constant_like(b, t, 1);
     if (i == 0) {
       double c = 0;
       if (emit::is_constant(b, y, c))
-        return c == 0 ? zero_tangent : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
+        return c == 0 ? zero_tangent
+                      : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
       const int is_zero = emit::equal(b, y, zero);
       const int lower = emit::where(b, is_zero, one, emit::sub(b, y, one));
       return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
@@ -10713,9 +11223,13 @@ struct cbrt : floating_function {
   static constexpr const char* name = "cbrt";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::cbrt(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::cbrt(x);
+  }
   template <class T>
-  static T reference(T x) { return std::cbrt(x); }
+  static T reference(T x) {
+    return std::cbrt(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int third = emit::mul(b, t, emit::constant_like(b, t, 1.0 / 3));
     return emit::azdiv(b, emit::azdiv(b, third, s.results[0]), s.results[0]);
@@ -10728,10 +11242,14 @@ inline constexpr primitive sqrt = elementwise_primitive<rows::sqrt>();
 inline constexpr primitive rsqrt = elementwise_primitive<rows::rsqrt>();
 inline constexpr primitive pow = elementwise_primitive<rows::pow>();
 inline constexpr primitive cbrt = elementwise_primitive<rows::cbrt>();
-template <> struct row_of<&sqrt> : rows::sqrt {};
-template <> struct row_of<&rsqrt> : rows::rsqrt {};
-template <> struct row_of<&pow> : rows::pow {};
-template <> struct row_of<&cbrt> : rows::cbrt {};
+template <>
+struct row_of<&sqrt> : rows::sqrt {};
+template <>
+struct row_of<&rsqrt> : rows::rsqrt {};
+template <>
+struct row_of<&pow> : rows::pow {};
+template <>
+struct row_of<&cbrt> : rows::cbrt {};
 }
 
 namespace emit {
@@ -10795,7 +11313,11 @@ template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A,
   requires detail::NoPower<A, B>
 Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
 
-DRX_SILENT(pow) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(rsqrt) DRX_SILENT(cbrt)
+DRX_SILENT(pow)
+DRX_SILENT(sqrt)
+DRX_SILENT(square)
+DRX_SILENT(rsqrt)
+DRX_SILENT(cbrt)
 
 }
 
@@ -10886,12 +11408,16 @@ struct slice {
     [[nodiscard]] constexpr std::int64_t start(int axis) const { return starts[axis]; }
     [[nodiscard]] constexpr std::int64_t stop(int axis) const { return stops[axis]; }
     [[nodiscard]] constexpr std::int64_t stride(int axis) const { return strides[axis]; }
-    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const { return start(axis) == 0 && stop(axis) == n && stride(axis) == 1; }
+    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const {
+      return start(axis) == 0 && stop(axis) == n && stride(axis) == 1;
+    }
 
    private:
-    constexpr view(int_list a, int rank) : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
+    constexpr view(int_list a, int rank)
+        : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
   };
-  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops, const vec<std::int64_t>& strides) {
+  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops,
+                                   const vec<std::int64_t>& strides) {
     attributes a;
     a.ints = starts;
     a.ints.append(stops);
@@ -10949,7 +11475,8 @@ struct slice {
   }
   static constexpr vec<int> lanes(const lane_site& s) {
     const view range(s.e);
-    return {emit::slice(s.b, s.operands[0], rules::lanes::and_last(range.starts, 0), rules::lanes::and_last(range.stops, s.n), rules::lanes::and_last(range.strides, 1))};
+    return {emit::slice(s.b, s.operands[0], rules::lanes::and_last(range.starts, 0),
+                        rules::lanes::and_last(range.stops, s.n), rules::lanes::and_last(range.strides, 1))};
   }
   static constexpr vec<split_result> split(split_site& s) {
     const int k = s.first_axis();
@@ -11033,7 +11560,7 @@ struct sliced {
   }();
   struct spans {
     std::int64_t start[static_cast<std::size_t>(A::rank) + 1] = {}, stop[static_cast<std::size_t>(A::rank) + 1] = {},
-                 stride[static_cast<std::size_t>(A::rank) + 1] = {};
+                                                           stride[static_cast<std::size_t>(A::rank) + 1] = {};
   };
   static constexpr spans of_axes = [] {
     spans s;
@@ -11043,7 +11570,8 @@ struct sliced {
       s.stride[i] = 1;
     }
     [[maybe_unused]] int axis = 0;
-    ((s.start[axis] = R::start(A::shape[axis]), s.stop[axis] = R::stop(A::shape[axis]), s.stride[axis] = R::stride, ++axis),
+    ((s.start[axis] = R::start(A::shape[axis]), s.stop[axis] = R::stop(A::shape[axis]), s.stride[axis] = R::stride,
+      ++axis),
      ...);
     return s;
   }();
@@ -11099,9 +11627,11 @@ constexpr auto slice(const A& x) {
   return drx::slice<range<Start, Stop, Stride>>(x);
 }
 template <class... Ranges, class A, class Why = decltype(detail::slice_misuse<A, Ranges...>())>
-  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) && !detail::Sliceable<A, Ranges...>)
+  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) &&
+           !detail::Sliceable<A, Ranges...>)
 Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent, for at most as many axes as the array has; of a placed value in a map
-template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A, class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
+template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A,
+          class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
   requires((Array<A> || Placed<A>) && !detail::Sliceable<A, range<Start, Stop, Stride>>)
 Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent of axis 0; of a placed value in a map
 
@@ -11130,7 +11660,8 @@ template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<
   requires(sizeof...(I) > 0 && (Array<A> || Placed<A>) && !detail::Sliceable<A, detail::just<I>...>)
 Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
 
-DRX_SILENT(slice) DRX_SILENT(index)
+DRX_SILENT(slice)
+DRX_SILENT(index)
 
 }
 
@@ -11147,7 +11678,8 @@ struct dynamic_slice {
     const int_list sizes = view(t.attrs).sizes;
     const int batch = view(t.attrs).batch, sized = sizes.size();
     typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
-    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank, "dynamic_slice: not a start for each size");
+    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank,
+                    "dynamic_slice: not a start for each size");
     shape to = indexing::common_batch(x, starts, batch);
     for (int i = batch; i < x.rank; ++i) {
       const auto size = i < batch + sized ? sizes[i - batch] : x[i];
@@ -11192,8 +11724,8 @@ struct dynamic_slice {
     const view s(a);
     return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
   }
-  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part, const std::int64_t* at,
-                       std::int64_t* start) {
+  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part,
+                       const std::int64_t* at, std::int64_t* start) {
     for (int i = 0; i < from.rank; ++i) start[i] = 0;
     for (int i = 0; i < sized; ++i) {
       std::int64_t own[shape::max_rank] = {};
@@ -11212,7 +11744,8 @@ struct dynamic_slice {
       start_of(*v.in[1], batch, sized, from, to, at, start);
       indexing::own_index(from, batch, at, source);
       for (int k = batch; k < from.rank; ++k) source[k] += start[k];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
     });
   }
 };
@@ -11226,10 +11759,12 @@ struct update_slice {
     const int batch = view(t.attrs).batch;
     typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
     typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
-    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank, "update_slice: ranks");
+    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank,
+                    "update_slice: ranks");
     shape to = indexing::common_batch(indexing::common_batch(x, piece, batch), starts, batch);
     for (int i = batch; i < x.rank; ++i) {
-      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i], "update_slice: the piece does not fit");
+      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i],
+                      "update_slice: the piece does not fit");
       to.push_back(x[i]);
     }
     return {t.operands[0].with_shape(to)};
@@ -11262,9 +11797,12 @@ struct update_slice {
     if (to == from[1]) return o[1];
     if (from[1].shape.size() == 0 && to == from[0]) return o[0];
     double x = 0, piece = 0;
-    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
+    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x)
+                                                                                            : -1;
   }
-  static std::string print(const attributes& a) { return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : ""; }
+  static std::string print(const attributes& a) {
+    return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : "";
+  }
   static constexpr known_values known(const known_site& s) { return {either(s.operands[0], s.operands[1])}; }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
@@ -11411,18 +11949,22 @@ constexpr auto dynamic_slice(const A& x, const I&... i) {
   tracing_builder& b = detail::tape_among(x, i...);
   return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
 }
-template <std::int64_t... Sizes, class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
+template <std::int64_t... Sizes, class A, class... I,
+          class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
 Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes...>(x, i, j): as many ints as sizes, none larger than the axis; of a placed value in a map
 
 template <class A, class B, class... I>
   requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
 constexpr A update_slice(const A& x, const B& piece, const I&... i) {
   tracing_builder& b = detail::tape_among(x, piece, i...);
-  return A(detail::at(b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
+  return A(detail::at(
+      b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
 }
 template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::Replaceable<A, B, I...>)
+  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::Replaceable<A, B, I...>)
 Why update_slice(const A&, const B&, const I&...) = delete;  // drx: update_slice(x, piece, i, j): piece of x's rank and element type, no larger than x; of placed values in a map
 
 template <class A, class... I>
@@ -11430,13 +11972,17 @@ template <class A, class... I>
 constexpr auto index(const A& x, const I&... i) {
   using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
   const auto part = drx::dynamic_slice<detail::one_for<I>...>(x, i...);
-  return detail::unary<array_of<typename A::value_type, S>>(part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+  return detail::unary<array_of<typename A::value_type, S>>(
+      part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
 }
-template <class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallyIndexable<A, I...>)
+template <class A, class... I,
+          class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::DynamicallyIndexable<A, I...>)
 Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
 
-DRX_SILENT(dynamic_slice) DRX_SILENT(update_slice)
+DRX_SILENT(dynamic_slice)
+DRX_SILENT(update_slice)
 
 }
 
@@ -11473,13 +12019,15 @@ struct take {
     if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
     const auto [axis, batch] = view(s.e);
     const shape from = s.b.shape(s.operands[0]);
-    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from), zero_tangent};
+    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from),
+            zero_tangent};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
     view a(s.e);
     ++a.axis;
     if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};
-    if (!batched[0] && a.batch == 0 && a.axis == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+    if (!batched[0] && a.batch == 0 && a.axis == 1)
+      return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
     ++a.batch;
     return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
   }
@@ -11493,7 +12041,8 @@ struct take {
     const auto [axis, batch] = view(a);
     return "axis=" + std::to_string(axis) + (batch > 0 ? "; batch=" + std::to_string(batch) : "");
   }
-  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at, std::int64_t* element) {
+  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at,
+                         std::int64_t* element) {
     const int any = indices.type.shape.rank - batch;
     std::int64_t which[shape::max_rank] = {};
     indexing::own_index(indices.type.shape, batch, at, which);
@@ -11511,7 +12060,8 @@ struct take {
       std::int64_t element[shape::max_rank], source[shape::max_rank];
       element_of(*v.in[1], axis, batch, from[axis], from.rank, at, element);
       indexing::own_index(from, batch, element, source);
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
     });
   }
 };
@@ -11535,7 +12085,8 @@ struct scatter {
     typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
     typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
     shape to = indexing::common_batch(indices, updates, batch);
-    for (int i = 0; i < any; ++i) typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
+    for (int i = 0; i < any; ++i)
+      typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
     for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
     to.push_back(extent);
     for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
@@ -11635,8 +12186,11 @@ constexpr int sum_of_scattered(builder& b, int x) {
     const int piece = e->operands[1], starts = e->operands[2];
     const shape rows = b.shape(piece), at = b.shape(starts);
     double zero = 1;
-    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] || rows[0] != b.shape(x)[0]) return -1;
-    return scatter(b, reshape(b, starts, make_shape(at[0])), reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
+    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] ||
+        rows[0] != b.shape(x)[0])
+      return -1;
+    const int flat_starts = reshape(b, starts, make_shape(at[0]));
+    return scatter(b, flat_starts, reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
   }
   return -1;
 }
@@ -11644,7 +12198,8 @@ constexpr int take_along(builder& b, int x, int indices, int axis) {
   const int last = b.shape(x).rank - 1;
   vec<std::int64_t> swapped;
   for (int i = 0; i <= last; ++i) swapped.push_back(i == axis ? last : i == last ? axis : i);
-  return transpose(b, take(b, transpose(b, x, swapped), transpose(b, indices, swapped), last, last), swapped);
+  const int swapped_x = transpose(b, x, swapped);
+  return transpose(b, take(b, swapped_x, transpose(b, indices, swapped), last, last), swapped);
 }
 }
 
@@ -11759,14 +12314,17 @@ template <int Axis = 0, class A, class I, class U>
 constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
   using S = detail::taken<A, Axis, I>;
   tracing_builder& b = detail::tape_among(x, indices, updates);
-  const int added = emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
+  const int added =
+      emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
   return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
 }
 template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::scatter_misuse<A, Axis, I, U>())>
   requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
 Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
 
-DRX_SILENT(scatter_add) DRX_SILENT(take) DRX_SILENT(take_along)
+DRX_SILENT(scatter_add)
+DRX_SILENT(take)
+DRX_SILENT(take_along)
 
 }
 
@@ -11784,7 +12342,9 @@ namespace rules {
 template <bool Max>
 struct best_so_far : along_axis {
   static constexpr auto known = rules::known::nothing;
-  static constexpr vec<abstract_value> type(const typing& t) { return {along_axis::type(t)[0].with_type(dtype::int32)}; }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {along_axis::type(t)[0].with_type(dtype::int32)};
+  }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     return single(b, o, a) ? emit::constant(b, b.type(o[0]).with_type(dtype::int32), 0) : -1;
@@ -11846,7 +12406,8 @@ Why cummax(const A&) = delete;  // drx: cummax<axis>(array of numbers); of a pla
 template <int Axis = -1, direction To = direction::forward, class A, class Why = decltype(detail::axis_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::Cumulative<A, Axis>)
 Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
 
-DRX_SILENT(cummax) DRX_SILENT(cummin)
+DRX_SILENT(cummax)
+DRX_SILENT(cummin)
 
 }
 
@@ -11859,9 +12420,13 @@ struct azmul : same_type, on_floating, singular_value {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_site& s) { return mul::known(s); }
   template <class T>
-  DRX_INLINE static T apply(T x, T y) { return math::azmul(x, y); }
+  DRX_INLINE static T apply(T x, T y) {
+    return math::azmul(x, y);
+  }
   template <class T>
-  static T reference(T x, T y) { return x == 0 || y == 0 ? T(0) : x * y; }
+  static T reference(T x, T y) {
+    return x == 0 || y == 0 ? T(0) : x * y;
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return emit::times(b, t, s.operands[1 - i]);
   }
@@ -11880,9 +12445,13 @@ struct azdiv : same_type, on_floating, singular_value {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_site& s) { return div::known(s); }
   template <class T>
-  DRX_INLINE static T apply(T x, T y) { return math::azdiv(x, y); }
+  DRX_INLINE static T apply(T x, T y) {
+    return math::azdiv(x, y);
+  }
   template <class T>
-  static T reference(T x, T y) { return x == 0 ? T(0) : x / y; }
+  static T reference(T x, T y) {
+    return x == 0 ? T(0) : x / y;
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return emit::azdiv(b, t, s.operands[1]);
     return emit::neg(b, emit::azdiv(b, emit::azmul(b, t, s.results[0]), s.operands[1]));
@@ -11903,9 +12472,12 @@ inline constexpr primitive mul_undecided = [] {
   p.name = "mul?";
   return p;
 }();
-template <> struct row_of<&azmul> : rows::azmul {};
-template <> struct row_of<&mul_undecided> : rows::azmul {};
-template <> struct row_of<&azdiv> : rows::azdiv {};
+template <>
+struct row_of<&azmul> : rows::azmul {};
+template <>
+struct row_of<&mul_undecided> : rows::azmul {};
+template <>
+struct row_of<&azdiv> : rows::azdiv {};
 }
 
 namespace emit {
@@ -11928,7 +12500,8 @@ struct scan {
     bool keeps_residuals = false;
     loop_products products = loop_products::by_program;
 
-    constexpr view(std::optional<std::int64_t> n, int constants_, int carries_) : length(n), constants(constants_), carries(carries_) {}
+    constexpr view(std::optional<std::int64_t> n, int constants_, int carries_)
+        : length(n), constants(constants_), carries(carries_) {}
     constexpr explicit view(int_list a)
         : backwards(a.flag(1)),
           constants(a.number(2)),
@@ -11940,11 +12513,15 @@ struct scan {
     }
     [[nodiscard]] constexpr attributes make() const {
       attributes a;
-      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_residuals, static_cast<std::int64_t>(products)};
+      a.ints = {
+          length.value_or(endless),           backwards, constants, carries, guard.value_or(unguarded), keeps_residuals,
+          static_cast<std::int64_t>(products)};
       return a;
     }
     [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
-    [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
+    [[nodiscard]] constexpr bool is_carry(int operand) const {
+      return operand >= constants && operand < constants + carries;
+    }
     [[nodiscard]] constexpr int first_x() const { return constants + carries; }
     [[nodiscard]] constexpr bool takes_the_same_steps_as(view other) const {
       other.keeps_residuals = keeps_residuals;
@@ -11971,19 +12548,25 @@ struct scan {
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& body = t.regions[0];
     const parts n(t.attrs, t.operands.size(), body.outputs.size());
-    typing::require(body.inputs.size() == t.operands.size() + 1, "scan: the body's inputs are not the operands' number");
-    typing::require(n.length || (n.guarding_carry() && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
-    typing::require(!n.guard || body.values[body.inputs[*n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
+    typing::require(body.inputs.size() == t.operands.size() + 1,
+                    "scan: the body's inputs are not the operands' number");
+    typing::require(n.length || (n.guarding_carry() && n.xs == 0 && n.ys == 0),
+                    "scan: a loop without end needs a carry as its guard, and no slices");
+    typing::require(!n.guard || body.values[body.inputs[*n.guard]] == abstract_value(dtype::boolean, {}),
+                    "scan: the guard is not one bool");
     for (int i = 0; i < t.operands.size(); ++i) {
       const bool x = i >= n.constants + n.carries;
-      if (x) typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length, "scan: an x is not of the loop's length");
+      if (x)
+        typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length,
+                        "scan: an x is not of the loop's length");
       typing::require((x ? slice(t.operands[i]) : t.operands[i]) == body.values[body.inputs[i + 1]],
                       "scan: an operand is of another type than the body's input");
     }
     vec<abstract_value> r;
     for (int i = 0; i < body.outputs.size(); ++i) {
       const abstract_value& y = body.values[body.outputs[i]];
-      if (i < n.carries) typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
+      if (i < n.carries)
+        typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
       r.push_back(i < n.carries ? y : stacked(y, *n.length));
     }
     return r;
@@ -12064,7 +12647,8 @@ struct scan {
   };
   static constexpr vec<bool> step_wanted(const rule_site& s, const parts& n, const vec<bool>& wanted) {
     vec<bool> r{false};
-    for (int i = 0; i < wanted.size(); ++i) r.push_back(n.is_carry(i) ? is_floating(s.b.type(s.operands[i]).type) : wanted[i]);
+    for (int i = 0; i < wanted.size(); ++i)
+      r.push_back(n.is_carry(i) ? is_floating(s.b.type(s.operands[i]).type) : wanted[i]);
     return r;
   }
   static constexpr vec<bool> floating_outputs(const tape& t) {
@@ -12072,7 +12656,8 @@ struct scan {
     for (int o : t.outputs) r.push_back(is_floating(t.values[o].type));
     return r;
   }
-  static constexpr there_and_back keeping_carries(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
+  static constexpr there_and_back keeping_carries(const rule_site& s, const parts& n, const vec<bool>& wanted,
+                                                  const vec<bool>& given) {
     there_and_back r;
     const tape& body = s.e.regions[0];
     r.forward = body;
@@ -12086,7 +12671,8 @@ struct scan {
     const tape& body = s.e.regions[0];
     const tape both = s.drivers.value_and_vjp(body, step_wanted(s, n, wanted), floating_outputs(body));
     const int inputs = body.inputs.size(), outputs = body.outputs.size();
-    vec<bool> of_cotangents(both.values.size(), false), needed(both.values.size(), false), crosses(both.values.size(), false);
+    vec<bool> of_cotangents(both.values.size(), false), needed(both.values.size(), false),
+        crosses(both.values.size(), false);
     vec<int> kept;
     auto cross = [&](int v) {
       if (!crosses[v]) kept.push_back(v);
@@ -12104,8 +12690,9 @@ struct scan {
       const entry& e = both.entries[i];
       bool any = false;
       for (int r : e.results) any = any || needed[r];
-      const bool made_again = e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::data || e.prim == &prim::broadcast_to ||
-                              e.prim == &prim::reshape || e.prim == &prim::broadcast || e.prim == &prim::member_index || e.prim == &prim::members;
+      const bool made_again = e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::data ||
+                              e.prim == &prim::broadcast_to || e.prim == &prim::reshape || e.prim == &prim::broadcast ||
+                              e.prim == &prim::member_index || e.prim == &prim::members;
       is_back[i] = any && (made_again || of_cotangents[e.results[0]]);
       for (int o : e.operands) needed[o] = needed[o] || is_back[i];
       if (any && !is_back[i])
@@ -12136,7 +12723,8 @@ struct scan {
     r.back = without_dead_entries(static_cast<tape&&>(r.back));
     return r;
   }
-  static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
+  static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted,
+                                        const vec<bool>& given) {
     if (n.keeps_residuals) return keeping_all(s, n, wanted);
     return keeping_carries(s, n, wanted, given);
   }
@@ -12152,14 +12740,16 @@ struct scan {
     attributes a;
     a.placement = t.placements[0];
     if (t.depth == 1) return emit::broadcast(b, emit::constant(b, t.of_member(), 0), a.placement);
-    return emit::map(b, a.placement, {b.add1(prim::member_index, {}, a)}, [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, t.of_member())}; })[0];
+    return emit::map(b, a.placement, {b.add1(prim::member_index, {}, a)},
+                     [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, t.of_member())}; })[0];
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     const parts n(s.e.attrs, s.operands.size(), s.results.size());
     const tape& body = s.e.regions[0];
     vec<bool> given;
     for (int i = 0; i < s.results.size(); ++i)
-      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_residuals || ct[i] != zero_tangent));
+      given.push_back(is_floating(s.b.type(s.results[i]).type) &&
+                      (i < n.carries || n.keeps_residuals || ct[i] != zero_tangent));
     const there_and_back step = split(s, n, wanted, given);
 
     vec<int> operands, carry_at, constant_at;
@@ -12241,7 +12831,8 @@ struct scan {
     for (int i = p.carries; i < r.size(); ++i) r[i] = emit::first_axes_exchanged(s.b, r[i]);
     return r;
   }
-  static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step, const vec<int>& batched) {
+  static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step,
+                                          const vec<int>& batched) {
     const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
     const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
     const auto any = [](builder& t, int x, int axis) {
@@ -12325,8 +12916,9 @@ struct scan {
   }
   static std::string print(const attributes& a) {
     const view n(a);
-    return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " + std::to_string(n.constants) +
-           " constants, " + std::to_string(n.carries) + " carries" + (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
+    return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " +
+           std::to_string(n.constants) + " constants, " + std::to_string(n.carries) + " carries" +
+           (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
            (n.keeps_residuals ? ", keeps residuals" : "") +
            (n.products == loop_products::carried    ? ", may carry products"
             : n.products == loop_products::computed ? ", carries no products"
@@ -12335,11 +12927,13 @@ struct scan {
   static tensor slice_of(const tensor& x, std::int64_t at) {
     tensor t(slice(x.type));
     for (const tensor& m : x.members) t.members.push_back(slice_of(m, at));
-    if (!t.bytes.empty()) std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
+    if (!t.bytes.empty())
+      std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
     return t;
   }
   static void store_slice(tensor& x, std::int64_t at, const tensor& y) {
-    if (!y.bytes.empty()) std::memcpy(x.bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(), y.bytes.data(), y.bytes.size());
+    if (!y.bytes.empty())
+      std::memcpy(x.bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(), y.bytes.data(), y.bytes.size());
     for (std::size_t m = 0; m < y.members.size(); ++m) store_slice(x.members.at(m), at, y.members[m]);
   }
   static tensor zeros_like(const abstract_value& t, const tensor& like) {
@@ -12368,8 +12962,10 @@ struct scan {
     const known_values inside = known_inside(s, 0);
     known_values r = s.outputs(s.e.regions[0], inside);
     for (int i = 0; i < r.size(); ++i)
-      if (i < n.carries) r[i] = inside[1 + n.constants + i];
-      else if (n.guard) r[i] = r[i].but_zero();
+      if (i < n.carries)
+        r[i] = inside[1 + n.constants + i];
+      else if (n.guard)
+        r[i] = r[i].but_zero();
     return r;
   }
   static constexpr vec<int> lanes(const lane_site& s) {
@@ -12415,7 +13011,8 @@ struct scan {
       std::vector<tensor> in{index};
       for (int i = 0; i < n.constants; ++i) in.push_back(*v.in[static_cast<std::size_t>(i)]);
       for (auto& c : carry) in.push_back(std::move(c));
-      for (int i = n.constants + n.carries; i < n.constants + n.carries + n.xs; ++i) in.push_back(slice_of(*v.in[static_cast<std::size_t>(i)], at));
+      for (int i = n.constants + n.carries; i < n.constants + n.carries + n.xs; ++i)
+        in.push_back(slice_of(*v.in[static_cast<std::size_t>(i)], at));
       std::vector<tensor> out = v.run(v.e.regions[0], std::move(in));
       carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + n.carries));
       for (int i = n.carries; i < n.carries + n.ys; ++i) {
@@ -12425,7 +13022,8 @@ struct scan {
         store_slice(y, at, row);
       }
     }
-    for (int i = 0; i < n.carries; ++i) v.out[static_cast<std::size_t>(i)] = std::move(carry[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < n.carries; ++i)
+      v.out[static_cast<std::size_t>(i)] = std::move(carry[static_cast<std::size_t>(i)]);
   }
 };
 }
@@ -12498,7 +13096,8 @@ struct custom {
   static constexpr int captured(const attributes& a) { return view(a).captured; }
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& f = t.regions[0];
-    typing::require(t.operands == f.types_of(f.inputs), "custom derivative: an operand is of another type than the function's input");
+    typing::require(t.operands == f.types_of(f.inputs),
+                    "custom derivative: an operand is of another type than the function's input");
     return f.types_of(f.outputs);
   }
   static constexpr void refuse_captured(const rule_site& s, const vec<int>& tangents) {
@@ -12560,7 +13159,9 @@ struct custom_vjp : custom {
     if (tangents.empty()) return {};
     throw "drx: a function with a custom_vjp has no forward derivative: give it a custom_jvp, which serves both modes";
   }
-  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>&) { return inline_tape(s.b, s.e.regions[1], s.operands); }
+  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>&) {
+    return inline_tape(s.b, s.e.regions[1], s.operands);
+  }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     const int first = captured(s.e.attrs);
     vec<int> inputs;
@@ -12615,11 +13216,14 @@ constexpr void mark_products(tape& rule, const vec<bool>& moved) {
     const abstract_value type = rule.values[e.results[0]];
     if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_undecided;
     if (e.prim == &prim::div && is_floating(type.type) && linear[e.operands[0]]) e.prim = &prim::azdiv;
-    if (e.prim == &prim::matmul && prim::rules::matmul_undecided::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_undecided;
+    if (e.prim == &prim::matmul && prim::rules::matmul_undecided::applies(type, rule.values[e.operands[0]], e.attrs))
+      e.prim = &prim::matmul_undecided;
     for (tape& region : e.regions) {
       vec<bool> inner;
-      const int first = region.inputs.size() - e.operands.size();
-      for (int i = 0; i < region.inputs.size(); ++i) inner.push_back(i >= first && (all_regions || linear[e.operands[i - first]]));
+      const int first =
+          region.inputs.size() - e.operands.size();
+      for (int i = 0; i < region.inputs.size(); ++i)
+        inner.push_back(i >= first && (all_regions || linear[e.operands[i - first]]));
       mark_products(region, inner);
     }
   }
@@ -12632,7 +13236,8 @@ constexpr void mark_products(tape& rule, int count) {
 
 template <class R, class... X>
 constexpr auto add_custom(const primitive& p, tracing_builder* b, regions_of_one_entry regions, const X&... x) {
-  if (&p == &prim::custom_jvp) mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
+  if (&p == &prim::custom_jvp)
+    mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
   if (&p == &prim::custom_vjp) mark_products(regions.bodies[2], regions.bodies[0].outputs.size());
   b = with_captures(b, regions.captures);
   attributes a;
@@ -12640,7 +13245,8 @@ constexpr auto add_custom(const primitive& p, tracing_builder* b, regions_of_one
   return bound<R>(*b, b->add(p, regions.operands(*b, x...), a, regions.bodies));
 }
 template <class... X>
-using one_or_tuple_t = std::conditional_t<sizeof...(X) == 1, std::tuple_element_t<0, std::tuple<X...>>, std::tuple<X...>>;
+using one_or_tuple_t =
+    std::conditional_t<sizeof...(X) == 1, std::tuple_element_t<0, std::tuple<X...>>, std::tuple<X...>>;
 
 template <class R, class F, class... X>
 constexpr auto rule_misuse() {
@@ -12725,7 +13331,8 @@ struct with_vjp {
       } else if constexpr (!std::is_same_v<typename value_and_residuals<P>::value, canonical_t<Y>>) {
         return error::custom_rule_returns_another_type{};
       } else {
-        return rule_misuse<one_or_tuple_t<canonical_t<X>...>, Backward, typename value_and_residuals<P>::residuals, canonical_t<Y>>();
+        return rule_misuse<one_or_tuple_t<canonical_t<X>...>, Backward, typename value_and_residuals<P>::residuals,
+                           canonical_t<Y>>();
       }
     }
   }
@@ -12740,11 +13347,12 @@ struct with_vjp {
       using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
       using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
       tracing_builder* b = meeting_builder(x...);
-      return add_custom<Y>(prim::custom_vjp, b,
-                           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
-                                                trace_region(b, forward, std::type_identity<X>{}...),
-                                                trace_region(b, backward, std::type_identity<R>{}, std::type_identity<Y>{})),
-                           x...);
+      return add_custom<Y>(
+          prim::custom_vjp, b,
+          regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
+                               trace_region(b, forward, std::type_identity<X>{}...),
+                               trace_region(b, backward, std::type_identity<R>{}, std::type_identity<Y>{})),
+          x...);
     }
   }
 };
@@ -12768,7 +13376,8 @@ struct triangular_form {
 };
 struct triangular_solve {
   struct view : triangular_form {
-    constexpr view(bool is_right, bool is_lower, bool is_transposed, bool is_unit) : triangular_form{is_right, is_lower, is_transposed, is_unit} {}
+    constexpr view(bool is_right, bool is_lower, bool is_transposed, bool is_unit)
+        : triangular_form{is_right, is_lower, is_transposed, is_unit} {}
     constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1), a.flag(2), a.flag(3)) {}
     [[nodiscard]] constexpr attributes make() const {
       attributes a;
@@ -12778,8 +13387,10 @@ struct triangular_solve {
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0], y = t.operands[1];
-    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "triangular_solve: types or batches differ");
-    typing::require(a.shape.last() == y.shape[y.shape.rank - (view(t.attrs).right ? 1 : 2)], "triangular_solve: inner extents");
+    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape),
+                    "triangular_solve: types or batches differ");
+    typing::require(a.shape.last() == y.shape[y.shape.rank - (view(t.attrs).right ? 1 : 2)],
+                    "triangular_solve: inner extents");
     return {y};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -12787,7 +13398,9 @@ struct triangular_solve {
     int r = t[1];
     if (t[0] != zero_tangent) {
       const int da = emit::triangle(s.b, t[0], form.lower, form.unit), x = s.results[0];
-      r = emit::subtract_from(s.b, r, form.right ? emit::matmul(s.b, x, da, false, form.transposed) : emit::matmul(s.b, da, x, form.transposed, false));
+      r = emit::subtract_from(s.b, r,
+                              form.right ? emit::matmul(s.b, x, da, false, form.transposed)
+                                         : emit::matmul(s.b, da, x, form.transposed, false));
     }
     return {r == zero_tangent ? r : s.b.add1(*s.e.prim, {s.operands[0], r}, s.e.attrs)};
   }
@@ -12828,7 +13441,8 @@ struct triangular_solve {
   static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) {
     const view form(a);
-    return std::string(form.right ? "right " : "") + (form.unit ? "unit " : "") + (form.lower ? "lower" : "upper") + (form.transposed ? " T" : "");
+    return std::string(form.right ? "right " : "") + (form.unit ? "unit " : "") + (form.lower ? "lower" : "upper") +
+           (form.transposed ? " T" : "");
   }
   template <class T>
   static void one(const triangular_form& form, std::int64_t n, const T* a, T* x, std::int64_t step) {
@@ -12851,7 +13465,8 @@ struct triangular_solve {
       if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < square_matrix::batches(from); ++b)
           for (std::int64_t i = 0; i < others; ++i)
-            one(form, n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * size + (form.right ? i * n : i), form.right ? 1 : others);
+            one(form, n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * size + (form.right ? i * n : i),
+                form.right ? 1 : others);
       }
     });
   }
@@ -12873,7 +13488,8 @@ constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::t
 }
 namespace emit {
 constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower, bool transposed, bool unit) {
-  return b.add1(prim::triangular_solve, {a, y}, prim::rules::triangular_solve::view(right, lower, transposed, unit).make());
+  return b.add1(prim::triangular_solve, {a, y},
+                prim::rules::triangular_solve::view(right, lower, transposed, unit).make());
 }
 }
 
@@ -12891,17 +13507,21 @@ inline constexpr bool any_is = (std::is_same_v<Option, O> || ...);
 }
 
 template <class... Options, class A, class B>
-  requires((detail::is_triangular_option<Options> && ...) && detail::Solvable<A, B, detail::any_is<from_right, Options...>>)
+  requires((detail::is_triangular_option<Options> && ...) &&
+           detail::Solvable<A, B, detail::any_is<from_right, Options...>>)
 constexpr auto triangular_solve(const A& a, const B& b) {
   constexpr bool right = detail::any_is<from_right, Options...>;
   return detail::system_of<A, B, right>(a, b, [](builder& on, int m, int y) {
     m = emit::broadcast_to(on, m, detail::linear_system<A, B, right>::matrices());
-    return emit::triangular_solve(on, m, y, right, !detail::any_is<upper, Options...>, detail::any_is<drx::transposed, Options...>,
+    return emit::triangular_solve(on, m, y, right, !detail::any_is<upper, Options...>,
+                                  detail::any_is<drx::transposed, Options...>,
                                   detail::any_is<unit_diagonal, Options...>);
   });
 }
-template <class... Options, class A, class B, class Why = decltype(detail::linear_system<A, B, detail::any_is<from_right, Options...>>::misuse())>
-  requires((detail::is_triangular_option<Options> && ...) && detail::NotSolvable<A, B, detail::any_is<from_right, Options...>>)
+template <class... Options, class A, class B,
+          class Why = decltype(detail::linear_system<A, B, detail::any_is<from_right, Options...>>::misuse())>
+  requires((detail::is_triangular_option<Options> && ...) &&
+           detail::NotSolvable<A, B, detail::any_is<from_right, Options...>>)
 Why triangular_solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows (from_right: columns), one element type; of placed values in a map
 
 DRX_SILENT_OF_TYPES(triangular_solve)
@@ -12958,8 +13578,10 @@ struct lu_solve {
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0], y = t.operands[3];
-    typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32, "lu_solve: not the factors of the matrix");
-    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "lu_solve: types or batches differ");
+    typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32,
+                    "lu_solve: not the factors of the matrix");
+    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape),
+                    "lu_solve: types or batches differ");
     typing::require(a.shape.last() == y.shape[y.shape.rank - 2], "lu_solve: inner extents");
     return {y};
   }
@@ -13007,10 +13629,12 @@ struct lu_solve {
             const std::int32_t* exchanged = v.in[2]->data<std::int32_t>() + b * n;
             T* x = v.out[0].data<T>() + b * n * columns + j;
             for (std::int64_t i = 0; i < n && !transposed; ++i) std::swap(x[i * columns], x[exchanged[i] * columns]);
-            const triangular_form l{.lower = true, .transposed = transposed, .unit = true}, u{.lower = false, .transposed = transposed};
+            const triangular_form l{.lower = true, .transposed = transposed, .unit = true},
+                u{.lower = false, .transposed = transposed};
             triangular_solve::one(transposed ? u : l, n, lu, x, columns);
             triangular_solve::one(transposed ? l : u, n, lu, x, columns);
-            for (std::int64_t i = n - 1; i >= 0 && transposed; --i) std::swap(x[i * columns], x[exchanged[i] * columns]);
+            for (std::int64_t i = n - 1; i >= 0 && transposed; --i)
+              std::swap(x[i * columns], x[exchanged[i] * columns]);
           }
       }
     });
@@ -13025,7 +13649,8 @@ struct logdet {
   }
   static constexpr int slope(const rule_site& s) {
     const int identity = emit::identity_like(s.b, s.operands[0]);
-    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, lu_solve::view(true).make());
+    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity},
+                    lu_solve::view(true).make());
   }
   static constexpr const primitive* lu_solve_ptr();
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -13087,8 +13712,10 @@ constexpr int solve(builder& b, int a, int y, bool transposed) {
   const vec<int> factors = b.add(prim::lu_factors, {a});
   shape matrices = b.shape(y);
   matrices[matrices.rank - 1] = matrices[matrices.rank - 2];
-  return b.add1(prim::lu_solve, {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
-                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, prim::rules::lu_solve::view(transposed).make());
+  return b.add1(prim::lu_solve,
+                {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
+                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y},
+                prim::rules::lu_solve::view(transposed).make());
 }
 constexpr int logdet(builder& b, int a) {
   const vec<int> factors = b.add(prim::lu_factors, {a});
@@ -13136,7 +13763,9 @@ template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why logdet(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
 
-DRX_SILENT(inverse) DRX_SILENT(logdet) DRX_SILENT(solve)
+DRX_SILENT(inverse)
+DRX_SILENT(logdet)
+DRX_SILENT(solve)
 
 }
 
@@ -13191,14 +13820,17 @@ struct minors {
     back.transposed = !back.transposed;
     return {s.b.add1(*s.e.prim, {ct[0]}, back.make())};
   }
-  static std::string print(const attributes& a) { return std::string(view(a).transposed ? "T" : "N") + (view(a).with_sign ? " signed" : ""); }
+  static std::string print(const attributes& a) {
+    return std::string(view(a).transposed ? "T" : "N") + (view(a).with_sign ? " signed" : "");
+  }
   template <class F>
   static void for_each(std::int64_t n, bool with_sign, F f) {
     std::int64_t at = 0;
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < n; ++j)
         for (std::int64_t k = 0; k < n - 1; ++k)
-          for (std::int64_t l = 0; l < n - 1; ++l) f((k + (k >= i)) * n + l + (l >= j), at++, with_sign && (i + j) % 2 != 0);
+          for (std::int64_t l = 0; l < n - 1; ++l)
+            f((k + (k >= i)) * n + l + (l >= j), at++, with_sign && (i + j) % 2 != 0);
   }
   static void evaluate(evaluation& v) {
     const bool transposed = view(v.e).transposed, with_sign = view(v.e).with_sign;
@@ -13248,12 +13880,15 @@ struct cofactors {
       return {emit::minors(s.b, emit::times(s.b, g, c), true, true)};
     }
     const int c = s.results[0], w = inverse_transposed(s);
-    const int scale = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
+    const int scale =
+        sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
     const int scaled = emit::times(s.b, scale, w);
     return {emit::sub(s.b, scaled, emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
   }
   static constexpr vec<std::int64_t> last_two(const shape& s) { return {s.rank - 2, s.rank - 1}; }
-  static constexpr int of_minors(const rule_site& s) { return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)}); }
+  static constexpr int of_minors(const rule_site& s) {
+    return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)});
+  }
   static constexpr int inverse_transposed(const rule_site& s) {
     return emit::solve(s.b, s.operands[0], emit::identity_like(s.b, s.operands[0]), true);
   }
@@ -13318,7 +13953,8 @@ struct determinant {
     tensor copy = *v.in[0];
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < v.out[0].size(); ++b) v.out[0].data<T>()[b] = determinant_of(n, copy.data<T>() + b * n * n);
+        for (std::int64_t b = 0; b < v.out[0].size(); ++b)
+          v.out[0].data<T>()[b] = determinant_of(n, copy.data<T>() + b * n * n);
       }
     });
   }
@@ -13380,7 +14016,8 @@ DRX_SILENT(determinant)
 
 namespace drx::decompose {
 
-template <class T> T inner(const T* x, const T* y, std::int64_t n) {
+template <class T>
+T inner(const T* x, const T* y, std::int64_t n) {
   constexpr int lanes = 8;
   T lane[lanes] = {};
   std::int64_t i = 0;
@@ -13391,21 +14028,25 @@ template <class T> T inner(const T* x, const T* y, std::int64_t n) {
     for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
   return lane[0];
 }
-template <class T> bool all_finite(const T* x, std::int64_t n) {
+template <class T>
+bool all_finite(const T* x, std::int64_t n) {
   bool finite = true;
   for (std::int64_t i = 0; i < n; ++i) finite = finite && x[i] - x[i] == 0;
   return finite;
 }
-template <class T> void fill_nan(T* x, std::int64_t n) {
+template <class T>
+void fill_nan(T* x, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) x[i] = std::numeric_limits<T>::quiet_NaN();
 }
-template <class T> T scale_of(const T* x, std::int64_t n) {
+template <class T>
+T scale_of(const T* x, std::int64_t n) {
   T largest = 0;
   for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
   return largest > 0 ? largest : T(1);
 }
 
-template <class T> void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
+template <class T>
+void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
   if (!all_finite(a, m * n)) {
     fill_nan(q, m * n);
     fill_nan(r, n * n);
@@ -13449,7 +14090,8 @@ template <class T> void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* 
   }
 }
 
-template <class T> struct rotation {
+template <class T>
+struct rotation {
   T c, s, t;
   rotation(T p, T q, T x) {
     const T theta = (q - p) / (2 * x);
@@ -13467,7 +14109,8 @@ template <class T> struct rotation {
 };
 inline constexpr int most_sweeps = 60;
 
-template <class T> void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y) {
+template <class T>
+void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y) {
   for (std::int64_t i = 0; i < rows; ++i) {
     std::int64_t best = 0;
     for (std::int64_t j = 1; j < n; ++j)
@@ -13478,7 +14121,8 @@ template <class T> void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y,
   }
 }
 
-template <class T> void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
+template <class T>
+void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
   T* const s = scratch;
   const T scale = scale_of(a, n * n);
   for (std::int64_t i = 0; i < n; ++i)
@@ -13525,7 +14169,8 @@ template <class T> void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch)
     for (std::int64_t j = 0; j < i; ++j) std::swap(v[i * n + j], v[j * n + i]);
 }
 
-template <class T, class Given> void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
+template <class T, class Given>
+void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
   std::int64_t axis = 0;
   for (std::int64_t k = 0; k < rows; ++k) {
     if (given(k)) continue;
@@ -13548,7 +14193,8 @@ template <class T, class Given> void complete(std::int64_t rows, std::int64_t n,
   }
 }
 
-template <class T> void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
+template <class T>
+void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
   const bool tall = m >= n;
   const std::int64_t k = tall ? n : m, length = tall ? m : n;
   T *const x = scratch, *const y =
@@ -13622,9 +14268,18 @@ constexpr int per_row(builder& b, int v, const shape& s) {
   flat[s.rank - 1] = 1;
   return broadcast_to(b, reshape(b, v, flat), s);
 }
-constexpr int on_diagonal(builder& b, int x) { return equal(b, row_of(b, x), column_of(b, x)); }
-constexpr int without_diagonal(builder& b, int x) { return where(b, on_diagonal(b, x), constant_like(b, x, 0), x); }
-constexpr int diagonal_only(builder& b, int x) { return where(b, on_diagonal(b, x), x, constant_like(b, x, 0)); }
+constexpr int on_diagonal(builder& b, int x) {
+  const int row = row_of(b, x);
+  return equal(b, row, column_of(b, x));
+}
+constexpr int without_diagonal(builder& b, int x) {
+  const int diagonal = on_diagonal(b, x);
+  return where(b, diagonal, constant_like(b, x, 0), x);
+}
+constexpr int diagonal_only(builder& b, int x) {
+  const int diagonal = on_diagonal(b, x);
+  return where(b, diagonal, x, constant_like(b, x, 0));
+}
 }
 
 namespace prim::rules {
@@ -13691,7 +14346,10 @@ inline constexpr primitive eigh{.name = "eigh",
 }
 
 namespace detail {
-template <class A> struct without_last_axis { static constexpr shape value = without_axis(A::shape, A::rank - 1); };
+template <class A>
+struct without_last_axis {
+  static constexpr shape value = without_axis(A::shape, A::rank - 1);
+};
 }
 
 template <class A>
@@ -13719,7 +14377,9 @@ namespace drx::math {
   DRX_INLINE T name(T x) {         \
     return std::name(x);           \
   }
-DRX_FORWARD(asin) DRX_FORWARD(acos) DRX_FORWARD(atan)
+DRX_FORWARD(asin)
+DRX_FORWARD(acos)
+DRX_FORWARD(atan)
 #undef DRX_FORWARD
 
 template <std::floating_point T>
@@ -13731,9 +14391,10 @@ DRX_INLINE T atan2(T y, T x) {
 
 namespace detail {
 
-inline constexpr double angles_high[] = {0.46364760900080609352, 0.78539816339744827900, 0.98279372324732905408, 1.57079632679489655800};
-inline constexpr double angles_low[] = {2.26987774529616870924e-17, 3.06161699786838301793e-17, 1.39033110312309984516e-17,
-                                        6.12323399573676603587e-17};
+inline constexpr double angles_high[] = {0.46364760900080609352, 0.78539816339744827900, 0.98279372324732905408,
+                                         1.57079632679489655800};
+inline constexpr double angles_low[] = {2.26987774529616870924e-17, 3.06161699786838301793e-17,
+                                        1.39033110312309984516e-17, 6.12323399573676603587e-17};
 template <class T, int I>
 inline constexpr T angle_high = static_cast<T>(angles_high[I]);
 template <class T, int I>
@@ -13750,8 +14411,8 @@ DRX_INLINE T asin_series(T z) {
   } else {
     return horner(z, 0.1666666666666676043, 0.074999999999708044051, 0.044642857174607082363, 0.030381942708028058798,
                   0.022372214980419571244, 0.017351612148731455384, 0.013980818873833329093, 0.011398926283722653945,
-                  0.010780172338915016502, 0.0037067178366906648397, 0.021706683620257674971,
-                  -0.020997966930557148652, 0.032627929534483115437);
+                  0.010780172338915016502, 0.0037067178366906648397, 0.021706683620257674971, -0.020997966930557148652,
+                  0.032627929534483115437);
   }
 }
 
@@ -13761,9 +14422,8 @@ DRX_INLINE T atan_series(T z) {
     return horner(z, -0.33333303377f, 0.19997734313f, -0.14229516489f, 0.10490353442f, -0.058180242338f);
   } else {
     return horner(z, -0.33333333333333313677, 0.19999999999992947003, -0.14285714284830473285, 0.11111111055468486716,
-                  -0.090909070330054746034, 0.076922590694777036089, -0.066658967389758349738,
-                  0.058739700373940621649, -0.051998335474568331313, 0.044320865421745375309,
-                  -0.031898213394751806076, 0.013676781788755854305);
+                  -0.090909070330054746034, 0.076922590694777036089, -0.066658967389758349738, 0.058739700373940621649,
+                  -0.051998335474568331313, 0.044320865421745375309, -0.031898213394751806076, 0.013676781788755854305);
   }
 }
 
@@ -13790,7 +14450,8 @@ DRX_INLINE T atan_of_positive(T a) {
   auto choose = [&](T v0, T v1, T v2, T v3, T v4) {
     return select(b4, v4, select(b3, v3, select(b2, v2, select(b1, v1, v0))));
   };
-  const T over = choose(a, 2 * a - 1, a - 1, a - T(1.5), T(-1)), under = choose(T(1), a + 2, a + 1, fma(T(1.5), a, T(1)), a);
+  const T over = choose(a, 2 * a - 1, a - 1, a - T(1.5), T(-1)),
+          under = choose(T(1), a + 2, a + 1, fma(T(1.5), a, T(1)), a);
   const T t = over / under, z = t * t;
   const T turn = choose(T(0), angle_high<T, 0>, angle_high<T, 1>, angle_high<T, 2>, angle_high<T, 3>);
   const T rest = choose(T(0), angle_low<T, 0>, angle_low<T, 1>, angle_low<T, 2>, angle_low<T, 3>);
@@ -13854,17 +14515,25 @@ constexpr int one_minus_square(builder& b, int x) {
 
 struct circular_function : floating_function {
   template <class T>
-  DRX_INLINE static bool near(T x) { return math::within_sin_limit(x); }
+  DRX_INLINE static bool near(T x) {
+    return math::within_sin_limit(x);
+  }
 };
 
 struct sin : circular_function {
   static constexpr const char* name = "sin";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::sin_near(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::sin_near(x);
+  }
   template <class T>
-  static T exact(T x) { return math::sin_of_any(x); }
+  static T exact(T x) {
+    return math::sin_of_any(x);
+  }
   template <class T>
-  static T reference(T x) { return std::sin(x); }
+  static T reference(T x) {
+    return std::sin(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::cos(b, s.operands[0]));
   }
@@ -13872,11 +14541,17 @@ struct sin : circular_function {
 struct cos : circular_function {
   static constexpr const char* name = "cos";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::cos_near(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::cos_near(x);
+  }
   template <class T>
-  static T exact(T x) { return math::cos_of_any(x); }
+  static T exact(T x) {
+    return math::cos_of_any(x);
+  }
   template <class T>
-  static T reference(T x) { return std::cos(x); }
+  static T reference(T x) {
+    return std::cos(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::neg(b, emit::azmul(b, t, emit::sin(b, s.operands[0])));
   }
@@ -13884,11 +14559,17 @@ struct cos : circular_function {
 struct tan : circular_function, singular_value {
   static constexpr const char* name = "tan";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::tan_near(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::tan_near(x);
+  }
   template <class T>
-  static T exact(T x) { return math::tan_of_any(x); }
+  static T exact(T x) {
+    return math::tan_of_any(x);
+  }
   template <class T>
-  static T reference(T x) { return std::tan(x); }
+  static T reference(T x) {
+    return std::tan(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
     const int one = emit::constant_like(b, t, 1);
@@ -13898,9 +14579,13 @@ struct tan : circular_function, singular_value {
 struct asin : floating_function, singular_value {
   static constexpr const char* name = "asin";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::asin(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::asin(x);
+  }
   template <class T>
-  static T reference(T x) { return std::asin(x); }
+  static T reference(T x) {
+    return std::asin(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::rsqrt(b, one_minus_square(b, s.operands[0])));
   }
@@ -13908,9 +14593,13 @@ struct asin : floating_function, singular_value {
 struct acos : floating_function, singular_value {
   static constexpr const char* name = "acos";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::acos(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::acos(x);
+  }
   template <class T>
-  static T reference(T x) { return std::acos(x); }
+  static T reference(T x) {
+    return std::acos(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::neg(b, emit::azmul(b, t, emit::rsqrt(b, one_minus_square(b, s.operands[0]))));
   }
@@ -13919,9 +14608,13 @@ struct atan : floating_function {
   static constexpr const char* name = "atan";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::atan(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::atan(x);
+  }
   template <class T>
-  static T reference(T x) { return std::atan(x); }
+  static T reference(T x) {
+    return std::atan(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0];
     const int square = emit::mul(b, x, x);
@@ -13932,9 +14625,13 @@ struct atan2 : same_type, on_floating {
   static constexpr const char* name = "atan2";
   static constexpr int arity = 2;
   template <class T>
-  DRX_INLINE static T apply(T y, T x) { return math::atan2(y, x); }
+  DRX_INLINE static T apply(T y, T x) {
+    return math::atan2(y, x);
+  }
   template <class T>
-  static T reference(T y, T x) { return std::atan2(y, x); }
+  static T reference(T y, T x) {
+    return std::atan2(y, x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     const int y = s.operands[0], x = s.operands[1];
     const int of_x = emit::mul(b, x, x), of_y = emit::mul(b, y, y), square = emit::add(b, of_x, of_y);
@@ -13952,13 +14649,20 @@ inline constexpr primitive asin = elementwise_primitive<rows::asin>();
 inline constexpr primitive acos = elementwise_primitive<rows::acos>();
 inline constexpr primitive atan = elementwise_primitive<rows::atan>();
 inline constexpr primitive atan2 = elementwise_primitive<rows::atan2>();
-template <> struct row_of<&sin> : rows::sin {};
-template <> struct row_of<&cos> : rows::cos {};
-template <> struct row_of<&tan> : rows::tan {};
-template <> struct row_of<&asin> : rows::asin {};
-template <> struct row_of<&acos> : rows::acos {};
-template <> struct row_of<&atan> : rows::atan {};
-template <> struct row_of<&atan2> : rows::atan2 {};
+template <>
+struct row_of<&sin> : rows::sin {};
+template <>
+struct row_of<&cos> : rows::cos {};
+template <>
+struct row_of<&tan> : rows::tan {};
+template <>
+struct row_of<&asin> : rows::asin {};
+template <>
+struct row_of<&acos> : rows::acos {};
+template <>
+struct row_of<&atan> : rows::atan {};
+template <>
+struct row_of<&atan2> : rows::atan2 {};
 }
 
 namespace emit {
@@ -14001,7 +14705,13 @@ template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A,
   requires detail::NoFloatingPair<A, B>
 Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map; of a structure leaf by leaf: tree_map
 
-DRX_SILENT(cos) DRX_SILENT(sin) DRX_SILENT(tan) DRX_SILENT(acos) DRX_SILENT(asin) DRX_SILENT(atan) DRX_SILENT(atan2)
+DRX_SILENT(cos)
+DRX_SILENT(sin)
+DRX_SILENT(tan)
+DRX_SILENT(acos)
+DRX_SILENT(asin)
+DRX_SILENT(atan)
+DRX_SILENT(atan2)
 
 }
 
@@ -14014,7 +14724,11 @@ namespace drx::math {
   DRX_INLINE T name(T x) {         \
     return std::name(x);           \
   }
-DRX_FORWARD(sinh) DRX_FORWARD(cosh) DRX_FORWARD(asinh) DRX_FORWARD(acosh) DRX_FORWARD(atanh)
+DRX_FORWARD(sinh)
+DRX_FORWARD(cosh)
+DRX_FORWARD(asinh)
+DRX_FORWARD(acosh)
+DRX_FORWARD(atanh)
 #undef DRX_FORWARD
 
 #else
@@ -14092,13 +14806,21 @@ struct tanh : floating_function {
   static constexpr const char* name = "tanh";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::tanh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::tanh(x);
+  }
   template <class T>
-  DRX_FN static T begin(T x) { return math::tanh_begin(x); }
+  DRX_FN static T begin(T x) {
+    return math::tanh_begin(x);
+  }
   template <class T>
-  DRX_FN static T end(T begun, T x) { return math::tanh_end(begun, x); }
+  DRX_FN static T end(T begun, T x) {
+    return math::tanh_end(begun, x);
+  }
   template <class T>
-  static T reference(T x) { return std::tanh(x); }
+  static T reference(T x) {
+    return std::tanh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
     const int one = emit::constant_like(b, t, 1);
@@ -14108,9 +14830,13 @@ struct tanh : floating_function {
 struct sinh : floating_function, singular_value {
   static constexpr const char* name = "sinh";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::sinh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::sinh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::sinh(x); }
+  static T reference(T x) {
+    return std::sinh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::cosh(b, s.operands[0]));
   }
@@ -14118,9 +14844,13 @@ struct sinh : floating_function, singular_value {
 struct cosh : floating_function, singular_value {
   static constexpr const char* name = "cosh";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::cosh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::cosh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::cosh(x); }
+  static T reference(T x) {
+    return std::cosh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::sinh(b, s.operands[0]));
   }
@@ -14129,9 +14859,13 @@ struct asinh : floating_function {
   static constexpr const char* name = "asinh";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::asinh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::asinh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::asinh(x); }
+  static T reference(T x) {
+    return std::asinh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0];
     const int square = emit::mul(b, x, x);
@@ -14141,9 +14875,13 @@ struct asinh : floating_function {
 struct acosh : floating_function, singular_value {
   static constexpr const char* name = "acosh";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::acosh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::acosh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::acosh(x); }
+  static T reference(T x) {
+    return std::acosh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], one = emit::constant_like(b, t, 1);
     const int below = emit::sub(b, x, one), above = emit::add(b, x, one);
@@ -14153,9 +14891,13 @@ struct acosh : floating_function, singular_value {
 struct atanh : floating_function, singular_value {
   static constexpr const char* name = "atanh";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::atanh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::atanh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::atanh(x); }
+  static T reference(T x) {
+    return std::atanh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azdiv(b, t, one_minus_square(b, s.operands[0]));
   }
@@ -14169,12 +14911,18 @@ inline constexpr primitive cosh = elementwise_primitive<rows::cosh>();
 inline constexpr primitive asinh = elementwise_primitive<rows::asinh>();
 inline constexpr primitive acosh = elementwise_primitive<rows::acosh>();
 inline constexpr primitive atanh = elementwise_primitive<rows::atanh>();
-template <> struct row_of<&tanh> : rows::tanh {};
-template <> struct row_of<&sinh> : rows::sinh {};
-template <> struct row_of<&cosh> : rows::cosh {};
-template <> struct row_of<&asinh> : rows::asinh {};
-template <> struct row_of<&acosh> : rows::acosh {};
-template <> struct row_of<&atanh> : rows::atanh {};
+template <>
+struct row_of<&tanh> : rows::tanh {};
+template <>
+struct row_of<&sinh> : rows::sinh {};
+template <>
+struct row_of<&cosh> : rows::cosh {};
+template <>
+struct row_of<&asinh> : rows::asinh {};
+template <>
+struct row_of<&acosh> : rows::acosh {};
+template <>
+struct row_of<&atanh> : rows::atanh {};
 }
 
 namespace emit {
@@ -14208,7 +14956,12 @@ Why acosh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x)
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 
-DRX_SILENT(tanh) DRX_SILENT(acosh) DRX_SILENT(asinh) DRX_SILENT(atanh) DRX_SILENT(cosh) DRX_SILENT(sinh)
+DRX_SILENT(tanh)
+DRX_SILENT(acosh)
+DRX_SILENT(asinh)
+DRX_SILENT(atanh)
+DRX_SILENT(cosh)
+DRX_SILENT(sinh)
 
 }
 
@@ -14221,7 +14974,8 @@ namespace drx::math {
   DRX_INLINE T name(T x) {         \
     return std::name(x);           \
   }
-DRX_FORWARD(erf) DRX_FORWARD(erfc)
+DRX_FORWARD(erf)
+DRX_FORWARD(erfc)
 #undef DRX_FORWARD
 
 #else
@@ -14247,14 +15001,13 @@ DRX_INLINE T erfc_series(T q) {
     return horner(q, -0.13562114095f, -0.047562420223f, 0.12964645167f, -0.1192706129f, 0.068295745311f,
                   -0.023799542852f, 0.0025657140596f, 0.002004850796f, -0.0007726707135f, -0.0002662327685f);
   } else {
-    return horner(q, -0.139621116840562886365, 0.015379652102619763247, 0.0680970542547365889045,
-                  -0.101039066036301105027, 0.0937328349968241050923, -0.0663303658125649147462,
-                  0.0371675155618492148063, -0.0161977340484137521083, 0.00503196976359238193482,
-                  -0.000757773404923890785063, -0.000199255561370745373198, 0.000150622471783260506202,
-                  -0.0000244029411691241846545, -0.0000112252834616291451368, 0.00000571729452791700501447,
-                  3.01956852953398721896e-7, -8.34239422767138634771e-7, 6.23889380363499153603e-8,
-                  1.14560540462871187307e-7, -7.77901408585204670992e-9, -1.33860002371285025933e-8,
-                  -1.71752222365535862312e-9);
+    return horner(
+        q, -0.139621116840562886365, 0.015379652102619763247, 0.0680970542547365889045, -0.101039066036301105027,
+        0.0937328349968241050923, -0.0663303658125649147462, 0.0371675155618492148063, -0.0161977340484137521083,
+        0.00503196976359238193482, -0.000757773404923890785063, -0.000199255561370745373198, 0.000150622471783260506202,
+        -0.0000244029411691241846545, -0.0000112252834616291451368, 0.00000571729452791700501447,
+        3.01956852953398721896e-7, -8.34239422767138634771e-7, 6.23889380363499153603e-8, 1.14560540462871187307e-7,
+        -7.77901408585204670992e-9, -1.33860002371285025933e-8, -1.71752222365535862312e-9);
   }
 }
 
@@ -14262,7 +15015,8 @@ template <class T>
 DRX_INLINE T erfc_of_positive(T a) {
   using U = bits_t<T>;
   constexpr T most = sizeof(T) == 4 ? T(10.2) : T(27.3), k = sizeof(T) == 4 ? T(3) : T(4);
-  constexpr T c = sizeof(T) == 4 ? T(1.2530080593) : T(1.23299511862555250982), c_lost = sizeof(T) == 4 ? T(1.2530080593 - static_cast<double>(1.2530080593f)) : T(0);
+  constexpr T c = sizeof(T) == 4 ? T(1.2530080593) : T(1.23299511862555250982),
+              c_lost = sizeof(T) == 4 ? T(1.2530080593 - static_cast<double>(1.2530080593f)) : T(0);
   a = select(a > most, most, a);
   const T q = (a - k) / (a + k), rest = q * erfc_series(q);
   const T top = as_rounded(c + rest), top_lost = as_rounded(c - top) + rest + c_lost;
@@ -14338,7 +15092,8 @@ DRX_FN inline double hurwitz_zeta(double s, double x) {
   for (; a < 12 + s / 2; a += 1) sum += std::pow(a, -s);
   const double power = std::pow(a, -s), z = 1 / (a * a);
   sum += power * (a / (s - 1) + 0.5);
-  constexpr double b[] = {1. / 12, -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000., 1. / 74724249600.};
+  constexpr double b[] = {1. / 12,          -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000.,
+                          1. / 74724249600.};
   double term = power * s / a;
   for (int j = 0; j < 7; ++j) {
     sum += b[j] * term;
@@ -14357,7 +15112,8 @@ DRX_FN inline double digamma(double x) {
   }
   for (; x < 10; x += 1) sum -= 1 / x;
   const double z = 1 / (x * x);
-  const double tail = z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
+  const double tail =
+      z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
   return sum + (std::log(x) - 0.5 / x - tail);
 }
 
@@ -14395,9 +15151,13 @@ struct erf : floating_function {
   static constexpr const char* name = "erf";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_FN static T apply(T x) { return math::erf(x); }
+  DRX_FN static T apply(T x) {
+    return math::erf(x);
+  }
   template <class T>
-  static T reference(T x) { return std::erf(x); }
+  static T reference(T x) {
+    return std::erf(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
     return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, 1.12837916709551257390)));
@@ -14407,9 +15167,13 @@ struct erfc : floating_function {
   static constexpr const char* name = "erfc";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
-  DRX_FN static T apply(T x) { return math::erfc(x); }
+  DRX_FN static T apply(T x) {
+    return math::erfc(x);
+  }
   template <class T>
-  static T reference(T x) { return std::erfc(x); }
+  static T reference(T x) {
+    return std::erfc(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
     return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, -1.12837916709551257390)));
@@ -14418,9 +15182,13 @@ struct erfc : floating_function {
 struct lgamma : floating_function, singular_value {
   static constexpr const char* name = "lgamma";
   template <class T>
-  DRX_FN static T apply(T x) { return math::lgamma(x); }
+  DRX_FN static T apply(T x) {
+    return math::lgamma(x);
+  }
   template <class T>
-  static T reference(T x) { return math::lgamma(x); }
+  static T reference(T x) {
+    return math::lgamma(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, b.add1(prim_digamma(), {s.operands[0]}));
   }
@@ -14429,9 +15197,13 @@ struct lgamma : floating_function, singular_value {
 struct digamma : floating_function, singular_value {
   static constexpr const char* name = "digamma";
   template <class T>
-  DRX_FN static T apply(T x) { return math::digamma(x); }
+  DRX_FN static T apply(T x) {
+    return math::digamma(x);
+  }
   template <class T>
-  static T reference(T x) { return math::digamma(x); }
+  static T reference(T x) {
+    return math::digamma(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, b.add1(prim_polygamma(), {emit::constant_like(b, t, 1), s.operands[0]}));
   }
@@ -14441,9 +15213,13 @@ struct polygamma : same_type, on_floating, singular_value {
   static constexpr const char* name = "polygamma";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static T apply(T n, T x) { return math::polygamma(n, x); }
+  DRX_FN static T apply(T n, T x) {
+    return math::polygamma(n, x);
+  }
   template <class T>
-  static T reference(T n, T x) { return math::polygamma(n, x); }
+  static T reference(T n, T x) {
+    return math::polygamma(n, x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return zero_tangent;
     const int next = emit::add(b, s.operands[0], emit::constant_like(b, t, 1));
@@ -14459,11 +15235,16 @@ inline constexpr primitive erfc = elementwise_primitive<rows::erfc>();
 inline constexpr primitive lgamma = elementwise_primitive<rows::lgamma>();
 inline constexpr primitive digamma = elementwise_primitive<rows::digamma>();
 inline constexpr primitive polygamma = elementwise_primitive<rows::polygamma>();
-template <> struct row_of<&erf> : rows::erf {};
-template <> struct row_of<&erfc> : rows::erfc {};
-template <> struct row_of<&lgamma> : rows::lgamma {};
-template <> struct row_of<&digamma> : rows::digamma {};
-template <> struct row_of<&polygamma> : rows::polygamma {};
+template <>
+struct row_of<&erf> : rows::erf {};
+template <>
+struct row_of<&erfc> : rows::erfc {};
+template <>
+struct row_of<&lgamma> : rows::lgamma {};
+template <>
+struct row_of<&digamma> : rows::digamma {};
+template <>
+struct row_of<&polygamma> : rows::polygamma {};
 
 constexpr const primitive& rows::lgamma::prim_digamma() { return prim::digamma; }
 constexpr const primitive& rows::digamma::prim_polygamma() { return prim::polygamma; }
@@ -14502,7 +15283,12 @@ Why gelu(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) 
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 
-DRX_SILENT(digamma) DRX_SILENT(erf) DRX_SILENT(erfc) DRX_SILENT(gelu) DRX_SILENT(gelu_tanh) DRX_SILENT(lgamma)
+DRX_SILENT(digamma)
+DRX_SILENT(erf)
+DRX_SILENT(erfc)
+DRX_SILENT(gelu)
+DRX_SILENT(gelu_tanh)
+DRX_SILENT(lgamma)
 DRX_SILENT(polygamma)
 
 }
@@ -14513,8 +15299,10 @@ namespace drx::math {
 
 template <std::floating_point T>
 DRX_INLINE T erfinv(T x) {
-  if constexpr (std::same_as<T, float>) return ::erfinvf(x);
-  else return ::erfinv(x);
+  if constexpr (std::same_as<T, float>)
+    return ::erfinvf(x);
+  else
+    return ::erfinv(x);
 }
 
 #else
@@ -14525,28 +15313,31 @@ DRX_INLINE T erfinv(T x) {
   const T w = -log((1 - x) * (1 + x)), root = sqrt(detail::magnitude(w));
   T p;
   if constexpr (std::same_as<T, float>) {
-    const T near = horner(w - 2.5f, 1.50140941f, 0.246640727f, -0.00417768164f, -0.00125372503f, 0.00021858087f, -4.39150654e-06f,
-                          -3.5233877e-06f, 3.43273939e-07f, 2.81022636e-08f);
-    const T far = horner(root - 3, 2.83297682f, 1.00167406f, 0.00943887047f, -0.0076224613f, 0.00573950773f, -0.00367342844f,
-                         0.00134934322f, 0.000100950558f, -0.000200214257f);
+    const T near = horner(w - 2.5f, 1.50140941f, 0.246640727f, -0.00417768164f, -0.00125372503f, 0.00021858087f,
+                          -4.39150654e-06f, -3.5233877e-06f, 3.43273939e-07f, 2.81022636e-08f);
+    const T far = horner(root - 3, 2.83297682f, 1.00167406f, 0.00943887047f, -0.0076224613f, 0.00573950773f,
+                         -0.00367342844f, 0.00134934322f, 0.000100950558f, -0.000200214257f);
     p = select(w < 5, near, far);
   } else {
-    const T near = horner(w - 3.125, 1.6536545626831027356, 0.24015818242558961693, -0.0060336708714301490533, -0.00074070253416626697512,
-                          0.0001867342080340571352, -1.3882523362786468719e-05, -1.3654692000834678645e-06, 4.2347877827932403518e-07,
-                          -2.9070369957882005086e-08, -4.1126339803469836976e-09, 1.051212273321532285e-09, -5.4154120542946279317e-11,
-                          -1.2975133253453532498e-11, 2.6335093153082322977e-12, -8.1519341976054721522e-14, -4.0545662729752068639e-14,
-                          6.6376381343583238325e-15, 2.0972767875968561637e-17, -1.333171662854620906e-16, 1.115787767802518096e-17,
-                          1.2858480715256400167e-18, -1.685059138182016589e-19, -3.6444120640178196996e-21);
-    const T middle = horner(root - 3.25, 3.0838856104922207635, 1.0052589676941592334, 0.005370914553590063617, -0.0037512085075692412107,
-                            0.0024914420961078508066, -0.0016882755560235047313, 0.00095328937973738049703, -0.0003550375203628474796,
-                            2.4031110387097893999e-05, 6.8284851459573175448e-05, -4.7318229009055733981e-05, 1.2475304481671778723e-05,
-                            2.9234449089955446044e-06, -4.013867526981545969e-06, 1.5027403968909827627e-06, 1.8239629214389227755e-08,
-                            -2.7517406297064545428e-07, 9.0756561938885390979e-08, 2.2137376921775787049e-09);
-    const T far = horner(root - 5, 4.8499064014085844221, 1.0103004648645343977, -0.00013871931833623122026, -0.00021503011930044477347,
-                         7.5995277030017761139e-05, -1.9681778105531670567e-05, 4.5260625972231537039e-06, -9.9298272942317002539e-07,
-                         2.2900482228026654717e-07, -6.7711997758452339498e-08, 2.9147953450901080826e-08, -1.4960026627149240478e-08,
-                         7.6157012080783393804e-09, -3.7894654401267369937e-09, 1.5076572693500548083e-09, -2.5556418169965252055e-10,
-                         -2.7109920616438573243e-11);
+    const T near = horner(
+        w - 3.125, 1.6536545626831027356, 0.24015818242558961693, -0.0060336708714301490533, -0.00074070253416626697512,
+        0.0001867342080340571352, -1.3882523362786468719e-05, -1.3654692000834678645e-06, 4.2347877827932403518e-07,
+        -2.9070369957882005086e-08, -4.1126339803469836976e-09, 1.051212273321532285e-09, -5.4154120542946279317e-11,
+        -1.2975133253453532498e-11, 2.6335093153082322977e-12, -8.1519341976054721522e-14, -4.0545662729752068639e-14,
+        6.6376381343583238325e-15, 2.0972767875968561637e-17, -1.333171662854620906e-16, 1.115787767802518096e-17,
+        1.2858480715256400167e-18, -1.685059138182016589e-19, -3.6444120640178196996e-21);
+    const T middle = horner(
+        root - 3.25, 3.0838856104922207635, 1.0052589676941592334, 0.005370914553590063617, -0.0037512085075692412107,
+        0.0024914420961078508066, -0.0016882755560235047313, 0.00095328937973738049703, -0.0003550375203628474796,
+        2.4031110387097893999e-05, 6.8284851459573175448e-05, -4.7318229009055733981e-05, 1.2475304481671778723e-05,
+        2.9234449089955446044e-06, -4.013867526981545969e-06, 1.5027403968909827627e-06, 1.8239629214389227755e-08,
+        -2.7517406297064545428e-07, 9.0756561938885390979e-08, 2.2137376921775787049e-09);
+    const T far = horner(root - 5, 4.8499064014085844221, 1.0103004648645343977, -0.00013871931833623122026,
+                         -0.00021503011930044477347, 7.5995277030017761139e-05, -1.9681778105531670567e-05,
+                         4.5260625972231537039e-06, -9.9298272942317002539e-07, 2.2900482228026654717e-07,
+                         -6.7711997758452339498e-08, 2.9147953450901080826e-08, -1.4960026627149240478e-08,
+                         7.6157012080783393804e-09, -3.7894654401267369937e-09, 1.5076572693500548083e-09,
+                         -2.5556418169965252055e-10, -2.7109920616438573243e-11);
     p = select(w < T(6.25), near, select(w < 16, middle, far));
   }
   return x * select(detail::magnitude(x) == 1, std::numeric_limits<T>::infinity(), p);
@@ -14565,7 +15356,9 @@ struct erfinv : floating_function, singular_value {
     return {patterns::is_of_uniform(s.definition, s.e), false, false, false};
   }
   template <class T>
-  DRX_FN static T apply(T x) { return math::erfinv(x); }
+  DRX_FN static T apply(T x) {
+    return math::erfinv(x);
+  }
   template <class T>
   static T reference(T x) {
     const long double a = std::abs(static_cast<long double>(x)), slope = 1.1283791670955125738961589031L;
@@ -14582,7 +15375,8 @@ struct erfinv : floating_function, singular_value {
 };
 }
 inline constexpr primitive erfinv = elementwise_primitive<rows::erfinv>();
-template <> struct row_of<&erfinv> : rows::erfinv {};
+template <>
+struct row_of<&erfinv> : rows::erfinv {};
 }
 
 template <class A>
@@ -14604,40 +15398,62 @@ namespace rows {
 
 struct exp : floating_function, singular_value {
   static constexpr const char* name = "exp";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, true, false, x.finite && x.not_negative}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_positive, true, false, x.finite && x.not_negative};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::exp(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::exp(x);
+  }
   template <class T>
-  static T reference(T x) { return std::exp(x); }
+  static T reference(T x) {
+    return std::exp(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azmul(b, t, s.results[0]); }
 };
 struct log : floating_function, singular_value {
   static constexpr const char* name = "log";
   static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), false, false, false}; }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::log(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::log(x);
+  }
   template <class T>
-  static T reference(T x) { return std::log(x); }
+  static T reference(T x) {
+    return std::log(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azdiv(b, t, s.operands[0]); }
 };
 struct log1p : floating_function, singular_value {
   static constexpr const char* name = "log1p";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_negative, x.not_negative, x.not_positive, false}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_negative, x.not_negative, x.not_positive, false};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::log1p(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::log1p(x);
+  }
   template <class T>
-  static T reference(T x) { return std::log1p(x); }
+  static T reference(T x) {
+    return std::log1p(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azdiv(b, t, emit::add(b, s.operands[0], emit::constant_like(b, t, 1)));
   }
 };
 struct expm1 : floating_function, singular_value {
   static constexpr const char* name = "expm1";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, x.not_negative, x.not_positive, false}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_positive, x.not_negative, x.not_positive, false};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::expm1(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::expm1(x);
+  }
   template <class T>
-  static T reference(T x) { return std::expm1(x); }
+  static T reference(T x) {
+    return std::expm1(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::add(b, s.results[0], emit::constant_like(b, t, 1)));
   }
@@ -14646,13 +15462,21 @@ struct sigmoid : floating_function {
   static constexpr const char* name = "sigmoid";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::sigmoid(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::sigmoid(x);
+  }
   template <class T>
-  DRX_FN static T begin(T x) { return math::sigmoid_begin(x); }
+  DRX_FN static T begin(T x) {
+    return math::sigmoid_begin(x);
+  }
   template <class T>
-  DRX_FN static T end(T begun, T x) { return math::sigmoid_end(begun, x); }
+  DRX_FN static T end(T begun, T x) {
+    return math::sigmoid_end(begun, x);
+  }
   template <class T>
-  static T reference(T x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+  static T reference(T x) {
+    return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
     return emit::times(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
@@ -14662,18 +15486,28 @@ struct softplus : floating_function {
   static constexpr const char* name = "softplus";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
-  DRX_INLINE static T apply(T x) { return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x))); }
+  DRX_INLINE static T apply(T x) {
+    return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x)));
+  }
   template <class T>
-  static T reference(T x) { return (x < 0 ? T(0) : x) + std::log1p(std::exp(-std::abs(x))); }
+  static T reference(T x) {
+    return (x < 0 ? T(0) : x) + std::log1p(std::exp(-std::abs(x)));
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t);
 };
 struct exp2 : floating_function, singular_value {
   static constexpr const char* name = "exp2";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, true, false, x.finite && x.not_negative}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_positive, true, false, x.finite && x.not_negative};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::exp2(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::exp2(x);
+  }
   template <class T>
-  static T reference(T x) { return std::exp2(x); }
+  static T reference(T x) {
+    return std::exp2(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::mul(b, s.results[0], emit::constant_like(b, t, 0.69314718055994530942)));
   }
@@ -14688,15 +15522,24 @@ inline constexpr primitive expm1 = elementwise_primitive<rows::expm1>();
 inline constexpr primitive sigmoid = elementwise_primitive<rows::sigmoid>();
 inline constexpr primitive softplus = elementwise_primitive<rows::softplus>();
 inline constexpr primitive exp2 = elementwise_primitive<rows::exp2>();
-template <> struct row_of<&exp> : rows::exp {};
-template <> struct row_of<&log> : rows::log {};
-template <> struct row_of<&log1p> : rows::log1p {};
-template <> struct row_of<&expm1> : rows::expm1 {};
-template <> struct row_of<&sigmoid> : rows::sigmoid {};
-template <> struct row_of<&softplus> : rows::softplus {};
-template <> struct row_of<&exp2> : rows::exp2 {};
+template <>
+struct row_of<&exp> : rows::exp {};
+template <>
+struct row_of<&log> : rows::log {};
+template <>
+struct row_of<&log1p> : rows::log1p {};
+template <>
+struct row_of<&expm1> : rows::expm1 {};
+template <>
+struct row_of<&sigmoid> : rows::sigmoid {};
+template <>
+struct row_of<&softplus> : rows::softplus {};
+template <>
+struct row_of<&exp2> : rows::exp2 {};
 
-constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) { return emit::times(b, t, b.add1(prim::sigmoid, {s.operands[0]})); }
+constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) {
+  return emit::times(b, t, b.add1(prim::sigmoid, {s.operands[0]}));
+}
 }
 
 namespace emit {
@@ -14734,7 +15577,12 @@ Why softplus(const A&) = delete;  // drx: of float or double arrays: cast<float>
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 
-DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(log) DRX_SILENT(log1p) DRX_SILENT(sigmoid) DRX_SILENT(softplus)
+DRX_SILENT(exp)
+DRX_SILENT(expm1)
+DRX_SILENT(log)
+DRX_SILENT(log1p)
+DRX_SILENT(sigmoid)
+DRX_SILENT(softplus)
 DRX_SILENT(exp2)
 
 }
@@ -14745,31 +15593,49 @@ namespace rows {
 
 struct floor : floating_function, not_differentiable {
   static constexpr const char* name = "floor";
-  static constexpr known_value known(const known_value& x) { return {x.finite, x.not_negative, x.not_positive, x.negative()}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, x.not_negative, x.not_positive, x.negative()};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::floor(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::floor(x);
+  }
   template <class T>
-  static T reference(T x) { return std::floor(x); }
+  static T reference(T x) {
+    return std::floor(x);
+  }
 };
 struct ceil : floating_function, not_differentiable {
   static constexpr const char* name = "ceil";
-  static constexpr known_value known(const known_value& x) { return {x.finite, x.not_negative, x.not_positive, x.positive()}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, x.not_negative, x.not_positive, x.positive()};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::ceil(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::ceil(x);
+  }
   template <class T>
-  static T reference(T x) { return std::ceil(x); }
+  static T reference(T x) {
+    return std::ceil(x);
+  }
 };
 struct sign : number_function, not_differentiable {
   static constexpr const char* name = "sign";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
+  DRX_INLINE static constexpr T apply(T x) {
+    return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x;
+  }
   template <class T>
-  static T reference(T x) { return apply(x); }
+  static T reference(T x) {
+    return apply(x);
+  }
 };
 struct abs : number_function {
   static constexpr const char* name = "abs";
-  static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_negative && x.not_positive, x.not_zero}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, true, x.not_negative && x.not_positive, x.not_zero};
+  }
   template <class T>
   DRX_INLINE static T apply(T x) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -14779,7 +15645,9 @@ struct abs : number_function {
     }
   }
   template <class T>
-  static T reference(T x) { return std::abs(x); }
+  static T reference(T x) {
+    return std::abs(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
   }
@@ -14789,9 +15657,13 @@ struct relu : number_function {
   static constexpr const char* name = "relu";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_positive, x.positive()}; }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
+  DRX_INLINE static constexpr T apply(T x) {
+    return x < 0 ? T(0) : x;
+  }
   template <class T>
-  static T reference(T x) { return apply(x); }
+  static T reference(T x) {
+    return apply(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int zero = emit::constant_like(b, t, 0);
     return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
@@ -14801,18 +15673,26 @@ struct round : floating_function, not_differentiable {
   static constexpr const char* name = "round";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::round(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::round(x);
+  }
   template <class T>
-  static T reference(T x) { return std::nearbyint(x); }
+  static T reference(T x) {
+    return std::nearbyint(x);
+  }
 };
 
 struct softsign : floating_function {
   static constexpr const char* name = "softsign";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return x / (1 + math::abs(x)); }
+  DRX_INLINE static T apply(T x) {
+    return x / (1 + math::abs(x));
+  }
   template <class T>
-  static T reference(T x) { return x / (1 + std::abs(x)); }
+  static T reference(T x) {
+    return x / (1 + std::abs(x));
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t);
 };
 
@@ -14825,13 +15705,20 @@ inline constexpr primitive abs = elementwise_primitive<rows::abs>();
 inline constexpr primitive relu = elementwise_primitive<rows::relu>();
 inline constexpr primitive round = elementwise_primitive<rows::round>();
 inline constexpr primitive softsign = elementwise_primitive<rows::softsign>();
-template <> struct row_of<&floor> : rows::floor {};
-template <> struct row_of<&ceil> : rows::ceil {};
-template <> struct row_of<&sign> : rows::sign {};
-template <> struct row_of<&abs> : rows::abs {};
-template <> struct row_of<&relu> : rows::relu {};
-template <> struct row_of<&round> : rows::round {};
-template <> struct row_of<&softsign> : rows::softsign {};
+template <>
+struct row_of<&floor> : rows::floor {};
+template <>
+struct row_of<&ceil> : rows::ceil {};
+template <>
+struct row_of<&sign> : rows::sign {};
+template <>
+struct row_of<&abs> : rows::abs {};
+template <>
+struct row_of<&relu> : rows::relu {};
+template <>
+struct row_of<&round> : rows::round {};
+template <>
+struct row_of<&softsign> : rows::softsign {};
 
 constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
 constexpr int rows::softsign::partial(builder& b, const rule_site& s, int, int t) {
@@ -14912,15 +15799,25 @@ Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed va
 template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
 Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
 
-DRX_SILENT(abs) DRX_SILENT(relu) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(sign)
-DRX_SILENT(isfinite) DRX_SILENT(isinf) DRX_SILENT(isnan) DRX_SILENT(round) DRX_SILENT(softsign)
+DRX_SILENT(abs)
+DRX_SILENT(relu)
+DRX_SILENT(ceil)
+DRX_SILENT(clamp)
+DRX_SILENT(floor)
+DRX_SILENT(sign)
+DRX_SILENT(isfinite)
+DRX_SILENT(isinf)
+DRX_SILENT(isnan)
+DRX_SILENT(round)
+DRX_SILENT(softsign)
 
 }
 
 namespace drx::patterns {
 
 constexpr int behind(const definitions& d, int v, const primitive& p) {
-  for (const entry* e = d.of(v); e && (e->prim == &p || e->prim == &prim::stop_gradient); e = d.of(v)) v = e->operands[0];
+  for (const entry* e = d.of(v); e && (e->prim == &p || e->prim == &prim::stop_gradient); e = d.of(v))
+    v = e->operands[0];
   return v;
 }
 constexpr bool is_same(const definitions& d, int v, int w) {
@@ -14934,11 +15831,13 @@ constexpr bool is_test_of_finiteness(const definitions& d, const entry& e) {
 constexpr const entry* extremum_of(const definitions& d, int v, int x) {
   v = behind(d, v, prim::stop_gradient);
   const entry* repeated = d.of(v);
-  const shape kept = repeated && repeated->prim == &prim::broadcast_to ? d.t.values[repeated->operands[0]].shape : d.t.values[v].shape;
+  const shape kept =
+      repeated && repeated->prim == &prim::broadcast_to ? d.t.values[repeated->operands[0]].shape : d.t.values[v].shape;
   if (repeated && repeated->prim == &prim::broadcast_to) v = repeated->operands[0];
   const entry* m = d.of(behind(d, v, prim::reshape));
   if (m && m->prim == &prim::where && is_test_of_finiteness(d, *m)) m = d.of(behind(d, m->operands[1], prim::reshape));
-  if (!m || (m->prim != &prim::max_over && m->prim != &prim::min_over) || !is_same(d, m->operands[0], x)) return nullptr;
+  if (!m || (m->prim != &prim::max_over && m->prim != &prim::min_over) || !is_same(d, m->operands[0], x))
+    return nullptr;
   shape expected = d.t.values[x].shape;
   for (auto axis : prim::rules::over_axes::view(*m).axes) expected[static_cast<int>(axis)] = 1;
   return kept == expected || kept.size() == 1 ? m : nullptr;
@@ -14975,7 +15874,8 @@ struct flip {
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     for (int i = 0; i < t.attrs.ints.size(); ++i)
-      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < t.operands[0].shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < t.operands[0].shape.rank &&
+                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
                       "flip: the axes are not ascending and in range");
     return {t.operands[0]};
   }
@@ -15005,7 +15905,8 @@ struct flip {
     for_each_index(s, [&](const std::int64_t* at) {
       std::int64_t source[shape::max_rank] = {};
       for (int k = 0; k < s.rank; ++k) source[k] = v.e.attrs.ints.find(k) >= 0 ? s[k] - 1 - at[k] : at[k];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
     });
   }
 };
@@ -15041,9 +15942,11 @@ concept Flippable = Array<A> && reduced_axes<A, Axes...>::in_range;
 template <int... Axes, class A>
   requires detail::Flippable<A, Axes...>
 constexpr A flip(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return emit::flip(b, id, detail::reduced_axes<A, Axes...>::list()); });
+  return detail::unary<A>(
+      x, [](builder& b, int id) { return emit::flip(b, id, detail::reduced_axes<A, Axes...>::list()); });
 }
-template <int... Axes, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
+template <int... Axes, class A,
+          class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
   requires((Array<A> || Placed<A>) && !detail::Flippable<A, Axes...>)
 Why flip(const A&) = delete;  // drx: flip<axes...>(array), the axes below its rank; of a placed value in a map
 
@@ -15060,9 +15963,13 @@ struct fma : same_type, on_floating {
   static constexpr int arity = 3;
   static constexpr known_value known(const known_site& s) { return s.operands[0] * s.operands[1] + s.operands[2]; }
   template <class T>
-  DRX_INLINE static T apply(T x, T y, T z) { return math::fma(x, y, z); }
+  DRX_INLINE static T apply(T x, T y, T z) {
+    return math::fma(x, y, z);
+  }
   template <class T>
-  static T reference(T x, T y, T z) { return std::fma(x, y, z); }
+  static T reference(T x, T y, T z) {
+    return std::fma(x, y, z);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return i == 2 ? t : emit::times(b, t, s.operands[1 - i]);
   }
@@ -15070,7 +15977,8 @@ struct fma : same_type, on_floating {
 
 }
 inline constexpr primitive fma = elementwise_primitive<rows::fma>();
-template <> struct row_of<&fma> : rows::fma {};
+template <>
+struct row_of<&fma> : rows::fma {};
 }
 
 namespace detail {
@@ -15167,7 +16075,8 @@ struct random_bits {
   }
   static constexpr void require_key(const typing& t) {
     const abstract_value& key = t.operands[0];
-    typing::require(key.depth == 0 && key.type == dtype::int32 && key.shape.rank > 0 && key.shape.last() == 2, "random numbers: not a key");
+    typing::require(key.depth == 0 && key.type == dtype::int32 && key.shape.rank > 0 && key.shape.last() == 2,
+                    "random numbers: not a key");
   }
   template <kind What, class T>
   DRX_INLINE static constexpr void write(word_pair key, std::uint64_t i, T* words) {
@@ -15207,7 +16116,8 @@ struct random_bits {
     const std::int64_t several = v.in[0]->size() / 2, all = v.out[0].size(), each = several == 0 ? 0 : all / several;
     for (std::int64_t k = 0; k < several; ++k)
       for (std::int64_t i = 0; i < (What == keys ? each / 2 : each); ++i)
-        write<What>(key_from(v.in[0]->data<std::int32_t>() + 2 * k), static_cast<std::uint64_t>(i), v.out[0].data<T>() + k * each);
+        write<What>(key_from(v.in[0]->data<std::int32_t>() + 2 * k), static_cast<std::uint64_t>(i),
+                    v.out[0].data<T>() + k * each);
   }
   static void evaluate(evaluation& v) {
     switch (view(v.e).what) {
@@ -15248,9 +16158,11 @@ using not_a_key_t = std::conditional_t<Placed<K>, error::array_operation_on_a_pl
 template <class K>
 concept NotKey = (Array<K> || Literal<K> || Placed<K>) && !Key<K>;
 template <class K>
-concept SeedArray = ScalarArray<K> && std::is_integral_v<typename K::value_type> && !std::is_same_v<typename K::value_type, bool>;
+concept SeedArray =
+    ScalarArray<K> && std::is_integral_v<typename K::value_type> && !std::is_same_v<typename K::value_type, bool>;
 template <class A>
-using not_a_seed_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
+using not_a_seed_t =
+    std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
 }
 
 constexpr prng_key random_key(std::int64_t seed) {
@@ -15291,7 +16203,8 @@ template <class T, std::int64_t... E, class K>
   requires(detail::Key<K> && (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>))
 constexpr auto random_bits(const K& key) {
   using R = array<T, E...>;
-  constexpr auto what = std::is_same_v<T, std::int32_t> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
+  constexpr auto what =
+      std::is_same_v<T, std::int32_t> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
   return detail::unary<R>(key, [](builder& b, int id) { return emit::random_bits(b, id, what, R::shape); });
 }
 template <class T, std::int64_t... E, class K, class Why = detail::not_a_key_t<K>>
@@ -15301,7 +16214,9 @@ template <class T, std::int64_t... E, class K, class Why = error::needs_integer_
   requires(detail::Key<K> && !std::is_same_v<T, std::int32_t> && !std::is_same_v<T, std::int64_t>)
 Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key) or random_bits<std::int64_t, extents...>(key); floating numbers are uniform<T, extents...>(key)
 
-DRX_SILENT(random_key) DRX_SILENT(split) DRX_SILENT_OF_TYPE(random_bits)
+DRX_SILENT(random_key)
+DRX_SILENT(split)
+DRX_SILENT_OF_TYPE(random_bits)
 
 }
 
@@ -15312,10 +16227,13 @@ struct fold_in {
     random_bits::require_key(t);
     const abstract_value& key = t.operands[0];
     typing::require(is_integer(t.operands[1].type) && t.operands[1].depth == 0, "fold_in: not a whole number");
-    typing::require(t.operands[1].shape == without_axis(key.shape, key.shape.rank - 1), "fold_in: not one number for each key");
+    typing::require(t.operands[1].shape == without_axis(key.shape, key.shape.rank - 1),
+                    "fold_in: not one number for each key");
     return {key};
   }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent, zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) {
+    return {zero_tangent, zero_tangent};
+  }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<int> operands = s.operands;
     for (int i = 0; i < 2; ++i)
@@ -15371,10 +16289,12 @@ constexpr prng_key fold_in(const K& key, const N& number) {
   tracing_builder& b = detail::tape_of(detail::ref_of(key), detail::ref_of(number));
   const abstract_value numbers(dtype_of<typename canonical_t<N>::value_type>, {});
   const int n = emit::resolve(b, detail::ref_of(number), numbers);
-  return prng_key(detail::at(b, b.add1(prim::fold_in, {emit::resolve(b, detail::ref_of(key), {dtype::int32, K::shape}), n})));
+  return prng_key(
+      detail::at(b, b.add1(prim::fold_in, {emit::resolve(b, detail::ref_of(key), {dtype::int32, K::shape}), n})));
 }
 template <class K, class N, class Why = decltype(detail::fold_in_misuse<K, N>())>
-  requires((Array<K> || Placed<K>) && (detail::ArrayOrLiteral<N> || Placed<N>) && !(detail::Key<K> && detail::WholeNumber<N>))
+  requires((Array<K> || Placed<K>) && (detail::ArrayOrLiteral<N> || Placed<N>) &&
+           !(detail::Key<K> && detail::WholeNumber<N>))
 Why fold_in(const K&, const N&) = delete;  // drx: fold_in(key, i): a key that random_key, split or fold_in gave and a whole number; of placed ones in a map
 
 DRX_SILENT(fold_in)
@@ -15385,7 +16305,8 @@ namespace drx {
 namespace prim::rules {
 struct distribute {
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 0 && t.operands[0].shape.rank > 0, "distribute: not an unplaced array with an axis");
+    typing::require(t.operands[0].depth == 0 && t.operands[0].shape.rank > 0,
+                    "distribute: not an unplaced array with an axis");
     return {t.operands[0].with_shape(without_axis(t.operands[0].shape, 0)).placed_at(t.attrs.placement)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -15398,7 +16319,9 @@ struct distribute {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::distribute(s.b, emit::first_axes_exchanged(s.b, s.operands[0]), s.e.attrs.placement)};
   }
-  static constexpr std::optional<std::int64_t> members(const tape& t, const entry& e) { return t.values[e.operands[0]].shape[0]; }
+  static constexpr std::optional<std::int64_t> members(const tape& t, const entry& e) {
+    return t.values[e.operands[0]].shape[0];
+  }
   static constexpr vec<int> share(share_site& s) {
     const int x = s.common(0);
     const shape slice = without_axis(s.b.shape(x), 0);
@@ -15410,7 +16333,9 @@ struct distribute {
     const abstract_value one = v.out[0].type.of_member();
     for (std::int64_t m = 0; m < v.in[0]->type.shape[0]; ++m) {
       tensor x(one);
-      if (!x.bytes.empty()) std::memcpy(x.bytes.data(), v.in[0]->bytes.data() + static_cast<std::size_t>(m) * x.bytes.size(), x.bytes.size());
+      if (!x.bytes.empty())
+        std::memcpy(x.bytes.data(), v.in[0]->bytes.data() + static_cast<std::size_t>(m) * x.bytes.size(),
+                    x.bytes.size());
       v.out[0].members.push_back(std::move(x));
     }
   }
@@ -15421,7 +16346,8 @@ struct gather {
     constexpr explicit view(int_list a) : members(a[0]) {}
   };
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "gather: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement,
+                    "gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
     return {one.with_shape(with_front(one.shape, view(t.attrs).members))};
   }
@@ -15434,13 +16360,16 @@ struct gather {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
   }
-  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
+  static std::string print(const attributes& a) {
+    return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]);
+  }
   static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members; }
   static void evaluate(evaluation& v) { join(*v.in[0], v.out[0]); }
   static void join(const tensor& placed, tensor& to) {
     if (static_cast<std::int64_t>(placed.members.size()) != to.type.shape[0])
       throw std::invalid_argument("drx: gather of " + std::to_string(to.type.shape[0]) + " members, but " +
-                                  std::string(placed.type.placements[0]->name) + " has " + std::to_string(placed.members.size()));
+                                  std::string(placed.type.placements[0]->name) + " has " +
+                                  std::to_string(placed.members.size()));
     std::size_t at = 0;
     for (const tensor& m : placed.members) {
       if (!m.bytes.empty()) std::memcpy(to.bytes.data() + at, m.bytes.data(), m.bytes.size());
@@ -15541,11 +16470,14 @@ constexpr auto gather(const X& x) {
 template <class P, class X, class Why = decltype(detail::distribute_misuse<X, P>())>
   requires(Placement<P> && Structured<X> && !error::Reported<X> && !detail::Distributable<X, P>)
 Why distribute(const X&) = delete;  // drx: distribute<P>(x): x is an unplaced array, or a structure of arrays with equal extents of axis 0
-template <std::int64_t N, class X, class Why = std::conditional_t<Placed<X>, error::reduce_the_inner_placement_first, error::reduce_needs_a_placed_value>>
+template <std::int64_t N, class X,
+          class Why = std::conditional_t<Placed<X>, error::reduce_the_inner_placement_first,
+                                         error::reduce_needs_a_placed_value>>
   requires(Structured<X> && !error::Reported<X> && !detail::Gatherable<X>)
 Why gather(const X&) = delete;  // drx: gather<N>(x): x is placed, and its members are not placed themselves
 
-DRX_SILENT(gather) DRX_SILENT_OF_TYPE(distribute)
+DRX_SILENT(gather)
+DRX_SILENT_OF_TYPE(distribute)
 
 }
 
@@ -15557,14 +16489,17 @@ struct shard_gather {
     constexpr explicit view(int_list a) : shard_count(a[0]) {}
   };
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_gather: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement,
+                    "shard_gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
     return {one.with_shape(with_front(one.shape, view(t.attrs).shard_count)).placed_at(t.attrs.placement)};
   }
   static void evaluate(evaluation& v) { join(*v.in[0], view(v.e).shard_count, v.out[0]); }
   static void join(const tensor& placed, std::int64_t n, tensor& to) {
     const auto group = static_cast<std::size_t>(n);
-    if (placed.members.size() % group != 0) throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " + std::to_string(placed.members.size()));
+    if (placed.members.size() % group != 0)
+      throw std::invalid_argument("drx: members in groups of " + std::to_string(n) + " are " +
+                                  std::to_string(placed.members.size()));
     for (std::size_t m = 0; m < placed.members.size(); ++m) {
       tensor all(to.type.of_member());
       all.bytes.clear();
@@ -15582,7 +16517,8 @@ struct shard_sum {
     constexpr explicit view(int_list a) : shards(a[0]) {}
   };
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "shard_sum: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement,
+                    "shard_sum: the operand is not placed there");
     return {t.operands[0]};
   }
   static void evaluate(evaluation& v) { apply(*v.in[0], view(v.e).shards, v.out[0]); }
@@ -15594,7 +16530,8 @@ struct shard_sum {
         tensor y(to.type.of_member());
         for (std::int64_t i = 0; i < y.size(); ++i) {
           wide total{};
-          for (std::size_t k = m % shards; k < placed.members.size(); k += shards) total = static_cast<wide>(total + static_cast<wide>(placed.members[k].data<T>()[i]));
+          for (std::size_t k = m % shards; k < placed.members.size(); k += shards)
+            total = static_cast<wide>(total + static_cast<wide>(placed.members[k].data<T>()[i]));
           y.data<T>()[i] = static_cast<T>(total);
         }
         to.members.push_back(std::move(y));
@@ -15638,9 +16575,11 @@ namespace drx {
 
 namespace prim::rules {
 struct lane_matmul {
-  struct view : matmul::view {
+  struct view
+      : matmul::view {
     bool first_in_lanes, second_in_lanes;
-    constexpr view(matmul::view product, bool first, bool second) : matmul::view(product), first_in_lanes(first), second_in_lanes(second) {}
+    constexpr view(matmul::view product, bool first, bool second)
+        : matmul::view(product), first_in_lanes(first), second_in_lanes(second) {}
     constexpr explicit view(int_list a) : view(matmul::view(a), a.flag(2), a.flag(3)) {}
     [[nodiscard]] constexpr attributes make() const {
       attributes a;
@@ -15657,7 +16596,8 @@ struct lane_matmul {
     return {t.operands[0].with_shape(make_shape(x[tx ? 1 : 0], y[ty ? 0 : 1], lx ? x[2] : y[2]))};
   }
   static std::string print(const attributes& a) {
-    return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") + (view(a).second_in_lanes ? "" : "; second the same");
+    return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") +
+           (view(a).second_in_lanes ? "" : "; second the same");
   }
   static void evaluate(evaluation& v);
 };
@@ -15665,7 +16605,9 @@ struct lane_convolution {
   struct view : convolution::view {
     bool kernels_in_lanes;
     constexpr explicit view(int_list a) : convolution::view(a.from(1)), kernels_in_lanes(a.flag(0)) {}
-    [[nodiscard]] constexpr bool is_in_lanes(int operand) const { return operand == 0 || kernels_in_lanes || result == convolution_role::w; }
+    [[nodiscard]] constexpr bool is_in_lanes(int operand) const {
+      return operand == 0 || kernels_in_lanes || result == convolution_role::w;
+    }
   };
   static constexpr attributes make(bool kernels_in_lanes, const attributes& single) {
     attributes a;
@@ -15689,7 +16631,9 @@ struct lane_convolution {
     const abstract_value r = convolution::type({operands, single(t.attrs), t.regions})[0];
     return {r.with_shape(with_last(r.shape, n))};
   }
-  static std::string print(const attributes& a) { return convolution::print(single(a)) + (view(a).kernels_in_lanes ? "; kernels in lanes" : ""); }
+  static std::string print(const attributes& a) {
+    return convolution::print(single(a)) + (view(a).kernels_in_lanes ? "; kernels in lanes" : "");
+  }
   static void evaluate(evaluation& v);
 };
 
@@ -15698,7 +16642,8 @@ inline void evaluate_lanes(evaluation& v, const entry& one, const bool (&in_lane
   const std::int64_t n = to.shape.last();
   const auto width = static_cast<std::int64_t>(byte_size(to.type));
   const auto copy = [&](tensor& into, std::int64_t i, const tensor& from, std::int64_t j) {
-    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)], static_cast<std::size_t>(width));
+    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)],
+                static_cast<std::size_t>(width));
   };
   for (std::int64_t lane = 0; lane < n; ++lane) {
     drx::detail::host_evaluation inner(one);
@@ -15742,7 +16687,8 @@ inline constexpr primitive lane_convolution{.name = "lane_convolution",
 }
 
 namespace emit {
-constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes, bool y_in_lanes) {
+constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes,
+                          bool y_in_lanes) {
   using rules = prim::rules::lane_matmul;
   return b.add1(prim::lane_matmul, {x, y}, rules::view({transpose_x, transpose_y}, x_in_lanes, y_in_lanes).make());
 }
@@ -15756,7 +16702,8 @@ namespace drx {
 namespace prim::rules {
 struct exchange {
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "exchange: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement,
+                    "exchange: the operand is not placed there");
     return {t.operands[0]};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -15771,12 +16718,15 @@ struct member_permute : exchange {
     if (ct[0] == zero_tangent) return {zero_tangent};
     return {permute::transposed(s, ct[0])};
   }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
   static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members(); }
   static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).sources, v.out[0]); }
   static void apply(const std::vector<tensor>& from, int_list source, tensor& to) {
     if (from.size() != static_cast<std::size_t>(source.size()))
-      throw std::invalid_argument("drx: ppermute of " + std::to_string(source.size()) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
+      throw std::invalid_argument("drx: ppermute of " + std::to_string(source.size()) + " members, but " +
+                                  std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
     for (auto m : source) {
       if (m == permute::nobody) {
         to.members.emplace_back(to.type.of_member());
@@ -15801,17 +16751,20 @@ struct member_transpose : exchange {
   static constexpr auto known = rules::known::handed_on;
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp(s, ct); }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
+    return {emit::first_axes_exchanged(
+        s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
   static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members; }
   static void evaluate(evaluation& v) { apply(v.in[0]->members, view(v.e).members, v.out[0]); }
   static void apply(const std::vector<tensor>& from, std::int64_t n, tensor& to) {
     if (from.size() != static_cast<std::size_t>(n))
-      throw std::invalid_argument("drx: all_to_all of " + std::to_string(n) + " members, but " + std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
+      throw std::invalid_argument("drx: all_to_all of " + std::to_string(n) + " members, but " +
+                                  std::string(to.type.placements[0]->name) + " has " + std::to_string(from.size()));
     for (std::size_t i = 0; i < from.size(); ++i) {
       tensor y(to.type.of_member());
       const std::size_t row = y.bytes.size() / from.size();
-      for (std::size_t j = 0; j < from.size() && row > 0; ++j) std::memcpy(y.bytes.data() + j * row, from[j].bytes.data() + i * row, row);
+      for (std::size_t j = 0; j < from.size() && row > 0; ++j)
+        std::memcpy(y.bytes.data() + j * row, from[j].bytes.data() + i * row, row);
       to.members.push_back(std::move(y));
     }
   }
@@ -15833,7 +16786,8 @@ constexpr primitive exchange_primitive(const char* name, drx::fold how) {
           .known = Rules::known};
 }
 inline constexpr primitive member_permute = exchange_primitive<rules::member_permute>("member_permute", fold::permute);
-inline constexpr primitive member_transpose = exchange_primitive<rules::member_transpose>("member_transpose", fold::transpose);
+inline constexpr primitive member_transpose =
+    exchange_primitive<rules::member_transpose>("member_transpose", fold::transpose);
 }
 }
 
@@ -15841,7 +16795,9 @@ namespace drx {
 namespace detail {
 
 constexpr bool uses_axis(const tape& t, const placement_info* axis) {
-  return any_entry(t, [=](const entry& e) { return (prim::is_collective(e.prim) || e.prim == &prim::axis_index) && e.attrs.placement == axis; });
+  return any_entry(t, [=](const entry& e) {
+    return (prim::is_collective(e.prim) || e.prim == &prim::axis_index) && e.attrs.placement == axis;
+  });
 }
 constexpr bool has_collective(const tape& t, const placement_info* axis) {
   return any_entry(t, [=](const entry& e) { return prim::is_collective(e.prim) && e.attrs.placement == axis; });
@@ -15876,11 +16832,13 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
         grown = false;
         const vec<bool> inner = varying_values(e.regions[0], p, in);
         out = vec<bool>();
-        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard && in[*n.guard]));
+        for (int o : e.regions[0].outputs)
+          out.push_back(inner[o] || (n.guard && in[*n.guard]));
         for (int i = 0; i < n.carries; ++i)
           if (out[i] && !in[1 + n.constants + i]) in[1 + n.constants + i] = grown = true;
       }
-      for (int i = 0; i < e.results.size(); ++i) varies[e.results[i]] = i < n.carries ? in[1 + n.constants + i] : out[i];
+      for (int i = 0; i < e.results.size(); ++i)
+        varies[e.results[i]] = i < n.carries ? in[1 + n.constants + i] : out[i];
       continue;
     }
     for (const tape& r : e.regions) any = any || uses_axis(r, p);
@@ -15891,7 +16849,8 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
 
 class member_function {
  public:
-  constexpr member_function(builder& on, const placement_info* placement, const tape& body, const placement_info* over = nullptr)
+  constexpr member_function(builder& on, const placement_info* placement, const tape& body,
+                            const placement_info* over = nullptr)
       : b(on), p(placement), axis(over ? over : placement), t(body) {}
 
   constexpr vec<int> write(const vec<int>& inputs, const vec<bool>& placed_inputs, vec<bool>& placed) {
@@ -16039,16 +16998,19 @@ class member_function {
       return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
     }
     if (e.prim == &prim::first_member)
-      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, prim::rules::first_member::view(e).largest) : emit::constant(b, t.values[e.results[0]], 0);
+      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, prim::rules::first_member::view(e).largest)
+                       : emit::constant(b, t.values[e.results[0]], 0);
     return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
   }
   constexpr int exchanged(const entry& e) {
     attributes a = e.attrs;
     if (e.prim == &prim::all_to_all) a = prim::rules::member_transpose::view(t.values[e.operands[0]].shape[0]).make(p);
-    return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])}, a);
+    return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])},
+                  a);
   }
   constexpr vec<int> branch(const entry& e) {
-    if (varies[e.operands[0]]) throw "drx: a collective inside of a branch that some members take and others do not: the condition must be the same for all";
+    if (varies[e.operands[0]])
+      throw "drx: a collective inside of a branch that some members take and others do not: the condition must be the same for all";
     vec<int> operands{outer[e.operands[0]]};
     vec<bool> differs;
     for (int i = 1; i < e.operands.size(); ++i) {
@@ -16075,7 +17037,8 @@ class member_function {
   constexpr vec<int> loop(const entry& e) {
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
     const auto guarding = n.guarding_carry();
-    if (n.guard && varies[guarding ? e.results[*guarding] : e.operands[*n.guard - 1]]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
+    if (n.guard && varies[guarding ? e.results[*guarding] : e.operands[*n.guard - 1]])
+      throw "drx: a loop with a collective that ends after other numbers of steps for other members";
     const tape& body = e.regions[0];
     vec<int> operands;
     vec<bool> differs{false};
@@ -16098,7 +17061,8 @@ class member_function {
   }
 };
 
-constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands) {
+constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body,
+                                        const vec<int>& operands) {
   vec<bool> all_placed;
   member_function f(b, p, body);
   vec<int> out = f.write(operands, vec<bool>(operands.size(), true), all_placed);
@@ -16153,7 +17117,10 @@ struct pooling {
     const view w(a);
     std::string text = w.transposed ? "T" : "";
     for (int i = 0; i < w.axes; ++i)
-      text += (i ? ", " : text.empty() ? "" : " ") + std::to_string(w.extent(i)) + " of " + std::to_string(w.window(i)) + " every " +
+      text += (i              ? ", "
+               : text.empty() ? ""
+                              : " ") +
+              std::to_string(w.extent(i)) + " of " + std::to_string(w.window(i)) + " every " +
               std::to_string(w.stride(i)) + " from " + std::to_string(-w.low(i));
     return text;
   }
@@ -16179,7 +17146,8 @@ struct pooling {
             if (at[i] < 0 || at[i] >= inputs[i]) return;
           }
           for (std::int64_t c = 0; c < channels; ++c)
-            f((n * inputs.size() + flat_index(inputs, at)) * channels + c, (n * outputs.size() + flat_index(outputs, o)) * channels + c, position);
+            f((n * inputs.size() + flat_index(inputs, at)) * channels + c,
+              (n * outputs.size() + flat_index(outputs, o)) * channels + c, position);
         });
       });
   }
@@ -16206,7 +17174,9 @@ struct window_argmax : pooling {
   static constexpr vec<abstract_value> type(const typing& t) { return {pooling::type(t)[0].with_type(dtype::int32)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) { return operands[0].shape.last() * byte_size(operands[0].type); }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    return operands[0].shape.last() * byte_size(operands[0].type);
+  }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     std::int32_t* winner = v.out[0].data<std::int32_t>();
@@ -16223,10 +17193,12 @@ struct window_argmax : pooling {
   }
 };
 
-struct window_select : pooling {
+struct window_select
+    : pooling {
   static constexpr vec<abstract_value> type(const typing& t) {
     const vec<abstract_value> r = pooling::type(t);
-    typing::require(t.operands[1].type == dtype::int32 && t.operands[1].shape == (view(t.attrs).transposed ? t.operands[0] : r[0]).shape,
+    typing::require(t.operands[1].type == dtype::int32 &&
+                        t.operands[1].shape == (view(t.attrs).transposed ? t.operands[0] : r[0]).shape,
                     "window_select: not a position for each window");
     return r;
   }
@@ -16358,7 +17330,8 @@ struct pooled {
       return error::not_a_value_of_drx{};
     } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
       return error::needs_numbers{};
-    } else if constexpr (D == 0 || !moves::complete || moves::kernel_dilation.given != 0 || moves::input_dilation.given != 0) {
+    } else if constexpr (D == 0 || !moves::complete || moves::kernel_dilation.given != 0 ||
+                         moves::input_dilation.given != 0) {
       return error::options_do_not_fit_the_spatial_axes{};
     } else if constexpr (A::rank < D + 1) {
       return error::wrong_rank{};
@@ -16369,7 +17342,9 @@ struct pooled {
     }
   }
   static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
-  static constexpr std::int64_t stride(int i) { return moves::stride.given != 0 ? moves::stride.values[i] : extents.values[i]; }
+  static constexpr std::int64_t stride(int i) {
+    return moves::stride.given != 0 ? moves::stride.values[i] : extents.values[i];
+  }
   static constexpr std::int64_t padding(int i) {
     const std::int64_t n = (size(i) + stride(i) - 1) / stride(i) * stride(i) - stride(i) + extents.values[i] - size(i);
     return moves::is_same ? (n > 0 ? n : 0) : moves::given_padding.low[i] + moves::given_padding.high[i];
@@ -16413,30 +17388,36 @@ struct pooled {
 template <class A, class... O>
 concept Poolable = std::is_same_v<decltype(pooled<A, O...>::misuse()), no_misuse>;
 template <class A, class... O>
-concept NotPoolable = (Array<A> || Placed<A>)&&!Poolable<A, O...>;
+concept NotPoolable = (Array<A> || Placed<A>) && !Poolable<A, O...>;
 }
 
 template <class... Options, class A>
   requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...>)
 constexpr auto max_pool(const A& x) {
   using P = detail::pooled<A, Options...>;
-  return detail::unary<array_of<typename A::value_type, P>>(x, [](builder& b, int id) { return emit::window_max(b, id, P::ints()); });
+  return detail::unary<array_of<typename A::value_type, P>>(
+      x, [](builder& b, int id) { return emit::window_max(b, id, P::ints()); });
 }
 template <class... Options, class A>
   requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...> && FloatingArray<A>)
 constexpr auto avg_pool(const A& x) {
   using P = detail::pooled<A, Options...>;
   using T = typename A::value_type;
-  return detail::unary<array_of<T, P>>(x, [](builder& b, int id) { return emit::window_sum(b, id, P::ints()); }) * static_cast<T>(1 / P::elements());
+  return detail::unary<array_of<T, P>>(x, [](builder& b, int id) { return emit::window_sum(b, id, P::ints()); }) *
+         static_cast<T>(1 / P::elements());
 }
 template <class... Options, class A, class Why = decltype(detail::pooled<A, Options...>::misuse())>
   requires((detail::is_window_option<Options> && ...) && detail::NotPoolable<A, Options...>)
 Why max_pool(const A&) = delete;  // drx: max_pool<window<...>>(x), x {..., spatial axes..., channels} no smaller than the window; one number per spatial axis in each option; of a placed value in a map
-template <class... Options, class A, class Why = std::conditional_t<detail::Poolable<A, Options...>, error::needs_floating_values, decltype(detail::pooled<A, Options...>::misuse())>>
-  requires((detail::is_window_option<Options> && ...) && (detail::NotPoolable<A, Options...> || (detail::Poolable<A, Options...> && !FloatingArray<A>)))
+template <class... Options, class A,
+          class Why = std::conditional_t<detail::Poolable<A, Options...>, error::needs_floating_values,
+                                         decltype(detail::pooled<A, Options...>::misuse())>>
+  requires((detail::is_window_option<Options> && ...) &&
+           (detail::NotPoolable<A, Options...> || (detail::Poolable<A, Options...> && !FloatingArray<A>)))
 Why avg_pool(const A&) = delete;  // drx: avg_pool<window<...>>(x), x {..., spatial axes..., channels} of float or double, no smaller than the window; one number per spatial axis in each option; of a placed value in a map
 
-DRX_SILENT_OF_TYPES(avg_pool) DRX_SILENT_OF_TYPES(max_pool)
+DRX_SILENT_OF_TYPES(avg_pool)
+DRX_SILENT_OF_TYPES(max_pool)
 
 }
 
@@ -16482,7 +17463,8 @@ struct prod : over_axes {
     while (first > 0 && view(a).axes[first - 1] + 1 == view(a).axes[first]) --first;
     if (first == 0) return -1;
     const int_list axes = view(a).axes;
-    return emit::over_axes(b, *prim_ptr(), emit::over_axes(b, *prim_ptr(), o[0], axes.from(first)), axes.part(0, first));
+    return emit::over_axes(b, *prim_ptr(), emit::over_axes(b, *prim_ptr(), o[0], axes.from(first)),
+                           axes.part(0, first));
   }
   static constexpr const primitive* prim_ptr();
   static void evaluate(evaluation& v) {
@@ -16577,7 +17559,8 @@ inline constexpr primitive qr{.name = "qr",
 }
 
 namespace detail {
-template <class A> constexpr auto tall_matrix_misuse() {
+template <class A>
+constexpr auto tall_matrix_misuse() {
   if constexpr (Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!Array<A>) {
@@ -16594,7 +17577,8 @@ template <class A> constexpr auto tall_matrix_misuse() {
 }
 template <class A>
 concept TallMatrix = std::is_same_v<decltype(tall_matrix_misuse<A>()), no_misuse>;
-template <class A> struct columns_squared {
+template <class A>
+struct columns_squared {
   static constexpr shape value = [] {
     shape s = A::shape;
     s[A::rank - 2] = s[A::rank - 1];
@@ -16625,7 +17609,8 @@ struct reduce_with {
   static constexpr vec<abstract_value> type(const typing& t) {
     vec<abstract_value> r;
     for (const auto& x : t.operands) {
-      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement, "reduce_with: an operand is not placed there");
+      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement,
+                      "reduce_with: an operand is not placed there");
       r.push_back(x.of_member());
     }
     vec<abstract_value> pair = r;
@@ -16695,7 +17680,8 @@ struct reduce_with {
     for (int y : s.results) operands.push_back(emit::broadcast(s.b, y, p));
     for (int i = 0; i < ct.size(); ++i)
       operands.push_back(emit::broadcast(s.b, emit::instantiate_zeros(s.b, ct[i], s.results[i]), p));
-    return emit::map(s.b, p, operands, [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
+    return emit::map(s.b, p, operands,
+                     [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
   }
   static constexpr tape as_sums(const rule_site& s, const vec<tape>& regions, const vec<abstract_value>& types) {
     const placement_info* p = s.e.attrs.placement;
@@ -16838,7 +17824,8 @@ inline constexpr bool returns<R, M> = error::Reported<R> || std::is_same_v<canon
 template <class M, class Identity>
 constexpr auto identity_misuse() {
   if constexpr (Literal<Identity>) {
-    return std::conditional_t<number_fits<M, Identity, true>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<number_fits<M, Identity, true>, no_misuse,
+                              error::a_literal_does_not_fit_the_element_type>{};
   } else {
     return std::conditional_t<returns<call_result_t<Identity>, M>, no_misuse, error::structures_differ>{};
   }
@@ -16885,7 +17872,8 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   tracing_builder identity(b.context());
   if constexpr (detail::Literal<Identity>) {
     constexpr leaf_types<M> types;
-    for (int i = 0; i < leaf_count<M>; ++i) identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));
+    for (int i = 0; i < leaf_count<M>; ++i)
+      identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));
   } else {
     const auto value = m.identity();
     for (int id : detail::leaf_refs<std::remove_const_t<decltype(value)>>(value).on(identity)) identity.output(id);
@@ -16893,7 +17881,8 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   closed(identity.captures());
   regions.push_back(identity.result());
   if constexpr (!std::is_same_v<Pull, detail::no_pull>) {
-    const auto pull = detail::trace_region(&b, m.pull, std::type_identity<M>{}, std::type_identity<M>{}, std::type_identity<M>{});
+    const auto pull =
+        detail::trace_region(&b, m.pull, std::type_identity<M>{}, std::type_identity<M>{}, std::type_identity<M>{});
     closed(pull.captures);
     regions.push_back(pull.body);
     detail::mark_products(regions.back(), leaf_count<M>);
@@ -16902,7 +17891,8 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   a.placement = &placement_of<typename X::placement>;
   return detail::bound<M>(b, b.add(prim::reduce_with, refs.on(b), a, regions));
 }
-template <class Combine, class Identity, class Pull, class X, class Why = decltype(detail::monoid_misuse<X, Combine, Identity, Pull>())>
+template <class Combine, class Identity, class Pull, class X,
+          class Why = decltype(detail::monoid_misuse<X, Combine, Identity, Pull>())>
   requires(Structured<X> && !error::Reported<X> && !detail::ReducibleWith<X, Combine, Identity, Pull>)
 Why reduce_with(const monoid<Combine, Identity, Pull>&, const X&) = delete;  // drx: reduce_with(monoid, placed): combine(a, b), identity and pull(x, y, ct) are of the members' own type
 
@@ -16916,14 +17906,18 @@ namespace rows {
 struct remainder : same_type, on_numbers, singular_value {
   static constexpr const char* name = "rem";
   static constexpr int arity = 2;
-  template <class T> DRX_FN static T apply(T x, T y) {
+  template <class T>
+  DRX_FN static T apply(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       return y == 0 ? x : y == T(-1) ? T(0) : x % y;
     } else {
       return math::fmod(x, y);
     }
   }
-  template <class T> static T reference(T x, T y) { return apply(x, y); }
+  template <class T>
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return t;
     const int whole =
@@ -16933,21 +17927,22 @@ struct remainder : same_type, on_numbers, singular_value {
 };
 }
 inline constexpr primitive remainder = elementwise_primitive<rows::remainder>();
-template <> struct row_of<&remainder> : rows::remainder {};
+template <>
+struct row_of<&remainder> : rows::remainder {};
 }
 
 namespace detail {
-template <class A, class B> struct is_number_pair : std::false_type {};
 template <class A, class B>
-requires Compatible<A, B>
-struct is_number_pair<A, B> : std::bool_constant<!std::is_same_v<common_element<A, B>, bool> > {
-};
+struct is_number_pair : std::false_type {};
+template <class A, class B>
+  requires Compatible<A, B>
+struct is_number_pair<A, B> : std::bool_constant<!std::is_same_v<common_element<A, B>, bool>> {};
 template <class A, class B>
 concept NumberPair = is_number_pair<A, B>::value;
 template <class A, class B>
 concept NoNumberPair = ArrayPair<A, B> && !NumberPair<A, B>;
 template <class A, class B>
-using not_number_pair_t = std::conditional_t<Compatible<A, B>, error::needs_numbers, mismatch_t<A, B> >;
+using not_number_pair_t = std::conditional_t<Compatible<A, B>, error::needs_numbers, mismatch_t<A, B>>;
 }
 
 template <class A, class B> requires detail::NumberPair<A, B>
@@ -17003,7 +17998,9 @@ struct roll {
     double x = 0;
     return view(a).places == 0 || emit::is_constant(b, o[0], x) ? o[0] : -1;
   }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + " by " + std::to_string(view(a).places); }
+  static std::string print(const attributes& a) {
+    return "axis=" + std::to_string(view(a).axis) + " by " + std::to_string(view(a).places);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -17013,7 +18010,8 @@ struct roll {
       std::int64_t source[shape::max_rank] = {};
       for (int k = 0; k < s.rank; ++k) source[k] = at[k];
       source[by.axis] = (at[by.axis] - by.places + s[by.axis]) % s[by.axis];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
     });
   }
 };
@@ -17049,7 +18047,8 @@ template <std::int64_t Places, int Axis = 0, class A>
 constexpr A roll(const A& x) {
   return detail::unary<A>(x, [](builder& b, int id) { return emit::roll(b, id, normal_axis(Axis, A::rank), Places); });
 }
-template <std::int64_t Places, int Axis = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
+template <std::int64_t Places, int Axis = 0, class A,
+          class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
   requires((Array<A> || Placed<A>) && !detail::Rollable<A, Axis>)
 Why roll(const A&) = delete;  // drx: roll<places, axis>(array), the axis below its rank; of a placed value in a map
 
@@ -17073,7 +18072,9 @@ struct argsort {
     typing::require(t.operands[0].shape.rank > 0, "argsort: of a number");
     return {t.operands[0].with_type(dtype::int32)};
   }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     const abstract_value x = b.type(o[0]);
@@ -17118,7 +18119,8 @@ namespace detail {
 template <class A, int Axis>
 concept Sortable = Array<A> && HasAxis<A, Axis>;
 template <class A>
-using not_sortable_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
+using not_sortable_t =
+    std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
 }
 
 template <int Axis = -1, class A>
@@ -17142,7 +18144,8 @@ template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
   requires((Array<A> || Placed<A>) && !detail::Sortable<A, Axis>)
 Why sort(const A&) = delete;  // drx: sort<axis>(array), the axis one of its own; of a placed value in a map
 
-DRX_SILENT(argsort) DRX_SILENT(sort)
+DRX_SILENT(argsort)
+DRX_SILENT(sort)
 
 }
 
@@ -17270,7 +18273,8 @@ inline constexpr primitive svd{.name = "svd",
 namespace detail {
 template <class A>
 concept FloatingMatrix = FloatingArray<A> && HasAxes<A, 2>;
-template <class A> constexpr auto floating_matrix_misuse() {
+template <class A>
+constexpr auto floating_matrix_misuse() {
   if constexpr (Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!FloatingArray<A>) {
@@ -17279,7 +18283,8 @@ template <class A> constexpr auto floating_matrix_misuse() {
     return error::wrong_rank{};
   }
 }
-template <class A, int Result> struct svd_part {
+template <class A, int Result>
+struct svd_part {
   static constexpr shape value = prim::rules::svd::shapes_of(A::shape).of[Result];
 };
 }
@@ -17326,7 +18331,8 @@ struct unit_interval : not_differentiable {
 };
 }
 inline constexpr primitive unit_interval = elementwise_primitive<rows::unit_interval>();
-template <> struct row_of<&unit_interval> : rows::unit_interval {};
+template <>
+struct row_of<&unit_interval> : rows::unit_interval {};
 }
 
 namespace patterns {
@@ -17349,7 +18355,8 @@ template <class T, std::int64_t... E, class... X>
 constexpr array<T, E...> unit_interval(const prng_key& key, const X&... beside) {
   constexpr auto what = std::is_same_v<T, float> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
   tracing_builder& b = tape_of(ref_of(key), ref_of(beside)...);
-  return array<T, E...>(at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
+  return array<T, E...>(
+      at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
 }
 
 template <class X, class A>
@@ -17363,8 +18370,8 @@ constexpr auto random_misuse() {
   } else if constexpr (!FloatingArray<A>) {
     return error::needs_floating_values{};
   } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, no_misuse> && ...)) {
-    return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...), error::element_types_differ,
-                              error::shapes_do_not_broadcast>{};
+    return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...),
+                              error::element_types_differ, error::shapes_do_not_broadcast>{};
   } else {
     return error::shapes_do_not_broadcast{};
   }
@@ -17374,7 +18381,8 @@ concept RandomOperands = (Array<K> || Placed<K> || Literal<K>) && ((ArrayOrLiter
 }
 
 template <class T, std::int64_t... E, class K, class L, class H>
-  requires(detail::Key<K> && std::is_floating_point_v<T> && detail::Parameter<L, array<T, E...>> && detail::Parameter<H, array<T, E...>>)
+  requires(detail::Key<K> && std::is_floating_point_v<T> && detail::Parameter<L, array<T, E...>> &&
+           detail::Parameter<H, array<T, E...>>)
 constexpr array<T, E...> uniform(const K& key, const L& low, const H& high) {
   const auto u = detail::unit_interval<T, E...>(key, low, high);
   if constexpr (detail::Literal<L> && detail::Literal<H>) {
@@ -17388,7 +18396,8 @@ template <class T, std::int64_t... E, class K>
 constexpr array<T, E...> uniform(const K& key) {
   return detail::unit_interval<T, E...>(key);
 }
-template <Element T, std::int64_t... E, class K, class... X, class Why = decltype(detail::random_misuse<array<T, E...>, K, X...>())>
+template <Element T, std::int64_t... E, class K, class... X,
+          class Why = decltype(detail::random_misuse<array<T, E...>, K, X...>())>
   requires(detail::RandomOperands<K, X...> && (sizeof...(X) == 0 || sizeof...(X) == 2) &&
            !(detail::Key<K> && std::is_floating_point_v<T> && (detail::Parameter<X, array<T, E...>> && ...)))
 Why uniform(const K&, const X&...) = delete;  // drx: uniform<float, extents...>(key, low, high): of a key that random_key, split or fold_in gave; float or double; bounds of that type that broadcast to the extents; of placed values in a map
@@ -17435,7 +18444,9 @@ template <std::int64_t... E, class K, class P, class Why = decltype(detail::bern
   requires(detail::RandomOperands<K, P> && !detail::Chance<K, P, E...>)
 Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, p): of a key that random_key, split or fold_in gave; p of float or double, and it broadcasts to the extents; of placed values in a map
 
-DRX_SILENT(bernoulli) DRX_SILENT_OF_TYPE(normal) DRX_SILENT_OF_TYPE(uniform)
+DRX_SILENT(bernoulli)
+DRX_SILENT_OF_TYPE(normal)
+DRX_SILENT_OF_TYPE(uniform)
 
 }
 
@@ -17463,7 +18474,8 @@ struct with_layout {
     const abstract_value& x = t.operands[0];
     const view to(t.attrs);
     typing::require(x.depth == 0, "with_layout: of a placed value");
-    typing::require(!to.axis || (*to.axis < x.shape.rank && x.shape[*to.axis] % to.shards == 0), "with_layout: no equal shards");
+    typing::require(!to.axis || (*to.axis < x.shape.rank && x.shape[*to.axis] % to.shards == 0),
+                    "with_layout: no equal shards");
     return {x};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -17477,7 +18489,9 @@ struct with_layout {
   }
   static std::string print(const attributes& a) {
     const view to(a);
-    return std::string(a.placement->name) + (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards) : ": replicated");
+    return std::string(a.placement->name) +
+           (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards)
+                    : ": replicated");
   }
   static constexpr vec<split_result> split(split_site& s) {
     const bool of_mesh = s.e.attrs.placement == s.mesh.shards && view(s.e).shards == s.mesh.count;
@@ -17501,7 +18515,8 @@ inline constexpr primitive with_layout{.name = "with_layout",
 }
 
 namespace emit {
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis) {
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards,
+                          std::optional<int> axis) {
   return b.add1(prim::with_layout, {x}, prim::rules::with_layout::view(shards, axis).make(mesh_axis));
 }
 }
@@ -17546,7 +18561,8 @@ constexpr A with_layout(const A& x, Layout layout) {
   const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
   return A(detail::at(b, emit::with_layout(b, id, &placement_of<P>, Shards, detail::laid_along(layout, A::rank))));
 }
-template <class P, std::int64_t Shards, class A, class Layout, class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
+template <class P, std::int64_t Shards, class A, class Layout,
+          class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
   requires(Placement<P> && Structured<A> && !error::Reported<A> && !detail::LaidOut<A, Shards, Layout>)
 Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x is an array of one member, with an axis k whose extent is a multiple of n
 
@@ -17567,7 +18583,8 @@ struct kept_axis {
 template <class A, int Axis, class Y>
 constexpr auto keep_axis(const Y& y) {
   using S = kept_axis<A, Axis>;
-  return unary<array_of<typename Y::value_type, S>>(y, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+  return unary<array_of<typename Y::value_type, S>>(y,
+                                                    [](builder& b, int id) { return emit::reshape(b, id, S::value); });
 }
 
 template <class A, int Axis>
@@ -17594,7 +18611,8 @@ Why argmin(const A&) = delete;  // drx: argmin<axis>(array of numbers with eleme
 
 namespace detail {
 template <class A, int... Axes>
-concept Mask = Array<A> && std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool> && reduced_axes<A, Axes...>::in_range;
+concept Mask =
+    Array<A> && std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool> && reduced_axes<A, Axes...>::in_range;
 template <class A>
 concept NotMask = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
 template <class A>
@@ -17611,7 +18629,10 @@ Why all_of(const A&) = delete;  // drx: of an array of bool: all_of(x > 0); of a
 template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(detail::NotMask<A> || Placed<A>)
 Why any_of(const A&) = delete;  // drx: of an array of bool: any_of(x > 0); of a placed value in a map
 
-DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(all_of) DRX_SILENT(any_of)
+DRX_SILENT(argmax)
+DRX_SILENT(argmin)
+DRX_SILENT(all_of)
+DRX_SILENT(any_of)
 
 }
 
@@ -17633,7 +18654,7 @@ concept Subtracts = Assigned<A, B> && requires(A& a, const B& b) {
 };
 template <class A, class B>
 concept Multiplies = Assigned<A, B> && requires(A& a, const B& b) {
-  { a * b } -> SameStructure<A>;
+  { a* b } -> SameStructure<A>;
   a = a * b;
 };
 template <class A, class B>
@@ -17656,7 +18677,8 @@ constexpr A& operator/=(A& a, const B& b) { return a = a / b; }
 
 namespace drx {
 namespace detail {
-template <class A, int... Axes> struct expanded {
+template <class A, int... Axes>
+struct expanded {
   static constexpr int rank = A::rank + static_cast<int>(sizeof...(Axes));
   static constexpr bool adds([[maybe_unused]] int axis) { return ((normal_axis(Axes, rank) == axis) || ...); }
   static constexpr bool fits() {
@@ -17678,7 +18700,8 @@ template <class A>
 using not_expandable_t =
     std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
 
-template <class A, int... Axes> struct squeezed {
+template <class A, int... Axes>
+struct squeezed {
   static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
   static constexpr bool drops(int axis) {
     return sizeof...(Axes) == 0 ? A::shape[axis] == 1 : ((normal_axis(Axes, A::rank) == axis) || ...);
@@ -17698,7 +18721,8 @@ template <class A, int... Axes> struct squeezed {
 };
 template <class A, int... Axes>
 concept Squeezable = Array<A> && squeezed<A, Axes...>::fits();
-template <class A, int... Axes> constexpr auto squeeze_misuse() {
+template <class A, int... Axes>
+constexpr auto squeeze_misuse() {
   if constexpr (Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!squeezed<A, Axes...>::in_range) {
@@ -17708,11 +18732,13 @@ template <class A, int... Axes> constexpr auto squeeze_misuse() {
   }
 }
 
-template <class A, class S> constexpr auto reshaped(const A& x) {
+template <class A, class S>
+constexpr auto reshaped(const A& x) {
   return unary<array_of<typename A::value_type, S>>(x,
-                                                     [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+                                                    [](builder& b, int id) { return emit::reshape(b, id, S::value); });
 }
-template <class A, std::int64_t... Times> struct tiled {
+template <class A, std::int64_t... Times>
+struct tiled {
   static constexpr int given = static_cast<int>(sizeof...(Times)), rank = given > A::rank ? given : A::rank;
   static constexpr bool fits = sizeof...(Times) > 0 && ((Times >= 0) && ...) && rank <= shape::max_rank;
   static constexpr std::int64_t times(int axis) {
@@ -17732,7 +18758,7 @@ template <class A, std::int64_t... Times> struct tiled {
 template <class A, std::int64_t... Times>
 concept Tileable = Array<A> && tiled<A, Times...>::fits;
 template <std::int64_t N, class A, int Axis>
-concept Repeatable = HasAxis<A, Axis> &&(N >= 0);
+concept Repeatable = HasAxis<A, Axis> && (N >= 0);
 template <class A>
 using not_tileable_t =
     std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_number_of_repetitions>;
@@ -17740,7 +18766,8 @@ template <std::int64_t N, class A>
 using not_repeatable_t =
     std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value,
                        std::conditional_t<(N < 0), error::wrong_number_of_repetitions, error::axis_out_of_range>>;
-template <std::int64_t N, class A, int Axis> struct repeated_along {
+template <std::int64_t N, class A, int Axis>
+struct repeated_along {
   static constexpr shape value = [] {
     shape s = A::shape;
     s[axis_of<A, Axis>::axis] *= N;
@@ -17800,7 +18827,10 @@ Why tile(const A&) = delete;  // drx: tile<times...>(x): a number of at least 0 
 template <std::int64_t N, int Axis = 0, class A, class Why = detail::not_repeatable_t<N, A>> requires((Array<A> || Placed<A>) && !detail::Repeatable<N, A, Axis>)
 Why repeat(const A&) = delete;  // drx: repeat<times, axis>(x): times at least 0; of a placed value in a map
 
-DRX_SILENT(expand_dims) DRX_SILENT(repeat) DRX_SILENT(squeeze) DRX_SILENT(tile)
+DRX_SILENT(expand_dims)
+DRX_SILENT(repeat)
+DRX_SILENT(squeeze)
+DRX_SILENT(tile)
 
 }
 
@@ -17828,14 +18858,15 @@ template <class A>
 constexpr auto diagonal(const A& x) {
   using M = detail::matrix_extents<A>;
   using in_a_row = detail::with_last_axes<A, 2, M::rows * M::columns>;
-  return detail::unary<array_of<typename A::value_type, detail::with_last_axes<A, 2, M::diagonal>>>(x, [](builder& b, int id) {
-    const shape& row = in_a_row::value;
-    vec<std::int64_t> start(row.rank, 0), stop, stride(row.rank, 1);
-    for (int i = 0; i < row.rank; ++i) stop.push_back(row[i]);
-    stop[row.rank - 1] = M::diagonal == 0 ? 0 : (M::diagonal - 1) * (M::columns + 1) + 1;
-    stride[row.rank - 1] = M::columns + 1;
-    return emit::slice(b, emit::reshape(b, id, row), start, stop, stride);
-  });
+  return detail::unary<array_of<typename A::value_type, detail::with_last_axes<A, 2, M::diagonal>>>(
+      x, [](builder& b, int id) {
+        const shape& row = in_a_row::value;
+        vec<std::int64_t> start(row.rank, 0), stop, stride(row.rank, 1);
+        for (int i = 0; i < row.rank; ++i) stop.push_back(row[i]);
+        stop[row.rank - 1] = M::diagonal == 0 ? 0 : (M::diagonal - 1) * (M::columns + 1) + 1;
+        stride[row.rank - 1] = M::columns + 1;
+        return emit::slice(b, emit::reshape(b, id, row), start, stop, stride);
+      });
 }
 template <class A, class Why = detail::not_axes_t<A>>
   requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 2>)
@@ -17856,7 +18887,8 @@ template <class A, class Why = detail::not_axes_t<A>>
   requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 1>)
 Why diagonal_matrix(const A&) = delete;  // drx: of vectors, the last axis; of a placed value in a map
 
-DRX_SILENT(diagonal) DRX_SILENT(diagonal_matrix)
+DRX_SILENT(diagonal)
+DRX_SILENT(diagonal_matrix)
 
 }
 
@@ -17903,7 +18935,9 @@ Why softmax(const A&) = delete;  // drx: softmax<axis>(floating array); of a pla
 template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
 Why logsumexp(const A&) = delete;  // drx: logsumexp<axis>(floating array); of a placed value in a map
 
-DRX_SILENT(log_softmax) DRX_SILENT(logsumexp) DRX_SILENT(softmax)
+DRX_SILENT(log_softmax)
+DRX_SILENT(logsumexp)
+DRX_SILENT(softmax)
 
 }
 
@@ -17928,7 +18962,8 @@ template <Element T, std::int64_t... E, class K, class Why = decltype(detail::ra
 Why gumbel(const K&) = delete;  // drx: gumbel<float, extents...>(key): of a key that random_key, split or fold_in gave; float or double; of a placed key in a map
 
 namespace detail {
-template <class A, std::int64_t... E> struct category_draws {
+template <class A, std::int64_t... E>
+struct category_draws {
   static constexpr shape value = [] {
     shape s = A::shape;
     if constexpr (sizeof...(E) > 0) s = with_last(make_shape(E...), A::shape[A::rank - 1]);
@@ -17936,9 +18971,10 @@ template <class A, std::int64_t... E> struct category_draws {
   }();
 };
 template <class A, std::int64_t... E>
-concept Logits = SoftmaxOperand<A, -1> && sizeof...(
-                     E) < shape::max_rank&& Parameter<A, array_of<typename A::value_type, category_draws<A, E...>> >;
-template <class K, class A, std::int64_t... E> constexpr auto categorical_misuse() {
+concept Logits = SoftmaxOperand<A, -1> && sizeof...(E) < shape::max_rank &&
+                 Parameter<A, array_of<typename A::value_type, category_draws<A, E...>>>;
+template <class K, class A, std::int64_t... E>
+constexpr auto categorical_misuse() {
   if constexpr (Placed<K> || Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!Key<K>) {
@@ -17966,7 +19002,9 @@ template <std::int64_t... E, class K, class A, class Why = decltype(detail::cate
   requires(detail::RandomOperands<K> && (Array<A> || Placed<A>) && !(detail::Key<K> && detail::Logits<A, E...>))
 Why categorical(const K&, const A&) = delete;  // drx: categorical<extents...>(key, logits): of a key that random_key, split or fold_in gave; logits of float or double, classes last, whose other axes broadcast to the extents; of placed values in a map
 
-DRX_SILENT(categorical) DRX_SILENT_OF_TYPE(exponential) DRX_SILENT_OF_TYPE(gumbel)
+DRX_SILENT(categorical)
+DRX_SILENT_OF_TYPE(exponential)
+DRX_SILENT_OF_TYPE(gumbel)
 
 }
 
@@ -18211,7 +19249,8 @@ struct einsum_writer {
   }
 };
 
-template <meta::literal Letters, class... A> struct einsum_of {
+template <meta::literal Letters, class... A>
+struct einsum_of {
   using first = std::tuple_element_t<0, std::tuple<A...>>;
   static constexpr einsum_form form() { return {Letters.text, vec<shape>{A::shape...}}; }
   static constexpr auto misuse() {
@@ -18378,7 +19417,8 @@ struct nested_loop {
       }
     return r;
   }
-  constexpr vec<int> with_rest(builder& b, const values& v, std::int64_t outer, std::int64_t length, std::int64_t rest, writer inner) const {
+  constexpr vec<int> with_rest(builder& b, const values& v, std::int64_t outer, std::int64_t length, std::int64_t rest,
+                               writer inner) const {
     if (outer == 0) return flat(b, v, rest);
     if (rest == 0) return loop(b, v, outer, length, inner);
     const std::int64_t done = outer * length;
@@ -18391,16 +19431,19 @@ struct nested_loop {
     most.xs = part(0, done);
     last.xs = part(done, done + rest);
     last.offset = emit::add(b, v.offset, emit::constant_like(b, v.offset, static_cast<double>(done)));
-    const auto run = [&](bool of_last, const values& from) {
-      if (of_last) return flat(b, from, rest);
-      return loop(b, from, outer, length, inner);
-    };
+    const auto run =
+        [&](bool of_last,
+            const values& from) {
+          if (of_last) return flat(b, from, rest);
+          return loop(b, from, outer, length, inner);
+        };
     const bool backwards = whole.backwards;
     const vec<int> first = run(backwards, backwards ? last : most);
     values& second = backwards ? most : last;
     for (int i = 0; i < whole.carries; ++i) second.carries[i] = first[i];
     vec<int> r = run(!backwards, second);
-    for (int i = whole.carries; i < r.size(); ++i) r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
+    for (int i = whole.carries; i < r.size(); ++i)
+      r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
     return r;
   }
   constexpr vec<int> every(builder& b, const values& v, std::int64_t length, std::int64_t k) const {
@@ -18412,12 +19455,14 @@ struct nested_loop {
   }
 };
 
-constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, prim::rules::scan::view loop, const loop_options& options) {
+constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, prim::rules::scan::view loop,
+                              const loop_options& options) {
   using kind = loop_memory::kind;
   const loop_memory& memory = options.memory;
   loop.products = options.products;
   loop.keeps_residuals = memory.what == kind::everything;
-  if (!loop.length || memory.what == kind::carries || memory.what == kind::everything) return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
+  if (!loop.length || memory.what == kind::carries || memory.what == kind::everything)
+    return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)
@@ -18471,8 +19516,8 @@ template <class Body, class Carry>
 concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>, Carry>()), no_misuse>;
 
 template <class R>
-constexpr vec<int> add_loop(tracing_builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
-                            const loop_options& options, const auto& operands_on) {
+constexpr vec<int> add_loop(tracing_builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length,
+                            int carries, bool guarded, const loop_options& options, const auto& operands_on) {
   b = with_captures(b, region.captures);
   tape body = region.body;
   const int captured = region.captures.size();
@@ -18493,7 +19538,8 @@ constexpr vec<int> add_loop(tracing_builder*& b, const traced_region<R>& region,
 }
 
 template <std::int64_t Steps, class Carry, class Body>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && detail::LoopBody<Body, Carry>)
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> &&
+           detail::LoopBody<Body, Carry>)
 constexpr auto fori_loop(const Carry& init, const Body& body, const loop_options& options = {}) {
   static_assert(Steps >= 0, "drx::fori_loop: a negative number of steps");
   if constexpr (error::Reported<detail::loop_result<Body, Carry>>) {
@@ -18501,14 +19547,17 @@ constexpr auto fori_loop(const Carry& init, const Body& body, const loop_options
   } else {
     const detail::leaf_refs<Carry> refs(init);
     tracing_builder* b = detail::or_of_constants(refs.innermost());
-    const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
-                                             std::type_identity<Carry>{});
-    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options, [&](tracing_builder& t) { return refs.on(t); });
+    const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body},
+                                             std::type_identity<std::int32_t>{}, std::type_identity<Carry>{});
+    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options,
+                                        [&](tracing_builder& t) { return refs.on(t); });
     return detail::bound<Carry>(*b, r);
   }
 }
-template <std::int64_t Steps, class Carry, class Body, class Why = decltype(detail::loop_misuse<detail::loop_result<Body, Carry>, Carry>())>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && !detail::LoopBody<Body, Carry>)
+template <std::int64_t Steps, class Carry, class Body,
+          class Why = decltype(detail::loop_misuse<detail::loop_result<Body, Carry>, Carry>())>
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> &&
+           !detail::LoopBody<Body, Carry>)
 Why fori_loop(const Carry&, const Body&, const loop_options& = {}) = delete;  // drx: the body takes (carry) or (i, carry), and must return the carry's own type: same shapes, element types, structure
 template <std::int64_t Steps, class Carry, class Body, class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Steps>)
@@ -18539,14 +19588,15 @@ constexpr A identity() {
 namespace drx {
 namespace detail {
 template <class X, class A>
-concept EndOfRange = (Literal<X> || ScalarArray<X>)&&Parameter<X, A>;
+concept EndOfRange = (Literal<X> || ScalarArray<X>) && Parameter<X, A>;
 template <class A>
 concept RangeOfNumbers = FloatingArray<A> && A::rank == 1;
 template <class A, class X, class Y>
 concept RangeWith = RangeOfNumbers<A> && EndOfRange<X, A> && EndOfRange<Y, A>;
 template <class X>
 concept AnyEnd = Literal<X> || Array<X> || Placed<X>;
-template <class A, class X, class Y> constexpr auto linspace_misuse() {
+template <class A, class X, class Y>
+constexpr auto linspace_misuse() {
   if constexpr (Placed<X> || Placed<Y>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!FloatingArray<A>) {
@@ -18597,11 +19647,13 @@ template <std::int64_t Classes, class A>
 constexpr auto class_mask(const A& labels) {
   using T = typename A::value_type;
   using column = with_last_axis<A, 1>;
-  const auto x = unary<array_of<T, column>>(labels, [](builder& b, int id) { return emit::reshape(b, id, column::value); });
+  const auto x =
+      unary<array_of<T, column>>(labels, [](builder& b, int id) { return emit::reshape(b, id, column::value); });
   return x == iota<array<T, Classes>>();
 }
 template <class A>
-using not_labels_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
+using not_labels_t =
+    std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
 }
 
 template <Element T, std::int64_t Classes, class A>
@@ -18732,7 +19784,9 @@ struct rebuilt_from_parts<std::array<X, N>, First> {
 template <class S, std::int64_t N, int First>
 struct rebuilt_from_parts<batched<S, N>, First> {
   template <class Results>
-  static constexpr auto from(const Results& r) { return rebuilt<S, First>(r); }
+  static constexpr auto from(const Results& r) {
+    return rebuilt<S, First>(r);
+  }
 };
 
 template <class F, class X, class... Y>
@@ -18788,7 +19842,8 @@ constexpr auto tree_map(const F& f, const X& x, const Y&... y) {
       return std::apply([&](const auto&... r) { return f(detail::leaf_t<X, I>(r.ref[I])...); }, refs);
     };
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      const std::tuple<decltype(of_leaf(std::integral_constant<int, I>{}))...> results{of_leaf(std::integral_constant<int, I>{})...};
+      const std::tuple<decltype(of_leaf(std::integral_constant<int, I>{}))...> results{
+          of_leaf(std::integral_constant<int, I>{})...};
       return detail::rebuilt<canonical, 0>(results);
     }(std::make_integer_sequence<int, leaf_count<X>>{});
   }
@@ -18806,9 +19861,13 @@ namespace drx {
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X> && all_floating<X>)
 constexpr auto pmean(const X& x) {
-  return tree_map([](const auto& sum) { return sum / axis_size<P, typename std::remove_cvref_t<decltype(sum)>::value_type>(sum); }, psum<P>(x));
+  return tree_map(
+      [](const auto& sum) { return sum / axis_size<P, typename std::remove_cvref_t<decltype(sum)>::value_type>(sum); },
+      psum<P>(x));
 }
-template <class P, class X, class Why = std::conditional_t<detail::Communicable<X>, error::needs_floating_values, error::array_operation_on_a_placed_value>>
+template <class P, class X,
+          class Why = std::conditional_t<detail::Communicable<X>, error::needs_floating_values,
+                                         error::array_operation_on_a_placed_value>>
   requires(Structured<X> && !error::Reported<X> && !(detail::Communicable<X> && all_floating<X>))
 Why pmean(const X&) = delete;  // drx: pmean<P>(x) is of one member's floating value, in a map or pmap over P; of a placed value use reduce_mean
 
@@ -18828,7 +19887,8 @@ constexpr auto weighted_mean_misuse() {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!ScalarArray<typename W::member>) {
     return error::wrong_rank{};
-  } else if constexpr (!FloatingArray<typename W::member> || !(Array<typename X::member> || all_floating<typename X::member>)) {
+  } else if constexpr (!FloatingArray<typename W::member> ||
+                       !(Array<typename X::member> || all_floating<typename X::member>)) {
     return error::needs_floating_values{};
   } else {
     return no_misuse{};
@@ -18858,7 +19918,8 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
   const int weight = weights.on(b)[0];
   const int total = emit::reduce_sum(b, weight, p);
   const int nothing = emit::equal(b, total, emit::constant_like(b, total, 0));
-  const int divisor = emit::where(b, nothing, emit::constant_like(b, total, 1), total);
+  const int divisor =
+      emit::where(b, nothing, emit::constant_like(b, total, 1), total);
   vec<int> operands = refs.on(b);
   operands.push_back(weight);
   const vec<int> terms = emit::map(b, p, operands, [](builder& r, const vec<int>& in) {
@@ -18919,14 +19980,16 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_opti
   const detail::leaf_refs<Carry> refs(init);
   const detail::leaf_refs<Xs> xs_refs(xs);
   tracing_builder* b = detail::or_of_constants(detail::inner_of(refs.innermost(), xs_refs.innermost()));
-  const auto region = detail::trace_region(b, step, std::type_identity<std::int32_t>{}, std::type_identity<Carry>{}, std::type_identity<X>{});
+  const auto region = detail::trace_region(b, step, std::type_identity<std::int32_t>{}, std::type_identity<Carry>{},
+                                           std::type_identity<X>{});
   const vec<int> r = detail::add_loop(b, region, length, leaf_count<Carry>, false, options, [&](tracing_builder& t) {
     vec<int> ids = refs.on(t);
     ids.append(xs_refs.on(t));
     return ids;
   });
   using Ys = stacked_t<Y, length>;
-  return std::pair<traced_t<Carry>, traced_t<Ys>>{detail::bound<Carry>(*b, r), detail::bound<Ys>(*b, r, leaf_count<Carry>)};
+  return std::pair<traced_t<Carry>, traced_t<Ys>>{detail::bound<Carry>(*b, r),
+                                                  detail::bound<Ys>(*b, r, leaf_count<Carry>)};
 }
 
 DRX_SILENT(scan)
@@ -18976,7 +20039,8 @@ constexpr auto select(const X& x, const I& i) {
     return out;
   });
   constexpr leaf_types<typename X::member> types;
-  for (int leaf = 0; leaf < leaves; ++leaf) found[leaf] = emit::cast(b, emit::reduce_sum(b, found[leaf], p), types[leaf].type);
+  for (int leaf = 0; leaf < leaves; ++leaf)
+    found[leaf] = emit::cast(b, emit::reduce_sum(b, found[leaf], p), types[leaf].type);
   return detail::bound<typename X::member>(b, found);
 }
 template <class X, class I, class Why = decltype(detail::select_misuse<X, I>())>
@@ -19033,11 +20097,16 @@ namespace drx {
 
 struct keepdims_t {};
 inline constexpr keepdims_t keepdims;
-template <int K> struct ddof_t { static_assert(K >= 0, "drx::ddof: at least 0"); };
-template <int K> inline constexpr ddof_t<K> ddof;
+template <int K>
+struct ddof_t {
+  static_assert(K >= 0, "drx::ddof: at least 0");
+};
+template <int K>
+inline constexpr ddof_t<K> ddof;
 
 namespace detail {
-template <class A, int... Axes> struct kept_axes {
+template <class A, int... Axes>
+struct kept_axes {
   static constexpr shape value = [] {
     shape s = A::shape;
     for (int i = 0; i < A::rank; ++i)
@@ -19045,29 +20114,37 @@ template <class A, int... Axes> struct kept_axes {
     return s;
   }();
 };
-template <class A, int... Axes, class Y> constexpr auto keep_axes(const Y& y) {
+template <class A, int... Axes, class Y>
+constexpr auto keep_axes(const Y& y) {
   using S = kept_axes<A, Axes...>;
   return unary<array_of<typename Y::value_type, S>>(y,
-                                                     [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+                                                    [](builder& b, int id) { return emit::reshape(b, id, S::value); });
 }
 
-template <class O> inline constexpr int degrees_of = 0;
-template <int K> inline constexpr int degrees_of<ddof_t<K>> = K;
-template <class O> inline constexpr bool is_ddof = false;
-template <int K> inline constexpr bool is_ddof<ddof_t<K>> = true;
+template <class O>
+inline constexpr int degrees_of = 0;
+template <int K>
+inline constexpr int degrees_of<ddof_t<K>> = K;
+template <class O>
+inline constexpr bool is_ddof = false;
+template <int K>
+inline constexpr bool is_ddof<ddof_t<K>> = true;
 template <class... O>
-concept SpreadOptions = ((std::is_same_v<O, keepdims_t> || is_ddof<O>)&&...) &&
-                        (static_cast<int>(std::is_same_v<O, keepdims_t>) + ... + 0) <= 1 &&
-                        (static_cast<int>(is_ddof<O>) + ... + 0) <= 1;
-template <class A, class... O> struct spread {
+concept SpreadOptions =
+    ((std::is_same_v<O, keepdims_t> || is_ddof<O>) && ...) &&
+    (static_cast<int>(std::is_same_v<O, keepdims_t>) + ... + 0) <= 1 && (static_cast<int>(is_ddof<O>) + ... + 0) <= 1;
+template <class A, class... O>
+struct spread {
   static constexpr int degrees = (degrees_of<O> + ... + 0);
-  template <int... Axes> static constexpr std::int64_t count() {
+  template <int... Axes>
+  static constexpr std::int64_t count() {
     std::int64_t n = 1;
     for (int i = 0; i < A::rank; ++i)
       if (reduced_axes<A, Axes...>::has(i)) n *= A::shape[i];
     return n;
   }
-  template <int... Axes> static constexpr auto misuse() {
+  template <int... Axes>
+  static constexpr auto misuse() {
     if constexpr (!Reducible<A, Axes...>) {
       return reduction_misuse<A, Axes...>();
     } else if constexpr (count<Axes...>() <= degrees) {
@@ -19076,12 +20153,14 @@ template <class A, class... O> struct spread {
       return no_misuse{};
     }
   }
-  template <int... Axes> static constexpr auto variance(const A& x) {
+  template <int... Axes>
+  static constexpr auto variance(const A& x) {
     using T = mean_element<typename A::value_type>;
     const auto from_mean = cast<T>(x) - keep_axes<A, Axes...>(mean<Axes...>(x));
     return sum<Axes...>(from_mean * from_mean) * static_cast<T>(1 / static_cast<double>(count<Axes...>() - degrees));
   }
-  template <int... Axes, class Y> static constexpr auto shaped(const Y& y) {
+  template <int... Axes, class Y>
+  static constexpr auto shaped(const Y& y) {
     if constexpr ((std::is_same_v<O, keepdims_t> || ...)) {
       return keep_axes<A, Axes...>(y);
     } else {
@@ -19089,8 +20168,10 @@ template <class A, class... O> struct spread {
     }
   }
 };
-template <int... Axes> struct axis_list {};
-template <class Axes, class A, class... O> inline constexpr bool spreads = false;
+template <int... Axes>
+struct axis_list {};
+template <class Axes, class A, class... O>
+inline constexpr bool spreads = false;
 template <int... Axes, Array A, class... O>
   requires SpreadOptions<O...>
 inline constexpr bool spreads<axis_list<Axes...>, A, O...> =
@@ -19098,10 +20179,11 @@ inline constexpr bool spreads<axis_list<Axes...>, A, O...> =
 template <class Axes, class A, class... O>
 concept Spreadable = spreads<Axes, A, O...>;
 template <class Axes, class A, class... O>
-concept NotSpreadable = (Array<A> || Placed<A>)&&SpreadOptions<O...> && !Spreadable<Axes, A, O...>;
+concept NotSpreadable = (Array<A> || Placed<A>) && SpreadOptions<O...> && !Spreadable<Axes, A, O...>;
 template <class A, int... Axes>
 concept Measurable = FloatingArray<A> && Reducible<A, Axes...>;
-template <class A, int... Axes> constexpr auto norm_misuse() {
+template <class A, int... Axes>
+constexpr auto norm_misuse() {
   if constexpr (Array<A> && !FloatingArray<A>) {
     return error::needs_floating_values{};
   } else {
@@ -19172,7 +20254,9 @@ Why argmin(const A&, keepdims_t) = delete;  // drx: argmin<axis>(array of number
 template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A, Axis>())> requires((Array<A> || Placed<A>) && !detail::SoftmaxOperand<A, Axis>)
 Why logsumexp(const A&, keepdims_t) = delete;  // drx: logsumexp<axis>(floating array, keepdims); of a placed value in a map
 
-DRX_SILENT(norm) DRX_SILENT(stddev) DRX_SILENT(var)
+DRX_SILENT(norm)
+DRX_SILENT(stddev)
+DRX_SILENT(var)
 
 }
 
@@ -19206,7 +20290,8 @@ constexpr auto structure_mismatch() {
   }
 }
 template <class A, class B>
-concept CompoundPair = (Compound<A> && (Compound<B> || Array<B> || Literal<B>)) || ((Array<A> || Literal<A>)&&Compound<B>);
+concept CompoundPair =
+    (Compound<A> && (Compound<B> || Array<B> || Literal<B>)) || ((Array<A> || Literal<A>) && Compound<B>);
 template <class A, class B>
 concept LeafByLeaf = CompoundPair<A, B> && std::is_same_v<decltype(structure_mismatch<A, B>()), no_misuse>;
 template <class A, class B>
@@ -19356,7 +20441,8 @@ constexpr auto structure_norm_misuse() {
 template <class Why>
 concept IsNoMisuse = std::is_same_v<Why, no_misuse>;
 template <class... X>
-concept AnyCompound = ((Compound<X> && NoArray<X>) || ...) && (Structured<X> && ...) && !(Placed<X> || ...) && !error::AnyReported<X...>;
+concept AnyCompound =
+    ((Compound<X> && NoArray<X>) || ...) && (Structured<X> && ...) && !(Placed<X> || ...) && !error::AnyReported<X...>;
 
 template <class F, class S, std::int64_t N>
 constexpr traced_t<S> over_batch(const F& f, const batched<S, N>& x) {
@@ -19434,7 +20520,8 @@ Why tril(const A&) = delete;  // drx: of matrices, the last two axes; of a place
 template <int K = 0, class A, class Why = detail::not_axes_t<A>> requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 2>)
 Why triu(const A&) = delete;  // drx: of matrices, the last two axes; of a placed value in a map
 
-DRX_SILENT(tril) DRX_SILENT(triu)
+DRX_SILENT(tril)
+DRX_SILENT(triu)
 
 }
 
@@ -19445,7 +20532,8 @@ template <class Cond, class Body, class Carry>
 constexpr auto while_misuse() {
   if constexpr (!TracedResult<call_result_t<Cond, traced_t<Carry>>>) {
     return result_misuse<call_result_t<Cond, traced_t<Carry>>>();
-  } else if constexpr (!error::Reported<call_result_t<Cond, traced_t<Carry>>> && !Condition<call_result_t<Cond, traced_t<Carry>>>) {
+  } else if constexpr (!error::Reported<call_result_t<Cond, traced_t<Carry>>> &&
+                       !Condition<call_result_t<Cond, traced_t<Carry>>>) {
     return error::condition_is_not_one_bool{};
   } else {
     return loop_misuse<loop_result<Body, Carry>, Carry>();
@@ -19470,32 +20558,39 @@ struct while_step {
 }
 
 template <std::int64_t Max = -1, class Cond, class Body, class Carry>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> && detail::WhileLoop<Cond, Body, Carry>)
-constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& init, const loop_options& options = {}) {
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> &&
+           detail::WhileLoop<Cond, Body, Carry>)
+constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& init,
+                          const loop_options& options = {}) {
   static_assert(Max >= -1, "drx::while_loop: a negative number of steps");
   if constexpr (error::AnyReported<detail::loop_result<Body, Carry>, detail::call_result_t<Cond, traced_t<Carry>>>) {
     return error::reported{};
   } else {
     const detail::leaf_refs<Carry> refs(init);
     tracing_builder* b = detail::or_of_constants(refs.innermost());
-    const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body}, std::type_identity<std::int32_t>{},
-                                             std::type_identity<bool>{}, std::type_identity<Carry>{});
+    const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body},
+                                             std::type_identity<std::int32_t>{}, std::type_identity<bool>{},
+                                             std::type_identity<Carry>{});
     std::optional<std::int64_t> length;
     if (Max >= 0) length = Max;
-    const vec<int> r = detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](tracing_builder& t) {
-      const vec<int> start = refs.on(t);
-      const auto holds = condition(detail::bound<Carry>(t, start));
-      vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);
-      ids.append(start);
-      return ids;
-    });
+    const vec<int> r =
+        detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](tracing_builder& t) {
+          const vec<int> start = refs.on(t);
+          const auto holds = condition(detail::bound<Carry>(t, start));
+          vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);
+          ids.append(start);
+          return ids;
+        });
     return detail::bound<Carry>(*b, r, 1);
   }
 }
-template <std::int64_t Max = -1, class Cond, class Body, class Carry, class Why = decltype(detail::while_misuse<Cond, Body, Carry>())>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> && !detail::WhileLoop<Cond, Body, Carry>)
+template <std::int64_t Max = -1, class Cond, class Body, class Carry,
+          class Why = decltype(detail::while_misuse<Cond, Body, Carry>())>
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> &&
+           !detail::WhileLoop<Cond, Body, Carry>)
 Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: while_loop(condition, body, carry): condition(carry) is one bool, a drx::array<bool>; body(carry) or body(i, carry) returns the carry's own type
-template <std::int64_t Max, class Cond, class Body, class Carry, class Why = error::loop_has_more_steps_than_an_int32_counts>
+template <std::int64_t Max, class Cond, class Body, class Carry,
+          class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Max>)
 Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: a bound of at most 2147483647 steps, or none: while_loop(condition, body, carry)
 
@@ -19652,7 +20747,8 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
       any = any || ct.back() != zero_tangent;
     }
     if (!any) continue;
-    if (!e.prim->vjp) throw "drx: this primitive has no reverse derivative; put stop_gradient around it or give it a rule";
+    if (!e.prim->vjp)
+      throw "drx: this primitive has no reverse derivative; put stop_gradient around it or give it a rule";
     vec<bool> operands_wanted;
     for (int o : e.operands) operands_wanted.push_back(active[o]);
     const vec<int> operands = w.operands(e);
@@ -19825,7 +20921,8 @@ constexpr auto gradient_misuse(std::type_identity<X>... x) {
   using Why = decltype(derivative_misuse<F, I...>(x...));
   if constexpr (!std::is_same_v<Why, no_misuse> || error::AnyReported<X...>) {
     return Why{};
-  } else if constexpr (error::Reported<traced_result<F, X...>> || Loss<typename loss_of<traced_result<F, X...>>::type>) {
+  } else if constexpr (error::Reported<traced_result<F, X...>> ||
+                       Loss<typename loss_of<traced_result<F, X...>>::type>) {
     return no_misuse{};
   } else {
     return error::grad_needs_a_scalar_result{};
@@ -19837,7 +20934,9 @@ struct gradient {
   F f;
 
   template <class... X>
-  static constexpr auto misuse() { return gradient_misuse<F, I...>(std::type_identity<X>{}...); }
+  static constexpr auto misuse() {
+    return gradient_misuse<F, I...>(std::type_identity<X>{}...);
+  }
   template <class... X, class Why = decltype(misuse<X...>())>
     requires NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: grad is of a function that returns one floating number (reduce with sum or mean); the arguments asked for must be float or double throughout: others are grad<1>(f)
@@ -19958,7 +21057,8 @@ struct linear_function {
   tape body;
   vec<traced_ref> known;
 
-  template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::no_misuse, error::structures_differ>>
+  template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>,
+                                                       detail::no_misuse, error::structures_differ>>
     requires(detail::NoMisuse<Why> && !error::AnyReported<X...>)
   constexpr auto operator()(const X&... x) const {  // drx: a tangent is of the type of its primal, a cotangent of the type of the result
     tracing_builder* b = detail::with_captures(detail::meeting_builder(x...), known);
@@ -19969,13 +21069,16 @@ struct linear_function {
   }
   template <class... X>
     requires error::AnyReported<X...>
-  constexpr error::reported operator()(const X&...) const { return {}; }
+  constexpr error::reported operator()(const X&...) const {
+    return {};
+  }
 };
 
 namespace detail {
 
 template <class Out, class... In>
-constexpr linear_function<Out, In...> partially_applied(tracing_builder& b, const tape& t, const vec<bool>& late, const vec<int>& ids) {
+constexpr linear_function<Out, In...> partially_applied(tracing_builder& b, const tape& t, const vec<bool>& late,
+                                                        const vec<int>& ids) {
   const transform::split_tape parts = transform::split(t, late);
   linear_function<Out, In...> r{parts.rest, {}};
   for (int id : inline_tape(b, parts.known, ids)) r.known.push_back(at(b, id));
@@ -20012,8 +21115,9 @@ constexpr auto linearize(const F& f, const X&... x) {
   const traced_call call = trace_call(meeting_builder(x...), f, x...);
   constexpr int leaves = leaf_offsets<X...>::total;
   const tape forward = tangents_only(call.body, first(leaves, call.inputs.size()));
-  return std::pair{bound<R>(*call.b, inline_tape(*call.b, call.body, call.inputs)),
-                   partially_applied<R, canonical_t<X>...>(*call.b, forward, last(leaves, forward.inputs.size()), call.inputs)};
+  return std::pair{
+      bound<R>(*call.b, inline_tape(*call.b, call.body, call.inputs)),
+      partially_applied<R, canonical_t<X>...>(*call.b, forward, last(leaves, forward.inputs.size()), call.inputs)};
 }
 template <class F, class... X>
 constexpr auto vjp(const F& f, const X&... x) {
@@ -20124,13 +21228,15 @@ constexpr auto linear_transpose(const F& f) {
     using C = std::remove_cvref_t<decltype(ct)>;
     using R = canonical_t<detail::traced_result<F, X...>>;
     using Gradients = decltype(detail::one_or_tuple(std::declval<canonical_t<X>>()...));
-    static_assert(std::is_same_v<canonical_t<C>, R>, "drx::linear_transpose: the cotangent is not of the type of f's result");
+    static_assert(std::is_same_v<canonical_t<C>, R>,
+                  "drx::linear_transpose: the cotangent is not of the type of f's result");
     static_assert(all_floating<R>, "drx::linear_transpose: f's result is not float or double throughout");
     tracing_builder* b = detail::meeting_builder(ct);
     const auto region = detail::trace_region(b, f, std::type_identity<X>{}...);
     b = detail::with_captures(b, region.captures);
     constexpr int leaves = detail::leaf_offsets<X...>::total;
-    tape back = transform::pullback(region.body, detail::first(leaves, region.body.inputs.size()), vec<bool>(leaf_count<R>, true));
+    tape back = transform::pullback(region.body, detail::first(leaves, region.body.inputs.size()),
+                                    vec<bool>(leaf_count<R>, true));
     vec<bool> used;
     back = pruned_region(back, vec<bool>(leaves, true), vec<bool>(back.inputs.size(), false), used);
     for (int i = 0; i < leaves; ++i)
@@ -20145,7 +21251,10 @@ constexpr auto linear_transpose(const F& f) {
   };
 }
 
-DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
+DRX_SILENT(hvp)
+DRX_SILENT(jvp)
+DRX_SILENT(linearize)
+DRX_SILENT(vjp)
 
 }
 
@@ -20153,7 +21262,8 @@ namespace drx {
 namespace detail {
 
 template <class R, class A>
-struct jacobian_of : std::conditional_t<ScalarArray<A>, std::type_identity<R>, jacobian_of<typename structure<R>::parts, A>> {};
+struct jacobian_of
+    : std::conditional_t<ScalarArray<A>, std::type_identity<R>, jacobian_of<typename structure<R>::parts, A>> {};
 template <class T, class A>
 struct jacobian_of<array<T>, A> {
   using type = A;
@@ -20239,7 +21349,9 @@ struct jacobian {
   F f;
 
   template <class... X>
-  static constexpr auto misuse() { return jacobian_misuse<F, I...>(std::type_identity<X>{}...); }
+  static constexpr auto misuse() {
+    return jacobian_misuse<F, I...>(std::type_identity<X>{}...);
+  }
   template <class... X, class Why = decltype(misuse<X...>())>
     requires NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: a Jacobian is of arrays, or structures of arrays, in such, all of one floating type and unplaced: reduce or capture what is placed; the argument asked for is jacfwd<I>
@@ -20341,8 +21453,9 @@ struct full_gradient {
   const F& f;
   template <class... X>
   constexpr auto operator()(const X&... x) const {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return grad<I...>(f)(x...); }(
-        std::make_integer_sequence<int, sizeof...(X)>{});
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return grad<I...>(f)(x...);
+    }(std::make_integer_sequence<int, sizeof...(X)>{});
   }
 };
 }
@@ -20494,48 +21607,97 @@ constexpr void measure(const tape& t, frozen_sizes& s) {
   }
 }
 
-namespace detail {
-struct frozen_arrays {
-  const frozen_region* regions;
-  const frozen_entry* entries;
-  const abstract_value* values;
-  const std::int64_t* pool;
-  int count;
-};
-constexpr tape thaw(const frozen_arrays& from, int region) {
-  tape t;
-  const frozen_region& r = from.regions[region];
-  vec<int> local(from.count, -1);
-  auto name = [&](std::int64_t id) {
-    int& n = local[static_cast<int>(id)];
-    if (n < 0) {
-      n = t.values.size();
-      t.values.push_back(from.values[id]);
-    }
-    return n;
-  };
-  auto names = [&](const span_of_pool& s) {
-    vec<int> v;
-    for (int i = 0; i < s.count; ++i) v.push_back(name(from.pool[s.first + i]));
-    return v;
-  };
-  t.inputs = names(r.inputs);
-  for (int i = 0; i < r.entries; ++i) {
-    const frozen_entry& f = from.entries[r.first_entry + i];
-    entry e;
-    e.prim = f.prim;
-    e.operands = names(f.operands);
-    e.results = names(f.results);
-    for (int k = 0; k < f.ints.count; ++k) e.attrs.ints.push_back(from.pool[f.ints.first + k]);
-    e.attrs.number = f.number;
-    e.attrs.placement = f.placement;
-    for (int k = 0; k < f.regions; ++k) e.regions.push_back(thaw(from, f.first_region + k));
-    t.entries.push_back(static_cast<entry&&>(e));
+struct frozen_view {
+  const frozen_region* regions = nullptr;
+  const frozen_entry* entries = nullptr;
+  const abstract_value* values = nullptr;
+  const std::int64_t* pool = nullptr;
+  frozen_sizes sizes = {};
+
+  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const {
+    return {pool + x.ints.first, x.ints.count};
   }
-  t.outputs = names(r.outputs);
-  return t;
-}
-}
+  [[nodiscard]] constexpr tape thaw(int region = 0) const {
+    tape t;
+    const frozen_region& r = regions[region];
+    vec<int> local(sizes.values, -1);
+    auto name = [&](std::int64_t id) {
+      int& n = local[static_cast<int>(id)];
+      if (n < 0) {
+        n = t.values.size();
+        t.values.push_back(values[id]);
+      }
+      return n;
+    };
+    auto names = [&](const span_of_pool& s) {
+      vec<int> v;
+      for (int i = 0; i < s.count; ++i) v.push_back(name(pool[s.first + i]));
+      return v;
+    };
+    t.inputs = names(r.inputs);
+    for (int i = 0; i < r.entries; ++i) {
+      const frozen_entry& f = entries[r.first_entry + i];
+      entry e;
+      e.prim = f.prim;
+      e.operands = names(f.operands);
+      e.results = names(f.results);
+      for (int k = 0; k < f.ints.count; ++k) e.attrs.ints.push_back(pool[f.ints.first + k]);
+      e.attrs.number = f.number;
+      e.attrs.placement = f.placement;
+      for (int k = 0; k < f.regions; ++k) e.regions.push_back(thaw(f.first_region + k));
+      t.entries.push_back(static_cast<entry&&>(e));
+    }
+    t.outputs = names(r.outputs);
+    return t;
+  }
+};
+
+class tape_freezer {
+ public:
+  constexpr tape_freezer(frozen_region* regions, frozen_entry* entries, abstract_value* values, std::int64_t* pool)
+      : regions_(regions), entries_(entries), values_(values), pool_(pool) {}
+  constexpr void write(const tape& t) {
+    at_ = {.regions = 1};
+    store(t, 0);
+  }
+
+ private:
+  constexpr void store(const tape& t, int region) {
+    const int value0 = at_.values;
+    for (const auto& v : t.values) values_[at_.values++] = v;
+    auto ids = [&](const vec<int>& list) {
+      const span_of_pool s{at_.pool, list.size()};
+      for (int id : list) pool_[at_.pool++] = value0 + id;
+      return s;
+    };
+    frozen_region& r = regions_[region];
+    r.inputs = ids(t.inputs);
+    r.outputs = ids(t.outputs);
+    r.first_entry = at_.entries;
+    r.entries = t.entries.size();
+    at_.entries += t.entries.size();
+    for (int i = 0; i < t.entries.size(); ++i) {
+      const entry& e = t.entries[i];
+      frozen_entry& f = entries_[r.first_entry + i];
+      f.prim = e.prim;
+      f.operands = ids(e.operands);
+      f.results = ids(e.results);
+      f.ints = {at_.pool, e.attrs.ints.size()};
+      for (auto k : e.attrs.ints) pool_[at_.pool++] = k;
+      f.number = e.attrs.number;
+      f.placement = e.attrs.placement;
+      f.first_region = at_.regions;
+      f.regions = e.regions.size();
+      at_.regions += e.regions.size();
+      for (int k = 0; k < e.regions.size(); ++k) store(e.regions[k], f.first_region + k);
+    }
+  }
+  frozen_region* regions_;
+  frozen_entry* entries_;
+  abstract_value* values_;
+  std::int64_t* pool_;
+  frozen_sizes at_;
+};
 
 template <int Regions, int Entries, int Values, int Pool>
 struct frozen_tape {
@@ -20545,56 +21707,44 @@ struct frozen_tape {
   abstract_value values[static_cast<unsigned>(Values) + 1] = {};
   std::int64_t pool[static_cast<unsigned>(Pool) + 1] = {};
 
-  constexpr frozen_tape() = default;
-  constexpr explicit frozen_tape(const tape& t) { write(t); }
-  template <int R, int E, int V, int P>
-  constexpr explicit frozen_tape(const frozen_tape<R, E, V, P>& t) {
-    for (int i = 0; i < Regions; ++i) regions[i] = t.regions[i];
-    for (int i = 0; i < Entries; ++i) entries[i] = t.entries[i];
-    for (int i = 0; i < Values; ++i) values[i] = t.values[i];
-    for (int i = 0; i < Pool; ++i) pool[i] = t.pool[i];
+  constexpr void write(const tape& t) { tape_freezer(regions, entries, values, pool).write(t); }
+  static constexpr frozen_tape part_of(const frozen_view& t) {
+    frozen_tape r;
+    for (int i = 0; i < Regions; ++i) r.regions[i] = t.regions[i];
+    for (int i = 0; i < Entries; ++i) r.entries[i] = t.entries[i];
+    for (int i = 0; i < Values; ++i) r.values[i] = t.values[i];
+    for (int i = 0; i < Pool; ++i) r.pool[i] = t.pool[i];
+    return r;
   }
-  constexpr void write(const tape& t) {
-    cursor at;
-    at.regions = 1;
-    store(t, 0, at);
+  static constexpr frozen_tape of(const tape& t) {
+    frozen_tape r;
+    r.write(t);
+    return r;
   }
-  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const { return {pool + x.ints.first, x.ints.count}; }
-  [[nodiscard]] constexpr tape thaw(int region = 0) const { return detail::thaw({regions, entries, values, pool, Values}, region); }
+  [[nodiscard]] constexpr frozen_view view() const { return {regions, entries, values, pool, sizes}; }
+  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const {
+    return {pool + x.ints.first, x.ints.count};
+  }
+  [[nodiscard]] constexpr tape thaw(int region = 0) const { return view().thaw(region); }
+};
 
- private:
-  struct cursor {
-    int regions = 0, entries = 0, values = 0, pool = 0;
-  };
-  constexpr void store(const tape& t, int region, cursor& at) {
-    const int value0 = at.values;
-    for (const auto& v : t.values) values[at.values++] = v;
-    auto ids = [&](const vec<int>& list) {
-      const span_of_pool s{at.pool, list.size()};
-      for (int id : list) pool[at.pool++] = value0 + id;
-      return s;
-    };
-    frozen_region& r = regions[region];
-    r.inputs = ids(t.inputs);
-    r.outputs = ids(t.outputs);
-    r.first_entry = at.entries;
-    r.entries = t.entries.size();
-    at.entries += t.entries.size();
-    for (int i = 0; i < t.entries.size(); ++i) {
-      const entry& e = t.entries[i];
-      frozen_entry& f = entries[r.first_entry + i];
-      f.prim = e.prim;
-      f.operands = ids(e.operands);
-      f.results = ids(e.results);
-      f.ints = {at.pool, e.attrs.ints.size()};
-      for (auto k : e.attrs.ints) pool[at.pool++] = k;
-      f.number = e.attrs.number;
-      f.placement = e.attrs.placement;
-      f.first_region = at.regions;
-      f.regions = e.regions.size();
-      at.regions += e.regions.size();
-      for (int k = 0; k < e.regions.size(); ++k) store(e.regions[k], f.first_region + k, at);
-    }
+struct frozen_lists {
+  vec<frozen_region> regions;
+  vec<frozen_entry> entries;
+  vec<abstract_value> values;
+  vec<std::int64_t> pool;
+  frozen_sizes sizes;
+
+  constexpr explicit frozen_lists(const tape& t) {
+    measure(t, sizes);
+    regions.resize(sizes.regions);
+    entries.resize(sizes.entries);
+    values.resize(sizes.values);
+    pool.resize(sizes.pool);
+    tape_freezer(regions.begin(), entries.begin(), values.begin(), pool.begin()).write(t);
+  }
+  [[nodiscard]] constexpr frozen_view view() const {
+    return {regions.begin(), entries.begin(), values.begin(), pool.begin(), sizes};
   }
 };
 
@@ -20616,8 +21766,8 @@ struct draft {
     if (fits()) tape.write(t);
   }
   [[nodiscard]] constexpr bool fits() const {
-    return sizes.regions <= room::sizes.regions && sizes.entries <= room::sizes.entries && sizes.values <= room::sizes.values &&
-           sizes.pool <= room::sizes.pool;
+    return sizes.regions <= room::sizes.regions && sizes.entries <= room::sizes.entries &&
+           sizes.values <= room::sizes.values && sizes.pool <= room::sizes.pool;
   }
 };
 using no_tape = frozen_tape<1, 0, 0, 0>;
@@ -20636,7 +21786,8 @@ struct drafted {
   static constexpr draft value{Maker::make()};
 };
 template <class Maker>
-concept Freezable = !is_error<Maker>() && requires { typename std::bool_constant<(drafted<Maker>::value.sizes.regions > 0)>; };
+concept Freezable =
+    !is_error<Maker>() && requires { typename std::bool_constant<(drafted<Maker>::value.sizes.regions > 0)>; };
 #else
 #define DRX_DRAFT(Maker) constexpr draft d(Maker::make())
 template <class Maker>
@@ -20648,9 +21799,9 @@ consteval auto freeze() {
   constexpr frozen_sizes s = d.sizes;
   using result = frozen_tape<s.regions, s.entries, s.values, s.pool>;
   if constexpr (d.fits()) {
-    return result(d.tape);
+    return result::part_of(d.tape.view());
   } else {
-    return result(Maker::make());
+    return result::of(Maker::make());
   }
 }
 #undef DRX_DRAFT
@@ -20673,7 +21824,8 @@ namespace drx::transform {
 namespace detail {
 constexpr known_values known_outputs(const tape& t, const known_values& inputs);
 
-constexpr known_values known_in_region(const definitions& definition, const entry& e, int i, const known_values& operands) {
+constexpr known_values known_in_region(const definitions& definition, const entry& e, int i,
+                                       const known_values& operands) {
   known_values r;
   if (e.prim->known_inside) r = e.prim->known_inside({definition, e, operands, known_outputs}, i);
   r.resize(e.regions[i].inputs.size());
@@ -20715,7 +21867,8 @@ namespace drx::transform {
 
 namespace detail {
 constexpr bool has_doubts(const tape& t) {
-  return any_entry(t, [](const entry& e) { return e.prim == &prim::mul_undecided || e.prim == &prim::matmul_undecided; });
+  return any_entry(t,
+                   [](const entry& e) { return e.prim == &prim::mul_undecided || e.prim == &prim::matmul_undecided; });
 }
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
   const auto [tx, ty] = prim::rules::matmul::view(e);
@@ -20732,7 +21885,8 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
   }
   const shape each = b.shape(columns == 1 ? x : y);
   if (rows != 1 && columns != 1) throw "drx: a product of matrices that is in doubt";
-  const int of_x = emit::broadcast_to(b, x, each), of_y = emit::broadcast_to(b, y, each), all = emit::azmul(b, of_x, of_y);
+  const int of_x = emit::broadcast_to(b, x, each), of_y = emit::broadcast_to(b, y, each),
+            all = emit::azmul(b, of_x, of_y);
   return emit::reshape(b, emit::sum(b, all, {r - 1}), to);
 }
 constexpr tape settled(const tape& t, const known_values& inputs);
@@ -20811,7 +21965,8 @@ struct program {
   using function = std::remove_const_t<decltype(F)>;
   using traced_result = typename decltype(detail::traced_program_result<function, Inputs...>())::type;
   using misuse = decltype(detail::program_misuse<traced_result, Inputs...>());
-  using result = typename structure<std::conditional_t<Structured<traced_result>, traced_result, error::reported>>::canonical;
+  using result =
+      typename structure<std::conditional_t<Structured<traced_result>, traced_result, error::reported>>::canonical;
   using inputs = std::tuple<Inputs...>;
 
   static constexpr drx::tape make() {
@@ -20819,18 +21974,24 @@ struct program {
       return {};
     } else {
       tracing_context trace;
-      drx::tape t = transform::settled_products(
-          without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(trace, F, std::type_identity<Inputs>{}...).body));
+      drx::tape t = transform::settled_products(without_dead_entries(
+          detail::trace_region_in<detail::region_kind::function, void>(trace, F, std::type_identity<Inputs>{}...)
+              .body));
       check(t);
       return t;
     }
   }
-  static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::no_misuse>) { return frozen<program>::value; }
+  static constexpr const auto& tape()
+    requires(std::is_same_v<misuse, detail::no_misuse>)
+  {
+    return frozen<program>::value;
+  }
   template <class Why = misuse>
     requires error::Reported<Why>
   static const detail::no_tape& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
 
-  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::no_misuse, error::wrong_number_of_arguments>>
+  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::no_misuse,
+                                                       error::wrong_number_of_arguments>>
     requires detail::NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: a program takes as many arguments as it has inputs
     if constexpr (error::AnyReported<result, X...>) {
@@ -20917,10 +22078,12 @@ struct batch_axes<X, axis_t<K>> {
   static constexpr bool there = axis_is_there<X, K>(0);
   static constexpr auto without() {
     if constexpr (there) {
-      if constexpr (requires { typename drop_axis<X, K>::type; }) return std::type_identity<typename drop_axis<X, K>::type>{};
+      if constexpr (requires { typename drop_axis<X, K>::type; })
+        return std::type_identity<typename drop_axis<X, K>::type>{};
     }
   }
-  using one = typename std::conditional_t<std::is_void_v<decltype(without())>, std::type_identity<void>, decltype(without())>::type;
+  using one = typename std::conditional_t<std::is_void_v<decltype(without())>, std::type_identity<void>,
+                                          decltype(without())>::type;
   static constexpr void write(int*& out) {
     leaf_types<X> t;
     for (int i = 0; i < leaf_count<X>; ++i) *out++ = normal_axis(K, t[i].shape.rank);
@@ -21071,7 +22234,8 @@ struct batched_function {
   static constexpr int moved(builder& b, int x, int from, int to) {
     const abstract_value t = b.type(x);
     if (t.depth > 0)
-      return emit::map(b, t.placements[0], {x}, [=](builder& r, const vec<int>& in) { return vec<int>{moved(r, in[0], from, to)}; })[0];
+      return emit::map(b, t.placements[0], {x},
+                       [=](builder& r, const vec<int>& in) { return vec<int>{moved(r, in[0], from, to)}; })[0];
     vec<std::int64_t> order;
     for (int i = 0; i < t.shape.rank; ++i)
       if (i != from) order.push_back(i);
@@ -21079,7 +22243,8 @@ struct batched_function {
     for (int i = 0, next = 0; i < t.shape.rank; ++i) p.push_back(i == to ? from : order[next++]);
     return emit::transpose(b, x, p);
   }
-  static constexpr vec<int> in_parallel(builder& b, const tape& body, vec<int> inputs, const vec<bool>& on, std::int64_t n, vec<bool>& has_axis) {
+  static constexpr vec<int> in_parallel(builder& b, const tape& body, vec<int> inputs, const vec<bool>& on,
+                                        std::int64_t n, vec<bool>& has_axis) {
     constexpr const placement_info* p = axis_named<Name>();
     for (int i = 0; i < inputs.size(); ++i)
       if (on[i]) inputs[i] = emit::distribute(b, inputs[i], p);
@@ -21107,7 +22272,9 @@ struct batched_function {
     vec<bool> has_axis;
     vec<int> out;
     constexpr const placement_info* name = axis_named<Name>();
-    const bool of_shards = Parallel && n > 0 && (b->context().now().member_body || b->context().now().parallel);
+    const bool of_shards = Parallel && n > 0 &&
+                           (b->context().now().member_body ||
+                            b->context().now().parallel);
     const auto laid_out = [&](int& value, bool along) {
       if (of_shards && along) value = emit::with_layout(*b, value, name, n, 0);
     };
@@ -21124,7 +22291,8 @@ struct batched_function {
     batch_axes<Y, Out>::write(at);
     for (int i = 0; i < out.size(); ++i) {
       if (to[i] < 0) {
-        if (has_axis[i]) throw "drx: vmap: a result with axis `none` differs from example to example: reduce it, or give it an axis";
+        if (has_axis[i])
+          throw "drx: vmap: a result with axis `none` differs from example to example: reduce it, or give it an axis";
       } else {
         if (!has_axis[i]) out[i] = emit::repeated(*b, out[i], n);
         out[i] = moved(*b, out[i], 0, to[i]);
@@ -21170,7 +22338,8 @@ constexpr tape with_products_computed(tape t) {
 
 }
 
-template <Program P> struct without_carried_products : P {
+template <Program P>
+struct without_carried_products : P {
   static constexpr drx::tape make() { return detail::with_products_computed(P::tape().thaw()); }
   static constexpr const auto& tape() { return frozen<without_carried_products>::value; }
 };

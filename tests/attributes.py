@@ -9,6 +9,8 @@ INTS = re.compile(r"(?:\.|->)ints\b|\bC::attr\(|\.attr\(")  # of attributes, of 
 OF_ANOTHER = re.compile(r"->attrs\.ints\b")  # also in a primitive's own file: what defines its operand is another's
 COPIES_ALL = {  # where all ints go by, whatever they say
     "include/drx/plan/fingerprint.hpp",
+    "include/drx/generate/shared_steps.hpp",
+    "include/drx/generate/text.hpp",
     "include/drx/run/kernels/kernel.hpp",
     "tests/harness/plan_simulator.hpp",
     "tests/unit/primitives/attribute_views.cpp",

@@ -35,7 +35,8 @@ void add_gradient(bench::suite& suite, const char* row, short tag, const std::ar
     sweep(g);
   });
   record(static_cast<short>(tag + 10), x, f);
-  add<vector>(suite, row, "ADOL-C, replayed", [=, &x](vector& g) { gradient(static_cast<short>(tag + 10), static_cast<int>(N), x.data(), g.data()); });
+  add<vector>(suite, row, "ADOL-C, replayed",
+              [=, &x](vector& g) { gradient(static_cast<short>(tag + 10), static_cast<int>(N), x.data(), g.data()); });
 }
 template <std::size_t M, std::size_t N>
 void replay(short tag, const std::array<double, N>& x, std::array<double, N>* j) {
@@ -47,16 +48,19 @@ template <class Track>
 void add_hand(bench::suite& suite, const char* row, short tag, const Track& f, const inputs& in) {
   const auto x = place_of<Track>(in);
   record(tag, x, f);
-  add<typename Track::jacobian>(suite, row, "ADOL-C, replayed", [=](auto& j) { replay<Track::outputs>(tag, x, j.data()); });
+  add<typename Track::jacobian>(suite, row, "ADOL-C, replayed",
+                                [=](auto& j) { replay<Track::outputs>(tag, x, j.data()); });
 }
 
 }  // namespace
 
 void add_adolc(bench::suite& suite, const inputs& in) {
-  add_gradient(suite, mixture_row, of_mixture, in.theta, [&](const auto& t) { return in.of_points.value(t, in.points); });
+  add_gradient(suite, mixture_row, of_mixture, in.theta,
+               [&](const auto& t) { return in.of_points.value(t, in.points); });
   add_gradient(suite, lstm_row, of_lstm, in.weights, [&](const auto& w) { return in.text(w); });
   record(of_bundle, in.observations[0], in.view);
-  add_bundles(suite, in, "ADOL-C, replayed", [](const auto&, const auto& x, auto& j) { replay<2>(of_bundle, x, j.data()); });
+  add_bundles(suite, in, "ADOL-C, replayed",
+              [](const auto&, const auto& x, auto& j) { replay<2>(of_bundle, x, j.data()); });
   add_hand(suite, simple_row, of_simple, in.simple, in);
   add_hand(suite, complicated_row, of_complicated, in.complicated, in);
 }

@@ -40,19 +40,25 @@ void add_arrays(bench::suite& suite, const inputs& in) {
     for (const auto& p : in.points) numbers.insert(numbers.end(), p.begin(), p.end());
     const auto data = drx::place_memory<points, drx::array<double, 10>>(on.rank, {0, inputs::samples}, numbers);
     std::size_t at = 0;
-    const auto theta = [&]<class... A>(std::type_identity<std::tuple<A...>>) { return std::tuple<A...>{next<A>(in.theta, at)...}; }(std::type_identity<mixture<10, 5>>{});
+    const auto theta = [&]<class... A>(std::type_identity<std::tuple<A...>>) {
+      return std::tuple<A...>{next<A>(in.theta, at)...};
+    }(std::type_identity<mixture<10, 5>>{});
     auto run = std::make_shared<drx::compiled<mixture_program<10, 5>>>(on.threads, on.rank);
-    add<inputs::mixture::vector>(suite, mixture_row, "drx, arrays", [=](auto& g) { flatten(std::get<1>((*run)(theta, 1.0, 0.0, data)), g); });
+    add<inputs::mixture::vector>(suite, mixture_row, "drx, arrays",
+                                 [=](auto& g) { flatten(std::get<1>((*run)(theta, 1.0, 0.0, data)), g); });
   }
   {
     auto sequence = std::make_shared<drx::array<double, inputs::characters, 14>>();
-    for (std::size_t t = 0; t < inputs::characters; ++t) std::copy(in.text.sequence[t].begin(), in.text.sequence[t].end(), sequence->data() + 14 * t);
+    for (std::size_t t = 0; t < inputs::characters; ++t)
+      std::copy(in.text.sequence[t].begin(), in.text.sequence[t].end(), sequence->data() + 14 * t);
     std::size_t at = 0, zero = 0;
     const auto layers = next<drx::array<double, 2, 4, 2, 14>>(in.weights, at);
     const auto extra = next<drx::array<double, 3, 14>>(in.weights, at);
     const auto start = next<drx::array<double, 2, 2, 14>>(in.text.start, zero);
     auto run = std::make_shared<drx::compiled<lstm_program<2, 14, inputs::characters>>>(on.threads, on.rank);
-    add<inputs::recurrent::vector>(suite, lstm_row, "drx, arrays", [=](auto& g) { flatten(std::get<1>((*run)(std::tuple{layers, extra}, start, *sequence)), g); });
+    add<inputs::recurrent::vector>(suite, lstm_row, "drx, arrays", [=](auto& g) {
+      flatten(std::get<1>((*run)(std::tuple{layers, extra}, start, *sequence)), g);
+    });
   }
 }
 

@@ -10,7 +10,8 @@ namespace adbench {
 
 struct bundle {
   // inputs: camera {rotation 3, centre 3, focal length, principal point 2, distortion 2}, point 3, weight
-  static constexpr std::size_t rotation = 0, centre = 3, focal = 6, principal = 7, distortion = 9, position = 11, weight = 14, inputs = 15;
+  static constexpr std::size_t rotation = 0, centre = 3, focal = 6, principal = 7, distortion = 9, position = 11,
+                               weight = 14, inputs = 15;
   using input = std::array<double, inputs>;
   std::array<double, 2> feature;
 
@@ -32,7 +33,8 @@ struct bundle {
     const S axis[3] = {r[0] / angle, r[1] / angle, r[2] / angle};
     const auto v = cross(axis, x);
     const S along = (axis[0] * x[0] + axis[1] * x[1] + axis[2] * x[2]) * (1 - c);
-    return {x[0] * c + v[0] * s + axis[0] * along, x[1] * c + v[1] * s + axis[1] * along, x[2] * c + v[2] * s + axis[2] * along};
+    return {x[0] * c + v[0] * s + axis[0] * along, x[1] * c + v[1] * s + axis[1] * along,
+            x[2] * c + v[2] * s + axis[2] * along};
   }
   template <class S>
   std::array<S, 2> operator()(const std::array<S, inputs>& in) const {
@@ -50,10 +52,12 @@ struct bundle {
     const auto y = rotated<Branches>(&in[rotation], x);
     const S u = y[0] / y[2], v = y[1] / y[2], square = u * u + v * v;
     const S scale = in[focal] * (1 + in[distortion] * square + in[distortion + 1] * square * square);
-    return {in[weight] * (u * scale + in[principal] - feature[0]), in[weight] * (v * scale + in[principal + 1] - feature[1])};
+    return {in[weight] * (u * scale + in[principal] - feature[0]),
+            in[weight] * (v * scale + in[principal + 1] - feature[1])};
   }
 
-  /// The Jacobian, 2 x 15, derived and written by hand. (The derivative of a rotation by its vector: Gallego and Yezzi 2015.)
+  /// The Jacobian, 2 x 15, derived and written by hand. (The derivative of a rotation by its vector: Gallego and Yezzi
+  /// 2015.)
   [[nodiscard]] std::array<input, 2> by_hand(const input& in) const {
     const double* r = &in[rotation];
     std::array<double, 3> x;
@@ -67,7 +71,8 @@ struct bundle {
     for (std::size_t i = 0; i < 3; ++i) y[i] = rot[i][0] * x[0] + rot[i][1] * x[1] + rot[i][2] * x[2];
     const double p[2] = {y[0] / y[2], y[1] / y[2]}, square = p[0] * p[0] + p[1] * p[1], w = in[weight], f = in[focal];
     const double bend = 1 + in[distortion] * square + in[distortion + 1] * square * square;
-    const double slope = 2 * (in[distortion] + 2 * in[distortion + 1] * square);  // the derivative of bend by p is slope * p
+    const double slope =
+        2 * (in[distortion] + 2 * in[distortion + 1] * square);  // the derivative of bend by p is slope * p
     // d y / d rotation = -R [x] (r r^T + (R^T - 1) [r]) / |r|^2
     const double n = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
     const double skew_x[3][3] = {{0, -x[2], x[1]}, {x[2], 0, -x[0]}, {-x[1], x[0], 0}};

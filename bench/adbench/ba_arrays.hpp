@@ -1,4 +1,5 @@
-// Bundle adjustment (ba.hpp) as programs of arrays: observations are placed, and each has its own block of the Jacobian.
+// Bundle adjustment (ba.hpp) as programs of arrays: observations are placed, and each has its own block of the
+// Jacobian.
 #pragma once
 
 #include "ba.hpp"
@@ -36,14 +37,16 @@ inline constexpr auto reprojection_called = [](auto in, auto feature) {
 /// For each observation its error and the Jacobian, 2 x 15, with respect to its camera, its point and its weight.
 template <auto Error>
 inline constexpr auto bundle_jacobians = [](auto cameras, auto positions, auto seen) {
-  return drx::map([=](auto o) {
-    auto [camera, point, weight, feature] = o;
-    auto in = drx::concatenate(drx::index(cameras, camera), drx::index(positions, point), drx::reshape<1>(weight));
-    return std::tuple{Error(in, feature), drx::jacrev(Error)(in, feature)};
-  }, seen);
+  return drx::map(
+      [=](auto o) {
+        auto [camera, point, weight, feature] = o;
+        auto in = drx::concatenate(drx::index(cameras, camera), drx::index(positions, point), drx::reshape<1>(weight));
+        return std::tuple{Error(in, feature), drx::jacrev(Error)(in, feature)};
+      },
+      seen);
 };
 template <auto Error, std::int64_t Cameras, std::int64_t Points>
-using bundle_program = drx::program<bundle_jacobians<Error>, drx::array<double, Cameras, 11>, drx::array<double, Points, 3>,
-                                    drx::placed<observation, observations>>;
+using bundle_program = drx::program<bundle_jacobians<Error>, drx::array<double, Cameras, 11>,
+                                    drx::array<double, Points, 3>, drx::placed<observation, observations>>;
 
 }  // namespace adbench

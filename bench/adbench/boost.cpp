@@ -12,7 +12,8 @@ void jacobian(const F& f, const std::array<double, N>& x, J& j) {
   using scalar = boost::math::differentiation::autodiff_fvar<double, 1>;
   for (std::size_t k = 0; k < N; ++k) {
     std::array<scalar, N> in;
-    for (std::size_t i = 0; i < N; ++i) in[i] = i == k ? boost::math::differentiation::make_fvar<double, 1>(x[i]) : scalar(x[i]);
+    for (std::size_t i = 0; i < N; ++i)
+      in[i] = i == k ? boost::math::differentiation::make_fvar<double, 1>(x[i]) : scalar(x[i]);
     const auto y = f(in);
     for (std::size_t o = 0; o < y.size(); ++o) j[o][k] = y[o].derivative(1);
   }

@@ -47,7 +47,8 @@ template <class G, class T, class X>
 void mixture_gradient(G& gradient, const T& theta, const X& points) {
   auto& g = as<mixture::vector>(gradient);
   g = {};
-  __enzyme_autodiff<double>(reinterpret_cast<void*>(posterior), enzyme_dup, &as<mixture::vector>(theta), &g, enzyme_const, &as<samples_of>(points));
+  __enzyme_autodiff<double>(reinterpret_cast<void*>(posterior), enzyme_dup, &as<mixture::vector>(theta), &g,
+                            enzyme_const, &as<samples_of>(points));
 }
 
 using network = lstm<2, 14>;
@@ -60,7 +61,8 @@ void lstm_gradient(G& gradient, const W& weights, const S& start, const X& seque
   }();
   auto& g = as<network::vector>(gradient);
   g = {};
-  __enzyme_autodiff<double>(reinterpret_cast<void*>(loss), enzyme_dup, &as<network::vector>(weights), &g, enzyme_const, &text);
+  __enzyme_autodiff<double>(reinterpret_cast<void*>(loss), enzyme_dup, &as<network::vector>(weights), &g, enzyme_const,
+                            &text);
 }
 
 inline double error(const bundle::input* x, const bundle* view, std::size_t which) { return (*view)(*x)[which]; }
@@ -73,7 +75,8 @@ void bundle_jacobians(J& jacobians, const X& observations) {
   j = {};
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t o = 0; o < 2; ++o)
-      __enzyme_autodiff<double>(reinterpret_cast<void*>(error), enzyme_dup, &x[i], &j[i][o], enzyme_const, &view, enzyme_const, o);
+      __enzyme_autodiff<double>(reinterpret_cast<void*>(error), enzyme_dup, &x[i], &j[i][o], enzyme_const, &view,
+                                enzyme_const, o);
 }
 
 template <class Track>
@@ -90,8 +93,9 @@ void hand_jacobian(J& jacobian, const X& at, const H& hand) {
   for (std::size_t i = 0; i < n; ++i) seeds[i][i] = 1;
   std::array<double, track::outputs> e;
   static std::array<std::array<double, track::outputs>, n> slopes;
-  __enzyme_fwddiff<void>(reinterpret_cast<void*>(errors<track>), enzyme_width, n, enzyme_dupv, sizeof(typename track::input), &as<typename track::input>(at), &seeds,
-                         enzyme_const, &as<track>(hand), enzyme_dupnoneedv, sizeof(e), &e, &slopes);
+  __enzyme_fwddiff<void>(reinterpret_cast<void*>(errors<track>), enzyme_width, n, enzyme_dupv,
+                         sizeof(typename track::input), &as<typename track::input>(at), &seeds, enzyme_const,
+                         &as<track>(hand), enzyme_dupnoneedv, sizeof(e), &e, &slopes);
   for (std::size_t o = 0; o < track::outputs; ++o)
     for (std::size_t i = 0; i < n; ++i) j[o][i] = slopes[i][o];
 }

@@ -19,7 +19,8 @@ template <std::size_t D, std::size_t K>
 struct gmm {
   static constexpr std::size_t lower = D * (D - 1) / 2;
   // parameters: log weights, means, log diagonals, then lower triangles of the roots of the inverse covariances
-  static constexpr std::size_t means = K, diagonals = means + K * D, triangles = diagonals + K * D, parameters = triangles + K * lower;
+  static constexpr std::size_t means = K, diagonals = means + K * D, triangles = diagonals + K * D,
+                               parameters = triangles + K * lower;
   using vector = std::array<double, parameters>;
   using point = std::array<double, D>;
 
@@ -167,7 +168,8 @@ struct gmm {
     for (std::size_t k = 0; k < K; ++k) total += std::exp(t[k] - most);
     for (std::size_t k = 0; k < K; ++k) {
       g[k] -= static_cast<double>(points) * std::exp(t[k] - most) / total;
-      for (std::size_t i = 0; i < D; ++i) g[diagonals + k * D + i] += gamma * gamma * diagonal[k * D + i] * diagonal[k * D + i] - m;
+      for (std::size_t i = 0; i < D; ++i)
+        g[diagonals + k * D + i] += gamma * gamma * diagonal[k * D + i] * diagonal[k * D + i] - m;
     }
     for (std::size_t i = triangles; i < parameters; ++i) g[i] += gamma * gamma * t[i];
     return sum;

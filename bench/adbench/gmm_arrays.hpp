@@ -16,12 +16,15 @@ struct points : drx::placement<points> {};
 
 /// Log weights, means, log diagonals and lower triangles by rows of the roots of the inverse covariances.
 template <std::int64_t D, std::int64_t K>
-using mixture = std::tuple<drx::array<double, K>, drx::array<double, K, D>, drx::array<double, K, D>, drx::array<double, K, D * (D - 1) / 2>>;
+using mixture = std::tuple<drx::array<double, K>, drx::array<double, K, D>, drx::array<double, K, D>,
+                           drx::array<double, K, D*(D - 1) / 2>>;
 
 /// The position of each element of a root in the list of its diagonal, its lower triangle and a zero.
 template <std::int64_t D>
 inline constexpr auto places_in_root = []<std::int64_t... At>(std::integer_sequence<std::int64_t, At...>) {
-  const auto place = [](std::int64_t i, std::int64_t j) { return j < i ? D + i * (i - 1) / 2 + j : j == i ? i : D * (D + 1) / 2; };
+  const auto place = [](std::int64_t i, std::int64_t j) {
+    return j < i ? D + i * (i - 1) / 2 + j : j == i ? i : D * (D + 1) / 2;
+  };
   return drx::array<std::int64_t, D, D>(place(At / D, At % D)...);
 }(std::make_integer_sequence<std::int64_t, D * D>{});
 
@@ -37,9 +40,11 @@ inline constexpr auto log_posterior = [](auto theta, auto gamma, auto m, auto da
     auto y = drx::matmul(roots, drx::reshape<K, D, 1>(x - centres));
     return drx::logsumexp(scales - drx::sum<1, 2>(drx::square(y)) / 2);
   };
-  auto prior = gamma * gamma / 2 * (drx::sum(drx::square(diagonals)) + drx::sum(drx::square(triangles))) - m * drx::sum(log_determinants);
+  auto prior = gamma * gamma / 2 * (drx::sum(drx::square(diagonals)) + drx::sum(drx::square(triangles))) -
+               m * drx::sum(log_determinants);
   auto n = drx::count<double>(data), degrees = m + (D + 1);  // of freedom
-  auto log_gamma = drx::sum(drx::lgamma((degrees - drx::iota<drx::array<double, D>>()) / 2)) + 0.25 * D * (D - 1) * log_pi;
+  auto log_gamma =
+      drx::sum(drx::lgamma((degrees - drx::iota<drx::array<double, D>>()) / 2)) + 0.25 * D * (D - 1) * log_pi;
   auto wishart = degrees * D * (drx::log(gamma) - std::numbers::ln2 / 2) - log_gamma;
   auto constant = -0.5 * D * (std::numbers::ln2 + log_pi) * n - K * wishart;
   return drx::reduce_sum(drx::map(of_point, data)) + prior - n * drx::logsumexp(weights) + constant;
@@ -50,6 +55,7 @@ inline constexpr auto gradient_of_mixture = [](auto theta, auto gamma, auto m, a
   return drx::value_and_grad(log_posterior<D, K>)(theta, gamma, m, data);
 };
 template <std::int64_t D, std::int64_t K>
-using mixture_program = drx::program<gradient_of_mixture<D, K>, mixture<D, K>, double, double, drx::placed<drx::array<double, D>, points>>;
+using mixture_program =
+    drx::program<gradient_of_mixture<D, K>, mixture<D, K>, double, double, drx::placed<drx::array<double, D>, points>>;
 
 }  // namespace adbench

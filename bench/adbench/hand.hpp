@@ -17,7 +17,8 @@ template <std::size_t Fingers>
 struct hand {
   static constexpr std::size_t joints = 4, bones = 2 + joints * Fingers;
   // inputs: rotation 3, translation 3, for each finger {bend, spread, bend, bend}; then two coordinates in the triangle
-  static constexpr std::size_t rotation = 0, translation = 3, fingers = 6, parameters = fingers + 4 * Fingers, within = parameters, inputs = parameters + 2;
+  static constexpr std::size_t rotation = 0, translation = 3, fingers = 6, parameters = fingers + 4 * Fingers,
+                               within = parameters, inputs = parameters + 2;
   using input = std::array<double, inputs>;
   template <class S>
   using pose = std::array<std::array<S, 4>, 3>;  // the last row is 0, 0, 0, 1
@@ -98,11 +99,13 @@ struct hand {
     for (std::size_t c = 0; c < 3; ++c)
       for (std::size_t b = 0; b < bones; ++b)
         for (std::size_t i = 0; i < 3; ++i) {
-          const S seen = all[b][i][0] * corners[c][0] + all[b][i][1] * corners[c][1] + all[b][i][2] * corners[c][2] + all[b][i][3];
+          const S seen =
+              all[b][i][0] * corners[c][0] + all[b][i][1] * corners[c][1] + all[b][i][2] * corners[c][2] + all[b][i][3];
           skin[i] += u[c] * weights[c][b] * seen;
         }
     const auto there = bundle::rotated(&in[rotation], skin);
-    return {measured[0] - there[0] - in[translation], measured[1] - there[1] - in[translation + 1], measured[2] - there[2] - in[translation + 2]};
+    return {measured[0] - there[0] - in[translation], measured[1] - there[1] - in[translation + 1],
+            measured[2] - there[2] - in[translation + 2]};
   }
 };
 

@@ -16,7 +16,8 @@ template <std::int64_t Fingers>
 using skeleton = std::tuple<drx::array<double, 2 + 4 * Fingers, 4, 4>, drx::array<double, 2 + 4 * Fingers, 4, 4>>;
 /// A measured point, its place in a triangle of the skin, the triangle's corners and the bones' weights there.
 template <std::int64_t Fingers>
-using measurement = std::tuple<drx::array<double, 3>, drx::array<double, 2>, drx::array<double, 3, 3>, drx::array<double, 3, 2 + 4 * Fingers>>;
+using measurement = std::tuple<drx::array<double, 3>, drx::array<double, 2>, drx::array<double, 3, 3>,
+                               drx::array<double, 3, 2 + 4 * Fingers>>;
 
 /// The maps from the hand at rest to each bone of the posed hand, 3 x 4; theta as in `hand`, without the place in a
 /// triangle.
@@ -25,7 +26,8 @@ inline constexpr auto posed = [](auto theta, auto bones) {
   auto [base, inverse] = bones;
   auto angles = drx::transpose(drx::reshape<F, 4>(drx::slice<6, 6 + 4 * F>(theta)));  // bend, spread, bend, bend
   auto o = drx::zeros<drx::array<double, 4, F>>(), one = drx::ones<drx::array<double, 4, F>>();
-  auto bend = drx::concatenate(drx::slice<0, 1>(angles), drx::slice<2, 4>(angles), drx::zeros<drx::array<double, 1, F>>());
+  auto bend =
+      drx::concatenate(drx::slice<0, 1>(angles), drx::slice<2, 4>(angles), drx::zeros<drx::array<double, 1, F>>());
   auto spread = drx::concatenate(drx::slice<1, 2>(angles), drx::zeros<drx::array<double, 3, F>>());
   auto cx = drx::cos(bend), sx = drx::sin(bend), cz = drx::cos(spread), sz = drx::sin(spread);
   auto turned = drx::stack<-1>(cz, -sz * cx, sz * sx, o, sz, cz * cx, -cz * sx, o, o, sx, cx, o, o, o, o, one);
@@ -57,15 +59,19 @@ template <std::int64_t F>
 inline constexpr auto hand_jacobians = [](auto theta, auto bones, auto measured) {
   auto poses = posed<F>(theta, bones);
   auto columns = drx::jacfwd(posed<F>)(theta, bones);
-  return drx::map([=](auto m) {
-    auto u = std::get<1>(m);
-    auto of_poses = [=](auto p) { return distance_from_skin(p, u, m); };
-    auto of_place = [=](auto v) { return distance_from_skin(poses, v, m); };
-    auto push = [=](auto column) { return drx::jvp(of_poses, poses, column).second; };
-    return std::tuple{of_poses(poses), drx::vmap(push, std::tuple{drx::axis<3>}, drx::axis<1>)(columns), drx::jacfwd(of_place)(u)};
-  }, measured);
+  return drx::map(
+      [=](auto m) {
+        auto u = std::get<1>(m);
+        auto of_poses = [=](auto p) { return distance_from_skin(p, u, m); };
+        auto of_place = [=](auto v) { return distance_from_skin(poses, v, m); };
+        auto push = [=](auto column) { return drx::jvp(of_poses, poses, column).second; };
+        return std::tuple{of_poses(poses), drx::vmap(push, std::tuple{drx::axis<3>}, drx::axis<1>)(columns),
+                          drx::jacfwd(of_place)(u)};
+      },
+      measured);
 };
 template <std::int64_t F>
-using hand_program = drx::program<hand_jacobians<F>, drx::array<double, 6 + 4 * F>, skeleton<F>, drx::placed<measurement<F>, measurements>>;
+using hand_program = drx::program<hand_jacobians<F>, drx::array<double, 6 + 4 * F>, skeleton<F>,
+                                  drx::placed<measurement<F>, measurements>>;
 
 }  // namespace adbench

@@ -17,7 +17,8 @@ namespace adbench {
 template <std::size_t Fingers, std::size_t Points, bool Complicated>
 struct tracking {
   using skeleton = hand<Fingers>;
-  static constexpr std::size_t bones = skeleton::bones, parameters = skeleton::parameters, inputs = parameters + (Complicated ? 2 : 0), outputs = 3 * Points;
+  static constexpr std::size_t bones = skeleton::bones, parameters = skeleton::parameters,
+                               inputs = parameters + (Complicated ? 2 : 0), outputs = 3 * Points;
   static constexpr std::size_t corners = Complicated ? 3 : 1;
   /// The inputs: the parameters of the hand; for the complicated kind then a displacement of all places in triangles.
   /// Each error depends on its own place only, so that two columns hold the derivatives by all of them.
@@ -38,9 +39,12 @@ struct tracking {
   template <class S>
   static pose<S> rotation(const S* r) {  // ADBench's: without a branch for the rotation by no angle
     using std::cos, std::sin, std::sqrt;
-    const S square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + 1e-300, angle = sqrt(square), s = sin(angle) / angle, c = cos(angle), d = (1 - c) / square;
+    const S square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + 1e-300, angle = sqrt(square), s = sin(angle) / angle,
+            c = cos(angle), d = (1 - c) / square;
     const S x = r[0] * s, y = r[1] * s, z = r[2] * s, xy = r[0] * r[1] * d, xz = r[0] * r[2] * d, yz = r[1] * r[2] * d;
-    return {{{c + r[0] * r[0] * d, xy - z, xz + y, r[3]}, {xy + z, c + r[1] * r[1] * d, yz - x, r[4]}, {xz - y, yz + x, c + r[2] * r[2] * d, r[5]}}};
+    return {{{c + r[0] * r[0] * d, xy - z, xz + y, r[3]},
+             {xy + z, c + r[1] * r[1] * d, yz - x, r[4]},
+             {xz - y, yz + x, c + r[2] * r[2] * d, r[5]}}};
   }
 
   template <class S>
@@ -98,7 +102,9 @@ struct tracking {
       pose<double> parent = palm, own[skeleton::joints], parents[skeleton::joints];
       for (std::size_t k = 0; k <= last; ++k) {
         const auto& base = model.base[2 + k * Fingers + f];
-        own[k] = k == last ? base : skeleton::product(base, skeleton::turned(angles[k == 0 ? 0 : k + 1], k == 0 ? angles[1] : 0));
+        own[k] = k == last
+                     ? base
+                     : skeleton::product(base, skeleton::turned(angles[k == 0 ? 0 : k + 1], k == 0 ? angles[1] : 0));
         parents[k] = parent;
         parent = skeleton::product(parent, own[k]);
       }
@@ -106,8 +112,9 @@ struct tracking {
         const std::size_t k = a < 2 ? 0 : a - 1;
         const double bend = angles[a < 2 ? 0 : a], spread = a < 2 ? angles[1] : 0;
         const double cx = std::cos(bend), sx = std::sin(bend), cz = std::cos(spread), sz = std::sin(spread);
-        const pose<double> slope = a == 1 ? pose<double>{{{-sz, -cz * cx, cz * sx, 0}, {cz, -sz * cx, sz * sx, 0}, {0, 0, 0, 0}}}
-                                          : pose<double>{{{0, sz * sx, sz * cx, 0}, {0, -cz * sx, -cz * cx, 0}, {0, cx, -sx, 0}}};
+        const pose<double> slope =
+            a == 1 ? pose<double>{{{-sz, -cz * cx, cz * sx, 0}, {cz, -sz * cx, sz * sx, 0}, {0, 0, 0, 0}}}
+                   : pose<double>{{{0, sz * sx, sz * cx, 0}, {0, -cz * sx, -cz * cx, 0}, {0, cx, -sx, 0}}};
         auto d = linear(skeleton::product(parents[k], model.base[2 + k * Fingers + f]), slope);
         for (std::size_t l = k; l <= last; ++l) {
           if (l > k) d = skeleton::product(d, own[l]);
@@ -125,7 +132,8 @@ struct tracking {
         for (std::size_t l = 0; l < 3; ++l) inner[i][k] += (whole[l][i] - (l == i ? 1 : 0)) * skew[l][k];
       }
     for (std::size_t i = 0; i < 3; ++i)
-      for (std::size_t k = 0; k < 3; ++k) turn[i][k] = (whole[i][0] * inner[0][k] + whole[i][1] * inner[1][k] + whole[i][2] * inner[2][k]) / n;
+      for (std::size_t k = 0; k < 3; ++k)
+        turn[i][k] = (whole[i][0] * inner[0][k] + whole[i][1] * inner[1][k] + whole[i][2] * inner[2][k]) / n;
     for (std::size_t p = 0; p < Points; ++p) {
       const measurement& m = points[p];
       std::array<std::array<double, 4>, bones> place;  // the point on the skin, as each bone moves it
@@ -153,7 +161,8 @@ struct tracking {
         for (std::size_t a = 0; a < 4; ++a)
           for (std::size_t i = 0; i < 3; ++i) {
             double sum = 0;
-            for (std::size_t l = a < 2 ? 0 : a - 1; l <= last; ++l) sum += applied(moved[f][a][l], place[2 + l * Fingers + f], i);
+            for (std::size_t l = a < 2 ? 0 : a - 1; l <= last; ++l)
+              sum += applied(moved[f][a][l], place[2 + l * Fingers + f], i);
             j[3 * p + i][skeleton::fingers + 4 * f + a] = -sum;
           }
       if constexpr (Complicated)

@@ -50,7 +50,8 @@ struct inputs {
 
     for (std::size_t i = 0; i < text.start.size(); ++i) text.start[i] = drawn(4, i);
     text.sequence.resize(characters);
-    for (std::size_t t = 0; t < characters; ++t) text.sequence[t][bench::hash(5, static_cast<std::uint32_t>(t)) % 14] = 1;
+    for (std::size_t t = 0; t < characters; ++t)
+      text.sequence[t][bench::hash(5, static_cast<std::uint32_t>(t)) % 14] = 1;
     for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = drawn(6, i);
 
     // The hand's matrices are near the identity: they are no rotations, but nothing here needs them to be.
@@ -82,17 +83,23 @@ struct inputs {
   }
 
  private:
-  static double drawn(std::uint32_t stream, std::size_t i) { return 0.5 * static_cast<double>(bench::uniform(stream, static_cast<std::uint32_t>(i))); }
+  static double drawn(std::uint32_t stream, std::size_t i) {
+    return 0.5 * static_cast<double>(bench::uniform(stream, static_cast<std::uint32_t>(i)));
+  }
 };
 
 /// A gradient or Jacobian that a side fills again and again, and its numbers as a flat list for comparison.
 template <class Result, class Call>
 void add(bench::suite& suite, const char* row, const char* name, Call call) {
   auto out = std::make_shared<Result>();
-  suite.add({.row = row, .name = name, .call = [out, call] { call(*out); }, .result = [out] {
-    const double* first = reinterpret_cast<const double*>(out->data());
-    return std::vector<double>(first, first + out->size() * sizeof((*out)[0]) / sizeof(double));
-  }});
+  suite.add({.row = row,
+             .name = name,
+             .call = [out, call] { call(*out); },
+             .result =
+                 [out] {
+                   const double* first = reinterpret_cast<const double*>(out->data());
+                   return std::vector<double>(first, first + out->size() * sizeof((*out)[0]) / sizeof(double));
+                 }});
 }
 using jacobians = std::array<std::array<bundle::input, 2>, inputs::observed>;
 

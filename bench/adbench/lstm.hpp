@@ -16,8 +16,10 @@ namespace adbench {
 /// number X belongs to one unit (double), or to several units, side by side in the lanes of a pack.
 template <std::size_t L, std::size_t B, class X = double>
 struct lstm {
-  static constexpr std::size_t units = B, lanes = drx::ad::lane_count<X>, groups = (B + lanes - 1) / lanes, idle = groups * lanes - B;
-  static constexpr std::size_t per_layer = 8 * groups, main = L * per_layer, extra = main, parameters = main + 3 * groups;
+  static constexpr std::size_t units = B, lanes = drx::ad::lane_count<X>, groups = (B + lanes - 1) / lanes,
+                               idle = groups * lanes - B;
+  static constexpr std::size_t per_layer = 8 * groups, main = L * per_layer, extra = main,
+                               parameters = main + 3 * groups;
   using vector = std::array<X, parameters>;
   using state = std::array<X, 2 * L * groups>;  // per layer: hidden, cell
   using character = std::array<X, groups>;
@@ -52,7 +54,8 @@ struct lstm {
   }
   /// The prediction for the character after x; advances the state.
   template <class S>
-  static std::array<S, groups> predict(const std::array<S, parameters>& w, std::array<S, 2 * L * groups>& s, const character& x) {
+  static std::array<S, groups> predict(const std::array<S, parameters>& w, std::array<S, 2 * L * groups>& s,
+                                       const character& x) {
     using std::tanh;
     constexpr std::size_t G = groups;
     std::array<S, G> in;
@@ -62,8 +65,10 @@ struct lstm {
       S* hidden = s.data() + 2 * l * G;
       S* cell = hidden + G;
       for (std::size_t i = 0; i < G; ++i) {
-        const S forget = sigmoid(S(in[i] * p[i] + p[G + i])), ingate = sigmoid(S(hidden[i] * p[2 * G + i] + p[3 * G + i]));
-        const S outgate = sigmoid(S(in[i] * p[4 * G + i] + p[5 * G + i])), change = tanh(hidden[i] * p[6 * G + i] + p[7 * G + i]);
+        const S forget = sigmoid(S(in[i] * p[i] + p[G + i])),
+                ingate = sigmoid(S(hidden[i] * p[2 * G + i] + p[3 * G + i]));
+        const S outgate = sigmoid(S(in[i] * p[4 * G + i] + p[5 * G + i])),
+                change = tanh(hidden[i] * p[6 * G + i] + p[7 * G + i]);
         cell[i] = cell[i] * forget + ingate * change;
         hidden[i] = outgate * tanh(cell[i]);
         in[i] = hidden[i];
@@ -83,7 +88,8 @@ struct lstm {
       const auto y = predict(w, s, sequence[t]);
       std::array<S, groups> weight;
       for (std::size_t i = 0; i < groups; ++i) weight[i] = exp(y[i]);
-      const S norm = log(over_units(weight) + (2 - static_cast<double>(idle)));  // ADBench's log(sum + 2); idle lanes add exp(0)
+      const S norm =
+          log(over_units(weight) + (2 - static_cast<double>(idle)));  // ADBench's log(sum + 2); idle lanes add exp(0)
       for (std::size_t i = 0; i < groups; ++i) total += sequence[t + 1][i] * (y[i] - norm);
     }
     return -total / static_cast<double>((sequence.size() - 1) * B);
@@ -114,8 +120,14 @@ struct lstm {
         for (std::size_t i = 0; i < B; ++i) {
           double &hidden = s[2 * l * B + i], &cell = s[(2 * l + 1) * B + i];
           unit& u = k.units[l * B + i];
-          u = {in[i], hidden, cell, sigmoid(in[i] * p[i] + p[B + i]), sigmoid(hidden * p[2 * B + i] + p[3 * B + i]),
-               sigmoid(in[i] * p[4 * B + i] + p[5 * B + i]), std::tanh(hidden * p[6 * B + i] + p[7 * B + i]), 0};
+          u = {in[i],
+               hidden,
+               cell,
+               sigmoid(in[i] * p[i] + p[B + i]),
+               sigmoid(hidden * p[2 * B + i] + p[3 * B + i]),
+               sigmoid(in[i] * p[4 * B + i] + p[5 * B + i]),
+               std::tanh(hidden * p[6 * B + i] + p[7 * B + i]),
+               0};
           cell = cell * u.forget + u.ingate * u.change;
           u.tanh_cell = std::tanh(cell);
           in[i] = hidden = u.outgate * u.tanh_cell;
@@ -153,8 +165,10 @@ struct lstm {
           double &hidden = back[2 * l * B + i], &cell = back[(2 * l + 1) * B + i];
           const double by_hidden = hidden + in[i];
           const double by_cell = cell + by_hidden * u.outgate * (1 - u.tanh_cell * u.tanh_cell);
-          const double forget = by_cell * u.cell * u.forget * (1 - u.forget), ingate = by_cell * u.change * u.ingate * (1 - u.ingate);
-          const double outgate = by_hidden * u.tanh_cell * u.outgate * (1 - u.outgate), change = by_cell * u.ingate * (1 - u.change * u.change);
+          const double forget = by_cell * u.cell * u.forget * (1 - u.forget),
+                       ingate = by_cell * u.change * u.ingate * (1 - u.ingate);
+          const double outgate = by_hidden * u.tanh_cell * u.outgate * (1 - u.outgate),
+                       change = by_cell * u.ingate * (1 - u.change * u.change);
           q[i] += forget * u.in;
           q[B + i] += forget;
           q[2 * B + i] += ingate * u.hidden;

@@ -37,7 +37,8 @@ inline constexpr auto lstm_loss = [](auto weights, auto start, auto sequence) {
     auto y = up * drx::index<1>(extra) + drx::index<2>(extra);
     return std::pair{next, drx::sum(then * (y - drx::log(drx::sum(drx::exp(y)) + 2)))};  // ADBench's log(sum + 2)
   };
-  auto [last, scores] = drx::scan(step, start, std::tuple{drx::slice<0, T - 1>(sequence), drx::slice<1, T>(sequence)}, drx::keep_all);
+  auto [last, scores] =
+      drx::scan(step, start, std::tuple{drx::slice<0, T - 1>(sequence), drx::slice<1, T>(sequence)}, drx::keep_all);
   return -drx::sum(scores) / static_cast<double>((T - 1) * B);
 };
 
@@ -46,6 +47,7 @@ inline constexpr auto gradient_of_lstm = [](auto weights, auto start, auto seque
   return drx::value_and_grad(lstm_loss<B, T>)(weights, start, sequence);
 };
 template <std::int64_t L, std::int64_t B, std::int64_t T>
-using lstm_program = drx::program<gradient_of_lstm<B, T>, lstm_weights<L, B>, drx::array<double, L, 2, B>, drx::array<double, T, B>>;
+using lstm_program =
+    drx::program<gradient_of_lstm<B, T>, lstm_weights<L, B>, drx::array<double, L, 2, B>, drx::array<double, T, B>>;
 
 }  // namespace adbench

@@ -12,15 +12,20 @@ void mixture(bench::suite& suite, const inputs& in, const ad::arena& memory) {
   const auto row = adbench::mixture_row;
   const auto sample = [&](std::size_t i) -> const auto& { return in.points[i]; };
   add<vector>(suite, row, "by hand", [&](vector& g) { in.of_points.by_hand(in.theta, in.points, g); });
-  add<vector>(suite, row, "drx", [&, sample](vector& g) { ad::sum_over_into<10>(g, in.of_points, in.theta, in.points.size(), sample, memory); });
-  add<vector>(suite, row, "drx, tape of single numbers",
-              [&, sample](vector& g) { ad::sum_over_into<10, 1>(g, in.of_points, in.theta, in.points.size(), sample, memory); });
+  add<vector>(suite, row, "drx", [&, sample](vector& g) {
+    ad::sum_over_into<10>(g, in.of_points, in.theta, in.points.size(), sample, memory);
+  });
+  add<vector>(suite, row, "drx, tape of single numbers", [&, sample](vector& g) {
+    ad::sum_over_into<10, 1>(g, in.of_points, in.theta, in.points.size(), sample, memory);
+  });
 }
 
 void bundles(bench::suite& suite, const inputs& in) {
   adbench::add_bundles(suite, in, "by hand", [](const auto& f, const auto& x, auto& j) { j = f.by_hand(x); });
-  adbench::add_bundles(suite, in, "drx, duals", [](const auto& f, const auto& x, auto& j) { j = ad::jacobian<ad::forward>(f, x); });
-  adbench::add_bundles(suite, in, "drx, tape", [](const auto& f, const auto& x, auto& j) { j = ad::jacobian<ad::reverse>(f, x); });
+  adbench::add_bundles(suite, in, "drx, duals",
+                       [](const auto& f, const auto& x, auto& j) { j = ad::jacobian<ad::forward>(f, x); });
+  adbench::add_bundles(suite, in, "drx, tape",
+                       [](const auto& f, const auto& x, auto& j) { j = ad::jacobian<ad::reverse>(f, x); });
   // Eight observations at once: packs as numbers.
   add<adbench::jacobians>(suite, adbench::bundle_row, "drx", [&](adbench::jacobians& j) {
     using pack = ad::pack<double, 8>;
@@ -41,7 +46,8 @@ void recurrent(bench::suite& suite, const inputs& in, const ad::arena& memory) {
   using vector = inputs::recurrent::vector;
   const auto row = adbench::lstm_row;
   add<vector>(suite, row, "by hand", [&](vector& g) { in.text.by_hand(in.weights, g); });
-  add<vector>(suite, row, "drx, tape of single numbers", [&](vector& g) { ad::value_and_gradient_into(g, in.text, in.weights, memory); });
+  add<vector>(suite, row, "drx, tape of single numbers",
+              [&](vector& g) { ad::value_and_gradient_into(g, in.text, in.weights, memory); });
   // Eight units at once.
   const auto lanes = std::make_shared<decltype(in.text.in_lanes<8>())>(in.text.in_lanes<8>());
   add<vector>(suite, row, "drx", [&, lanes](vector& g) {
@@ -62,7 +68,9 @@ int main(int argc, char** argv) {
   bundles(suite, *in);
   recurrent(suite, *in, memory);
   adbench::add_hands(suite, *in, "by hand", [](const auto& f, const auto& x, auto& j) { f.by_hand(x, j); });
-  adbench::add_hands(suite, *in, "drx", [](const auto& f, const auto& x, auto& j) { ad::value_and_jacobian_into<ad::forward, 32>(j, f, x); });
+  adbench::add_hands(suite, *in, "drx", [](const auto& f, const auto& x, auto& j) {
+    ad::value_and_jacobian_into<ad::forward, 32>(j, f, x);
+  });
 #ifdef DRX_BENCH_DRX
   adbench::add_arrays(suite, *in);
 #endif

@@ -17,7 +17,8 @@ inline constexpr auto rotation = [](auto v) {
   auto first_order = [=] { return cross + drx::constant(unit_matrix); };
   auto by_angle = [=] {
     auto angle = drx::sqrt(square);
-    return drx::constant(unit_matrix) + drx::sin(angle) / angle * cross + (1 - drx::cos(angle)) / square * drx::matmul(cross, cross);
+    return drx::constant(unit_matrix) + drx::sin(angle) / angle * cross +
+           (1 - drx::cos(angle)) / square * drx::matmul(cross, cross);
   };
   return drx::cond(square > 0, by_angle, first_order);
 };

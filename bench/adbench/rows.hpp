@@ -33,7 +33,8 @@ typename Track::input place_of(const inputs& in) {
 template <class Jacobian>
 void add_hands(bench::suite& suite, const inputs& in, const char* name, Jacobian jacobian) {
   const auto one = [&]<class Track>(const char* row, const Track& f) {
-    add<typename Track::jacobian>(suite, row, name, [&f, x = place_of<Track>(in), jacobian](auto& j) { jacobian(f, x, j); });
+    add<typename Track::jacobian>(suite, row, name,
+                                  [&f, x = place_of<Track>(in), jacobian](auto& j) { jacobian(f, x, j); });
   };
   one(simple_row, in.simple);
   one(complicated_row, in.complicated);

@@ -35,8 +35,10 @@ struct member_of {
   std::unique_ptr<member> of_tree = std::make_unique<member>(), of_fast = std::make_unique<member>();
 
   explicit member_of(drx::session& s)
-      : data(static_cast<std::size_t>(N)), of_mpi(data.size()),
-        tree(s.compile<total>()), fast(s.compile<total>({.order = drx::reduction_order::fast})) {
+      : data(static_cast<std::size_t>(N)),
+        of_mpi(data.size()),
+        tree(s.compile<total>()),
+        fast(s.compile<total>({.order = drx::reduction_order::fast})) {
     const auto rank = static_cast<std::uint32_t>(s.rank());
     for (std::uint32_t i = 0; i < data.size(); ++i) data[i] = bench::uniform(rank, i);
     x = drx::place_memory<workers, member>(s.communicator(), drx::even_blocks(s.ranks(), s.ranks()), data);
@@ -45,15 +47,27 @@ struct member_of {
     std::vector<double> reference(some(data.data(), N).size());
     for (int r = 0; r < ranks; ++r)
       for (std::size_t k = 0; k < reference.size(); ++k)
-        reference[k] += static_cast<double>(bench::uniform(static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(997 * k)));
+        reference[k] +=
+            static_cast<double>(bench::uniform(static_cast<std::uint32_t>(r), static_cast<std::uint32_t>(997 * k)));
     suite.reference(row, reference);
-    suite.add({.row = row, .name = "drx", .call = [this] { tree.call(*of_tree, x); }, .result = [this] { return some(of_tree->data(), N); },
+    suite.add({.row = row,
+               .name = "drx",
+               .call = [this] { tree.call(*of_tree, x); },
+               .result = [this] { return some(of_tree->data(), N); },
                .iterations = iterations});
-    suite.add({.row = row, .name = "drx, fast order", .call = [this] { fast.call(*of_fast, x); }, .result = [this] { return some(of_fast->data(), N); },
+    suite.add({.row = row,
+               .name = "drx, fast order",
+               .call = [this] { fast.call(*of_fast, x); },
+               .result = [this] { return some(of_fast->data(), N); },
                .iterations = iterations});
-    suite.add({.row = row, .name = "MPI_Allreduce",
-               .call = [this] { MPI_Allreduce(data.data(), of_mpi.data(), static_cast<int>(N), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); },
-               .result = [this] { return some(of_mpi.data(), N); }, .iterations = iterations});
+    suite.add({.row = row,
+               .name = "MPI_Allreduce",
+               .call =
+                   [this] {
+                     MPI_Allreduce(data.data(), of_mpi.data(), static_cast<int>(N), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+                   },
+               .result = [this] { return some(of_mpi.data(), N); },
+               .iterations = iterations});
   }
 };
 
@@ -64,8 +78,10 @@ int main(int argc, char** argv) {
   std::vector<std::string> words(argv, argv + argc);
   if (!s.root()) {  // the root alone reports; other ranks do the same, so that they make as many calls
     for (std::size_t i = 1; i < words.size(); ++i)
-      if (words[i].starts_with("--benchmark_out=")) words[i] = "--benchmark_out=/dev/null";
-      else if (words[i - 1] == "--data") words[i] += "-of-rank-" + std::to_string(s.rank());
+      if (words[i].starts_with("--benchmark_out="))
+        words[i] = "--benchmark_out=/dev/null";
+      else if (words[i - 1] == "--data")
+        words[i] += "-of-rank-" + std::to_string(s.rank());
     if (!std::freopen("/dev/null", "w", stdout)) return 1;
   }
   std::vector<char*> arguments;

@@ -37,7 +37,8 @@ inline constexpr auto loss = [](auto m, auto x, auto y) {
 };
 inline constexpr auto clipped = [](auto m, auto x, auto y) {
   auto g = drx::grad(loss)(m, x, y);
-  auto squares = drx::sum(drx::square(g.kernel)) + drx::sum(drx::square(g.shift)) + drx::sum(drx::square(g.w)) + drx::sum(drx::square(g.b));
+  auto squares = drx::sum(drx::square(g.kernel)) + drx::sum(drx::square(g.shift)) + drx::sum(drx::square(g.w)) +
+                 drx::sum(drx::square(g.b));
   return drx::min(bound / drx::sqrt(squares), 1) * g;
 };
 inline constexpr auto clipped_of_example = [](auto m, auto e) { return clipped(m, e.x, e.y); };
@@ -47,8 +48,9 @@ inline constexpr auto mean_of_clipped = [](auto m, auto data) {
 using MeanOfClipped = drx::program<mean_of_clipped, model, drx::placed<example, examples>>;
 
 /// The same with the examples as an axis of arrays.
-inline constexpr auto mean_by_vmap = drx::vmap<examples>([](auto m, auto x, auto y) { return drx::pmean<examples>(clipped(m, x, y)); },
-                                                         std::tuple{drx::none, drx::axis<0>, drx::axis<0>}, drx::none);
+inline constexpr auto mean_by_vmap =
+    drx::vmap<examples>([](auto m, auto x, auto y) { return drx::pmean<examples>(clipped(m, x, y)); },
+                        std::tuple{drx::none, drx::axis<0>, drx::axis<0>}, drx::none);
 using MeanByVmap = drx::program<mean_by_vmap, model, drx::array<float, batch, side, side, 1>, drx::array<int, batch>>;
 
 inline model as_model(const params& p) {

@@ -41,7 +41,9 @@ class hand_side {
       for (const auto& d : d_) out.b[k] += hand::sum(d[k]) / batch;
   }
   /// The members' bytes, and those of a thread's block.
-  static std::size_t temp_bytes() { return sizeof(hand_side) + (wide * wide + pixels * channels + pooled + 10 * channels) * sizeof(pack); }
+  static std::size_t temp_bytes() {
+    return sizeof(hand_side) + (wide * wide + pixels * channels + pooled + 10 * channels) * sizeof(pack);
+  }
 
  private:
   void block(const inputs& in, int b, pack* total) {
@@ -83,7 +85,8 @@ class hand_side {
           for (int t = 0; t < 9; ++t)
 #pragma GCC unroll 16
             for (int n = 0; n < 16; ++n)
-              z[n / 4][n % 4] += x[(2 * i + n / 8 + t / 3) * wide + 2 * j + n / 4 % 2 + t % 3] * m.kernel[t * channels + c + n % 4];
+              z[n / 4][n % 4] +=
+                  x[(2 * i + n / 8 + t / 3) * wide + 2 * j + n / 4 % 2 + t % 3] * m.kernel[t * channels + c + n % 4];
 #pragma GCC unroll 4
           for (int e = 0; e < 4; ++e) {
             pack mean{};

@@ -1,5 +1,5 @@
-// bench/cnn_clipped/inputs.hpp: the network, its images and labels. A convolution 3 x 3 to 8 channels, tanh, the means of
-// 2 x 2 windows, a dense layer to 10 classes. jax_twin.py makes the same numbers.
+// bench/cnn_clipped/inputs.hpp: the network, its images and labels. A convolution 3 x 3 to 8 channels, tanh, the means
+// of 2 x 2 windows, a dense layer to 10 classes. jax_twin.py makes the same numbers.
 #pragma once
 
 #include <harness.hpp>
@@ -46,7 +46,8 @@ inline inputs make_inputs() {
 inline std::vector<double> reference(const inputs& in) {
   std::vector<double> mean(params::size);
   const auto at = [](const float* image, int row, int column) {
-    return row < 0 || row >= side || column < 0 || column >= side ? 0.0 : static_cast<double>(image[row * side + column]);
+    return row < 0 || row >= side || column < 0 || column >= side ? 0.0
+                                                                  : static_cast<double>(image[row * side + column]);
   };
   for (int n = 0; n < batch; ++n) {
     const float* image = &in.x[static_cast<std::size_t>(n * pixels)];
@@ -55,14 +56,17 @@ inline std::vector<double> reference(const inputs& in) {
     for (int i = 0; i < pixels; ++i)
       for (int c = 0; c < channels; ++c) {
         double z = static_cast<double>(in.model.shift[c]);
-        for (int t = 0; t < 9; ++t) z += at(image, i / side + t / 3 - 1, i % side + t % 3 - 1) * static_cast<double>(in.model.kernel[t * channels + c]);
+        for (int t = 0; t < 9; ++t)
+          z += at(image, i / side + t / 3 - 1, i % side + t % 3 - 1) *
+               static_cast<double>(in.model.kernel[t * channels + c]);
         h[static_cast<std::size_t>(i * channels + c)] = std::tanh(z);
         p[static_cast<std::size_t>((i / side / 2 * half + i % side / 2) * channels + c)] += std::tanh(z) / 4;
       }
     double total = 0;
     for (int k = 0; k < classes; ++k) {
       double z = static_cast<double>(in.model.b[k]);
-      for (int j = 0; j < pooled; ++j) z += p[static_cast<std::size_t>(j)] * static_cast<double>(in.model.w[j * classes + k]);
+      for (int j = 0; j < pooled; ++j)
+        z += p[static_cast<std::size_t>(j)] * static_cast<double>(in.model.w[j * classes + k]);
       total += b[k] = std::exp(z);
     }
     for (int k = 0; k < classes; ++k) {
@@ -75,9 +79,11 @@ inline std::vector<double> reference(const inputs& in) {
     for (int i = 0; i < pixels; ++i)
       for (int c = 0; c < channels; ++c) {
         const double a = h[static_cast<std::size_t>(i * channels + c)];
-        const double d = back[static_cast<std::size_t>((i / side / 2 * half + i % side / 2) * channels + c)] / 4 * (1 - a * a);
+        const double d =
+            back[static_cast<std::size_t>((i / side / 2 * half + i % side / 2) * channels + c)] / 4 * (1 - a * a);
         shift[c] += d;
-        for (int t = 0; t < 9; ++t) kernel[t * channels + c] += at(image, i / side + t / 3 - 1, i % side + t % 3 - 1) * d;
+        for (int t = 0; t < 9; ++t)
+          kernel[t * channels + c] += at(image, i / side + t / 3 - 1, i % side + t % 3 - 1) * d;
       }
     double norm = 0;
     for (double s : slope) norm += s * s;

@@ -19,13 +19,17 @@ int main(int argc, char** argv) {
 
   const auto add = [&](const char* name, auto call, double temp_bytes) {
     auto out = std::make_shared<cnn::params>();
-    suite.add({.row = row,
-               .name = name,
-               .call = [call, out] { call(*out); },
-               .result = [out] { return bench::numbers(std::span(reinterpret_cast<const float*>(out.get()), cnn::params::size)); },
-               .counters = {{"temp_bytes", temp_bytes}}});
+    suite.add(
+        {.row = row,
+         .name = name,
+         .call = [call, out] { call(*out); },
+         .result =
+             [out] { return bench::numbers(std::span(reinterpret_cast<const float*>(out.get()), cnn::params::size)); },
+         .counters = {{"temp_bytes", temp_bytes}}});
   };
-  add("by hand", [&, side = std::make_shared<cnn::hand_side>()](cnn::params& out) { side->call(in, out); }, static_cast<double>(cnn::hand_side::temp_bytes()));
+  add(
+      "by hand", [&, side = std::make_shared<cnn::hand_side>()](cnn::params& out) { side->call(in, out); },
+      static_cast<double>(cnn::hand_side::temp_bytes()));
 #ifdef DRX_BENCH_DRX
   namespace drx_side = cnn::program;
   int none = 0;
@@ -39,14 +43,16 @@ int main(int argc, char** argv) {
   auto program = session.compile<drx_side::MeanOfClipped>();
   const drx_side::model model = drx_side::as_model(in.model);
   drx_side::model mean;
-  add("drx",
+  add(
+      "drx",
       [&](cnn::params& out) {
         program.call(mean, model, data);
         drx_side::copy_to(out, mean);
       },
       static_cast<double>(program.server_bytes() + session.threads() * program.thread_bytes()));
   auto by_vmap = session.compile<drx_side::MeanByVmap>();
-  add("drx, vmap",
+  add(
+      "drx, vmap",
       [&](cnn::params& out) {
         by_vmap.call(mean, model, in.x, in.y);
         drx_side::copy_to(out, mean);

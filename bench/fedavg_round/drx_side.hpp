@@ -48,7 +48,8 @@ using Round = drx::program<round, model, float, drx::placed<rows, clients>>;
 /// One batch for each step.
 using batches = drx::batched<rows, steps>;
 inline constexpr auto sgd_over_batches = [](auto m, auto r, auto d) {
-  return drx::scan([=](auto now, auto b) { return std::pair{now - r * drx::grad(loss)(now, b), std::tuple{}}; }, m, d).first;
+  return drx::scan([=](auto now, auto b) { return std::pair{now - r * drx::grad(loss)(now, b), std::tuple{}}; }, m, d)
+      .first;
 };
 inline constexpr auto round_over_batches = [](auto m, auto r, auto data) {
   return drx::reduce_mean(drx::map(sgd_over_batches, drx::broadcast<clients>(m), drx::broadcast<clients>(r), data));

@@ -69,7 +69,8 @@ BENCH_INLINE void by_rows(F f) {
     for (int i = 0; i < N; i += tall) f.template operator()<tall>(i);
     return;
   }
-  constexpr int sixes = N % 6 == 2 ? N / 6 - 1 : N / 6;  // 32 = 4 * 6 + 2 * 4: fours keep both FMA units busy, twos do not
+  constexpr int sixes =
+      N % 6 == 2 ? N / 6 - 1 : N / 6;  // 32 = 4 * 6 + 2 * 4: fours keep both FMA units busy, twos do not
   int i = 0;
   for (; i < sixes * 6; i += 6) f.template operator()<6>(i);
   for (; i + 4 <= N; i += 4) f.template operator()<4>(i);
@@ -159,9 +160,12 @@ BENCH_INLINE octet folded(vec v) {
 /// Four sums over the lanes at once.
 BENCH_INLINE void store_sums(float* to, vec va, vec vb, vec vc, vec vd) {
   const octet a = folded(va), b = folded(vb), c = folded(vc), d = folded(vd);
-  const octet ab = __builtin_shuffle(a, b, eight{0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(a, b, eight{1, 9, 3, 11, 5, 13, 7, 15});
-  const octet cd = __builtin_shuffle(c, d, eight{0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(c, d, eight{1, 9, 3, 11, 5, 13, 7, 15});
-  const octet s = __builtin_shuffle(ab, cd, eight{0, 1, 8, 9, 4, 5, 12, 13}) + __builtin_shuffle(ab, cd, eight{2, 3, 10, 11, 6, 7, 14, 15});
+  const octet ab = __builtin_shuffle(a, b, eight{0, 8, 2, 10, 4, 12, 6, 14}) +
+                   __builtin_shuffle(a, b, eight{1, 9, 3, 11, 5, 13, 7, 15});
+  const octet cd = __builtin_shuffle(c, d, eight{0, 8, 2, 10, 4, 12, 6, 14}) +
+                   __builtin_shuffle(c, d, eight{1, 9, 3, 11, 5, 13, 7, 15});
+  const octet s = __builtin_shuffle(ab, cd, eight{0, 1, 8, 9, 4, 5, 12, 13}) +
+                  __builtin_shuffle(ab, cd, eight{2, 3, 10, 11, 6, 7, 14, 15});
   for (int i = 0; i < 4; ++i) to[i] = s[i] + s[i + 4];
 }
 
@@ -244,7 +248,8 @@ class clients_by_hand {
 
  protected:
   template <class Steps>
-  void each_client(const params& in, const float* x, const float* y, int client_count, int batches, params& out, Steps steps_of) {
+  void each_client(const params& in, const float* x, const float* y, int client_count, int batches, params& out,
+                   Steps steps_of) {
     using namespace hand;
     zip(in, start_, [](const float& from, float& to) { to = from; });
 #pragma omp parallel num_threads(static_cast<int>(workspaces_.size()))
@@ -253,7 +258,8 @@ class clients_by_hand {
       std::memset(&w.sum, 0, sizeof w.sum);
 #pragma omp for schedule(static)
       for (int client = 0; client < client_count; ++client)
-        steps_of(x + static_cast<std::ptrdiff_t>(client) * batches * batch * features, y + static_cast<std::ptrdiff_t>(client) * batches * batch * classes, w);
+        steps_of(x + static_cast<std::ptrdiff_t>(client) * batches * batch * features,
+                 y + static_cast<std::ptrdiff_t>(client) * batches * batch * classes, w);
     }
     packed& total = workspaces_[0].sum;
     for (std::size_t t = 1; t < workspaces_.size(); ++t) add(total, workspaces_[t].sum);

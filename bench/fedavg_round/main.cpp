@@ -26,13 +26,17 @@ int main(int argc, char** argv) {
     suite.add({.row = row,
                .name = name,
                .call = [out, round] { round(*out); },
-               .result = [out] { return bench::numbers(std::span(reinterpret_cast<const float*>(out.get()), fedavg::params::size)); },
+               .result =
+                   [out] {
+                     return bench::numbers(std::span(reinterpret_cast<const float*>(out.get()), fedavg::params::size));
+                   },
                .counters = {{"temp_bytes", static_cast<double>(twin.temp_bytes())}}});
   };
   const auto add_twin = [&](const char* name, auto& twin) {
     for (const int batches : {1, fedavg::steps})
-      add(batches == 1 ? one_batch : own_batches, name, twin,
-          [&in, &twin, batches](auto& out) { twin.round(in.model, in.x.data(), in.y.data(), fedavg::clients, batches, out); });
+      add(batches == 1 ? one_batch : own_batches, name, twin, [&in, &twin, batches](auto& out) {
+        twin.round(in.model, in.x.data(), in.y.data(), fedavg::clients, batches, out);
+      });
   };
   if (suite.checking()) {
     suite.reference(one_batch, fedavg::reference_round(in, 1));

@@ -98,7 +98,9 @@ class eigen_twin {
     to.w2 = Eigen::Map<const matrix<hidden, classes>>(in.w2).transpose();
     to.b2 = Eigen::Map<const row<classes>>(in.b2);
   }
-  static void add(weights& to, const weights& more) { to.w1 += more.w1, to.b1 += more.b1, to.w2 += more.w2, to.b2 += more.b2; }
+  static void add(weights& to, const weights& more) {
+    to.w1 += more.w1, to.b1 += more.b1, to.w2 += more.w2, to.b2 += more.b2;
+  }
 
   template <class F>
   void over_clients(int n, const float* x, const float* y, F f) {
@@ -109,8 +111,10 @@ class eigen_twin {
       w.loss = w.slope = 0;
 #pragma omp for schedule(static)
       for (int client = 0; client < n; ++client) {
-        const Eigen::Map<const matrix<batch, features>> batch_x(x + static_cast<std::ptrdiff_t>(client) * batch * features);
-        const logits batch_y = Eigen::Map<const matrix<batch, classes>>(y + static_cast<std::ptrdiff_t>(client) * batch * classes);
+        const Eigen::Map<const matrix<batch, features>> batch_x(x +
+                                                                static_cast<std::ptrdiff_t>(client) * batch * features);
+        const logits batch_y =
+            Eigen::Map<const matrix<batch, classes>>(y + static_cast<std::ptrdiff_t>(client) * batch * classes);
         f(batch_x, batch_y, w);
       }
     }

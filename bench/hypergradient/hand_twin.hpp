@@ -24,9 +24,10 @@ class by_hand {
     float g[classes][batch];           // gradient at the logits
   };
   struct alignas(64) workspace_of_thread {
-    std::conditional_t<Carried, carrying_workspace, workspace> w;  // w.model is v on the backward pass; w.z is u, carried
+    std::conditional_t<Carried, carrying_workspace, workspace>
+        w;  // w.model is v on the backward pass; w.z is u, carried
     trace kept[steps];
-    float da[panels][batch][width];            // tangent of tanh, along v
+    float da[panels][batch][width];  // tangent of tanh, along v
     float dz[classes][batch], more[classes][batch];
     double loss, slope;
   };
@@ -45,8 +46,10 @@ class by_hand {
     const float share = 1.0f / static_cast<float>(n);
     over_clients(n, x, y, [&](const float* cx, workspace_of_thread& t) {
       steps_of(cx, t);
-      if constexpr (Carried) add_model(start_, cx, t.w);
-      else add(t.w.sum, t.w.model);
+      if constexpr (Carried)
+        add_model(start_, cx, t.w);
+      else
+        add(t.w.sum, t.w.model);
     });
     total(share, mean_);
     over_clients(n, x, y, [&](const float* cx, workspace_of_thread& t) { loss_of(cx, t); });
@@ -122,7 +125,8 @@ class by_hand {
         w.sum.b2[o] += w.g[o][i];
         if (w.y[o][i] != 0) t.loss -= std::log(w.g[o][i] * batch + 1) / batch;  // one-hot: g = (p - 1) / batch
       }
-    const auto gather = [](const float*, float* sum, vec gradient) __attribute__((always_inline)) { store(sum, load(sum) + gradient); };
+    const auto gather = [](const float*, float* sum, vec gradient)
+                            __attribute__((always_inline)) { store(sum, load(sum) + gradient); };
     for (int p = 0; p < panels; ++p) backward(mean_, w.sum, p, x, w, gather);
   }
 
@@ -143,8 +147,10 @@ class by_hand {
           for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
             for (int half = 0; half < 2; ++half)
-              if (first) store(t.w.z[p][i + r] + half * lanes, acc[r][half]);
-              else acc[r][half] = load(t.w.z[p][i + r] + half * lanes);
+              if (first)
+                store(t.w.z[p][i + r] + half * lanes, acc[r][half]);
+              else
+                acc[r][half] = load(t.w.z[p][i + r] + half * lanes);
         }
 #pragma GCC unroll 8
         for (int r = 0; r < R; ++r) {
@@ -164,19 +170,21 @@ class by_hand {
     const float along = logits_back(kept, t, v);
     if (!needed) return along;
     for (int p = 0; p < panels; ++p) {
-      by_rows<batch>([&]<int R>(int i) __attribute__((always_inline)) {  // (dz w2^T + g v2^T) (1 - a^2) - 2 (g w2^T) a da
-        vec acc[R][2] = {}, u[R][2] = {};
-        product<R, classes>(acc, &t.dz[0][i], 1, batch, kept.w2[p]);
-        product<R, classes>(acc, &kept.g[0][i], 1, batch, v.w2[p]);
-        product<R, classes>(u, &kept.g[0][i], 1, batch, kept.w2[p]);
+      by_rows<batch>(
+          [&]<int R>(int i) __attribute__((always_inline)) {  // (dz w2^T + g v2^T) (1 - a^2) - 2 (g w2^T) a da
+            vec acc[R][2] = {}, u[R][2] = {};
+            product<R, classes>(acc, &t.dz[0][i], 1, batch, kept.w2[p]);
+            product<R, classes>(acc, &kept.g[0][i], 1, batch, v.w2[p]);
+            product<R, classes>(u, &kept.g[0][i], 1, batch, kept.w2[p]);
 #pragma GCC unroll 8
-        for (int r = 0; r < R; ++r)
+            for (int r = 0; r < R; ++r)
 #pragma GCC unroll 2
-          for (int half = 0; half < 2; ++half) {
-            const vec a = load(kept.a[p][i + r] + half * lanes), tangent = load(t.da[p][i + r] + half * lanes);
-            store(w.d[i + r] + half * lanes, acc[r][half] - acc[r][half] * a * a - splat(2.0f) * u[r][half] * a * tangent);
-          }
-      });
+              for (int half = 0; half < 2; ++half) {
+                const vec a = load(kept.a[p][i + r] + half * lanes), tangent = load(t.da[p][i + r] + half * lanes);
+                store(w.d[i + r] + half * lanes,
+                      acc[r][half] - acc[r][half] * a * a - splat(2.0f) * u[r][half] * a * tangent);
+              }
+          });
       by_rows<classes>([&]<int R>(int i) __attribute__((always_inline)) {  // g^T da + dz^T a
         vec acc[R][2] = {};
         product<R, batch>(acc, kept.g[i], batch, 1, t.da[p]);

@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
   for (const int n : {16, 64, most}) {
     const std::string row = std::to_string(n) + " clients";
 #ifdef DRX_BENCH_DRX
-    auto data = std::make_shared<drx::partitions<fedavg::program::rows, fedavg::program::clients>>(fedavg::place(session, in, n));
+    auto data = std::make_shared<drx::partitions<fedavg::program::rows, fedavg::program::clients>>(
+        fedavg::place(session, in, n));
     const auto& model = fedavg::as_model(in.model);
     const auto add = [&]<class Program>(const char* name, std::type_identity<Program>) {
       using compiled = drx::compiled<Program>;

@@ -40,12 +40,16 @@ inline __attribute__((always_inline)) pack<float> fold(pack<float> a, pack<float
          __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 inline __attribute__((always_inline)) pack<double> fold(pack<double> a, pack<double> b) {
-  return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) + __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+  return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11) +
+         __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 /// Writes eight sums, which lie in eight lanes, or in two lanes each.
-inline __attribute__((always_inline)) void store_eight(pack<double> sums, double* to) { std::memcpy(to, &sums, sizeof sums); }
+inline __attribute__((always_inline)) void store_eight(pack<double> sums, double* to) {
+  std::memcpy(to, &sums, sizeof sums);
+}
 inline __attribute__((always_inline)) void store_eight(pack<float> sums, float* to) {
-  const auto eight = __builtin_shufflevector(sums, sums, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(sums, sums, 8, 9, 10, 11, 12, 13, 14, 15);
+  const auto eight = __builtin_shufflevector(sums, sums, 0, 1, 2, 3, 4, 5, 6, 7) +
+                     __builtin_shufflevector(sums, sums, 8, 9, 10, 11, 12, 13, 14, 15);
   std::memcpy(to, &eight, sizeof eight);
 }
 /// exp(-a) for a >= 0.
@@ -78,7 +82,8 @@ template <class T>
 inline __attribute__((always_inline)) void fetch(const T* x, int which) {
   constexpr int half = group * features / 2;
 #pragma GCC unroll 1
-  for (int at = which * half; at < (which + 1) * half; at += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(x + at);
+  for (int at = which * half; at < (which + 1) * half; at += 64 / static_cast<int>(sizeof(T)))
+    __builtin_prefetch(x + at);
 }
 /// The element at which pack k of a row begins: the last pack ends with the row.
 template <class T>
@@ -93,7 +98,8 @@ inline __attribute__((always_inline)) void logits(const T* x, const pack<T>* w, 
   for (int k = 0; k <= vectors<T>::packs; ++k)
 #pragma GCC unroll 8
     for (int r = 0; r < group; ++r) dot[r] += load<pack<T>>(x + r * features + begin_of<T>(k)) * w[k];
-  store_eight(fold(fold(fold(dot[0], dot[4]), fold(dot[2], dot[6])), fold(fold(dot[1], dot[5]), fold(dot[3], dot[7]))), to);
+  store_eight(fold(fold(fold(dot[0], dot[4]), fold(dot[2], dot[6])), fold(fold(dot[1], dot[5]), fold(dot[3], dot[7]))),
+              to);
 }
 /// sum += rows of a group, each times its slope.
 template <class T>
@@ -127,7 +133,8 @@ void add_rows(const inputs<T>& in, std::size_t begin, std::size_t end, double& l
     }
 #pragma GCC unroll 2
     for (int g = 0; g < block; g += width) {
-      const pack<T> a = load<pack<T>>(z + g), y = load<pack<T>>(&in.y[i + static_cast<std::size_t>(g)]), e = exp_minus<T>(a > 0 ? a : -a);
+      const pack<T> a = load<pack<T>>(z + g), y = load<pack<T>>(&in.y[i + static_cast<std::size_t>(g)]),
+                    e = exp_minus<T>(a > 0 ? a : -a);
       lost += (a > 0 ? a : pack<T>{}) + log1p<T>(e) - y * a;
       const pack<T> slope = (a > 0 ? 1 - pack<T>{} : e) / (1 + e) - y;
       std::memcpy(slopes + g, &slope, sizeof slope);

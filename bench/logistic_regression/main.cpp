@@ -24,7 +24,8 @@ void add_sides(bench::suite& suite, const std::string& row, const logistic::inpu
   // STREAM's triad, a = b + s c: two arrays read and one written, together as many bytes as the rows have.
   const std::size_t third = in.rows * (logistic::features + 1) / 3;
   using numbers = logistic::numbers<T>;
-  auto a = std::make_shared<numbers>(third, T(1)), b = std::make_shared<numbers>(third, T(2)), c = std::make_shared<numbers>(third, T(3));
+  auto a = std::make_shared<numbers>(third, T(1)), b = std::make_shared<numbers>(third, T(2)),
+       c = std::make_shared<numbers>(third, T(3));
   suite.add({.row = row, .name = "bandwidth (STREAM triad of as many bytes)", .call = [a, b, c, third] {
                T* to = a->data();
                const T *from = b->data(), *more = c->data();
@@ -47,7 +48,8 @@ void add_sides(bench::suite& suite, const std::string& row, const logistic::inpu
 
 #ifdef DRX_BENCH_DRX
 template <class Program, class Member, class T>
-void add_program(bench::suite& suite, drx::session& session, const std::string& row, const char* name, const logistic::inputs<T>& in, std::size_t members) {
+void add_program(bench::suite& suite, drx::session& session, const std::string& row, const char* name,
+                 const logistic::inputs<T>& in, std::size_t members) {
   logistic::program::weights<T> w;
   std::copy(in.w.begin(), in.w.end(), w.data());
   const auto blocks = drx::even_blocks(static_cast<std::int64_t>(members), 1);
@@ -60,10 +62,12 @@ void add_program(bench::suite& suite, drx::session& session, const std::string& 
              .result =
                  [out] {
                    auto all = bench::numbers(out->first);
-                   for (int j = 0; j < logistic::features; ++j) all.push_back(static_cast<double>(out->second.data()[j]));
+                   for (int j = 0; j < logistic::features; ++j)
+                     all.push_back(static_cast<double>(out->second.data()[j]));
                    return all;
                  },
-             .counters = {{"temp_bytes", static_cast<double>(slope->server_bytes() + session.threads() * slope->thread_bytes())}}});
+             .counters = {{"temp_bytes",
+                           static_cast<double>(slope->server_bytes() + session.threads() * slope->thread_bytes())}}});
 }
 #endif
 
@@ -81,7 +85,8 @@ int main(int argc, char** argv) {
   int none = 0;
   drx::session session(none, nullptr);
   add_program<side::Slope<float>, side::row<float>>(suite, session, row, "drx", floats, floats.rows);
-  add_program<side::SlopeByBlocks, side::rows_of_block>(suite, session, row, "drx, blocks of 1000 rows", floats, floats.rows / side::block);
+  add_program<side::SlopeByBlocks, side::rows_of_block>(suite, session, row, "drx, blocks of 1000 rows", floats,
+                                                        floats.rows / side::block);
   add_program<side::Slope<double>, side::row<double>>(suite, session, row_of_doubles, "drx", doubles, doubles.rows);
 #endif
   return suite.run();

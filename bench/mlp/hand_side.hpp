@@ -23,22 +23,47 @@ using bits = std::int64_t __attribute__((vector_size(lanes * sizeof(double))));
 
 inline constexpr int width = 2 * lanes;  // units in a panel
 inline constexpr int panels = hidden / width;
-inline constexpr int tall = 32;                     // rows in a block of the batch
-inline constexpr int most = lanes == 8 ? 8 : 4;     // rows in a register block
+inline constexpr int tall = 32;                  // rows in a block of the batch
+inline constexpr int most = lanes == 8 ? 8 : 4;  // rows in a register block
 static_assert(tall % most == 0 && features % most == 0);
 
 #ifdef __AVX512F__
 /// (e^2x - 1) / (e^2x + 1) with e^2x - 1 = 2^(n/16) (e^2r - 1) + (2^(n/16) - 1). The 16 powers are two registers, which
 /// are permuted by n; n 2^48 is added to their bits, from which that of n modulo 16 was subtracted before.
 BENCH_INLINE vec tanh(vec x) {
-  alignas(64) static constexpr double power[16] = {
-      0x1p+0, 0x1.fb5586cf9890fp-1, 0x1.f72b83c7d517bp-1, 0x1.f387a6e756238p-1, 0x1.f06fe0a31b715p-1, 0x1.edea64c123422p-1,
-      0x1.ebfdad5362a27p-1, 0x1.eab07dd485429p-1, 0x1.ea09e667f3bcdp-1, 0x1.ea11473eb0187p-1, 0x1.eace5422aa0dbp-1,
-      0x1.ec49182a3f09p-1, 0x1.ee89f995ad3adp-1, 0x1.f199bdd85529cp-1, 0x1.f5818dcfba487p-1, 0x1.fa4afa2a490dap-1};
-  alignas(64) static constexpr double rest[16] = {  // their rounding errors, relative to them
-      0, 0x1.79aa65d837b6dp-54, -0x1.01b15eaa59348p-55, 0x1.68efde3a8a894p-54, 0x1.34d754db0abb6p-55, 0x1.59f48a72a4c6dp-55,
-      0x1.690cebb7aafbp-56, 0x1.063e1e21c5409p-54, -0x1.3b3efbf5e2228p-54, -0x1.b32dcb94da51dp-56, 0x1.db72fc1f0eab4p-55,
-      0x1.1affc2b91ce27p-56, 0x1.c1a7792cb3387p-55, 0x1.36eae30af0cb3p-56, 0x1.4a385a63d07a7p-56, -0x1.ff7128fd391f0p-55};
+  alignas(64) static constexpr double power[16] = {0x1p+0,
+                                                   0x1.fb5586cf9890fp-1,
+                                                   0x1.f72b83c7d517bp-1,
+                                                   0x1.f387a6e756238p-1,
+                                                   0x1.f06fe0a31b715p-1,
+                                                   0x1.edea64c123422p-1,
+                                                   0x1.ebfdad5362a27p-1,
+                                                   0x1.eab07dd485429p-1,
+                                                   0x1.ea09e667f3bcdp-1,
+                                                   0x1.ea11473eb0187p-1,
+                                                   0x1.eace5422aa0dbp-1,
+                                                   0x1.ec49182a3f09p-1,
+                                                   0x1.ee89f995ad3adp-1,
+                                                   0x1.f199bdd85529cp-1,
+                                                   0x1.f5818dcfba487p-1,
+                                                   0x1.fa4afa2a490dap-1};
+  alignas(64) static constexpr double rest[16] = {// their rounding errors, relative to them
+                                                  0,
+                                                  0x1.79aa65d837b6dp-54,
+                                                  -0x1.01b15eaa59348p-55,
+                                                  0x1.68efde3a8a894p-54,
+                                                  0x1.34d754db0abb6p-55,
+                                                  0x1.59f48a72a4c6dp-55,
+                                                  0x1.690cebb7aafbp-56,
+                                                  0x1.063e1e21c5409p-54,
+                                                  -0x1.3b3efbf5e2228p-54,
+                                                  -0x1.b32dcb94da51dp-56,
+                                                  0x1.db72fc1f0eab4p-55,
+                                                  0x1.1affc2b91ce27p-56,
+                                                  0x1.c1a7792cb3387p-55,
+                                                  0x1.36eae30af0cb3p-56,
+                                                  0x1.4a385a63d07a7p-56,
+                                                  -0x1.ff7128fd391f0p-55};
   const vec top = splat(20.0);
   const vec a = reinterpret_cast<vec>(reinterpret_cast<bits>(x) & INT64_MAX), least = a < top ? a : top;
   const vec magic = splat(6755399441055744.0);  // 1.5 * 2^52: adding it rounds to an integer, in the lowest bits
@@ -47,7 +72,8 @@ BENCH_INLINE vec tanh(vec x) {
   const vec r = least - (shifted - magic) * 0.02166084939249829, r2 = r * r;
   const vec low = r * (4.0 / 3) + 2.0, middle = r * (4.0 / 15) + 2.0 / 3, high = r * (8.0 / 315) + 4.0 / 45;
   const vec q = (r + r) + (((high * r2 + middle) * r2 + low) * r2 + __builtin_shuffle(load(rest), load(rest + 8), n));
-  const vec scale = reinterpret_cast<vec>(reinterpret_cast<bits>(__builtin_shuffle(load(power), load(power + 8), n)) + (n << 48));
+  const vec scale =
+      reinterpret_cast<vec>(reinterpret_cast<bits>(__builtin_shuffle(load(power), load(power + 8), n)) + (n << 48));
   const vec less = q * scale + (scale - 1.0), y = less / (less + 2.0);
   return reinterpret_cast<vec>(reinterpret_cast<bits>(y) | (reinterpret_cast<bits>(x) & INT64_MIN));
 }

@@ -45,11 +45,12 @@ int main(int argc, char** argv) {
     using compiled = drx::compiled<Program>;
     auto gradient = std::make_shared<compiled>(session.compile<Program>());
     auto answer = std::make_shared<typename compiled::result>();
-    suite.add({.row = row,
-               .name = name,
-               .call = [&model, gradient, answer, &data...] { gradient->call(*answer, model, data...); },
-               .result = [numbers, answer] { return numbers({answer->first, mlp::program::as_params(answer->second)}); },
-               .counters = {{"temp_bytes", static_cast<double>(compiled::server_bytes() + compiled::thread_bytes())}}});
+    suite.add(
+        {.row = row,
+         .name = name,
+         .call = [&model, gradient, answer, &data...] { gradient->call(*answer, model, data...); },
+         .result = [numbers, answer] { return numbers({answer->first, mlp::program::as_params(answer->second)}); },
+         .counters = {{"temp_bytes", static_cast<double>(compiled::server_bytes() + compiled::thread_bytes())}}});
   };
   add_program("drx", std::type_identity<mlp::program::Gradient>{}, in.x, in.y);
   const auto rows = session.place<mlp::program::rows>(mlp::batch, [&](std::int64_t i) {

@@ -15,7 +15,9 @@ using matrix = Eigen::Matrix<double, R, C, C == 1 ? Eigen::ColMajor : Eigen::Row
 
 class stan_side {
  public:
-  explicit stan_side(const inputs& in) : x_(Eigen::Map<const matrix<batch, features>>(in.x.data())), y_(Eigen::Map<const matrix<batch, 1>>(in.y.data())) {}
+  explicit stan_side(const inputs& in)
+      : x_(Eigen::Map<const matrix<batch, features>>(in.x.data())),
+        y_(Eigen::Map<const matrix<batch, 1>>(in.y.data())) {}
 
   void call(const inputs& in, answer& out) {
     using namespace stan::math;
@@ -45,9 +47,14 @@ class stan_side {
 void add_stan(bench::suite& suite, const inputs& in) {
   auto side = std::make_shared<stan_side>(in);
   auto out = std::make_shared<answer>();
-  suite.add({.row = "value and gradient", .name = "Stan Math", .call = [&in, side, out] { side->call(in, *out); }, .result = [out] {
-    return bench::numbers(std::span(reinterpret_cast<const double*>(out.get()), sizeof(answer) / sizeof(double)));
-  }});
+  suite.add({.row = "value and gradient",
+             .name = "Stan Math",
+             .call = [&in, side, out] { side->call(in, *out); },
+             .result =
+                 [out] {
+                   return bench::numbers(
+                       std::span(reinterpret_cast<const double*>(out.get()), sizeof(answer) / sizeof(double)));
+                 }});
 }
 
 }  // namespace mlp

@@ -38,7 +38,9 @@ inline constexpr auto error = [](auto c, auto r) {
   auto [q, p] = drx::fori_loop<steps>(std::pair{r.angle, r.speed}, one_step);
   return drx::square(q - r.seen);
 };
-inline constexpr auto mean_error = [](auto c, auto data) { return drx::reduce_mean(drx::map(error, drx::broadcast<runs>(c), data)); };
+inline constexpr auto mean_error = [](auto c, auto data) {
+  return drx::reduce_mean(drx::map(error, drx::broadcast<runs>(c), data));
+};
 inline constexpr auto gradient = drx::grad(mean_error);
 using Gradient = drx::program<gradient, constants, drx::placed<run, runs>>;
 

@@ -22,7 +22,12 @@ class hand_side {
     float by_pull = 0, by_damping = 0;
 #pragma omp parallel for schedule(static) reduction(+ : by_pull, by_damping)
     for (int i = 0; i < runs; i += lanes) {
-      state s{bench::load(&in.angle[static_cast<std::size_t>(i)]), bench::load(&in.speed[static_cast<std::size_t>(i)]), {}, {}, {}, {}};
+      state s{bench::load(&in.angle[static_cast<std::size_t>(i)]),
+              bench::load(&in.speed[static_cast<std::size_t>(i)]),
+              {},
+              {},
+              {},
+              {}};
       for (int t = 0; t < steps; ++t) s = next(s);
       const vector twice = 2 * (s.q - bench::load(&in.seen[static_cast<std::size_t>(i)]));
       by_pull += bench::sum(twice * s.qa);
@@ -44,10 +49,12 @@ class hand_side {
     vector sine, cosine;
     sine_and_cosine(s.q, sine, cosine);
     const vector c = pull * cosine;
-    return {s.p, -pull * sine - damping * s.p, s.pa, -c * s.qa - damping * s.pa - sine, s.pb, -c * s.qb - damping * s.pb - s.p};
+    return {s.p,  -pull * sine - damping * s.p,    s.pa, -c * s.qa - damping * s.pa - sine,
+            s.pb, -c * s.qb - damping * s.pb - s.p};
   }
   BENCH_INLINE static state next(const state& s) {
-    const state k1 = slope(s), k2 = slope(moved(s, step / 2, k1)), k3 = slope(moved(s, step / 2, k2)), k4 = slope(moved(s, step, k3));
+    const state k1 = slope(s), k2 = slope(moved(s, step / 2, k1)), k3 = slope(moved(s, step / 2, k2)),
+                k4 = slope(moved(s, step, k3));
     return moved(moved(moved(moved(s, step / 6, k1), step / 3, k2), step / 3, k3), step / 6, k4);
   }
   /// For angles up to a few thousand: reduction to the nearest multiple of a right angle, then Cephes' polynomials.
@@ -57,7 +64,8 @@ class hand_side {
     const vector shifted = x * 0.636619772f + magic, n = shifted - magic;
     const vector r = x - n * 1.5707855225f - n * 1.0804334124e-5f - n * 6.0770999344e-11f, z = r * r;
     const vector s = ((-1.9515295891e-4f * z + 8.3321608736e-3f) * z - 1.6666654611e-1f) * z * r + r;
-    const vector c = ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z + 1;
+    const vector c =
+        ((2.443315711809948e-5f * z - 1.388731625493765e-3f) * z + 4.166664568298827e-2f) * z * z - 0.5f * z + 1;
     whole quarter;
     std::memcpy(&quarter, &shifted, sizeof quarter);
     const whole odd = (quarter & 1) != 0;

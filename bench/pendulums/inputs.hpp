@@ -33,7 +33,8 @@ inline std::vector<double> reference(const inputs& in) {
   for (int n = 0; n < runs; ++n)
     for (int which = 0; which < 2; ++which) {
       const auto i = static_cast<std::size_t>(n);
-      double s[4] = {static_cast<double>(in.angle[i]), static_cast<double>(in.speed[i]), 0, 0};  // q, p, and their tangents
+      double s[4] = {static_cast<double>(in.angle[i]), static_cast<double>(in.speed[i]), 0,
+                     0};  // q, p, and their tangents
       for (int t = 0; t < steps; ++t) {
         double k[4][4], at[4];
         for (int r = 0; r < 4; ++r) {

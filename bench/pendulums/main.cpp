@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
   drx_side::constants constants, slopes;
   constants.pull.data()[0] = pendulums::pull, constants.damping.data()[0] = pendulums::damping;
   auto program = session.compile<drx_side::Gradient>();
-  add("drx",
+  add(
+      "drx",
       [&](float* out) {
         program.call(slopes, constants, data);
         out[0] = slopes.pull.data()[0], out[1] = slopes.damping.data()[0];

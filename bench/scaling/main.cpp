@@ -30,8 +30,12 @@ class timed final : public drx::communicator {
   void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) override {
     time([&] { to_.all_gather(data, bytes, offset); });
   }
-  void all_sum(float* data, std::int64_t n) override { time([&] { to_.all_sum(data, n); }); }
-  void all_sum(double* data, std::int64_t n) override { time([&] { to_.all_sum(data, n); }); }
+  void all_sum(float* data, std::int64_t n) override {
+    time([&] { to_.all_sum(data, n); });
+  }
+  void all_sum(double* data, std::int64_t n) override {
+    time([&] { to_.all_sum(data, n); });
+  }
   void exchange(std::span<const drx::message> sent, std::span<const drx::message> received) override {
     time([&] { to_.exchange(sent, received); });
   }
@@ -61,7 +65,8 @@ double largest(double x) {
 /// The cost of a call: the least CPU milliseconds of the busiest rank outside the communicator, wall milliseconds, and
 /// counts.
 template <class F>
-void report(drx::session& s, timed& c, const std::string& what, std::int64_t each, int reps, F&& call, std::int64_t temporaries = 0) {
+void report(drx::session& s, timed& c, const std::string& what, std::int64_t each, int reps, F&& call,
+            std::int64_t temporaries = 0) {
   call();
   double cpu = 1e30, wall = 1e30;
   const auto messages = c.collectives(), bytes = c.bytes_sent();
@@ -74,9 +79,11 @@ void report(drx::session& s, timed& c, const std::string& what, std::int64_t eac
   }
   const auto sent = static_cast<std::int64_t>(largest(static_cast<double>((c.bytes_sent() - bytes) / reps)));
   if (s.root())
-    std::printf("{\"what\": \"%s\", \"ranks\": %d, \"each\": %lld, \"cpu_ms\": %.4f, \"wall_ms\": %.4f, \"collectives\": %lld, \"bytes\": %lld, \"temporaries\": %lld}\n",
-                what.c_str(), s.ranks(), static_cast<long long>(each), 1e3 * cpu, 1e3 * wall, static_cast<long long>((c.collectives() - messages) / reps),
-                static_cast<long long>(sent), static_cast<long long>(temporaries));
+    std::printf(
+        "{\"what\": \"%s\", \"ranks\": %d, \"each\": %lld, \"cpu_ms\": %.4f, \"wall_ms\": %.4f, \"collectives\": %lld, \"bytes\": %lld, \"temporaries\": %lld}\n",
+        what.c_str(), s.ranks(), static_cast<long long>(each), 1e3 * cpu, 1e3 * wall,
+        static_cast<long long>((c.collectives() - messages) / reps), static_cast<long long>(sent),
+        static_cast<long long>(temporaries));
 }
 
 using namespace fedavg;
@@ -88,7 +95,9 @@ struct sum_of {
   static constexpr auto sum = [](auto x) { return drx::reduce_mean(x); };
   using type = drx::program<sum, drx::placed<X, clients>>;
 };
-constexpr auto locally = [](auto m, auto r, auto data) { return drx::map(program::local_sgd, drx::broadcast<clients>(m), drx::broadcast<clients>(r), data); };
+constexpr auto locally = [](auto m, auto r, auto data) {
+  return drx::map(program::local_sgd, drx::broadcast<clients>(m), drx::broadcast<clients>(r), data);
+};
 using Locally = drx::program<locally, model, float, drx::placed<program::rows, clients>>;
 
 /// Times the round: streamed; with all members' models held and then reduced; and the latter leaf by leaf.
@@ -101,25 +110,34 @@ void rounds(drx::session& s, std::int64_t each, int reps, bool baselines) {
   const model& m = as_model(in.model);
   {
     drx::compiled<program::Round> round(s.executor(), c);
-    report(s, c, "streamed", each, reps, [&] { round.call(out, m, rate, data); }, round.server_bytes() + round.thread_bytes());
+    report(
+        s, c, "streamed", each, reps, [&] { round.call(out, m, rate, data); },
+        round.server_bytes() + round.thread_bytes());
   }
   if (!baselines) return;
   drx::compiled<Locally> local(s.executor(), c);
   const std::int64_t held = each * static_cast<std::int64_t>(sizeof(model));
   drx::compiled<sum_of<model>::type> mean(s.executor(), c);
-  report(s, c, "materialised", each, reps, [&] { mean.call(out, local(m, rate, data)); }, local.server_bytes() + local.thread_bytes() + held);
+  report(
+      s, c, "materialised", each, reps, [&] { mean.call(out, local(m, rate, data)); },
+      local.server_bytes() + local.thread_bytes() + held);
   drx::compiled<sum_of<decltype(model::w1)>::type> of_w1(s.executor(), c);
   drx::compiled<sum_of<decltype(model::b1)>::type> of_b1(s.executor(), c);
   drx::compiled<sum_of<decltype(model::w2)>::type> of_w2(s.executor(), c);
   drx::compiled<sum_of<decltype(model::b2)>::type> of_b2(s.executor(), c);
-  const auto leaf = [&]<class X>(X*, const auto& x, int i) { return drx::partitions<X, clients>(x.boundaries(), s.rank(), {}, {x.leaf(i)}, nullptr); };
-  report(s, c, "leaf by leaf", each, reps, [&] {
-    const auto x = local(m, rate, data);
-    of_w1.call(out.w1, leaf(&out.w1, x, 0));
-    of_b1.call(out.b1, leaf(&out.b1, x, 1));
-    of_w2.call(out.w2, leaf(&out.w2, x, 2));
-    of_b2.call(out.b2, leaf(&out.b2, x, 3));
-  }, local.server_bytes() + local.thread_bytes() + held);
+  const auto leaf = [&]<class X>(X*, const auto& x, int i) {
+    return drx::partitions<X, clients>(x.boundaries(), s.rank(), {}, {x.leaf(i)}, nullptr);
+  };
+  report(
+      s, c, "leaf by leaf", each, reps,
+      [&] {
+        const auto x = local(m, rate, data);
+        of_w1.call(out.w1, leaf(&out.w1, x, 0));
+        of_b1.call(out.b1, leaf(&out.b1, x, 1));
+        of_w2.call(out.w2, leaf(&out.w2, x, 2));
+        of_b2.call(out.b2, leaf(&out.b2, x, 3));
+      },
+      local.server_bytes() + local.thread_bytes() + held);
 }
 
 /// Measures the microseconds until a message arrives: half of a round trip.
@@ -168,7 +186,9 @@ void messages(drx::session& s, std::int64_t bytes, int count) {
     for (int i = 0; i < 4; ++i) s.communicator().exchange(sent, received);
     least = std::min(least, largest(MPI_Wtime() - start) / 4);
   }
-  if (s.root()) std::printf("{\"what\": \"message\", \"bytes\": %lld, \"count\": %d, \"us\": %.3f}\n", static_cast<long long>(bytes), count, 1e6 * least);
+  if (s.root())
+    std::printf("{\"what\": \"message\", \"bytes\": %lld, \"count\": %d, \"us\": %.3f}\n",
+                static_cast<long long>(bytes), count, 1e6 * least);
 }
 
 /// Times a sum of one member of N floats per rank.

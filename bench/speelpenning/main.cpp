@@ -77,7 +77,8 @@ int main(int argc, char** argv) {
   speelpenning::add(suite, "by hand, in lanes", [&](vector& g) { benchmark::DoNotOptimize(in_lanes(x, g)); });
   // The loop is differentiated as the scalar peers do it; ad::prod is one statement, whose derivative the library
   // knows.
-  speelpenning::add(suite, "drx", [&](vector& g) { benchmark::DoNotOptimize(ad::value_and_gradient_into(g, loop, x, memory)); });
+  speelpenning::add(suite, "drx",
+                    [&](vector& g) { benchmark::DoNotOptimize(ad::value_and_gradient_into(g, loop, x, memory)); });
   speelpenning::add(suite, "drx, ad::prod", [&](vector& g) {
     benchmark::DoNotOptimize(ad::value_and_gradient_into(g, [](const auto& v) { return ad::prod(v); }, x, memory));
   });

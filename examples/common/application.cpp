@@ -71,11 +71,13 @@ std::filesystem::path options::data_file() const {
   if (data.ends_with(".csv")) return data;
   const auto path = data_dir / (data + ".csv");
   if (!std::filesystem::exists(path))
-    throw file_error(path, fmt::format("is missing: python3 examples/common/get_data.py {} --into {}", data, data_dir.string()));
+    throw file_error(
+        path, fmt::format("is missing: python3 examples/common/get_data.py {} --into {}", data, data_dir.string()));
   return path;
 }
 
-application::application(drx::session& s, const command_line& line, const options& o, train_and_test data, partition owners)
+application::application(drx::session& s, const command_line& line, const options& o, train_and_test data,
+                         partition owners)
     : session(s),
       train(std::move(data.train)),
       test(std::move(data.test)),
@@ -91,7 +93,8 @@ void application::run(const std::string& method, int rounds, const std::function
     const measures now = round(r);
     for (const auto& [quantity, value] : now) {
       if (!std::isfinite(value))
-        throw std::runtime_error(fmt::format("{}: {} is {} after round {}: try smaller rates", method, quantity, value, r));
+        throw std::runtime_error(
+            fmt::format("{}: {} is {} after round {}: try smaller rates", method, quantity, value, r));
       curves_ += fmt::format("{},{},{},{}\n", method, r, quantity, value);
       if (r == rounds) results_[method][quantity] = value;
     }
@@ -109,7 +112,8 @@ void application::finish() {
   for (const auto& [method, values] : results_.items()) {
     if (!values.is_object()) continue;
     std::string line;
-    for (const auto& [quantity, value] : values.items()) line += fmt::format("  {} {:.4f}", quantity, value.get<double>());
+    for (const auto& [quantity, value] : values.items())
+      line += fmt::format("  {} {:.4f}", quantity, value.get<double>());
     print(stdout, fmt::format("{:<16}{}\n", method, line));
   }
 }

@@ -72,6 +72,7 @@ class application {
 
 /// Parses the command line, starts MPI and Kokkos, reads the data, divides them among clients, calls `work` and writes
 /// the application's results. Returns the exit code of main.
-int run_example(int argc, char** argv, command_line& line, options& options, const std::function<void(application&)>& work);
+int run_example(int argc, char** argv, command_line& line, options& options,
+                const std::function<void(application&)>& work);
 
 }  // namespace examples

@@ -12,7 +12,8 @@
 
 namespace examples {
 
-template <shape S, int Rows> struct labelled_batch {
+template <shape S, int Rows>
+struct labelled_batch {
   static constexpr int rows = Rows;
   using features = drx::array<float, Rows, S.features>;
   using labels = drx::array<std::int32_t, Rows>;
@@ -29,7 +30,8 @@ inline constexpr auto train_on_batch = [](auto model, auto rate, auto batch) {
 };
 
 /// Puts a row of the data into row k of a batch.
-template <class Batch> void set_row(Batch& batch, int k, const dataset& data, std::size_t row, int label) {
+template <class Batch>
+void set_row(Batch& batch, int k, const dataset& data, std::size_t row, int label) {
   std::ranges::copy(data.row(row), batch.x.data() + static_cast<std::ptrdiff_t>(k) * std::ssize(data.row(row)));
   batch.y.data()[k] = label;
 }

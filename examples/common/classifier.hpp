@@ -15,7 +15,8 @@ struct clients : drx::placement<clients> {};
 struct rows : drx::placement<rows> {};
 
 /// One hidden layer.
-template <shape S> struct mlp {
+template <shape S>
+struct mlp {
   using first_weights = drx::array<float, S.features, S.hidden>;
   using first_bias = drx::array<float, S.hidden>;
   using second_weights = drx::array<float, S.hidden, S.classes>;
@@ -23,7 +24,8 @@ template <shape S> struct mlp {
   BOOST_HANA_DEFINE_STRUCT(mlp, (first_weights, w1), (first_bias, b1), (second_weights, w2), (second_bias, b2));
 };
 
-template <shape S> struct labelled_row {
+template <shape S>
+struct labelled_row {
   using features = drx::array<float, S.features>;
   using label = drx::scalar<std::int32_t>;
   BOOST_HANA_DEFINE_STRUCT(labelled_row, (features, x), (label, y));

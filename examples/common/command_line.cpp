@@ -12,7 +12,8 @@ namespace examples {
 namespace {
 
 /// Refuses what is not a number of type T in the range. (CLI::Range lets nan pass.)
-template <class T> CLI::Validator from_to(T low, T high, const std::string& range) {
+template <class T>
+CLI::Validator from_to(T low, T high, const std::string& range) {
   return {[=](std::string& text) {
             T value{};
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -37,7 +38,8 @@ command_line::command_line(std::string name, std::string description)
 command_line::command_line(command_line&&) noexcept = default;
 command_line::~command_line() = default;
 
-template <class T> void command_line::record(const char* option, const T& value) {
+template <class T>
+void command_line::record(const char* option, const T& value) {
   std::string key(option + 2);
   std::ranges::replace(key, '-', '_');
   recorders_.push_back([key, &value](nlohmann::ordered_json& all) {
@@ -48,7 +50,8 @@ template <class T> void command_line::record(const char* option, const T& value)
   });
 }
 
-template <class T> void command_line::ranged(const char* option, T& value, T low, T high, const char* what) {
+template <class T>
+void command_line::ranged(const char* option, T& value, T low, T high, const char* what) {
   const std::string range = fmt::format("{} to {}", low, high);
   const std::string help = fmt::format("{} ({}; default {})", what, range, value);
   app_->add_option(option, value, help)->check(from_to(low, high, range))->type_name("N");

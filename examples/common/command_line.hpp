@@ -49,8 +49,10 @@ class command_line {
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
-  template <class T> void ranged(const char* option, T& value, T low, T high, const char* what);
-  template <class T> void record(const char* option, const T& value);
+  template <class T>
+  void ranged(const char* option, T& value, T low, T high, const char* what);
+  template <class T>
+  void record(const char* option, const T& value);
 
   std::string name_;
   std::unique_ptr<CLI::App> app_;

@@ -56,7 +56,8 @@ std::string shown(std::string_view field) {
 }
 
 /// Calls visit(column, field) for each field; returns the number of fields.
-template <class Visit> std::size_t for_each_field(std::string_view line, Visit visit) {
+template <class Visit>
+std::size_t for_each_field(std::string_view line, Visit visit) {
   for (std::size_t column = 0;; ++column) {
     const auto end = line.find(',');
     visit(column, trim(line.substr(0, end)));
@@ -80,12 +81,14 @@ class csv_parser {
     if (text.empty()) throw file_error(path_, "is empty");
     const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n'));
     if (!text.ends_with('\n'))
-      throw file_error(path_, lines + 1, "the last line has no end: the file is cut short (or only lacks its last newline)");
+      throw file_error(path_, lines + 1,
+                       "the last line has no end: the file is cut short (or only lacks its last newline)");
     lines_.rest = text;
     std::string_view line;
     lines_.next(line);
     read_header(line);
-    const std::size_t shortest = 2 * columns_.names.size();  // bytes of a row: a digit and what follows it in each column
+    const std::size_t shortest =
+        2 * columns_.names.size();  // bytes of a row: a digit and what follows it in each column
     const std::size_t rows = std::min(lines, text.size() / shortest);
     data_.y.reserve(rows);
     data_.x.reserve(rows * data_.features);
@@ -178,7 +181,8 @@ std::uint64_t hash_row(const dataset& data, std::size_t row, std::uint64_t seed)
   return mix(key ^ static_cast<std::uint64_t>(data.y[row]));
 }
 
-template <class T> std::uint32_t continue_crc(std::uint32_t crc, const std::vector<T>& values) {
+template <class T>
+std::uint32_t continue_crc(std::uint32_t crc, const std::vector<T>& values) {
   if (values.empty()) return crc;  // zlib takes a null pointer to mean: start anew
   return static_cast<std::uint32_t>(
       ::crc32_z(crc, reinterpret_cast<const Bytef*>(values.data()), values.size() * sizeof(T)));

@@ -69,7 +69,7 @@ file_error::file_error(const std::filesystem::path& path, std::size_t line, std:
 std::string read_file(const std::filesystem::path& path, std::uintmax_t limit) {
   const descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));  // opening a pipe may block for ever
   if (file.fd < 0) throw file_error(path, "cannot be read: " + reason(errno));
-  struct stat about {};
+  struct stat about{};
   if (::fstat(file.fd, &about) != 0) throw file_error(path, "cannot be read: " + reason(errno));
   if (S_ISDIR(about.st_mode)) throw file_error(path, "is a folder, not a file");
   if (!S_ISREG(about.st_mode)) throw file_error(path, "is a device or a pipe: only a regular file is read");

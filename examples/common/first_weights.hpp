@@ -11,7 +11,8 @@
 namespace examples {
 
 /// Weights normally distributed by the number of units that feed a unit; biases zero.
-template <class Model> Model first_weights(std::uint64_t seed) {
+template <class Model>
+Model first_weights(std::uint64_t seed) {
   random_stream random(seed, purpose::weights);
   Model m;
   boost::hana::for_each(boost::hana::accessors<Model>(), [&](auto member) {

@@ -28,8 +28,9 @@ std::string holder(int file) {
 
 /// Takes the lock of an opened file, or throws.
 void take(int file, const std::filesystem::path& folder) {
-  struct stat about {};
-  if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) throw file_error(folder / ".lock", "is not a regular file");
+  struct stat about{};
+  if (::fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+    throw file_error(folder / ".lock", "is not a regular file");
   while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno == EWOULDBLOCK)

@@ -14,7 +14,8 @@ namespace examples {
 
 /// Runs something that every rank does alone, such as reading a file. If it fails anywhere, the first rank where it did
 /// prints the reason, and it returns nothing on any rank.
-template <class Action> auto on_all_ranks(drx::session& session, std::string_view program, Action action) {
+template <class Action>
+auto on_all_ranks(drx::session& session, std::string_view program, Action action) {
   std::optional<decltype(action())> result;
   std::string problem;
   try {

@@ -10,8 +10,10 @@
 
 namespace examples {
 
-template <class Row> using placed_rows = drx::partitions<Row, rows>;
-template <class Row> using placed_rows_of_clients = drx::partitions<drx::placed<Row, rows>, clients>;
+template <class Row>
+using placed_rows = drx::partitions<Row, rows>;
+template <class Row>
+using placed_rows_of_clients = drx::partitions<drx::placed<Row, rows>, clients>;
 
 /// The boundaries of the ranks' clients: as even in rows as whole clients allow.
 inline std::vector<std::int64_t> balanced(const partition& clients, int ranks) {
@@ -27,7 +29,8 @@ inline std::vector<std::int64_t> balanced(const partition& clients, int ranks) {
 }
 
 /// Row i as a labelled_row.
-template <class Row> Row row_of(const dataset& data, std::size_t i) {
+template <class Row>
+Row row_of(const dataset& data, std::size_t i) {
   Row r;
   std::ranges::copy(data.row(i), r.x.data());
   *r.y.data() = data.y[i];
@@ -35,7 +38,8 @@ template <class Row> Row row_of(const dataset& data, std::size_t i) {
 }
 
 /// Places all rows, in even ranges over the ranks.
-template <class Row> placed_rows<Row> place_rows(drx::session& session, const dataset& data) {
+template <class Row>
+placed_rows<Row> place_rows(drx::session& session, const dataset& data) {
   return session.place<rows>(static_cast<std::int64_t>(data.rows()),
                              [&](std::int64_t i) { return row_of<Row>(data, static_cast<std::size_t>(i)); });
 }

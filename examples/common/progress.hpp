@@ -15,12 +15,13 @@
 namespace examples {
 
 /// One line of progress: [#####.....] round 30/60, loss 0.213, 0:12 left
-[[nodiscard]] inline std::string progress_line(int round, int rounds, const std::string& reached, double seconds_per_round) {
+[[nodiscard]] inline std::string progress_line(int round, int rounds, const std::string& reached,
+                                               double seconds_per_round) {
   constexpr int width = 30;
   const int filled = rounds > 0 ? static_cast<int>(static_cast<long>(width) * round / rounds) : width;
   const long left = static_cast<long>(seconds_per_round * (rounds - round) + 0.5);
-  return fmt::format("[{:#<{}}{:.<{}}] round {}/{}, {}, {}:{:02} left", "", filled, "",
-                     width - filled, round, rounds, reached, left / 60, left % 60);
+  return fmt::format("[{:#<{}}{:.<{}}] round {}/{}, {}, {}:{:02} left", "", filled, "", width - filled, round, rounds,
+                     reached, left / 60, left % 60);
 }
 
 class progress {

@@ -64,7 +64,8 @@ class random_stream {
     }
   }
 
-  template <class T> void shuffle(std::span<T> values) {
+  template <class T>
+  void shuffle(std::span<T> values) {
     for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);
   }
 

@@ -18,7 +18,8 @@
 namespace examples {
 namespace {
 
-constexpr int kokkos_has_places_for = 512;  // Kokkos 4.5, OpenMPTraits::MAX_THREAD_COUNT: beyond it writes into other memory
+constexpr int kokkos_has_places_for =
+    512;  // Kokkos 4.5, OpenMPTraits::MAX_THREAD_COUNT: beyond it writes into other memory
 constexpr int always_allowed = 16, for_each_processor = 4;
 
 // Otherwise the next opened file would get the stream's number, and receive the printed text.
@@ -41,10 +42,11 @@ std::optional<stop> too_many_threads_in_environment(const std::string& program, 
     if (value == nullptr) continue;
     const std::string_view text = value;
     int number = 0;
-    const auto error = std::from_chars(text.data(), text.data() + text.size(), number).ec;  // OMP_NUM_THREADS may be a list
+    const auto error =
+        std::from_chars(text.data(), text.data() + text.size(), number).ec;  // OMP_NUM_THREADS may be a list
     if (error == std::errc::result_out_of_range || number > most_threads())
-      return stop{2, fmt::format("{}: {}={} is more than {} threads, the most for a rank on this machine\n", program, name, text,
-                                 most_threads())};
+      return stop{2, fmt::format("{}: {}={} is more than {} threads, the most for a rank on this machine\n", program,
+                                 name, text, most_threads())};
   }
   return std::nullopt;
 }

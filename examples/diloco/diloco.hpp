@@ -39,7 +39,7 @@ inline constexpr auto round = [](auto model, auto momentum, auto moments, auto r
 // cut-end diloco
 
 using round_rates = std::tuple<float, float, float>;
-using round_program = drx::program<round, classifier, classifier, drx::placed<worker_moments, clients>, round_rates, float,
-                                   drx::placed<drx::placed<row, rows>, clients>>;
+using round_program = drx::program<round, classifier, classifier, drx::placed<worker_moments, clients>, round_rates,
+                                   float, drx::placed<drx::placed<row, rows>, clients>>;
 
 }  // namespace diloco

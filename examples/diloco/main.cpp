@@ -18,9 +18,11 @@ void train(application& app, const settings& o) {
   auto round = app.session.compile<round_program>();
 
   const auto run = [&](const char* method, double outer_rate, double decay) {
-    const round_rates rates{static_cast<float>(o.inner_rate), static_cast<float>(outer_rate), static_cast<float>(decay)};
+    const round_rates rates{static_cast<float>(o.inner_rate), static_cast<float>(outer_rate),
+                            static_cast<float>(decay)};
     classifier m = first_classifier(o.seed), momentum{};
-    auto moments = drx::place<clients>(app.session.communicator(), data.boundaries(), [](std::int64_t) { return worker_moments{}; });
+    auto moments = drx::place<clients>(app.session.communicator(), data.boundaries(),
+                                       [](std::int64_t) { return worker_moments{}; });
     app.run(method, o.rounds, [&](int r) {
       if (r > 0) {
         const auto [next, moved, kept] = round(m, momentum, moments, rates, static_cast<float>(20 * (r - 1)), data);
@@ -41,7 +43,8 @@ void train(application& app, const settings& o) {
 int main(int argc, char** argv) {
   diloco::settings o;
   o.clients = 8;
-  examples::command_line line("diloco", "DiLoCo: twenty AdamW steps at each worker, then a Nesterov step with the mean of their changes.");
+  examples::command_line line(
+      "diloco", "DiLoCo: twenty AdamW steps at each worker, then a Nesterov step with the mean of their changes.");
   o.add_to(line);
   o.add_data_to(line);
   o.add_clients_to(line);

@@ -26,11 +26,13 @@ std::uint32_t crc(std::string_view bytes) {
   return static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-template <class T> void put(std::string& bytes, const T& value) {
+template <class T>
+void put(std::string& bytes, const T& value) {
   bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-template <class Sequence> void put_all(std::string& bytes, const Sequence& values) {
+template <class Sequence>
+void put_all(std::string& bytes, const Sequence& values) {
   put(bytes, std::uint64_t{values.size()});
   bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof values[0]);
 }
@@ -39,13 +41,15 @@ class reader {
  public:
   reader(const std::filesystem::path& path, std::string_view bytes) : path_(path), bytes_(bytes) {}
 
-  template <class T> T get() {
+  template <class T>
+  T get() {
     T value;
     std::memcpy(&value, next(sizeof value).data(), sizeof value);
     return value;
   }
 
-  template <class Sequence> Sequence get_all() {
+  template <class Sequence>
+  Sequence get_all() {
     const auto count = get<std::uint64_t>();
     using T = typename Sequence::value_type;
     if (count > bytes_.size() / sizeof(T)) fail();

@@ -2,5 +2,5 @@
 #include "make_trainer.hpp"
 
 template std::unique_ptr<fedavg::trainer> fedavg::make_trainer<fedavg::flights_shape>(drx::session&, const dataset&,
-                                                                                    const dataset&, const partition&,
-                                                                                    int, float);
+                                                                                      const dataset&, const partition&,
+                                                                                      int, float);

@@ -60,7 +60,8 @@ input read(const options& o) {
     in.clients = partition_by_client(train.client);
   } else {
     if (train.rows() < static_cast<std::size_t>(o.clients))
-      throw file_error(o.data_file(), fmt::format("{} rows to train on are too few for {} clients", train.rows(), o.clients));
+      throw file_error(o.data_file(),
+                       fmt::format("{} rows to train on are too few for {} clients", train.rows(), o.clients));
     in.clients = partition_dirichlet(train.y, static_cast<std::size_t>(o.clients), o.alpha, o.seed);
   }
   return in;
@@ -68,9 +69,11 @@ input read(const options& o) {
 
 std::unique_ptr<trainer> make_trainer(drx::session& session, const options& o, const input& in) {
   const auto make = [&]<shape S>() {
-    return fedavg::make_trainer<S>(session, in.rows.train, in.rows.test, in.clients, o.local_steps, static_cast<float>(o.rate));
+    return fedavg::make_trainer<S>(session, in.rows.train, in.rows.test, in.clients, o.local_steps,
+                                   static_cast<float>(o.rate));
   };
-  return in.model.features == digits_shape.features ? make.operator()<digits_shape>() : make.operator()<flights_shape>();
+  return in.model.features == digits_shape.features ? make.operator()<digits_shape>()
+                                                    : make.operator()<flights_shape>();
 }
 
 /// Weights normally distributed by the number of units that feed a unit; biases zero.
@@ -97,7 +100,11 @@ void save_model(trainer& t, const std::filesystem::path& path) {
 class run {
  public:
   run(drx::session& session, const options& o, const input& in, trainer& t)
-      : session_(session), o_(o), trainer_(t), fingerprint_(fingerprint(o, in.checksum)), clients_(in.clients.clients()) {}
+      : session_(session),
+        o_(o),
+        trainer_(t),
+        fingerprint_(fingerprint(o, in.checksum)),
+        clients_(in.clients.clients()) {}
 
   /// Returns false if it was stopped by a checkpoint that does not fit, or by a folder that cannot be written or
   /// belongs to another run.
@@ -105,7 +112,8 @@ class run {
     if (!on_all_ranks(session_, "fedavg", [&] { return session_.root() && lock(); })) return false;
     std::uint64_t done = 0;
     if (o_.resume) {
-      const auto state = on_all_ranks(session_, "fedavg", [&] { return load(file("checkpoint"), fingerprint_, sizes_of(trainer_)); });
+      const auto state =
+          on_all_ranks(session_, "fedavg", [&] { return load(file("checkpoint"), fingerprint_, sizes_of(trainer_)); });
       if (!state) return false;
       done = state->round;
       session_.communicator().require_equal(static_cast<std::int64_t>(done), "the checkpoint's round");
@@ -127,7 +135,8 @@ class run {
     for (std::uint64_t r = done + 1; r <= rounds; ++r) {
       const auto drawn = participants(clients_, o_.participation, o_.seed, r);
       time([&] { trainer_.round({drawn.begin(), drawn.end()}); });
-      const bool saves = o_.checkpoint_every > 0 && (r == rounds || r % static_cast<std::uint64_t>(o_.checkpoint_every) == 0);
+      const bool saves =
+          o_.checkpoint_every > 0 && (r == rounds || r % static_cast<std::uint64_t>(o_.checkpoint_every) == 0);
       if (saves || r == rounds || r % static_cast<std::uint64_t>(o_.eval_every) == 0) evaluate(r);
       if (saves) checkpoint(r);
     }
@@ -164,7 +173,8 @@ class run {
       metrics_.emplace(file("metrics.csv"), done);
       before_ = *metrics_->last();
     } else {  // nothing of an earlier run stays, which a later --resume could take for its own
-      for (const char* old : {"checkpoint", "model.npz", "central.csv", "curve.png"}) std::filesystem::remove(file(old));
+      for (const char* old : {"checkpoint", "model.npz", "central.csv", "curve.png"})
+        std::filesystem::remove(file(old));
       metrics_.emplace(file("metrics.csv"));
     }
     write_atomically(file("run.json"), info);
@@ -173,7 +183,8 @@ class run {
   void begin(std::uint64_t done) {
     if (session_.root()) progress_.emplace(o_.rounds, static_cast<int>(done));
   }
-  template <class Work> void time(Work work) {
+  template <class Work>
+  void time(Work work) {
     const auto bytes = session_.communicator().bytes_sent();
     const auto start = std::chrono::steady_clock::now();
     work();
@@ -193,21 +204,26 @@ class run {
                       .test_accuracy = test.accuracy,
                       .seconds = before_.seconds + seconds_,
                       .bytes_reduced = before_.bytes_reduced + static_cast<std::uint64_t>(bytes)});
-    if (progress_) progress_->update(static_cast<int>(round), fmt::format("test accuracy {:.1f}%", 100 * test.accuracy));
+    if (progress_)
+      progress_->update(static_cast<int>(round), fmt::format("test accuracy {:.1f}%", 100 * test.accuracy));
   }
   void checkpoint(std::uint64_t round) {
     if (!session_.root()) return;
     metrics_->sync();
-    fedavg::checkpoint state{.fingerprint = fingerprint_, .round = round, .sizes = sizes_of(trainer_), .parameters = {}};
-    for (const auto& p : trainer_.parameters()) state.parameters.insert(state.parameters.end(), p.values.begin(), p.values.end());
+    fedavg::checkpoint state{
+        .fingerprint = fingerprint_, .round = round, .sizes = sizes_of(trainer_), .parameters = {}};
+    for (const auto& p : trainer_.parameters())
+      state.parameters.insert(state.parameters.end(), p.values.begin(), p.values.end());
     save(file("checkpoint"), state);
   }
   void finish(const std::string& what) {
     if (!session_.root()) return;
     const metrics_row& last = *metrics_->last();
-    print(stdout, fmt::format("{}: test accuracy {:.2f}%, test loss {:.4f} after {} rounds of {} steps, {:.1f} s, {} bytes reduced\n",
-                              what, 100 * last.test_accuracy, last.test_loss, last.round, o_.local_steps, last.seconds,
-                              last.bytes_reduced));
+    print(stdout,
+          fmt::format(
+              "{}: test accuracy {:.2f}%, test loss {:.4f} after {} rounds of {} steps, {:.1f} s, {} bytes reduced\n",
+              what, 100 * last.test_accuracy, last.test_loss, last.round, o_.local_steps, last.seconds,
+              last.bytes_reduced));
     progress_.reset();
   }
 
@@ -229,9 +245,12 @@ void describe(const options& o, const input& in, const drx::session& session) {
     smallest = std::min(smallest, in.clients.rows_of(c).size());
     largest = std::max(largest, in.clients.rows_of(c).size());
   }
-  print(stdout, fmt::format("{}: {} rows to train on, {} to test; {} clients with {} to {} rows, {} in each round; {} ranks x {} threads\n",
-                            o.data, in.rows.train.rows(), in.rows.test.rows(), in.clients.clients(), smallest, largest,
-                            participants(in.clients.clients(), o.participation, o.seed, 1).size(), session.ranks(), session.threads()));
+  print(
+      stdout,
+      fmt::format(
+          "{}: {} rows to train on, {} to test; {} clients with {} to {} rows, {} in each round; {} ranks x {} threads\n",
+          o.data, in.rows.train.rows(), in.rows.test.rows(), in.clients.clients(), smallest, largest,
+          participants(in.clients.clients(), o.participation, o.seed, 1).size(), session.ranks(), session.threads()));
 }
 
 int train(drx::session& session, const options& o) {

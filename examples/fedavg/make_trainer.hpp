@@ -20,7 +20,8 @@
 
 namespace fedavg {
 
-template <shape S> class trainer_of final : public trainer {
+template <shape S>
+class trainer_of final : public trainer {
   using P = programs<S>;
   using model = typename P::model;
   using row = typename P::row;
@@ -50,7 +51,8 @@ template <shape S> class trainer_of final : public trainer {
       using A = std::remove_cvref_t<decltype(array)>;
       std::vector<std::size_t> extents;
       for (int d = 0; d < A::rank; ++d) extents.push_back(static_cast<std::size_t>(A::shape[d]));
-      all.push_back({boost::hana::to<const char*>(boost::hana::first(member)), extents,
+      all.push_back({boost::hana::to<const char*>(boost::hana::first(member)),
+                     extents,
                      {array.data(), static_cast<std::size_t>(A::size)}});
     });
     return all;
@@ -73,7 +75,8 @@ template <shape S> class trainer_of final : public trainer {
   std::string program() const override { return program_; }
 
  private:
-  template <int Steps> void choose() {
+  template <int Steps>
+  void choose() {
     using program = typename P::template round<Steps>;
     round_ = [this, compiled = std::make_shared<drx::compiled<program>>(session_.compile<program>())](
                  model& to, const model& from, const data_of_clients& data) { compiled->call(to, from, rate_, data); };

@@ -24,7 +24,8 @@ std::string format(const metrics_row& row) {
                      row.seconds, row.bytes_reduced);
 }
 
-template <class... T> bool scan(std::string_view line, T&... values) {
+template <class... T>
+bool scan(std::string_view line, T&... values) {
   const char* at = line.data();
   const char* const end = at + line.size();
   const auto field = [&](auto& value, char after) {

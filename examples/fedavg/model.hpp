@@ -13,13 +13,15 @@ inline constexpr auto federated_round = [](auto model, auto rate, auto data) {
   return drx::reduce_weighted_mean(trained, drx::map(count_rows, data));
 };
 
-template <shape S> struct programs {
+template <shape S>
+struct programs {
   using model = mlp<S>;
   using row = labelled_row<S>;
   using data_of_clients = drx::placed<drx::placed<row, rows>, clients>;
   using pooled_data = drx::placed<row, rows>;
 
-  template <int Steps> using round = drx::program<federated_round<Steps>, model, float, data_of_clients>;
+  template <int Steps>
+  using round = drx::program<federated_round<Steps>, model, float, data_of_clients>;
   using evaluation = drx::program<evaluate, model, pooled_data>;
 };
 

@@ -52,7 +52,8 @@ void write_npz(const std::filesystem::path& path, const std::vector<npz_array>& 
                                                                 ::zip_source_free);
   if (!buffer) throw cannot(::zip_error_strerror(&error));
   ::zip_source_keep(buffer.get());  // the archive frees it once, and so does `buffer`
-  std::unique_ptr<zip_t, void (*)(zip_t*)> owner(::zip_open_from_source(buffer.get(), ZIP_TRUNCATE, &error), ::zip_discard);
+  std::unique_ptr<zip_t, void (*)(zip_t*)> owner(::zip_open_from_source(buffer.get(), ZIP_TRUNCATE, &error),
+                                                 ::zip_discard);
   zip_t* const archive = owner.get();
   if (archive == nullptr) {
     ::zip_source_free(buffer.get());

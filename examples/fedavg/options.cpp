@@ -46,9 +46,9 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
   line.number("--alpha", o.alpha, 0.001, 1e6, "evenness of the labels over the clients");
   line.number("--rounds", o.rounds, 1, 1'000'000, "rounds of federated averaging");
   line.number("--participation", o.participation, 1e-6, 1.0, "part of the clients drawn for each round");
-  const std::string steps = fmt::format(
-      "gradient steps of a client in a round, each on all its rows ({}: those compiled in; default {})",
-      fmt::join(compiled_steps, ", "), o.local_steps);
+  const std::string steps =
+      fmt::format("gradient steps of a client in a round, each on all its rows ({}: those compiled in; default {})",
+                  fmt::join(compiled_steps, ", "), o.local_steps);
   line.choice("--local-steps", o.local_steps, steps.c_str(), compiled_in);
   line.number("--rate", o.rate, 1e-9, 1e3, "learning rate of the clients");
   line.number("--seed", o.seed, 0, UINT64_MAX, "seed of split, clients, participants, first weights");

@@ -40,7 +40,8 @@ struct options {
 [[nodiscard]] std::variant<options, stop> parse(int argc, const char* const* argv);
 
 /// Calls visit(name, value) for each option that describes a run.
-template <class Visit> void for_each_option(const options& o, Visit visit) {
+template <class Visit>
+void for_each_option(const options& o, Visit visit) {
   visit("data", o.data);
   visit("data_dir", o.data_dir.string());
   visit("test_fraction", o.test_fraction);

@@ -7,7 +7,8 @@ namespace fedopt {
 
 using namespace examples;
 
-using server_state = std::tuple<classifier, classifier, classifier>;  // the model, first and second moments of its changes
+using server_state =
+    std::tuple<classifier, classifier, classifier>;  // the model, first and second moments of its changes
 
 // cut-begin fedopt
 /// The change of the model in eight steps on a client's rows.

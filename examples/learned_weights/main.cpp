@@ -21,7 +21,8 @@ struct settings : options {
 dataset corrupt(dataset data, const partition& clients, std::size_t corrupted, std::uint64_t seed) {
   for (std::size_t c = 0; c < corrupted; ++c) {
     random_stream random(seed, purpose::corruption, {c});
-    for (const auto i : clients.rows_of(c)) data.y[i] = static_cast<int>(random.below(static_cast<std::size_t>(data.classes)));
+    for (const auto i : clients.rows_of(c))
+      data.y[i] = static_cast<int>(random.below(static_cast<std::size_t>(data.classes)));
   }
   return data;
 }
@@ -41,7 +42,8 @@ std::vector<double> weights_of(drx::session& session, const drx::partitions<drx:
 void train(application& app, const settings& o) {
   const auto rate = static_cast<float>(o.rate), score_rate = static_cast<float>(o.score_rate);
   const auto corrupted = static_cast<std::size_t>(std::min(o.corrupted, o.clients));
-  const auto data = place_rows_of_clients<row>(app.session, corrupt(app.train, app.clients, corrupted, o.seed), app.clients);
+  const auto data =
+      place_rows_of_clients<row>(app.session, corrupt(app.train, app.clients, corrupted, o.seed), app.clients);
   const train_and_test halves = split(app.test, 0.5, o.seed + 1);
   const dataset &test = halves.test, &of_server = halves.train;
   const auto validation = app.session.place<own_rows>(static_cast<std::int64_t>(of_server.rows()), [&](std::int64_t i) {
@@ -60,7 +62,8 @@ void train(application& app, const settings& o) {
   const auto measure = [&](const classifier& m) {
     measures all = scores_of(m);
     const auto weights = weights_of(app.session, scores);
-    all.emplace_back("weight_of_corrupted", std::accumulate(weights.begin(), weights.begin() + static_cast<long>(corrupted), 0.0));
+    all.emplace_back("weight_of_corrupted",
+                     std::accumulate(weights.begin(), weights.begin() + static_cast<long>(corrupted), 0.0));
     return all;
   };
   classifier m = first_classifier(o.seed);
@@ -86,13 +89,15 @@ void train(application& app, const settings& o) {
 int main(int argc, char** argv) {
   learned_weights::settings o;
   o.test_fraction = 0.3;
-  examples::command_line line("learned_weights", "Federated averaging with a learned weight for each client. The server has rows of "
-                                                 "its own: half of those set aside for testing.");
+  examples::command_line line("learned_weights",
+                              "Federated averaging with a learned weight for each client. The server has rows of "
+                              "its own: half of those set aside for testing.");
   o.add_to(line);
   o.add_data_to(line);
   o.add_clients_to(line);
   line.number("--rate", o.rate, 1e-9, 1e3, "learning rate of the clients");
   line.number("--score-rate", o.score_rate, 0, 1e6, "learning rate of the weights' logarithms");
   line.number("--corrupted", o.corrupted, 0, 1000, "clients with wrong labels");
-  return examples::run_example(argc, argv, line, o, [&](examples::application& app) { learned_weights::train(app, o); });
+  return examples::run_example(argc, argv, line, o,
+                               [&](examples::application& app) { learned_weights::train(app, o); });
 }

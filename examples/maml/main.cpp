@@ -26,7 +26,8 @@ struct task {
 /// A task: two digits, either of which may be the one called 0, and rows of each, drawn without replacement.
 task draw_task(const dataset& data, bool testing, random_stream random) {
   std::size_t pair[2] = {0, 0};
-  while (pair[0] == pair[1] || for_testing(pair[0], pair[1]) != testing) pair[0] = random.below(10), pair[1] = random.below(10);
+  while (pair[0] == pair[1] || for_testing(pair[0], pair[1]) != testing)
+    pair[0] = random.below(10), pair[1] = random.below(10);
   task t;
   for (const int label : {0, 1}) {
     const int digit = static_cast<int>(pair[label]);
@@ -35,9 +36,11 @@ task draw_task(const dataset& data, bool testing, random_stream random) {
       if (data.y[i] == digit) rows.push_back(i);
     constexpr int shots = support_rows::rows / 2, queries = query_rows::rows / 2;
     if (rows.size() < static_cast<std::size_t>(shots + queries))
-      throw std::runtime_error(fmt::format("digit {} has {} rows, a task takes {}", digit, rows.size(), shots + queries));
+      throw std::runtime_error(
+          fmt::format("digit {} has {} rows, a task takes {}", digit, rows.size(), shots + queries));
     random.shuffle(std::span(rows));
-    for (int k = 0; k < shots; ++k) set_row(t.support, label * shots + k, data, rows[static_cast<std::size_t>(k)], label);
+    for (int k = 0; k < shots; ++k)
+      set_row(t.support, label * shots + k, data, rows[static_cast<std::size_t>(k)], label);
     for (int k = 0; k < queries; ++k)
       set_row(t.query, label * queries + k, data, rows[static_cast<std::size_t>(shots + k)], label);
   }
@@ -84,7 +87,8 @@ void train(application& app, const settings& o) {
 int main(int argc, char** argv) {
   maml::settings o;
   o.rounds = 300;
-  examples::command_line line("maml", "Meta-learning of pairs of digits: three steps on five rows of each are to be enough.");
+  examples::command_line line("maml",
+                              "Meta-learning of pairs of digits: three steps on five rows of each are to be enough.");
   o.add_to(line);
   o.add_data_to(line);
   line.number("--inner-rate", o.inner_rate, 1e-9, 1e3, "learning rate of the steps on a task");

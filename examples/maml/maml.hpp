@@ -15,7 +15,8 @@ inline constexpr auto loss_of_task = [](auto model, auto inner_rate, auto suppor
   return batch_loss(train_on_batch<3>(model, inner_rate, support), query);
 };
 inline constexpr auto mean_over_tasks = [](auto of_task, auto model, auto inner_rate, auto support, auto query) {
-  return drx::reduce_mean(drx::map(of_task, drx::broadcast<tasks>(model), drx::broadcast<tasks>(inner_rate), support, query));
+  return drx::reduce_mean(
+      drx::map(of_task, drx::broadcast<tasks>(model), drx::broadcast<tasks>(inner_rate), support, query));
 };
 inline constexpr auto meta_loss = [](auto... x) { return mean_over_tasks(loss_of_task, x...); };
 
@@ -39,6 +40,7 @@ using support_rows = labelled_batch<pair_shape, 10>;
 using query_rows = labelled_batch<pair_shape, 20>;
 using step_program = drx::program<meta_step, pair_classifier, float, float, drx::placed<support_rows, tasks>,
                                   drx::placed<query_rows, tasks>>;
-using score_program = drx::program<score, pair_classifier, float, drx::placed<support_rows, tasks>, drx::placed<query_rows, tasks>>;
+using score_program =
+    drx::program<score, pair_classifier, float, drx::placed<support_rows, tasks>, drx::placed<query_rows, tasks>>;
 
 }  // namespace maml

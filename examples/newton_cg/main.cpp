@@ -1,4 +1,5 @@
-// newton_cg: Newton's method with conjugate gradients for softmax regression, beside gradient descent that sends as many messages.
+// newton_cg: Newton's method with conjugate gradients for softmax regression, beside gradient descent that sends as
+// many messages.
 #include "newton_cg.hpp"
 
 #include <memory>
@@ -38,7 +39,8 @@ void train(application& app, const settings& o) {
 int main(int argc, char** argv) {
   newton_cg::settings o;
   o.rounds = 6;
-  examples::command_line line("newton_cg", "Softmax regression by Newton's method: ten conjugate gradients in a step, without a Hessian.");
+  examples::command_line line(
+      "newton_cg", "Softmax regression by Newton's method: ten conjugate gradients in a step, without a Hessian.");
   o.add_to(line);
   o.add_data_to(line);
   line.number("--ridge", o.ridge, 1e-9, 1e3, "weight of the squares of the parameters");

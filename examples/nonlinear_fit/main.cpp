@@ -17,9 +17,20 @@ struct settings : examples::options {
 };
 
 /// Misra1a of the NIST reference datasets for nonlinear regression (Misra, dental research: monomolecular adsorption).
-constexpr std::array<measurement, 14> misra1a{{{77.6, 10.07}, {114.9, 14.73}, {141.1, 17.94}, {190.8, 23.93}, {239.9, 29.61},
-                                               {289.0, 35.18}, {332.8, 40.02}, {378.4, 44.82}, {434.8, 50.76}, {477.3, 55.05},
-                                               {536.8, 61.01}, {593.1, 66.40}, {689.1, 75.47}, {760.0, 81.78}}};
+constexpr std::array<measurement, 14> misra1a{{{77.6, 10.07},
+                                               {114.9, 14.73},
+                                               {141.1, 17.94},
+                                               {190.8, 23.93},
+                                               {239.9, 29.61},
+                                               {289.0, 35.18},
+                                               {332.8, 40.02},
+                                               {378.4, 44.82},
+                                               {434.8, 50.76},
+                                               {477.3, 55.05},
+                                               {536.8, 61.01},
+                                               {593.1, 66.40},
+                                               {689.1, 75.47},
+                                               {760.0, 81.78}}};
 
 void fit(examples::application& app, const settings& o) {
   const auto data = app.session.place<measurements>(
@@ -50,7 +61,8 @@ void fit(examples::application& app, const settings& o) {
 int main(int argc, char** argv) {
   nonlinear_fit::settings o;
   o.rounds = 40;
-  examples::command_line line("nonlinear_fit", "Fits b0 and b1 of y' = b1 (b0 - y), y(0) = 0, to the measurements of NIST's Misra1a.");
+  examples::command_line line("nonlinear_fit",
+                              "Fits b0 and b1 of y' = b1 (b0 - y), y(0) = 0, to the measurements of NIST's Misra1a.");
   o.add_to(line);
   line.number("--b0", o.b0, 1, 1e4, "first b0");
   line.number("--b1", o.b1, 1e-6, 0.1, "first b1");

@@ -13,7 +13,8 @@ using measurement = std::tuple<double, double>;  // volume and pressure
 // cut-begin residual
 /// The residual: y' = b1 (b0 - y) from y(0) = 0 to x, by Runge-Kutta steps of at most 20, minus the measured value.
 struct residual {
-  template <class S> S operator()(const std::array<S, 2>& b, const S& x, const S& measured) const {
+  template <class S>
+  S operator()(const std::array<S, 2>& b, const S& x, const S& measured) const {
     const auto slope = [&](const S& y) -> S { return b[1] * (b[0] - y); };
     S y = 0, at = 0;
     while (at < x) {  // as many steps as this x needs

@@ -13,7 +13,8 @@ using namespace examples;
 /// rate, or beyond.
 inline constexpr auto round = [](auto log_rates, auto model, auto data) {
   auto client_rate = drx::exp(drx::index<0>(log_rates)), server_rate = drx::exp(drx::index<1>(log_rates));
-  auto trained = drx::map(train_on_batch<4>, drx::broadcast<clients>(model), drx::broadcast<clients>(client_rate), data);
+  auto trained =
+      drx::map(train_on_batch<4>, drx::broadcast<clients>(model), drx::broadcast<clients>(client_rate), data);
   return model + server_rate * (drx::reduce_mean(trained) - model);
 };
 /// The loss after the round, and the model.

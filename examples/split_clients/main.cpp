@@ -34,9 +34,11 @@ double largest_difference(const classifier& a, const classifier& b) {
   return largest;
 }
 
-template <class Layout> classifier train(application& app, const settings& o, const char* method) {
+template <class Layout>
+classifier train(application& app, const settings& o, const char* method) {
   const auto place = [&](auto load, const std::vector<int>& axes) {
-    return app.session.place_sharded<clients>(static_cast<std::int64_t>(app.clients.clients()), Layout::shards, load, axes);
+    return app.session.place_sharded<clients>(static_cast<std::int64_t>(app.clients.clients()), Layout::shards, load,
+                                              axes);
   };
   const auto rate = static_cast<float>(o.rate);
   const digits_scores scores(app);
@@ -45,7 +47,9 @@ template <class Layout> classifier train(application& app, const settings& o, co
   auto velocities = place([](std::int64_t) { return classifier{}; }, axes_of_leaves<Layout>());
   app.run(method, o.rounds, [&](int r) {
     if (r > 0) {
-      const auto draw = [&](std::int64_t client) { return draw_batch<batch_of_client>(app.train, app.clients, o.seed, r, client); };
+      const auto draw = [&](std::int64_t client) {
+        return draw_batch<batch_of_client>(app.train, app.clients, o.seed, r, client);
+      };
       const auto [next, moved] = round(network, velocities, rate, place(draw, {}));
       network = next;
       velocities = moved.copy();
@@ -60,7 +64,8 @@ void train_both(application& app, const settings& o) {
   const double difference = largest_difference(network, split);
   app.result("largest_difference", difference);
   if (app.session.root()) print(stdout, fmt::format("largest difference of a weight: {:.1e}\n", difference));
-  if (!(difference <= o.tolerance)) throw std::runtime_error(fmt::format("a weight differs by {:.1e}, more than {:.1e}", difference, o.tolerance));
+  if (!(difference <= o.tolerance))
+    throw std::runtime_error(fmt::format("a weight differs by {:.1e}, more than {:.1e}", difference, o.tolerance));
 }
 
 }  // namespace
@@ -69,11 +74,14 @@ void train_both(application& app, const settings& o) {
 int main(int argc, char** argv) {
   split_clients::settings o;
   o.clients = 2;
-  examples::command_line line("split_clients", "Federated averaging with momentum; the hidden layer of each client's network whole, and split over two shards.");
+  examples::command_line line(
+      "split_clients",
+      "Federated averaging with momentum; the hidden layer of each client's network whole, and split over two shards.");
   o.add_to(line);
   o.add_data_to(line);
   o.add_clients_to(line);
   line.number("--rate", o.rate, 1e-9, 1e3, "learning rate");
   line.number("--tolerance", o.tolerance, 0, 1, "how much a weight of the two may differ; more is an error");
-  return examples::run_example(argc, argv, line, o, [&](examples::application& app) { split_clients::train_both(app, o); });
+  return examples::run_example(argc, argv, line, o,
+                               [&](examples::application& app) { split_clients::train_both(app, o); });
 }

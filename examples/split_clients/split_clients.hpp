@@ -42,18 +42,21 @@ inline constexpr auto train_locally = [](auto network, auto velocity, auto rate,
 /// One round: the mean of the clients' networks, and each client's velocity, which stays with it and stays split.
 template <class Layout>
 inline constexpr auto round = [](auto network, auto velocities, auto rate, auto batches) {
-  auto trained = drx::map(train_locally<Layout>, drx::broadcast<clients>(network), velocities, drx::broadcast<clients>(rate), batches);
+  auto trained = drx::map(train_locally<Layout>, drx::broadcast<clients>(network), velocities,
+                          drx::broadcast<clients>(rate), batches);
   auto mean = drx::reduce_mean(drx::map([](auto t) { return t.first; }, trained));
   return std::pair{mean, drx::map([](auto t) { return t.second; }, trained)};
 };
 // cut-end split_clients
 
 /// The axis along which each leaf of a client's velocity is split (drx::place_sharded).
-template <class Layout> std::vector<int> axes_of_leaves() {
+template <class Layout>
+std::vector<int> axes_of_leaves() {
   return Layout::shards == 1 ? std::vector<int>{} : std::vector<int>{1, 0, 0, -1};
 }
 
 template <class Layout>
-using round_program = drx::program<round<Layout>, classifier, drx::placed<classifier, clients>, float, drx::placed<batch_of_client, clients>>;
+using round_program = drx::program<round<Layout>, classifier, drx::placed<classifier, clients>, float,
+                                   drx::placed<batch_of_client, clients>>;
 
 }  // namespace split_clients

@@ -23,7 +23,8 @@ A counting() {
 template <class A>
 void print_rows(const A& x) {  // of an array of rank 2
   for (std::int64_t i = 0; i < A::shape[0]; ++i)
-    fmt::print("{}{:g}{}\n", i ? " [" : "[[", fmt::join(x.data() + i * A::shape[1], x.data() + (i + 1) * A::shape[1], ", "),
+    fmt::print("{}{:g}{}\n", i ? " [" : "[[",
+               fmt::join(x.data() + i * A::shape[1], x.data() + (i + 1) * A::shape[1], ", "),
                i + 1 < A::shape[0] ? "]," : "]]");
 }
 
@@ -61,14 +62,17 @@ nlohmann::json run(drx::session& s) {
   out["update"] = {loss, slope.first, slope.second};
   out["trained"] = {w, b, rest};
   if (root) {
-    fmt::print("\nAverage Loss across devices: {:.4f}\nAveraged Gradients (dw, db): ({:.4f}, {:.4f})\n", loss, slope.first, slope.second);
+    fmt::print("\nAverage Loss across devices: {:.4f}\nAveraged Gradients (dw, db): ({:.4f}, {:.4f})\n", loss,
+               slope.first, slope.second);
     fmt::print("After 2000 steps: w = {:.4f}, b = {:.4f}, loss {:.4f}\n", w, b, rest);
   }
 
   auto batches = s.compile<tour::Batches>();
   const auto processed = batches(counting<drx::array<float, 2, 3, 4>>());
   out["process_batches"] = list(processed);
-  if (root) fmt::print("\npmap(vmap(process_item))(data)\nInput data shape per device: (3, 4)\nOutput result shape: (2, 3, 4)\n");
+  if (root)
+    fmt::print(
+        "\npmap(vmap(process_item))(data)\nInput data shape per device: (3, 4)\nOutput result shape: (2, 3, 4)\n");
 
   auto share = s.compile<tour::Shares>();
   const auto [of_row, of_column] = share(counting<drx::array<float, 2, 3>>());

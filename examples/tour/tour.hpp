@@ -11,7 +11,8 @@ struct devices : drx::placement<devices> {};  // the axis's name; pmap deals its
 
 // cut-begin convolve
 inline constexpr auto convolve = [](auto x, auto w) {  // x: array<float, 5>, w: array<float, 3>
-  return drx::stack(drx::dot(drx::slice<0, 3>(x), w), drx::dot(drx::slice<1, 4>(x), w), drx::dot(drx::slice<2, 5>(x), w));
+  return drx::stack(drx::dot(drx::slice<0, 3>(x), w), drx::dot(drx::slice<1, 4>(x), w),
+                    drx::dot(drx::slice<2, 5>(x), w));
 };
 inline constexpr auto batched = drx::vmap(convolve);
 inline constexpr auto parallel = drx::pmap<devices>(convolve);
@@ -52,13 +53,16 @@ inline constexpr auto parallel_update =
 using Update = drx::program<parallel_update, params, drx::array<float, 2, 4>, drx::array<float, 2, 4>>;
 
 /// y = 3 x + 2 + noise
-inline constexpr auto measure = [](auto x, auto seed) { return 3 * x + 2 + 0.5 * drx::normal<float, 2, 4>(drx::random_key(seed)); };
+inline constexpr auto measure = [](auto x, auto seed) {
+  return 3 * x + 2 + 0.5 * drx::normal<float, 2, 4>(drx::random_key(seed));
+};
 using Measure = drx::program<measure, drx::array<float, 2, 4>, std::int64_t>;
 
 // cut-begin training
 inline constexpr auto train = [](auto start, auto x, auto y) {  // the loop on the devices, a message each step
   auto device = [](auto p, auto own_x, auto own_y) {
-    return drx::fori_loop<2000>(p, [=](auto q) { return q - 0.02 * drx::pmean<devices>(drx::grad(loss)(q, own_x, own_y)); });
+    return drx::fori_loop<2000>(
+        p, [=](auto q) { return q - 0.02 * drx::pmean<devices>(drx::grad(loss)(q, own_x, own_y)); });
   };
   return drx::pmap<devices>(device, std::tuple{drx::none, drx::axis<0>, drx::axis<0>}, drx::none)(start, x, y);
 };

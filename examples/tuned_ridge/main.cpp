@@ -29,7 +29,8 @@ void train(application& app, const settings& o) {
   const auto parts = split(app.train, o.held_out, o.seed + 1);
   const auto fitted = place_rows<digit_row>(app.session, parts.train);
   const auto held_out = app.session.place<held_out_rows>(
-      static_cast<std::int64_t>(parts.test.rows()), [&](std::int64_t i) { return row_of<digit_row>(parts.test, static_cast<std::size_t>(i)); });
+      static_cast<std::int64_t>(parts.test.rows()),
+      [&](std::int64_t i) { return row_of<digit_row>(parts.test, static_cast<std::size_t>(i)); });
   const auto test = place_rows<digit_row>(app.session, app.test);
   auto slopes = app.session.compile<slope_program>();
   auto measure_on = app.session.compile<measure_program>();
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
   o.add_data_to(line);
   line.number("--held-out", o.held_out, 0.01, 0.99, "part of the training rows held out");
   line.number("--penalty", o.penalty, 1e-6, 1e3, "the penalty of each feature at the start");
-  line.number("--rate", o.rate, 1e-9, 1e6, "how far a penalty's logarithm moves along its slope, but at most by 0.5 a round");
+  line.number("--rate", o.rate, 1e-9, 1e6,
+              "how far a penalty's logarithm moves along its slope, but at most by 0.5 a round");
   return examples::run_example(argc, argv, line, o, [&](examples::application& app) { tuned_ridge::train(app, o); });
 }

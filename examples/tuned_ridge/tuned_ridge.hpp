@@ -37,7 +37,9 @@ inline constexpr auto conjugate_gradients = [](auto product, auto r) {
 
 /// The weights that minimise loss and penalties: those where the gradient is zero, whatever the guess.
 inline constexpr auto trained = [](auto log_penalties, auto guess, auto data) {
-  auto penalised = [=](auto w) { return loss(w, data) + drx::sum(drx::reshape<65, 1>(drx::exp(log_penalties)) * w * w); };
+  auto penalised = [=](auto w) {
+    return loss(w, data) + drx::sum(drx::reshape<65, 1>(drx::exp(log_penalties)) * w * w);
+  };
   auto slope = drx::grad(penalised);
   auto solve = [=](auto w) {
     auto [residual, product] = drx::linearize(slope, w);
@@ -60,7 +62,8 @@ inline constexpr auto measure = [](auto w, auto data) {
   return std::tuple{loss(w, data), drx::reduce_mean(drx::map(hit, data))};
 };
 
-using slope_program = drx::program<slope_of_penalties, penalties, weights, drx::placed<digit_row, rows>, drx::placed<digit_row, held_out_rows>>;
+using slope_program = drx::program<slope_of_penalties, penalties, weights, drx::placed<digit_row, rows>,
+                                   drx::placed<digit_row, held_out_rows>>;
 using measure_program = drx::program<measure, weights, drx::placed<digit_row, rows>>;
 
 }  // namespace tuned_ridge

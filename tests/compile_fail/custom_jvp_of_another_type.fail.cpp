@@ -4,7 +4,8 @@
 #include <drx/drx.hpp>
 
 constexpr auto f = [](auto x) {
-  const auto softplus = drx::custom_jvp([](auto v) { return drx::log1p(drx::exp(v)); }, [](auto v, auto t) { return drx::sum(t * drx::sigmoid(v)); });
+  const auto softplus = drx::custom_jvp([](auto v) { return drx::log1p(drx::exp(v)); },
+                                        [](auto v, auto t) { return drx::sum(t * drx::sigmoid(v)); });
   return softplus(x);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -4,8 +4,9 @@
 #include <drx/drx.hpp>
 
 constexpr auto f = [](auto x) {
-  const auto product = drx::custom_vjp([](auto v, auto w) { return v * w; }, [](auto v, auto w) { return std::pair{v * w, w}; },
-                                       [](auto w, auto c) { return c * w; });
+  const auto product =
+      drx::custom_vjp([](auto v, auto w) { return v * w; }, [](auto v, auto w) { return std::pair{v * w, w}; },
+                      [](auto w, auto c) { return c * w; });
   return product(x, x);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -1,5 +1,10 @@
 #include <drx/scalar/dual.hpp>
 
 double slope() {
-  return drx::ad::derivative([](auto x) { using std::tanh; return x + tanh(x); }, 1.0);
+  return drx::ad::derivative(
+      [](auto x) {
+        using std::tanh;
+        return x + tanh(x);
+      },
+      1.0);
 }

@@ -3,8 +3,6 @@
 // expect: its function must take one argument for each
 #include <drx/drx.hpp>
 
-constexpr auto f = [](auto x, auto y) {
-  return drx::sum(x * y);
-};
+constexpr auto f = [](auto x, auto y) { return drx::sum(x * y); };
 using F = drx::program<f, drx::array<float, 3>>;
 const auto& tape = F::tape();

@@ -5,8 +5,6 @@
 
 #include <string>
 
-constexpr auto f = [](auto x) {
-  return drx::sum(x);
-};
+constexpr auto f = [](auto x) { return drx::sum(x); };
 using F = drx::program<f, std::string>;
 const auto& tape = F::tape();

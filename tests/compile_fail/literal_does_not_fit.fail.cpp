@@ -3,8 +3,6 @@
 // expect: cast<T>\(x\)
 #include <drx/drx.hpp>
 
-constexpr auto f = [](auto x) {
-  return 3 * x + 0.5;
-};
+constexpr auto f = [](auto x) { return 3 * x + 0.5; };
 using F = drx::program<f, drx::array<int, 3>>;
 const auto& tape = F::tape();

@@ -5,8 +5,6 @@
 
 #include <string>
 
-constexpr auto f = [](auto x) {
-  return std::string("sum");
-};
+constexpr auto f = [](auto x) { return std::string("sum"); };
 using F = drx::program<f, drx::array<float, 3>>;
 const auto& tape = F::tape();

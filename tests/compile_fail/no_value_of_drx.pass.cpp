@@ -2,8 +2,6 @@
 
 #include <string>
 
-constexpr auto f = [](auto x) {
-  return drx::sum(x);
-};
+constexpr auto f = [](auto x) { return drx::sum(x); };
 using F = drx::program<f, drx::array<float, 3>>;
 const auto& tape = F::tape();

@@ -3,7 +3,8 @@
 // expect: of placed values in a map
 #include <drx/drx.hpp>
 
-inline constexpr struct clients final : drx::placement<clients> {} clients;
+inline constexpr struct clients final : drx::placement<clients> {
+} clients;
 constexpr auto f = [](auto x) {
   const auto g = [](const auto& v) { return v * 2; };
   return drx::reduce_sum(drx::call(g, x));

@@ -9,5 +9,6 @@ constexpr auto f = [](auto x, auto y) {
   auto z = drx::conv1d(x, y);
   return drx::reduce_max(z);
 };
-using F = drx::program<f, drx::placed<drx::array<float, 5, 3>, clients>, drx::placed<drx::array<float, 2, 3, 4>, clients>>;
+using F =
+    drx::program<f, drx::placed<drx::array<float, 5, 3>, clients>, drx::placed<drx::array<float, 2, 3, 4>, clients>>;
 const auto& tape = F::tape();

@@ -3,6 +3,8 @@
 // expect: condition\(carry\) is one bool
 #include <drx/drx.hpp>
 
-constexpr auto f = [](auto x) { return drx::while_loop<9>([](auto c) { return drx::sum(c); }, [](auto c) { return c * 2; }, x); };
+constexpr auto f = [](auto x) {
+  return drx::while_loop<9>([](auto c) { return drx::sum(c); }, [](auto c) { return c * 2; }, x);
+};
 using F = drx::program<f, drx::array<float, 3>>;
 const auto& tape = F::tape();

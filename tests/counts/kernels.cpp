@@ -1,6 +1,6 @@
-// tests/counts/kernels.cpp: programs whose costs tests/counts.py holds. With a kernel's name as argument, and a number of members, it
-// runs that one; without, all of them. Each prints what its second call allocates and copies, its memory and what one of two ranks says to
-// the other. (Linked with --wrap of the functions that copy and fill memory.)
+// tests/counts/kernels.cpp: programs whose costs tests/counts.py holds. With a kernel's name as argument, and a number
+// of members, it runs that one; without, all of them. Each prints what its second call allocates and copies, its memory
+// and what one of two ranks says to the other. (Linked with --wrap of the functions that copy and fill memory.)
 #include <drx/drx.hpp>
 #include <drx/run/call/compiled.hpp>
 
@@ -103,9 +103,13 @@ A numbers(std::int64_t from) {
   return a;
 }
 
-constexpr auto classified = [](auto w, auto x, auto y) { return drx::mean(drx::softmax_cross_entropy(drx::matmul(x, w), y)); };
+constexpr auto classified = [](auto w, auto x, auto y) {
+  return drx::mean(drx::softmax_cross_entropy(drx::matmul(x, w), y));
+};
 constexpr auto fedavg = [](auto w, auto x, auto y) {
-  auto local = [](auto m, auto a, auto b) { return drx::fori_loop<4>(m, [=](auto now) { return now - .1f * drx::grad(classified)(now, a, b); }); };
+  auto local = [](auto m, auto a, auto b) {
+    return drx::fori_loop<4>(m, [=](auto now) { return now - .1f * drx::grad(classified)(now, a, b); });
+  };
   return drx::reduce_mean(drx::map(local, drx::broadcast<clients>(w), x, y));
 };
 
@@ -118,20 +122,30 @@ constexpr auto mixture = [](auto means, auto weights, auto data) {
 };
 
 constexpr auto of_row = [](auto w, auto x, auto y) { return drx::log1p(drx::exp(-y * drx::sum(w * x))); };
-constexpr auto logistic = [](auto w, auto x, auto y) { return drx::reduce_mean(drx::map(of_row, drx::broadcast<rows>(w), x, y)); };
+constexpr auto logistic = [](auto w, auto x, auto y) {
+  return drx::reduce_mean(drx::map(of_row, drx::broadcast<rows>(w), x, y));
+};
 
-constexpr auto chain = [](auto x) { return drx::reduce_sum(drx::map([](auto v) { return drx::tanh(v * v + 1) * drx::exp(-v) + drx::sin(v) / (v * v + 2); }, x)); };
+constexpr auto chain = [](auto x) {
+  return drx::reduce_sum(
+      drx::map([](auto v) { return drx::tanh(v * v + 1) * drx::exp(-v) + drx::sin(v) / (v * v + 2); }, x));
+};
 
-/// A loop of messages: at each step neighbours exchange a number, a force is read and the state stacked. With its derivative.
+/// A loop of messages: at each step neighbours exchange a number, a force is read and the state stacked. With its
+/// derivative.
 constexpr auto relaxed = [](auto u, auto forces) {
-  const auto history = drx::scan([](auto v, auto force) {
-    const auto next = .5 * v + force * drx::ppermute<clients>(v, std::array{-1, 0, 1, 2});
-    return std::pair{next, next};
-  }, u, forces).second;
+  const auto history = drx::scan(
+                           [](auto v, auto force) {
+                             const auto next = .5 * v + force * drx::ppermute<clients>(v, std::array{-1, 0, 1, 2});
+                             return std::pair{next, next};
+                           },
+                           u, forces)
+                           .second;
   return drx::sum(history * history);
 };
 constexpr auto halo = [](auto u, auto forces) {
-  const auto [a, b] = drx::grad<0, 1>([](auto v, auto w) { return drx::reduce_sum(drx::map(relaxed, v, w)); })(u, forces);
+  const auto [a, b] =
+      drx::grad<0, 1>([](auto v, auto w) { return drx::reduce_sum(drx::map(relaxed, v, w)); })(u, forces);
   return drx::reduce_sum(drx::map([](auto x, auto y) { return drx::sum(x * x) + drx::sum(y * y); }, a, b));
 };
 
@@ -152,7 +166,8 @@ void measure(const char* name, const A&... arguments) {
     call();
     const std::int64_t memory = held_bytes - before;
     const std::int64_t made = allocations, bytes = c.bytes_sent(), messages = c.collectives(), moved = moved_bytes;
-    counted([](void* context) { (*static_cast<decltype(call)*>(context))(); }, const_cast<void*>(static_cast<const void*>(&call)));
+    counted([](void* context) { (*static_cast<decltype(call)*>(context))(); },
+            const_cast<void*>(static_cast<const void*>(&call)));
     return counts{allocations - made, c.collectives() - messages, c.bytes_sent() - bytes, memory, moved_bytes - moved};
   };
   drx::single_rank alone;
@@ -160,10 +175,12 @@ void measure(const char* name, const A&... arguments) {
   if (std::getenv("DRX_COUNT_INSTRUCTIONS")) return;
   one_of_two other;
   const auto there = run(other);
-  std::printf("{\"kernel\": \"%s\", \"allocations\": %lld, \"workspace bytes\": %lld, \"memory bytes\": %lld, \"messages\": %lld, \"bytes sent\": %lld, \"bytes moved\": %lld}\n", name,
-              static_cast<long long>(here.allocations + there.allocations),
-              static_cast<long long>(drx::compiled<P>::server_bytes() + drx::compiled<P>::thread_bytes()), static_cast<long long>(here.memory),
-              static_cast<long long>(there.messages), static_cast<long long>(there.bytes), static_cast<long long>(there.moved));
+  std::printf(
+      "{\"kernel\": \"%s\", \"allocations\": %lld, \"workspace bytes\": %lld, \"memory bytes\": %lld, \"messages\": %lld, \"bytes sent\": %lld, \"bytes moved\": %lld}\n",
+      name, static_cast<long long>(here.allocations + there.allocations),
+      static_cast<long long>(drx::compiled<P>::server_bytes() + drx::compiled<P>::thread_bytes()),
+      static_cast<long long>(here.memory), static_cast<long long>(there.messages), static_cast<long long>(there.bytes),
+      static_cast<long long>(there.moved));
 }
 
 template <int Steps>
@@ -171,7 +188,8 @@ void measure_halo(const char* name) {
   using row = array<double, 64>;
   using steps = array<double, Steps, 64>;
   measure<drx::program<halo, placed<row, clients>, placed<steps, clients>>>(
-      name, [](drx::communicator& c) { return drx::place<clients>(c, 4, [](std::int64_t i) { return numbers<row>(i); }); },
+      name,
+      [](drx::communicator& c) { return drx::place<clients>(c, 4, [](std::int64_t i) { return numbers<row>(i); }); },
       [](drx::communicator& c) { return drx::place<clients>(c, 4, [](std::int64_t i) { return numbers<steps>(i); }); });
 }
 }  // namespace
@@ -185,7 +203,10 @@ int main(int argc, char** argv) {
     using x = array<float, 8, 16>;
     using y = array<float, 8, 4>;
     measure<drx::program<fedavg, model, placed<x, clients>, placed<y, clients>>>(
-        "fedavg", same(numbers<model>(0)), [&](drx::communicator& c) { return drx::place<clients>(c, members(64), [](std::int64_t i) { return numbers<x>(i); }); },
+        "fedavg", same(numbers<model>(0)),
+        [&](drx::communicator& c) {
+          return drx::place<clients>(c, members(64), [](std::int64_t i) { return numbers<x>(i); });
+        },
         [&](drx::communicator& c) {
           return drx::place<clients>(c, members(64), [](std::int64_t i) {
             y of;
@@ -198,19 +219,26 @@ int main(int argc, char** argv) {
     using means = array<double, 8, 4>;
     using weights = array<double, 8>;
     measure<drx::program<drx::value_and_grad<0, 1>(mixture), means, weights, placed<array<double, 4>, rows>>>(
-        "mixture", same(numbers<means>(0)), same(numbers<weights>(7)),
-        [&](drx::communicator& c) { return drx::place<rows>(c, members(2048), [](std::int64_t i) { return numbers<array<double, 4>>(3 * i); }); });
+        "mixture", same(numbers<means>(0)), same(numbers<weights>(7)), [&](drx::communicator& c) {
+          return drx::place<rows>(c, members(2048), [](std::int64_t i) { return numbers<array<double, 4>>(3 * i); });
+        });
   }
   if (wanted("logistic")) {
     using w = array<double, 16>;
     measure<drx::program<drx::grad(logistic), w, placed<w, rows>, placed<double, rows>>>(
-        "logistic", same(numbers<w>(0)), [&](drx::communicator& c) { return drx::place<rows>(c, members(2048), [](std::int64_t i) { return numbers<w>(5 * i); }); },
-        [&](drx::communicator& c) { return drx::place<rows>(c, members(2048), [](std::int64_t i) { return i % 3 == 0 ? 1. : -1.; }); });
+        "logistic", same(numbers<w>(0)),
+        [&](drx::communicator& c) {
+          return drx::place<rows>(c, members(2048), [](std::int64_t i) { return numbers<w>(5 * i); });
+        },
+        [&](drx::communicator& c) {
+          return drx::place<rows>(c, members(2048), [](std::int64_t i) { return i % 3 == 0 ? 1. : -1.; });
+        });
   }
   if (wanted("chain")) {
     using v = array<float, 256>;
-    measure<drx::program<chain, placed<v, rows>>>(
-        "chain", [&](drx::communicator& c) { return drx::place<rows>(c, members(64), [](std::int64_t i) { return numbers<v>(i); }); });
+    measure<drx::program<chain, placed<v, rows>>>("chain", [&](drx::communicator& c) {
+      return drx::place<rows>(c, members(64), [](std::int64_t i) { return numbers<v>(i); });
+    });
   }
   if (wanted("halo of 64 steps")) measure_halo<64>("halo of 64 steps");
   if (wanted("halo of 512 steps")) measure_halo<512>("halo of 512 steps");

@@ -25,7 +25,8 @@ inline constexpr int depth = 0;
 template <class S, class P>
 inline constexpr int depth<drx::placed<S, P>> = 1 + depth<S>;
 
-inline void gather(const tensor& x, std::size_t level, std::vector<std::vector<std::int64_t>>& offsets, std::vector<std::byte>& bytes) {
+inline void gather(const tensor& x, std::size_t level, std::vector<std::vector<std::int64_t>>& offsets,
+                   std::vector<std::byte>& bytes) {
   if (x.type.depth == 0) {
     bytes.insert(bytes.end(), x.bytes.begin(), x.bytes.end());
     return;
@@ -99,7 +100,8 @@ struct reader<drx::placed<S, P>> {
     constexpr drx::leaf_types<drx::placed<S, P>> types;
     std::vector<const std::vector<std::int64_t>*> offsets;
     for (int k = 0; k < depth<S>; ++k) offsets.push_back(&x.offsets(k));
-    for (int i = 0; i < drx::leaf_count<S>; ++i) out.push_back(members_of(types[i], 0, x.local(), 0, offsets, x.leaf(i)));
+    for (int i = 0; i < drx::leaf_count<S>; ++i)
+      out.push_back(members_of(types[i], 0, x.local(), 0, offsets, x.leaf(i)));
   }
 };
 template <class... X>
@@ -121,14 +123,17 @@ struct reader<std::pair<X, Y>> {
 
 /// Calls a compiled program; each rank has its own range of placed inputs and results.
 template <class Program>
-tensors call(drx::compiled<Program>& p, const drx::communicator& c, const tensors& in, const std::vector<std::int64_t>* blocks = nullptr) {
+tensors call(drx::compiled<Program>& p, const drx::communicator& c, const tensors& in,
+             const std::vector<std::int64_t>* blocks = nullptr) {
   return [&]<class... X>(std::type_identity<std::tuple<X...>>) {
     std::size_t at = 0;
     const auto next = [&](int leaves) { return in.data() + (at += static_cast<std::size_t>(leaves)) - leaves; };
     // (std::tuple{pair} would be a tuple of the pair's parts.)
-    const std::tuple<decltype(detail::host<X>::make(c, blocks, in.data()))...> arguments{detail::host<X>::make(c, blocks, next(drx::leaf_count<X>))...};
+    const std::tuple<decltype(detail::host<X>::make(c, blocks, in.data()))...> arguments{
+        detail::host<X>::make(c, blocks, next(drx::leaf_count<X>))...};
     tensors out;
-    detail::reader<typename Program::result>::read(std::apply([&](const auto&... x) { return p(x...); }, arguments), out);
+    detail::reader<typename Program::result>::read(std::apply([&](const auto&... x) { return p(x...); }, arguments),
+                                                   out);
     return out;
   }(std::type_identity<typename Program::inputs>{});
 }

@@ -10,10 +10,11 @@ template <unsigned Seed, int Budget>
 struct compiled_random {
   using matrix = drx::array<double, 3, 5>;
   using row = drx::array<double, 5>;
-  using inputs = std::tuple<drx::placed<matrix, clients>, drx::placed<drx::placed<row, rows>, clients>, drx::placed<double, clients>,
-                            drx::placed<row, schools>, row, double>;
-  using result = std::tuple<drx::array<double>, drx::placed<matrix, clients>, drx::placed<drx::placed<row, rows>, clients>,
-                            drx::placed<double, clients>, drx::placed<row, schools>, row, drx::array<double>>;
+  using inputs = std::tuple<drx::placed<matrix, clients>, drx::placed<drx::placed<row, rows>, clients>,
+                            drx::placed<double, clients>, drx::placed<row, schools>, row, double>;
+  using result =
+      std::tuple<drx::array<double>, drx::placed<matrix, clients>, drx::placed<drx::placed<row, rows>, clients>,
+                 drx::placed<double, clients>, drx::placed<row, schools>, row, drx::array<double>>;
   static constexpr drx::tape make() { return with_gradient(random_program(Seed, Budget)); }
   /// The program of t's first output and its gradient.
   static constexpr drx::tape with_gradient(drx::tape t) {

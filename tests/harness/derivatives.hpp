@@ -1,5 +1,5 @@
-// Checks of a tape against itself: derivatives (drx/run/check/check_grads.hpp), a batch and lanes against their elements
-// one by one, and shards against whole members.
+// Checks of a tape against itself: derivatives (drx/run/check/check_grads.hpp), a batch and lanes against their
+// elements one by one, and shards against whole members.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -25,10 +25,10 @@ using tensors = std::vector<tensor>;
 using random = std::mt19937_64;
 
 struct domain {
-  double low = -1, high = 1;     // for floating inputs
-  std::int64_t integers = 3;     // integer inputs are below
-  std::int64_t members = 3;      // for each placement
-  int orders = 2;                // of derivatives
+  double low = -1, high = 1;  // for floating inputs
+  std::int64_t integers = 3;  // integer inputs are below
+  std::int64_t members = 3;   // for each placement
+  int orders = 2;             // of derivatives
   double tolerance = 1e-6;
   operator sample() const { return {.low = low, .high = high, .members = members, .below = integers, .nested = 0}; }
 };
@@ -79,7 +79,8 @@ inline tensor lane(const tensor& all, std::int64_t i) {
   tensor x(type);
   const auto width = static_cast<std::size_t>(drx::byte_size(type.type));
   for (std::int64_t k = 0; k < x.size(); ++k)
-    std::memcpy(&x.bytes[width * static_cast<std::size_t>(k)], &all.bytes[width * static_cast<std::size_t>(k * n + i)], width);
+    std::memcpy(&x.bytes[width * static_cast<std::size_t>(k)], &all.bytes[width * static_cast<std::size_t>(k * n + i)],
+                width);
   return x;
 }
 inline void check_lanes(const tape& t, drx::vec<bool> in_lanes, const domain& d, random& r) {
@@ -101,7 +102,8 @@ inline void check_lanes(const tape& t, drx::vec<bool> in_lanes, const domain& d,
   const tensors all = drx::interpreter::run(b.result(), inputs);
   for (std::int64_t k = 0; k < n; ++k) {
     tensors one;
-    for (std::size_t i = 0; i < inputs.size(); ++i) one.push_back(in_lanes[static_cast<int>(i)] ? lane(inputs[i], k) : inputs[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      one.push_back(in_lanes[static_cast<int>(i)] ? lane(inputs[i], k) : inputs[i]);
     const tensors expected = drx::interpreter::run(t, one);
     for (std::size_t o = 0; o < expected.size(); ++o)
       CHECK_MESSAGE(close(results[static_cast<int>(o)] ? lane(all[o], k) : all[o], expected[o]), "lanes");
@@ -110,7 +112,8 @@ inline void check_lanes(const tape& t, drx::vec<bool> in_lanes, const domain& d,
 
 struct whole_members : drx::placement<whole_members> {};
 struct shards_of_members : drx::placement<shards_of_members> {};
-/// t in each of two members, of whose inputs some are split along axis `axes[i]` (or not: -1), against the same with whole members.
+/// t in each of two members, of whose inputs some are split along axis `axes[i]` (or not: -1), against the same with
+/// whole members.
 inline void check_shards(const tape& t, const std::vector<int>& axes, const domain& d, random& r) {
   constexpr std::int64_t count = 2;
   const drx::placement_info* members = &drx::placement_of<whole_members>;
@@ -126,16 +129,19 @@ inline void check_shards(const tape& t, const std::vector<int>& axes, const doma
   const drx::vec<int> out = drx::emit::map(b, members, in, [&](drx::builder& body, const drx::vec<int>& of) {
     drx::vec<int> parts = of;
     for (int i = 0; i < of.size(); ++i)
-      if (const int k = axes[static_cast<std::size_t>(i)]; k >= 0) parts[i] = drx::emit::with_layout(body, of[i], &drx::placement_of<shards_of_members>, count, k);
+      if (const int k = axes[static_cast<std::size_t>(i)]; k >= 0)
+        parts[i] = drx::emit::with_layout(body, of[i], &drx::placement_of<shards_of_members>, count, k);
     return drx::inline_tape(body, t, parts);
   });
   for (int o : out) b.output(o);
   const tape whole = b.result(), split = drx::plan::partitioned(whole);
   const auto mesh = drx::plan::mesh_of(whole);
   tensors parts;
-  for (std::size_t i = 0; i < x.size(); ++i) parts.push_back(in_shards(x[i], split.values[split.inputs[static_cast<int>(i)]], mesh));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    parts.push_back(in_shards(x[i], split.values[split.inputs[static_cast<int>(i)]], mesh));
   const tensors expected = drx::interpreter::run(whole, x), found = drx::interpreter::run(split, parts);
-  for (std::size_t o = 0; o < expected.size(); ++o) CHECK_MESSAGE(close(found[o], in_shards(expected[o], found[o].type, mesh)), "shards");
+  for (std::size_t o = 0; o < expected.size(); ++o)
+    CHECK_MESSAGE(close(found[o], in_shards(expected[o], found[o].type, mesh)), "shards");
 }
 /// Each input split along each axis, alone and with all that can be along the same one.
 inline void check_all_shards(const tape& t, const domain& d, random& r) {
@@ -162,9 +168,11 @@ inline void check_rules(const tape& t, const domain& d = {}, std::uint64_t seed 
   random r(seed);
   tensors x;
   for (int i : t.inputs) x.push_back(random_tensor(t.values[i], d, r));
-  if (std::any_of(x.begin(), x.end(), [](const tensor& v) { return drx::is_floating(v.type.type); })) check_derivatives(t, d, seed, x);
+  if (std::any_of(x.begin(), x.end(), [](const tensor& v) { return drx::is_floating(v.type.type); }))
+    check_derivatives(t, d, seed, x);
   const int n = t.inputs.size();
-  const bool of_member = std::all_of(t.values.begin(), t.values.end(), [](const abstract_value& v) { return v.depth == 0; });
+  const bool of_member =
+      std::all_of(t.values.begin(), t.values.end(), [](const abstract_value& v) { return v.depth == 0; });
   const auto check_some = [&](const drx::vec<bool>& some) {
     check_batch(t, some, d, r);
     if (of_member) check_lanes(t, some, d, r);

@@ -41,7 +41,8 @@ double largest_difference(const A& found, const B& expected, relative_to r = rel
   auto y = std::begin(expected);
   for (; x != std::end(found) && y != std::end(expected); ++x, ++y) {
     const auto number = static_cast<double>(*y);
-    most = larger(most, difference(static_cast<double>(*x), number, r == relative_to::each ? 1 + std::abs(number) : largest, n));
+    most = larger(
+        most, difference(static_cast<double>(*x), number, r == relative_to::each ? 1 + std::abs(number) : largest, n));
   }
   return x == std::end(found) && y == std::end(expected) ? most : HUGE_VAL;
 }
@@ -61,8 +62,8 @@ inline bool same_bits(const std::vector<drx::tensor>& a, const std::vector<drx::
 }
 
 /// The largest difference of elements; infinite if types, numbers of members, or elements that are not floating differ.
-inline double largest_difference(const drx::tensor& found, const drx::tensor& expected, relative_to r = relative_to::each,
-                                 nans n = nans::differ) {
+inline double largest_difference(const drx::tensor& found, const drx::tensor& expected,
+                                 relative_to r = relative_to::each, nans n = nans::differ) {
   if (!(found.type == expected.type) || found.members.size() != expected.members.size()) return HUGE_VAL;
   double most = 0;
   for (std::size_t m = 0; m < found.members.size(); ++m)

@@ -21,19 +21,19 @@ template <class T>
 using limits = std::numeric_limits<T>;
 
 // A function of drx::math beside its value in long double, and its largest error in units in the last place.
-#define DRX_FUNCTION(name, reference, most)                                 \
-  struct name##_function {                                                  \
-    static constexpr const char* label = #name;                             \
-    static constexpr double bound = most;                                   \
-    template <class T>                                                      \
-    static T apply(T x) {                                                   \
-      return drx::math::name(x);                                            \
-    }                                                                       \
-    static long double exact(long double x) { return reference; }           \
-    template <class T>                                                      \
-    __attribute__((noinline)) static void loop(int n, const T* x, T* y) {   \
-      for (int i = 0; i < n; ++i) y[i] = drx::math::name(x[i]);             \
-    }                                                                       \
+#define DRX_FUNCTION(name, reference, most)                               \
+  struct name##_function {                                                \
+    static constexpr const char* label = #name;                           \
+    static constexpr double bound = most;                                 \
+    template <class T>                                                    \
+    static T apply(T x) {                                                 \
+      return drx::math::name(x);                                          \
+    }                                                                     \
+    static long double exact(long double x) { return reference; }         \
+    template <class T>                                                    \
+    __attribute__((noinline)) static void loop(int n, const T* x, T* y) { \
+      for (int i = 0; i < n; ++i) y[i] = drx::math::name(x[i]);           \
+    }                                                                     \
   };
 
 /// |y - exact| in units in the last place of exact as a T; 0 or infinity where nothing can be measured, never NaN.
@@ -46,7 +46,8 @@ double ulps(T y, long double exact) {
   int e = 0;
   std::frexp(exact, &e);
   e = std::max(e, limits<T>::min_exponent);
-  return larger(0., static_cast<double>(std::fabs(static_cast<long double>(y) - exact) / std::ldexp(1.0L, e - limits<T>::digits)));
+  return larger(0., static_cast<double>(std::fabs(static_cast<long double>(y) - exact) /
+                                        std::ldexp(1.0L, e - limits<T>::digits)));
 }
 
 template <class T>
@@ -97,11 +98,30 @@ void check_accuracy(F f) {
 
 template <class T, class F>
 void check_ends(F f) {
-  constexpr T inf = limits<T>::infinity(), tiny = limits<T>::denorm_min(), least = limits<T>::min(), most = limits<T>::max();
+  constexpr T inf = limits<T>::infinity(), tiny = limits<T>::denorm_min(), least = limits<T>::min(),
+              most = limits<T>::max();
   const T log_most = std::log(most), log_tiny = std::log(tiny);
-  const T points[] = {T(0), tiny, 3 * tiny, least - tiny, least, limits<T>::epsilon(), T(1), T(2), most, inf, limits<T>::quiet_NaN(),
-                      log_most, std::nextafter(log_most, inf), -log_tiny, -log_tiny + T(0.7), std::nextafter(T(1), T(0)),
-                      std::nextafter(T(1), inf), T(0.34657359027997264), T(limits<T>::max_exponent), T(0.5), T(131072)};
+  const T points[] = {T(0),
+                      tiny,
+                      3 * tiny,
+                      least - tiny,
+                      least,
+                      limits<T>::epsilon(),
+                      T(1),
+                      T(2),
+                      most,
+                      inf,
+                      limits<T>::quiet_NaN(),
+                      log_most,
+                      std::nextafter(log_most, inf),
+                      -log_tiny,
+                      -log_tiny + T(0.7),
+                      std::nextafter(T(1), T(0)),
+                      std::nextafter(T(1), inf),
+                      T(0.34657359027997264),
+                      T(limits<T>::max_exponent),
+                      T(0.5),
+                      T(131072)};
   const std::string function = f.label;
   for (const T p : points)
     for (const T x : {p, -p}) {

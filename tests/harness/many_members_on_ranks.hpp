@@ -40,11 +40,13 @@ template <unsigned Seed>
 constexpr auto of_many = [](auto w, auto x) {
   const auto of_one = [](auto u, auto v) { return operations<Seed, 4>(u, v); };
   const auto loss = [=](auto u) {
-    return drx::reduce_mean(drx::map([=](auto p, auto v) { return drx::sum(drx::square(of_one(p, v))); }, drx::broadcast<many>(u), x));
+    return drx::reduce_mean(
+        drx::map([=](auto p, auto v) { return drx::sum(drx::square(of_one(p, v))); }, drx::broadcast<many>(u), x));
   };
   const auto y = drx::map(of_one, drx::broadcast<many>(w), x);
   constexpr auto last = drx::monoid{[](auto a, auto b) { return drx::where(b != 0, b, a); }, 0};
-  return std::tuple{drx::value_and_grad(loss)(w), drx::reduce_sum(y), drx::reduce_max(y), drx::reduce_min(x), drx::reduce_with(last, y), y};
+  return std::tuple{drx::value_and_grad(loss)(w), drx::reduce_sum(y),        drx::reduce_max(y),
+                    drx::reduce_min(x),           drx::reduce_with(last, y), y};
 };
 
 template <unsigned Seed, class T>
@@ -60,7 +62,8 @@ void check_many() {
     const tensors in = random_inputs<P>({.members = n, .seed = Seed});
     const tensors expected = call(one, alone, in);
     check_near(expected, run_plain<P>(in), 1 + static_cast<double>(n) / 32);
-    CHECK_MESSAGE(same_bits(call(p, c, in), own_block(expected, drx::even_blocks(n, c.size()), c.rank())), "other bits than on one rank");
+    CHECK_MESSAGE(same_bits(call(p, c, in), own_block(expected, drx::even_blocks(n, c.size()), c.rank())),
+                  "other bits than on one rank");
   }
 }
 template <unsigned First, unsigned Count>

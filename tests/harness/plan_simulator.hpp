@@ -26,7 +26,11 @@ class plan_simulator {
 
   /// Simulates the plan of a staged tape.
   explicit plan_simulator(const drx::tape& staged)
-      : tape_(staged), t(tape_.view()), p(drx::plan::workspace_of(t)), slots_(static_cast<std::size_t>(p.slots) + 1), input_(slots_.size(), false) {
+      : tape_(staged),
+        t(tape_.view()),
+        p(drx::plan::workspace_of(t)),
+        slots_(static_cast<std::size_t>(p.slots) + 1),
+        input_(slots_.size(), false) {
     server_.resize(static_cast<std::size_t>(p.server_bytes), nothing);
     thread_.resize(static_cast<std::size_t>(p.thread_bytes), nothing);
   }
@@ -34,7 +38,8 @@ class plan_simulator {
     drx::interpreter::detail::scope top;
     for (std::size_t i = 0; i < in.size(); ++i) drx::interpreter::detail::note(top, in[i], static_cast<int>(i));
     const drx::interpreter::member_counts given;
-    for (int i = 0; i < t.regions[0].inputs.count; ++i) point(id(t.regions[0].inputs, i), in[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < t.regions[0].inputs.count; ++i)
+      point(id(t.regions[0].inputs, i), in[static_cast<std::size_t>(i)]);
     region(0, {&top, nullptr, given}, false);
     tensors out;
     for (int i = 0; i < t.regions[0].outputs.count; ++i) out.push_back(read(id(t.regions[0].outputs, i)));
@@ -68,7 +73,8 @@ class plan_simulator {
   std::byte* memory(const drx::plan::location& l, std::int64_t size) {
     if (l.space != space::server && l.space != space::thread) throw plan_fault("a value is nowhere");
     auto& all = l.space == space::server ? server_ : thread_;
-    if (l.offset < 0 || l.offset + size > static_cast<std::int64_t>(all.size())) throw plan_fault("a value is not in the workspace");
+    if (l.offset < 0 || l.offset + size > static_cast<std::int64_t>(all.size()))
+      throw plan_fault("a value is not in the workspace");
     return all.data() + l.offset;
   }
   static tensor named(tensor x, const drx::abstract_value& as) {
@@ -97,11 +103,14 @@ class plan_simulator {
   void copy(int from, int to) {
     if (root(from) != root(to)) write(to, named(read(from), type(to)));
   }
-  bool same_place(int a, int b) const { return p.where[a].space == p.where[b].space && p.where[a].offset == p.where[b].offset; }
+  bool same_place(int a, int b) const {
+    return p.where[a].space == p.where[b].space && p.where[a].offset == p.where[b].offset;
+  }
   bool overlap(int a, int b) const {
     const auto x = p.where[a], y = p.where[b];
     if (x.space != y.space || bytes(a) == 0 || bytes(b) == 0) return false;
-    return x.space == space::slot ? x.offset == y.offset : x.offset < y.offset + bytes(b) && y.offset < x.offset + bytes(a);
+    return x.space == space::slot ? x.offset == y.offset
+                                  : x.offset < y.offset + bytes(b) && y.offset < x.offset + bytes(a);
   }
   static void put_row(tensor& all, const tensor& row, std::int64_t at) {
     if (row.type.depth > 0) {
@@ -109,7 +118,8 @@ class plan_simulator {
       for (std::size_t m = 0; m < row.members.size(); ++m) put_row(all.members[m], row.members[m], at);
       return;
     }
-    std::copy(row.bytes.begin(), row.bytes.end(), all.bytes.begin() + static_cast<std::ptrdiff_t>(row.bytes.size()) * at);
+    std::copy(row.bytes.begin(), row.bytes.end(),
+              all.bytes.begin() + static_cast<std::ptrdiff_t>(row.bytes.size()) * at);
   }
   static tensor row_of(const tensor& all, const drx::abstract_value& of, std::int64_t at) {
     tensor r(of);
@@ -158,10 +168,14 @@ class plan_simulator {
       } else {
         const int e = p.steps[s].entry;
         const drx::primitive* prim = t.entries[e].prim;
-        if (prim == &drx::prim::stage) stage(e, here, in_stage);
-        else if (prim == &drx::prim::scan) scan(e, here, in_stage);
-        else if (prim == &drx::prim::cond) cond(e, here, in_stage);
-        else single(e, here);
+        if (prim == &drx::prim::stage)
+          stage(e, here, in_stage);
+        else if (prim == &drx::prim::scan)
+          scan(e, here, in_stage);
+        else if (prim == &drx::prim::cond)
+          cond(e, here, in_stage);
+        else
+          single(e, here);
       }
     }
   }
@@ -180,7 +194,8 @@ class plan_simulator {
       const bool fills = updates && i == 0 && is_unwritten_constant(o);
       in.push_back(fills ? named(evaluate(p.definition[root(o)], {}, here)[0], type(o)) : read(o));
       for (int k = 0; k < x.results.count && !fills; ++k)
-        if (const int r = id(x.results, k); overlap(r, o) && !(updates && i == 0 && same_place(r, o))) throw plan_fault(std::string(x.prim->name) + " writes over its operand");
+        if (const int r = id(x.results, k); overlap(r, o) && !(updates && i == 0 && same_place(r, o)))
+          throw plan_fault(std::string(x.prim->name) + " writes over its operand");
     }
     const tensors out = evaluate(e, in, here);
     for (int i = 0; i < x.results.count; ++i) write(id(x.results, i), out[static_cast<std::size_t>(i)]);
@@ -200,7 +215,8 @@ class plan_simulator {
   };
   void check_read(const loop& l, int v, bool in_place) const {
     for (int r : l.written)
-      if (overlap(r, v) && !(in_place && same_place(r, v) && drx::byte_size(type(r).type) == drx::byte_size(type(v).type)))
+      if (overlap(r, v) &&
+          !(in_place && same_place(r, v) && drx::byte_size(type(r).type) == drx::byte_size(type(v).type)))
         throw plan_fault("a loop writes where it reads other elements");
     for (int r : l.totals)
       if (overlap(r, v)) throw plan_fault("a loop's sum lies where it reads");
@@ -211,7 +227,8 @@ class plan_simulator {
     if (e >= 0 && t.entries[e].prim->role == drx::role::virtual_) {
       tensors from;
       if (t.entries[e].operands.count > 0) from.push_back(operand(l, id(t.entries[e].operands, 0), true, here));
-      if (t.entries[e].prim != &drx::prim::constant && (r != v || (through_broadcast && from.empty()))) throw plan_fault("a position or broadcast is renamed");
+      if (t.entries[e].prim != &drx::prim::constant && (r != v || (through_broadcast && from.empty())))
+        throw plan_fault("a position or broadcast is renamed");
       return named(evaluate(e, from, here)[0], type(v));
     }
     check_read(l, r, type(v).shape == l.extents && !through_broadcast);
@@ -223,8 +240,10 @@ class plan_simulator {
     for (int i = 0; i < now.members + now.sums; ++i) {
       const int v = id(t.entries[p.members[now.first_member + i]].results, 0);
       if (i == 0) l.extents = type(v).shape;
-      if (i >= now.members) l.totals.push_back(v);
-      else if (p.stored[v]) l.written.push_back(v);
+      if (i >= now.members)
+        l.totals.push_back(v);
+      else if (p.stored[v])
+        l.written.push_back(v);
     }
     for (std::size_t i = 0; i < l.written.size(); ++i)
       for (std::size_t k = 0; k < i; ++k)
@@ -277,7 +296,8 @@ class plan_simulator {
         continue;
       }
       region(x.first_region, here, in_stage);
-      for (std::size_t k = 0; k < stacks.size(); ++k) put_row(stacks[k], read(output(n.carries + static_cast<int>(k))), at);
+      for (std::size_t k = 0; k < stacks.size(); ++k)
+        put_row(stacks[k], read(output(n.carries + static_cast<int>(k))), at);
       std::vector<std::pair<int, tensor>> others;
       for (int k = 0; k < n.carries; ++k)
         if (exchanged(k)) others.emplace_back(k, read(output(k)));
@@ -304,7 +324,8 @@ class plan_simulator {
     const rules::view stage(t.attributes(x));
     const std::int64_t n = here.members(x.placement);
     const int placed = stage.placed, bodies = stage.block_bodies();
-    std::vector<tensors> made(static_cast<std::size_t>(x.results.count));  // by result: for each member or block; for each member, if collected
+    std::vector<tensors> made(static_cast<std::size_t>(
+        x.results.count));  // by result: for each member or block; for each member, if collected
     tensors shares;
     for (int i = 0; i < placed; ++i) shares.push_back(read(id(x.operands, i)));
     const auto clear = [&] {
@@ -337,7 +358,8 @@ class plan_simulator {
         if (body == 0 || stage.fold_of(i) != fold::collect) {
           list.push_back(out);
         } else {
-          for (std::int64_t k = 0; k < size; ++k) list.push_back(row_of(out, type(id(t.regions[x.first_region].outputs, i)), k));
+          for (std::int64_t k = 0; k < size; ++k)
+            list.push_back(row_of(out, type(id(t.regions[x.first_region].outputs, i)), k));
         }
       }
     }
@@ -386,15 +408,19 @@ class plan_simulator {
     return r;
   }
   static void add_up(fold f, const tensors& members, std::int64_t n, tensor& to) {
-    if (f != fold::sum && f != fold::mean && f != fold::max && f != fold::min) throw plan_fault("members that exchange values");
+    if (f != fold::sum && f != fold::mean && f != fold::max && f != fold::min)
+      throw plan_fault("members that exchange values");
     drx::visit_dtype(to.type.type, [&]<class T>(T) {
       for (std::int64_t i = 0; i < to.size(); ++i) {
         T r{};
         for (std::size_t m = 0; m < members.size(); ++m) {
           const T y = members[m].data<T>()[i];
-          if (m == 0) r = y;
-          else if (f == fold::max || f == fold::min) r = (f == fold::max ? y > r : y < r) || y != y ? y : r;
-          else r = static_cast<T>(r + y);
+          if (m == 0)
+            r = y;
+          else if (f == fold::max || f == fold::min)
+            r = (f == fold::max ? y > r : y < r) || y != y ? y : r;
+          else
+            r = static_cast<T>(r + y);
         }
         if constexpr (std::is_floating_point_v<T>)
           if (f == fold::mean && n > 0) r /= static_cast<T>(n);

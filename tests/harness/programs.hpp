@@ -26,7 +26,10 @@ struct program_region {
 class program_writer {
  public:
   /// Writes a program of at most `budget` operations; a wide one has cumulative and reversed arrays too.
-  constexpr program_writer(unsigned seed, int budget, bool wide) : state_(seed * 2654435761U + 977U), budget_(budget), wide_(wide) { below(2); }
+  constexpr program_writer(unsigned seed, int budget, bool wide)
+      : state_(seed * 2654435761U + 977U), budget_(budget), wide_(wide) {
+    below(2);
+  }
 
   constexpr int below(int n) {
     state_ = state_ * 1664525U + 1013904223U;
@@ -129,7 +132,8 @@ class program_writer {
       }
       case 12: {
         const int a = operand(b, pool, 0), c = operand(b, pool, 0);
-        return emit::concatenate(b, {emit::slice(b, a, {1, 0}, {3, 5}, {1, 1}), emit::slice(b, c, {0, 0}, {1, 5}, {1, 1})}, 0);
+        return emit::concatenate(
+            b, {emit::slice(b, a, {1, 0}, {3, 5}, {1, 1}), emit::slice(b, c, {0, 0}, {1, 5}, {1, 1})}, 0);
       }
       case 13: {
         const int a = x();
@@ -158,8 +162,10 @@ class program_writer {
       case 2: return emit::flip(b, a, {below(2)});
       default: {  // a row, found at a place that depends on the values
         const int high = emit::less(b, operand(b, pool, 2), operand(b, pool, 2));
-        const int start = emit::concatenate(b, {emit::reshape(b, emit::cast(b, high, dtype::int32), drx::make_shape(1)),
-                                                emit::constant(b, {dtype::int32, drx::make_shape(1)}, 0)}, 0);
+        const int start = emit::concatenate(b,
+                                            {emit::reshape(b, emit::cast(b, high, dtype::int32), drx::make_shape(1)),
+                                             emit::constant(b, {dtype::int32, drx::make_shape(1)}, 0)},
+                                            0);
         return emit::reshape(b, emit::dynamic_slice(b, a, start, {1, 5}, 0), drx::make_shape(5));
       }
     }

@@ -22,7 +22,8 @@ void check_on_ranks(sample s) {
     ++s.seed;
     const tensors in = random_inputs<Program>(s), expected = call(one, alone, in);
     check_near(expected, run_plain<Program>(in), 1 + static_cast<double>(n) / 32);
-    CHECK_MESSAGE(same_bits(call(p, c, in), own_block(expected, drx::even_blocks(n, c.size()), c.rank())), "other bits than on one rank");
+    CHECK_MESSAGE(same_bits(call(p, c, in), own_block(expected, drx::even_blocks(n, c.size()), c.rank())),
+                  "other bits than on one rank");
   }
 }
 template <unsigned First, unsigned Count, int Budget = 4>

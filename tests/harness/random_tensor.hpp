@@ -13,17 +13,20 @@ struct sample {
   double low = -1, high = 1;  // of floating inputs
   std::int64_t members = 5;   // of placements at the top
   std::int64_t below = 5;     // integer inputs are in [0, below)
-  std::int64_t nested = 6;    // nested placements have fewer, others from parent to parent; 0: as many as those at the top
+  std::int64_t nested =
+      6;  // nested placements have fewer, others from parent to parent; 0: as many as those at the top
   std::uint64_t seed = 1;
 };
 
 namespace detail {
-inline drx::tensor random_tensor(const drx::abstract_value& type, const sample& s, std::mt19937_64& r, std::int64_t count, std::int64_t path) {
+inline drx::tensor random_tensor(const drx::abstract_value& type, const sample& s, std::mt19937_64& r,
+                                 std::int64_t count, std::int64_t path) {
   drx::tensor x(type);
   if (type.depth > 0) {
     for (std::int64_t m = 0; m < count; ++m) {
       const std::int64_t below = path * 5 + m;  // another number for each member on each level
-      x.members.push_back(random_tensor(type.of_member(), s, r, s.nested == 0 ? s.members : (below * 7 + 3) % s.nested, below));
+      x.members.push_back(
+          random_tensor(type.of_member(), s, r, s.nested == 0 ? s.members : (below * 7 + 3) % s.nested, below));
     }
     return x;
   }

@@ -9,7 +9,7 @@
 #include <sstream>
 
 namespace {
-std::ostringstream quiet; // what a rank other than 0 prints; shown when something fails there
+std::ostringstream quiet;  // what a rank other than 0 prints; shown when something fails there
 
 #ifdef DRX_HAS_MPI
 int worst(int mine) {
@@ -21,7 +21,8 @@ int worst(int mine) {
 int worst(int mine) { return mine; }
 #endif
 
-// Ends each case together. A failure is shown at once: should another rank now wait forever, the reason is on the screen.
+// Ends each case together. A failure is shown at once: should another rank now wait forever, the reason is on the
+// screen.
 struct agree : doctest::IReporter {
   const doctest::TestCaseData* current = nullptr;
   int passed = 0, failed = 0;
@@ -32,9 +33,14 @@ struct agree : doctest::IReporter {
       std::cerr << "--- rank " << harness::rank() << " of " << harness::size() << ":\n" << quiet.str() << std::flush;
     quiet.str("");
   }
-  void log_assert(const doctest::AssertData& a) override { if (a.m_failed) show(); }
+  void log_assert(const doctest::AssertData& a) override {
+    if (a.m_failed) show();
+  }
   void test_case_exception(const doctest::TestCaseException&) override { show(); }
-  void test_case_start(const doctest::TestCaseData& test) override { current = &test; quiet.str(""); }
+  void test_case_start(const doctest::TestCaseData& test) override {
+    current = &test;
+    quiet.str("");
+  }
   void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
     bool here = stats.failure_flags != 0;
     if (here) show();
@@ -58,8 +64,8 @@ REGISTER_REPORTER("agree", 1, agree);
 
 int run(int argc, char** argv) {
   doctest::Context context(argc, argv);
-  context.setOption("reporters", "console,agree"); // in this order: the console's text is there when agree shows it
-  context.setOption("no-colors", true); // mpirun looks like a terminal
+  context.setOption("reporters", "console,agree");  // in this order: the console's text is there when agree shows it
+  context.setOption("no-colors", true);             // mpirun looks like a terminal
   if (harness::rank() != 0) context.setCout(&quiet);
   const char* wanted = std::getenv("DRX_TEST_RANKS");
   if (wanted && std::atoi(wanted) != harness::size()) {
@@ -70,7 +76,7 @@ int run(int argc, char** argv) {
 }
 
 drx::session* running = nullptr;
-} // namespace
+}  // namespace
 
 drx::session& harness::session() { return *running; }
 

@@ -143,7 +143,8 @@ inline constexpr auto change = [](auto z, auto y, auto chosen) {
          drx::index(chosen, 2) * ((h - y) * (1 - h * h));
 };
 
-template <class Array, class T> Array filled(const std::vector<T>& v) {
+template <class Array, class T>
+Array filled(const std::vector<T>& v) {
   Array a;
   std::copy(v.begin(), v.end(), a.data());
   return a;

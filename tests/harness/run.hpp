@@ -54,7 +54,8 @@ inline void check_near(const tensors& got, const tensors& expected, double slack
 /// Compares the program on one thread with the plain interpreter, twice in the same workspace, for several numbers of
 /// members.
 template <class Program>
-void check_run(sample s = {}, std::vector<std::int64_t> members = {5, 0, 1, 2, 37}, const drx::compile_options& options = {}) {
+void check_run(sample s = {}, std::vector<std::int64_t> members = {5, 0, 1, 2, 37},
+               const drx::compile_options& options = {}) {
   drx::serial_executor e;
   drx::single_rank c;
   drx::compiled<Program> p(e, c, options);

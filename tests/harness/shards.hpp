@@ -17,8 +17,10 @@ inline tensor part_of(const tensor& x, const drx::abstract_value& type, std::int
   std::size_t i = 0;
   drx::for_each_index(type.shape, [&](const std::int64_t* at) {
     std::int64_t from[drx::shape::max_rank] = {};
-    for (int a = 0; a < type.shape.rank; ++a) from[a] = at[a] + (x.type.shape[a] == type.shape[a] ? 0 : s * type.shape[a]);
-    std::memcpy(&r.bytes[width * i++], &x.bytes[width * static_cast<std::size_t>(drx::flat_index(x.type.shape, from))], width);
+    for (int a = 0; a < type.shape.rank; ++a)
+      from[a] = at[a] + (x.type.shape[a] == type.shape[a] ? 0 : s * type.shape[a]);
+    std::memcpy(&r.bytes[width * i++], &x.bytes[width * static_cast<std::size_t>(drx::flat_index(x.type.shape, from))],
+                width);
   });
   return r;
 }

@@ -32,7 +32,8 @@ inline std::vector<double> numbers_in(const std::string& text) {
 /// Each table row of four columns whose first one is a name in backquotes.
 inline std::vector<special_point> special_points() {
   const char* const root = std::getenv("DRX_SOURCE_DIR");  // set by ctest: compilers may be given relative paths
-  const auto path = (root ? std::filesystem::path(root) : std::filesystem::path(__FILE__).parent_path() / "../..") / "docs/special_points.md";
+  const auto path = (root ? std::filesystem::path(root) : std::filesystem::path(__FILE__).parent_path() / "../..") /
+                    "docs/special_points.md";
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path.string());
   std::vector<special_point> r;
@@ -42,15 +43,16 @@ inline std::vector<special_point> special_points() {
     std::istringstream row(line.substr(1));
     for (std::string cell; std::getline(row, cell, '|');) cells.push_back(cell);
     if (cells.size() != 4) throw std::runtime_error("not four columns: " + line);
-    r.push_back({cells[0].substr(2, cells[0].rfind('`') - 2), numbers_in(cells[1]), std::stod(cells[2]), numbers_in(cells[3])});
+    r.push_back(
+        {cells[0].substr(2, cells[0].rfind('`') - 2), numbers_in(cells[1]), std::stod(cells[2]), numbers_in(cells[3])});
   }
   return r;
 }
 /// Equal, NaN to NaN, or to 13 digits.
-inline bool agrees(double x, double y) {
-  return difference(x, y, std::abs(y), nans::agree) <= 1e-13;
-}
+inline bool agrees(double x, double y) { return difference(x, y, std::abs(y), nans::agree) <= 1e-13; }
 /// The same, with the sign of a zero.
-inline bool agrees_in_sign(double x, double y) { return agrees(x, y) && (y != 0 || std::signbit(x) == std::signbit(y)); }
+inline bool agrees_in_sign(double x, double y) {
+  return agrees(x, y) && (y != 0 || std::signbit(x) == std::signbit(y));
+}
 
 }  // namespace harness

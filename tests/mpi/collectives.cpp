@@ -84,7 +84,9 @@ constexpr auto squared = [](auto w, auto x) {
 constexpr auto loss = [](auto w, auto x) { return drx::reduce_mean(drx::map(squared, drx::broadcast<clients>(w), x)); };
 constexpr auto loss_slope = [](auto w, auto x) { return drx::grad(loss)(w, x); };
 constexpr auto loss_both = [](auto w, auto x) { return drx::value_and_grad(loss)(w, x); };
-constexpr auto two_at_once = [](auto x) { return std::pair{drx::reduce_sum(drx::map([](auto v) { return drx::sum(v); }, x)), drx::reduce_max(x)}; };
+constexpr auto two_at_once = [](auto x) {
+  return std::pair{drx::reduce_sum(drx::map([](auto v) { return drx::sum(v); }, x)), drx::reduce_max(x)};
+};
 
 // Three broadcasts and three reductions, each of what the one before gave.
 constexpr auto step = [](auto w, auto x) {
@@ -98,31 +100,39 @@ constexpr auto rounds = [](auto w, auto x) { return drx::fori_loop<3>(w, [&](aut
 // The loss after a round of K local steps, and its derivative in their rate.
 template <int K>
 constexpr auto after_round = [](auto rate, auto w, auto x) {
-  const auto trained = drx::reduce_mean(drx::map([](auto m, auto r, auto own) {
-    return drx::fori_loop<K>(m, [=](auto v) { return v - r * drx::grad(squared)(v, own); });
-  }, drx::broadcast<clients>(w), drx::broadcast<clients>(rate), x));
+  const auto trained = drx::reduce_mean(drx::map(
+      [](auto m, auto r, auto own) {
+        return drx::fori_loop<K>(m, [=](auto v) { return v - r * drx::grad(squared)(v, own); });
+      },
+      drx::broadcast<clients>(w), drx::broadcast<clients>(rate), x));
   return loss(trained, x);
 };
 template <int K>
-constexpr auto hypergradient = [](auto rate, auto w, auto x) { return drx::value_and_grad(after_round<K>)(rate, w, x); };
+constexpr auto hypergradient =
+    [](auto rate, auto w, auto x) { return drx::value_and_grad(after_round<K>)(rate, w, x); };
 
 constexpr auto weighted = [](auto x, auto w) { return drx::reduce_weighted_mean(x, w); };
 constexpr auto weighted_slopes = [](auto x, auto w) {
   return drx::grad<0, 1>([](auto a, auto b) { return drx::sum(drx::square(weighted(a, b))); })(x, w);
 };
 constexpr auto nested = [](auto w, auto data) {
-  return drx::reduce_mean(drx::map([](auto v, auto own) {
-    return drx::reduce_mean(drx::map(squared, drx::broadcast<rows>(v), own));
-  }, drx::broadcast<clients>(w), data));
+  return drx::reduce_mean(
+      drx::map([](auto v, auto own) { return drx::reduce_mean(drx::map(squared, drx::broadcast<rows>(v), own)); },
+               drx::broadcast<clients>(w), data));
 };
 constexpr auto nested_both = [](auto w, auto data) { return drx::value_and_grad(nested)(w, data); };
 constexpr auto two_placements = [](auto w, auto x, auto y) {
   return loss(w, x) + drx::reduce_sum(drx::map(squared, drx::broadcast<schools>(w), y));
 };
-constexpr auto two_placements_both = [](auto w, auto x, auto y) { return drx::value_and_grad(two_placements)(w, x, y); };
-constexpr auto largest_slope = [](auto x) { return drx::grad([](auto v) { return drx::sum(drx::square(drx::reduce_max(v))); })(x); };
+constexpr auto two_placements_both = [](auto w, auto x, auto y) {
+  return drx::value_and_grad(two_placements)(w, x, y);
+};
+constexpr auto largest_slope = [](auto x) {
+  return drx::grad([](auto v) { return drx::sum(drx::square(drx::reduce_max(v))); })(x);
+};
 constexpr auto product = [](auto x) {
-  return drx::reduce_with(drx::monoid{[](auto a, auto b) { return a * b; }, 1, [](auto v, auto y, auto ct) { return ct * y / v; }}, x);
+  return drx::reduce_with(
+      drx::monoid{[](auto a, auto b) { return a * b; }, 1, [](auto v, auto y, auto ct) { return ct * y / v; }}, x);
 };
 constexpr auto product_slope = [](auto x) { return drx::grad([](auto v) { return drx::sum(product(v)); })(x); };
 }  // namespace
@@ -130,24 +140,27 @@ constexpr auto product_slope = [](auto x) { return drx::grad([](auto v) { return
 TEST_CASE("collectives and bytes of a call") {
   // A reduction is one collective; those of one level, of one placement, share it. Values of 3 doubles are 24 bytes.
   //                                                       collectives  bytes
-  check<program<loss, v3, at_clients>>("a mean over clients",        1,     8);
-  check<program<loss_slope, v3, at_clients>>("its gradient",         1,    24);
-  check<program<loss_both, v3, at_clients>>("value and gradient",    1,    32);
-  check<program<two_at_once, at_clients>>("two reductions",          1,    32);
-  check<program<chain, v3, at_clients>>("three rounds",              3,    72);
-  check<program<chain_slope, v3, at_clients>>("its gradient: two rounds forward, three back",       5, 120);
+  check<program<loss, v3, at_clients>>("a mean over clients", 1, 8);
+  check<program<loss_slope, v3, at_clients>>("its gradient", 1, 24);
+  check<program<loss_both, v3, at_clients>>("value and gradient", 1, 32);
+  check<program<two_at_once, at_clients>>("two reductions", 1, 32);
+  check<program<chain, v3, at_clients>>("three rounds", 3, 72);
+  check<program<chain_slope, v3, at_clients>>("its gradient: two rounds forward, three back", 5, 120);
   check<program<chain_both, v3, at_clients>>("with the value, the third round beside the first back", 5, 144);
-  check<program<rounds, v3, at_clients>>("a loop of three rounds",   3,    72);
+  check<program<rounds, v3, at_clients>>("a loop of three rounds", 3, 72);
   check<program<after_round<1>, double, v3, at_clients>>("the loss after a round", 2, 32);
-  check<program<hypergradient<1>, double, v3, at_clients>>("its derivative in the rate: model; loss and slope; rate", 3, 64);
+  check<program<hypergradient<1>, double, v3, at_clients>>("its derivative in the rate: model; loss and slope; rate", 3,
+                                                           64);
   check<program<hypergradient<4>, double, v3, at_clients>>("of four local steps the same", 3, 64);
   check<program<weighted, at_clients, placed<double, clients>>>("a weighted mean", 1, 32);
-  check<program<weighted_slopes, at_clients, placed<double, clients>>>("its gradients in values and weights, which stay where they are", 1, 32);
-  check<program<largest_slope, at_clients>>("the gradient of a maximum: it, who attains it first, and how many do", 2, 96);
-  check<program<product, at_clients>>("a product",                   1,    24);
-  check<program<product_slope, at_clients>>("its gradient",          1,    24);
-  check<program<nested, v3, placed<placed<v3, rows>, clients>>>("rows of clients",           1,  8);
-  check<program<nested_both, v3, placed<placed<v3, rows>, clients>>>("value and gradient",   1, 32);
+  check<program<weighted_slopes, at_clients, placed<double, clients>>>(
+      "its gradients in values and weights, which stay where they are", 1, 32);
+  check<program<largest_slope, at_clients>>("the gradient of a maximum: it, who attains it first, and how many do", 2,
+                                            96);
+  check<program<product, at_clients>>("a product", 1, 24);
+  check<program<product_slope, at_clients>>("its gradient", 1, 24);
+  check<program<nested, v3, placed<placed<v3, rows>, clients>>>("rows of clients", 1, 8);
+  check<program<nested_both, v3, placed<placed<v3, rows>, clients>>>("value and gradient", 1, 32);
   check<program<two_placements, v3, at_clients, placed<v3, schools>>>("clients and schools", 2, 16);
   check<program<two_placements_both, v3, at_clients, placed<v3, schools>>>("value and gradient", 2, 64);
   check<program<loss_both, v3, at_clients>>("in the fast order", 1, 32, drx::reduction_order::fast);

@@ -18,7 +18,8 @@ using vec3 = array<double, 3>;
 // cut-begin conjugate_gradients
 // Solves (1 + sum over members of x x^T) w = b: conjugate gradients, until the residual is small.
 constexpr auto times = [](auto v, auto data) {
-  return v + drx::reduce_sum(drx::map([](auto p, auto x) { return x * drx::dot(x, p); }, drx::broadcast<schools>(v), data));
+  return v +
+         drx::reduce_sum(drx::map([](auto p, auto x) { return x * drx::dot(x, p); }, drx::broadcast<schools>(v), data));
 };
 constexpr auto solved = [](auto b, auto data) {
   auto go_on = [](auto c) { return drx::dot(std::get<1>(c), std::get<1>(c)) > 1e-20; };
@@ -36,17 +37,24 @@ constexpr auto slope = drx::value_and_grad<0>([](auto b, auto data) { return drx
 
 constexpr auto branches = [](auto w, auto data) {
   return drx::fori_loop<4>(w, [=](auto i, auto v) {
-    return drx::cond(drx::sum(v) > drx::cast<double>(i) - 1.5,
-                     [=] { return drx::reduce_mean(drx::map([](auto p, auto x) { return drx::tanh(p * x); }, drx::broadcast<schools>(v), data)); },
-                     [=] { return v + drx::reduce_max(data); });
+    return drx::cond(
+        drx::sum(v) > drx::cast<double>(i) - 1.5,
+        [=] {
+          return drx::reduce_mean(
+              drx::map([](auto p, auto x) { return drx::tanh(p * x); }, drx::broadcast<schools>(v), data));
+        },
+        [=] { return v + drx::reduce_max(data); });
   });
 };
 constexpr auto marks_slope = drx::grad<0, 1>([](auto marks, auto rate) {
-  return drx::sum(drx::reduce_sum(drx::map([=](auto mine) {
-    return drx::fori_loop<4>(rate, [=](auto w) {
-      return w - rate * drx::reduce_mean(drx::map([](auto p, auto m) { return drx::sin(p * m); }, drx::broadcast<pupils>(w), mine));
-    });
-  }, marks)));
+  return drx::sum(drx::reduce_sum(drx::map(
+      [=](auto mine) {
+        return drx::fori_loop<4>(rate, [=](auto w) {
+          return w - rate * drx::reduce_mean(drx::map([](auto p, auto m) { return drx::sin(p * m); },
+                                                      drx::broadcast<pupils>(w), mine));
+        });
+      },
+      marks)));
 });
 
 template <class P>
@@ -59,12 +67,17 @@ void check_bits() {
     s.members = n;
     const auto in = harness::random_inputs<P>(s);
     const auto alone = harness::run_serial<P>(in);
-    CHECK(harness::same_bits(harness::call(p, c, in), harness::own_block(alone, drx::even_blocks(n, c.size()), c.rank())));
+    CHECK(harness::same_bits(harness::call(p, c, in),
+                             harness::own_block(alone, drx::even_blocks(n, c.size()), c.rank())));
     harness::check_near(alone, harness::run_plain<P>(in), 4);
   }
 }
 }  // namespace
 
-TEST_CASE("conjugate gradients until they converge, and their derivative") { check_bits<program<slope, vec3, placed<vec3, schools>>>(); }
+TEST_CASE("conjugate gradients until they converge, and their derivative") {
+  check_bits<program<slope, vec3, placed<vec3, schools>>>();
+}
 TEST_CASE("branches with reductions in them") { check_bits<program<branches, vec3, placed<vec3, schools>>>(); }
-TEST_CASE("a gradient in nested data through a loop in each member") { check_bits<program<marks_slope, placed<placed<vec3, pupils>, schools>, vec3>>(); }
+TEST_CASE("a gradient in nested data through a loop in each member") {
+  check_bits<program<marks_slope, placed<placed<vec3, pupils>, schools>, vec3>>();
+}

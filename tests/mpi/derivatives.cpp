@@ -1,7 +1,7 @@
 // ranks: 1 3
 // options: -O0
-// Derivatives of second order of reductions and of what is made of them: the plain interpreter's on one rank, and the same
-// bits on several.
+// Derivatives of second order of reductions and of what is made of them: the plain interpreter's on one rank, and the
+// same bits on several.
 #include "harness/random_on_ranks.hpp"
 
 using drx::array;
@@ -25,14 +25,17 @@ template <auto F>
 constexpr auto of_members = [](auto w, auto x, auto weight) {
   return drx::grad([&](auto u) {
     const auto slopes = drx::grad<1, 2>(F)(u, x, weight);
-    return drx::reduce_sum(drx::map([](auto a, auto b) { return drx::sum(a * a) + b * b; }, std::get<0>(slopes), std::get<1>(slopes)));
+    return drx::reduce_sum(
+        drx::map([](auto a, auto b) { return drx::sum(a * a) + b * b; }, std::get<0>(slopes), std::get<1>(slopes)));
   })(w);
 };
 
 constexpr auto terms = [](auto w, auto x) {
   return drx::map([](auto a, auto b) { return drx::tanh(a * b) + 1.5; }, drx::broadcast<members>(w), x);
 };
-constexpr auto weighted = [](auto w, auto x, auto weight) { return drx::sum(drx::square(drx::reduce_weighted_mean(terms(w, x), weight))); };
+constexpr auto weighted = [](auto w, auto x, auto weight) {
+  return drx::sum(drx::square(drx::reduce_weighted_mean(terms(w, x), weight)));
+};
 /// Members 0 and 1, 2 and 3, ... hold the same after the rounding, so that extrema are attained by several.
 constexpr auto ties = [](auto w, auto x, auto weight) {
   const auto some = drx::map([](auto v) { return drx::floor(2 * v); }, x);
@@ -44,9 +47,11 @@ constexpr auto product = [](auto w, auto x, auto weight) {
 };
 constexpr auto masked = [](auto w, auto x, auto weight) {  // of the members with a weight above .2
   const auto takes_part = drx::map([](auto v) { return v > .2; }, weight);
-  const auto kept = drx::map([](auto on, auto v) { return drx::where(on, v, drx::zeros<v2>()); }, takes_part, terms(w, x));
+  const auto kept =
+      drx::map([](auto on, auto v) { return drx::where(on, v, drx::zeros<v2>()); }, takes_part, terms(w, x));
   const auto n = drx::reduce_sum(drx::map([](auto on) { return drx::cast<double>(on); }, takes_part));
-  return drx::sum(drx::square(drx::reduce_sum(kept))) / drx::max(n, 1) + drx::reduce_mean(drx::map([](auto v) { return v * v * v; }, weight));
+  return drx::sum(drx::square(drx::reduce_sum(kept))) / drx::max(n, 1) +
+         drx::reduce_mean(drx::map([](auto v) { return v * v * v; }, weight));
 };
 
 template <auto F>
@@ -55,7 +60,13 @@ template <auto F>
 using OfMembers = program<of_members<F>, v2, at_members<v2>, at_members<double>>;
 }  // namespace
 
-TEST_CASE("weighted means") { harness::check_on_ranks<Second<weighted>>({.low = .2}), harness::check_on_ranks<OfMembers<weighted>>({.low = .2}); }
+TEST_CASE("weighted means") {
+  harness::check_on_ranks<Second<weighted>>({.low = .2}), harness::check_on_ranks<OfMembers<weighted>>({.low = .2});
+}
 TEST_CASE("extrema that several members attain") { harness::check_on_ranks<Second<ties>>({.low = .2}); }
-TEST_CASE("a monoid with a pull") { harness::check_on_ranks<Second<product>>({.low = .2}), harness::check_on_ranks<OfMembers<product>>({.low = .2}); }
-TEST_CASE("members that take part") { harness::check_on_ranks<Second<masked>>({.low = .1}), harness::check_on_ranks<OfMembers<masked>>({.low = .1}); }
+TEST_CASE("a monoid with a pull") {
+  harness::check_on_ranks<Second<product>>({.low = .2}), harness::check_on_ranks<OfMembers<product>>({.low = .2});
+}
+TEST_CASE("members that take part") {
+  harness::check_on_ranks<Second<masked>>({.low = .1}), harness::check_on_ranks<OfMembers<masked>>({.low = .1});
+}

@@ -15,11 +15,14 @@ namespace {
 struct parts : drx::placement<parts> {};
 
 constexpr auto squares = [](auto x, auto w) {
-  const auto y = drx::map([=](auto v, auto i) { return drx::sin(v * w) + drx::cast<double>(i); }, drx::distribute<parts>(x), drx::partition_index<parts>());
-  return std::tuple{drx::gather<7>(y), drx::reduce_sum(y), drx::gather<7>(drx::map([](auto v) { return drx::max(v) > 2; }, y))};
+  const auto y = drx::map([=](auto v, auto i) { return drx::sin(v * w) + drx::cast<double>(i); },
+                          drx::distribute<parts>(x), drx::partition_index<parts>());
+  return std::tuple{drx::gather<7>(y), drx::reduce_sum(y),
+                    drx::gather<7>(drx::map([](auto v) { return drx::max(v) > 2; }, y))};
 };
 using Squares = program<squares, array<double, 7, 2>, array<double, 2>>;
-constexpr auto slope = drx::grad<0, 1>([](auto x, auto w) { return drx::sum(drx::square(std::get<0>(squares(x, w)))); });
+constexpr auto slope =
+    drx::grad<0, 1>([](auto x, auto w) { return drx::sum(drx::square(std::get<0>(squares(x, w)))); });
 using Slope = program<slope, array<double, 7, 2>, array<double, 2>>;
 }  // namespace
 

@@ -57,10 +57,12 @@ using Overall = drx::program<overall, drx::placed<drx::placed<double, examples>,
 
 // cut-begin counted
 constexpr auto pi = [](auto scale) {  // a sum over members that no argument brings
-  auto term = drx::map([](auto k, auto s) {
-    auto x = (drx::cast<double>(k) + 0.5) * 1e-3;
-    return s * 4e-3 / (1 + x * x);
-  }, drx::partition_index<rows>(), drx::broadcast<rows>(scale));
+  auto term = drx::map(
+      [](auto k, auto s) {
+        auto x = (drx::cast<double>(k) + 0.5) * 1e-3;
+        return s * 4e-3 / (1 + x * x);
+      },
+      drx::partition_index<rows>(), drx::broadcast<rows>(scale));
   return drx::reduce_sum(term);
 };
 using Pi = drx::program<pi, double>;
@@ -73,7 +75,8 @@ using batch = std::pair<drx::array<double, 5, 4>, drx::array<double, 5, 2>>;
 
 constexpr auto in_halves = [](auto net) {  // three of the six hidden units at each of two shards
   auto [w1, w2] = net;
-  return std::pair{drx::with_layout<model, 2>(w1, drx::split_along<1>), drx::with_layout<model, 2>(w2, drx::split_along<0>)};
+  return std::pair{drx::with_layout<model, 2>(w1, drx::split_along<1>),
+                   drx::with_layout<model, 2>(w2, drx::split_along<0>)};
 };
 constexpr auto network_loss = [](auto net, auto data) {
   auto [w1, w2] = net;
@@ -82,10 +85,12 @@ constexpr auto network_loss = [](auto net, auto data) {
   return drx::mean(drx::square(drx::matmul(hidden, w2) - y));  // a sum over split units: shards add up what they have
 };
 constexpr auto own_step = [](auto networks, auto data) {  // each client's own network is whole nowhere
-  return drx::map([](auto net, auto d) {
-    auto mine = in_halves(net);
-    return mine - 0.1 * drx::grad(network_loss)(mine, d);
-  }, networks, data);
+  return drx::map(
+      [](auto net, auto d) {
+        auto mine = in_halves(net);
+        return mine - 0.1 * drx::grad(network_loss)(mine, d);
+      },
+      networks, data);
 };
 using OwnStep = drx::program<own_step, drx::placed<network, clients>, drx::placed<batch, clients>>;
 // cut-end layouts
@@ -189,8 +194,9 @@ TEST_CASE("guide: members that no argument tells") {
 TEST_CASE("guide: members in shards") {
   drx::session session(argc, argv);
   // cut-begin place_sharded
-  auto networks = session.place_sharded<clients>(3, 2, first_network, {1, 0});  // 3 clients in 2 shards; by leaf: the axis it is split along
-  auto batches = session.place_sharded<clients>(3, 2, batch_of);                // both shards have it whole
+  auto networks = session.place_sharded<clients>(3, 2, first_network,
+                                                 {1, 0});  // 3 clients in 2 shards; by leaf: the axis it is split along
+  auto batches = session.place_sharded<clients>(3, 2, batch_of);  // both shards have it whole
   auto step = session.compile<OwnStep>();
   auto next = step(networks, batches).copy();  // split as the argument is; goes into the next step
   // cut-end place_sharded
@@ -199,11 +205,13 @@ TEST_CASE("guide: members in shards") {
   CHECK(next.split_axis(1) == 0);
   const auto expected =
       drx::interpreter::call<OwnStep>(std::vector{first_network(0), first_network(1), first_network(2)},
-                                                   std::vector{batch_of(0), batch_of(1), batch_of(2)});
+                                      std::vector{batch_of(0), batch_of(1), batch_of(2)});
   const auto* half = reinterpret_cast<const double*>(next.leaf(0));  // 4 x 3 numbers
   for (std::int64_t i = 0; i < next.local(); ++i) {
     const std::int64_t shard = next.first() + i;
-    for (std::int64_t k = 0; k < 12; ++k) CHECK(half[12 * i + k] == Approx(expected[static_cast<std::size_t>(shard / 2)].first(k / 3, shard % 2 * 3 + k % 3)));
+    for (std::int64_t k = 0; k < 12; ++k)
+      CHECK(half[12 * i + k] ==
+            Approx(expected[static_cast<std::size_t>(shard / 2)].first(k / 3, shard % 2 * 3 + k % 3)));
   }
 
   // cut-begin whole_members
@@ -211,7 +219,9 @@ TEST_CASE("guide: members in shards") {
   // step(networks, whole) throws std::invalid_argument:
   // drx: argument 1 has its clients in 1 shards; the program takes them in 2 (drx::place_sharded)
   // cut-end whole_members
-  CHECK_THROWS_WITH_AS(step(networks, whole), "drx: argument 1 has its clients in 1 shards; the program takes them in 2 (drx::place_sharded)", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(step(networks, whole),
+                       "drx: argument 1 has its clients in 1 shards; the program takes them in 2 (drx::place_sharded)",
+                       std::invalid_argument);
 }
 
 TEST_CASE("guide: memory of other libraries") {

@@ -1,6 +1,7 @@
 // ranks: 1 2 3 5
 // threads: 2
-// Large results are folded piece by piece on the ranks, and written where the caller wants them: the same bits as on one rank.
+// Large results are folded piece by piece on the ranks, and written where the caller wants them: the same bits as on
+// one rank.
 #include <drx/backend/session.hpp>
 #include <drx/drx.hpp>
 
@@ -24,7 +25,9 @@ constexpr auto all = [](auto x, auto small) {
 using All = program<all, placed<large, clients>, placed<array<double, 5>, clients>>;
 constexpr auto sum = [](auto x) { return drx::reduce_sum(x); };
 using Sum = program<sum, placed<large, clients>>;
-constexpr auto moved = [](auto w, auto x) { return drx::reduce_sum(drx::map([](auto p, auto v) { return p * v; }, drx::broadcast<clients>(w), x)); };
+constexpr auto moved = [](auto w, auto x) {
+  return drx::reduce_sum(drx::map([](auto p, auto v) { return p * v; }, drx::broadcast<clients>(w), x));
+};
 using Moved = program<moved, large, placed<large, clients>>;
 
 constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1};
@@ -52,7 +55,7 @@ void check_bits(std::initializer_list<std::int64_t> members) {
 }  // namespace
 
 TEST_CASE("several results in one node") { check_bits<All>({0, 1, 2, 3, 7, 40}); }
-TEST_CASE("nodes that are too small for pieces go up a tree of ranks and come down") { 
+TEST_CASE("nodes that are too small for pieces go up a tree of ranks and come down") {
   check_bits<Many>({3, 253, 733});
   auto& c = harness::session().communicator();
   const auto x = drx::place<clients>(c, 253, [](std::int64_t) { return array<float, 1200>{}; });

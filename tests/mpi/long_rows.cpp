@@ -16,7 +16,8 @@ constexpr auto loss = [](auto w, auto x, auto y) {
   return drx::log1p(drx::exp(-drx::abs(z))) - y * z;
 };
 constexpr auto slope = [](auto w, auto x, auto y) {
-  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(loss, drx::broadcast<rows>(v), x, y)); })(w);
+  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(loss, drx::broadcast<rows>(v), x, y)); })(
+      w);
 };
 using Slope = drx::program<slope, row, drx::placed<row, rows>, drx::placed<float, rows>>;
 }  // namespace

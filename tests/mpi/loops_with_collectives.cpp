@@ -1,5 +1,6 @@
 // ranks: 1 2 3 5
-// Loops around messages, whose stacks lie with the members: the same bits on any number of ranks, forwards and backwards.
+// Loops around messages, whose stacks lie with the members: the same bits on any number of ranks, forwards and
+// backwards.
 #include <drx/backend/session.hpp>
 #include <drx/drx.hpp>
 
@@ -23,18 +24,26 @@ constexpr auto diffused = [](auto u, auto force) {
   return u + .2 * (drx::slice<0, 4>(padded) - 2 * u + drx::slice<2, 6>(padded)) + drx::sin(u * force);
 };
 constexpr auto history = [](auto u, auto forces) {
-  return drx::map([](auto v, auto force) {
-    return drx::scan([](auto w, auto two) {
-      const auto [next, states] = drx::scan([](auto x, auto one) {
-        const auto y = diffused(x, one);
-        return std::pair{y, y};
-      }, w, two);
-      return std::pair{next, std::pair{states, drx::psum<parts>(drx::sum(next))}};
-    }, v, force).second;
-  }, u, forces);
+  return drx::map(
+      [](auto v, auto force) {
+        return drx::scan(
+                   [](auto w, auto two) {
+                     const auto [next, states] = drx::scan(
+                         [](auto x, auto one) {
+                           const auto y = diffused(x, one);
+                           return std::pair{y, y};
+                         },
+                         w, two);
+                     return std::pair{next, std::pair{states, drx::psum<parts>(drx::sum(next))}};
+                   },
+                   v, force)
+            .second;
+      },
+      u, forces);
 };
 constexpr auto slope = drx::grad<0, 1>([](auto u, auto forces) {
-  return drx::reduce_sum(drx::map([](auto h) { return drx::sum(drx::sin(h.first)) + drx::sum(drx::square(h.second)); }, history(u, forces)));
+  return drx::reduce_sum(drx::map([](auto h) { return drx::sum(drx::sin(h.first)) + drx::sum(drx::square(h.second)); },
+                                  history(u, forces)));
 });
 using History = program<history, placed<row, parts>, placed<rows, parts>>;
 using Slope = program<slope, placed<row, parts>, placed<rows, parts>>;

@@ -17,9 +17,14 @@ constexpr auto member = [](auto x) {
   const auto sum = drx::psum<devices>(x);
   const auto i = drx::cast<double>(drx::axis_index<devices>(x));
   const auto everybody = drx::all_gather<devices, 5>(x * i);
-  return std::tuple{sum * x, drx::pmean<devices>(x) + drx::pmax<devices>(x) * drx::pmin<devices>(x), everybody,
-                    drx::ppermute<devices>(x, std::array{4, 0, 1, 2, -1}), drx::all_to_all<devices>(everybody * x),
-                    drx::psum_scatter<devices>(everybody), drx::pprod<devices, 5>(x), drx::psum<devices>(drx::sin(sum) * x)};
+  return std::tuple{sum * x,
+                    drx::pmean<devices>(x) + drx::pmax<devices>(x) * drx::pmin<devices>(x),
+                    everybody,
+                    drx::ppermute<devices>(x, std::array{4, 0, 1, 2, -1}),
+                    drx::all_to_all<devices>(everybody * x),
+                    drx::psum_scatter<devices>(everybody),
+                    drx::pprod<devices, 5>(x),
+                    drx::psum<devices>(drx::sin(sum) * x)};
 };
 constexpr auto values = [](auto x) { return drx::pmap<devices>(member)(x); };
 constexpr auto loss = [](auto x) {
@@ -27,7 +32,9 @@ constexpr auto loss = [](auto x) {
 };
 constexpr auto slope = drx::grad(loss);
 /// Around a ring: each member's value goes to its neighbour, and nowhere else.
-constexpr auto shifted = [](auto x) { return drx::map([](auto v) { return drx::ppermute<devices>(v, std::array{4, 0, 1, 2, 3}); }, x); };
+constexpr auto shifted = [](auto x) {
+  return drx::map([](auto v) { return drx::ppermute<devices>(v, std::array{4, 0, 1, 2, 3}); }, x);
+};
 using Shifted = program<shifted, drx::placed<array<double, 3>, devices>>;
 using Values = program<values, array<double, 5, 3>>;
 using Slope = program<slope, array<double, 5, 3>>;

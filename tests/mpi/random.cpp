@@ -27,6 +27,7 @@ TEST_CASE("the same numbers on any number of ranks and threads") {
     const auto in = harness::random_inputs<Noise>({.members = n});
     const auto expected = harness::run_serial<Noise>(in), plain = harness::run_plain<Noise>(in);
     harness::check_near(expected, plain);
-    CHECK(harness::same_bits(harness::call(p, c, in), harness::own_block(expected, drx::even_blocks(n, c.size()), c.rank())));
+    CHECK(harness::same_bits(harness::call(p, c, in),
+                             harness::own_block(expected, drx::even_blocks(n, c.size()), c.rank())));
   }
 }

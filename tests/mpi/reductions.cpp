@@ -19,12 +19,20 @@ using v3 = array<float, 3>;
 constexpr auto product = drx::monoid{[](auto a, auto b) { return a * b; }, 1};
 constexpr auto all = [](auto w, auto x, auto weight) {
   auto y = drx::map([](auto p, auto v) { return drx::tanh(p * v) + v; }, drx::broadcast<clients>(w), x);
-  return std::tuple{drx::reduce_sum(y),  drx::reduce_mean(x), drx::reduce_max(y), drx::reduce_min(y), drx::reduce_with(product, y),
-                    drx::reduce_weighted_mean(y, weight), y};
+  return std::tuple{drx::reduce_sum(y),
+                    drx::reduce_mean(x),
+                    drx::reduce_max(y),
+                    drx::reduce_min(y),
+                    drx::reduce_with(product, y),
+                    drx::reduce_weighted_mean(y, weight),
+                    y};
 };
 using All = program<all, v3, placed<v3, clients>, placed<float, clients>>;
 
-constexpr auto squared = [](auto w, auto x) { auto d = drx::tanh(w * x) - x; return drx::sum(d * d); };
+constexpr auto squared = [](auto w, auto x) {
+  auto d = drx::tanh(w * x) - x;
+  return drx::sum(d * d);
+};
 constexpr auto nested = [](auto w, auto data) {
   auto of_client = [](auto p, auto r) {
     auto slope = drx::reduce_mean(drx::map(drx::grad(squared), drx::broadcast<rows>(p), r));
@@ -34,8 +42,11 @@ constexpr auto nested = [](auto w, auto data) {
   auto models = drx::map([](auto c) { return std::get<0>(c); }, t);
   auto counts = drx::map([](auto c) { return std::get<1>(c); }, t);
   auto mean = drx::reduce_weighted_mean(models, counts);
-  return std::tuple{mean, drx::reduce_sum(drx::map([](auto p, auto r) { return drx::reduce_sum(drx::map(squared, drx::broadcast<rows>(p), r)); },
-                                                   drx::broadcast<clients>(mean), data)), models};
+  return std::tuple{mean,
+                    drx::reduce_sum(drx::map(
+                        [](auto p, auto r) { return drx::reduce_sum(drx::map(squared, drx::broadcast<rows>(p), r)); },
+                        drx::broadcast<clients>(mean), data)),
+                    models};
 };
 using Nested = program<nested, v3, placed<placed<v3, rows>, clients>>;
 
@@ -57,13 +68,16 @@ void check_bits(std::vector<std::int64_t> members, harness::sample s = {}) {
     std::vector<std::int64_t> uneven = blocks;
     if (drx::members_in_block(n) == 1 && c.size() > 1) {
       uneven[1] = 0;
-      CHECK(harness::same_bits(harness::call(p, c, in, &uneven), harness::own_block(harness::run_serial<P>(in), uneven, c.rank())));
+      CHECK(harness::same_bits(harness::call(p, c, in, &uneven),
+                               harness::own_block(harness::run_serial<P>(in), uneven, c.rank())));
     }
   }
 }
 }  // namespace
 
-TEST_CASE("all reductions at once, from no members to more than a thousand") { check_bits<All>({0, 1, 2, 3, 5, 7, 64, 100, 256, 300, 1024, 1500}); }
+TEST_CASE("all reductions at once, from no members to more than a thousand") {
+  check_bits<All>({0, 1, 2, 3, 5, 7, 64, 100, 256, 300, 1024, 1500});
+}
 TEST_CASE("nested placements with different numbers of members") {
   check_bits<Nested>({0, 1, 2, 3, 5, 7, 64, 100});
   check_bits<Nested>({3, 7}, {.nested = 131});
@@ -100,7 +114,9 @@ TEST_CASE("the fast order agrees to rounding") {
 TEST_CASE("subsets: members stay where they are") {
   auto& s = harness::session();
   auto& c = s.communicator();
-  static constexpr auto f = [](auto x) { return std::pair{drx::reduce_sum(drx::map([](auto v) { return drx::sin(v); }, x)), drx::reduce_mean(x)}; };
+  static constexpr auto f = [](auto x) {
+    return std::pair{drx::reduce_sum(drx::map([](auto v) { return drx::sin(v); }, x)), drx::reduce_mean(x)};
+  };
   using P = program<f, placed<double, clients>>;
   const auto value = [](std::int64_t i) { return .1 * static_cast<double>(i * i % 17); };
   const auto x = drx::place<clients>(c, 20, value);
@@ -110,7 +126,8 @@ TEST_CASE("subsets: members stay where they are") {
   drx::compiled<P> reference(one, alone);
   for (const auto& chosen : {std::vector<std::int64_t>{}, {7}, {0, 1, 2}, {3, 4, 11, 12, 19}, {17, 18, 19}}) {
     const auto n = static_cast<std::int64_t>(chosen.size());
-    const auto expected = reference(drx::place<clients>(alone, n, [&](std::int64_t i) { return value(chosen[static_cast<std::size_t>(i)]); }));
+    const auto expected = reference(
+        drx::place<clients>(alone, n, [&](std::int64_t i) { return value(chosen[static_cast<std::size_t>(i)]); }));
     const auto got = p(x.subset(chosen, c.rank()));
     CHECK(got.first == expected.first);
     CHECK(got.second == expected.second);
@@ -123,15 +140,19 @@ TEST_CASE("collectives in pieces are the whole") {
   drx::mpi_communicator c(MPI_COMM_WORLD);
   c.set_chunk(5);
   const auto in = harness::random_inputs<All>({.members = 23});
-  CHECK(harness::same_bits(harness::run<All>(s.executor(), c, in), harness::run<All>(s.executor(), s.communicator(), in)));
+  CHECK(harness::same_bits(harness::run<All>(s.executor(), c, in),
+                           harness::run<All>(s.executor(), s.communicator(), in)));
   const auto numbers = harness::random_inputs<Sums>({.members = 23});
-  harness::check_near(harness::run<Sums>(s.executor(), c, numbers, {.order = drx::reduction_order::fast}), harness::run_serial<Sums>(numbers), 10);
+  harness::check_near(harness::run<Sums>(s.executor(), c, numbers, {.order = drx::reduction_order::fast}),
+                      harness::run_serial<Sums>(numbers), 10);
 }
 #endif
 
 TEST_CASE("placed results lie where their members do") {
   auto& s = harness::session();
-  static constexpr auto f = [](auto x) { return drx::map([](auto v, auto k) { return v + drx::cast<double>(k); }, x, drx::partition_index<clients>()); };
+  static constexpr auto f = [](auto x) {
+    return drx::map([](auto v, auto k) { return v + drx::cast<double>(k); }, x, drx::partition_index<clients>());
+  };
   const auto x = s.place<clients>(7, [](std::int64_t i) { return 100. * static_cast<double>(i); });
   auto p = s.compile<program<f, placed<double, clients>>>();
   const auto y = p(x);

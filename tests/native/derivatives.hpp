@@ -1,5 +1,5 @@
-// The loss after a round of federated averaging, and its derivatives by the learning rate, which are programs of 46, 156,
-// 361 and 1003 steps.
+// The loss after a round of federated averaging, and its derivatives by the learning rate, which are programs of 46,
+// 156, 361 and 1003 steps.
 #pragma once
 
 #include <drx/drx.hpp>
@@ -34,7 +34,8 @@ inline constexpr auto third = drx::grad<1>(second);
 
 using parameters = std::tuple<array<double, 4, 6>, array<double, 6, 3>>;
 template <auto F>
-using of = drx::program<F, parameters, double, placed<array<double, 8, 4>, clients>, placed<array<double, 8, 3>, clients>>;
+using of =
+    drx::program<F, parameters, double, placed<array<double, 8, 4>, clients>, placed<array<double, 8, 3>, clients>>;
 using Loss = of<after_round>;
 using First = of<first>;
 using Second = of<second>;

@@ -1,5 +1,5 @@
-// Runs the programs and prints their results, all bits of them. It is built twice, with plans of constant evaluation and with those
-// of an executable (DRX_TEST_PLANNED), and must print the same.
+// Runs the programs and prints their results, all bits of them. It is built twice, with plans of constant evaluation
+// and with those of an executable (DRX_TEST_PLANNED), and must print the same.
 #include <drx/run/call/compiled.hpp>
 
 #include "programs.hpp"
@@ -12,14 +12,17 @@ namespace {
 using namespace native_programs;
 
 #if defined(DRX_TEST_PLANNED)
-static_assert(std::is_same_v<drx::plan::lowered_t<Slope>, drx_plans::native_programs_Slope>, "the plan that an executable made is found");
+static_assert(std::is_same_v<drx::plan::lowered_t<Slope>, drx_plans::native_programs_Slope>,
+              "the plan that an executable made is found");
 #endif
 
 void print(double x) { std::printf(" %a", x); }
 void print(float x) { std::printf(" %a", static_cast<double>(x)); }
 template <class I>
   requires std::is_integral_v<I>
-void print(I x) { std::printf(" %lld", static_cast<long long>(x)); }
+void print(I x) {
+  std::printf(" %lld", static_cast<long long>(x));
+}
 template <class T, std::int64_t... E>
 void print(const array<T, E...>& x) {
   for (const T& e : x) print(e);

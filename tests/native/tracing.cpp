@@ -58,19 +58,22 @@ constexpr auto round_of = [](auto w, auto rate, auto x, auto y) {
   return drx::reduce_mean(drx::map(of_client, drx::broadcast<clients>(w), x, y));
 };
 using weights = array<double, 3, 4>;
-using Round = drx::program<round_of, weights, double, drx::placed<array<double, 5, 3>, clients>, drx::placed<array<double, 5>, clients>>;
+using Round = drx::program<round_of, weights, double, drx::placed<array<double, 5, 3>, clients>,
+                           drx::placed<array<double, 5>, clients>>;
 constexpr auto slope = [](auto w, auto rate, auto x, auto y) {
   return drx::grad<1>([](auto... z) { return drx::sum(drx::square(round_of(z...))); })(w, rate, x, y);
 };
-using Slope = drx::program<slope, weights, double, drx::placed<array<double, 5, 3>, clients>, drx::placed<array<double, 5>, clients>>;
+using Slope = drx::program<slope, weights, double, drx::placed<array<double, 5, 3>, clients>,
+                           drx::placed<array<double, 5>, clients>>;
 constexpr auto branches = [](auto x, auto n) {
   auto y = drx::cond(drx::sum(x) > 0, [](auto z) { return z * 2 + z; }, [](auto z) { return drx::sin(z) - z; }, x);
-  return std::pair{drx::while_loop([](auto c) { return drx::sum(c) < 100; }, [=](auto c) { return c * c + y; }, y), drx::vmap([](auto z) { return drx::sum<0>(z); })(drx::stack<0>(x, y)) * n};
+  return std::pair{drx::while_loop([](auto c) { return drx::sum(c) < 100; }, [=](auto c) { return c * c + y; }, y),
+                   drx::vmap([](auto z) { return drx::sum<0>(z); })(drx::stack<0>(x, y)) * n};
 };
 using Branches = drx::program<branches, array<double, 4>, double>;
 
-/// P, traced natively, is the function that constant evaluation gives. (Its entries may come in another order: compilers
-/// may evaluate the operands of x y + z from the right.)
+/// P, traced natively, is the function that constant evaluation gives. (Its entries may come in another order:
+/// compilers may evaluate the operands of x y + z from the right.)
 template <class P>
 void check_traced() {
   drx::tape native;
@@ -88,7 +91,9 @@ void check_traced() {
 }
 }  // namespace
 
-TEST_CASE("rules and passes write the same entries natively") { check_random(std::make_integer_sequence<unsigned, 8>{}); }
+TEST_CASE("rules and passes write the same entries natively") {
+  check_random(std::make_integer_sequence<unsigned, 8>{});
+}
 TEST_CASE("functions are traced natively") {
   check_traced<Round>();
   check_traced<Slope>();

@@ -8,8 +8,10 @@ struct model {
   DRX_FN S operator()(const S& x, const S& y) const {
     S z = x;
     for (int i = 0; i < 4; ++i) {
-      if (z > 2) z = z / 2 - y;
-      else z = z * y + tanh(x) * exp(-y * y) + max(x, y);
+      if (z > 2)
+        z = z / 2 - y;
+      else
+        z = z * y + tanh(x) * exp(-y * y) + max(x, y);
     }
     return z;
   }
@@ -42,7 +44,8 @@ int main() {
   gradients<<<(n + 127) / 128, 128>>>(n, x, y, forward, reverse);
   if (cudaDeviceSynchronize() != cudaSuccess) return 1;
   for (int i = 0; i < n; ++i) {
-    const auto host = ad::gradient<ad::reverse>([](const auto& v) { return model{}(v[0], v[1]); }, std::array{x[i], y[i]});
+    const auto host =
+        ad::gradient<ad::reverse>([](const auto& v) { return model{}(v[0], v[1]); }, std::array{x[i], y[i]});
     for (int k = 0; k < 2; ++k) {
       const double scale = 1 + std::fabs(host[static_cast<std::size_t>(k)]);
       if (std::fabs(forward[2 * i + k] - host[static_cast<std::size_t>(k)]) > 1e-12 * scale) return 2;

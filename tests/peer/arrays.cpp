@@ -1,5 +1,6 @@
 // Products, linear algebra, convolutions and pooling on random numbers: value, jvp, vjp and second derivative,
-// on the plain interpreter and compiled, as JSON; run.py computes the same with JAX from the Python expression in the row.
+// on the plain interpreter and compiled, as JSON; run.py computes the same with JAX from the Python expression in the
+// row.
 // options: -O0
 #include <drx/drx.hpp>
 #include <drx/run/check/interpreter.hpp>
@@ -38,13 +39,19 @@ constexpr auto matmul = [](auto x, auto y) { return drx::matmul(x, y); };
 constexpr auto cholesky = [](auto x) { return drx::cholesky(regular(drx::matmul(x, drx::transpose<0, 2, 1>(x)))); };
 constexpr auto cholesky_of_any = [](auto x) { return drx::cholesky(regular(x)); };
 constexpr auto lower = [](auto x, auto y) { return drx::triangular_solve(regular(x), y); };
-constexpr auto upper = [](auto x, auto y) { return drx::triangular_solve<drx::upper, drx::transposed, drx::unit_diagonal>(x, y); };
-constexpr auto from_right = [](auto x, auto y) { return drx::triangular_solve<drx::from_right, drx::transposed>(regular(x), y); };
+constexpr auto upper = [](auto x, auto y) {
+  return drx::triangular_solve<drx::upper, drx::transposed, drx::unit_diagonal>(x, y);
+};
+constexpr auto from_right = [](auto x, auto y) {
+  return drx::triangular_solve<drx::from_right, drx::transposed>(regular(x), y);
+};
 constexpr auto solve = [](auto x, auto y) { return drx::solve(regular(x), y); };
 constexpr auto inverse = [](auto x) { return drx::inverse(regular(x)); };
 constexpr auto determinant = [](auto x) { return drx::determinant(x); };
 constexpr auto logdet = [](auto x) { return drx::logdet(regular(x)); };
-constexpr auto gaps = [](auto x) { return x + drx::constant(array<double, 4, 4>{4, 0, 0, 0, 0, 8, 0, 0, 0, 0, 12, 0, 0, 0, 0, 16}); };
+constexpr auto gaps = [](auto x) {
+  return x + drx::constant(array<double, 4, 4>{4, 0, 0, 0, 0, 8, 0, 0, 0, 0, 12, 0, 0, 0, 0, 16});
+};
 constexpr auto eigenvalues = [](auto x) { return drx::eigh(gaps(x)).first; };
 constexpr auto eigenvectors = [](auto x) { return drx::square(drx::eigh(gaps(x)).second); };
 constexpr auto q_of = [](auto x) { return drx::qr(x).first; };
@@ -56,10 +63,15 @@ constexpr auto sine_of_singular_values = [](auto x) {
 };
 constexpr auto left_vectors = [](auto x) { return drx::square(std::get<0>(drx::svd(x))); };
 constexpr auto contracted = [](auto x, auto y) { return drx::einsum<"bij,bkj,ji->ik">(x, x, y); };
-constexpr auto spread = [](auto x) { return drx::concatenate<1>(drx::norm<1>(x, drx::keepdims), drx::stddev<1>(x, drx::ddof<1>, drx::keepdims), drx::var<1>(x, drx::keepdims)); };
+constexpr auto spread = [](auto x) {
+  return drx::concatenate<1>(drx::norm<1>(x, drx::keepdims), drx::stddev<1>(x, drx::ddof<1>, drx::keepdims),
+                             drx::var<1>(x, drx::keepdims));
+};
 constexpr auto diagonal = [](auto x) { return drx::diagonal(x); };
 constexpr auto diagonal_matrix = [](auto x) { return drx::diagonal_matrix(x); };
-constexpr auto conv1d = [](auto x, auto y) { return drx::conv1d<drx::strides<2>, drx::padding<1, 2>, drx::dilations<2>>(x, y); };
+constexpr auto conv1d = [](auto x, auto y) {
+  return drx::conv1d<drx::strides<2>, drx::padding<1, 2>, drx::dilations<2>>(x, y);
+};
 constexpr auto conv2d = [](auto x, auto y) { return drx::conv2d<drx::strides<2, 1>, drx::same>(x, y); };
 constexpr auto conv2d_up = [](auto x, auto y) {
   return drx::conv2d<drx::input_dilations<2, 3>, drx::padding<2, 1>, drx::padding<1, 2>>(x, y);

@@ -12,7 +12,8 @@ template <auto F>
 constexpr auto derivatives = [](auto x, auto ct, auto v) {
   const auto pull = [=](auto... y) { return drx::vjp(F, y...).second(ct); };
   const auto along = [&](auto f) {
-    return std::apply([&](auto... y) { return std::apply([&](auto... d) { return drx::jvp(f, y..., d...).second; }, v); }, x);
+    return std::apply(
+        [&](auto... y) { return std::apply([&](auto... d) { return drx::jvp(f, y..., d...).second; }, v); }, x);
   };
   return std::tuple{std::apply(F, x), along(F), std::apply(pull, x), along(pull)};
 };

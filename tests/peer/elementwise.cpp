@@ -1,6 +1,6 @@
-// Every elementwise primitive on random numbers: value, jvp, vjp and second derivative, in float64 and float32, as JSON; those in
-// float64 by the compiled program too. run.py computes the same with JAX from the Python expression in the row. A new primitive is one
-// row of the table.
+// Every elementwise primitive on random numbers: value, jvp, vjp and second derivative, in float64 and float32, as
+// JSON; those in float64 by the compiled program too. run.py computes the same with JAX from the Python expression in
+// the row. A new primitive is one row of the table.
 // options: -O0
 #include "table.hpp"
 
@@ -18,18 +18,26 @@ using doubles = drx::array<double, count>;
 using floats = drx::array<float, count>;
 /// Ordinary code on arrays, of as many arguments as there are types.
 template <auto F, class... A>
-tape traced() { return drx::program<F, A...>::tape().thaw(); }
+tape traced() {
+  return drx::program<F, A...>::tape().thaw();
+}
 template <auto F>
 maker unary() {
-  return {[](dtype type) { return type == dtype::float64 ? traced<F, doubles>() : traced<F, floats>(); }, &compiled<F, doubles>};
+  return {[](dtype type) { return type == dtype::float64 ? traced<F, doubles>() : traced<F, floats>(); },
+          &compiled<F, doubles>};
 }
 template <auto F>
 maker binary() {
-  return {[](dtype type) { return type == dtype::float64 ? traced<F, doubles, doubles>() : traced<F, floats, floats>(); }, &compiled<F, doubles, doubles>};
+  return {
+      [](dtype type) { return type == dtype::float64 ? traced<F, doubles, doubles>() : traced<F, floats, floats>(); },
+      &compiled<F, doubles, doubles>};
 }
 template <auto F>
 maker ternary() {
-  return {[](dtype type) { return type == dtype::float64 ? traced<F, doubles, doubles, doubles>() : traced<F, floats, floats, floats>(); },
+  return {[](dtype type) {
+            return type == dtype::float64 ? traced<F, doubles, doubles, doubles>()
+                                          : traced<F, floats, floats, floats>();
+          },
           &compiled<F, doubles, doubles, doubles>};
 }
 

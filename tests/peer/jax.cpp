@@ -1,5 +1,5 @@
-// Prints inputs and outputs of a few programs, on the plain interpreter and compiled, as JSON; run.py computes the same from the inputs
-// with JAX.
+// Prints inputs and outputs of a few programs, on the plain interpreter and compiled, as JSON; run.py computes the same
+// from the inputs with JAX.
 // options: -O0
 #include <drx/drx.hpp>
 #include <drx/run/check/interpreter.hpp>
@@ -54,7 +54,8 @@ std::mt19937 engine(7);
 const char* separator = "{";
 
 /// Random elements: between -1 and 1 where floating, of 0, 1, 2 where integers; `shape_them` of the former.
-template <class Program, class F> void record(const char* name, std::size_t members, F shape_them) {
+template <class Program, class F>
+void record(const char* name, std::size_t members, F shape_them) {
   const drx::tape t = Program::tape().thaw();
   auto fill = [&](auto self, tensor& x) -> void {
     if (x.type.depth) x.members.assign(members, tensor(x.type.of_member()));
@@ -179,14 +180,23 @@ constexpr auto orders = [](auto a, auto xs) {
 constexpr auto bits = [](auto key, auto i) {
   const auto keys = drx::split<3>(key);
   const auto last = drx::index<2>(keys);
-  return std::tuple{keys, drx::fold_in(key, i), drx::random_key(i), drx::random_bits<std::int32_t, 3, 5>(last),
-                    drx::random_bits<std::int64_t, 7>(last), drx::permutation<100>(last), drx::permutation<2000>(last), drx::uniform<float, 50>(last, -1, 3), drx::uniform<double, 50>(last),
-                    drx::cast<float>(drx::bernoulli<50>(last, 0.3f)), drx::cast<float>(drx::bernoulli<50>(last, 0.3))};
+  return std::tuple{keys,
+                    drx::fold_in(key, i),
+                    drx::random_key(i),
+                    drx::random_bits<std::int32_t, 3, 5>(last),
+                    drx::random_bits<std::int64_t, 7>(last),
+                    drx::permutation<100>(last),
+                    drx::permutation<2000>(last),
+                    drx::uniform<float, 50>(last, -1, 3),
+                    drx::uniform<double, 50>(last),
+                    drx::cast<float>(drx::bernoulli<50>(last, 0.3f)),
+                    drx::cast<float>(drx::bernoulli<50>(last, 0.3))};
 };
 constexpr auto normal = [](auto key) { return drx::normal<double, 2000>(key); };
 constexpr auto draws = [](auto key) {
   const auto logits = drx::sin(drx::reshape<3, 4>(drx::iota<array<double, 12>>()));
-  return std::tuple{drx::exponential<double, 2000>(key), drx::gumbel<double, 2000>(key), drx::categorical(key, logits), drx::categorical<100, 3>(key, logits)};
+  return std::tuple{drx::exponential<double, 2000>(key), drx::gumbel<double, 2000>(key), drx::categorical(key, logits),
+                    drx::categorical<100, 3>(key, logits)};
 };
 constexpr auto normal_float = [](auto key) { return drx::normal<float, 2000>(key); };
 }  // namespace

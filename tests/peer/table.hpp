@@ -26,15 +26,16 @@ namespace {
 constexpr int count = 24;
 struct maker {
   std::function<tape(dtype)> make;
-  tensors (*compiled)(const tensors&) = nullptr;  // in double: value, jvp, vjp and second derivative at x, the cotangent and v
+  tensors (*compiled)(const tensors&) =
+      nullptr;  // in double: value, jvp, vjp and second derivative at x, the cotangent and v
 };
 
 struct row {
   const char* name;
-  double low, high;     // of all operands
-  const char* python;   // of x, y, z; jnp, lax, jax and special (jax.scipy.special) are there
+  double low, high;    // of all operands
+  const char* python;  // of x, y, z; jnp, lax, jax and special (jax.scipy.special) are there
   maker make;
-  double slack = 1;     // times the tolerances: where JAX itself is less accurate
+  double slack = 1;  // times the tolerances: where JAX itself is less accurate
 };
 std::mt19937_64 engine(11);
 tensor random(const drx::abstract_value& type, double low, double high) {
@@ -79,8 +80,8 @@ void record(const row& r, dtype type, bool first) {
   only_x.push_back(false);
   const tensors forward = drx::interpreter::run(drx::transform::jvp(t, moving), joined(x, v));
   const tensors second = drx::interpreter::run(drx::transform::jvp(reverse, only_x), joined(joined(x, ct), v));
-  std::printf("%s{\"name\":\"%s\",\"python\":\"%s\",\"slack\":%g,\"type\":\"%s\",", first ? "[" : ",\n", r.name, r.python, r.slack,
-              type == dtype::float64 ? "float64" : "float32");
+  std::printf("%s{\"name\":\"%s\",\"python\":\"%s\",\"slack\":%g,\"type\":\"%s\",", first ? "[" : ",\n", r.name,
+              r.python, r.slack, type == dtype::float64 ? "float64" : "float32");
   print("x", x, ",");
   print("v", v, ",");
   print("ct", ct, ",");

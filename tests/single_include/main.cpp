@@ -1,4 +1,5 @@
-// What the one file is for: a program that is traced, differentiated and printed where nothing but a compiler is, with its default limits.
+// What the one file is for: a program that is traced, differentiated and printed where nothing but a compiler is, with
+// its default limits.
 #include <drx.hpp>  // single_include/drx.hpp
 
 #include <cstdio>
@@ -8,7 +9,9 @@ struct rows : drx::placement<rows> {};
 using row = std::tuple<drx::array<double, 2>, double>;
 
 constexpr auto error = [](auto w, auto r) { return drx::square(drx::dot(w, std::get<0>(r)) - std::get<1>(r)); };
-constexpr auto loss = [](auto w, auto data) { return drx::reduce_mean(drx::map(error, drx::broadcast<rows>(w), data)); };
+constexpr auto loss = [](auto w, auto data) {
+  return drx::reduce_mean(drx::map(error, drx::broadcast<rows>(w), data));
+};
 constexpr auto fit = [](auto w, auto data) {
   return drx::fori_loop<100>(w, [=](auto v) { return v - 0.2 * drx::grad(loss)(v, data); });
 };

@@ -1,4 +1,5 @@
-// A name of drx::detail is found whatever was included before: a namespace of the library may have a `detail` of its own.
+// A name of drx::detail is found whatever was included before: a namespace of the library may have a `detail` of its
+// own.
 namespace drx {
 namespace ad::detail {}
 namespace emit::detail {}

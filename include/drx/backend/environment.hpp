@@ -26,7 +26,8 @@ struct environment {
       char* end = nullptr;
       e.warn_after = std::strtod(seconds.data(), &end);
       if (*end != '\0' || !(e.warn_after > 0))
-        throw std::invalid_argument("DRX_STALL_WARN_S=" + std::string(seconds) + ": it must be a positive number of seconds");
+        throw std::invalid_argument("DRX_STALL_WARN_S=" + std::string(seconds) +
+                                    ": it must be a positive number of seconds");
     }
     return e;
   }

@@ -84,7 +84,9 @@ class mpi_communicator final : public communicator {
         starts_[static_cast<std::size_t>(r)] = static_cast<int>(offset[static_cast<std::size_t>(r)] / unit);
       }
       MPI_Request request;
-      check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts_.data(), starts_.data(), type, data_, &request), "MPI_Iallgatherv");
+      check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, counts_.data(), starts_.data(), type, data_,
+                                &request),
+                "MPI_Iallgatherv");
       wait(request, "all_gather", total);
       return;
     }
@@ -92,8 +94,9 @@ class mpi_communicator final : public communicator {
       const std::int64_t units = bytes[static_cast<std::size_t>(r)] / unit;
       for (std::int64_t at = 0; at < units; at += chunk_) {
         MPI_Request request;
-        check_mpi(MPI_Ibcast(data + offset[static_cast<std::size_t>(r)] + at * unit, static_cast<int>(std::min(chunk_, units - at)), type, r, data_, &request),
-              "MPI_Ibcast");
+        check_mpi(MPI_Ibcast(data + offset[static_cast<std::size_t>(r)] + at * unit,
+                             static_cast<int>(std::min(chunk_, units - at)), type, r, data_, &request),
+                  "MPI_Ibcast");
         wait(request, "all_gather", total);
       }
     }
@@ -121,9 +124,13 @@ class mpi_communicator final : public communicator {
       }
     };
     for (const message& m : received)
-      start(m, [&](std::byte* data, int n, int from, MPI_Request* r) { check_mpi(MPI_Irecv(data, n, MPI_BYTE, from, 0, data_, r), "MPI_Irecv"); });
+      start(m, [&](std::byte* data, int n, int from, MPI_Request* r) {
+        check_mpi(MPI_Irecv(data, n, MPI_BYTE, from, 0, data_, r), "MPI_Irecv");
+      });
     for (const message& m : sent)
-      start(m, [&](std::byte* data, int n, int to, MPI_Request* r) { check_mpi(MPI_Isend(data, n, MPI_BYTE, to, 0, data_, r), "MPI_Isend"); });
+      start(m, [&](std::byte* data, int n, int to, MPI_Request* r) {
+        check_mpi(MPI_Isend(data, n, MPI_BYTE, to, 0, data_, r), "MPI_Isend");
+      });
     wait(requests_, "exchange", total);
   }
 
@@ -151,10 +158,13 @@ class mpi_communicator final : public communicator {
   class turn {
    public:
     explicit turn(mpi_communicator& c) : busy_(c.root().busy_) {
-      const auto refuse = [&](const char* why) { throw std::logic_error("drx: rank " + std::to_string(c.rank_) + why); };
+      const auto refuse = [&](const char* why) {
+        throw std::logic_error("drx: rank " + std::to_string(c.rank_) + why);
+      };
       if (!c.root().any_thread_ && std::this_thread::get_id() != c.root().thread_)
-        refuse(" communicates from another thread than the one that made its session; "
-               "MPI was started with MPI_THREAD_FUNNELED or less");
+        refuse(
+            " communicates from another thread than the one that made its session; "
+            "MPI was started with MPI_THREAD_FUNNELED or less");
       if (busy_.exchange(true, std::memory_order_acquire)) refuse(" communicates from two threads at once");
       try {
         if (c.departures_->too_late()) refuse(" communicates where MPI has been finalized");
@@ -180,8 +190,9 @@ class mpi_communicator final : public communicator {
     count(bytes);
     for (std::int64_t at = 0; at < n; at += chunk_) {
       MPI_Request request;
-      check_mpi(MPI_Iallreduce(MPI_IN_PLACE, data + at, static_cast<int>(std::min(chunk_, n - at)), type, MPI_SUM, data_, &request),
-            "MPI_Iallreduce");
+      check_mpi(MPI_Iallreduce(MPI_IN_PLACE, data + at, static_cast<int>(std::min(chunk_, n - at)), type, MPI_SUM,
+                               data_, &request),
+                "MPI_Iallreduce");
       wait(request, "all_sum", bytes);
     }
   }
@@ -204,8 +215,9 @@ class mpi_communicator final : public communicator {
     bool refused = false;
     try {
       environment_ = environment::read();
-      text = std::string("DRX_CHECK is ") +
-             (environment_.compares_messages ? "1" : environment_.compares_calls ? "not set" : "0");
+      text = std::string("DRX_CHECK is ") + (environment_.compares_messages ? "1"
+                                             : environment_.compares_calls  ? "not set"
+                                                                            : "0");
     } catch (const std::invalid_argument& e) {
       refused = true;
       text = e.what();

@@ -87,8 +87,7 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
   void leave_now() {
     say();
     patience p;
-    for (int sent = 0; !sent && p.pause() < told_within;)
-      MPI_Testall(size_, byes_.data(), &sent, MPI_STATUSES_IGNORE);
+    for (int sent = 0; !sent && p.pause() < told_within;) MPI_Testall(size_, byes_.data(), &sent, MPI_STATUSES_IGNORE);
     ++open_ends();
     self_ = shared_from_this();
   }
@@ -99,7 +98,8 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
   }
 
  private:
-  static constexpr double told_within = 1;  // seconds for messages on their way: MPI may have to make a connection first
+  static constexpr double told_within =
+      1;  // seconds for messages on their way: MPI may have to make a connection first
 
   mpi_departures() = default;
 
@@ -118,8 +118,8 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
         MPI_Recv(&bye, 1, MPI_CHAR, r, 0, comm_, MPI_STATUS_IGNORE);
         --missing;
       } else if (const double waited = p.pause(); waited > warn) {
-        std::fprintf(stderr, "drx: rank %d has ended, and has waited %.0f s for the end of %d other ranks of %d\n", rank_,
-                     waited, missing, size_);
+        std::fprintf(stderr, "drx: rank %d has ended, and has waited %.0f s for the end of %d other ranks of %d\n",
+                     rank_, waited, missing, size_);
         warn *= 2;
       }
     }
@@ -139,8 +139,10 @@ class mpi_departures : public std::enable_shared_from_this<mpi_departures> {
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
     if (!self_) {  // a communicator still uses this object
-      std::fprintf(stderr, "drx: rank %d: MPI_Finalize is called while a drx::session, or drx::mpi_communicator, is "
-                   "there: end that before\n", rank_);
+      std::fprintf(stderr,
+                   "drx: rank %d: MPI_Finalize is called while a drx::session, or drx::mpi_communicator, is "
+                   "there: end that before\n",
+                   rank_);
       too_late_ = true;
       say();
     }

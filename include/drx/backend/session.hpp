@@ -64,10 +64,14 @@ class session {
 
   /// Places members 0 .. n-1 of P; load(i) is called for this rank's members only. See drx::place.
   template <class P, class Load>
-  auto place(std::int64_t n, Load&& load) { return drx::place<P>(*communicator_, n, std::forward<Load>(load)); }
+  auto place(std::int64_t n, Load&& load) {
+    return drx::place<P>(*communicator_, n, std::forward<Load>(load));
+  }
   /// Places members of P that have members of Q of their own: load(i) returns a range. See drx::place_nested.
   template <class P, class Q, class Load>
-  auto place(std::int64_t n, Load&& load) { return drx::place_nested<P, Q>(*communicator_, n, std::forward<Load>(load)); }
+  auto place(std::int64_t n, Load&& load) {
+    return drx::place_nested<P, Q>(*communicator_, n, std::forward<Load>(load));
+  }
   /// Places members in shards, for a program with layouts; leaf i is split along axes[i]. See drx::place_sharded.
   template <class P, class Load>
   auto place_sharded(std::int64_t n, std::int64_t shards, Load&& load, std::vector<int> axes = {}) {
@@ -76,7 +80,9 @@ class session {
 
   /// Lays out the workspaces of a program; all ranks call it with the same program.
   template <Program P>
-  compiled<P> compile(compile_options options = {}) { return {executor_, *communicator_, std::move(options)}; }
+  compiled<P> compile(compile_options options = {}) {
+    return {executor_, *communicator_, std::move(options)};
+  }
   template <class P, class Why = detail::no_program_t<P>>
     requires(!Program<P>)
   Why compile(compile_options options = {}) = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
@@ -130,14 +136,17 @@ class session {
 #if !defined(DRX_HAS_MPI)
   /// Warns if a launcher started several processes and each takes itself for the only one.
   static void warn_of_other_ranks() {
-    constexpr const char* of_launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}, {"PMI_SIZE", "PMI_RANK"},
+    constexpr const char* of_launchers[][2] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                               {"PMI_SIZE", "PMI_RANK"},
                                                {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
     for (const auto& names : of_launchers) {
       const char *ranks = std::getenv(names[0]), *rank = std::getenv(names[1]);
       if (!ranks || std::atoi(ranks) < 2) continue;
       if (!rank || std::atoi(rank) == 0)
-        std::fprintf(stderr, "drx: launched as %s processes, but compiled without MPI: each computes everything by itself; "
-                     "link drx::run of an installation that found MPI, or compile with -DDRX_HAS_MPI\n", ranks);
+        std::fprintf(stderr,
+                     "drx: launched as %s processes, but compiled without MPI: each computes everything by itself; "
+                     "link drx::run of an installation that found MPI, or compile with -DDRX_HAS_MPI\n",
+                     ranks);
       return;
     }
   }
@@ -146,8 +155,10 @@ class session {
   /// The cores that this rank's threads may run on.
   cpu_set_t own_cores() {
     std::vector<cpu_set_t> cores(static_cast<std::size_t>(threads()));
-    executor_.run(threads(), [](void* sets, int i) { sched_getaffinity(0, sizeof(cpu_set_t), static_cast<cpu_set_t*>(sets) + i); },
-                  cores.data());
+    executor_.run(
+        threads(),
+        [](void* sets, int i) { sched_getaffinity(0, sizeof(cpu_set_t), static_cast<cpu_set_t*>(sets) + i); },
+        cores.data());
     for (const cpu_set_t& c : cores) CPU_OR(&cores[0], &cores[0], &c);  // each thread may be bound to a core of its own
     return cores[0];
   }
@@ -161,8 +172,9 @@ class session {
   /// Warns if Open MPI has bound the rank to one core although it runs several threads, which then share that core.
   void warn_of_binding(const cpu_set_t& cores) {
     if (CPU_COUNT(&cores) < threads() && root())
-      std::fprintf(stderr, "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n", threads(),
-                   CPU_COUNT(&cores), threads());
+      std::fprintf(stderr,
+                   "drx: %d threads share %d core(s); launch with mpirun --bind-to none or --map-by slot:PE=%d\n",
+                   threads(), CPU_COUNT(&cores), threads());
   }
 #if defined(DRX_HAS_MPI)
   /// Warns if a node has more threads than cores: OpenMP's threads spin while they wait, and take cores from working
@@ -183,7 +195,8 @@ class session {
     int of_node[] = {spins ? threads_here : 0, spins ? ranks_here : 0, spins ? CPU_COUNT(&cores) : 0};
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, of_node, 3, MPI_INT, MPI_MAX, everybody), "MPI_Allreduce");
     if (of_node[0] > 0 && root())
-      std::fprintf(stderr, "drx: %d threads of %d ranks share %d core(s) of a node, and spin while they wait; set "
+      std::fprintf(stderr,
+                   "drx: %d threads of %d ranks share %d core(s) of a node, and spin while they wait; set "
                    "OMP_WAIT_POLICY=passive, or OMP_NUM_THREADS so that ranks times threads is the number of cores\n",
                    of_node[0], of_node[1], of_node[2]);
   }

@@ -87,20 +87,28 @@ class array {
   /// All elements zero.
   constexpr array() : data_{} {}
   /// The number of an array of rank 0.
-  constexpr array(T value) requires(rank == 0) : data_{value} {}
+  constexpr array(T value)
+    requires(rank == 0)
+      : data_{value} {}
   /// The elements, row-major; numbers are converted.
   template <class... U>
     requires(sizeof...(U) == size && sizeof...(U) > 1 && (std::is_arithmetic_v<U> && ...))
   constexpr array(U... element) : data_{static_cast<T>(element)...} {}
-  constexpr explicit array(T element) requires(rank > 0 && size == 1) : data_{element} {}
+  constexpr explicit array(T element)
+    requires(rank > 0 && size == 1)
+      : data_{element} {}
   /// The one element of an array<T, 1>, in braces.
-  constexpr array(std::initializer_list<T> element) requires(rank == 1 && size == 1) : data_{} {
+  constexpr array(std::initializer_list<T> element)
+    requires(rank == 1 && size == 1)
+      : data_{} {
     require_extent(element.size(), 1);
     data_[0] = *element.begin();
   }
   /// The parts along the first axis: {{1., 2.}, {3., 4.}}. Throws std::invalid_argument if there are more or fewer of
   /// them than rows.
-  constexpr array(std::initializer_list<typename detail::row_of<T, Extents...>::type> rows) requires(rank > 1) : data_{} {
+  constexpr array(std::initializer_list<typename detail::row_of<T, Extents...>::type> rows)
+    requires(rank > 1)
+      : data_{} {
     require_extent(rows.size(), shape[0]);
     T* to = data_;
     for (const auto& row : rows)
@@ -111,14 +119,23 @@ class array {
 #else
   constexpr explicit array(const traced_ref& r) : ref_(r) {}
 #endif
-  template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared, int = error::noted<Why>>
+  template <class U, class P, class Why = error::placed_value_where_an_unplaced_one_is_declared,
+            int = error::noted<Why>>
   array(const placed<U, P>&) = delete;  // drx: reduce it first (reduce_sum, reduce_mean, select), or declare drx::placed
 
   /// The element at an index for each axis, which is not checked.
   template <class... I>
-  constexpr T& operator()(I... i) requires(sizeof...(I) == rank) { return data()[offset(i...)]; }
+  constexpr T& operator()(I... i)
+    requires(sizeof...(I) == rank)
+  {
+    return data()[offset(i...)];
+  }
   template <class... I>
-  constexpr const T& operator()(I... i) const requires(sizeof...(I) == rank) { return data()[offset(i...)]; }
+  constexpr const T& operator()(I... i) const
+    requires(sizeof...(I) == rank)
+  {
+    return data()[offset(i...)];
+  }
   /// The element at a flat, row-major position, which is not checked.
   constexpr T& operator[](std::int64_t i) { return data()[i]; }
   constexpr const T& operator[](std::int64_t i) const { return data()[i]; }
@@ -136,11 +153,21 @@ class array {
   constexpr const T* begin() const { return data(); }
   constexpr const T* end() const { return data() + size; }
   /// The one element of an array of rank 0.
-  [[nodiscard]] constexpr T item() const requires(rank == 0) { return data()[0]; }
+  [[nodiscard]] constexpr T item() const
+    requires(rank == 0)
+  {
+    return data()[0];
+  }
   template <std::same_as<T> U>
-  constexpr explicit operator U() const requires(rank == 0 && !std::same_as<T, bool>) { return data()[0]; }
+  constexpr explicit operator U() const
+    requires(rank == 0 && !std::same_as<T, bool>)
+  {
+    return data()[0];
+  }
   /// Makes std::sin(x) fail with one error: a conversion to long double leaves a single overload.
-  template <class U, class Why = std::enable_if_t<std::is_same_v<U, long double>, error::function_of_numbers_on_an_array>, int = error::noted<Why>>
+  template <class U,
+            class Why = std::enable_if_t<std::is_same_v<U, long double>, error::function_of_numbers_on_an_array>,
+            int = error::noted<Why>>
   operator U() const = delete;  // drx: drx::sin(x), drx::exp(x), drx::pow(x, y), not std's, of arrays; of one that has elements x[0], or x.item(), is a number
   template <class Why = error::branch_on_a_traced_value, int = error::noted<Why>>
   explicit operator bool() const = delete;  // drx: use drx::where(condition, a, b); outside of a program, .item()
@@ -152,7 +179,8 @@ class array {
   static constexpr void require_extent(std::size_t given, std::int64_t extent) {
     if (static_cast<std::int64_t>(given) == extent) return;
     if (detail::is_tracing()) throw "drx: an array's initialiser has more or fewer parts than its first axis";
-    throw std::invalid_argument("drx: an initialiser of " + std::to_string(given) + " for an axis of " + std::to_string(extent));
+    throw std::invalid_argument("drx: an initialiser of " + std::to_string(given) + " for an axis of " +
+                                std::to_string(extent));
   }
 #if defined(__CUDACC__)  // its __builtin_constant_p does not tell: elements go by drx::constant there
   [[nodiscard]] static constexpr bool is_traced() { return true; }
@@ -166,7 +194,8 @@ class array {
 #endif
   constexpr void require_elements() const {
     if (detail::is_tracing())
-      if (is_traced()) throw "drx: a traced array has no elements yet: index<0>(x) or index(x, i) is one of them; of the whole array: sum, slice, x * y";
+      if (is_traced())
+        throw "drx: a traced array has no elements yet: index<0>(x) or index(x, i) is one of them; of the whole array: sum, slice, x * y";
   }
 #endif
   template <class... I>

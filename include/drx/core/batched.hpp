@@ -67,18 +67,22 @@ struct batched {
   }
   template <class I>
     requires Array<I>
-  constexpr auto operator[](const I& i) const { return index(*this, i); }
+  constexpr auto operator[](const I& i) const {
+    return index(*this, i);
+  }
   /// The member of all n values by that name: x[&model::w] is an array with the batch's axis in front, or, if the
   /// member is a struct M, a batched<M, n>.
   template <class M>
     requires requires { structure<S>::members::count; }
-  [[nodiscard]] constexpr auto operator[](M S::*member) const {
+  [[nodiscard]] constexpr auto operator[](M S::* member) const {
     typename detail::add_axis<M, N, 0>::type all{};
     const S names{};
-    detail::for_each_member<S>([&]<int First, class Of>(std::integral_constant<int, First>, const Of& one) {
-      if constexpr (std::is_same_v<Of, M>)
-        if (&one == &(names.*member)) take<First>(all);
-    }, names);
+    detail::for_each_member<S>(
+        [&]<int First, class Of>(std::integral_constant<int, First>, const Of& one) {
+          if constexpr (std::is_same_v<Of, M>)
+            if (&one == &(names.*member)) take<First>(all);
+        },
+        names);
     return all;
   }
   /// Writes value i, outside programs; throws std::out_of_range where there is none.
@@ -133,7 +137,9 @@ struct structure<batched<S, N>> {
   static constexpr void refs(const batched<S, N>& x, traced_ref* out) { parts::refs(x.leaf, out); }
   static constexpr traced bind(const traced_ref* in) { return {parts::bind(in)}; }
   template <class X, class F>
-  static constexpr void visit(X& x, F&& f) { parts::visit(x.leaf, f); }
+  static constexpr void visit(X& x, F&& f) {
+    parts::visit(x.leaf, f);
+  }
 };
 
 namespace detail {

@@ -45,11 +45,11 @@ constexpr const char* name_of(dtype t) {
 
 /// The C++ type of a dtype.
 template <dtype D>
-using element_t = std::conditional_t<
-    D == dtype::boolean, bool,
-    std::conditional_t<D == dtype::int32, std::int32_t,
-                       std::conditional_t<D == dtype::int64, std::int64_t,
-                                          std::conditional_t<D == dtype::float32, float, double>>>>;
+using element_t =
+    std::conditional_t<D == dtype::boolean, bool,
+                       std::conditional_t<D == dtype::int32, std::int32_t,
+                                          std::conditional_t<D == dtype::int64, std::int64_t,
+                                                             std::conditional_t<D == dtype::float32, float, double>>>>;
 
 /// The element type of a mean: double for integers and bool, else the same.
 template <Element T>

@@ -15,7 +15,9 @@ namespace drx::error {
 /// error.
 struct reported {
   template <class... X>
-  constexpr reported operator()(const X&...) const { return {}; }  // in place of a pullback
+  constexpr reported operator()(const X&...) const {
+    return {};
+  }  // in place of a pullback
 };
 
 /// True for such types, and for structures that contain one (drx/core/structure.hpp).
@@ -127,23 +129,30 @@ inline constexpr int noted = sizeof(leave_note<Why>);
 template <class Why, class AskedBy>  // (each AskedBy asks once: the answer changes)
 concept NotedAs = requires { read(note<std::enable_if_t<!std::is_void_v<AskedBy>, Why>>{}); };
 template <class AskedBy>
-concept Noted = NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_value_where_an_unplaced_one_is_declared, AskedBy>;
+concept Noted =
+    NotedAs<branch_on_a_traced_value, AskedBy> || NotedAs<placed_value_where_an_unplaced_one_is_declared, AskedBy>;
 
 /// Whether R, which a traced function F returned for arguments X, comes from a std::sin(x) that was reported.
 template <class R, class F, class... X>
 inline constexpr bool is_number_of_std = false;
 template <class F, class... X>
-inline constexpr bool is_number_of_std<long double, F, X...> = NotedAs<function_of_numbers_on_an_array, note<void(F, X...)>>;
+inline constexpr bool is_number_of_std<long double, F, X...> =
+    NotedAs<function_of_numbers_on_an_array, note<void(F, X...)>>;
 
 /// Called while recording, where a collective's axis is unknown: compilers name this function, which is no constant
 /// expression, and the axis.
 template <class Axis>
-void no_map_pmap_or_vmap_around_this_has_the_axis() { throw std::logic_error("drx: no map, pmap or vmap around this has the axis"); }
+void no_map_pmap_or_vmap_around_this_has_the_axis() {
+  throw std::logic_error("drx: no map, pmap or vmap around this has the axis");
+}
 
 /// Thrown when array code runs outside a program. (Under trace it never runs.)
 class not_traced : public std::logic_error {
  public:
-  not_traced() : std::logic_error("drx: this operation runs inside a program; compile one and call it (elementwise ones of arrays compute outside too)") {}
+  not_traced()
+      : std::logic_error(
+            "drx: this operation runs inside a program; compile one and call it (elementwise ones of arrays compute outside too)") {
+  }
 };
 
 }  // namespace drx::error

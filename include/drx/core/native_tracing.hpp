@@ -17,8 +17,9 @@ constexpr bool is_tracing() { return std::is_constant_evaluated(); }
 }  // namespace detail
 
 #if defined(DRX_NATIVE_TRACING)
-/// While it lives, operations on this thread are recorded, as in constant evaluation. (Only where all files of an executable
-/// are compiled with DRX_NATIVE_TRACING: arrays then say whether they hold elements or a reference to a tape.)
+/// While it lives, operations on this thread are recorded, as in constant evaluation. (Only where all files of an
+/// executable are compiled with DRX_NATIVE_TRACING: arrays then say whether they hold elements or a reference to a
+/// tape.)
 class native_tracing {
  public:
   native_tracing() : before_(detail::traces_natively) { detail::traces_natively = true; }

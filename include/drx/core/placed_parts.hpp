@@ -26,7 +26,8 @@ template <std::size_t I, class S, class P>
   requires detail::HasParts<S>
 constexpr auto get(const placed<S, P>& x) {
   placed<std::tuple_element_t<I, S>, P> part;
-  for (int i = 0; i < leaf_count<std::tuple_element_t<I, S>>; ++i) part.leaf[i] = x.leaf[detail::leaves_before<S, I> + i];
+  for (int i = 0; i < leaf_count<std::tuple_element_t<I, S>>; ++i)
+    part.leaf[i] = x.leaf[detail::leaves_before<S, I> + i];
   return part;
 }
 

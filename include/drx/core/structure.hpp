@@ -57,7 +57,9 @@ struct structure<T> {
   }
   static constexpr traced bind(const traced_ref* in) { return traced(*in); }
   template <class X, class F>
-  static constexpr void visit(X& x, F&& f) { f(&x, drx::shape{}); }
+  static constexpr void visit(X& x, F&& f) {
+    f(&x, drx::shape{});
+  }
 };
 
 template <class T, std::int64_t... E>
@@ -70,7 +72,9 @@ struct structure<array<T, E...>> {
   static constexpr void refs(const canonical& x, traced_ref* out) { *out = x.ref(); }
   static constexpr traced bind(const traced_ref* in) { return traced(*in); }
   template <class X, class F>
-  static constexpr void visit(X& x, F&& f) { f(x.data(), canonical::shape); }
+  static constexpr void visit(X& x, F&& f) {
+    f(x.data(), canonical::shape);
+  }
 };
 
 /// One value of S per member of P. While traced it holds one reference per leaf; at run time drx::partitions holds the
@@ -124,7 +128,9 @@ struct tuple_structure {
   using canonical = Tuple<canonical_t<X>...>;
   using traced = Tuple<traced_t<X>...>;
   using host = Tuple<host_t<X>...>;
-  static constexpr void types([[maybe_unused]] abstract_value* out) { ((structure<X>::types(out), out += leaf_count<X>), ...); }
+  static constexpr void types([[maybe_unused]] abstract_value* out) {
+    ((structure<X>::types(out), out += leaf_count<X>), ...);
+  }
   template <class V>
   static constexpr void refs(const V& x, traced_ref* out) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -146,7 +152,9 @@ struct tuple_structure {
 
 struct std_get {
   template <std::size_t I, class V>
-  static constexpr decltype(auto) at(V& x) { return std::get<I>(x); }
+  static constexpr decltype(auto) at(V& x) {
+    return std::get<I>(x);
+  }
 };
 
 }  // namespace detail
@@ -272,7 +280,8 @@ concept TracedResult = Structured<R> && !error::is_unsaid<R>;
 template <class X>
 struct refusal {
   static constexpr bool sized = requires { std::tuple_size<X>::value; };
-  using type = std::conditional_t<std::is_aggregate_v<X> && std::is_class_v<X> && !sized, error::struct_is_not_adapted, error::not_a_value_of_drx>;
+  using type = std::conditional_t<std::is_aggregate_v<X> && std::is_class_v<X> && !sized, error::struct_is_not_adapted,
+                                  error::not_a_value_of_drx>;
 };
 template <class X>
   requires requires { typename structure<X>::why; }

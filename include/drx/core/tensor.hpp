@@ -22,9 +22,13 @@ struct tensor {
     if (t.depth == 0) bytes.resize(static_cast<std::size_t>(t.shape.size() * byte_size(t.type)));
   }
   template <Element T>
-  T* data() { return reinterpret_cast<T*>(bytes.data()); }
+  T* data() {
+    return reinterpret_cast<T*>(bytes.data());
+  }
   template <Element T>
-  const T* data() const { return reinterpret_cast<const T*>(bytes.data()); }
+  const T* data() const {
+    return reinterpret_cast<const T*>(bytes.data());
+  }
   [[nodiscard]] std::int64_t size() const { return type.shape.size(); }
 };
 

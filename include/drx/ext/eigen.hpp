@@ -13,7 +13,8 @@ namespace drx {
 namespace detail {
 
 /// The array type that stands for a dense Eigen type of fixed size: of rank 1 for a vector, row or column.
-template <class M> struct eigen_shape {
+template <class M>
+struct eigen_shape {
   static constexpr bool fixed = M::RowsAtCompileTime != Eigen::Dynamic && M::ColsAtCompileTime != Eigen::Dynamic;
   static constexpr shape value = M::ColsAtCompileTime == 1   ? make_shape(M::RowsAtCompileTime)
                                  : M::RowsAtCompileTime == 1 ? make_shape(M::ColsAtCompileTime)
@@ -22,7 +23,8 @@ template <class M> struct eigen_shape {
 template <class M>
 concept EigenDense = std::is_base_of_v<Eigen::DenseBase<std::remove_const_t<M>>, std::remove_const_t<M>>;
 
-template <class M> struct eigen_structure {
+template <class M>
+struct eigen_structure {
   using element = typename M::Scalar;
   static_assert(
       eigen_shape<M>::fixed,
@@ -38,7 +40,10 @@ template <class M> struct eigen_structure {
   static constexpr void types(abstract_value* out) { structure<canonical>::types(out); }
   static constexpr void refs(const canonical& x, traced_ref* out) { *out = x.ref(); }
   static constexpr traced bind(const traced_ref* in) { return traced(*in); }
-  template <class X, class F> static void visit(X& x, F&& f) { f(x.data(), canonical::shape); }
+  template <class X, class F>
+  static void visit(X& x, F&& f) {
+    f(x.data(), canonical::shape);
+  }
 };
 
 }  // namespace detail
@@ -51,11 +56,16 @@ template <class M, int Options>
 struct structure<Eigen::Map<M, Options>> : detail::eigen_structure<Eigen::Map<M, Options>> {};
 
 namespace detail {
-template <class A> struct eigen_of;
-template <class T, std::int64_t N> struct eigen_of<array<T, N>> {
+template <class A>
+struct eigen_of;
+template <class T, std::int64_t N>
+struct eigen_of<array<T, N>> {
   using type = Eigen::Matrix<T, static_cast<int>(N), 1>;
 };
-template <class T> struct eigen_of<array<T>> { using type = Eigen::Matrix<T, 1, 1>; };
+template <class T>
+struct eigen_of<array<T>> {
+  using type = Eigen::Matrix<T, 1, 1>;
+};
 template <class T, std::int64_t R, std::int64_t C>
 struct eigen_of<array<T, R, C>> {  // Eigen refuses row-major columns and column-major rows
   using type =
@@ -65,20 +75,23 @@ struct eigen_of<array<T, R, C>> {  // Eigen refuses row-major columns and column
 
 /// The array's own elements, seen as an Eigen matrix; a column vector for rank 1.  drx::as_eigen(a) *= 2;
 template <class T, std::int64_t... E>
-requires(sizeof...(E) <= 2) auto as_eigen(array<T, E...>& a) {
+  requires(sizeof...(E) <= 2)
+auto as_eigen(array<T, E...>& a) {
   return Eigen::Map<typename detail::eigen_of<array<T, E...>>::type>(a.data());
 }
 template <class T, std::int64_t... E>
-requires(sizeof...(E) <= 2) auto as_eigen(const array<T, E...>& a) {
+  requires(sizeof...(E) <= 2)
+auto as_eigen(const array<T, E...>& a) {
   return Eigen::Map<const typename detail::eigen_of<array<T, E...>>::type>(a.data());
 }
 template <class T, std::int64_t... E>
-requires(sizeof...(E) <= 2) auto as_eigen(const array<T, E...>&&) =
-    delete;  // drx: the array is gone before its map is used; give it a name
+  requires(sizeof...(E) <= 2)
+auto as_eigen(const array<T, E...>&&) = delete;  // drx: the array is gone before its map is used; give it a name
 
 /// A copy of any Eigen expression, of whatever layout. Throws std::invalid_argument where the sizes differ.
 template <class A, class M>
-requires(Array<A>&& detail::EigenDense<M>) A to_array(const M& m) {
+  requires(Array<A> && detail::EigenDense<M>)
+A to_array(const M& m) {
   static_assert(
       A::rank <= 2 && std::is_same_v<typename A::value_type, typename M::Scalar>,
       "drx::to_array: the array's rank is over 2, or its element type is not the matrix's (use m.cast<float>())");
@@ -96,7 +109,8 @@ requires(Array<A>&& detail::EigenDense<M>) A to_array(const M& m) {
 }
 /// A copy of an Eigen expression of fixed size; vectors become arrays of rank 1.
 template <class M>
-requires(detail::EigenDense<M>&& detail::eigen_shape<M>::fixed) auto to_array(const M& m) {
+  requires(detail::EigenDense<M> && detail::eigen_shape<M>::fixed)
+auto to_array(const M& m) {
   return drx::to_array<array_of<typename M::Scalar, detail::eigen_shape<M>>>(m);
 }
 

@@ -60,13 +60,16 @@ auto value_and_gradient_of_vector(const F& f, const X& x, const Memory&... memor
     using S = element_of<std::remove_cvref_t<decltype(in)>>;
     return f(Eigen::Map<const Eigen::Matrix<S, rows, cols>>(in.data(), rows == 1 ? 1 : n, rows == 1 ? n : 1));
   };
-  std::conditional_t<size == Eigen::Dynamic, std::vector<T>, std::array<T, static_cast<std::size_t>(size < 0 ? 0 : size)>> copy;
+  std::conditional_t<size == Eigen::Dynamic, std::vector<T>,
+                     std::array<T, static_cast<std::size_t>(size < 0 ? 0 : size)>>
+      copy;
   if constexpr (size == Eigen::Dynamic) copy.resize(static_cast<std::size_t>(x.size()));
   for (Eigen::Index i = 0; i < x.size(); ++i) copy[static_cast<std::size_t>(i)] = x[i];
   const auto r = ad::value_and_gradient<Mode>(on_map, copy, memory...);
   using B = std::remove_cvref_t<decltype(r.gradient[0])>;
   using G = Eigen::Matrix<B, rows, cols>;
-  return value_and_gradient_result<B, G>{r.value, G(Eigen::Map<const G>(r.gradient.data(), rows == 1 ? 1 : x.size(), rows == 1 ? x.size() : 1))};
+  return value_and_gradient_result<B, G>{
+      r.value, G(Eigen::Map<const G>(r.gradient.data(), rows == 1 ? 1 : x.size(), rows == 1 ? x.size() : 1))};
 }
 }  // namespace detail
 
@@ -87,15 +90,24 @@ auto matmul(const Eigen::Matrix<A, M, K, OA, MA, NA>& a, const Eigen::Matrix<B, 
   using S = detail::higher_t<A, B>;
   constexpr bool row_major = M == 1 || (bool(OA & Eigen::RowMajor) && N != 1);
   Eigen::Matrix<S, M, N, row_major ? int(Eigen::RowMajor) : int(Eigen::ColMajor)> c(a.rows(), b.cols());
-  const auto m = static_cast<std::size_t>(a.rows()), k = static_cast<std::size_t>(a.cols()), n = static_cast<std::size_t>(b.cols());
-  const auto of_a = [&](std::size_t i, std::size_t j) -> const A& { return a(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)); };
-  const auto of_b = [&](std::size_t i, std::size_t j) -> const B& { return b(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)); };
+  const auto m = static_cast<std::size_t>(a.rows()), k = static_cast<std::size_t>(a.cols()),
+             n = static_cast<std::size_t>(b.cols());
+  const auto of_a = [&](std::size_t i, std::size_t j) -> const A& {
+    return a(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+  };
+  const auto of_b = [&](std::size_t i, std::size_t j) -> const B& {
+    return b(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+  };
   if constexpr (row_major) {
-    detail::matmul<S>(m, k, n, [&](std::size_t i) -> const A& { return of_a(i / k, i % k); },
-                      [&](std::size_t i) -> const B& { return of_b(i / n, i % n); }, [&](std::size_t i) -> S& { return c.data()[i]; });
+    detail::matmul<S>(
+        m, k, n, [&](std::size_t i) -> const A& { return of_a(i / k, i % k); },
+        [&](std::size_t i) -> const B& { return of_b(i / n, i % n); },
+        [&](std::size_t i) -> S& { return c.data()[i]; });
   } else {  // the transposed product, in the order of columns
-    detail::matmul<S>(n, k, m, [&](std::size_t i) -> const B& { return of_b(i % k, i / k); },
-                      [&](std::size_t i) -> const A& { return of_a(i % m, i / m); }, [&](std::size_t i) -> S& { return c.data()[i]; });
+    detail::matmul<S>(
+        n, k, m, [&](std::size_t i) -> const B& { return of_b(i % k, i / k); },
+        [&](std::size_t i) -> const A& { return of_a(i % m, i / m); },
+        [&](std::size_t i) -> S& { return c.data()[i]; });
   }
   return c;
 }

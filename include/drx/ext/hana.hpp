@@ -19,24 +19,29 @@
 namespace drx {
 namespace detail {
 
-template <class X> inline constexpr bool is_traced_struct = false;
+template <class X>
+inline constexpr bool is_traced_struct = false;
 template <class S>
 inline constexpr bool is_traced_struct<value<S>> = true;  // it inherits the members of BOOST_HANA_DEFINE_STRUCT too
 
 template <class S>
 concept AdaptedStruct = std::is_class_v<S> && !is_traced_struct<S> && boost::hana::Struct<S>::value;
 
-template <class S> struct members_of {
+template <class S>
+struct members_of {
   using accessors = decltype(boost::hana::accessors<S>());
   static constexpr int count = static_cast<int>(decltype(boost::hana::length(std::declval<accessors>()))::value);
-  template <int I, class V> static constexpr decltype(auto) at(V& x) {
+  template <int I, class V>
+  static constexpr decltype(auto) at(V& x) {
     return boost::hana::second(boost::hana::at_c<I>(boost::hana::accessors<S>()))(x);
   }
-  template <int I> using type = std::remove_cvref_t<decltype(at<I>(std::declval<S&>()))>;
+  template <int I>
+  using type = std::remove_cvref_t<decltype(at<I>(std::declval<S&>()))>;
 };
 
 // Whether a traced M can be held by a member of type M: that must hold references, which only arrays can.
-template <class M> constexpr bool holds_references() {
+template <class M>
+constexpr bool holds_references() {
   if constexpr (Structured<M>) {
     if constexpr (std::is_same_v<canonical_t<M>, M>) {
       constexpr leaf_types<M> types;
@@ -48,7 +53,8 @@ template <class M> constexpr bool holds_references() {
   return false;
 }
 
-template <class To, class From> constexpr void store(To& to, const From& from) {
+template <class To, class From>
+constexpr void store(To& to, const From& from) {
   if constexpr (std::is_assignable_v<To&, const From&>) {
     to = from;
   } else {  // a std::array of structs from one of their traced forms
@@ -56,10 +62,13 @@ template <class To, class From> constexpr void store(To& to, const From& from) {
   }
 }
 
-template <class S, class = std::make_integer_sequence<int, members_of<S>::count>> struct struct_structure;
-template <class S, int... I> struct struct_structure<S, std::integer_sequence<int, I...>> {
+template <class S, class = std::make_integer_sequence<int, members_of<S>::count>>
+struct struct_structure;
+template <class S, int... I>
+struct struct_structure<S, std::integer_sequence<int, I...>> {
   using members = members_of<S>;
-  template <int K> using member = typename members::template type<K>;
+  template <int K>
+  using member = typename members::template type<K>;
 
   static constexpr int leaves = (leaf_count<member<I>> + ... + 0);
   using canonical = S;
@@ -69,7 +78,8 @@ template <class S, int... I> struct struct_structure<S, std::integer_sequence<in
   static constexpr void types(abstract_value* out) {
     ((structure<member<I>>::types(out), out += leaf_count<member<I>>), ...);
   }
-  template <class V> static constexpr void refs(const V& x, traced_ref* out) {
+  template <class V>
+  static constexpr void refs(const V& x, traced_ref* out) {
     ((structure<member<I>>::refs(members::template at<I>(x), out), out += leaf_count<member<I>>), ...);
   }
   static constexpr traced bind(const traced_ref* in) {
@@ -77,7 +87,8 @@ template <class S, int... I> struct struct_structure<S, std::integer_sequence<in
     ((detail::store(members::template at<I>(x), structure<member<I>>::bind(in)), in += leaf_count<member<I>>), ...);
     return x;
   }
-  template <class V, class F> static constexpr void visit(V& x, F&& f) {
+  template <class V, class F>
+  static constexpr void visit(V& x, F&& f) {
     (structure<member<I>>::visit(members::template at<I>(x), f), ...);
   }
 };
@@ -89,17 +100,20 @@ inline constexpr bool all_hold_references<S, std::integer_sequence<int, I...>> =
     (holds_references<typename members_of<S>::template type<I>>() && ...);
 
 struct hana_get {
-  template <std::size_t I, class V> static constexpr decltype(auto) at(V& x) { return boost::hana::at_c<I>(x); }
+  template <std::size_t I, class V>
+  static constexpr decltype(auto) at(V& x) {
+    return boost::hana::at_c<I>(x);
+  }
 };
 
 }  // namespace detail
 
 template <detail::AdaptedStruct S>
-requires detail::all_hold_references<S>
-struct structure<S> : detail::struct_structure<S> {
-};
+  requires detail::all_hold_references<S>
+struct structure<S> : detail::struct_structure<S> {};
 template <detail::AdaptedStruct S>
-requires(!detail::all_hold_references<S>) struct structure<S> {  // a member is a plain number, for example
+  requires(!detail::all_hold_references<S>)
+struct structure<S> {  // a member is a plain number, for example
   using why = error::structure_members_must_be_arrays;
 };
 

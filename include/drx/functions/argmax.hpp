@@ -19,7 +19,8 @@ struct kept_axis {  // A's shape with extent 1 at the axis
 template <class A, int Axis, class Y>
 constexpr auto keep_axis(const Y& y) {
   using S = kept_axis<A, Axis>;
-  return unary<array_of<typename Y::value_type, S>>(y, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+  return unary<array_of<typename Y::value_type, S>>(y,
+                                                    [](builder& b, int id) { return emit::reshape(b, id, S::value); });
 }
 
 template <class A, int Axis>
@@ -50,7 +51,8 @@ Why argmin(const A&) = delete;  // drx: argmin<axis>(array of numbers with eleme
 
 namespace detail {
 template <class A, int... Axes>
-concept Mask = Array<A> && std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool> && reduced_axes<A, Axes...>::in_range;
+concept Mask =
+    Array<A> && std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool> && reduced_axes<A, Axes...>::in_range;
 template <class A>
 concept NotMask = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
 template <class A>
@@ -71,6 +73,9 @@ template <int... Axes, class A, class Why = detail::not_mask_t<A>> requires(deta
 Why any_of(const A&) = delete;  // drx: of an array of bool: any_of(x > 0); of a placed value in a map
 // clang-format on
 
-DRX_SILENT(argmax) DRX_SILENT(argmin) DRX_SILENT(all_of) DRX_SILENT(any_of)
+DRX_SILENT(argmax)
+DRX_SILENT(argmin)
+DRX_SILENT(all_of)
+DRX_SILENT(any_of)
 
 }  // namespace drx

@@ -22,7 +22,7 @@ concept Subtracts = Assigned<A, B> && requires(A& a, const B& b) {
 };
 template <class A, class B>
 concept Multiplies = Assigned<A, B> && requires(A& a, const B& b) {
-  { a * b } -> SameStructure<A>;
+  { a* b } -> SameStructure<A>;
   a = a * b;
 };
 template <class A, class B>

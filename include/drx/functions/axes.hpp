@@ -6,7 +6,8 @@
 
 namespace drx {
 namespace detail {
-template <class A, int... Axes> struct expanded {  // Axes of the result
+template <class A, int... Axes>
+struct expanded {  // Axes of the result
   static constexpr int rank = A::rank + static_cast<int>(sizeof...(Axes));
   static constexpr bool adds([[maybe_unused]] int axis) { return ((normal_axis(Axes, rank) == axis) || ...); }
   static constexpr bool fits() {
@@ -28,7 +29,8 @@ template <class A>
 using not_expandable_t =
     std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
 
-template <class A, int... Axes> struct squeezed {  // without Axes: all of extent 1
+template <class A, int... Axes>
+struct squeezed {  // without Axes: all of extent 1
   static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
   static constexpr bool drops(int axis) {
     return sizeof...(Axes) == 0 ? A::shape[axis] == 1 : ((normal_axis(Axes, A::rank) == axis) || ...);
@@ -48,7 +50,8 @@ template <class A, int... Axes> struct squeezed {  // without Axes: all of exten
 };
 template <class A, int... Axes>
 concept Squeezable = Array<A> && squeezed<A, Axes...>::fits();
-template <class A, int... Axes> constexpr auto squeeze_misuse() {
+template <class A, int... Axes>
+constexpr auto squeeze_misuse() {
   if constexpr (Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!squeezed<A, Axes...>::in_range) {
@@ -58,11 +61,13 @@ template <class A, int... Axes> constexpr auto squeeze_misuse() {
   }
 }
 
-template <class A, class S> constexpr auto reshaped(const A& x) {
+template <class A, class S>
+constexpr auto reshaped(const A& x) {
   return unary<array_of<typename A::value_type, S>>(x,
-                                                     [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+                                                    [](builder& b, int id) { return emit::reshape(b, id, S::value); });
 }
-template <class A, std::int64_t... Times> struct tiled {  // Times of the last axes, or of more axes than there are
+template <class A, std::int64_t... Times>
+struct tiled {  // Times of the last axes, or of more axes than there are
   static constexpr int given = static_cast<int>(sizeof...(Times)), rank = given > A::rank ? given : A::rank;
   static constexpr bool fits = sizeof...(Times) > 0 && ((Times >= 0) && ...) && rank <= shape::max_rank;
   static constexpr std::int64_t times(int axis) {
@@ -82,7 +87,7 @@ template <class A, std::int64_t... Times> struct tiled {  // Times of the last a
 template <class A, std::int64_t... Times>
 concept Tileable = Array<A> && tiled<A, Times...>::fits;
 template <std::int64_t N, class A, int Axis>
-concept Repeatable = HasAxis<A, Axis> &&(N >= 0);
+concept Repeatable = HasAxis<A, Axis> && (N >= 0);
 template <class A>
 using not_tileable_t =
     std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_number_of_repetitions>;
@@ -90,7 +95,8 @@ template <std::int64_t N, class A>
 using not_repeatable_t =
     std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value,
                        std::conditional_t<(N < 0), error::wrong_number_of_repetitions, error::axis_out_of_range>>;
-template <std::int64_t N, class A, int Axis> struct repeated_along {
+template <std::int64_t N, class A, int Axis>
+struct repeated_along {
   static constexpr shape value = [] {
     shape s = A::shape;
     s[axis_of<A, Axis>::axis] *= N;
@@ -160,6 +166,9 @@ template <std::int64_t N, int Axis = 0, class A, class Why = detail::not_repeata
 Why repeat(const A&) = delete;  // drx: repeat<times, axis>(x): times at least 0; of a placed value in a map
 // clang-format on
 
-DRX_SILENT(expand_dims) DRX_SILENT(repeat) DRX_SILENT(squeeze) DRX_SILENT(tile)
+DRX_SILENT(expand_dims)
+DRX_SILENT(repeat)
+DRX_SILENT(squeeze)
+DRX_SILENT(tile)
 
 }  // namespace drx

@@ -31,14 +31,15 @@ template <class A>
 constexpr auto diagonal(const A& x) {
   using M = detail::matrix_extents<A>;
   using in_a_row = detail::with_last_axes<A, 2, M::rows * M::columns>;
-  return detail::unary<array_of<typename A::value_type, detail::with_last_axes<A, 2, M::diagonal>>>(x, [](builder& b, int id) {
-    const shape& row = in_a_row::value;
-    vec<std::int64_t> start(row.rank, 0), stop, stride(row.rank, 1);
-    for (int i = 0; i < row.rank; ++i) stop.push_back(row[i]);
-    stop[row.rank - 1] = M::diagonal == 0 ? 0 : (M::diagonal - 1) * (M::columns + 1) + 1;
-    stride[row.rank - 1] = M::columns + 1;
-    return emit::slice(b, emit::reshape(b, id, row), start, stop, stride);
-  });
+  return detail::unary<array_of<typename A::value_type, detail::with_last_axes<A, 2, M::diagonal>>>(
+      x, [](builder& b, int id) {
+        const shape& row = in_a_row::value;
+        vec<std::int64_t> start(row.rank, 0), stop, stride(row.rank, 1);
+        for (int i = 0; i < row.rank; ++i) stop.push_back(row[i]);
+        stop[row.rank - 1] = M::diagonal == 0 ? 0 : (M::diagonal - 1) * (M::columns + 1) + 1;
+        stride[row.rank - 1] = M::columns + 1;
+        return emit::slice(b, emit::reshape(b, id, row), start, stop, stride);
+      });
 }
 template <class A, class Why = detail::not_axes_t<A>>
   requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 2>)
@@ -61,6 +62,7 @@ template <class A, class Why = detail::not_axes_t<A>>
   requires((Array<A> || Placed<A>) && !detail::HasAxes<A, 1>)
 Why diagonal_matrix(const A&) = delete;  // drx: of vectors, the last axis; of a placed value in a map
 
-DRX_SILENT(diagonal) DRX_SILENT(diagonal_matrix)
+DRX_SILENT(diagonal)
+DRX_SILENT(diagonal_matrix)
 
 }  // namespace drx

@@ -33,7 +33,8 @@ Why gumbel(const K&) = delete;  // drx: gumbel<float, extents...>(key): of a key
 
 namespace detail {
 /// The Gumbel numbers that are added to logits A for draws of shape E..., or of A's shape without its last axis.
-template <class A, std::int64_t... E> struct category_draws {
+template <class A, std::int64_t... E>
+struct category_draws {
   static constexpr shape value = [] {
     shape s = A::shape;
     if constexpr (sizeof...(E) > 0) s = with_last(make_shape(E...), A::shape[A::rank - 1]);
@@ -41,9 +42,10 @@ template <class A, std::int64_t... E> struct category_draws {
   }();
 };
 template <class A, std::int64_t... E>
-concept Logits = SoftmaxOperand<A, -1> && sizeof...(
-                     E) < shape::max_rank&& Parameter<A, array_of<typename A::value_type, category_draws<A, E...>> >;
-template <class K, class A, std::int64_t... E> constexpr auto categorical_misuse() {
+concept Logits = SoftmaxOperand<A, -1> && sizeof...(E) < shape::max_rank &&
+                 Parameter<A, array_of<typename A::value_type, category_draws<A, E...>>>;
+template <class K, class A, std::int64_t... E>
+constexpr auto categorical_misuse() {
   if constexpr (Placed<K> || Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!Key<K>) {
@@ -74,6 +76,8 @@ template <std::int64_t... E, class K, class A, class Why = decltype(detail::cate
   requires(detail::RandomOperands<K> && (Array<A> || Placed<A>) && !(detail::Key<K> && detail::Logits<A, E...>))
 Why categorical(const K&, const A&) = delete;  // drx: categorical<extents...>(key, logits): of a key that random_key, split or fold_in gave; logits of float or double, classes last, whose other axes broadcast to the extents; of placed values in a map
 
-DRX_SILENT(categorical) DRX_SILENT_OF_TYPE(exponential) DRX_SILENT_OF_TYPE(gumbel)
+DRX_SILENT(categorical)
+DRX_SILENT_OF_TYPE(exponential)
+DRX_SILENT_OF_TYPE(gumbel)
 
 }  // namespace drx

@@ -261,7 +261,8 @@ struct einsum_writer {
   }
 };
 
-template <meta::literal Letters, class... A> struct einsum_of {
+template <meta::literal Letters, class... A>
+struct einsum_of {
   using first = std::tuple_element_t<0, std::tuple<A...>>;
   static constexpr einsum_form form() { return {Letters.text, vec<shape>{A::shape...}}; }
   static constexpr auto misuse() {

@@ -51,8 +51,8 @@ concept LoopBody = std::is_same_v<decltype(loop_misuse<loop_result<Body, Carry>,
 /// Adds the loop whose region was traced with inputs (index, carry, slices); captured values are its constants. A
 /// guarded loop goes on as long as its first carry is true.
 template <class R>
-constexpr vec<int> add_loop(tracing_builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length, int carries, bool guarded,
-                            const loop_options& options, const auto& operands_on) {
+constexpr vec<int> add_loop(tracing_builder*& b, const traced_region<R>& region, std::optional<std::int64_t> length,
+                            int carries, bool guarded, const loop_options& options, const auto& operands_on) {
   b = with_captures(b, region.captures);
   tape body = region.body;  // (index, carries, xs, captured) -> (index, captured, carries, xs)
   const int captured = region.captures.size();
@@ -76,7 +76,8 @@ constexpr vec<int> add_loop(tracing_builder*& b, const traced_region<R>& region,
 /// are kept for reverse mode (keep_carries, keep_all, checkpoint_every<K>, recompute_all), and whether the loop may
 /// carry products (carry_products, no_carried_products); for both, write {keep_all, no_carried_products}.
 template <std::int64_t Steps, class Carry, class Body>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && detail::LoopBody<Body, Carry>)
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> &&
+           detail::LoopBody<Body, Carry>)
 constexpr auto fori_loop(const Carry& init, const Body& body, const loop_options& options = {}) {
   static_assert(Steps >= 0, "drx::fori_loop: a negative number of steps");
   if constexpr (error::Reported<detail::loop_result<Body, Carry>>) {
@@ -84,14 +85,17 @@ constexpr auto fori_loop(const Carry& init, const Body& body, const loop_options
   } else {
     const detail::leaf_refs<Carry> refs(init);
     tracing_builder* b = detail::or_of_constants(refs.innermost());
-    const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body}, std::type_identity<std::int32_t>{},
-                                             std::type_identity<Carry>{});
-    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options, [&](tracing_builder& t) { return refs.on(t); });
+    const auto region = detail::trace_region(b, detail::loop_body<Body, Carry>{body},
+                                             std::type_identity<std::int32_t>{}, std::type_identity<Carry>{});
+    const vec<int> r = detail::add_loop(b, region, Steps, leaf_count<Carry>, false, options,
+                                        [&](tracing_builder& t) { return refs.on(t); });
     return detail::bound<Carry>(*b, r);
   }
 }
-template <std::int64_t Steps, class Carry, class Body, class Why = decltype(detail::loop_misuse<detail::loop_result<Body, Carry>, Carry>())>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> && !detail::LoopBody<Body, Carry>)
+template <std::int64_t Steps, class Carry, class Body,
+          class Why = decltype(detail::loop_misuse<detail::loop_result<Body, Carry>, Carry>())>
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Steps> &&
+           !detail::LoopBody<Body, Carry>)
 Why fori_loop(const Carry&, const Body&, const loop_options& = {}) = delete;  // drx: the body takes (carry) or (i, carry), and must return the carry's own type: same shapes, element types, structure
 template <std::int64_t Steps, class Carry, class Body, class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Steps>)

@@ -7,14 +7,15 @@
 namespace drx {
 namespace detail {
 template <class X, class A>
-concept EndOfRange = (Literal<X> || ScalarArray<X>)&&Parameter<X, A>;
+concept EndOfRange = (Literal<X> || ScalarArray<X>) && Parameter<X, A>;
 template <class A>
 concept RangeOfNumbers = FloatingArray<A> && A::rank == 1;
 template <class A, class X, class Y>
 concept RangeWith = RangeOfNumbers<A> && EndOfRange<X, A> && EndOfRange<Y, A>;
 template <class X>
 concept AnyEnd = Literal<X> || Array<X> || Placed<X>;
-template <class A, class X, class Y> constexpr auto linspace_misuse() {
+template <class A, class X, class Y>
+constexpr auto linspace_misuse() {
   if constexpr (Placed<X> || Placed<Y>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!FloatingArray<A>) {

@@ -55,6 +55,8 @@ template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A,
 Why logsumexp(const A&) = delete;  // drx: logsumexp<axis>(floating array); of a placed value in a map
 // clang-format on
 
-DRX_SILENT(log_softmax) DRX_SILENT(logsumexp) DRX_SILENT(softmax)
+DRX_SILENT(log_softmax)
+DRX_SILENT(logsumexp)
+DRX_SILENT(softmax)
 
 }  // namespace drx

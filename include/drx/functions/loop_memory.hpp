@@ -115,7 +115,8 @@ struct nested_loop {
   }
   /// outer * length steps, written by loop(), and the remaining steps, the `rest`, as one loop. Backwards the rest
   /// comes first.
-  constexpr vec<int> with_rest(builder& b, const values& v, std::int64_t outer, std::int64_t length, std::int64_t rest, writer inner) const {
+  constexpr vec<int> with_rest(builder& b, const values& v, std::int64_t outer, std::int64_t length, std::int64_t rest,
+                               writer inner) const {
     if (outer == 0) return flat(b, v, rest);
     if (rest == 0) return loop(b, v, outer, length, inner);
     const std::int64_t done = outer * length;
@@ -128,16 +129,19 @@ struct nested_loop {
     most.xs = part(0, done);
     last.xs = part(done, done + rest);
     last.offset = emit::add(b, v.offset, emit::constant_like(b, v.offset, static_cast<double>(done)));
-    const auto run = [&](bool of_last, const values& from) {  // (no `?:`: g++ 12 destroys its temporaries twice in constant evaluation)
-      if (of_last) return flat(b, from, rest);
-      return loop(b, from, outer, length, inner);
-    };
+    const auto run =
+        [&](bool of_last,
+            const values& from) {  // (no `?:`: g++ 12 destroys its temporaries twice in constant evaluation)
+          if (of_last) return flat(b, from, rest);
+          return loop(b, from, outer, length, inner);
+        };
     const bool backwards = whole.backwards;
     const vec<int> first = run(backwards, backwards ? last : most);
     values& second = backwards ? most : last;
     for (int i = 0; i < whole.carries; ++i) second.carries[i] = first[i];
     vec<int> r = run(!backwards, second);
-    for (int i = whole.carries; i < r.size(); ++i) r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
+    for (int i = whole.carries; i < r.size(); ++i)
+      r[i] = emit::concatenate(b, {backwards ? r[i] : first[i], backwards ? first[i] : r[i]}, 0);
     return r;
   }
   constexpr vec<int> every(builder& b, const values& v, std::int64_t length, std::int64_t k) const {
@@ -149,13 +153,16 @@ struct nested_loop {
   }
 };
 
-/// The loop of a body (index, constants, carries, slices of xs) on its operands in that order; `options` has its residuals.
-constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, prim::rules::scan::view loop, const loop_options& options) {
+/// The loop of a body (index, constants, carries, slices of xs) on its operands in that order; `options` has its
+/// residuals.
+constexpr vec<int> write_loop(builder& b, const tape& body, const vec<int>& operands, prim::rules::scan::view loop,
+                              const loop_options& options) {
   using kind = loop_memory::kind;
   const loop_memory& memory = options.memory;
   loop.products = options.products;
   loop.keeps_residuals = memory.what == kind::everything;
-  if (!loop.length || memory.what == kind::carries || memory.what == kind::everything) return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
+  if (!loop.length || memory.what == kind::carries || memory.what == kind::everything)
+    return b.add(prim::scan, operands, loop.make(), vec<tape>{body});
   nested_loop::values v{};
   v.offset = emit::constant(b, abstract_value(dtype::int32, {}), 0);
   for (int i = 0; i < operands.size(); ++i)

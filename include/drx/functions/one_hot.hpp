@@ -19,11 +19,13 @@ template <std::int64_t Classes, class A>
 constexpr auto class_mask(const A& labels) {
   using T = typename A::value_type;
   using column = with_last_axis<A, 1>;
-  const auto x = unary<array_of<T, column>>(labels, [](builder& b, int id) { return emit::reshape(b, id, column::value); });
+  const auto x =
+      unary<array_of<T, column>>(labels, [](builder& b, int id) { return emit::reshape(b, id, column::value); });
   return x == iota<array<T, Classes>>();
 }
 template <class A>
-using not_labels_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
+using not_labels_t =
+    std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
 }  // namespace detail
 
 /// For each class number a row of Classes elements of T, 1 at its position and else 0; all are 0 if the number is not

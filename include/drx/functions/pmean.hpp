@@ -11,9 +11,13 @@ namespace drx {
 template <class P, class X>
   requires(Placement<P> && detail::Communicable<X> && all_floating<X>)
 constexpr auto pmean(const X& x) {
-  return tree_map([](const auto& sum) { return sum / axis_size<P, typename std::remove_cvref_t<decltype(sum)>::value_type>(sum); }, psum<P>(x));
+  return tree_map(
+      [](const auto& sum) { return sum / axis_size<P, typename std::remove_cvref_t<decltype(sum)>::value_type>(sum); },
+      psum<P>(x));
 }
-template <class P, class X, class Why = std::conditional_t<detail::Communicable<X>, error::needs_floating_values, error::array_operation_on_a_placed_value>>
+template <class P, class X,
+          class Why = std::conditional_t<detail::Communicable<X>, error::needs_floating_values,
+                                         error::array_operation_on_a_placed_value>>
   requires(Structured<X> && !error::Reported<X> && !(detail::Communicable<X> && all_floating<X>))
 Why pmean(const X&) = delete;  // drx: pmean<P>(x) is of one member's floating value, in a map or pmap over P; of a placed value use reduce_mean
 

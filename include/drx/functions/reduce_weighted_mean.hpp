@@ -17,7 +17,8 @@ constexpr auto weighted_mean_misuse() {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!ScalarArray<typename W::member>) {
     return error::wrong_rank{};
-  } else if constexpr (!FloatingArray<typename W::member> || !(Array<typename X::member> || all_floating<typename X::member>)) {
+  } else if constexpr (!FloatingArray<typename W::member> ||
+                       !(Array<typename X::member> || all_floating<typename X::member>)) {
     return error::needs_floating_values{};
   } else {
     return no_misuse{};
@@ -49,7 +50,8 @@ constexpr auto reduce_weighted_mean(const X& x, const W& w) {
   const int weight = weights.on(b)[0];
   const int total = emit::reduce_sum(b, weight, p);
   const int nothing = emit::equal(b, total, emit::constant_like(b, total, 0));
-  const int divisor = emit::where(b, nothing, emit::constant_like(b, total, 1), total);  // so that no 0/0 is differentiated
+  const int divisor =
+      emit::where(b, nothing, emit::constant_like(b, total, 1), total);  // so that no 0/0 is differentiated
   vec<int> operands = refs.on(b);
   operands.push_back(weight);
   const vec<int> terms = emit::map(b, p, operands, [](builder& r, const vec<int>& in) {

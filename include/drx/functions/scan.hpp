@@ -40,14 +40,16 @@ constexpr auto scan(const F& f, const Carry& init, const Xs& xs, const loop_opti
   const detail::leaf_refs<Carry> refs(init);
   const detail::leaf_refs<Xs> xs_refs(xs);
   tracing_builder* b = detail::or_of_constants(detail::inner_of(refs.innermost(), xs_refs.innermost()));
-  const auto region = detail::trace_region(b, step, std::type_identity<std::int32_t>{}, std::type_identity<Carry>{}, std::type_identity<X>{});
+  const auto region = detail::trace_region(b, step, std::type_identity<std::int32_t>{}, std::type_identity<Carry>{},
+                                           std::type_identity<X>{});
   const vec<int> r = detail::add_loop(b, region, length, leaf_count<Carry>, false, options, [&](tracing_builder& t) {
     vec<int> ids = refs.on(t);
     ids.append(xs_refs.on(t));
     return ids;
   });
   using Ys = stacked_t<Y, length>;
-  return std::pair<traced_t<Carry>, traced_t<Ys>>{detail::bound<Carry>(*b, r), detail::bound<Ys>(*b, r, leaf_count<Carry>)};
+  return std::pair<traced_t<Carry>, traced_t<Ys>>{detail::bound<Carry>(*b, r),
+                                                  detail::bound<Ys>(*b, r, leaf_count<Carry>)};
 }
 
 DRX_SILENT(scan)

@@ -49,7 +49,8 @@ constexpr auto select(const X& x, const I& i) {
     return out;
   });
   constexpr leaf_types<typename X::member> types;
-  for (int leaf = 0; leaf < leaves; ++leaf) found[leaf] = emit::cast(b, emit::reduce_sum(b, found[leaf], p), types[leaf].type);
+  for (int leaf = 0; leaf < leaves; ++leaf)
+    found[leaf] = emit::cast(b, emit::reduce_sum(b, found[leaf], p), types[leaf].type);
   return detail::bound<typename X::member>(b, found);
 }
 template <class X, class I, class Why = decltype(detail::select_misuse<X, I>())>

@@ -14,12 +14,17 @@ struct keepdims_t {};
 /// keepdims)
 inline constexpr keepdims_t keepdims;
 /// var and stddev divide by n - K instead of n.  var(x, ddof<1>)
-template <int K> struct ddof_t { static_assert(K >= 0, "drx::ddof: at least 0"); };
+template <int K>
+struct ddof_t {
+  static_assert(K >= 0, "drx::ddof: at least 0");
+};
 /// Option of var and stddev: they divide by n - K instead of n.  var(x, ddof<1>)
-template <int K> inline constexpr ddof_t<K> ddof;
+template <int K>
+inline constexpr ddof_t<K> ddof;
 
 namespace detail {
-template <class A, int... Axes> struct kept_axes {
+template <class A, int... Axes>
+struct kept_axes {
   static constexpr shape value = [] {
     shape s = A::shape;
     for (int i = 0; i < A::rank; ++i)
@@ -28,30 +33,38 @@ template <class A, int... Axes> struct kept_axes {
   }();
 };
 /// y, which has A's shape without Axes, with these axes restored at extent 1.
-template <class A, int... Axes, class Y> constexpr auto keep_axes(const Y& y) {
+template <class A, int... Axes, class Y>
+constexpr auto keep_axes(const Y& y) {
   using S = kept_axes<A, Axes...>;
   return unary<array_of<typename Y::value_type, S>>(y,
-                                                     [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+                                                    [](builder& b, int id) { return emit::reshape(b, id, S::value); });
 }
 
-template <class O> inline constexpr int degrees_of = 0;
-template <int K> inline constexpr int degrees_of<ddof_t<K>> = K;
-template <class O> inline constexpr bool is_ddof = false;
-template <int K> inline constexpr bool is_ddof<ddof_t<K>> = true;
+template <class O>
+inline constexpr int degrees_of = 0;
+template <int K>
+inline constexpr int degrees_of<ddof_t<K>> = K;
+template <class O>
+inline constexpr bool is_ddof = false;
+template <int K>
+inline constexpr bool is_ddof<ddof_t<K>> = true;
 template <class... O>  // each at most once
-concept SpreadOptions = ((std::is_same_v<O, keepdims_t> || is_ddof<O>)&&...) &&
-                        (static_cast<int>(std::is_same_v<O, keepdims_t>) + ... + 0) <= 1 &&
-                        (static_cast<int>(is_ddof<O>) + ... + 0) <= 1;
+concept SpreadOptions =
+    ((std::is_same_v<O, keepdims_t> || is_ddof<O>) && ...) &&
+    (static_cast<int>(std::is_same_v<O, keepdims_t>) + ... + 0) <= 1 && (static_cast<int>(is_ddof<O>) + ... + 0) <= 1;
 /// The checks and the result of a statistic of A, an array of numbers, over axes and with options O.
-template <class A, class... O> struct spread {
+template <class A, class... O>
+struct spread {
   static constexpr int degrees = (degrees_of<O> + ... + 0);
-  template <int... Axes> static constexpr std::int64_t count() {
+  template <int... Axes>
+  static constexpr std::int64_t count() {
     std::int64_t n = 1;
     for (int i = 0; i < A::rank; ++i)
       if (reduced_axes<A, Axes...>::has(i)) n *= A::shape[i];
     return n;
   }
-  template <int... Axes> static constexpr auto misuse() {
+  template <int... Axes>
+  static constexpr auto misuse() {
     if constexpr (!Reducible<A, Axes...>) {
       return reduction_misuse<A, Axes...>();
     } else if constexpr (count<Axes...>() <= degrees) {
@@ -60,12 +73,14 @@ template <class A, class... O> struct spread {
       return no_misuse{};
     }
   }
-  template <int... Axes> static constexpr auto variance(const A& x) {
+  template <int... Axes>
+  static constexpr auto variance(const A& x) {
     using T = mean_element<typename A::value_type>;
     const auto from_mean = cast<T>(x) - keep_axes<A, Axes...>(mean<Axes...>(x));
     return sum<Axes...>(from_mean * from_mean) * static_cast<T>(1 / static_cast<double>(count<Axes...>() - degrees));
   }
-  template <int... Axes, class Y> static constexpr auto shaped(const Y& y) {
+  template <int... Axes, class Y>
+  static constexpr auto shaped(const Y& y) {
     if constexpr ((std::is_same_v<O, keepdims_t> || ...)) {
       return keep_axes<A, Axes...>(y);
     } else {
@@ -73,8 +88,10 @@ template <class A, class... O> struct spread {
     }
   }
 };
-template <int... Axes> struct axis_list {};
-template <class Axes, class A, class... O> inline constexpr bool spreads = false;
+template <int... Axes>
+struct axis_list {};
+template <class Axes, class A, class... O>
+inline constexpr bool spreads = false;
 template <int... Axes, Array A, class... O>
   requires SpreadOptions<O...>
 inline constexpr bool spreads<axis_list<Axes...>, A, O...> =
@@ -82,10 +99,11 @@ inline constexpr bool spreads<axis_list<Axes...>, A, O...> =
 template <class Axes, class A, class... O>
 concept Spreadable = spreads<Axes, A, O...>;
 template <class Axes, class A, class... O>
-concept NotSpreadable = (Array<A> || Placed<A>)&&SpreadOptions<O...> && !Spreadable<Axes, A, O...>;
+concept NotSpreadable = (Array<A> || Placed<A>) && SpreadOptions<O...> && !Spreadable<Axes, A, O...>;
 template <class A, int... Axes>
 concept Measurable = FloatingArray<A> && Reducible<A, Axes...>;
-template <class A, int... Axes> constexpr auto norm_misuse() {
+template <class A, int... Axes>
+constexpr auto norm_misuse() {
   if constexpr (Array<A> && !FloatingArray<A>) {
     return error::needs_floating_values{};
   } else {
@@ -165,6 +183,8 @@ template <int Axis = -1, class A, class Why = decltype(detail::softmax_misuse<A,
 Why logsumexp(const A&, keepdims_t) = delete;  // drx: logsumexp<axis>(floating array, keepdims); of a placed value in a map
 // clang-format on
 
-DRX_SILENT(norm) DRX_SILENT(stddev) DRX_SILENT(var)
+DRX_SILENT(norm)
+DRX_SILENT(stddev)
+DRX_SILENT(var)
 
 }  // namespace drx

@@ -7,7 +7,6 @@
 namespace drx {
 namespace detail {
 
-
 /// Why compound X and A, a compound or a number, do not go together; `no_misuse` if they do.
 template <class X, class A>
 constexpr auto compound_mismatch() {
@@ -36,7 +35,8 @@ constexpr auto structure_mismatch() {
   }
 }
 template <class A, class B>
-concept CompoundPair = (Compound<A> && (Compound<B> || Array<B> || Literal<B>)) || ((Array<A> || Literal<A>)&&Compound<B>);
+concept CompoundPair =
+    (Compound<A> && (Compound<B> || Array<B> || Literal<B>)) || ((Array<A> || Literal<A>) && Compound<B>);
 template <class A, class B>
 concept LeafByLeaf = CompoundPair<A, B> && std::is_same_v<decltype(structure_mismatch<A, B>()), no_misuse>;
 template <class A, class B>

@@ -105,7 +105,8 @@ template <class Why>
 concept IsNoMisuse = std::is_same_v<Why, no_misuse>;
 /// Structures of several arrays, in any argument: calls that the array operations do not take.
 template <class... X>
-concept AnyCompound = ((Compound<X> && NoArray<X>) || ...) && (Structured<X> && ...) && !(Placed<X> || ...) && !error::AnyReported<X...>;
+concept AnyCompound =
+    ((Compound<X> && NoArray<X>) || ...) && (Structured<X> && ...) && !(Placed<X> || ...) && !error::AnyReported<X...>;
 
 /// f of each leaf of a batch; f removes the batch's axis.
 template <class F, class S, std::int64_t N>

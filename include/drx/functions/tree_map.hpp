@@ -80,7 +80,9 @@ struct rebuilt_from_parts<std::array<X, N>, First> {
 template <class S, std::int64_t N, int First>
 struct rebuilt_from_parts<batched<S, N>, First> {
   template <class Results>
-  static constexpr auto from(const Results& r) { return rebuilt<S, First>(r); }
+  static constexpr auto from(const Results& r) {
+    return rebuilt<S, First>(r);
+  }
 };
 
 /// The types that F returns for each leaf of X and the corresponding leaves of Y....
@@ -142,7 +144,8 @@ constexpr auto tree_map(const F& f, const X& x, const Y&... y) {
       return std::apply([&](const auto&... r) { return f(detail::leaf_t<X, I>(r.ref[I])...); }, refs);
     };
     return [&]<int... I>(std::integer_sequence<int, I...>) {
-      const std::tuple<decltype(of_leaf(std::integral_constant<int, I>{}))...> results{of_leaf(std::integral_constant<int, I>{})...};
+      const std::tuple<decltype(of_leaf(std::integral_constant<int, I>{}))...> results{
+          of_leaf(std::integral_constant<int, I>{})...};
       return detail::rebuilt<canonical, 0>(results);
     }(std::make_integer_sequence<int, leaf_count<X>>{});
   }

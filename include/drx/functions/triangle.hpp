@@ -26,6 +26,7 @@ template <int K = 0, class A, class Why = detail::not_axes_t<A>> requires((Array
 Why triu(const A&) = delete;  // drx: of matrices, the last two axes; of a placed value in a map
 // clang-format on
 
-DRX_SILENT(tril) DRX_SILENT(triu)
+DRX_SILENT(tril)
+DRX_SILENT(triu)
 
 }  // namespace drx

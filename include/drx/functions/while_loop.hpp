@@ -12,7 +12,8 @@ template <class Cond, class Body, class Carry>
 constexpr auto while_misuse() {
   if constexpr (!TracedResult<call_result_t<Cond, traced_t<Carry>>>) {
     return result_misuse<call_result_t<Cond, traced_t<Carry>>>();
-  } else if constexpr (!error::Reported<call_result_t<Cond, traced_t<Carry>>> && !Condition<call_result_t<Cond, traced_t<Carry>>>) {
+  } else if constexpr (!error::Reported<call_result_t<Cond, traced_t<Carry>>> &&
+                       !Condition<call_result_t<Cond, traced_t<Carry>>>) {
     return error::condition_is_not_one_bool{};
   } else {
     return loop_misuse<loop_result<Body, Carry>, Carry>();
@@ -42,32 +43,39 @@ struct while_step {
 /// and goes back over the steps that were done (`options` as in fori_loop). In a batch all elements go on until the
 /// last is done.
 template <std::int64_t Max = -1, class Cond, class Body, class Carry>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> && detail::WhileLoop<Cond, Body, Carry>)
-constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& init, const loop_options& options = {}) {
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> &&
+           detail::WhileLoop<Cond, Body, Carry>)
+constexpr auto while_loop(const Cond& condition, const Body& body, const Carry& init,
+                          const loop_options& options = {}) {
   static_assert(Max >= -1, "drx::while_loop: a negative number of steps");
   if constexpr (error::AnyReported<detail::loop_result<Body, Carry>, detail::call_result_t<Cond, traced_t<Carry>>>) {
     return error::reported{};
   } else {
     const detail::leaf_refs<Carry> refs(init);
     tracing_builder* b = detail::or_of_constants(refs.innermost());
-    const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body}, std::type_identity<std::int32_t>{},
-                                             std::type_identity<bool>{}, std::type_identity<Carry>{});
+    const auto region = detail::trace_region(b, detail::while_step<Cond, Body, Carry>{condition, body},
+                                             std::type_identity<std::int32_t>{}, std::type_identity<bool>{},
+                                             std::type_identity<Carry>{});
     std::optional<std::int64_t> length;
     if (Max >= 0) length = Max;
-    const vec<int> r = detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](tracing_builder& t) {
-      const vec<int> start = refs.on(t);
-      const auto holds = condition(detail::bound<Carry>(t, start));
-      vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);
-      ids.append(start);
-      return ids;
-    });
+    const vec<int> r =
+        detail::add_loop(b, region, length, 1 + leaf_count<Carry>, true, options, [&](tracing_builder& t) {
+          const vec<int> start = refs.on(t);
+          const auto holds = condition(detail::bound<Carry>(t, start));
+          vec<int> ids = detail::leaf_refs<std::remove_const_t<decltype(holds)>>(holds).on(t);
+          ids.append(start);
+          return ids;
+        });
     return detail::bound<Carry>(*b, r, 1);
   }
 }
-template <std::int64_t Max = -1, class Cond, class Body, class Carry, class Why = decltype(detail::while_misuse<Cond, Body, Carry>())>
-  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> && !detail::WhileLoop<Cond, Body, Carry>)
+template <std::int64_t Max = -1, class Cond, class Body, class Carry,
+          class Why = decltype(detail::while_misuse<Cond, Body, Carry>())>
+  requires(Structured<Carry> && !error::Reported<Carry> && detail::CountableSteps<Max> &&
+           !detail::WhileLoop<Cond, Body, Carry>)
 Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: while_loop(condition, body, carry): condition(carry) is one bool, a drx::array<bool>; body(carry) or body(i, carry) returns the carry's own type
-template <std::int64_t Max, class Cond, class Body, class Carry, class Why = error::loop_has_more_steps_than_an_int32_counts>
+template <std::int64_t Max, class Cond, class Body, class Carry,
+          class Why = error::loop_has_more_steps_than_an_int32_counts>
   requires(Structured<Carry> && !error::Reported<Carry> && !detail::CountableSteps<Max>)
 Why while_loop(const Cond&, const Body&, const Carry&, const loop_options& = {}) = delete;  // drx: a bound of at most 2147483647 steps, or none: while_loop(condition, body, carry)
 

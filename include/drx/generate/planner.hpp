@@ -6,9 +6,9 @@
 //     int main(int argc, char** argv) {
 //       return drx::generate::main(argc, argv, {drx::generate::program<models::Fit>("models::Fit")});
 //     }
-// `./plan models.hpp plans 2` writes plans.hpp, plans_1.cpp and plans_2.cpp. With `-include plans.hpp` (or an #include of
-// it in place of models.hpp) session.compile<models::Fit>() finds tape and plan there, and its steps in the two sources.
-// CMake: drx_add_programs(TARGET fit HEADER models.hpp PROGRAMS models::Fit).
+// `./plan models.hpp plans 2` writes plans.hpp, plans_1.cpp and plans_2.cpp. With `-include plans.hpp` (or an #include
+// of it in place of models.hpp) session.compile<models::Fit>() finds tape and plan there, and its steps in the two
+// sources. CMake: drx_add_programs(TARGET fit HEADER models.hpp PROGRAMS models::Fit).
 // Tested by tests/native/tracing.cpp and tests/consumer/.
 #pragma once
 
@@ -52,8 +52,10 @@ inline std::string class_of(const std::string& name) {
   std::string s;
   for (const char c : name) {
     const bool word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    if (word) s += c;
-    else if (!s.empty() && s.back() != '_') s += '_';
+    if (word)
+      s += c;
+    else if (!s.empty() && s.back() != '_')
+      s += '_';
   }
   return s;
 }
@@ -87,7 +89,8 @@ inline planned_program planned(const named_program& p, shared_kernels& kernels) 
   r.declarations = "struct " + r.constants + " {\n" + tape_members(program, "program") + tape_members(stages, "tape") +
                    plan_members(memory, stages.sizes, mesh) + "};\n";
   int steps = 0;
-  for (int region = 0; region < stages.sizes.regions; ++region) steps = std::max(steps, memory.first_step[region] + memory.step_count[region]);
+  for (int region = 0; region < stages.sizes.regions; ++region)
+    steps = std::max(steps, memory.first_step[region] + memory.step_count[region]);
   const frozen_view view = stages.view();
   for (int s = 0; s < steps; ++s) {
     const plan::step& x = memory.steps[s];
@@ -116,24 +119,33 @@ inline void drop_single(std::vector<planned_program>& programs, shared_kernels& 
 }
 
 inline std::string run_step_text(const std::string& constants, std::size_t step) {
-  return "void drx::run::run_step<drx::run::code<drx_plans::" + constants + ">, " + std::to_string(step) + ">(drx::run::frame&";
+  return "void drx::run::run_step<drx::run::code<drx_plans::" + constants + ">, " + std::to_string(step) +
+         ">(drx::run::frame&";
 }
 /// The header: the programs' constants, and where drx looks for them.
-inline std::string header_text(const std::string& header, const std::vector<planned_program>& programs, const shared_kernels& kernels) {
-  std::string s = "// Tapes and plans of the programs of " + header + ", written by drx/generate/planner.hpp. It is made again, not edited.\n#pragma once\n\n#include \"" +
-                  header + "\"\n\n#include <drx/generate/values.hpp>\n#include <drx/run/call/compiled.hpp>\n\n#include <limits>\n\nnamespace drx_plans {\n";
-  for (const auto& [name, kernel] : kernels) s += "[[gnu::weak]] void " + name + "(drx::run::frame&);\n";  // (other plans may have the same kernel)
+inline std::string header_text(const std::string& header, const std::vector<planned_program>& programs,
+                               const shared_kernels& kernels) {
+  std::string s =
+      "// Tapes and plans of the programs of " + header +
+      ", written by drx/generate/planner.hpp. It is made again, not edited.\n#pragma once\n\n#include \"" + header +
+      "\"\n\n#include <drx/generate/values.hpp>\n#include <drx/run/call/compiled.hpp>\n\n#include <limits>\n\nnamespace drx_plans {\n";
+  for (const auto& [name, kernel] : kernels)
+    s += "[[gnu::weak]] void " + name + "(drx::run::frame&);\n";  // (other plans may have the same kernel)
   for (const planned_program& p : programs) s += p.declarations;
   s += "}  // namespace drx_plans\n\n";
   for (const planned_program& p : programs) {
-    s += "template <>\nstruct drx::frozen<" + p.name + "> {\n  static constexpr const auto& value = drx_plans::" + p.constants +
-         "::program;\n};\ntemplate <>\nstruct drx::plan::lowering<" + p.name + "> {\n  using type = drx_plans::" + p.constants + ";\n};\n";
-    for (std::size_t i = 0; i < p.steps.size(); ++i) s += (p.steps[i].kernel.empty() ? "extern template " : "template <> ") + run_step_text(p.constants, i) + ");\n";
+    s += "template <>\nstruct drx::frozen<" + p.name +
+         "> {\n  static constexpr const auto& value = drx_plans::" + p.constants +
+         "::program;\n};\ntemplate <>\nstruct drx::plan::lowering<" + p.name +
+         "> {\n  using type = drx_plans::" + p.constants + ";\n};\n";
+    for (std::size_t i = 0; i < p.steps.size(); ++i)
+      s += (p.steps[i].kernel.empty() ? "extern template " : "template <> ") + run_step_text(p.constants, i) + ");\n";
   }
   return s;
 }
 /// The sources: each has some of the kernels and steps, about as much to compile as the others.
-inline std::vector<std::string> source_texts(const std::string& header, const std::vector<planned_program>& programs, const shared_kernels& kernels, int sources) {
+inline std::vector<std::string> source_texts(const std::string& header, const std::vector<planned_program>& programs,
+                                             const shared_kernels& kernels, int sources) {
   struct part {
     std::string text;
     int work;
@@ -141,7 +153,8 @@ inline std::vector<std::string> source_texts(const std::string& header, const st
   std::vector<part> parts;
   for (const auto& [name, kernel] : kernels)
     parts.push_back({"namespace drx_plans {\nstruct of_" + name + " {\n" + kernel.members + "};\nvoid " + name +
-                         "(drx::run::frame& f) { drx::run::run_step<drx::run::code<of_" + name + ">, 0>(f); }\n}\n", kernel.work});
+                         "(drx::run::frame& f) { drx::run::run_step<drx::run::code<of_" + name + ">, 0>(f); }\n}\n",
+                     kernel.work});
   std::string shared;
   for (const planned_program& p : programs)
     for (std::size_t i = 0; i < p.steps.size(); ++i) {
@@ -149,7 +162,8 @@ inline std::vector<std::string> source_texts(const std::string& header, const st
       if (s.kernel.empty()) {
         parts.push_back({"template " + run_step_text(p.constants, i) + ");\n", s.work});
       } else {
-        shared += "template <>\n" + run_step_text(p.constants, i) + " f) {\n  static constexpr drx::plan::location slots[] = " + s.slots +
+        shared += "template <>\n" + run_step_text(p.constants, i) +
+                  " f) {\n  static constexpr drx::plan::location slots[] = " + s.slots +
                   ";\n  run_shared(f, slots, drx_plans::" + s.kernel + ");\n}\n";
       }
     }
@@ -187,7 +201,13 @@ void on_large_stack(F f) {
   bool started = false;
   for (std::size_t bytes = std::size_t{64} << 30; !started && bytes >= (std::size_t{8} << 20); bytes /= 2) {
     if (pthread_attr_setstacksize(&attributes, bytes) != 0) continue;
-    started = pthread_create(&thread, &attributes, [](void* call) -> void* { (*static_cast<F*>(call))(); return nullptr; }, &f) == 0;
+    started = pthread_create(
+                  &thread, &attributes,
+                  [](void* call) -> void* {
+                    (*static_cast<F*>(call))();
+                    return nullptr;
+                  },
+                  &f) == 0;
   }
   pthread_attr_destroy(&attributes);
   if (!started) throw std::runtime_error("no thread can be started");
@@ -196,11 +216,13 @@ void on_large_stack(F f) {
 
 }  // namespace detail
 
-/// The main function of an executable that plans programs: see the head of this file. Returns the exit status: 1, after a sentence
-/// on std::cerr, where a program is refused or a file cannot be written; then no file has been changed.
+/// The main function of an executable that plans programs: see the head of this file. Returns the exit status: 1, after
+/// a sentence on std::cerr, where a program is refused or a file cannot be written; then no file has been changed.
 inline int main(int argc, char** argv, std::initializer_list<named_program> programs) {
   const auto usage = [&] {
-    std::cerr << "usage: " << argv[0] << " HEADER PLANS SOURCES: writes PLANS.hpp, which includes HEADER, and as many sources PLANS_1.cpp ...\n";
+    std::cerr
+        << "usage: " << argv[0]
+        << " HEADER PLANS SOURCES: writes PLANS.hpp, which includes HEADER, and as many sources PLANS_1.cpp ...\n";
     return 2;
   };
   if (argc != 4) return usage();
@@ -217,13 +239,15 @@ inline int main(int argc, char** argv, std::initializer_list<named_program> prog
         at = p.name + ": ";
         all.push_back(detail::planned(p, kernels));
         for (std::size_t i = 0; i + 1 < all.size(); ++i)
-          if (all[i].constants == all.back().constants) throw std::runtime_error("its constants have the name of those of " + all[i].name);
+          if (all[i].constants == all.back().constants)
+            throw std::runtime_error("its constants have the name of those of " + all[i].name);
       }
       at.clear();
       detail::drop_single(all, kernels);
       detail::write(plans + ".hpp", detail::header_text(header, all, kernels));
       const std::vector<std::string> texts = detail::source_texts(name + ".hpp", all, kernels, sources);
-      for (std::size_t i = 0; i < texts.size(); ++i) detail::write(plans + "_" + std::to_string(i + 1) + ".cpp", texts[i]);
+      for (std::size_t i = 0; i < texts.size(); ++i)
+        detail::write(plans + "_" + std::to_string(i + 1) + ".cpp", texts[i]);
     } catch (const char* sentence) {
       std::cerr << at << sentence << '\n';
       status = 1;

@@ -1,6 +1,6 @@
 // drx/generate/shared_steps.hpp: steps that compute the same on other addresses are one function, whatever program they come
-// from. A step is taken out of its program: its entries and what they read become a program of one step, all of whose values lie in
-// slots. Steps with the same text are then compiled once, and told their addresses when they run.
+// from. A step is taken out of its program: its entries and what they read become a program of one step, all of whose
+// values lie in slots. Steps with the same text are then compiled once, and told their addresses when they run.
 #pragma once
 
 #include <drx/generate/text.hpp>
@@ -30,7 +30,8 @@ class step_extractor {
   std::optional<extracted_step> extracted() {
     const plan::step& s = p_.steps[step_];
     std::vector<int> own;
-    if (!s.is_loop) own = {s.entry};
+    if (!s.is_loop)
+      own = {s.entry};
     else
       for (int i = 0; i < s.members + s.sums; ++i) own.push_back(p_.members[s.first_member + i]);
     for (const int e : own)
@@ -88,7 +89,9 @@ class step_extractor {
     if (is_new) values_.push_back(v);
     return at->second;
   }
-  int entry_number(int e) const { return static_cast<int>(std::lower_bound(entries_.begin(), entries_.end(), e) - entries_.begin()); }
+  int entry_number(int e) const {
+    return static_cast<int>(std::lower_bound(entries_.begin(), entries_.end(), e) - entries_.begin());
+  }
   bool has_entry(int e) const { return std::binary_search(entries_.begin(), entries_.end(), e); }
   plan::location slot(const plan::location& l) {
     if (l.space == plan::space::nowhere) return l;

@@ -13,7 +13,8 @@
 
 namespace drx::generate {
 
-/// A demangled name as C++ takes it: a function as template argument, "&(int models::f<2>(double))", becomes "&models::f<2>".
+/// A demangled name as C++ takes it: a function as template argument, "&(int models::f<2>(double))", becomes
+/// "&models::f<2>".
 inline std::string as_written(std::string name) {
   for (std::size_t at = 0; (at = name.find("&(", at)) != std::string::npos; ++at) {
     int angles = 0, parens = 0;
@@ -37,16 +38,22 @@ inline std::string as_written(std::string name) {
 inline std::string symbol_at(const void* address, const std::string& what) {
   Dl_info found{};
   if (dladdr(address, &found) == 0 || found.dli_sname == nullptr || found.dli_saddr != address)
-    throw std::runtime_error(what + " has no name outside of its file: define it in a namespace that is not anonymous, in a header "
-                                    "(and link this executable with -rdynamic)");
+    throw std::runtime_error(
+        what +
+        " has no name outside of its file: define it in a namespace that is not anonymous, in a header "
+        "(and link this executable with -rdynamic)");
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(found.dli_sname, nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(found.dli_sname, nullptr, nullptr, &status), std::free);
   std::string name = status == 0 ? text.get() : found.dli_sname;
   if (name.find("lambda") != std::string::npos || name.find("{unnamed") != std::string::npos)
-    throw std::runtime_error(what + " is made of a lambda, which no other file can name: make it a struct with an operator()");
+    throw std::runtime_error(what +
+                             " is made of a lambda, which no other file can name: make it a struct with an operator()");
   return as_written(name);
 }
 inline std::string symbol_of(const primitive* p) { return symbol_at(p, "primitive `" + std::string(p->name) + "`"); }
-inline std::string symbol_of(const placement_info* p) { return symbol_at(p, "placement `" + std::string(p->name) + "`"); }
+inline std::string symbol_of(const placement_info* p) {
+  return symbol_at(p, "placement `" + std::string(p->name) + "`");
+}
 
 }  // namespace drx::generate

@@ -62,7 +62,9 @@ inline std::string integer(std::int64_t n) {
   return n == std::numeric_limits<std::int64_t>::min() ? "std::numeric_limits<std::int64_t>::min()" : std::to_string(n);
 }
 inline std::string pointer(const placement_info* p) { return p ? "&" + symbol_of(p) : "nullptr"; }
-inline std::string span(const span_of_pool& s) { return "{" + std::to_string(s.first) + "," + std::to_string(s.count) + "}"; }
+inline std::string span(const span_of_pool& s) {
+  return "{" + std::to_string(s.first) + "," + std::to_string(s.count) + "}";
+}
 
 inline std::string value_text(const abstract_value& v) {
   static constexpr const char* types[] = {"boolean", "int32", "int64", "float32", "float64"};
@@ -80,8 +82,8 @@ inline std::string location_text(const plan::location& l) {
 
 /// The type of a frozen tape of these sizes.
 inline std::string tape_type(const frozen_sizes& s) {
-  return "drx::frozen_tape<" + std::to_string(s.regions) + ", " + std::to_string(s.entries) + ", " + std::to_string(s.values) + ", " +
-         std::to_string(s.pool) + ">";
+  return "drx::frozen_tape<" + std::to_string(s.regions) + ", " + std::to_string(s.entries) + ", " +
+         std::to_string(s.values) + ", " + std::to_string(s.pool) + ">";
 }
 /// Static members of a class: the tape, as `name`. Names are looked up once each.
 inline std::string tape_members(const frozen_lists& t, const std::string& name) {
@@ -94,32 +96,38 @@ inline std::string tape_members(const frozen_lists& t, const std::string& name) 
     if (is_new) list_of_types += "    " + at->first + ",\n";
     values.add(name + "_types[" + std::to_string(at->second) + "]");
   }
-  if (!types.empty()) text += "  static constexpr drx::abstract_value " + name + "_types[] = {\n" + list_of_types + "  };\n";
+  if (!types.empty())
+    text += "  static constexpr drx::abstract_value " + name + "_types[] = {\n" + list_of_types + "  };\n";
   text += "  static constexpr " + tape_type(t.sizes) + " " + name + " = {\n";
   text += "    .regions = " + list_of(t.regions, [](const frozen_region& r) {
-    return "{" + span(r.inputs) + "," + span(r.outputs) + "," + std::to_string(r.first_entry) + "," + std::to_string(r.entries) + "}";
-  });
+            return "{" + span(r.inputs) + "," + span(r.outputs) + "," + std::to_string(r.first_entry) + "," +
+                   std::to_string(r.entries) + "}";
+          });
   text += ",\n    .entries = " + list_of(t.entries, [&](const frozen_entry& e) {
-    std::string& prim = primitives[e.prim];
-    if (prim.empty()) prim = symbol_of(e.prim);
-    return "{&" + prim + "," + span(e.operands) + "," + span(e.results) + "," + span(e.ints) + "," + number(e.number) + "," +
-           pointer(e.placement) + "," + std::to_string(e.first_region) + "," + std::to_string(e.regions) + "}";
-  });
+            std::string& prim = primitives[e.prim];
+            if (prim.empty()) prim = symbol_of(e.prim);
+            return "{&" + prim + "," + span(e.operands) + "," + span(e.results) + "," + span(e.ints) + "," +
+                   number(e.number) + "," + pointer(e.placement) + "," + std::to_string(e.first_region) + "," +
+                   std::to_string(e.regions) + "}";
+          });
   text += ",\n    .values = " + values.text();
   text += ",\n    .pool = " + list_of(t.pool, integer) + "};\n";
   return text;
 }
 /// Static members of a class: the plan of a tape of these sizes, and its mesh.
 inline std::string plan_members(const plan::workspace_plan& p, const frozen_sizes& s, const mesh_axes& mesh) {
-  std::string text = "  static constexpr drx::mesh_axes mesh = {" + pointer(mesh.members) + ", " + pointer(mesh.shards) + ", " +
-                     std::to_string(mesh.count) + "};\n";
-  text += "  static constexpr drx::plan::frozen_plan<" + std::to_string(s.regions) + ", " + std::to_string(s.entries) + ", " +
-          std::to_string(s.values) + "> plan = {\n";
+  std::string text = "  static constexpr drx::mesh_axes mesh = {" + pointer(mesh.members) + ", " +
+                     pointer(mesh.shards) + ", " + std::to_string(mesh.count) + "};\n";
+  text += "  static constexpr drx::plan::frozen_plan<" + std::to_string(s.regions) + ", " + std::to_string(s.entries) +
+          ", " + std::to_string(s.values) + "> plan = {\n";
   text += "    .steps = " + list_of(p.steps, [](const plan::step& x) {
-    return std::string(x.is_loop ? "{true," : "{false,") + std::to_string(x.entry) + "," + std::to_string(x.first_member) + "," +
-           std::to_string(x.members) + "," + std::to_string(x.sums) + "}";
-  });
-  const auto add = [&](const char* name, const std::string& parts) { text += std::string(",\n    .") + name + " = " + parts; };
+            return std::string(x.is_loop ? "{true," : "{false,") + std::to_string(x.entry) + "," +
+                   std::to_string(x.first_member) + "," + std::to_string(x.members) + "," + std::to_string(x.sums) +
+                   "}";
+          });
+  const auto add = [&](const char* name, const std::string& parts) {
+    text += std::string(",\n    .") + name + " = " + parts;
+  };
   add("first_step", integers(p.first_step));
   add("step_count", integers(p.step_count));
   add("members", integers(p.members));

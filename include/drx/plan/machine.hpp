@@ -30,12 +30,14 @@ inline constexpr std::int64_t huge_page = 1 << 21;
 inline constexpr int longest_loop = 64;
 /// Entries that move together to the one loop that reads them. Moving short chains saves a FedAvg client 16 of 110 KiB.
 inline constexpr int most_moved = 8;
-/// Bytes from which on a loop waits until its result can lie where it reads; smaller results hardly enlarge a workspace.
+/// Bytes from which on a loop waits until its result can lie where it reads; smaller results hardly enlarge a
+/// workspace.
 inline constexpr std::int64_t least_waited_for = 4096;
 /// Rows of a loop that also adds them up: from one band of rows, whose sums stay in registers, to 32 parts of 128 rows
 /// (run/fused/sums.hpp).
 inline constexpr std::int64_t least_summed_rows = 8, most_summed_rows = 4096;
-/// Multiplications of a product in register tiles over whole operands; Eigen's blocked product is better for larger ones.
+/// Multiplications of a product in register tiles over whole operands; Eigen's blocked product is better for larger
+/// ones.
 inline constexpr std::int64_t most_tiled_multiplications = std::int64_t{256} * 256 * 256;
 /// Bytes from which on a stage or a product writes a result of the program where the caller wants it. bench/allreduce
 /// shows what that spares results over ranks.
@@ -49,8 +51,8 @@ inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 inline constexpr std::int64_t short_share = 1024;
 /// Numbers of a matrix that leaves vector registers idle, so that several members are multiplied at once.
 inline constexpr std::int64_t small_matrix = 64;
-/// Bytes from which on a member that is read for a dot product and again for a sum goes in a smaller block, which the first
-/// cache still holds the second time.
+/// Bytes from which on a member that is read for a dot product and again for a sum goes in a smaller block, which the
+/// first cache still holds the second time.
 inline constexpr std::int64_t long_member = 256;
 /// Bytes that the first cache of a core holds.
 inline constexpr std::int64_t first_cache = 1 << 15;
@@ -62,8 +64,8 @@ inline constexpr int long_body = 100;
 // ---- carried products ----
 
 /// The cost of scaling rows, in multiplications inside tiled products: for each element, each row, each number of a
-/// change. By these numbers small steps stay as they are written, where they take 686 thousand instructions; carried and
-/// scaled they took 847 thousand.
+/// change. By these numbers small steps stay as they are written, where they take 686 thousand instructions; carried
+/// and scaled they took 847 thousand.
 inline constexpr std::int64_t of_scaled_element = 8, of_scale = 64, of_scaled_result = 4;
 
 }  // namespace drx::machine

@@ -28,16 +28,20 @@ constexpr tape staged(tape t);
 
 /// The passes over a program. drx::plan::show<P, "stages">() shows the tape after the one of this name.
 inline constexpr pass passes[] = {
-    {"functions", "A function with a derivative of its own is replaced by what it computes.", without_transparent_entries},
+    {"functions", "A function with a derivative of its own is replaced by what it computes.",
+     without_transparent_entries},
     {"shards", "Members that have layouts are replaced by their shards.", partitioned},
     {"broadcasts", "Broadcasts move into the loops and branches that read them.", with_broadcasts_in_loops},
     {"stages", "What members compute between two reductions becomes one stage.", staged},
-    {"block constants", "The body for a block of members first computes what is the same for all of them.", with_block_constants_first},
+    {"block constants", "The body for a block of members first computes what is the same for all of them.",
+     with_block_constants_first},
     {"outer products", "A product of matrices over one number becomes elementwise.", with_outer_products_as_elements},
-    {"stacked factors", "A loop stacks a factor of a product for a later loop, or the product for the factor.", with_stacked_factors},
+    {"stacked factors", "A loop stacks a factor of a product for a later loop, or the product for the factor.",
+     with_stacked_factors},
     {"carried products", "A loop carries products of a matrix instead of the matrix.", with_carried_products},
     {"narrow transposes", "Matrices with few columns lie transposed in loops.", with_narrow_transposes},
-    {"invariants", "What is the same at each step of a loop is computed in front of the loop.", with_invariants_in_front},
+    {"invariants", "What is the same at each step of a loop is computed in front of the loop.",
+     with_invariants_in_front},
 };
 
 /// The passes over the body of each stage, which "stages" runs before it looks for stages of nested placements in the

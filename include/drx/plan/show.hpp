@@ -6,15 +6,16 @@
 
 namespace drx::plan {
 
-/// The plan of a program: its staged tape, then the bytes of its workspaces: one for the unplaced values, and one for each
-/// thread. Neither depends on the number of members.
+/// The plan of a program: its staged tape, then the bytes of its workspaces: one for the unplaced values, and one for
+/// each thread. Neither depends on the number of members.
 template <Program P>
 std::string show() {
   using l = lowered_t<P>;
   return drx::show(l::tape.thaw()) + "workspace: " + std::to_string(l::plan.server_bytes) + " bytes, and " +
          std::to_string(l::plan.thread_bytes) + " bytes for each thread\n";
 }
-/// A program's tape after the pass of its plan that has this name. drx/plan/pipeline.hpp lists the passes in their order:
+/// A program's tape after the pass of its plan that has this name. drx/plan/pipeline.hpp lists the passes in their
+/// order:
 ///     std::cout << drx::plan::show<P, "stages">();
 template <Program P, meta::literal Pass>
   requires(passes_up_to(Pass.text) > 0)

@@ -24,9 +24,13 @@ struct add : same_type, on_numbers {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_value& x, const known_value& y) { return x + y; }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) + wrapping(y)); }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return static_cast<T>(wrapping(x) + wrapping(y));
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder&, const rule_site&, int, int t) { return t; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
@@ -44,9 +48,13 @@ struct sub : same_type, on_numbers {
     return r;
   }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) - wrapping(y)); }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return static_cast<T>(wrapping(x) - wrapping(y));
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site&, int i, int t) { return i == 0 ? t : emit::neg(b, t); }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double x = 0, y = 0;
@@ -64,9 +72,13 @@ struct mul : same_type, on_numbers {
     return r;
   }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return static_cast<T>(wrapping(x) * wrapping(y)); }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return static_cast<T>(wrapping(x) * wrapping(y));
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return emit::times(b, t, s.operands[1 - i]);
   }
@@ -94,7 +106,9 @@ struct div : same_type, on_numbers, singular_value {  // integers divide as in C
     }
   }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return emit::azdiv(b, t, s.operands[1]);  // d/dx = 1/y; d/dy = -(x/y)/y
     return emit::neg(b, emit::azdiv(b, emit::azmul(b, t, s.results[0]), s.operands[1]));
@@ -111,9 +125,13 @@ struct neg : same_type, on_numbers {
   static constexpr int arity = 1;
   static constexpr known_value known(const known_value& x) { return -x; }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return static_cast<T>(-wrapping(x)); }
+  DRX_INLINE static constexpr T apply(T x) {
+    return static_cast<T>(-wrapping(x));
+  }
   template <class T>
-  static T reference(T x) { return apply(x); }
+  static T reference(T x) {
+    return apply(x);
+  }
   static constexpr int partial(builder& b, const rule_site&, int, int t) { return emit::neg(b, t); }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&);
 };
@@ -122,9 +140,13 @@ struct maximum : same_type, on_numbers {  // on a tie both get half of the deriv
   static constexpr int arity = 2;
   static constexpr known_value known(const known_value& x, const known_value& y) { return larger_of(x, y); }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return x > y || x != x ? x : y; }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return x > y || x != x ? x : y;
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return share(b, s.operands[i], s.operands[1 - i], s.results[0], t);
   }
@@ -141,9 +163,13 @@ struct minimum : same_type, on_numbers {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_value& x, const known_value& y) { return -larger_of(-x, -y); }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x, T y) { return x < y || x != x ? x : y; }
+  DRX_INLINE static constexpr T apply(T x, T y) {
+    return x < y || x != x ? x : y;
+  }
   template <class T>
-  static T reference(T x, T y) { return apply(x, y); }
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return maximum::share(b, s.operands[i], s.operands[1 - i], s.results[0], t);
   }
@@ -158,13 +184,20 @@ inline constexpr primitive div = elementwise_primitive<rows::div>();
 inline constexpr primitive neg = elementwise_primitive<rows::neg>();
 inline constexpr primitive maximum = elementwise_primitive<rows::maximum>();
 inline constexpr primitive minimum = elementwise_primitive<rows::minimum>();
-template <> struct row_of<&add> : rows::add {};
-template <> struct row_of<&sub> : rows::sub {};
-template <> struct row_of<&mul> : rows::mul {};
-template <> struct row_of<&div> : rows::div {};
-template <> struct row_of<&neg> : rows::neg {};
-template <> struct row_of<&maximum> : rows::maximum {};
-template <> struct row_of<&minimum> : rows::minimum {};
+template <>
+struct row_of<&add> : rows::add {};
+template <>
+struct row_of<&sub> : rows::sub {};
+template <>
+struct row_of<&mul> : rows::mul {};
+template <>
+struct row_of<&div> : rows::div {};
+template <>
+struct row_of<&neg> : rows::neg {};
+template <>
+struct row_of<&maximum> : rows::maximum {};
+template <>
+struct row_of<&minimum> : rows::minimum {};
 
 constexpr int rows::neg::simplify(builder& b, const vec<int>& o, const attributes&) {
   double x = 0;
@@ -239,6 +272,7 @@ template <class A, class B, class Why = detail::no_array_t<A, B>> requires detai
 Why minimum(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::minimum(a, b); }, x, y); of a structure leaf by leaf: tree_map
 // clang-format on
 
-DRX_SILENT(maximum) DRX_SILENT(minimum)
+DRX_SILENT(maximum)
+DRX_SILENT(minimum)
 
 }  // namespace drx

@@ -27,16 +27,14 @@ struct broadcast {  // placement: to whom
   }
 };
 struct members {  // placement
-  struct view {  // ints: {dtype}
+  struct view {   // ints: {dtype}
     dtype type;
     constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])) {}
   };
   static constexpr along_axis_result along_axis(const rule_site& s, bool, std::int64_t n) {
     return {emit::constant(s.b, abstract_value(view(s.e).type, {}), static_cast<double>(n)), false};
   }
-  static constexpr vec<abstract_value> type(const typing& t) {
-    return {abstract_value(view(t.attrs).type, {})};
-  }
+  static constexpr vec<abstract_value> type(const typing& t) { return {abstract_value(view(t.attrs).type, {})}; }
   static constexpr vec<split_result> split(split_site& s) {  // there are as many shards of each member as the mesh has
     if (s.e.attrs.placement != s.mesh.members) return {};
     return {{of_whole_members(s.b, s.mesh, view(s.e).type), split_site::whole}};

@@ -26,7 +26,8 @@ struct broadcast_to {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
   }
-  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {  // sums over the repeated axes
+  static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct,
+                                const vec<bool>&) {  // sums over the repeated axes
     if (ct[0] == zero_tangent) return {zero_tangent};
     const shape from = s.b.shape(s.operands[0]), to = s.b.shape(s.results[0]);
     vec<std::int64_t> axes;
@@ -61,7 +62,8 @@ struct broadcast_to {
     return {emit::broadcast_to(s.b, emit::reshape(s.b, s.operands[0], aligned), with_last(to, s.n))};
   }
   static constexpr vec<split_result> split(split_site& s) {
-    const int from = s.axis(0), k = from == split_site::whole ? from : from + s.whole_result().shape.rank - s.whole_shape(0).rank;
+    const int from = s.axis(0),
+              k = from == split_site::whole ? from : from + s.whole_result().shape.rank - s.whole_shape(0).rank;
     return {{emit::broadcast_to(s.b, s.operand(0), s.part_of(s.whole_result().shape, k)), k}};
   }
   static void evaluate(evaluation& v) {
@@ -71,7 +73,8 @@ struct broadcast_to {
     for_each_index(to, [&](const std::int64_t* at) {
       std::int64_t source[shape::max_rank] = {};
       for (int j = 0; j < from.rank; ++j) source[j] = from[j] == 1 ? 0 : at[j + to.rank - from.rank];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
     });
   }
 };
@@ -90,7 +93,7 @@ inline constexpr primitive broadcast_to{.name = "broadcast_to",
                                         .split = rules::broadcast_to::split,
                                         .role = role::virtual_};
 constexpr const primitive* rules::broadcast_to::prim_ptr() { return &prim::broadcast_to; }
-}
+}  // namespace prim
 namespace emit {
 constexpr int broadcast_to(builder& b, int x, const shape& s) {
   attributes a;

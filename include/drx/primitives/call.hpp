@@ -53,7 +53,8 @@ struct call {
     return r;
   }
   static constexpr void require_order() {
-    if (G::order >= G::options.orders) throw "drx: call: derivatives of this order are not compiled: drx::call<drx::ad::orders{n}>(f, ...)";
+    if (G::order >= G::options.orders)
+      throw "drx: call: derivatives of this order are not compiled: drx::call<drx::ad::orders{n}>(f, ...)";
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& tangents);
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted);
@@ -123,7 +124,8 @@ struct call {
     }
 #endif
   }
-  static void run_one(const std::int64_t* a, const typename G::sizes_type& s, const void* const* in, void* const* out, std::int64_t k) {
+  static void run_one(const std::int64_t* a, const typename G::sizes_type& s, const void* const* in, void* const* out,
+                      std::int64_t k) {
     T x[G::max_in > 0 ? G::max_in : 1], y[G::max_out > 0 ? G::max_out : 1];
     const void* raw[G::max_operands > 0 ? G::max_operands : 1] = {};
     int at = 0, others = 0;
@@ -151,7 +153,8 @@ struct call {
       bool same = a[0] >= 0;  // operands that are not floating are the same for all lanes
       for (int i = 0; i < s.operands; ++i) same = same && !(s.bytes[i] > 0 && drx::detail::has_bit(a[1], i));
       if (same) {
-        for (std::int64_t k = 0; k < a[0]; k += width) run_lanes<width>(a, s, in, out, k, a[0] - k < width ? a[0] - k : width);
+        for (std::int64_t k = 0; k < a[0]; k += width)
+          run_lanes<width>(a, s, in, out, k, a[0] - k < width ? a[0] - k : width);
         return;
       }
     }
@@ -236,7 +239,8 @@ template <class... A>
 struct call_real {
   static constexpr int floats = (std::is_same_v<typename A::value_type, float> + ... + 0);
   static constexpr int doubles = (std::is_same_v<typename A::value_type, double> + ... + 0);
-  using type = std::conditional_t<floats == 0 && doubles != 0, double, std::conditional_t<doubles == 0 && floats != 0, float, void>>;
+  using type = std::conditional_t<floats == 0 && doubles != 0, double,
+                                  std::conditional_t<doubles == 0 && floats != 0, float, void>>;
 };
 template <class F, class T, class... A>
 using called_result = call_result_t<F, typename call_argument<T, A>::type...>;
@@ -252,7 +256,8 @@ constexpr auto call_misuse() {
   } else {
     using T = typename call_real<X...>::type;
     if constexpr (std::is_void_v<T>) {
-      return std::conditional_t<call_real<X...>::floats == 0, error::needs_floating_values, error::element_types_differ>{};
+      return std::conditional_t<call_real<X...>::floats == 0, error::needs_floating_values,
+                                error::element_types_differ>{};
     } else {
       using R = called_result<F, T, X...>;
       if constexpr (error::is_unsaid<R>) {

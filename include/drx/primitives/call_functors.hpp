@@ -47,7 +47,9 @@ constexpr call_options call_options_of() {
     } else if constexpr (std::is_same_v<O, ad::orders>) {
       o.orders = static_cast<int>(option);
     } else {
-      static_assert(std::is_integral_v<O>, "drx::call<options...>: drx::ad::forward, reverse, packs, orders{n}, or the capacity of the local tape in statements");
+      static_assert(
+          std::is_integral_v<O>,
+          "drx::call<options...>: drx::ad::forward, reverse, packs, orders{n}, or the capacity of the local tape in statements");
       o.capacity = static_cast<std::size_t>(option);
     }
   };
@@ -88,7 +90,8 @@ struct with_axis<N, array<T, E...>> {
   using type = array<T, N, E...>;
 };
 template <class T, class R, std::size_t N>
-struct call_result_as<T, std::array<R, N>> : with_axis<static_cast<std::int64_t>(N), typename call_result_as<T, R>::type> {};
+struct call_result_as<T, std::array<R, N>>
+    : with_axis<static_cast<std::int64_t>(N), typename call_result_as<T, R>::type> {};
 template <class T, class... R>
   requires(sizeof...(R) > 0)
 struct call_result_as<T, std::tuple<R...>> {
@@ -138,7 +141,8 @@ struct called {
   using function = F;
   static constexpr int order = 0;
   static constexpr int max_operands = sizeof...(A), max_results = leaf_count<Result>;
-  static constexpr int max_in = static_cast<int>(((std::is_floating_point_v<typename A::value_type> ? A::size : 0) + ... + 0));
+  static constexpr int max_in =
+      static_cast<int>(((std::is_floating_point_v<typename A::value_type> ? A::size : 0) + ... + 0));
   static constexpr int max_out = [] {
     leaf_types<Result> t;
     std::int64_t n = 0;
@@ -148,8 +152,10 @@ struct called {
   using sizes_type = call_sizes<max_operands, max_results>;
   static constexpr sizes_type fixed_sizes = [] {
     sizes_type s;
-    ((std::is_floating_point_v<typename A::value_type> ? s.numbers[s.operands++] = static_cast<int>(A::size)
-                                                       : s.bytes[s.operands++] = static_cast<int>(A::size * static_cast<std::int64_t>(sizeof(typename A::value_type)))),
+    ((std::is_floating_point_v<typename A::value_type>
+          ? s.numbers[s.operands++] = static_cast<int>(A::size)
+          : s.bytes[s.operands++] =
+                static_cast<int>(A::size * static_cast<std::int64_t>(sizeof(typename A::value_type)))),
      ...);
     leaf_types<Result> t;
     for (int i = 0; i < leaf_count<Result>; ++i) s.out[s.results++] = static_cast<int>(t[i].shape.size());
@@ -177,7 +183,8 @@ struct called {
       if constexpr (std::is_floating_point_v<typename B::value_type>) {
         return read_argument<X>(x);
       } else {
-        auto from = static_cast<const typename B::value_type*>(B::size > 0 ? *raw++ : nullptr);  // (empty ones have no pointer)
+        auto from =
+            static_cast<const typename B::value_type*>(B::size > 0 ? *raw++ : nullptr);  // (empty ones have no pointer)
         return read_argument<X>(from);
       }
     };
@@ -251,7 +258,8 @@ struct pullback {
   static constexpr int max_in = G::max_in + G::max_out, max_out = G::max_in;
   using sizes_type = call_sizes<max_operands, max_results>;
   /// Eight directions at a time while they are few; else a tape.
-  static constexpr bool by_dual = options.mode == ad::mode::forward || (options.mode == ad::mode::automatic && G::max_in <= 8);
+  static constexpr bool by_dual =
+      options.mode == ad::mode::forward || (options.mode == ad::mode::automatic && G::max_in <= 8);
   static constexpr int width = G::max_in < 1 ? 1 : G::max_in < 8 ? G::max_in : 8;
 
   static constexpr sizes_type sizes(const std::int64_t* a) {
@@ -296,7 +304,8 @@ struct pullback {
           S sum(0);
           const S* ct = cotangents;
           for (int o = 0, at = 0; o < g.results; at += g.out[o++])
-            for (int k = 0; has_bit(a[1], o) && k < g.out[o]; ++k) sum += ad::detail::times(*ct++, out[at + k].tangent[i - first]);
+            for (int k = 0; has_bit(a[1], o) && k < g.out[o]; ++k)
+              sum += ad::detail::times(*ct++, out[at + k].tangent[i - first]);
           y[i] = sum;
         }
       }
@@ -305,7 +314,8 @@ struct pullback {
       ad::local_tape<S, (options.capacity > 0 ? options.capacity : fitting)> tape;
       ad::var<S> in[G::max_in > 0 ? G::max_in : 1], out[G::max_out > 0 ? G::max_out : 1];
       for (int i = 0, at = 0; i < g.operands; at += g.numbers[i++])
-        for (int k = 0; k < g.numbers[i]; ++k) in[at + k] = has_bit(a[0], i) ? variable(tape, x[at + k]) : ad::var<S>(x[at + k]);
+        for (int k = 0; k < g.numbers[i]; ++k)
+          in[at + k] = has_bit(a[0], i) ? variable(tape, x[at + k]) : ad::var<S>(x[at + k]);
       G::template run<ad::var<S>>(a + 2, in, raw, out);
       tape.require_complete();
       tape.clear();

@@ -19,9 +19,7 @@ struct cast {
       return a;
     }
   };
-  static constexpr vec<abstract_value> type(const typing& t) {
-    return {t.operands[0].with_type(view(t.attrs).type)};
-  }
+  static constexpr vec<abstract_value> type(const typing& t) { return {t.operands[0].with_type(view(t.attrs).type)}; }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     const bool floats = is_floating(view(s.e).type);
     return {t[0] == zero_tangent || !floats ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
@@ -127,6 +125,7 @@ template <class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why stop_gradient(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::stop_gradient(x); }, placed); of a structure leaf by leaf: tree_map
 
-DRX_SILENT(stop_gradient) DRX_SILENT_OF_TYPE(cast)
+DRX_SILENT(stop_gradient)
+DRX_SILENT_OF_TYPE(cast)
 
 }  // namespace drx

@@ -21,16 +21,20 @@ struct collective {
     typing::require(t.operands[0].depth == 0, "a collective of a placed value");
     return {t.operands[0]};
   }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {  // over another axis than this one
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&,
+                                  std::int64_t) {  // over another axis than this one
     return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
   }
-  static void evaluate(evaluation&) { throw std::logic_error("drx: a collective outside of a map, pmap or vmap over its axis"); }
+  static void evaluate(evaluation&) {
+    throw std::logic_error("drx: a collective outside of a map, pmap or vmap over its axis");
+  }
 };
 /// The sum, at each member: the derivative of all members' results by one member's x is the sum of their cotangents.
 struct psum : collective {
   static constexpr along_axis_result along_axis(const rule_site& s, bool have_axis, std::int64_t n) {
     const int x = s.operands[0];
-    return {have_axis ? emit::sum(s.b, x, {0}) : emit::mul(s.b, x, emit::constant_like(s.b, x, static_cast<double>(n))), false};
+    return {have_axis ? emit::sum(s.b, x, {0}) : emit::mul(s.b, x, emit::constant_like(s.b, x, static_cast<double>(n))),
+            false};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     return {t[0] == zero_tangent ? zero_tangent : s.b.add1(*s.e.prim, {t[0]}, s.e.attrs)};
@@ -48,11 +52,14 @@ struct first_member : collective {
     if (!have_axis) return {emit::constant(s.b, s.b.type(x).with_type(dtype::int64), 0), false};
     const shape all = s.b.shape(x);
     const int best = emit::over_axes(s.b, view(s.e).largest ? prim::max_over : prim::min_over, x, {0});
-    const int number = emit::iota(s.b, abstract_value(dtype::int64, all), 0), none = emit::constant_like(s.b, number, static_cast<double>(all[0]));
+    const int number = emit::iota(s.b, abstract_value(dtype::int64, all), 0),
+              none = emit::constant_like(s.b, number, static_cast<double>(all[0]));
     const int attains = emit::equal(s.b, x, emit::broadcast_to(s.b, best, all));
     return {emit::over_axes(s.b, prim::min_over, emit::where(s.b, attains, number, none), {0}), false};
   }
-  static constexpr vec<abstract_value> type(const typing& t) { return {collective::type(t)[0].with_type(dtype::int64)}; }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {collective::type(t)[0].with_type(dtype::int64)};
+  }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
 };
@@ -69,8 +76,10 @@ struct pextremum : collective {
     const int x = s.operands[0], y = s.results[0];
     // A member may be computed again for this comparison, and then differ in its last bits: a recorded winner remains
     // one.
-    const int first = emit::first_member(s.b, x, axis, Max), mine = emit::cast(s.b, emit::axis_index(s.b, axis), dtype::int64);
-    const int same = emit::equal(s.b, emit::broadcast_to(s.b, mine, s.b.shape(x)), first), no_nan = emit::equal(s.b, y, y);
+    const int first = emit::first_member(s.b, x, axis, Max),
+              mine = emit::cast(s.b, emit::axis_index(s.b, axis), dtype::int64);
+    const int same = emit::equal(s.b, emit::broadcast_to(s.b, mine, s.b.shape(x)), first),
+              no_nan = emit::equal(s.b, y, y);
     const int won = s.b.add1(prim::logical_or, {emit::equal(s.b, x, y), s.b.add1(prim::logical_and, {same, no_nan})});
     const int hit = emit::cast(s.b, won, s.b.type(x).type);
     return emit::div(s.b, hit, emit::psum(s.b, hit, axis));
@@ -107,7 +116,9 @@ struct all_gather : collective {
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
   }
-  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
+  static std::string print(const attributes& a) {
+    return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]);
+  }
 };
 /// The common part of ppermute and member_permute: each member receives the value of another, or zeros from `nobody`.
 struct permute {
@@ -176,7 +187,8 @@ struct all_to_all : psum {
   }
   static constexpr auto known = rules::known::handed_on;
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
+    return {emit::first_axes_exchanged(
+        s.b, s.b.add1(*s.e.prim, {emit::first_axes_exchanged(s.b, s.operands[0])}, s.e.attrs))};
   }
 };
 struct axis_index {
@@ -231,7 +243,9 @@ inline constexpr primitive axis_index{.name = "axis_index",
 
 /// Whether the collective's result differs from member to member.
 constexpr bool is_apart(const primitive* p) { return p == &ppermute || p == &all_to_all; }
-constexpr bool is_collective(const primitive* p) { return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p); }
+constexpr bool is_collective(const primitive* p) {
+  return p == &psum || p == &pmax || p == &pmin || p == &first_member || p == &all_gather || is_apart(p);
+}
 }  // namespace prim
 
 namespace emit {
@@ -271,7 +285,8 @@ namespace detail {
 template <class P, class X>
 constexpr tracing_builder& tape_in_axis(const X& x) {
   tracing_builder* const traced = leaf_refs<X>(x).innermost();
-  if (!traced || traced->of_constants()) throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
+  if (!traced || traced->of_constants())
+    throw "drx: a collective of constants only; the number of members is axis_size<P>(x)";
   tracing_builder& b = at_work(*traced);
   tracing_builder* const member = b.context().member_of_axis(&placement_of<P>);
   if (!member && !b.context().constants()) error::no_map_pmap_or_vmap_around_this_has_the_axis<P>();  // drx: psum<P> and others are for the body of a map over P, of pmap<P>, of vmap<P>; those around this are in the lines beside
@@ -339,7 +354,8 @@ constexpr array<T> axis_size(const X& beside) {
 template <class P, std::int64_t N, class A>
   requires(Placement<P> && Array<A>)
 constexpr auto all_gather(const A& x) {
-  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::all_gather(b, id, N, &placement_of<P>); });
+  const vec<int> ids =
+      detail::communicate<P>(x, [](builder& b, int id) { return emit::all_gather(b, id, N, &placement_of<P>); });
   return stacked_t<A, N>(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 /// The product over all members of the axis P, at each of them; N is their number.
@@ -353,7 +369,8 @@ constexpr auto pprod(const A& x) {
 template <class P, class A>
   requires(Placement<P> && Array<A> && (A::rank > 0))
 constexpr A all_to_all(const A& x) {
-  const vec<int> ids = detail::communicate<P>(x, [](builder& b, int id) { return emit::collective(b, prim::all_to_all, id, &placement_of<P>); });
+  const vec<int> ids = detail::communicate<P>(
+      x, [](builder& b, int id) { return emit::collective(b, prim::all_to_all, id, &placement_of<P>); });
   return A(detail::at(detail::tape_in_axis<P>(x), ids[0]));
 }
 /// My slice along axis 0 of the sum over all members of x, [N, ...].
@@ -386,6 +403,8 @@ template <class P, class X, class Why = error::array_operation_on_a_placed_value
 Why pmin(const X&) = delete;  // drx: pmin<P>(x) is of one member's value, in a map or pmap over P; of a placed value use reduce_min
 // clang-format on
 
-DRX_SILENT_OF_TYPE(psum) DRX_SILENT_OF_TYPE(pmax) DRX_SILENT_OF_TYPE(pmin)
+DRX_SILENT_OF_TYPE(psum)
+DRX_SILENT_OF_TYPE(pmax)
+DRX_SILENT_OF_TYPE(pmin)
 
 }  // namespace drx

@@ -15,23 +15,35 @@ struct comparison : boolean_result, not_differentiable {
 struct equal : comparison {
   static constexpr const char* name = "equal";
   template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x == y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x == y;
+  }
   template <class T>
-  static bool reference(T x, T y) { return x == y; }
+  static bool reference(T x, T y) {
+    return x == y;
+  }
 };
 struct less : comparison {
   static constexpr const char* name = "less";
   template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x < y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x < y;
+  }
   template <class T>
-  static bool reference(T x, T y) { return x < y; }
+  static bool reference(T x, T y) {
+    return x < y;
+  }
 };
 struct less_equal : comparison {
   static constexpr const char* name = "less_equal";
   template <class T>
-  DRX_INLINE static constexpr bool apply(T x, T y) { return x <= y; }
+  DRX_INLINE static constexpr bool apply(T x, T y) {
+    return x <= y;
+  }
   template <class T>
-  static bool reference(T x, T y) { return x <= y; }
+  static bool reference(T x, T y) {
+    return x <= y;
+  }
 };
 
 struct logical : boolean_result, not_differentiable {
@@ -64,12 +76,18 @@ inline constexpr primitive less_equal = elementwise_primitive<rows::less_equal>(
 inline constexpr primitive logical_and = elementwise_primitive<rows::logical_and>();
 inline constexpr primitive logical_or = elementwise_primitive<rows::logical_or>();
 inline constexpr primitive logical_not = elementwise_primitive<rows::logical_not>();
-template <> struct row_of<&equal> : rows::equal {};
-template <> struct row_of<&less> : rows::less {};
-template <> struct row_of<&less_equal> : rows::less_equal {};
-template <> struct row_of<&logical_and> : rows::logical_and {};
-template <> struct row_of<&logical_or> : rows::logical_or {};
-template <> struct row_of<&logical_not> : rows::logical_not {};
+template <>
+struct row_of<&equal> : rows::equal {};
+template <>
+struct row_of<&less> : rows::less {};
+template <>
+struct row_of<&less_equal> : rows::less_equal {};
+template <>
+struct row_of<&logical_and> : rows::logical_and {};
+template <>
+struct row_of<&logical_or> : rows::logical_or {};
+template <>
+struct row_of<&logical_not> : rows::logical_not {};
 }  // namespace prim
 
 namespace emit {

@@ -10,7 +10,7 @@
 namespace drx {
 namespace prim::rules {
 struct concatenate {  // any number of operands, which differ in their extents along the axis only
-  struct view {  // ints: {axis}
+  struct view {       // ints: {axis}
     int axis;
     constexpr explicit view(int_list a) : axis(a.number(0)) {}
   };
@@ -31,8 +31,7 @@ struct concatenate {  // any number of operands, which differ in their extents a
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     vec<int> moved;
-    for (int i = 0; i < t.size(); ++i)
-      moved.push_back(emit::instantiate_zeros(s.b, t[i], s.operands[i]));
+    for (int i = 0; i < t.size(); ++i) moved.push_back(emit::instantiate_zeros(s.b, t[i], s.operands[i]));
     return {s.b.add1(*s.e.prim, moved, s.e.attrs)};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -70,7 +69,8 @@ struct concatenate {  // any number of operands, which differ in their extents a
       for_each_index(x->type.shape, [&](const std::int64_t* at) {
         std::int64_t target[shape::max_rank] = {};
         for (int k = 0; k < to.rank; ++k) target[k] = at[k] + (k == axis ? before : 0);
-        std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))], &x->bytes[width * i++], width);
+        std::memcpy(&v.out[0].bytes[width * static_cast<std::size_t>(flat_index(to, target))], &x->bytes[width * i++],
+                    width);
       });
       before += x->type.shape[axis];
     }
@@ -185,8 +185,8 @@ constexpr auto stack(const X&... x) {
   using S = detail::stacking<Axis, X...>;
   using T = std::common_type_t<typename X::value_type...>;
   tracing_builder& b = detail::tape_of(detail::ref_of(x)...);
-  return array_of<T, S>(detail::at(
-      b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
+  return array_of<T, S>(
+      detail::at(b, emit::concatenate(b, {emit::reshape(b, detail::id_on(b, x), S::with_axis(1))...}, S::axis)));
 }
 namespace detail {
 /// The first array among X....
@@ -199,9 +199,11 @@ constexpr auto first_array() {
   }
 }
 template <class... X>
-concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>)&&...);
+concept NumbersBesideArrays = (Array<X> || ...) && (Literal<X> || ...) && ((Array<X> || Literal<X>) && ...);
 template <class A, class X>
-using array_for_number = std::conditional_t<Literal<X>, std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
+using array_for_number = std::conditional_t<
+    Literal<X>,
+    std::conditional_t<literal_fits<X, typename A::value_type>, A, error::a_literal_does_not_fit_the_element_type>, X>;
 /// x, or the array A that has the number x everywhere.
 template <class A, class X>
 constexpr A as_array(const X& x) {
@@ -216,7 +218,8 @@ using array_beside = typename decltype(first_array<X...>())::type;
 }  // namespace detail
 /// A plain number beside arrays stands for an array like the first one.  stack(x, 0.5, y)
 template <int Axis = 0, class... X>
-  requires(detail::NumbersBesideArrays<X...> && detail::Stackable<Axis, detail::array_for_number<detail::array_beside<X...>, X>...>)
+  requires(detail::NumbersBesideArrays<X...> &&
+           detail::Stackable<Axis, detail::array_for_number<detail::array_beside<X...>, X>...>)
 constexpr auto stack(const X&... x) {
   return drx::stack<Axis>(detail::as_array<detail::array_for_number<detail::array_beside<X...>, X>>(x)...);
 }
@@ -224,6 +227,7 @@ template <int Axis = 0, class... X, class Why = decltype(detail::stacking<Axis, 
   requires(((Array<X> || Placed<X>) && ...) && sizeof...(X) > 0 && !detail::Stackable<Axis, X...>)
 Why stack(const X&...) = delete;  // drx: arrays of one element type and shape; of placed values in a map
 
-DRX_SILENT(concatenate) DRX_SILENT(stack)
+DRX_SILENT(concatenate)
+DRX_SILENT(stack)
 
 }  // namespace drx

@@ -11,14 +11,17 @@
 
 namespace drx {
 namespace prim::rules {
-/// Operands: a bool, then what both branches take. Regions: {what runs if it holds, what runs if not}, of the same types.
+/// Operands: a bool, then what both branches take. Regions: {what runs if it holds, what runs if not}, of the same
+/// types.
 struct cond {
   static constexpr vec<abstract_value> type(const typing& t) {
     typing::require(t.operands[0] == abstract_value(dtype::boolean, {}), "cond: the condition is not one bool");
     for (const tape& branch : t.regions) {
-      typing::require(branch.inputs.size() + 1 == t.operands.size(), "cond: a branch's inputs are not the operands' number");
+      typing::require(branch.inputs.size() + 1 == t.operands.size(),
+                      "cond: a branch's inputs are not the operands' number");
       for (int i = 0; i < branch.inputs.size(); ++i)
-        typing::require(t.operands[i + 1] == branch.values[branch.inputs[i]], "cond: an operand is of another type than a branch's input");
+        typing::require(t.operands[i + 1] == branch.values[branch.inputs[i]],
+                        "cond: an operand is of another type than a branch's input");
     }
     vec<abstract_value> r = t.regions[0].types_of(t.regions[0].outputs);
     typing::require(r == t.regions[1].types_of(t.regions[1].outputs), "cond: the branches return different types");
@@ -130,7 +133,8 @@ struct cond {
       return s.b.add(*s.e.prim, s.operands, s.e.attrs, branches);
     }
     vec<bool> first = in, second = in;
-    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first), y = s.write(s.b, s.n, s.e.regions[1], inputs, second);
+    const vec<int> x = s.write(s.b, s.n, s.e.regions[0], inputs, first),
+                   y = s.write(s.b, s.n, s.e.regions[1], inputs, second);
     vec<int> r;
     for (int i = 0; i < x.size(); ++i) {
       const int yes = first[i] ? x[i] : s.spread(x[i]), no = second[i] ? y[i] : s.spread(y[i]);
@@ -178,7 +182,8 @@ namespace detail {
 template <class C>
 concept Condition = ScalarArray<C> && std::is_same_v<typename std::remove_cvref_t<C>::value_type, bool>;
 
-/// Why F and G are no branches on C for arguments of types X...; `no_misuse` if they are, or the compiler has complained.
+/// Why F and G are no branches on C for arguments of types X...; `no_misuse` if they are, or the compiler has
+/// complained.
 template <class C, class F, class G, class... X>
 constexpr auto cond_misuse() {
   if constexpr (!Condition<C>) {
@@ -215,8 +220,9 @@ constexpr auto cond(const C& condition, const F& then, const G& otherwise, const
     return error::reported{};
   } else {
     tracing_builder* b = detail::meeting_builder(condition, x...);
-    const detail::regions_of_one_entry branches{detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
-                                                detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
+    const detail::regions_of_one_entry branches{
+        detail::trace_region<detail::region_kind::branch>(b, then, std::type_identity<X>{}...),
+        detail::trace_region<detail::region_kind::branch>(b, otherwise, std::type_identity<X>{}...)};
     b = detail::with_captures(b, branches.captures);
     vec<int> operands = detail::leaves_on(*b, condition);
     operands.append(branches.operands(*b, x...));
@@ -269,6 +275,7 @@ template <class I, class F, class... G, class Why = decltype(detail::switch_misu
   requires(!error::Reported<I> && !detail::Cases<I, F, G...>)
 Why switch_case(const I&, const F&, const G&...) = delete;  // drx: switch_case(i, f...): i is a drx::array<int>, not placed; the functions take nothing and return the same type
 
-DRX_SILENT(cond) DRX_SILENT(switch_case)
+DRX_SILENT(cond)
+DRX_SILENT(switch_case)
 
 }  // namespace drx

@@ -72,7 +72,8 @@ struct data {
   struct view {  // ints: {dtype, rank, extents..., elements...}
     dtype type;
     int_list extents, stored;
-    constexpr explicit view(int_list a) : type(static_cast<dtype>(a[0])), extents(a.part(2, a.number(1))), stored(a.from(2 + a.number(1))) {}
+    constexpr explicit view(int_list a)
+        : type(static_cast<dtype>(a[0])), extents(a.part(2, a.number(1))), stored(a.from(2 + a.number(1))) {}
     template <class T>
     [[nodiscard]] constexpr T element(int i) const {
       return data::element<T>(stored[i]);
@@ -201,7 +202,8 @@ template <class T>
 constexpr int data(builder& b, const abstract_value& type, const T* elements) {
   const auto n = static_cast<int>(type.shape.size());
   bool alike = true;
-  for (int i = 1; i < n; ++i) alike = alike && prim::rules::data::stored(elements[i]) == prim::rules::data::stored(elements[0]);
+  for (int i = 1; i < n; ++i)
+    alike = alike && prim::rules::data::stored(elements[i]) == prim::rules::data::stored(elements[0]);
   const bool exact = !std::is_same_v<T, std::int64_t>;  // as a double, which is how a constant is kept
   if (n == 0 || (alike && exact)) return constant(b, type, n == 0 ? 0 : static_cast<double>(elements[0]));
   attributes a;
@@ -234,7 +236,8 @@ constexpr int constant_of(builder& b, const traced_ref& r, const abstract_value&
     case traced_ref::kind::identity: return identity(b, type);
     case traced_ref::kind::data: return data(b, type, r);
     case traced_ref::kind::seed: {
-      const std::int32_t words[] = {static_cast<std::int32_t>(r.from.seed >> 32), static_cast<std::int32_t>(r.from.seed)};
+      const std::int32_t words[] = {static_cast<std::int32_t>(r.from.seed >> 32),
+                                    static_cast<std::int32_t>(r.from.seed)};
       return data(b, type, words);
     }
     case traced_ref::kind::member_index: {
@@ -252,7 +255,8 @@ namespace detail {
 template <class A, class F>
 A array_of_elements(const F& f) {
   A x;
-  for_each_index(A::shape, [&, i = 0](const std::int64_t* at) mutable { x[i++] = static_cast<typename A::value_type>(f(at)); });
+  for_each_index(A::shape,
+                 [&, i = 0](const std::int64_t* at) mutable { x[i++] = static_cast<typename A::value_type>(f(at)); });
   return x;
 }
 }  // namespace detail

@@ -17,7 +17,8 @@ enum class convolution_role { y, x, w };  // the result; the operands are the ot
 
 struct convolution {
   using role = convolution_role;
-  struct view {  // ints: {spatial axes D, role, strides, low paddings, input dilations, kernel dilations, extents of the result}
+  struct view {  // ints: {spatial axes D, role, strides, low paddings, input dilations, kernel dilations, extents of
+                 // the result}
     int axes;
     role result;
     constexpr explicit view(int_list a) : axes(a.number(0)), result(static_cast<role>(a[1])), ints(a) {}
@@ -37,16 +38,19 @@ struct convolution {
     for (int i = 0; i < axes; ++i) r.ints[2 + 4 * axes + i] = s[leading + i];
     return r;
   }
-  /// x: [batch..., n, spatial..., ci], w: [batch..., spatial..., ci, co], y: [batch..., n, spatial..., co]; all of one rank.
+  /// x: [batch..., n, spatial..., ci], w: [batch..., spatial..., ci, co], y: [batch..., n, spatial..., co]; all of one
+  /// rank.
   static constexpr vec<abstract_value> type(const typing& t) {
     const view c(t.attrs);
     const shape p = t.operands[0].shape, q = t.operands[1].shape;
     const int batch = p.rank - c.axes - 2, r = p.rank;
     typing::require(batch >= 0 && q.rank == r, "convolution: ranks");
-    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean, "convolution: types");
+    typing::require(t.operands[0].type == t.operands[1].type && t.operands[0].type != dtype::boolean,
+                    "convolution: types");
     for (int i = 0; i < batch; ++i) typing::require(p[i] == q[i], "convolution: batch extents");
     for (int i = 0; i < c.axes; ++i)
-      typing::require(c.stride(i) >= 1 && c.input_dilation(i) >= 1 && c.kernel_dilation(i) >= 1 && c.extent(i) >= 0, "convolution: windows");
+      typing::require(c.stride(i) >= 1 && c.input_dilation(i) >= 1 && c.kernel_dilation(i) >= 1 && c.extent(i) >= 0,
+                      "convolution: windows");
     shape s = p;
     if (c.result == role::w) {
       typing::require(p[batch] == q[batch], "convolution: numbers of examples");
@@ -70,12 +74,14 @@ struct convolution {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     vec<int> r(2, zero_tangent);
     if (ct[0] == zero_tangent) return r;
-    const role result = view(s.e).result, first = result == role::x ? role::y : role::x, second = result == role::w ? role::y : role::w;
+    const role result = view(s.e).result, first = result == role::x ? role::y : role::x,
+               second = result == role::w ? role::y : role::w;
     int value[3] = {};  // by role
     value[static_cast<int>(result)] = ct[0];
     value[static_cast<int>(first)] = s.operands[0];
     value[static_cast<int>(second)] = s.operands[1];
-    const int x = value[static_cast<int>(role::x)], w = value[static_cast<int>(role::w)], y = value[static_cast<int>(role::y)];
+    const int x = value[static_cast<int>(role::x)], w = value[static_cast<int>(role::w)],
+              y = value[static_cast<int>(role::y)];
     for (int i = 0; i < 2; ++i) {
       if (!wanted[i]) continue;
       const role of_operand = i == 0 ? first : second;
@@ -113,7 +119,8 @@ struct convolution {
     const view c(a);
     std::string text = c.result == role::y ? "y" : c.result == role::x ? "x" : "w";
     for (int i = 0; i < c.axes; ++i) {
-      text += (i ? ", " : " ") + std::to_string(c.extent(i)) + " every " + std::to_string(c.stride(i)) + " from " + std::to_string(-c.low(i));
+      text += (i ? ", " : " ") + std::to_string(c.extent(i)) + " every " + std::to_string(c.stride(i)) + " from " +
+              std::to_string(-c.low(i));
       if (c.input_dilation(i) != 1 || c.kernel_dilation(i) != 1)
         text += " dilated " + std::to_string(c.input_dilation(i)) + "," + std::to_string(c.kernel_dilation(i));
     }
@@ -124,7 +131,8 @@ struct convolution {
     const view c(s.e);
     if (c.axes > 2 || s.b.shape(s.operands[0]).rank != c.axes + 2 + s.in_lanes[0]) return {};
     const bool of_kernel = c.result == role::w;
-    return {emit::lane_convolution(s.b, s.operand(0), of_kernel ? s.operand(1) : s.operands[1], s.in_lanes[1] && !of_kernel, s.e.attrs)};
+    return {emit::lane_convolution(s.b, s.operand(0), of_kernel ? s.operand(1) : s.operands[1],
+                                   s.in_lanes[1] && !of_kernel, s.e.attrs)};
   }
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list ints) {
     return view(ints).result == role::x ? operands[1].shape.size() * byte_size(operands[1].type) : 0;
@@ -156,11 +164,13 @@ struct convolution {
               if (place < 0 || place % c.input_dilation(i) != 0 || place / c.input_dilation(i) >= inputs[i]) return;
               at[i] = place / c.input_dilation(i);
             }
-            const auto x = (n * inputs.size() + flat_index(inputs, at)) * ci, y = (n * outputs.size() + flat_index(outputs, o)) * co;
+            const auto x = (n * inputs.size() + flat_index(inputs, at)) * ci,
+                       y = (n * outputs.size() + flat_index(outputs, o)) * co;
             const auto w = (n / examples * taps.size() + flat_index(taps, k)) * ci * co;
             for (std::int64_t i = 0; i < ci; ++i)
               for (std::int64_t j = 0; j < co; ++j) {
-                const auto first = c.result == role::x ? y + j : x + i, second = c.result == role::w ? y + j : w + i * co + j;
+                const auto first = c.result == role::x ? y + j : x + i,
+                           second = c.result == role::w ? y + j : w + i * co + j;
                 T& sum = to[c.result == role::y ? y + j : c.result == role::x ? x + i : w + i * co + j];
                 sum = static_cast<T>(sum + p_data[first] * q_data[second]);
               }
@@ -242,8 +252,10 @@ struct convolved {
   static constexpr shape examples() {
     shape s = make_shape(1);
     for (int i = 0; i < A::rank; ++i) {
-      if (i < A::rank - 1 - D) s[0] *= A::shape[i];
-      else s.push_back(A::shape[i]);
+      if (i < A::rank - 1 - D)
+        s[0] *= A::shape[i];
+      else
+        s.push_back(A::shape[i]);
     }
     return s;
   }
@@ -260,7 +272,7 @@ struct convolved {
 template <int D, class A, class W, class... O>
 concept Convolvable = std::is_same_v<decltype(convolved<D, A, W, O...>::misuse()), no_misuse>;
 template <int D, class A, class W, class... O>
-concept NotConvolvable = (Array<A> || Placed<A>)&&(Array<W> || Placed<W>)&&!Convolvable<D, A, W, O...>;
+concept NotConvolvable = (Array<A> || Placed<A>) && (Array<W> || Placed<W>) && !Convolvable<D, A, W, O...>;
 
 template <int D, class... O, class A, class W>
 constexpr auto convolve(const A& x, const W& w) {
@@ -300,6 +312,7 @@ template <class... Options, class A, class W, class Why = decltype(detail::convo
   requires((detail::is_window_option<Options> && ...) && detail::NotConvolvable<2, A, W, Options...>)
 Why conv2d(const A&, const W&) = delete;  // drx: x {..., height, width, channels}, w {rows, columns, channels, outputs} of one element type, no larger than the padded input; two numbers per option; of placed values in a map
 
-DRX_SILENT_OF_TYPES(conv1d) DRX_SILENT_OF_TYPES(conv2d)
+DRX_SILENT_OF_TYPES(conv1d)
+DRX_SILENT_OF_TYPES(conv2d)
 
 }  // namespace drx

@@ -23,7 +23,9 @@ namespace rules {
 template <bool Max>
 struct best_so_far : along_axis {
   static constexpr auto known = rules::known::nothing;
-  static constexpr vec<abstract_value> type(const typing& t) { return {along_axis::type(t)[0].with_type(dtype::int32)}; }
+  static constexpr vec<abstract_value> type(const typing& t) {
+    return {along_axis::type(t)[0].with_type(dtype::int32)};
+  }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     return single(b, o, a) ? emit::constant(b, b.type(o[0]).with_type(dtype::int32), 0) : -1;
@@ -90,6 +92,7 @@ template <int Axis = -1, direction To = direction::forward, class A, class Why =
 Why cummin(const A&) = delete;  // drx: cummin<axis>(array of numbers); of a placed value in a map
 // clang-format on
 
-DRX_SILENT(cummax) DRX_SILENT(cummin)
+DRX_SILENT(cummax)
+DRX_SILENT(cummin)
 
 }  // namespace drx

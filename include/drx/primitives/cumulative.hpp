@@ -37,8 +37,12 @@ struct along_axis {
     ++a.axis;
     return {s.b.add1(*s.e.prim, operands, a.make())};
   }
-  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) { return b.shape(o[0])[view(a).axis] <= 1; }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : ""); }
+  static constexpr bool single(builder& b, const vec<int>& o, const attributes& a) {
+    return b.shape(o[0])[view(a).axis] <= 1;
+  }
+  static std::string print(const attributes& a) {
+    return "axis=" + std::to_string(view(a).axis) + (view(a).backwards ? "; backwards" : "");
+  }
   static constexpr int axis(const rule_site& s) { return view(s.e).axis; }
   static constexpr bool backwards(const rule_site& s) { return view(s.e).backwards; }
   /// At each element the one before it in the given direction; `first` at the first.
@@ -84,16 +88,22 @@ struct cumsum : along_axis {
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     return {ct[0] == zero_tangent ? zero_tangent : emit::cumsum(s.b, ct[0], axis(s), !backwards(s))};
   }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? o[0] : -1;
+  }
   static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) { return before ? *before + v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i]; });
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      return before ? *before + v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i];
+    });
   }
 };
 /// h = a * (h before it) + b along the axis, and b at the first element.
 struct recurrence : along_axis {
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
     int moved = t[1];
-    if (t[0] != zero_tangent) moved = emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
+    if (t[0] != zero_tangent)
+      moved =
+          emit::accumulate(s.b, moved, emit::times(s.b, t[0], previous(s.b, s.results[0], axis(s), backwards(s), 0)));
     return {moved == zero_tangent ? zero_tangent : emit::recurrence(s.b, s.operands[0], moved, axis(s), backwards(s))};
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
@@ -109,7 +119,8 @@ struct recurrence : along_axis {
   }
   static constexpr known_values known(const known_site& s) {
     const known_value &factor = s.operands[0], &x = s.operands[1];
-    return {{factor.finite && x.finite, factor.not_negative && x.not_negative, factor.not_negative && x.not_positive, false}};
+    return {{factor.finite && x.finite, factor.not_negative && x.not_negative, factor.not_negative && x.not_positive,
+             false}};
   }
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
@@ -127,12 +138,17 @@ struct cumprod : along_axis {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1), next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
+    const int before = previous(s.b, s.results[0], axis(s), backwards(s), 1),
+              next = previous(s.b, s.operands[0], axis(s), !backwards(s), 0);
     return {emit::times(s.b, before, emit::recurrence(s.b, next, ct[0], axis(s), !backwards(s)))};
   }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return single(b, o, a) ? o[0] : -1; }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return single(b, o, a) ? o[0] : -1;
+  }
   static void evaluate(evaluation& v) {
-    walk(v, [&]<class T>(const T* before, std::int64_t i) { return before ? *before * v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i]; });
+    walk(v, [&]<class T>(const T* before, std::int64_t i) {
+      return before ? *before * v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i];
+    });
   }
 };
 }  // namespace prim::rules
@@ -229,6 +245,7 @@ template <int Axis = -1, direction To = direction::forward, class A, class Why =
 Why cumprod(const A&) = delete;  // drx: cumprod<axis>(array of numbers); of a placed value in a map
 // clang-format on
 
-DRX_SILENT(cumprod) DRX_SILENT(cumsum)
+DRX_SILENT(cumprod)
+DRX_SILENT(cumsum)
 
 }  // namespace drx

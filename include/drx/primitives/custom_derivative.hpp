@@ -20,7 +20,8 @@ struct custom {
   static constexpr int captured(const attributes& a) { return view(a).captured; }
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& f = t.regions[0];
-    typing::require(t.operands == f.types_of(f.inputs), "custom derivative: an operand is of another type than the function's input");
+    typing::require(t.operands == f.types_of(f.inputs),
+                    "custom derivative: an operand is of another type than the function's input");
     return f.types_of(f.outputs);
   }
   static constexpr void refuse_captured(const rule_site& s, const vec<int>& tangents) {
@@ -86,7 +87,9 @@ struct custom_vjp : custom {
     if (tangents.empty()) return {};
     throw "drx: a function with a custom_vjp has no forward derivative: give it a custom_jvp, which serves both modes";
   }
-  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>&) { return inline_tape(s.b, s.e.regions[1], s.operands); }
+  static constexpr vec<int> augmented(const rule_site& s, const vec<bool>&) {
+    return inline_tape(s.b, s.e.regions[1], s.operands);
+  }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     const int first = captured(s.e.attrs);
     vec<int> inputs;
@@ -143,11 +146,14 @@ constexpr void mark_products(tape& rule, const vec<bool>& moved) {
     const abstract_value type = rule.values[e.results[0]];
     if (e.prim == &prim::mul && is_floating(type.type)) e.prim = &prim::mul_undecided;
     if (e.prim == &prim::div && is_floating(type.type) && linear[e.operands[0]]) e.prim = &prim::azdiv;
-    if (e.prim == &prim::matmul && prim::rules::matmul_undecided::applies(type, rule.values[e.operands[0]], e.attrs)) e.prim = &prim::matmul_undecided;
+    if (e.prim == &prim::matmul && prim::rules::matmul_undecided::applies(type, rule.values[e.operands[0]], e.attrs))
+      e.prim = &prim::matmul_undecided;
     for (tape& region : e.regions) {
       vec<bool> inner;
-      const int first = region.inputs.size() - e.operands.size();  // a loop's index; a branch has no input for its condition
-      for (int i = 0; i < region.inputs.size(); ++i) inner.push_back(i >= first && (all_regions || linear[e.operands[i - first]]));
+      const int first =
+          region.inputs.size() - e.operands.size();  // a loop's index; a branch has no input for its condition
+      for (int i = 0; i < region.inputs.size(); ++i)
+        inner.push_back(i >= first && (all_regions || linear[e.operands[i - first]]));
       mark_products(region, inner);
     }
   }
@@ -162,7 +168,8 @@ constexpr void mark_products(tape& rule, int count) {
 /// Adds an entry with these regions, the first of which returns the results, of type R.
 template <class R, class... X>
 constexpr auto add_custom(const primitive& p, tracing_builder* b, regions_of_one_entry regions, const X&... x) {
-  if (&p == &prim::custom_jvp) mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
+  if (&p == &prim::custom_jvp)
+    mark_products(regions.bodies[1], regions.bodies[0].inputs.size() - regions.captures.size());
   if (&p == &prim::custom_vjp) mark_products(regions.bodies[2], regions.bodies[0].outputs.size());
   b = with_captures(b, regions.captures);
   attributes a;
@@ -170,7 +177,8 @@ constexpr auto add_custom(const primitive& p, tracing_builder* b, regions_of_one
   return bound<R>(*b, b->add(p, regions.operands(*b, x...), a, regions.bodies));
 }
 template <class... X>
-using one_or_tuple_t = std::conditional_t<sizeof...(X) == 1, std::tuple_element_t<0, std::tuple<X...>>, std::tuple<X...>>;
+using one_or_tuple_t =
+    std::conditional_t<sizeof...(X) == 1, std::tuple_element_t<0, std::tuple<X...>>, std::tuple<X...>>;
 
 /// Whether a function returns a value of type R (up to scalars being arrays of rank 0).
 template <class R, class F, class... X>
@@ -256,7 +264,8 @@ struct with_vjp {
       } else if constexpr (!std::is_same_v<typename value_and_residuals<P>::value, canonical_t<Y>>) {
         return error::custom_rule_returns_another_type{};
       } else {
-        return rule_misuse<one_or_tuple_t<canonical_t<X>...>, Backward, typename value_and_residuals<P>::residuals, canonical_t<Y>>();
+        return rule_misuse<one_or_tuple_t<canonical_t<X>...>, Backward, typename value_and_residuals<P>::residuals,
+                           canonical_t<Y>>();
       }
     }
   }
@@ -271,11 +280,12 @@ struct with_vjp {
       using Y = canonical_t<call_result_t<F, traced_t<X>...>>;
       using R = typename value_and_residuals<call_result_t<Forward, traced_t<X>...>>::residuals;
       tracing_builder* b = meeting_builder(x...);
-      return add_custom<Y>(prim::custom_vjp, b,
-                           regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
-                                                trace_region(b, forward, std::type_identity<X>{}...),
-                                                trace_region(b, backward, std::type_identity<R>{}, std::type_identity<Y>{})),
-                           x...);
+      return add_custom<Y>(
+          prim::custom_vjp, b,
+          regions_of_one_entry(trace_region(b, f, std::type_identity<X>{}...),
+                               trace_region(b, forward, std::type_identity<X>{}...),
+                               trace_region(b, backward, std::type_identity<R>{}, std::type_identity<Y>{})),
+          x...);
     }
   }
 };

@@ -89,7 +89,8 @@ constexpr int cofactors(builder& b, int a);
 constexpr int determinant(builder& b, int a);
 
 constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints);
-constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes, bool y_in_lanes);
+constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes,
+                          bool y_in_lanes);
 constexpr int lane_convolution(builder& b, int x, int y, bool kernels_in_lanes, const attributes& single);
 constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
@@ -108,7 +109,8 @@ constexpr int distribute(builder& b, int x, const placement_info* p);
 constexpr int gather(builder& b, int x, std::int64_t members, const placement_info* p);
 constexpr int shard_gather(builder& b, int x, std::int64_t n, const placement_info* p);
 constexpr int shard_sum(builder& b, int x, std::int64_t shards, const placement_info* p);
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis);
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards,
+                          std::optional<int> axis);
 
 /// A constant with the type of x.
 constexpr int constant_like(builder& b, int x, double number);

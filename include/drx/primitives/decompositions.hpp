@@ -10,7 +10,8 @@
 namespace drx::decompose {
 
 /// The sum of x[i] y[i], eight lanes side by side, then the lanes.
-template <class T> T inner(const T* x, const T* y, std::int64_t n) {
+template <class T>
+T inner(const T* x, const T* y, std::int64_t n) {
   constexpr int lanes = 8;
   T lane[lanes] = {};
   std::int64_t i = 0;
@@ -21,17 +22,20 @@ template <class T> T inner(const T* x, const T* y, std::int64_t n) {
     for (int l = 0; l < width; ++l) lane[l] += lane[l + width];
   return lane[0];
 }
-template <class T> bool all_finite(const T* x, std::int64_t n) {
+template <class T>
+bool all_finite(const T* x, std::int64_t n) {
   bool finite = true;
   for (std::int64_t i = 0; i < n; ++i) finite = finite && x[i] - x[i] == 0;
   return finite;
 }
-template <class T> void fill_nan(T* x, std::int64_t n) {
+template <class T>
+void fill_nan(T* x, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) x[i] = std::numeric_limits<T>::quiet_NaN();
 }
 /// The largest magnitude, or 1 if all are zero: after division by it, squares neither overflow nor underflow where it
 /// matters.
-template <class T> T scale_of(const T* x, std::int64_t n) {
+template <class T>
+T scale_of(const T* x, std::int64_t n) {
   T largest = 0;
   for (std::int64_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(x[i]));
   return largest > 0 ? largest : T(1);
@@ -39,7 +43,8 @@ template <class T> T scale_of(const T* x, std::int64_t n) {
 
 /// Q (m x n, orthonormal columns) and upper triangular R (n x n) of A = Q R, m >= n, by Householder's reflections with
 /// LAPACK's signs; all NaN if an element is not finite. scratch: 2 n elements.
-template <class T> void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
+template <class T>
+void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* r, T* scratch) {
   if (!all_finite(a, m * n)) {
     fill_nan(q, m * n);
     fill_nan(r, n * n);
@@ -84,7 +89,8 @@ template <class T> void qr(std::int64_t m, std::int64_t n, const T* a, T* q, T* 
 }
 
 /// The rotation (c, s) that makes the off-diagonal element of ((p, x), (x, q)) zero, and its tangent t.
-template <class T> struct rotation {
+template <class T>
+struct rotation {
   T c, s, t;
   rotation(T p, T q, T x) {
     const T theta = (q - p) / (2 * x);
@@ -103,7 +109,8 @@ template <class T> struct rotation {
 inline constexpr int most_sweeps = 60;  // Jacobi's method takes 6 to 10
 
 /// Makes the element of largest magnitude in each row of x positive; rows of y, if given, change sign with those of x.
-template <class T> void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y) {
+template <class T>
+void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y, std::int64_t of_y) {
   for (std::int64_t i = 0; i < rows; ++i) {
     std::int64_t best = 0;
     for (std::int64_t j = 1; j < n; ++j)
@@ -116,7 +123,8 @@ template <class T> void fix_signs(std::int64_t rows, std::int64_t n, T* x, T* y,
 
 /// The eigenvalues w, ascending, of (A + A^T) / 2 and its eigenvectors, the columns of v, by Jacobi's method; all NaN
 /// if an element is not finite. scratch: n * n elements.
-template <class T> void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
+template <class T>
+void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch) {
   T* const s = scratch;
   const T scale = scale_of(a, n * n);
   for (std::int64_t i = 0; i < n; ++i)
@@ -164,7 +172,8 @@ template <class T> void eigh(std::int64_t n, const T* a, T* w, T* v, T* scratch)
 }
 
 /// Makes the rows k of x, of n elements, whose `given` is false, orthonormal to the others.
-template <class T, class Given> void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
+template <class T, class Given>
+void complete(std::int64_t rows, std::int64_t n, T* x, Given given) {
   std::int64_t axis = 0;
   for (std::int64_t k = 0; k < rows; ++k) {
     if (given(k)) continue;
@@ -190,7 +199,8 @@ template <class T, class Given> void complete(std::int64_t rows, std::int64_t n,
 /// The thin singular value decomposition A = U diag(s) V^T of an m x n matrix, by one-sided Jacobi rotations: U is m x
 /// k, s descending, V^T k x n with k the smaller of m and n; all NaN if an element is not finite. scratch: k * (m + n)
 /// elements.
-template <class T> void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
+template <class T>
+void svd(std::int64_t m, std::int64_t n, const T* a, T* u, T* s, T* vt, T* scratch) {
   const bool tall = m >= n;
   const std::int64_t k = tall ? n : m, length = tall ? m : n;
   T *const x = scratch, *const y =

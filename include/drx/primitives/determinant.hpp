@@ -63,7 +63,9 @@ struct minors {
     back.transposed = !back.transposed;
     return {s.b.add1(*s.e.prim, {ct[0]}, back.make())};
   }
-  static std::string print(const attributes& a) { return std::string(view(a).transposed ? "T" : "N") + (view(a).with_sign ? " signed" : ""); }
+  static std::string print(const attributes& a) {
+    return std::string(view(a).transposed ? "T" : "N") + (view(a).with_sign ? " signed" : "");
+  }
   /// Calls f(place in the matrix, place in the minors, sign) for each element of each minor.
   template <class F>
   static void for_each(std::int64_t n, bool with_sign, F f) {
@@ -71,7 +73,8 @@ struct minors {
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < n; ++j)
         for (std::int64_t k = 0; k < n - 1; ++k)
-          for (std::int64_t l = 0; l < n - 1; ++l) f((k + (k >= i)) * n + l + (l >= j), at++, with_sign && (i + j) % 2 != 0);
+          for (std::int64_t l = 0; l < n - 1; ++l)
+            f((k + (k >= i)) * n + l + (l >= j), at++, with_sign && (i + j) % 2 != 0);
   }
   static void evaluate(evaluation& v) {
     const bool transposed = view(v.e).transposed, with_sign = view(v.e).with_sign;
@@ -121,12 +124,15 @@ struct cofactors {
       return {emit::minors(s.b, emit::times(s.b, g, c), true, true)};
     }
     const int c = s.results[0], w = inverse_transposed(s);
-    const int scale = sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
+    const int scale =
+        sum::spread(s.b, emit::sum(s.b, emit::times(s.b, ct[0], c), last_two(from)), from, last_two(from));
     const int scaled = emit::times(s.b, scale, w);
     return {emit::sub(s.b, scaled, emit::matmul(s.b, emit::matmul(s.b, w, ct[0], false, true), c, false, false))};
   }
   static constexpr vec<std::int64_t> last_two(const shape& s) { return {s.rank - 2, s.rank - 1}; }
-  static constexpr int of_minors(const rule_site& s) { return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)}); }
+  static constexpr int of_minors(const rule_site& s) {
+    return s.b.add1(*s.e.prim, {emit::minors(s.b, s.operands[0], false, false)});
+  }
   static constexpr int inverse_transposed(const rule_site& s) {
     return emit::solve(s.b, s.operands[0], emit::identity_like(s.b, s.operands[0]), true);
   }
@@ -191,7 +197,8 @@ struct determinant {
     tensor copy = *v.in[0];
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {
-        for (std::int64_t b = 0; b < v.out[0].size(); ++b) v.out[0].data<T>()[b] = determinant_of(n, copy.data<T>() + b * n * n);
+        for (std::int64_t b = 0; b < v.out[0].size(); ++b)
+          v.out[0].data<T>()[b] = determinant_of(n, copy.data<T>() + b * n * n);
       }
     });
   }

@@ -23,7 +23,8 @@ struct dynamic_slice {
     const int_list sizes = view(t.attrs).sizes;
     const int batch = view(t.attrs).batch, sized = sizes.size();
     typing::require(is_integer(t.operands[1].type), "dynamic_slice: the starts are no integers");
-    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank, "dynamic_slice: not a start for each size");
+    typing::require(starts.rank == batch + 1 && starts[batch] == sized && batch + sized <= x.rank,
+                    "dynamic_slice: not a start for each size");
     shape to = indexing::common_batch(x, starts, batch);
     for (int i = batch; i < x.rank; ++i) {
       const auto size = i < batch + sized ? sizes[i - batch] : x[i];
@@ -69,8 +70,8 @@ struct dynamic_slice {
     return list_of(s.sizes) + (s.batch > 0 ? "; batch=" + std::to_string(s.batch) : "");
   }
   /// The position of the part of the batch element in `at`.
-  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part, const std::int64_t* at,
-                       std::int64_t* start) {
+  static void start_of(const tensor& starts, int batch, int sized, const shape& from, const shape& part,
+                       const std::int64_t* at, std::int64_t* start) {
     for (int i = 0; i < from.rank; ++i) start[i] = 0;
     for (int i = 0; i < sized; ++i) {
       std::int64_t own[shape::max_rank] = {};
@@ -89,7 +90,8 @@ struct dynamic_slice {
       start_of(*v.in[1], batch, sized, from, to, at, start);
       indexing::own_index(from, batch, at, source);
       for (int k = batch; k < from.rank; ++k) source[k] += start[k];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
     });
   }
 };
@@ -105,10 +107,12 @@ struct update_slice {
     const int batch = view(t.attrs).batch;
     typing::require(is_integer(t.operands[2].type), "update_slice: the starts are no integers");
     typing::require(t.operands[0].type == t.operands[1].type, "update_slice: element types differ");
-    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank, "update_slice: ranks");
+    typing::require(x.rank == piece.rank && starts.rank == batch + 1 && batch + starts[batch] <= x.rank,
+                    "update_slice: ranks");
     shape to = indexing::common_batch(indexing::common_batch(x, piece, batch), starts, batch);
     for (int i = batch; i < x.rank; ++i) {
-      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i], "update_slice: the piece does not fit");
+      typing::require(i < batch + starts[batch] ? piece[i] <= x[i] : piece[i] == x[i],
+                      "update_slice: the piece does not fit");
       to.push_back(x[i]);
     }
     return {t.operands[0].with_shape(to)};
@@ -141,9 +145,12 @@ struct update_slice {
     if (to == from[1]) return o[1];
     if (from[1].shape.size() == 0 && to == from[0]) return o[0];
     double x = 0, piece = 0;
-    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x) : -1;
+    return emit::is_constant(b, o[0], x) && emit::is_constant(b, o[1], piece) && x == piece ? emit::constant(b, to, x)
+                                                                                            : -1;
   }
-  static std::string print(const attributes& a) { return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : ""; }
+  static std::string print(const attributes& a) {
+    return view(a).batch > 0 ? "batch=" + std::to_string(view(a).batch) : "";
+  }
   static constexpr known_values known(const known_site& s) { return {either(s.operands[0], s.operands[1])}; }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape, piece = v.in[1]->type.shape;
@@ -294,8 +301,10 @@ constexpr auto dynamic_slice(const A& x, const I&... i) {
   tracing_builder& b = detail::tape_among(x, i...);
   return R(detail::at(b, emit::dynamic_slice(b, detail::id_on(b, x), detail::positions_on(b, i...), {Sizes...}, 0)));
 }
-template <std::int64_t... Sizes, class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
+template <std::int64_t... Sizes, class A, class... I,
+          class Why = decltype(detail::dynamic_part<A, detail::sizes<Sizes...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::DynamicallySliceable<A, detail::sizes<Sizes...>, I...>)
 Why dynamic_slice(const A&, const I&...) = delete;  // drx: dynamic_slice<sizes...>(x, i, j): as many ints as sizes, none larger than the axis; of a placed value in a map
 
 /// x with `piece` in it at position (i...), which is read as by dynamic_slice: clamped, so that the piece lies inside
@@ -304,10 +313,12 @@ template <class A, class B, class... I>
   requires(sizeof...(I) > 0 && detail::Replaceable<A, B, I...>)
 constexpr A update_slice(const A& x, const B& piece, const I&... i) {
   tracing_builder& b = detail::tape_among(x, piece, i...);
-  return A(detail::at(b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
+  return A(detail::at(
+      b, emit::update_slice(b, detail::id_on(b, x), detail::id_on(b, piece), detail::positions_on(b, i...), 0)));
 }
 template <class A, class B, class... I, class Why = decltype(detail::replaced_part<A, B, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::Replaceable<A, B, I...>)
+  requires((Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::Replaceable<A, B, I...>)
 Why update_slice(const A&, const B&, const I&...) = delete;  // drx: update_slice(x, piece, i, j): piece of x's rank and element type, no larger than x; of placed values in a map
 
 /// The part at a traced position of each of the first axes, which are dropped. Positions are read as by dynamic_slice.
@@ -317,12 +328,16 @@ template <class A, class... I>
 constexpr auto index(const A& x, const I&... i) {
   using S = detail::without_first_axes<A, static_cast<int>(sizeof...(I))>;
   const auto part = drx::dynamic_slice<detail::one_for<I>...>(x, i...);
-  return detail::unary<array_of<typename A::value_type, S>>(part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
+  return detail::unary<array_of<typename A::value_type, S>>(
+      part, [](builder& b, int id) { return emit::reshape(b, id, S::value); });
 }
-template <class A, class... I, class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
-  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 && !detail::DynamicallyIndexable<A, I...>)
+template <class A, class... I,
+          class Why = decltype(detail::dynamic_part<A, detail::sizes<detail::one_for<I>...>, I...>::misuse())>
+  requires((Array<A> || Placed<A>) && !error::AnyReported<I...> && sizeof...(I) > 0 &&
+           !detail::DynamicallyIndexable<A, I...>)
 Why index(const A&, const I&...) = delete;  // drx: index(x, i, j): ints, not more of them than x has axes, no axis empty; of a placed value in a map
 
-DRX_SILENT(dynamic_slice) DRX_SILENT(update_slice)
+DRX_SILENT(dynamic_slice)
+DRX_SILENT(update_slice)
 
 }  // namespace drx

@@ -103,7 +103,10 @@ inline constexpr primitive eigh{.name = "eigh",
 }
 
 namespace detail {
-template <class A> struct without_last_axis { static constexpr shape value = without_axis(A::shape, A::rank - 1); };
+template <class A>
+struct without_last_axis {
+  static constexpr shape value = without_axis(A::shape, A::rank - 1);
+};
 }  // namespace detail
 
 /// The pair of eigenvalues, ascending, and eigenvectors, as columns, of square matrices of float or double; leading

@@ -22,7 +22,9 @@ struct number_function : same_type, on_numbers {
 
 namespace detail {
 template <class A>
-constexpr A elementary(const primitive& p, const A& x) { return elementwise<A, typename A::value_type>(p, x); }
+constexpr A elementary(const primitive& p, const A& x) {
+  return elementwise<A, typename A::value_type>(p, x);
+}
 template <class A>
 concept NumberArray = Array<A> && !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
 template <class A>
@@ -43,7 +45,8 @@ struct is_floating_pair<A, B> : std::is_floating_point<common_element<A, B>> {};
 template <class A, class B>
 concept FloatingPair = is_floating_pair<A, B>::value;
 template <class A, class B>
-concept ArraysExpected = (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
+concept ArraysExpected =
+    (Array<A> || Literal<A> || NoArray<A>) && (Array<B> || Literal<B> || NoArray<B>) && !(Literal<A> && Literal<B>);
 template <class A, class B>
 concept NoFloatingPair = ArraysExpected<A, B> && !FloatingPair<A, B>;
 template <class A, class B>

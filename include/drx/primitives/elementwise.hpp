@@ -5,10 +5,12 @@
 //   apply(x...)                               its value for one element
 //   partial(b, site, i, t)                    t * d(result)/d(operand i) as entries: pushes a tangent forward and
 //                                             pulls a cotangent back alike, since the Jacobian is diagonal
-// and, if more is known of the result than that it is finite where the operands are (or not even that: `singular_value`),
-//   known(operands...)                        what is known of it, from what is known of the operands, or from a known_site
-// and, where apply is right in a range only (of one operand): near(x), whether x is in it, and exact(x), right everywhere
-// and the same as apply in the range.
+// and, if more is known of the result than that it is finite where the operands are (or not even that:
+// `singular_value`),
+//   known(operands...)                        what is known of it, from what is known of the operands, or from a
+//   known_site
+// and, where apply is right in a range only (of one operand): near(x), whether x is in it, and exact(x), right
+// everywhere and the same as apply in the range.
 #pragma once
 
 #include <drx/primitives/constant.hpp>
@@ -69,32 +71,35 @@ struct elementwise {
     } else if constexpr (requires { Row::known(s.operands[0]); }) {
       return {Row::known(s.operands[0])};
     } else {
-      known_value r{!requires { Row::singular; }, false, false, false};
-      for (const known_value& x : s.operands) r.finite = r.finite && x.finite;
-      return {r};
+      known_value r{!requires {Row::singular;
     }
-  }
-  static void evaluate(evaluation& v) {
-    visit_dtype(v.in[data]->type.type, [&]<class T>(T) {
-      if constexpr (Row::accepts(dtype_of<T>, data)) {
-        for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
-          if constexpr (Row::arity == 3) {
-            using first = std::conditional_t<chooses, bool, T>;
-            const auto y = Row::reference(v.in[0]->data<first>()[i], v.in[1]->data<T>()[i], v.in[2]->data<T>()[i]);
-            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
-          } else if constexpr (Row::arity == 2) {
-            const auto y = Row::reference(v.in[0]->data<T>()[i], v.in[1]->data<T>()[i]);
-            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
-          } else {
-            const auto y = Row::reference(v.in[0]->data<T>()[i]);
-            v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
-          }
+    , false, false, false
+  };
+  for (const known_value& x : s.operands) r.finite = r.finite && x.finite;
+  return {r};
+}
+}  // namespace rules
+static void evaluate(evaluation& v) {
+  visit_dtype(v.in[data]->type.type, [&]<class T>(T) {
+    if constexpr (Row::accepts(dtype_of<T>, data)) {
+      for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
+        if constexpr (Row::arity == 3) {
+          using first = std::conditional_t<chooses, bool, T>;
+          const auto y = Row::reference(v.in[0]->data<first>()[i], v.in[1]->data<T>()[i], v.in[2]->data<T>()[i]);
+          v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
+        } else if constexpr (Row::arity == 2) {
+          const auto y = Row::reference(v.in[0]->data<T>()[i], v.in[1]->data<T>()[i]);
+          v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
+        } else {
+          const auto y = Row::reference(v.in[0]->data<T>()[i]);
+          v.out[0].data<std::remove_const_t<decltype(y)>>()[i] = y;
         }
       }
-    });
-  }
-};
-}  // namespace rules
+    }
+  });
+}
+};  // namespace prim
+}  // namespace drx
 
 template <class Row>
 constexpr primitive elementwise_primitive() {
@@ -154,7 +159,8 @@ concept Compound = Structured<X> && !Array<X> && !Placed<X> && !Literal<X> && !e
 template <class X>
 concept NoArray = Placed<X> || (Compound<X> && !Array<traced_t<X>>);
 template <class... X>
-using no_array_t = std::conditional_t<(Placed<X> || ...), error::array_operation_on_a_placed_value, error::array_operation_on_a_structure>;
+using no_array_t = std::conditional_t<(Placed<X> || ...), error::array_operation_on_a_placed_value,
+                                      error::array_operation_on_a_structure>;
 template <class X>
 concept ArrayOrLiteral = Array<X> || Literal<X>;
 
@@ -168,7 +174,8 @@ template <class X, class T, bool IsLiteral>
 inline constexpr bool number_fits = [] {
   leaf_types<X> t;
   for (int i = 0; i < leaf_count<X>; ++i)
-    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; })) return false;
+    if (!visit_dtype(t[i].type, []<class L>(L) { return IsLiteral ? literal_fits<T, L> : std::is_same_v<T, L>; }))
+      return false;
   return true;
 }();
 
@@ -178,9 +185,11 @@ constexpr auto mismatch() {  // (clang instantiates default template arguments b
   if constexpr (!ArrayOrLiteral<A> || !ArrayOrLiteral<B> || (Literal<A> && Literal<B>)) {
     return error::not_a_value_of_drx{};
   } else if constexpr (Literal<A>) {
-    return std::conditional_t<literal_fits<A, typename B::value_type>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<literal_fits<A, typename B::value_type>, no_misuse,
+                              error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (Literal<B>) {
-    return std::conditional_t<literal_fits<B, typename A::value_type>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<literal_fits<B, typename A::value_type>, no_misuse,
+                              error::a_literal_does_not_fit_the_element_type>{};
   } else if constexpr (!std::is_same_v<typename A::value_type, typename B::value_type>) {
     return error::element_types_differ{};
   } else if constexpr (!broadcastable(A::shape, B::shape)) {
@@ -211,7 +220,6 @@ struct common_element_of<A, B> {
 template <class A, class B>
 using common_element = typename common_element_of<A, B>::type;
 
-
 /// Outside programs: the elements of an array, or the number.
 template <class X>
 traced_ref elements_of(const X& x) {
@@ -223,7 +231,6 @@ traced_ref elements_of(const X& x) {
   }
   return r;
 }
-
 
 /// Outside programs: the plain evaluation of one elementwise primitive. (It is no template, so that programs need not
 /// compile it.)
@@ -255,7 +262,8 @@ inline tensor broadcast_on_host(const host_operand& x, dtype type, const shape& 
   });
   return all;
 }
-inline void evaluate_on_host(const primitive& p, std::initializer_list<host_operand> x, dtype type, const abstract_value& result, void* out) {
+inline void evaluate_on_host(const primitive& p, std::initializer_list<host_operand> x, dtype type,
+                             const abstract_value& result, void* out) {
   entry e;
   e.prim = &p;
   host_evaluation v(e);
@@ -272,7 +280,8 @@ template <class Result, class T, class... X>
 constexpr Result elementwise(const primitive& p, const X&... x) {
   if (!detail::is_tracing()) {
     Result r;
-    evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>, {dtype_of<typename Result::value_type>, Result::shape}, r.data());
+    evaluate_on_host(p, {{elements_of(x), structure<X>::canonical::shape}...}, dtype_of<T>,
+                     {dtype_of<typename Result::value_type>, Result::shape}, r.data());
     return r;
   }
   tracing_builder& b = tape_of(ref_of(x)...);

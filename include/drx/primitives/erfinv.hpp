@@ -16,7 +16,9 @@ struct erfinv : floating_function, singular_value {
     return {patterns::is_of_uniform(s.definition, s.e), false, false, false};
   }
   template <class T>
-  DRX_FN static T apply(T x) { return math::erfinv(x); }
+  DRX_FN static T apply(T x) {
+    return math::erfinv(x);
+  }
   template <class T>
   static T reference(T x) {  // Newton's steps on the standard library's erf and erfc
     const long double a = std::abs(static_cast<long double>(x)), slope = 1.1283791670955125738961589031L;
@@ -33,7 +35,8 @@ struct erfinv : floating_function, singular_value {
 };
 }  // namespace rows
 inline constexpr primitive erfinv = elementwise_primitive<rows::erfinv>();
-template <> struct row_of<&erfinv> : rows::erfinv {};
+template <>
+struct row_of<&erfinv> : rows::erfinv {};
 }  // namespace prim
 
 /// The y with erf(y) = x, elementwise, for float or double; infinite at -1 and 1, NaN beyond.

@@ -11,40 +11,62 @@ namespace rows {
 
 struct exp : floating_function, singular_value {
   static constexpr const char* name = "exp";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, true, false, x.finite && x.not_negative}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_positive, true, false, x.finite && x.not_negative};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::exp(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::exp(x);
+  }
   template <class T>
-  static T reference(T x) { return std::exp(x); }
+  static T reference(T x) {
+    return std::exp(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azmul(b, t, s.results[0]); }
 };
 struct log : floating_function, singular_value {
   static constexpr const char* name = "log";
   static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), false, false, false}; }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::log(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::log(x);
+  }
   template <class T>
-  static T reference(T x) { return std::log(x); }
+  static T reference(T x) {
+    return std::log(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) { return emit::azdiv(b, t, s.operands[0]); }
 };
 struct log1p : floating_function, singular_value {
   static constexpr const char* name = "log1p";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_negative, x.not_negative, x.not_positive, false}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_negative, x.not_negative, x.not_positive, false};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::log1p(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::log1p(x);
+  }
   template <class T>
-  static T reference(T x) { return std::log1p(x); }
+  static T reference(T x) {
+    return std::log1p(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azdiv(b, t, emit::add(b, s.operands[0], emit::constant_like(b, t, 1)));
   }
 };
 struct expm1 : floating_function, singular_value {
   static constexpr const char* name = "expm1";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, x.not_negative, x.not_positive, false}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_positive, x.not_negative, x.not_positive, false};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::expm1(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::expm1(x);
+  }
   template <class T>
-  static T reference(T x) { return std::expm1(x); }
+  static T reference(T x) {
+    return std::expm1(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::add(b, s.results[0], emit::constant_like(b, t, 1)));
   }
@@ -53,13 +75,21 @@ struct sigmoid : floating_function {
   static constexpr const char* name = "sigmoid";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::sigmoid(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::sigmoid(x);
+  }
   template <class T>
-  DRX_FN static T begin(T x) { return math::sigmoid_begin(x); }
+  DRX_FN static T begin(T x) {
+    return math::sigmoid_begin(x);
+  }
   template <class T>
-  DRX_FN static T end(T begun, T x) { return math::sigmoid_end(begun, x); }
+  DRX_FN static T end(T begun, T x) {
+    return math::sigmoid_end(begun, x);
+  }
   template <class T>
-  static T reference(T x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+  static T reference(T x) {
+    return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
     return emit::times(b, t, emit::mul(b, y, emit::sub(b, emit::constant_like(b, t, 1), y)));
@@ -69,18 +99,28 @@ struct softplus : floating_function {  // max(x, 0) + log(1 + exp(-|x|)): neithe
   static constexpr const char* name = "softplus";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
-  DRX_INLINE static T apply(T x) { return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x))); }
+  DRX_INLINE static T apply(T x) {
+    return (x < 0 ? T(0) : x) + math::log1p(math::exp(-math::abs(x)));
+  }
   template <class T>
-  static T reference(T x) { return (x < 0 ? T(0) : x) + std::log1p(std::exp(-std::abs(x))); }
+  static T reference(T x) {
+    return (x < 0 ? T(0) : x) + std::log1p(std::exp(-std::abs(x)));
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t);
 };
 struct exp2 : floating_function, singular_value {
   static constexpr const char* name = "exp2";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_positive, true, false, x.finite && x.not_negative}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_positive, true, false, x.finite && x.not_negative};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::exp2(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::exp2(x);
+  }
   template <class T>
-  static T reference(T x) { return std::exp2(x); }
+  static T reference(T x) {
+    return std::exp2(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::mul(b, s.results[0], emit::constant_like(b, t, 0.69314718055994530942)));
   }
@@ -95,15 +135,24 @@ inline constexpr primitive expm1 = elementwise_primitive<rows::expm1>();
 inline constexpr primitive sigmoid = elementwise_primitive<rows::sigmoid>();
 inline constexpr primitive softplus = elementwise_primitive<rows::softplus>();
 inline constexpr primitive exp2 = elementwise_primitive<rows::exp2>();
-template <> struct row_of<&exp> : rows::exp {};
-template <> struct row_of<&log> : rows::log {};
-template <> struct row_of<&log1p> : rows::log1p {};
-template <> struct row_of<&expm1> : rows::expm1 {};
-template <> struct row_of<&sigmoid> : rows::sigmoid {};
-template <> struct row_of<&softplus> : rows::softplus {};
-template <> struct row_of<&exp2> : rows::exp2 {};
+template <>
+struct row_of<&exp> : rows::exp {};
+template <>
+struct row_of<&log> : rows::log {};
+template <>
+struct row_of<&log1p> : rows::log1p {};
+template <>
+struct row_of<&expm1> : rows::expm1 {};
+template <>
+struct row_of<&sigmoid> : rows::sigmoid {};
+template <>
+struct row_of<&softplus> : rows::softplus {};
+template <>
+struct row_of<&exp2> : rows::exp2 {};
 
-constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) { return emit::times(b, t, b.add1(prim::sigmoid, {s.operands[0]})); }
+constexpr int rows::softplus::partial(builder& b, const rule_site& s, int, int t) {
+  return emit::times(b, t, b.add1(prim::sigmoid, {s.operands[0]}));
+}
 }  // namespace prim
 
 namespace emit {
@@ -150,7 +199,12 @@ template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFl
 Why exp2(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
-DRX_SILENT(exp) DRX_SILENT(expm1) DRX_SILENT(log) DRX_SILENT(log1p) DRX_SILENT(sigmoid) DRX_SILENT(softplus)
+DRX_SILENT(exp)
+DRX_SILENT(expm1)
+DRX_SILENT(log)
+DRX_SILENT(log1p)
+DRX_SILENT(sigmoid)
+DRX_SILENT(softplus)
 DRX_SILENT(exp2)
 
 }  // namespace drx

@@ -15,7 +15,8 @@
 namespace drx::patterns {
 
 constexpr int behind(const definitions& d, int v, const primitive& p) {
-  for (const entry* e = d.of(v); e && (e->prim == &p || e->prim == &prim::stop_gradient); e = d.of(v)) v = e->operands[0];
+  for (const entry* e = d.of(v); e && (e->prim == &p || e->prim == &prim::stop_gradient); e = d.of(v))
+    v = e->operands[0];
   return v;
 }
 constexpr bool is_same(const definitions& d, int v, int w) {
@@ -30,11 +31,13 @@ constexpr bool is_test_of_finiteness(const definitions& d, const entry& e) {
 constexpr const entry* extremum_of(const definitions& d, int v, int x) {
   v = behind(d, v, prim::stop_gradient);
   const entry* repeated = d.of(v);
-  const shape kept = repeated && repeated->prim == &prim::broadcast_to ? d.t.values[repeated->operands[0]].shape : d.t.values[v].shape;
+  const shape kept =
+      repeated && repeated->prim == &prim::broadcast_to ? d.t.values[repeated->operands[0]].shape : d.t.values[v].shape;
   if (repeated && repeated->prim == &prim::broadcast_to) v = repeated->operands[0];
   const entry* m = d.of(behind(d, v, prim::reshape));
   if (m && m->prim == &prim::where && is_test_of_finiteness(d, *m)) m = d.of(behind(d, m->operands[1], prim::reshape));
-  if (!m || (m->prim != &prim::max_over && m->prim != &prim::min_over) || !is_same(d, m->operands[0], x)) return nullptr;
+  if (!m || (m->prim != &prim::max_over && m->prim != &prim::min_over) || !is_same(d, m->operands[0], x))
+    return nullptr;
   shape expected = d.t.values[x].shape;
   for (auto axis : prim::rules::over_axes::view(*m).axes) expected[static_cast<int>(axis)] = 1;
   return kept == expected || kept.size() == 1 ? m : nullptr;

@@ -15,7 +15,8 @@ struct flip {
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     for (int i = 0; i < t.attrs.ints.size(); ++i)
-      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < t.operands[0].shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < t.operands[0].shape.rank &&
+                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
                       "flip: the axes are not ascending and in range");
     return {t.operands[0]};
   }
@@ -45,7 +46,8 @@ struct flip {
     for_each_index(s, [&](const std::int64_t* at) {
       std::int64_t source[shape::max_rank] = {};
       for (int k = 0; k < s.rank; ++k) source[k] = v.e.attrs.ints.find(k) >= 0 ? s[k] - 1 - at[k] : at[k];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
     });
   }
 };
@@ -82,9 +84,11 @@ concept Flippable = Array<A> && reduced_axes<A, Axes...>::in_range;
 template <int... Axes, class A>
   requires detail::Flippable<A, Axes...>
 constexpr A flip(const A& x) {
-  return detail::unary<A>(x, [](builder& b, int id) { return emit::flip(b, id, detail::reduced_axes<A, Axes...>::list()); });
+  return detail::unary<A>(
+      x, [](builder& b, int id) { return emit::flip(b, id, detail::reduced_axes<A, Axes...>::list()); });
 }
-template <int... Axes, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
+template <int... Axes, class A,
+          class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
   requires((Array<A> || Placed<A>) && !detail::Flippable<A, Axes...>)
 Why flip(const A&) = delete;  // drx: flip<axes...>(array), the axes below its rank; of a placed value in a map
 

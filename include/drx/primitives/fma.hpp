@@ -14,9 +14,13 @@ struct fma : same_type, on_floating {
   static constexpr int arity = 3;
   static constexpr known_value known(const known_site& s) { return s.operands[0] * s.operands[1] + s.operands[2]; }
   template <class T>
-  DRX_INLINE static T apply(T x, T y, T z) { return math::fma(x, y, z); }
+  DRX_INLINE static T apply(T x, T y, T z) {
+    return math::fma(x, y, z);
+  }
   template <class T>
-  static T reference(T x, T y, T z) { return std::fma(x, y, z); }
+  static T reference(T x, T y, T z) {
+    return std::fma(x, y, z);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return i == 2 ? t : emit::times(b, t, s.operands[1 - i]);
   }
@@ -24,7 +28,8 @@ struct fma : same_type, on_floating {
 
 }  // namespace rows
 inline constexpr primitive fma = elementwise_primitive<rows::fma>();
-template <> struct row_of<&fma> : rows::fma {};
+template <>
+struct row_of<&fma> : rows::fma {};
 }  // namespace prim
 
 namespace detail {

@@ -14,10 +14,13 @@ struct fold_in {  // operands: key, number; both with the same leading axes, or 
     random_bits::require_key(t);
     const abstract_value& key = t.operands[0];
     typing::require(is_integer(t.operands[1].type) && t.operands[1].depth == 0, "fold_in: not a whole number");
-    typing::require(t.operands[1].shape == without_axis(key.shape, key.shape.rank - 1), "fold_in: not one number for each key");
+    typing::require(t.operands[1].shape == without_axis(key.shape, key.shape.rank - 1),
+                    "fold_in: not one number for each key");
     return {key};
   }
-  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent, zero_tangent}; }
+  static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) {
+    return {zero_tangent, zero_tangent};
+  }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     vec<int> operands = s.operands;
     for (int i = 0; i < 2; ++i)
@@ -76,10 +79,12 @@ constexpr prng_key fold_in(const K& key, const N& number) {
   tracing_builder& b = detail::tape_of(detail::ref_of(key), detail::ref_of(number));
   const abstract_value numbers(dtype_of<typename canonical_t<N>::value_type>, {});
   const int n = emit::resolve(b, detail::ref_of(number), numbers);
-  return prng_key(detail::at(b, b.add1(prim::fold_in, {emit::resolve(b, detail::ref_of(key), {dtype::int32, K::shape}), n})));
+  return prng_key(
+      detail::at(b, b.add1(prim::fold_in, {emit::resolve(b, detail::ref_of(key), {dtype::int32, K::shape}), n})));
 }
 template <class K, class N, class Why = decltype(detail::fold_in_misuse<K, N>())>
-  requires((Array<K> || Placed<K>) && (detail::ArrayOrLiteral<N> || Placed<N>) && !(detail::Key<K> && detail::WholeNumber<N>))
+  requires((Array<K> || Placed<K>) && (detail::ArrayOrLiteral<N> || Placed<N>) &&
+           !(detail::Key<K> && detail::WholeNumber<N>))
 Why fold_in(const K&, const N&) = delete;  // drx: fold_in(key, i): a key that random_key, split or fold_in gave and a whole number; of placed ones in a map
 
 DRX_SILENT(fold_in)

@@ -12,7 +12,8 @@ namespace drx {
 namespace prim::rules {
 struct distribute {  // placement: to whom; it has as many members as axis 0 of the operand is long
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 0 && t.operands[0].shape.rank > 0, "distribute: not an unplaced array with an axis");
+    typing::require(t.operands[0].depth == 0 && t.operands[0].shape.rank > 0,
+                    "distribute: not an unplaced array with an axis");
     return {t.operands[0].with_shape(without_axis(t.operands[0].shape, 0)).placed_at(t.attrs.placement)};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -25,7 +26,9 @@ struct distribute {  // placement: to whom; it has as many members as axis 0 of 
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::distribute(s.b, emit::first_axes_exchanged(s.b, s.operands[0]), s.e.attrs.placement)};
   }
-  static constexpr std::optional<std::int64_t> members(const tape& t, const entry& e) { return t.values[e.operands[0]].shape[0]; }
+  static constexpr std::optional<std::int64_t> members(const tape& t, const entry& e) {
+    return t.values[e.operands[0]].shape[0];
+  }
   static constexpr vec<int> share(share_site& s) {  // the member's slice along axis 0
     const int x = s.common(0);
     const shape slice = without_axis(s.b.shape(x), 0);
@@ -37,7 +40,9 @@ struct distribute {  // placement: to whom; it has as many members as axis 0 of 
     const abstract_value one = v.out[0].type.of_member();
     for (std::int64_t m = 0; m < v.in[0]->type.shape[0]; ++m) {
       tensor x(one);
-      if (!x.bytes.empty()) std::memcpy(x.bytes.data(), v.in[0]->bytes.data() + static_cast<std::size_t>(m) * x.bytes.size(), x.bytes.size());
+      if (!x.bytes.empty())
+        std::memcpy(x.bytes.data(), v.in[0]->bytes.data() + static_cast<std::size_t>(m) * x.bytes.size(),
+                    x.bytes.size());
       v.out[0].members.push_back(std::move(x));
     }
   }
@@ -48,7 +53,8 @@ struct gather {  // placement: from whom
     constexpr explicit view(int_list a) : members(a[0]) {}
   };
   static constexpr vec<abstract_value> type(const typing& t) {
-    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement, "gather: the operand is not placed there");
+    typing::require(t.operands[0].depth == 1 && t.operands[0].placements[0] == t.attrs.placement,
+                    "gather: the operand is not placed there");
     const abstract_value one = t.operands[0].of_member();
     return {one.with_shape(with_front(one.shape, view(t.attrs).members))};
   }
@@ -61,13 +67,16 @@ struct gather {  // placement: from whom
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
     return {emit::first_axes_exchanged(s.b, s.b.add1(*s.e.prim, s.operands, s.e.attrs))};
   }
-  static std::string print(const attributes& a) { return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]); }
+  static std::string print(const attributes& a) {
+    return std::string(a.placement->name) + ": " + std::to_string(a.ints[0]);
+  }
   static constexpr std::optional<std::int64_t> members(const tape&, const entry& e) { return view(e).members; }
   static void evaluate(evaluation& v) { join(*v.in[0], v.out[0]); }
   static void join(const tensor& placed, tensor& to) {
     if (static_cast<std::int64_t>(placed.members.size()) != to.type.shape[0])
       throw std::invalid_argument("drx: gather of " + std::to_string(to.type.shape[0]) + " members, but " +
-                                  std::string(placed.type.placements[0]->name) + " has " + std::to_string(placed.members.size()));
+                                  std::string(placed.type.placements[0]->name) + " has " +
+                                  std::to_string(placed.members.size()));
     std::size_t at = 0;
     for (const tensor& m : placed.members) {
       if (!m.bytes.empty()) std::memcpy(to.bytes.data() + at, m.bytes.data(), m.bytes.size());
@@ -172,10 +181,13 @@ constexpr auto gather(const X& x) {
 template <class P, class X, class Why = decltype(detail::distribute_misuse<X, P>())>
   requires(Placement<P> && Structured<X> && !error::Reported<X> && !detail::Distributable<X, P>)
 Why distribute(const X&) = delete;  // drx: distribute<P>(x): x is an unplaced array, or a structure of arrays with equal extents of axis 0
-template <std::int64_t N, class X, class Why = std::conditional_t<Placed<X>, error::reduce_the_inner_placement_first, error::reduce_needs_a_placed_value>>
+template <std::int64_t N, class X,
+          class Why = std::conditional_t<Placed<X>, error::reduce_the_inner_placement_first,
+                                         error::reduce_needs_a_placed_value>>
   requires(Structured<X> && !error::Reported<X> && !detail::Gatherable<X>)
 Why gather(const X&) = delete;  // drx: gather<N>(x): x is placed, and its members are not placed themselves
 
-DRX_SILENT(gather) DRX_SILENT_OF_TYPE(distribute)
+DRX_SILENT(gather)
+DRX_SILENT_OF_TYPE(distribute)
 
 }  // namespace drx

@@ -20,9 +20,13 @@ struct azmul : same_type, on_floating, singular_value {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_site& s) { return mul::known(s); }
   template <class T>
-  DRX_INLINE static T apply(T x, T y) { return math::azmul(x, y); }
+  DRX_INLINE static T apply(T x, T y) {
+    return math::azmul(x, y);
+  }
   template <class T>
-  static T reference(T x, T y) { return x == 0 || y == 0 ? T(0) : x * y; }
+  static T reference(T x, T y) {
+    return x == 0 || y == 0 ? T(0) : x * y;
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     return emit::times(b, t, s.operands[1 - i]);
   }
@@ -42,9 +46,13 @@ struct azdiv : same_type, on_floating, singular_value {
   static constexpr int arity = 2;
   static constexpr known_value known(const known_site& s) { return div::known(s); }
   template <class T>
-  DRX_INLINE static T apply(T x, T y) { return math::azdiv(x, y); }
+  DRX_INLINE static T apply(T x, T y) {
+    return math::azdiv(x, y);
+  }
   template <class T>
-  static T reference(T x, T y) { return x == 0 ? T(0) : x / y; }
+  static T reference(T x, T y) {
+    return x == 0 ? T(0) : x / y;
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return emit::azdiv(b, t, s.operands[1]);
     return emit::neg(b, emit::azdiv(b, emit::azmul(b, t, s.results[0]), s.operands[1]));
@@ -66,9 +74,12 @@ inline constexpr primitive mul_undecided = [] {
   p.name = "mul?";
   return p;
 }();
-template <> struct row_of<&azmul> : rows::azmul {};
-template <> struct row_of<&mul_undecided> : rows::azmul {};
-template <> struct row_of<&azdiv> : rows::azdiv {};
+template <>
+struct row_of<&azmul> : rows::azmul {};
+template <>
+struct row_of<&mul_undecided> : rows::azmul {};
+template <>
+struct row_of<&azdiv> : rows::azdiv {};
 }  // namespace prim
 
 namespace emit {

@@ -16,13 +16,21 @@ struct tanh : floating_function {
   static constexpr const char* name = "tanh";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::tanh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::tanh(x);
+  }
   template <class T>
-  DRX_FN static T begin(T x) { return math::tanh_begin(x); }
+  DRX_FN static T begin(T x) {
+    return math::tanh_begin(x);
+  }
   template <class T>
-  DRX_FN static T end(T begun, T x) { return math::tanh_end(begun, x); }
+  DRX_FN static T end(T begun, T x) {
+    return math::tanh_end(begun, x);
+  }
   template <class T>
-  static T reference(T x) { return std::tanh(x); }
+  static T reference(T x) {
+    return std::tanh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
     const int one = emit::constant_like(b, t, 1);
@@ -33,9 +41,13 @@ struct tanh : floating_function {
 struct sinh : floating_function, singular_value {
   static constexpr const char* name = "sinh";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::sinh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::sinh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::sinh(x); }
+  static T reference(T x) {
+    return std::sinh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::cosh(b, s.operands[0]));
   }
@@ -43,9 +55,13 @@ struct sinh : floating_function, singular_value {
 struct cosh : floating_function, singular_value {
   static constexpr const char* name = "cosh";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::cosh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::cosh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::cosh(x); }
+  static T reference(T x) {
+    return std::cosh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::sinh(b, s.operands[0]));
   }
@@ -54,9 +70,13 @@ struct asinh : floating_function {
   static constexpr const char* name = "asinh";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::asinh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::asinh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::asinh(x); }
+  static T reference(T x) {
+    return std::asinh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0];
     const int square = emit::mul(b, x, x);
@@ -66,9 +86,13 @@ struct asinh : floating_function {
 struct acosh : floating_function, singular_value {  // NaN below 1, where its derivative is infinite
   static constexpr const char* name = "acosh";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::acosh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::acosh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::acosh(x); }
+  static T reference(T x) {
+    return std::acosh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], one = emit::constant_like(b, t, 1);
     const int below = emit::sub(b, x, one), above = emit::add(b, x, one);
@@ -78,9 +102,13 @@ struct acosh : floating_function, singular_value {  // NaN below 1, where its de
 struct atanh : floating_function, singular_value {
   static constexpr const char* name = "atanh";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::atanh(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::atanh(x);
+  }
   template <class T>
-  static T reference(T x) { return std::atanh(x); }
+  static T reference(T x) {
+    return std::atanh(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azdiv(b, t, one_minus_square(b, s.operands[0]));
   }
@@ -94,12 +122,18 @@ inline constexpr primitive cosh = elementwise_primitive<rows::cosh>();
 inline constexpr primitive asinh = elementwise_primitive<rows::asinh>();
 inline constexpr primitive acosh = elementwise_primitive<rows::acosh>();
 inline constexpr primitive atanh = elementwise_primitive<rows::atanh>();
-template <> struct row_of<&tanh> : rows::tanh {};
-template <> struct row_of<&sinh> : rows::sinh {};
-template <> struct row_of<&cosh> : rows::cosh {};
-template <> struct row_of<&asinh> : rows::asinh {};
-template <> struct row_of<&acosh> : rows::acosh {};
-template <> struct row_of<&atanh> : rows::atanh {};
+template <>
+struct row_of<&tanh> : rows::tanh {};
+template <>
+struct row_of<&sinh> : rows::sinh {};
+template <>
+struct row_of<&cosh> : rows::cosh {};
+template <>
+struct row_of<&asinh> : rows::asinh {};
+template <>
+struct row_of<&acosh> : rows::acosh {};
+template <>
+struct row_of<&atanh> : rows::atanh {};
 }  // namespace prim
 
 namespace emit {
@@ -141,6 +175,11 @@ template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFl
 Why atanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
-DRX_SILENT(tanh) DRX_SILENT(acosh) DRX_SILENT(asinh) DRX_SILENT(atanh) DRX_SILENT(cosh) DRX_SILENT(sinh)
+DRX_SILENT(tanh)
+DRX_SILENT(acosh)
+DRX_SILENT(asinh)
+DRX_SILENT(atanh)
+DRX_SILENT(cosh)
+DRX_SILENT(sinh)
 
 }  // namespace drx

@@ -9,11 +9,14 @@
 namespace drx {
 
 namespace prim::rules {
-/// z[i, j, l] = sum over k of x[i, k, l] y[k, j, l]: a product of matrices in each lane l. An operand that is not in lanes is the same in all.
+/// z[i, j, l] = sum over k of x[i, k, l] y[k, j, l]: a product of matrices in each lane l. An operand that is not in
+/// lanes is the same in all.
 struct lane_matmul {
-  struct view : matmul::view {  // ints: {first is transposed, second is transposed, first is in lanes, second is in lanes}
+  struct view
+      : matmul::view {  // ints: {first is transposed, second is transposed, first is in lanes, second is in lanes}
     bool first_in_lanes, second_in_lanes;
-    constexpr view(matmul::view product, bool first, bool second) : matmul::view(product), first_in_lanes(first), second_in_lanes(second) {}
+    constexpr view(matmul::view product, bool first, bool second)
+        : matmul::view(product), first_in_lanes(first), second_in_lanes(second) {}
     constexpr explicit view(int_list a) : view(matmul::view(a), a.flag(2), a.flag(3)) {}
     [[nodiscard]] constexpr attributes make() const {
       attributes a;
@@ -30,16 +33,20 @@ struct lane_matmul {
     return {t.operands[0].with_shape(make_shape(x[tx ? 1 : 0], y[ty ? 0 : 1], lx ? x[2] : y[2]))};
   }
   static std::string print(const attributes& a) {
-    return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") + (view(a).second_in_lanes ? "" : "; second the same");
+    return matmul::print(a) + (view(a).first_in_lanes ? "" : "; first the same") +
+           (view(a).second_in_lanes ? "" : "; second the same");
   }
   static void evaluate(evaluation& v);
 };
-/// A convolution in each lane: the relation of prim::convolution between x[n, i, ci, l], w[k, ci, co] or w[k, ci, co, l], and y[n, o, co, l].
+/// A convolution in each lane: the relation of prim::convolution between x[n, i, ci, l], w[k, ci, co] or w[k, ci, co,
+/// l], and y[n, o, co, l].
 struct lane_convolution {
   struct view : convolution::view {  // ints: {the kernel is in lanes, those of the convolution...}
     bool kernels_in_lanes;
     constexpr explicit view(int_list a) : convolution::view(a.from(1)), kernels_in_lanes(a.flag(0)) {}
-    [[nodiscard]] constexpr bool is_in_lanes(int operand) const { return operand == 0 || kernels_in_lanes || result == convolution_role::w; }
+    [[nodiscard]] constexpr bool is_in_lanes(int operand) const {
+      return operand == 0 || kernels_in_lanes || result == convolution_role::w;
+    }
   };
   static constexpr attributes make(bool kernels_in_lanes, const attributes& single) {
     attributes a;
@@ -63,7 +70,9 @@ struct lane_convolution {
     const abstract_value r = convolution::type({operands, single(t.attrs), t.regions})[0];
     return {r.with_shape(with_last(r.shape, n))};
   }
-  static std::string print(const attributes& a) { return convolution::print(single(a)) + (view(a).kernels_in_lanes ? "; kernels in lanes" : ""); }
+  static std::string print(const attributes& a) {
+    return convolution::print(single(a)) + (view(a).kernels_in_lanes ? "; kernels in lanes" : "");
+  }
   static void evaluate(evaluation& v);
 };
 
@@ -73,7 +82,8 @@ inline void evaluate_lanes(evaluation& v, const entry& one, const bool (&in_lane
   const std::int64_t n = to.shape.last();
   const auto width = static_cast<std::int64_t>(byte_size(to.type));
   const auto copy = [&](tensor& into, std::int64_t i, const tensor& from, std::int64_t j) {
-    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)], static_cast<std::size_t>(width));
+    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)],
+                static_cast<std::size_t>(width));
   };
   for (std::int64_t lane = 0; lane < n; ++lane) {
     drx::detail::host_evaluation inner(one);
@@ -117,7 +127,8 @@ inline constexpr primitive lane_convolution{.name = "lane_convolution",
 }  // namespace prim
 
 namespace emit {
-constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes, bool y_in_lanes) {
+constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes,
+                          bool y_in_lanes) {
   using rules = prim::rules::lane_matmul;
   return b.add1(prim::lane_matmul, {x, y}, rules::view({transpose_x, transpose_y}, x_in_lanes, y_in_lanes).make());
 }

@@ -18,10 +18,10 @@ constexpr int reshape(builder& b, int x, const shape& s);
 struct lane_site {
   builder& b;
   const entry& e;
-  const vec<int>& operands;    // on b
-  const vec<bool>& in_lanes;   // which of them have the lanes as their last axis; at least one
-  std::int64_t n;              // how many lanes there are
-  vec<bool>& results;          // which of the results have; all, unless the rule says otherwise
+  const vec<int>& operands;   // on b
+  const vec<bool>& in_lanes;  // which of them have the lanes as their last axis; at least one
+  std::int64_t n;             // how many lanes there are
+  vec<bool>& results;         // which of the results have; all, unless the rule says otherwise
   /// t's entries on `inputs`, of which some are in lanes: its outputs, and in `lanes` which of them are.
   vec<int> (*write)(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes);
 
@@ -40,7 +40,8 @@ struct lane_site {
   }
   /// The same entry on other operands.
   [[nodiscard]] constexpr vec<int> same_on(const vec<int>& o) const { return {b.add1(*e.prim, o, e.attrs)}; }
-  /// A region's tape, of whose inputs some are in lanes; outputs that must be are spread. Says in `lanes` which outputs are.
+  /// A region's tape, of whose inputs some are in lanes; outputs that must be are spread. Says in `lanes` which outputs
+  /// are.
   constexpr tape region(const tape& t, const vec<bool>& in, const vec<bool>& must, vec<bool>& lanes) const {
     builder r;
     vec<int> inputs;

@@ -36,7 +36,9 @@ struct reshape {  // ints: the extents of the result
     return -1;
   }
   static constexpr const primitive* prim_ptr();
-  static constexpr vec<int> lanes(const lane_site& s) { return {emit::reshape(s.b, s.operands[0], with_last(broadcast_to::target(s.e.attrs), s.n))}; }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    return {emit::reshape(s.b, s.operands[0], with_last(broadcast_to::target(s.e.attrs), s.n))};
+  }
   /// Which axis of `to` is split if axis k of `from` is: one that begins at the same place.
   static constexpr int split_axis(const split_site& s, const shape& from, const shape& to, int k) {
     if (k == split_site::whole) return k;
@@ -235,6 +237,7 @@ template <auto..., class A, class Why = detail::no_array_t<A>>
   requires detail::NoArrays<A>
 Why transpose(const A&) = delete;  // drx: do it in a map: map([](auto x) { return drx::transpose(x); }, placed); of a structure leaf by leaf: tree_map
 
-DRX_SILENT(reshape) DRX_SILENT(transpose)
+DRX_SILENT(reshape)
+DRX_SILENT(transpose)
 
 }  // namespace drx

@@ -19,13 +19,13 @@ namespace drx {
 enum class loop_products : std::int8_t { by_program, carried, computed };
 
 namespace prim::rules {
-/// ints: {length, runs backwards, constants, carries, guard, keeps residuals, products}; operands: constants, initial carries, stacked xs.
-/// Region: (index, constants, carries, slices of xs) -> (carries, slices of ys). Results: last carries, stacked ys.
-/// The index counts positions of xs: a scan that runs backwards sees length-1 first.
-/// The guard is the number of an input of the region, a bool. Where it is false a step does nothing: the carries stay,
-/// the slices of ys are zeros. A loop without a length ends only by a guard among its carries, and has no xs.
-/// `keeps residuals` says which residuals a reverse sweep finds for each step: all that it needs, or the carries only.
-/// `products` is a loop_products.
+/// ints: {length, runs backwards, constants, carries, guard, keeps residuals, products}; operands: constants, initial
+/// carries, stacked xs. Region: (index, constants, carries, slices of xs) -> (carries, slices of ys). Results: last
+/// carries, stacked ys. The index counts positions of xs: a scan that runs backwards sees length-1 first. The guard is
+/// the number of an input of the region, a bool. Where it is false a step does nothing: the carries stay, the slices of
+/// ys are zeros. A loop without a length ends only by a guard among its carries, and has no xs. `keeps residuals` says
+/// which residuals a reverse sweep finds for each step: all that it needs, or the carries only. `products` is a
+/// loop_products.
 struct scan {
   struct view {
     std::optional<std::int64_t> length;  // none: it ends by its guard
@@ -35,7 +35,8 @@ struct scan {
     bool keeps_residuals = false;
     loop_products products = loop_products::by_program;
 
-    constexpr view(std::optional<std::int64_t> n, int constants_, int carries_) : length(n), constants(constants_), carries(carries_) {}
+    constexpr view(std::optional<std::int64_t> n, int constants_, int carries_)
+        : length(n), constants(constants_), carries(carries_) {}
     constexpr explicit view(int_list a)
         : backwards(a.flag(1)),
           constants(a.number(2)),
@@ -47,11 +48,15 @@ struct scan {
     }
     [[nodiscard]] constexpr attributes make() const {
       attributes a;
-      a.ints = {length.value_or(endless), backwards, constants, carries, guard.value_or(unguarded), keeps_residuals, static_cast<std::int64_t>(products)};
+      a.ints = {
+          length.value_or(endless),           backwards, constants, carries, guard.value_or(unguarded), keeps_residuals,
+          static_cast<std::int64_t>(products)};
       return a;
     }
     [[nodiscard]] constexpr bool is_constant(int operand) const { return operand >= 0 && operand < constants; }
-    [[nodiscard]] constexpr bool is_carry(int operand) const { return operand >= constants && operand < constants + carries; }
+    [[nodiscard]] constexpr bool is_carry(int operand) const {
+      return operand >= constants && operand < constants + carries;
+    }
     /// The first operand after the carries.
     [[nodiscard]] constexpr int first_x() const { return constants + carries; }
     /// Whether another loop differs in its residuals at most.
@@ -82,19 +87,25 @@ struct scan {
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& body = t.regions[0];
     const parts n(t.attrs, t.operands.size(), body.outputs.size());
-    typing::require(body.inputs.size() == t.operands.size() + 1, "scan: the body's inputs are not the operands' number");
-    typing::require(n.length || (n.guarding_carry() && n.xs == 0 && n.ys == 0), "scan: a loop without end needs a carry as its guard, and no slices");
-    typing::require(!n.guard || body.values[body.inputs[*n.guard]] == abstract_value(dtype::boolean, {}), "scan: the guard is not one bool");
+    typing::require(body.inputs.size() == t.operands.size() + 1,
+                    "scan: the body's inputs are not the operands' number");
+    typing::require(n.length || (n.guarding_carry() && n.xs == 0 && n.ys == 0),
+                    "scan: a loop without end needs a carry as its guard, and no slices");
+    typing::require(!n.guard || body.values[body.inputs[*n.guard]] == abstract_value(dtype::boolean, {}),
+                    "scan: the guard is not one bool");
     for (int i = 0; i < t.operands.size(); ++i) {
       const bool x = i >= n.constants + n.carries;
-      if (x) typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length, "scan: an x is not of the loop's length");
+      if (x)
+        typing::require(t.operands[i].shape.rank > 0 && t.operands[i].shape[0] == n.length,
+                        "scan: an x is not of the loop's length");
       typing::require((x ? slice(t.operands[i]) : t.operands[i]) == body.values[body.inputs[i + 1]],
                       "scan: an operand is of another type than the body's input");
     }
     vec<abstract_value> r;
     for (int i = 0; i < body.outputs.size(); ++i) {
       const abstract_value& y = body.values[body.outputs[i]];
-      if (i < n.carries) typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
+      if (i < n.carries)
+        typing::require(y == t.operands[n.constants + i], "scan: the body changes the type of a carry");
       r.push_back(i < n.carries ? y : stacked(y, *n.length));
     }
     return r;
@@ -179,7 +190,8 @@ struct scan {
   };
   static constexpr vec<bool> step_wanted(const rule_site& s, const parts& n, const vec<bool>& wanted) {
     vec<bool> r{false};
-    for (int i = 0; i < wanted.size(); ++i) r.push_back(n.is_carry(i) ? is_floating(s.b.type(s.operands[i]).type) : wanted[i]);
+    for (int i = 0; i < wanted.size(); ++i)
+      r.push_back(n.is_carry(i) ? is_floating(s.b.type(s.operands[i]).type) : wanted[i]);
     return r;
   }
   static constexpr vec<bool> floating_outputs(const tape& t) {
@@ -188,7 +200,8 @@ struct scan {
     return r;
   }
   /// Keeps the carries: all that follows from them is computed again. (Without `given`, only `forward` is made.)
-  static constexpr there_and_back keeping_carries(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
+  static constexpr there_and_back keeping_carries(const rule_site& s, const parts& n, const vec<bool>& wanted,
+                                                  const vec<bool>& given) {
     there_and_back r;
     const tape& body = s.e.regions[0];
     r.forward = body;
@@ -204,7 +217,8 @@ struct scan {
     const tape& body = s.e.regions[0];
     const tape both = s.drivers.value_and_vjp(body, step_wanted(s, n, wanted), floating_outputs(body));
     const int inputs = body.inputs.size(), outputs = body.outputs.size();
-    vec<bool> of_cotangents(both.values.size(), false), needed(both.values.size(), false), crosses(both.values.size(), false);
+    vec<bool> of_cotangents(both.values.size(), false), needed(both.values.size(), false),
+        crosses(both.values.size(), false);
     vec<int> kept;
     auto cross = [&](int v) {
       if (!crosses[v]) kept.push_back(v);
@@ -222,8 +236,9 @@ struct scan {
       const entry& e = both.entries[i];
       bool any = false;
       for (int r : e.results) any = any || needed[r];
-      const bool made_again = e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::data || e.prim == &prim::broadcast_to ||
-                              e.prim == &prim::reshape || e.prim == &prim::broadcast || e.prim == &prim::member_index || e.prim == &prim::members;
+      const bool made_again = e.prim == &prim::constant || e.prim == &prim::iota || e.prim == &prim::data ||
+                              e.prim == &prim::broadcast_to || e.prim == &prim::reshape || e.prim == &prim::broadcast ||
+                              e.prim == &prim::member_index || e.prim == &prim::members;
       is_back[i] = any && (made_again || of_cotangents[e.results[0]]);
       for (int o : e.operands) needed[o] = needed[o] || is_back[i];
       if (any && !is_back[i])
@@ -254,7 +269,8 @@ struct scan {
     r.back = without_dead_entries(static_cast<tape&&>(r.back));
     return r;
   }
-  static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted, const vec<bool>& given) {
+  static constexpr there_and_back split(const rule_site& s, const parts& n, const vec<bool>& wanted,
+                                        const vec<bool>& given) {
     if (n.keeps_residuals) return keeping_all(s, n, wanted);
     return keeping_carries(s, n, wanted, given);
   }
@@ -270,14 +286,16 @@ struct scan {
     attributes a;
     a.placement = t.placements[0];
     if (t.depth == 1) return emit::broadcast(b, emit::constant(b, t.of_member(), 0), a.placement);
-    return emit::map(b, a.placement, {b.add1(prim::member_index, {}, a)}, [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, t.of_member())}; })[0];
+    return emit::map(b, a.placement, {b.add1(prim::member_index, {}, a)},
+                     [&](builder& r, const vec<int>&) { return vec<int>{zeros(r, t.of_member())}; })[0];
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>& wanted) {
     const parts n(s.e.attrs, s.operands.size(), s.results.size());
     const tape& body = s.e.regions[0];
     vec<bool> given;  // the cotangents that one backward step takes
     for (int i = 0; i < s.results.size(); ++i)
-      given.push_back(is_floating(s.b.type(s.results[i]).type) && (i < n.carries || n.keeps_residuals || ct[i] != zero_tangent));
+      given.push_back(is_floating(s.b.type(s.results[i]).type) &&
+                      (i < n.carries || n.keeps_residuals || ct[i] != zero_tangent));
     const there_and_back step = split(s, n, wanted, given);
 
     // The backward loop. Constants: the same. Carries: cotangents of the carries, sums of those of the constants. Xs:
@@ -364,7 +382,8 @@ struct scan {
   }
   /// If each element has a guard of its own, the loop runs as long as one of them holds, and finished elements stay as
   /// they are.
-  static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step, const vec<int>& batched) {
+  static constexpr vec<int> batch_guarded(builder& b, const entry& e, const parts& p, const tape& step,
+                                          const vec<int>& batched) {
     // A guard for all comes after the others of its kind: constants, carries or xs.
     const int guard = *p.guard - 1, last[] = {p.constants, p.first_x(), p.first_x() + p.xs};
     const int kind = guard < last[0] ? 0 : guard < last[1] ? 1 : 2;
@@ -449,8 +468,9 @@ struct scan {
   }
   static std::string print(const attributes& a) {
     const view n(a);
-    return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " + std::to_string(n.constants) +
-           " constants, " + std::to_string(n.carries) + " carries" + (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
+    return (n.length ? std::to_string(*n.length) : "endless") + (n.backwards ? " backwards" : "") + ", " +
+           std::to_string(n.constants) + " constants, " + std::to_string(n.carries) + " carries" +
+           (n.guard ? ", while input " + std::to_string(*n.guard) : "") +
            (n.keeps_residuals ? ", keeps residuals" : "") +
            (n.products == loop_products::carried    ? ", may carry products"
             : n.products == loop_products::computed ? ", carries no products"
@@ -459,11 +479,13 @@ struct scan {
   static tensor slice_of(const tensor& x, std::int64_t at) {
     tensor t(slice(x.type));
     for (const tensor& m : x.members) t.members.push_back(slice_of(m, at));
-    if (!t.bytes.empty()) std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
+    if (!t.bytes.empty())
+      std::memcpy(t.bytes.data(), x.bytes.data() + static_cast<std::size_t>(at) * t.bytes.size(), t.bytes.size());
     return t;
   }
   static void store_slice(tensor& x, std::int64_t at, const tensor& y) {
-    if (!y.bytes.empty()) std::memcpy(x.bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(), y.bytes.data(), y.bytes.size());
+    if (!y.bytes.empty())
+      std::memcpy(x.bytes.data() + static_cast<std::size_t>(at) * y.bytes.size(), y.bytes.data(), y.bytes.size());
     for (std::size_t m = 0; m < y.members.size(); ++m) store_slice(x.members.at(m), at, y.members[m]);
   }
   /// Zeros of type t with as many members as `like` has.
@@ -495,8 +517,10 @@ struct scan {
     const known_values inside = known_inside(s, 0);
     known_values r = s.outputs(s.e.regions[0], inside);
     for (int i = 0; i < r.size(); ++i)
-      if (i < n.carries) r[i] = inside[1 + n.constants + i];
-      else if (n.guard) r[i] = r[i].but_zero();
+      if (i < n.carries)
+        r[i] = inside[1 + n.constants + i];
+      else if (n.guard)
+        r[i] = r[i].but_zero();
     return r;
   }
   /// Carries that are the same for all members stay so. Where each member has a guard of its own nothing is written.
@@ -543,7 +567,8 @@ struct scan {
       std::vector<tensor> in{index};
       for (int i = 0; i < n.constants; ++i) in.push_back(*v.in[static_cast<std::size_t>(i)]);
       for (auto& c : carry) in.push_back(std::move(c));
-      for (int i = n.constants + n.carries; i < n.constants + n.carries + n.xs; ++i) in.push_back(slice_of(*v.in[static_cast<std::size_t>(i)], at));
+      for (int i = n.constants + n.carries; i < n.constants + n.carries + n.xs; ++i)
+        in.push_back(slice_of(*v.in[static_cast<std::size_t>(i)], at));
       std::vector<tensor> out = v.run(v.e.regions[0], std::move(in));
       carry.assign(std::make_move_iterator(out.begin()), std::make_move_iterator(out.begin() + n.carries));
       for (int i = n.carries; i < n.carries + n.ys; ++i) {
@@ -553,7 +578,8 @@ struct scan {
         store_slice(y, at, row);
       }
     }
-    for (int i = 0; i < n.carries; ++i) v.out[static_cast<std::size_t>(i)] = std::move(carry[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < n.carries; ++i)
+      v.out[static_cast<std::size_t>(i)] = std::move(carry[static_cast<std::size_t>(i)]);
   }
 };
 }  // namespace prim::rules

@@ -116,17 +116,20 @@ constexpr int accumulate(builder& b, int x, int y) {
   if (y == zero_tangent) return x;
   const abstract_value t = b.type(x);
   if (t.depth == 0) return add(b, x, y);
-  return map(b, t.placements[0], {x, y}, [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
+  return map(b, t.placements[0], {x, y},
+             [](builder& r, const vec<int>& in) { return vec<int>{accumulate(r, in[0], in[1])}; })[0];
 }
 constexpr int repeated(builder& b, int x, std::int64_t n) {
   const abstract_value t = b.type(x);
   if (t.depth == 0) return broadcast_to(b, x, with_front(t.shape, n));
-  return map(b, t.placements[0], {x}, [=](builder& r, const vec<int>& in) { return vec<int>{repeated(r, in[0], n)}; })[0];
+  return map(b, t.placements[0], {x},
+             [=](builder& r, const vec<int>& in) { return vec<int>{repeated(r, in[0], n)}; })[0];
 }
 constexpr int first_axes_exchanged(builder& b, int x) {
   const abstract_value t = b.type(x);
   if (t.depth > 0)
-    return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{first_axes_exchanged(r, in[0])}; })[0];
+    return map(b, t.placements[0], {x},
+               [](builder& r, const vec<int>& in) { return vec<int>{first_axes_exchanged(r, in[0])}; })[0];
   vec<std::int64_t> order{1, 0};
   for (int i = 2; i < t.shape.rank; ++i) order.push_back(i);
   return transpose(b, x, order);
@@ -137,7 +140,9 @@ constexpr int zeros_like(builder& b, int x) {
   return map(b, t.placements[0], {x}, [](builder& r, const vec<int>& in) { return vec<int>{zeros_like(r, in[0])}; })[0];
 }
 /// A tangent or cotangent as an entry: a zero one becomes zeros like `like`.
-constexpr int instantiate_zeros(builder& b, int tangent, int like) { return tangent == zero_tangent ? zeros_like(b, like) : tangent; }
+constexpr int instantiate_zeros(builder& b, int tangent, int like) {
+  return tangent == zero_tangent ? zeros_like(b, like) : tangent;
+}
 }  // namespace emit
 
 namespace detail {
@@ -183,7 +188,8 @@ constexpr auto map_function_misuse() {
 
 // drx/primitives/collectives.hpp
 constexpr bool uses_axis(const tape& t, const placement_info* axis);
-constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands);
+constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body,
+                                        const vec<int>& operands);
 }  // namespace detail
 
 /// f(x...) for each member of the placement of x..., which is the same for all; the result is placed there. f may
@@ -201,7 +207,8 @@ constexpr auto map(const F& f, const X&... x) {
     std::apply([&](const auto&... r) { ((b = detail::inner_of(b, r.innermost())), ...); }, refs);
     b = detail::or_of_constants(b);
     const bool of_constants = b->of_constants();
-    const auto region = detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
+    const auto region =
+        detail::trace_region<detail::region_kind::member, P>(b, f, std::type_identity<typename X::member>{}...);
     b = detail::with_captures(b, region.captures);
     if (of_constants) b = &detail::in_member(*b);
     vec<int> operands;
@@ -226,7 +233,8 @@ Why map(const F&, const X&...) = delete;  // drx: map(f, x...) needs every x pla
 // Arithmetic on placed values is a map. Literals may take part; unplaced values must be broadcast first.
 namespace detail {
 template <class A, class B>
-concept PlacedPair = !error::AnyReported<A, B> && ((Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>));
+concept PlacedPair =
+    !error::AnyReported<A, B> && ((Placed<A> && (Placed<B> || Literal<B>)) || (Literal<A> && Placed<B>));
 template <class A, class B>
 concept PlacedTogether = PlacedPair<A, B> && (Literal<A> || Literal<B> || Mappable<A, B>);
 template <class A, class B>

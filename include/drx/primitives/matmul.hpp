@@ -20,7 +20,9 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
       a.ints = {transposes_first, transposes_second};
       return a;
     }
-    [[nodiscard]] constexpr bool transposes(int operand) const { return operand == 0 ? transposes_first : transposes_second; }
+    [[nodiscard]] constexpr bool transposes(int operand) const {
+      return operand == 0 ? transposes_first : transposes_second;
+    }
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     const shape x = t.operands[0].shape, y = t.operands[1].shape;
@@ -54,15 +56,18 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t n) {
     const auto [tx, ty] = view(s.e);
     int x = s.operands[0], y = s.operands[1];
-    if (batched[0] && !batched[1] && !tx && s.b.shape(y).rank == 2) {  // the batch's rows one below the other: one product
+    if (batched[0] && !batched[1] && !tx &&
+        s.b.shape(y).rank == 2) {  // the batch's rows one below the other: one product
       const shape from = s.b.shape(x);
       const int tall = emit::reshape(s.b, x, make_shape(from[0] * from[1], from[2]));
       const int product = written(s.b, *s.e.prim, tall, y, false, ty);
       return {emit::reshape(s.b, product, make_shape(from[0], from[1], s.b.shape(product)[1]))};
     }
     const shape right = s.b.shape(y);
-    const bool one_row = s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();  // (an undecided product stays a row or a column)
-    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 && one_row) {  // the batch's columns side by side
+    const bool one_row =
+        s.b.shape(x)[tx ? 1 : 0] == 1 || s.e.prim == matmul_ptr();  // (an undecided product stays a row or a column)
+    if (!batched[0] && s.b.shape(x).rank == 2 && right[ty ? 1 : 2] == 1 &&
+        one_row) {  // the batch's columns side by side
       const std::int64_t k = right[ty ? 2 : 1];
       const int product = written(s.b, *s.e.prim, emit::reshape(s.b, y, make_shape(n, k)), x, false, !tx);
       return {emit::reshape(s.b, product, make_shape(n, s.b.shape(product)[1], 1))};
@@ -75,7 +80,9 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
   }
   /// Folds transposes of the last two axes into the product.
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *matmul_ptr(), o, a); }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *matmul_ptr(), o, a);
+  }
   static constexpr const primitive* matmul_ptr();
   static constexpr int folded(builder& b, const primitive& p, const vec<int>& o, const attributes& a) {
     vec<int> operands = o;
@@ -107,7 +114,8 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     r.not_negative = r.not_negative || patterns::is_squared_norm(s.definition, s.e);
     return {r};
   }
-  /// A product of vectors with one matrix, or of one matrix with others', is one product; else there is one in each lane.
+  /// A product of vectors with one matrix, or of one matrix with others', is one product; else there is one in each
+  /// lane.
   static constexpr vec<int> lanes(const lane_site& s) {
     builder& b = s.b;
     const int p = s.operands[0], q = s.operands[1];
@@ -136,9 +144,11 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     constexpr int whole = split_site::whole;
     const bool tx = view(s.e).transposes_first, ty = view(s.e).transposes_second;
     const int r = s.whole_shape(0).rank, x = s.axis(0), y = s.axis(1);
-    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2, columns = ty ? r - 2 : r - 1;
+    const int rows = tx ? r - 1 : r - 2, inner_x = tx ? r - 2 : r - 1, inner_y = ty ? r - 1 : r - 2,
+              columns = ty ? r - 2 : r - 1;
     const auto multiply = [&](int ax, int ay) { return emit::matmul(s.b, s.at(0, ax), s.at(1, ay), tx, ty); };
-    if (x == inner_x || y == inner_y) return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};  // a sum over shards
+    if (x == inner_x || y == inner_y)
+      return {{emit::sum(s.b, s.from_shards(multiply(inner_x, inner_y)), {0}), whole}};  // a sum over shards
     const bool batch_x = x != whole && x < r - 2, batch_y = y != whole && y < r - 2;
     if (batch_x || batch_y) {
       const int k = batch_x ? x : y;
@@ -157,7 +167,8 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
   template <class T, bool ZeroWins>
   static void add_products_of(evaluation& v) {
     // Added up in wider numbers: plain evaluation need not be inaccurate.
-    using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, double>, long double, T>>;
+    using wide = std::conditional_t<std::is_same_v<T, float>, double,
+                                    std::conditional_t<std::is_same_v<T, double>, long double, T>>;
     const auto [tx, ty] = view(v.e);
     const shape s = v.out[0].type.shape, x = v.in[0]->type.shape;
     const auto m = s[s.rank - 2], n = s[s.rank - 1], k = x[tx ? x.rank - 2 : x.rank - 1];
@@ -170,7 +181,8 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
         for (std::int64_t j = 0; j < n; ++j) {
           auto total = static_cast<wide>(r[i * n + j]);
           for (std::int64_t l = 0; l < k; ++l) {
-            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]), c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
+            const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]),
+                       c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
             if (!ZeroWins || (a != 0 && c != 0)) total = static_cast<wide>(total + a * c);
           }
           r[i * n + j] = static_cast<T>(total);
@@ -185,9 +197,12 @@ struct matmul_undecided : matmul {
   static constexpr bool applies(const abstract_value& to, const abstract_value& x, const attributes& a) {
     const shape s = to.shape;
     const int r = s.rank;
-    return is_floating(to.type) && (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
+    return is_floating(to.type) &&
+           (x.shape[view(a).transposes_first ? r - 2 : r - 1] == 1 || (s[r - 1] == 1 && s[r - 2] == 1));
   }
-  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) { return folded(b, *in_doubt_ptr(), o, a); }
+  static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
+    return folded(b, *in_doubt_ptr(), o, a);
+  }
   static constexpr const primitive* in_doubt_ptr();
   static void evaluate(evaluation& v) { add_products<true>(v); }
 };
@@ -206,18 +221,18 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .lanes = rules::matmul::lanes,
                                   .split = rules::matmul::split};
 inline constexpr primitive matmul_undecided{.name = "matmul?",
-                                           .type = rules::matmul::type,
-                                           .jvp = rules::matmul::jvp,
-                                           .vjp = rules::matmul::vjp,
-                                           .batch = rules::matmul::batch,
-                                           .simplify = rules::matmul_undecided::simplify,
-                                           .print = rules::matmul::print,
-                                           .evaluate = rules::matmul_undecided::evaluate,
-                                           .known = rules::matmul::known,
-                                           .split = rules::split::whole};
+                                            .type = rules::matmul::type,
+                                            .jvp = rules::matmul::jvp,
+                                            .vjp = rules::matmul::vjp,
+                                            .batch = rules::matmul::batch,
+                                            .simplify = rules::matmul_undecided::simplify,
+                                            .print = rules::matmul::print,
+                                            .evaluate = rules::matmul_undecided::evaluate,
+                                            .known = rules::matmul::known,
+                                            .split = rules::split::whole};
 constexpr const primitive* rules::matmul::matmul_ptr() { return &prim::matmul; }
 constexpr const primitive* rules::matmul_undecided::in_doubt_ptr() { return &prim::matmul_undecided; }
-}
+}  // namespace prim
 namespace patterns {
 constexpr bool is_squared_norm(const definitions& d, const entry& e) {
   const shape s = d.t.values[e.results[0]].shape;
@@ -233,7 +248,9 @@ constexpr int times_matrix(builder& b, int x, int y, bool transpose_x, bool tran
   using rules = prim::rules::matmul_undecided;
   const attributes a = rules::view(transpose_x, transpose_y).make();
   const vec<abstract_value> operands{b.type(x), b.type(y)};
-  return b.add1(rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y}, a);
+  return b.add1(
+      rules::applies(rules::type({operands, a, {}})[0], operands[0], a) ? prim::matmul_undecided : prim::matmul, {x, y},
+      a);
 }
 constexpr bool is_matmul(const entry& e) { return e.prim == &prim::matmul; }
 }  // namespace emit
@@ -320,7 +337,9 @@ Why matmul(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a,
 /// The inner product of two vectors; of other arrays, matmul.
 template <class A, class B>
   requires detail::Multipliable<A, B>
-constexpr auto dot(const A& x, const B& y) { return matmul(x, y); }
+constexpr auto dot(const A& x, const B& y) {
+  return matmul(x, y);
+}
 template <class A, class B, class Why = decltype(detail::product<A, B>::misuse())>
   requires(Array<A> && Array<B> && !detail::Multipliable<A, B>)
 Why dot(const A&, const B&) = delete;  // drx: dot of two vectors of one length and element type, or as matmul
@@ -328,6 +347,7 @@ template <class A, class B, class Why = error::array_operation_on_a_placed_value
   requires detail::PlacedOperands<A, B>
 Why dot(const A&, const B&) = delete;  // drx: do it in a map: map([](auto a, auto b) { return drx::dot(a, b); }, x, y)
 
-DRX_SILENT(dot) DRX_SILENT(matmul)
+DRX_SILENT(dot)
+DRX_SILENT(matmul)
 
 }  // namespace drx

@@ -12,7 +12,9 @@ namespace drx {
 namespace detail {
 
 constexpr bool uses_axis(const tape& t, const placement_info* axis) {
-  return any_entry(t, [=](const entry& e) { return (prim::is_collective(e.prim) || e.prim == &prim::axis_index) && e.attrs.placement == axis; });
+  return any_entry(t, [=](const entry& e) {
+    return (prim::is_collective(e.prim) || e.prim == &prim::axis_index) && e.attrs.placement == axis;
+  });
 }
 constexpr bool has_collective(const tape& t, const placement_info* axis) {
   return any_entry(t, [=](const entry& e) { return prim::is_collective(e.prim) && e.attrs.placement == axis; });
@@ -51,11 +53,13 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
         grown = false;
         const vec<bool> inner = varying_values(e.regions[0], p, in);
         out = vec<bool>();
-        for (int o : e.regions[0].outputs) out.push_back(inner[o] || (n.guard && in[*n.guard]));  // members stop at different steps
+        for (int o : e.regions[0].outputs)
+          out.push_back(inner[o] || (n.guard && in[*n.guard]));  // members stop at different steps
         for (int i = 0; i < n.carries; ++i)
           if (out[i] && !in[1 + n.constants + i]) in[1 + n.constants + i] = grown = true;
       }
-      for (int i = 0; i < e.results.size(); ++i) varies[e.results[i]] = i < n.carries ? in[1 + n.constants + i] : out[i];
+      for (int i = 0; i < e.results.size(); ++i)
+        varies[e.results[i]] = i < n.carries ? in[1 + n.constants + i] : out[i];
       continue;
     }
     for (const tape& r : e.regions) any = any || uses_axis(r, p);
@@ -69,7 +73,8 @@ constexpr vec<bool> varying_values(const tape& t, const placement_info* p, const
 class member_function {
  public:
   /// `over`: the axis of the collectives at which it cuts: p itself, or the axis of its members' shards.
-  constexpr member_function(builder& on, const placement_info* placement, const tape& body, const placement_info* over = nullptr)
+  constexpr member_function(builder& on, const placement_info* placement, const tape& body,
+                            const placement_info* over = nullptr)
       : b(on), p(placement), axis(over ? over : placement), t(body) {}
 
   /// Writes it on `inputs` on the builder, placed where `placed_inputs`. Returns the outputs; `placed` says which of
@@ -222,17 +227,20 @@ class member_function {
       return emit::mul(b, y, emit::broadcast_to(b, emit::members(b, p, b.type(y).type), b.shape(y)));
     }
     if (e.prim == &prim::first_member)
-      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, prim::rules::first_member::view(e).largest) : emit::constant(b, t.values[e.results[0]], 0);
+      return varies[x] ? emit::first_to_attain(b, y, numbers(), p, prim::rules::first_member::view(e).largest)
+                       : emit::constant(b, t.values[e.results[0]], 0);
     return varies[x] ? b.add1(e.prim == &prim::pmax ? prim::reduce_max : prim::reduce_min, {y}, a) : y;
   }
   constexpr int exchanged(const entry& e) {
     attributes a = e.attrs;
     if (e.prim == &prim::all_to_all) a = prim::rules::member_transpose::view(t.values[e.operands[0]].shape[0]).make(p);
-    return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])}, a);
+    return b.add1(e.prim == &prim::all_to_all ? prim::member_transpose : prim::member_permute, {placed(e.operands[0])},
+                  a);
   }
   /// A branch with collectives: all members take the same one.
   constexpr vec<int> branch(const entry& e) {
-    if (varies[e.operands[0]]) throw "drx: a collective inside of a branch that some members take and others do not: the condition must be the same for all";
+    if (varies[e.operands[0]])
+      throw "drx: a collective inside of a branch that some members take and others do not: the condition must be the same for all";
     vec<int> operands{outer[e.operands[0]]};
     vec<bool> differs;
     for (int i = 1; i < e.operands.size(); ++i) {
@@ -260,7 +268,8 @@ class member_function {
   constexpr vec<int> loop(const entry& e) {
     const prim::rules::scan::parts n(e.attrs, e.operands.size(), e.results.size());
     const auto guarding = n.guarding_carry();
-    if (n.guard && varies[guarding ? e.results[*guarding] : e.operands[*n.guard - 1]]) throw "drx: a loop with a collective that ends after other numbers of steps for other members";
+    if (n.guard && varies[guarding ? e.results[*guarding] : e.operands[*n.guard - 1]])
+      throw "drx: a loop with a collective that ends after other numbers of steps for other members";
     const tape& body = e.regions[0];
     vec<int> operands;
     vec<bool> differs{false};
@@ -284,7 +293,8 @@ class member_function {
 };
 
 /// A map whose body communicates.
-constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body, const vec<int>& operands) {
+constexpr vec<int> map_with_collectives(builder& b, const placement_info* p, const tape& body,
+                                        const vec<int>& operands) {
   vec<bool> all_placed;
   member_function f(b, p, body);
   vec<int> out = f.write(operands, vec<bool>(operands.size(), true), all_placed);

@@ -18,10 +18,13 @@ struct pad {
     [[nodiscard]] constexpr std::int64_t low(int axis) const { return lows[axis]; }
     [[nodiscard]] constexpr std::int64_t high(int axis) const { return highs[axis]; }
     [[nodiscard]] constexpr std::int64_t interior(int axis) const { return interiors[axis]; }
-    [[nodiscard]] constexpr bool pads(int axis) const { return low(axis) != 0 || high(axis) != 0 || interior(axis) != 0; }
+    [[nodiscard]] constexpr bool pads(int axis) const {
+      return low(axis) != 0 || high(axis) != 0 || interior(axis) != 0;
+    }
 
    private:
-    constexpr view(int_list a, int rank) : lows(a.part(0, rank)), highs(a.part(rank, rank)), interiors(a.part(2 * rank, rank)) {}
+    constexpr view(int_list a, int rank)
+        : lows(a.part(0, rank)), highs(a.part(rank, rank)), interiors(a.part(2 * rank, rank)) {}
   };
   static constexpr std::int64_t covered(std::int64_t n, std::int64_t interior) {
     return n == 0 ? 0 : n + (n - 1) * interior;
@@ -76,7 +79,8 @@ struct pad {
   }
   static constexpr vec<int> lanes(const lane_site& s) {
     const view zeros(s.e);
-    return {emit::pad(s.b, s.operands[0], rules::lanes::and_last(zeros.lows, 0), rules::lanes::and_last(zeros.highs, 0), rules::lanes::and_last(zeros.interiors, 0))};
+    return {emit::pad(s.b, s.operands[0], rules::lanes::and_last(zeros.lows, 0), rules::lanes::and_last(zeros.highs, 0),
+                      rules::lanes::and_last(zeros.interiors, 0))};
   }
   static constexpr vec<split_result> split(split_site& s) {  // along axes to which it adds nothing
     const int k = s.first_axis();
@@ -142,7 +146,9 @@ struct padded {  // P... of the first axes of A
     return v;
   }
   static constexpr int given = static_cast<int>(sizeof...(P));
-  static constexpr std::int64_t nth(int i, std::initializer_list<std::int64_t> of) { return i < given ? of.begin()[i] : 0; }
+  static constexpr std::int64_t nth(int i, std::initializer_list<std::int64_t> of) {
+    return i < given ? of.begin()[i] : 0;
+  }
   static constexpr std::int64_t low(int i) { return nth(i, {P::low...}); }
   static constexpr std::int64_t high(int i) { return nth(i, {P::high...}); }
   static constexpr std::int64_t interior(int i) { return nth(i, {P::interior...}); }
@@ -165,9 +171,8 @@ template <class... Paddings, class A>
            detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
 constexpr auto pad(const A& x) {
   using S = detail::padded<A, Paddings...>;
-  return detail::unary<array_of<typename A::value_type, S>>(x, [](builder& b, int id) {
-    return emit::pad(b, id, S::list(S::low), S::list(S::high), S::list(S::interior));
-  });
+  return detail::unary<array_of<typename A::value_type, S>>(
+      x, [](builder& b, int id) { return emit::pad(b, id, S::list(S::low), S::list(S::high), S::list(S::interior)); });
 }
 /// Low zeros before axis 0 and High after it.  pad<1, 2>(x)
 template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A>
@@ -175,11 +180,13 @@ template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, 
 constexpr auto pad(const A& x) {
   return drx::pad<padding<Low, High, Interior>>(x);
 }
-template <class... Paddings, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
+template <class... Paddings, class A,
+          class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
   requires(sizeof...(Paddings) > 0 && (detail::is_padding<Paddings> && ...) && (Array<A> || Placed<A>) &&
            !detail::has_axes<A, static_cast<int>(sizeof...(Paddings))>::value)
 Why pad(const A&) = delete;  // drx: at most as many paddings as the array has axes; of a placed value in a map
-template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
+template <std::int64_t Low, std::int64_t High = Low, std::int64_t Interior = 0, class A,
+          class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::wrong_rank>>
   requires((Array<A> || Placed<A>) && !detail::has_axes<A, 1>::value)
 Why pad(const A&) = delete;  // drx: of an array of at least one axis; of a placed value in a map
 

@@ -1,5 +1,6 @@
 // drx/primitives/patterns.hpp: what rules recognise in how an operand was computed, beyond what is known of each value: that x - max(x)
-// is nowhere above 0, that a sum over exp(x - max(x)) is at least 1. Declared here, defined in the files that have what they name.
+// is nowhere above 0, that a sum over exp(x - max(x)) is at least 1. Declared here, defined in the files that have what
+// they name.
 #pragma once
 
 #include <drx/tape/int_list.hpp>

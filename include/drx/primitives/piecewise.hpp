@@ -14,31 +14,49 @@ namespace rows {
 
 struct floor : floating_function, not_differentiable {
   static constexpr const char* name = "floor";
-  static constexpr known_value known(const known_value& x) { return {x.finite, x.not_negative, x.not_positive, x.negative()}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, x.not_negative, x.not_positive, x.negative()};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::floor(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::floor(x);
+  }
   template <class T>
-  static T reference(T x) { return std::floor(x); }
+  static T reference(T x) {
+    return std::floor(x);
+  }
 };
 struct ceil : floating_function, not_differentiable {
   static constexpr const char* name = "ceil";
-  static constexpr known_value known(const known_value& x) { return {x.finite, x.not_negative, x.not_positive, x.positive()}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, x.not_negative, x.not_positive, x.positive()};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::ceil(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::ceil(x);
+  }
   template <class T>
-  static T reference(T x) { return std::ceil(x); }
+  static T reference(T x) {
+    return std::ceil(x);
+  }
 };
 struct sign : number_function, not_differentiable {  // -1, 0 or 1; NaN stays
   static constexpr const char* name = "sign";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x; }
+  DRX_INLINE static constexpr T apply(T x) {
+    return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x;
+  }
   template <class T>
-  static T reference(T x) { return apply(x); }
+  static T reference(T x) {
+    return apply(x);
+  }
 };
 struct abs : number_function {  // derivative at 0: 0
   static constexpr const char* name = "abs";
-  static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_negative && x.not_positive, x.not_zero}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, true, x.not_negative && x.not_positive, x.not_zero};
+  }
   template <class T>
   DRX_INLINE static T apply(T x) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -48,7 +66,9 @@ struct abs : number_function {  // derivative at 0: 0
     }
   }
   template <class T>
-  static T reference(T x) { return std::abs(x); }
+  static T reference(T x) {
+    return std::abs(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
   }
@@ -58,9 +78,13 @@ struct relu : number_function {  // max(x, 0), but the derivative at 0 is 0; NaN
   static constexpr const char* name = "relu";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_positive, x.positive()}; }
   template <class T>
-  DRX_INLINE static constexpr T apply(T x) { return x < 0 ? T(0) : x; }
+  DRX_INLINE static constexpr T apply(T x) {
+    return x < 0 ? T(0) : x;
+  }
   template <class T>
-  static T reference(T x) { return apply(x); }
+  static T reference(T x) {
+    return apply(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int zero = emit::constant_like(b, t, 0);
     return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
@@ -70,18 +94,26 @@ struct round : floating_function, not_differentiable {  // of two equally near, 
   static constexpr const char* name = "round";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::round(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::round(x);
+  }
   template <class T>
-  static T reference(T x) { return std::nearbyint(x); }
+  static T reference(T x) {
+    return std::nearbyint(x);
+  }
 };
 
 struct softsign : floating_function {  // x / (1 + |x|)
   static constexpr const char* name = "softsign";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return x / (1 + math::abs(x)); }
+  DRX_INLINE static T apply(T x) {
+    return x / (1 + math::abs(x));
+  }
   template <class T>
-  static T reference(T x) { return x / (1 + std::abs(x)); }
+  static T reference(T x) {
+    return x / (1 + std::abs(x));
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t);  // t / (1 + |x|)^2
 };
 
@@ -94,13 +126,20 @@ inline constexpr primitive abs = elementwise_primitive<rows::abs>();
 inline constexpr primitive relu = elementwise_primitive<rows::relu>();
 inline constexpr primitive round = elementwise_primitive<rows::round>();
 inline constexpr primitive softsign = elementwise_primitive<rows::softsign>();
-template <> struct row_of<&floor> : rows::floor {};
-template <> struct row_of<&ceil> : rows::ceil {};
-template <> struct row_of<&sign> : rows::sign {};
-template <> struct row_of<&abs> : rows::abs {};
-template <> struct row_of<&relu> : rows::relu {};
-template <> struct row_of<&round> : rows::round {};
-template <> struct row_of<&softsign> : rows::softsign {};
+template <>
+struct row_of<&floor> : rows::floor {};
+template <>
+struct row_of<&ceil> : rows::ceil {};
+template <>
+struct row_of<&sign> : rows::sign {};
+template <>
+struct row_of<&abs> : rows::abs {};
+template <>
+struct row_of<&relu> : rows::relu {};
+template <>
+struct row_of<&round> : rows::round {};
+template <>
+struct row_of<&softsign> : rows::softsign {};
 
 constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
 constexpr int rows::softsign::partial(builder& b, const rule_site& s, int, int t) {
@@ -196,7 +235,16 @@ template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFl
 Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
-DRX_SILENT(abs) DRX_SILENT(relu) DRX_SILENT(ceil) DRX_SILENT(clamp) DRX_SILENT(floor) DRX_SILENT(sign)
-DRX_SILENT(isfinite) DRX_SILENT(isinf) DRX_SILENT(isnan) DRX_SILENT(round) DRX_SILENT(softsign)
+DRX_SILENT(abs)
+DRX_SILENT(relu)
+DRX_SILENT(ceil)
+DRX_SILENT(clamp)
+DRX_SILENT(floor)
+DRX_SILENT(sign)
+DRX_SILENT(isfinite)
+DRX_SILENT(isinf)
+DRX_SILENT(isnan)
+DRX_SILENT(round)
+DRX_SILENT(softsign)
 
 }  // namespace drx

@@ -9,8 +9,8 @@
 
 namespace drx {
 namespace prim::rules {
-/// Windows over the D axes before the last one, of x: [..., spatial..., channels]. Position k of the window at o is the input's
-/// o stride + k - low, which may lie outside.
+/// Windows over the D axes before the last one, of x: [..., spatial..., channels]. Position k of the window at o is the
+/// input's o stride + k - low, which may lie outside.
 struct pooling {
   struct view {  // ints: {spatial axes D, transposed, windows, strides, low paddings, extents of the result}
     int axes;
@@ -53,11 +53,15 @@ struct pooling {
     const view w(a);
     std::string text = w.transposed ? "T" : "";
     for (int i = 0; i < w.axes; ++i)
-      text += (i ? ", " : text.empty() ? "" : " ") + std::to_string(w.extent(i)) + " of " + std::to_string(w.window(i)) + " every " +
+      text += (i              ? ", "
+               : text.empty() ? ""
+                              : " ") +
+              std::to_string(w.extent(i)) + " of " + std::to_string(w.window(i)) + " every " +
               std::to_string(w.stride(i)) + " from " + std::to_string(-w.low(i));
     return text;
   }
-  /// Calls f(element of the input, element of the output, position in the window) for each that is inside, window by window.
+  /// Calls f(element of the input, element of the output, position in the window) for each that is inside, window by
+  /// window.
   template <class F>
   static void for_each(const view& w, const shape& in, const shape& out, F f) {
     shape outputs, inputs, windows;
@@ -80,7 +84,8 @@ struct pooling {
             if (at[i] < 0 || at[i] >= inputs[i]) return;
           }
           for (std::int64_t c = 0; c < channels; ++c)
-            f((n * inputs.size() + flat_index(inputs, at)) * channels + c, (n * outputs.size() + flat_index(outputs, o)) * channels + c, position);
+            f((n * inputs.size() + flat_index(inputs, at)) * channels + c,
+              (n * outputs.size() + flat_index(outputs, o)) * channels + c, position);
         });
       });
   }
@@ -109,7 +114,9 @@ struct window_argmax : pooling {
   static constexpr vec<abstract_value> type(const typing& t) { return {pooling::type(t)[0].with_type(dtype::int32)}; }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
-  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) { return operands[0].shape.last() * byte_size(operands[0].type); }
+  static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list) {
+    return operands[0].shape.last() * byte_size(operands[0].type);
+  }
   static void evaluate(evaluation& v) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     std::int32_t* winner = v.out[0].data<std::int32_t>();
@@ -126,10 +133,12 @@ struct window_argmax : pooling {
   }
 };
 
-struct window_select : pooling {  // operands x, positions: of each window the element at that position, 0 for -1; or its transpose
+struct window_select
+    : pooling {  // operands x, positions: of each window the element at that position, 0 for -1; or its transpose
   static constexpr vec<abstract_value> type(const typing& t) {
     const vec<abstract_value> r = pooling::type(t);
-    typing::require(t.operands[1].type == dtype::int32 && t.operands[1].shape == (view(t.attrs).transposed ? t.operands[0] : r[0]).shape,
+    typing::require(t.operands[1].type == dtype::int32 &&
+                        t.operands[1].shape == (view(t.attrs).transposed ? t.operands[0] : r[0]).shape,
                     "window_select: not a position for each window");
     return r;
   }
@@ -263,7 +272,8 @@ struct pooled {
       return error::not_a_value_of_drx{};
     } else if constexpr (std::is_same_v<typename A::value_type, bool>) {
       return error::needs_numbers{};
-    } else if constexpr (D == 0 || !moves::complete || moves::kernel_dilation.given != 0 || moves::input_dilation.given != 0) {
+    } else if constexpr (D == 0 || !moves::complete || moves::kernel_dilation.given != 0 ||
+                         moves::input_dilation.given != 0) {
       return error::options_do_not_fit_the_spatial_axes{};
     } else if constexpr (A::rank < D + 1) {
       return error::wrong_rank{};
@@ -274,7 +284,9 @@ struct pooled {
     }
   }
   static constexpr std::int64_t size(int i) { return A::shape[A::rank - 1 - D + i]; }
-  static constexpr std::int64_t stride(int i) { return moves::stride.given != 0 ? moves::stride.values[i] : extents.values[i]; }
+  static constexpr std::int64_t stride(int i) {
+    return moves::stride.given != 0 ? moves::stride.values[i] : extents.values[i];
+  }
   static constexpr std::int64_t padding(int i) {  // before and after
     const std::int64_t n = (size(i) + stride(i) - 1) / stride(i) * stride(i) - stride(i) + extents.values[i] - size(i);
     return moves::is_same ? (n > 0 ? n : 0) : moves::given_padding.low[i] + moves::given_padding.high[i];
@@ -318,7 +330,7 @@ struct pooled {
 template <class A, class... O>
 concept Poolable = std::is_same_v<decltype(pooled<A, O...>::misuse()), no_misuse>;
 template <class A, class... O>
-concept NotPoolable = (Array<A> || Placed<A>)&&!Poolable<A, O...>;
+concept NotPoolable = (Array<A> || Placed<A>) && !Poolable<A, O...>;
 }  // namespace detail
 
 /// The maximum over each window of x, of shape {..., spatial axes..., channels}; there are as many spatial axes as the
@@ -329,7 +341,8 @@ template <class... Options, class A>
   requires((detail::is_window_option<Options> && ...) && detail::Poolable<A, Options...>)
 constexpr auto max_pool(const A& x) {
   using P = detail::pooled<A, Options...>;
-  return detail::unary<array_of<typename A::value_type, P>>(x, [](builder& b, int id) { return emit::window_max(b, id, P::ints()); });
+  return detail::unary<array_of<typename A::value_type, P>>(
+      x, [](builder& b, int id) { return emit::window_max(b, id, P::ints()); });
 }
 /// The sum over each window divided by the number of its elements, with padding counted as zeros, for float or double.
 ///     avg_pool<window<3, 3>, strides<2, 2>, same>(x)
@@ -338,15 +351,20 @@ template <class... Options, class A>
 constexpr auto avg_pool(const A& x) {
   using P = detail::pooled<A, Options...>;
   using T = typename A::value_type;
-  return detail::unary<array_of<T, P>>(x, [](builder& b, int id) { return emit::window_sum(b, id, P::ints()); }) * static_cast<T>(1 / P::elements());
+  return detail::unary<array_of<T, P>>(x, [](builder& b, int id) { return emit::window_sum(b, id, P::ints()); }) *
+         static_cast<T>(1 / P::elements());
 }
 template <class... Options, class A, class Why = decltype(detail::pooled<A, Options...>::misuse())>
   requires((detail::is_window_option<Options> && ...) && detail::NotPoolable<A, Options...>)
 Why max_pool(const A&) = delete;  // drx: max_pool<window<...>>(x), x {..., spatial axes..., channels} no smaller than the window; one number per spatial axis in each option; of a placed value in a map
-template <class... Options, class A, class Why = std::conditional_t<detail::Poolable<A, Options...>, error::needs_floating_values, decltype(detail::pooled<A, Options...>::misuse())>>
-  requires((detail::is_window_option<Options> && ...) && (detail::NotPoolable<A, Options...> || (detail::Poolable<A, Options...> && !FloatingArray<A>)))
+template <class... Options, class A,
+          class Why = std::conditional_t<detail::Poolable<A, Options...>, error::needs_floating_values,
+                                         decltype(detail::pooled<A, Options...>::misuse())>>
+  requires((detail::is_window_option<Options> && ...) &&
+           (detail::NotPoolable<A, Options...> || (detail::Poolable<A, Options...> && !FloatingArray<A>)))
 Why avg_pool(const A&) = delete;  // drx: avg_pool<window<...>>(x), x {..., spatial axes..., channels} of float or double, no smaller than the window; one number per spatial axis in each option; of a placed value in a map
 
-DRX_SILENT_OF_TYPES(avg_pool) DRX_SILENT_OF_TYPES(max_pool)
+DRX_SILENT_OF_TYPES(avg_pool)
+DRX_SILENT_OF_TYPES(max_pool)
 
 }  // namespace drx

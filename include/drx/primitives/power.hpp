@@ -13,11 +13,17 @@ namespace rows {
 
 struct sqrt : floating_function, singular_value {  // derivative at 0: infinite
   static constexpr const char* name = "sqrt";
-  static constexpr known_value known(const known_value& x) { return {x.finite && x.not_negative, true, false, x.not_zero}; }
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite && x.not_negative, true, false, x.not_zero};
+  }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::sqrt(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::sqrt(x);
+  }
   template <class T>
-  static T reference(T x) { return std::sqrt(x); }
+  static T reference(T x) {
+    return std::sqrt(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azdiv(b, emit::mul(b, t, emit::constant_like(b, t, 0.5)), s.results[0]);
   }
@@ -26,9 +32,13 @@ struct rsqrt : floating_function, singular_value {
   static constexpr const char* name = "rsqrt";
   static constexpr known_value known(const known_value& x) { return {x.finite && x.positive(), true, false, false}; }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::rsqrt(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::rsqrt(x);
+  }
   template <class T>
-  static T reference(T x) { return 1 / std::sqrt(x); }
+  static T reference(T x) {
+    return 1 / std::sqrt(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int half = emit::mul(b, t, emit::constant_like(b, t, -0.5));
     return emit::azdiv(b, emit::azmul(b, half, s.results[0]), s.operands[0]);
@@ -41,16 +51,21 @@ struct pow : same_type, on_floating, singular_value {
     return {x.finite && x.not_negative && y.finite && (x.not_zero || y.positive()), x.not_negative, false, false};
   }
   template <class T>
-  DRX_FN static T apply(T x, T y) { return math::pow(x, y); }
+  DRX_FN static T apply(T x, T y) {
+    return math::pow(x, y);
+  }
   template <class T>
-  static T reference(T x, T y) { return std::pow(x, y); }
+  static T reference(T x, T y) {
+    return std::pow(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     const int x = s.operands[0], y = s.operands[1];
     const int zero = emit::constant_like(b, t, 0), one = emit::constant_like(b, t, 1);
     if (i == 0) {  // y x^(y-1), but 0 where y = 0: there x^(y-1) may be infinite
       double c = 0;
       if (emit::is_constant(b, y, c))
-        return c == 0 ? zero_tangent : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
+        return c == 0 ? zero_tangent
+                      : emit::azmul(b, t, emit::mul(b, y, emit::pow(b, x, emit::constant_like(b, y, c - 1))));
       const int is_zero = emit::equal(b, y, zero);
       const int lower = emit::where(b, is_zero, one, emit::sub(b, y, one));
       return emit::azmul(b, t, emit::azmul(b, y, emit::pow(b, x, lower)));
@@ -69,9 +84,13 @@ struct cbrt : floating_function {  // derivative at 0: infinite
   static constexpr const char* name = "cbrt";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::cbrt(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::cbrt(x);
+  }
   template <class T>
-  static T reference(T x) { return std::cbrt(x); }
+  static T reference(T x) {
+    return std::cbrt(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int third = emit::mul(b, t, emit::constant_like(b, t, 1.0 / 3));
     return emit::azdiv(b, emit::azdiv(b, third, s.results[0]), s.results[0]);  // (y^2 alone may underflow)
@@ -84,10 +103,14 @@ inline constexpr primitive sqrt = elementwise_primitive<rows::sqrt>();
 inline constexpr primitive rsqrt = elementwise_primitive<rows::rsqrt>();
 inline constexpr primitive pow = elementwise_primitive<rows::pow>();
 inline constexpr primitive cbrt = elementwise_primitive<rows::cbrt>();
-template <> struct row_of<&sqrt> : rows::sqrt {};
-template <> struct row_of<&rsqrt> : rows::rsqrt {};
-template <> struct row_of<&pow> : rows::pow {};
-template <> struct row_of<&cbrt> : rows::cbrt {};
+template <>
+struct row_of<&sqrt> : rows::sqrt {};
+template <>
+struct row_of<&rsqrt> : rows::rsqrt {};
+template <>
+struct row_of<&pow> : rows::pow {};
+template <>
+struct row_of<&cbrt> : rows::cbrt {};
 }  // namespace prim
 
 namespace emit {
@@ -160,6 +183,10 @@ template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A,
   requires detail::NoPower<A, B>
 Why pow(const A&, const B&) = delete;  // drx: pow(floating array, floating array or number), pow(array of numbers, 3); of placed values in a map; of a structure leaf by leaf: tree_map
 
-DRX_SILENT(pow) DRX_SILENT(sqrt) DRX_SILENT(square) DRX_SILENT(rsqrt) DRX_SILENT(cbrt)
+DRX_SILENT(pow)
+DRX_SILENT(sqrt)
+DRX_SILENT(square)
+DRX_SILENT(rsqrt)
+DRX_SILENT(cbrt)
 
 }  // namespace drx

@@ -50,7 +50,8 @@ struct prod : over_axes {
     while (first > 0 && view(a).axes[first - 1] + 1 == view(a).axes[first]) --first;
     if (first == 0) return -1;
     const int_list axes = view(a).axes;
-    return emit::over_axes(b, *prim_ptr(), emit::over_axes(b, *prim_ptr(), o[0], axes.from(first)), axes.part(0, first));
+    return emit::over_axes(b, *prim_ptr(), emit::over_axes(b, *prim_ptr(), o[0], axes.from(first)),
+                           axes.part(0, first));
   }
   static constexpr const primitive* prim_ptr();
   static void evaluate(evaluation& v) {

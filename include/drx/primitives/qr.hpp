@@ -79,7 +79,8 @@ inline constexpr primitive qr{.name = "qr",
 }
 
 namespace detail {
-template <class A> constexpr auto tall_matrix_misuse() {
+template <class A>
+constexpr auto tall_matrix_misuse() {
   if constexpr (Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!Array<A>) {
@@ -96,7 +97,8 @@ template <class A> constexpr auto tall_matrix_misuse() {
 }
 template <class A>
 concept TallMatrix = std::is_same_v<decltype(tall_matrix_misuse<A>()), no_misuse>;
-template <class A> struct columns_squared {
+template <class A>
+struct columns_squared {
   static constexpr shape value = [] {
     shape s = A::shape;
     s[A::rank - 2] = s[A::rank - 1];

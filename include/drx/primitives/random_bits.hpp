@@ -21,7 +21,7 @@ namespace prim::rules {
 /// The operand is a key, or keys along leading axes, which the result has too.
 struct random_bits {
   enum kind : std::int8_t { bits32, bits64, keys };  // keys: both words, along a last axis
-  struct view {  // ints: {what, extents...}
+  struct view {                                      // ints: {what, extents...}
     kind what;
     int_list extents;
     constexpr explicit view(int_list a) : what(static_cast<kind>(a[0])), extents(a.from(1)) {}
@@ -31,7 +31,8 @@ struct random_bits {
   }
   static constexpr void require_key(const typing& t) {
     const abstract_value& key = t.operands[0];
-    typing::require(key.depth == 0 && key.type == dtype::int32 && key.shape.rank > 0 && key.shape.last() == 2, "random numbers: not a key");
+    typing::require(key.depth == 0 && key.type == dtype::int32 && key.shape.rank > 0 && key.shape.last() == 2,
+                    "random numbers: not a key");
   }
   /// Writes number i of a key, which are words[i], or words[2 i] and words[2 i + 1] of keys.
   template <kind What, class T>
@@ -72,7 +73,8 @@ struct random_bits {
     const std::int64_t several = v.in[0]->size() / 2, all = v.out[0].size(), each = several == 0 ? 0 : all / several;
     for (std::int64_t k = 0; k < several; ++k)
       for (std::int64_t i = 0; i < (What == keys ? each / 2 : each); ++i)
-        write<What>(key_from(v.in[0]->data<std::int32_t>() + 2 * k), static_cast<std::uint64_t>(i), v.out[0].data<T>() + k * each);
+        write<What>(key_from(v.in[0]->data<std::int32_t>() + 2 * k), static_cast<std::uint64_t>(i),
+                    v.out[0].data<T>() + k * each);
   }
   static void evaluate(evaluation& v) {
     switch (view(v.e).what) {
@@ -113,9 +115,11 @@ using not_a_key_t = std::conditional_t<Placed<K>, error::array_operation_on_a_pl
 template <class K>
 concept NotKey = (Array<K> || Literal<K> || Placed<K>) && !Key<K>;
 template <class K>
-concept SeedArray = ScalarArray<K> && std::is_integral_v<typename K::value_type> && !std::is_same_v<typename K::value_type, bool>;
+concept SeedArray =
+    ScalarArray<K> && std::is_integral_v<typename K::value_type> && !std::is_same_v<typename K::value_type, bool>;
 template <class A>
-using not_a_seed_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
+using not_a_seed_t =
+    std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::needs_integer_values>;
 }  // namespace detail
 
 /// The key of a seed, equal to JAX's. Outside a program it is an array that can be an argument of one.
@@ -155,12 +159,14 @@ template <std::int64_t N = 2, class K, class Why = detail::not_a_key_t<K>>
   requires detail::NotKey<K>
 Why split(const K&) = delete;  // drx: split<n>(key): of a key that random_key(seed), index<i>(split<n>(key)) or fold_in(key, i) gave; of a placed key in a map
 
-/// An array of random bits, 32 in each int32 or 64 in each int64: jax.random.bits, as signed numbers.  random_bits<std::int32_t, 3, 4>(key)
+/// An array of random bits, 32 in each int32 or 64 in each int64: jax.random.bits, as signed numbers.
+/// random_bits<std::int32_t, 3, 4>(key)
 template <class T, std::int64_t... E, class K>
   requires(detail::Key<K> && (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>))
 constexpr auto random_bits(const K& key) {
   using R = array<T, E...>;
-  constexpr auto what = std::is_same_v<T, std::int32_t> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
+  constexpr auto what =
+      std::is_same_v<T, std::int32_t> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
   return detail::unary<R>(key, [](builder& b, int id) { return emit::random_bits(b, id, what, R::shape); });
 }
 template <class T, std::int64_t... E, class K, class Why = detail::not_a_key_t<K>>
@@ -170,6 +176,8 @@ template <class T, std::int64_t... E, class K, class Why = error::needs_integer_
   requires(detail::Key<K> && !std::is_same_v<T, std::int32_t> && !std::is_same_v<T, std::int64_t>)
 Why random_bits(const K&) = delete;  // drx: random_bits<std::int32_t, extents...>(key) or random_bits<std::int64_t, extents...>(key); floating numbers are uniform<T, extents...>(key)
 
-DRX_SILENT(random_key) DRX_SILENT(split) DRX_SILENT_OF_TYPE(random_bits)
+DRX_SILENT(random_key)
+DRX_SILENT(split)
+DRX_SILENT_OF_TYPE(random_bits)
 
 }  // namespace drx

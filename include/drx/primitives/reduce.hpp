@@ -30,7 +30,8 @@ struct reduce {  // placement: over whom; one operand, placed there
       using wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
       for (std::int64_t i = 0; i < v.out[0].size(); ++i) {
         wide total = members[0].data<T>()[i];
-        for (std::size_t m = 1; m < members.size(); ++m) total = static_cast<wide>(f(total, static_cast<wide>(members[m].data<T>()[i])));
+        for (std::size_t m = 1; m < members.size(); ++m)
+          total = static_cast<wide>(f(total, static_cast<wide>(members[m].data<T>()[i])));
         v.out[0].data<T>()[i] = static_cast<T>(total);
       }
     });
@@ -60,7 +61,8 @@ struct reduce_mean : reduce_sum {  // 0 without members
     if (ct[0] == zero_tangent) return {zero_tangent};
     const abstract_value t = s.b.type(ct[0]);
     const int count = emit::members(s.b, s.e.attrs.placement, t.type);
-    const int at_least_one = s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});  // no 0/0 without members
+    const int at_least_one =
+        s.b.add1(prim::maximum, {count, emit::constant_like(s.b, count, 1)});  // no 0/0 without members
     const int n = emit::broadcast_to(s.b, at_least_one, t.shape);
     return {emit::broadcast(s.b, emit::div(s.b, ct[0], n), s.e.attrs.placement)};
   }
@@ -85,8 +87,10 @@ struct reduce_extremum : reduce_sum {
     // one.
     const int first = emit::broadcast(s.b, emit::first_to_attain(s.b, s.operands[0], number, p, Max), p);
     return emit::map(s.b, p, {s.operands[0], best, number, first}, [](builder& b, const vec<int>& in) {
-      const int same = emit::equal(b, emit::broadcast_to(b, in[2], b.shape(in[3])), in[3]), no_nan = emit::equal(b, in[1], in[1]);
-      const int hit = b.add1(prim::logical_or, {emit::equal(b, in[0], in[1]), b.add1(prim::logical_and, {same, no_nan})});
+      const int same = emit::equal(b, emit::broadcast_to(b, in[2], b.shape(in[3])), in[3]),
+                no_nan = emit::equal(b, in[1], in[1]);
+      const int hit =
+          b.add1(prim::logical_or, {emit::equal(b, in[0], in[1]), b.add1(prim::logical_and, {same, no_nan})});
       return vec<int>{emit::cast(b, hit, b.type(in[0]).type)};
     })[0];
   }
@@ -121,14 +125,14 @@ namespace prim {
 template <class Rules>
 constexpr primitive over_members(const char* name, drx::fold how = drx::fold::none) {
   primitive p{.name = name,
-          .type = Rules::type,
-          .jvp = Rules::jvp,
-          .vjp = Rules::vjp,
-          .batch = Rules::batch,
-          .print = rules::broadcast::print,
-          .evaluate = Rules::evaluate,
-          .fold = how,
-          .known = Rules::known};
+              .type = Rules::type,
+              .jvp = Rules::jvp,
+              .vjp = Rules::vjp,
+              .batch = Rules::batch,
+              .print = rules::broadcast::print,
+              .evaluate = Rules::evaluate,
+              .fold = how,
+              .known = Rules::known};
   if constexpr (requires { Rules::along_axis; }) p.along_axis = Rules::along_axis;
   return p;
 }
@@ -232,6 +236,9 @@ template <class X, class Why = decltype(detail::members_misuse<X>())> requires d
 Why reduce_min(const X&) = delete;  // drx: members must be numbers; of members that are placed themselves, reduce inside of a map first
 // clang-format on
 
-DRX_SILENT(reduce_max) DRX_SILENT(reduce_mean) DRX_SILENT(reduce_min) DRX_SILENT(reduce_sum)
+DRX_SILENT(reduce_max)
+DRX_SILENT(reduce_mean)
+DRX_SILENT(reduce_min)
+DRX_SILENT(reduce_sum)
 
 }  // namespace drx

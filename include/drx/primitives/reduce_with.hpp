@@ -23,7 +23,8 @@ struct reduce_with {
   static constexpr vec<abstract_value> type(const typing& t) {
     vec<abstract_value> r;
     for (const auto& x : t.operands) {
-      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement, "reduce_with: an operand is not placed there");
+      typing::require(x.depth == 1 && x.placements[0] == t.attrs.placement,
+                      "reduce_with: an operand is not placed there");
       r.push_back(x.of_member());
     }
     vec<abstract_value> pair = r;
@@ -94,7 +95,8 @@ struct reduce_with {
     for (int y : s.results) operands.push_back(emit::broadcast(s.b, y, p));
     for (int i = 0; i < ct.size(); ++i)
       operands.push_back(emit::broadcast(s.b, emit::instantiate_zeros(s.b, ct[i], s.results[i]), p));
-    return emit::map(s.b, p, operands, [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
+    return emit::map(s.b, p, operands,
+                     [&](builder& b, const vec<int>& in) { return inline_tape(b, s.e.regions[2], in); });
   }
   /// The reduction by these regions, with each forward derivative as a sum over members of J t: J^T is the pull, which
   /// is linear in its cotangent, so that J is its transpose. A fold of pairs has no pull of its own (the cotangent of a
@@ -251,7 +253,8 @@ inline constexpr bool returns<R, M> = error::Reported<R> || std::is_same_v<canon
 template <class M, class Identity>
 constexpr auto identity_misuse() {
   if constexpr (Literal<Identity>) {
-    return std::conditional_t<number_fits<M, Identity, true>, no_misuse, error::a_literal_does_not_fit_the_element_type>{};
+    return std::conditional_t<number_fits<M, Identity, true>, no_misuse,
+                              error::a_literal_does_not_fit_the_element_type>{};
   } else {
     return std::conditional_t<returns<call_result_t<Identity>, M>, no_misuse, error::structures_differ>{};
   }
@@ -300,7 +303,8 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   tracing_builder identity(b.context());
   if constexpr (detail::Literal<Identity>) {
     constexpr leaf_types<M> types;
-    for (int i = 0; i < leaf_count<M>; ++i) identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));
+    for (int i = 0; i < leaf_count<M>; ++i)
+      identity.output(emit::constant(identity, types[i], static_cast<double>(m.identity)));
   } else {
     const auto value = m.identity();
     for (int id : detail::leaf_refs<std::remove_const_t<decltype(value)>>(value).on(identity)) identity.output(id);
@@ -308,7 +312,8 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   closed(identity.captures());
   regions.push_back(identity.result());
   if constexpr (!std::is_same_v<Pull, detail::no_pull>) {
-    const auto pull = detail::trace_region(&b, m.pull, std::type_identity<M>{}, std::type_identity<M>{}, std::type_identity<M>{});
+    const auto pull =
+        detail::trace_region(&b, m.pull, std::type_identity<M>{}, std::type_identity<M>{}, std::type_identity<M>{});
     closed(pull.captures);
     regions.push_back(pull.body);
     detail::mark_products(regions.back(), leaf_count<M>);
@@ -317,7 +322,8 @@ constexpr auto reduce_with(const monoid<Combine, Identity, Pull>& m, const X& x)
   a.placement = &placement_of<typename X::placement>;
   return detail::bound<M>(b, b.add(prim::reduce_with, refs.on(b), a, regions));
 }
-template <class Combine, class Identity, class Pull, class X, class Why = decltype(detail::monoid_misuse<X, Combine, Identity, Pull>())>
+template <class Combine, class Identity, class Pull, class X,
+          class Why = decltype(detail::monoid_misuse<X, Combine, Identity, Pull>())>
   requires(Structured<X> && !error::Reported<X> && !detail::ReducibleWith<X, Combine, Identity, Pull>)
 Why reduce_with(const monoid<Combine, Identity, Pull>&, const X&) = delete;  // drx: reduce_with(monoid, placed): combine(a, b), identity and pull(x, y, ct) are of the members' own type
 

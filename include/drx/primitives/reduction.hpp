@@ -19,7 +19,9 @@ struct over_axes {
     constexpr explicit view(int_list a) : axes(a) {}
     [[nodiscard]] constexpr bool is_only(int axis) const { return axes.size() == 1 && axes[0] == axis; }
     /// Whether each axis is the next one.
-    [[nodiscard]] constexpr bool are_neighbours() const { return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1; }
+    [[nodiscard]] constexpr bool are_neighbours() const {
+      return axes.size() == 0 || axes[axes.size() - 1] - axes[0] == axes.size() - 1;
+    }
   };
   static constexpr shape reduced(const shape& s, const vec<std::int64_t>& axes) {
     shape r;
@@ -30,9 +32,9 @@ struct over_axes {
   static constexpr vec<abstract_value> type(const typing& t) {
     const auto& x = t.operands[0];
     for (int i = 0; i < t.attrs.ints.size(); ++i)
-      typing::require(t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank &&
-                          (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
-                      "reduction: the axes are not ascending and in range");
+      typing::require(
+          t.attrs.ints[i] >= 0 && t.attrs.ints[i] < x.shape.rank && (i == 0 || t.attrs.ints[i - 1] < t.attrs.ints[i]),
+          "reduction: the axes are not ascending and in range");
     typing::require(x.type != dtype::boolean, "reduction: of bool");
     return {x.with_shape(reduced(x.shape, t.attrs.ints))};
   }
@@ -44,7 +46,8 @@ struct over_axes {
   static constexpr int simplify(builder&, const vec<int>& o, const attributes& a) { return a.ints.empty() ? o[0] : -1; }
   static std::string print(const attributes& a) { return list_of(a.ints); }
   /// y, with the axes removed, repeated along them to x's shape.
-  static constexpr int spread(builder& b, int y, shape x, const vec<std::int64_t>& axes) {  // a copy: adding entries moves the tape
+  static constexpr int spread(builder& b, int y, shape x,
+                              const vec<std::int64_t>& axes) {  // a copy: adding entries moves the tape
     shape kept = x;
     for (auto axis : axes) kept[static_cast<int>(axis)] = 1;
     return emit::broadcast_to(b, emit::reshape(b, y, kept), x);
@@ -65,9 +68,11 @@ struct over_axes {
   static void fold(evaluation& v, F f, bool from_zero) {
     const shape from = v.in[0]->type.shape, to = v.out[0].type.shape;
     visit_dtype(v.in[0]->type.type, [&]<class T>(T) {
-      using wide = std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
+      using wide =
+          std::conditional_t<std::is_same_v<T, float>, double, std::conditional_t<std::is_same_v<T, bool>, char, T>>;
       std::vector<wide> total(static_cast<std::size_t>(to.size()));
-      for (std::size_t j = 0; j < total.size(); ++j) total[j] = static_cast<wide>(v.out[0].data<T>()[j]);  // what a rule began with
+      for (std::size_t j = 0; j < total.size(); ++j)
+        total[j] = static_cast<wide>(v.out[0].data<T>()[j]);  // what a rule began with
       std::vector<char> begun(static_cast<std::size_t>(to.size()), from_zero ? 1 : 0);
       std::int64_t i = 0;
       for_each_index(from, [&](const std::int64_t* at) {
@@ -88,7 +93,8 @@ struct sum : over_axes {
   static constexpr known_values known(const known_site& s) {
     known_value r = s.operands[0];
     const bool some = s.type(s.e.operands[0]).shape.size() > 0;
-    r.not_zero = some && ((r.not_zero && (r.not_negative || r.not_positive)) || patterns::is_softmax_sum(s.definition, s.e));
+    r.not_zero =
+        some && ((r.not_zero && (r.not_negative || r.not_positive)) || patterns::is_softmax_sum(s.definition, s.e));
     return {r};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -120,7 +126,8 @@ struct sum : over_axes {
     if (!e || e->prim != reshape::prim_ptr() || !view(a).is_only(0)) return -1;
     const int from = e->operands[0];
     const shape before = b.shape(from), after = b.shape(x);
-    if (before.rank < 2 || before[0] != after[0] || before[0] == 0) return -1;  // (without elements the other axes may differ)
+    if (before.rank < 2 || before[0] != after[0] || before[0] == 0)
+      return -1;  // (without elements the other axes may differ)
     return emit::reshape(b, emit::sum(b, from, a.ints), without_axis(after, 0));
   }
   /// The sum over a batch of outer products becomes one matrix product.
@@ -131,14 +138,17 @@ struct sum : over_axes {
     const int p = e->operands[0], q = e->operands[1];
     const shape from = b.shape(x), ps = b.shape(p);
     if (ps[tx ? 1 : 2] != 1) return -1;
-    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])), rows = emit::reshape(b, q, make_shape(from[0], from[2]));
+    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])),
+              rows = emit::reshape(b, q, make_shape(from[0], from[2]));
     return emit::matmul(b, columns, rows, true, false);
   }
   /// The squared norm of x y^T is that of x times that of y: the product need not be written. (Norms of examples'
   /// gradients in dense layers.)
   static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {
     const entry* square = b.definition(x);
-    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 || b.shape(x).rank != 2) return -1;
+    if (!square || square->prim != &prim::mul || square->operands[0] != square->operands[1] || a.ints.size() != 2 ||
+        b.shape(x).rank != 2)
+      return -1;
     const entry* e = b.definition(square->operands[0]);
     if (!e || !emit::is_matmul(*e)) return -1;
     const int p = e->operands[0], q = e->operands[1];
@@ -162,7 +172,8 @@ struct extremum : over_axes {
   static constexpr int winners(const rule_site& s) {  // 1 where x attains the extremum, divided by their number
     const int x = s.operands[0];
     const shape from = s.b.shape(x);
-    const int hit = emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
+    const int hit =
+        emit::cast(s.b, emit::equal(s.b, x, spread(s.b, s.results[0], from, s.e.attrs.ints)), s.b.type(x).type);
     return emit::div(s.b, hit, spread(s.b, emit::sum(s.b, hit, s.e.attrs.ints), from, s.e.attrs.ints));
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -214,7 +225,9 @@ namespace detail {
 template <class A, int... Axes>
 struct reduced_axes {
   static constexpr bool in_range = ((Axes >= -A::rank && Axes < A::rank) && ...);
-  static constexpr bool has([[maybe_unused]] int axis) { return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...); }
+  static constexpr bool has([[maybe_unused]] int axis) {
+    return sizeof...(Axes) == 0 || ((normal_axis(Axes, A::rank) == axis) || ...);
+  }
   static constexpr shape value = [] {
     shape s;
     for (int i = 0; i < A::rank; ++i)
@@ -231,7 +244,8 @@ struct reduced_axes {
 template <class A, int... Axes>
 constexpr auto reduce_axes(const primitive& p, const A& x) {
   using axes = reduced_axes<A, Axes...>;
-  return unary<array_of<typename A::value_type, axes>>(x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
+  return unary<array_of<typename A::value_type, axes>>(
+      x, [&](builder& b, int id) { return emit::over_axes(b, p, id, axes::list()); });
 }
 template <class A, int... Axes>
 concept Reducible = Array<A> && reduced_axes<A, Axes...>::in_range && !std::is_same_v<typename A::value_type, bool>;
@@ -248,7 +262,7 @@ constexpr auto reduction_misuse() {
   }
 }
 template <class A, int... Axes>
-concept Misreduced = (Array<A> || Placed<A>)&&!Reducible<A, Axes...>;
+concept Misreduced = (Array<A> || Placed<A>) && !Reducible<A, Axes...>;
 }  // namespace detail
 
 // Over the given axes, or all of them: sum(x), sum<0>(x), sum<-1>(x), sum<0, 2>(x).
@@ -287,6 +301,9 @@ template <class A, class... I, class Why = error::axes_and_extents_are_template_
 Why mean(const A&, const I&...) = delete;  // drx: mean<0>(x), mean<0, 2>(x)
 // clang-format on
 
-DRX_SILENT(max) DRX_SILENT(mean) DRX_SILENT(min) DRX_SILENT(sum)
+DRX_SILENT(max)
+DRX_SILENT(mean)
+DRX_SILENT(min)
+DRX_SILENT(sum)
 
 }  // namespace drx

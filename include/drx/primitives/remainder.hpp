@@ -11,14 +11,18 @@ namespace rows {
 struct remainder : same_type, on_numbers, singular_value {  // x - y trunc(x / y), as the division of integers rounds
   static constexpr const char* name = "rem";
   static constexpr int arity = 2;
-  template <class T> DRX_FN static T apply(T x, T y) {
+  template <class T>
+  DRX_FN static T apply(T x, T y) {
     if constexpr (std::is_integral_v<T>) {
       return y == 0 ? x : y == T(-1) ? T(0) : x % y;  // defined for every input; x / 0 is 0
     } else {
       return math::fmod(x, y);
     }
   }
-  template <class T> static T reference(T x, T y) { return apply(x, y); }
+  template <class T>
+  static T reference(T x, T y) {
+    return apply(x, y);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return t;
     const int whole =
@@ -28,21 +32,22 @@ struct remainder : same_type, on_numbers, singular_value {  // x - y trunc(x / y
 };
 }  // namespace rows
 inline constexpr primitive remainder = elementwise_primitive<rows::remainder>();
-template <> struct row_of<&remainder> : rows::remainder {};
+template <>
+struct row_of<&remainder> : rows::remainder {};
 }  // namespace prim
 
 namespace detail {
-template <class A, class B> struct is_number_pair : std::false_type {};
 template <class A, class B>
-requires Compatible<A, B>
-struct is_number_pair<A, B> : std::bool_constant<!std::is_same_v<common_element<A, B>, bool> > {
-};
+struct is_number_pair : std::false_type {};
+template <class A, class B>
+  requires Compatible<A, B>
+struct is_number_pair<A, B> : std::bool_constant<!std::is_same_v<common_element<A, B>, bool>> {};
 template <class A, class B>
 concept NumberPair = is_number_pair<A, B>::value;
 template <class A, class B>
 concept NoNumberPair = ArrayPair<A, B> && !NumberPair<A, B>;
 template <class A, class B>
-using not_number_pair_t = std::conditional_t<Compatible<A, B>, error::needs_numbers, mismatch_t<A, B> >;
+using not_number_pair_t = std::conditional_t<Compatible<A, B>, error::needs_numbers, mismatch_t<A, B>>;
 }  // namespace detail
 
 // clang-format off

@@ -1,6 +1,6 @@
 // drx/primitives/reported.hpp: one mistake, one error. What the compiler has complained about goes through every
-// operation without another word: clang goes on with the type that a deleted function returns. Each function says so where it is,
-// by one of these: of arguments alone, or with a type, or types, as template arguments.
+// operation without another word: clang goes on with the type that a deleted function returns. Each function says so
+// where it is, by one of these: of arguments alone, or with a type, or types, as template arguments.
 #pragma once
 
 #include <drx/core/errors.hpp>

@@ -38,7 +38,9 @@ struct roll {
     double x = 0;
     return view(a).places == 0 || emit::is_constant(b, o[0], x) ? o[0] : -1;
   }
-  static std::string print(const attributes& a) { return "axis=" + std::to_string(view(a).axis) + " by " + std::to_string(view(a).places); }
+  static std::string print(const attributes& a) {
+    return "axis=" + std::to_string(view(a).axis) + " by " + std::to_string(view(a).places);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
     const auto width = static_cast<std::size_t>(byte_size(v.out[0].type.type));
@@ -48,7 +50,8 @@ struct roll {
       std::int64_t source[shape::max_rank] = {};
       for (int k = 0; k < s.rank; ++k) source[k] = at[k];
       source[by.axis] = (at[by.axis] - by.places + s[by.axis]) % s[by.axis];
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(s, source))], width);
     });
   }
 };
@@ -80,14 +83,15 @@ template <class A, int Axis>
 concept Rollable = Array<A> && reduced_axes<A, Axis>::in_range;
 }  // namespace detail
 
-/// x with its elements moved by so many places along an axis, or back where Places is negative; what leaves at one end comes in at the other.
-/// roll<2>(x), roll<-1, 1>(x)
+/// x with its elements moved by so many places along an axis, or back where Places is negative; what leaves at one end
+/// comes in at the other. roll<2>(x), roll<-1, 1>(x)
 template <std::int64_t Places, int Axis = 0, class A>
   requires detail::Rollable<A, Axis>
 constexpr A roll(const A& x) {
   return detail::unary<A>(x, [](builder& b, int id) { return emit::roll(b, id, normal_axis(Axis, A::rank), Places); });
 }
-template <std::int64_t Places, int Axis = 0, class A, class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
+template <std::int64_t Places, int Axis = 0, class A,
+          class Why = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>>
   requires((Array<A> || Placed<A>) && !detail::Rollable<A, Axis>)
 Why roll(const A&) = delete;  // drx: roll<places, axis>(array), the axis below its rank; of a placed value in a map
 

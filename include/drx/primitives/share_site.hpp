@@ -8,7 +8,7 @@ namespace drx {
 struct share_site {
   builder& b;  // of the member's body
   const entry& e;
-  int index;   // on b: the member's number, an int64
+  int index;  // on b: the member's number, an int64
 
   constexpr share_site(builder& on, const entry& of, int number) : b(on), e(of), index(number) {}
   /// The member's share of operand i, which is placed.

@@ -20,12 +20,16 @@ struct slice {
     [[nodiscard]] constexpr std::int64_t stop(int axis) const { return stops[axis]; }
     [[nodiscard]] constexpr std::int64_t stride(int axis) const { return strides[axis]; }
     /// Whether it is the whole axis, of extent n.
-    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const { return start(axis) == 0 && stop(axis) == n && stride(axis) == 1; }
+    [[nodiscard]] constexpr bool takes_all(int axis, std::int64_t n) const {
+      return start(axis) == 0 && stop(axis) == n && stride(axis) == 1;
+    }
 
    private:
-    constexpr view(int_list a, int rank) : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
+    constexpr view(int_list a, int rank)
+        : starts(a.part(0, rank)), stops(a.part(rank, rank)), strides(a.part(2 * rank, rank)) {}
   };
-  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops, const vec<std::int64_t>& strides) {
+  static constexpr attributes make(const vec<std::int64_t>& starts, const vec<std::int64_t>& stops,
+                                   const vec<std::int64_t>& strides) {
     attributes a;
     a.ints = starts;
     a.ints.append(stops);
@@ -83,7 +87,8 @@ struct slice {
   }
   static constexpr vec<int> lanes(const lane_site& s) {
     const view range(s.e);
-    return {emit::slice(s.b, s.operands[0], rules::lanes::and_last(range.starts, 0), rules::lanes::and_last(range.stops, s.n), rules::lanes::and_last(range.strides, 1))};
+    return {emit::slice(s.b, s.operands[0], rules::lanes::and_last(range.starts, 0),
+                        rules::lanes::and_last(range.stops, s.n), rules::lanes::and_last(range.strides, 1))};
   }
   static constexpr vec<split_result> split(split_site& s) {  // along axes of which it takes all
     const int k = s.first_axis();
@@ -174,7 +179,7 @@ struct sliced {
   }();
   struct spans {
     std::int64_t start[static_cast<std::size_t>(A::rank) + 1] = {}, stop[static_cast<std::size_t>(A::rank) + 1] = {},
-                 stride[static_cast<std::size_t>(A::rank) + 1] = {};
+                                                           stride[static_cast<std::size_t>(A::rank) + 1] = {};
   };
   static constexpr spans of_axes = [] {
     spans s;
@@ -184,7 +189,8 @@ struct sliced {
       s.stride[i] = 1;
     }
     [[maybe_unused]] int axis = 0;
-    ((s.start[axis] = R::start(A::shape[axis]), s.stop[axis] = R::stop(A::shape[axis]), s.stride[axis] = R::stride, ++axis),
+    ((s.start[axis] = R::start(A::shape[axis]), s.stop[axis] = R::stop(A::shape[axis]), s.stride[axis] = R::stride,
+      ++axis),
      ...);
     return s;
   }();
@@ -244,10 +250,12 @@ constexpr auto slice(const A& x) {
 }
 // cut-end slice_front
 template <class... Ranges, class A, class Why = decltype(detail::slice_misuse<A, Ranges...>())>
-  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) && !detail::Sliceable<A, Ranges...>)
+  requires(sizeof...(Ranges) > 0 && (detail::is_range<Ranges> && ...) && (Array<A> || Placed<A>) &&
+           !detail::Sliceable<A, Ranges...>)
 Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent, for at most as many axes as the array has; of a placed value in a map
 // cut-begin slice_misuse
-template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A, class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
+template <std::int64_t Start, std::int64_t Stop, std::int64_t Stride = 1, class A,
+          class Why = decltype(detail::slice_misuse<A, range<Start, Stop, Stride>>())>
   requires((Array<A> || Placed<A>) && !detail::Sliceable<A, range<Start, Stop, Stride>>)
 Why slice(const A&) = delete;  // drx: 0 <= start <= stop <= extent of axis 0; of a placed value in a map
 // cut-end slice_misuse
@@ -278,6 +286,7 @@ template <std::int64_t... I, class A, class Why = decltype(detail::slice_misuse<
   requires(sizeof...(I) > 0 && (Array<A> || Placed<A>) && !detail::Sliceable<A, detail::just<I>...>)
 Why index(const A&) = delete;  // drx: each index below its axis' extent, not more of them than axes; of a placed value in a map
 
-DRX_SILENT(slice) DRX_SILENT(index)
+DRX_SILENT(slice)
+DRX_SILENT(index)
 
 }  // namespace drx

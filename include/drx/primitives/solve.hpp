@@ -14,7 +14,8 @@
 
 namespace drx {
 namespace prim::rules {
-struct lu_factors {  // results: L below the diagonal of U, in one matrix; for each row the later row it changed places with
+struct lu_factors {  // results: L below the diagonal of U, in one matrix; for each row the later row it changed places
+                     // with
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0];
     return {a, abstract_value(dtype::int32, without_axis(a.shape, a.shape.rank - 1))};
@@ -50,7 +51,7 @@ struct lu_factors {  // results: L below the diagonal of U, in one matrix; for e
 };
 
 struct lu_solve {  // operands A, its two factors, Y; op(A) X = Y. A itself is read by derivatives only
-  struct view {  // ints: {transposed}
+  struct view {    // ints: {transposed}
     bool transposed;
     constexpr explicit view(bool is_transposed) : transposed(is_transposed) {}
     constexpr explicit view(int_list a) : transposed(a.flag(0)) {}
@@ -62,8 +63,10 @@ struct lu_solve {  // operands A, its two factors, Y; op(A) X = Y. A itself is r
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0], y = t.operands[3];
-    typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32, "lu_solve: not the factors of the matrix");
-    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "lu_solve: types or batches differ");
+    typing::require(t.operands[1] == a && t.operands[2].type == dtype::int32,
+                    "lu_solve: not the factors of the matrix");
+    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape),
+                    "lu_solve: types or batches differ");
     typing::require(a.shape.last() == y.shape[y.shape.rank - 2], "lu_solve: inner extents");
     return {y};
   }
@@ -111,10 +114,12 @@ struct lu_solve {  // operands A, its two factors, Y; op(A) X = Y. A itself is r
             const std::int32_t* exchanged = v.in[2]->data<std::int32_t>() + b * n;
             T* x = v.out[0].data<T>() + b * n * columns + j;
             for (std::int64_t i = 0; i < n && !transposed; ++i) std::swap(x[i * columns], x[exchanged[i] * columns]);
-            const triangular_form l{.lower = true, .transposed = transposed, .unit = true}, u{.lower = false, .transposed = transposed};
+            const triangular_form l{.lower = true, .transposed = transposed, .unit = true},
+                u{.lower = false, .transposed = transposed};
             triangular_solve::one(transposed ? u : l, n, lu, x, columns);
             triangular_solve::one(transposed ? l : u, n, lu, x, columns);
-            for (std::int64_t i = n - 1; i >= 0 && transposed; --i) std::swap(x[i * columns], x[exchanged[i] * columns]);
+            for (std::int64_t i = n - 1; i >= 0 && transposed; --i)
+              std::swap(x[i * columns], x[exchanged[i] * columns]);
           }
       }
     });
@@ -129,7 +134,8 @@ struct logdet {  // operands A, its two factors
   }
   static constexpr int slope(const rule_site& s) {  // the transpose of the inverse
     const int identity = emit::identity_like(s.b, s.operands[0]);
-    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity}, lu_solve::view(true).make());
+    return s.b.add1(*lu_solve_ptr(), {s.operands[0], s.operands[1], s.operands[2], identity},
+                    lu_solve::view(true).make());
   }
   static constexpr const primitive* lu_solve_ptr();
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -192,8 +198,10 @@ constexpr int solve(builder& b, int a, int y, bool transposed) {
   const vec<int> factors = b.add(prim::lu_factors, {a});
   shape matrices = b.shape(y);
   matrices[matrices.rank - 1] = matrices[matrices.rank - 2];
-  return b.add1(prim::lu_solve, {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
-                                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y}, prim::rules::lu_solve::view(transposed).make());
+  return b.add1(prim::lu_solve,
+                {broadcast_to(b, a, matrices), broadcast_to(b, factors[0], matrices),
+                 broadcast_to(b, factors[1], without_axis(matrices, matrices.rank - 1)), y},
+                prim::rules::lu_solve::view(transposed).make());
 }
 constexpr int logdet(builder& b, int a) {
   const vec<int> factors = b.add(prim::lu_factors, {a});
@@ -247,6 +255,8 @@ template <class A, class Why = detail::not_square_t<A>>
   requires detail::NoSquareMatrix<A>
 Why logdet(const A&) = delete;  // drx: of square matrices of float or double, the last two axes; of a placed value in a map
 
-DRX_SILENT(inverse) DRX_SILENT(logdet) DRX_SILENT(solve)
+DRX_SILENT(inverse)
+DRX_SILENT(logdet)
+DRX_SILENT(solve)
 
 }  // namespace drx

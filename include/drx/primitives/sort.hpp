@@ -26,7 +26,9 @@ struct argsort {  // along the last axis
     typing::require(t.operands[0].shape.rank > 0, "argsort: of a number");
     return {t.operands[0].with_type(dtype::int32)};
   }
-  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) { return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)}; }
+  static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
+    return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};
+  }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     const abstract_value x = b.type(o[0]);
@@ -72,7 +74,8 @@ namespace detail {
 template <class A, int Axis>
 concept Sortable = Array<A> && HasAxis<A, Axis>;
 template <class A>
-using not_sortable_t = std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
+using not_sortable_t =
+    std::conditional_t<Placed<A>, error::array_operation_on_a_placed_value, error::axis_out_of_range>;
 }  // namespace detail
 
 /// The positions, int32, of the elements along Axis in ascending order. It is stable: of equal elements the first comes
@@ -99,6 +102,7 @@ template <int Axis = -1, class A, class Why = detail::not_sortable_t<A>>
   requires((Array<A> || Placed<A>) && !detail::Sortable<A, Axis>)
 Why sort(const A&) = delete;  // drx: sort<axis>(array), the axis one of its own; of a placed value in a map
 
-DRX_SILENT(argsort) DRX_SILENT(sort)
+DRX_SILENT(argsort)
+DRX_SILENT(sort)
 
 }  // namespace drx

@@ -17,9 +17,13 @@ struct erf : floating_function {
   static constexpr const char* name = "erf";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_FN static T apply(T x) { return math::erf(x); }
+  DRX_FN static T apply(T x) {
+    return math::erf(x);
+  }
   template <class T>
-  static T reference(T x) { return std::erf(x); }
+  static T reference(T x) {
+    return std::erf(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
     return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, 1.12837916709551257390)));  // 2 / sqrt(pi)
@@ -29,9 +33,13 @@ struct erfc : floating_function {
   static constexpr const char* name = "erfc";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
-  DRX_FN static T apply(T x) { return math::erfc(x); }
+  DRX_FN static T apply(T x) {
+    return math::erfc(x);
+  }
   template <class T>
-  static T reference(T x) { return std::erfc(x); }
+  static T reference(T x) {
+    return std::erfc(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0], bell = emit::exp(b, emit::neg(b, emit::mul(b, x, x)));
     return emit::times(b, t, emit::mul(b, bell, emit::constant_like(b, t, -1.12837916709551257390)));  // 2 / sqrt(pi)
@@ -40,9 +48,13 @@ struct erfc : floating_function {
 struct lgamma : floating_function, singular_value {
   static constexpr const char* name = "lgamma";
   template <class T>
-  DRX_FN static T apply(T x) { return math::lgamma(x); }
+  DRX_FN static T apply(T x) {
+    return math::lgamma(x);
+  }
   template <class T>
-  static T reference(T x) { return math::lgamma(x); }
+  static T reference(T x) {
+    return math::lgamma(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, b.add1(prim_digamma(), {s.operands[0]}));
   }
@@ -51,9 +63,13 @@ struct lgamma : floating_function, singular_value {
 struct digamma : floating_function, singular_value {
   static constexpr const char* name = "digamma";
   template <class T>
-  DRX_FN static T apply(T x) { return math::digamma(x); }
+  DRX_FN static T apply(T x) {
+    return math::digamma(x);
+  }
   template <class T>
-  static T reference(T x) { return math::digamma(x); }
+  static T reference(T x) {
+    return math::digamma(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, b.add1(prim_polygamma(), {emit::constant_like(b, t, 1), s.operands[0]}));
   }
@@ -63,9 +79,13 @@ struct polygamma : same_type, on_floating, singular_value {  // (order, x)
   static constexpr const char* name = "polygamma";
   static constexpr int arity = 2;
   template <class T>
-  DRX_FN static T apply(T n, T x) { return math::polygamma(n, x); }
+  DRX_FN static T apply(T n, T x) {
+    return math::polygamma(n, x);
+  }
   template <class T>
-  static T reference(T n, T x) { return math::polygamma(n, x); }
+  static T reference(T n, T x) {
+    return math::polygamma(n, x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     if (i == 0) return zero_tangent;  // orders are whole numbers
     const int next = emit::add(b, s.operands[0], emit::constant_like(b, t, 1));
@@ -81,11 +101,16 @@ inline constexpr primitive erfc = elementwise_primitive<rows::erfc>();
 inline constexpr primitive lgamma = elementwise_primitive<rows::lgamma>();
 inline constexpr primitive digamma = elementwise_primitive<rows::digamma>();
 inline constexpr primitive polygamma = elementwise_primitive<rows::polygamma>();
-template <> struct row_of<&erf> : rows::erf {};
-template <> struct row_of<&erfc> : rows::erfc {};
-template <> struct row_of<&lgamma> : rows::lgamma {};
-template <> struct row_of<&digamma> : rows::digamma {};
-template <> struct row_of<&polygamma> : rows::polygamma {};
+template <>
+struct row_of<&erf> : rows::erf {};
+template <>
+struct row_of<&erfc> : rows::erfc {};
+template <>
+struct row_of<&lgamma> : rows::lgamma {};
+template <>
+struct row_of<&digamma> : rows::digamma {};
+template <>
+struct row_of<&polygamma> : rows::polygamma {};
 
 constexpr const primitive& rows::lgamma::prim_digamma() { return prim::digamma; }
 constexpr const primitive& rows::digamma::prim_polygamma() { return prim::polygamma; }
@@ -134,7 +159,12 @@ template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFl
 Why gelu_tanh(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
 // clang-format on
 
-DRX_SILENT(digamma) DRX_SILENT(erf) DRX_SILENT(erfc) DRX_SILENT(gelu) DRX_SILENT(gelu_tanh) DRX_SILENT(lgamma)
+DRX_SILENT(digamma)
+DRX_SILENT(erf)
+DRX_SILENT(erfc)
+DRX_SILENT(gelu)
+DRX_SILENT(gelu_tanh)
+DRX_SILENT(lgamma)
 DRX_SILENT(polygamma)
 
 }  // namespace drx

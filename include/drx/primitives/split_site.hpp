@@ -27,7 +27,8 @@ struct split_site {
   const entry& e;
   const mesh_axes& mesh;
 
-  constexpr split_site(builder& on, const tape& source, const entry& of, const mesh_axes& axes) : b(on), t(source), e(of), mesh(axes) {}
+  constexpr split_site(builder& on, const tape& source, const entry& of, const mesh_axes& axes)
+      : b(on), t(source), e(of), mesh(axes) {}
   /// Along which axis operand i is split, or `whole`.
   [[nodiscard]] constexpr virtual int axis(int i) const = 0;
   /// Operand i on the builder, split along axis k, or whole.
@@ -39,7 +40,9 @@ struct split_site {
   constexpr int operand(int i) { return at(i, axis(i)); }
   [[nodiscard]] constexpr const shape& whole_shape(int i) const { return t.values[e.operands[i]].shape; }
   [[nodiscard]] constexpr const abstract_value& whole_result() const { return t.values[e.results[0]]; }
-  [[nodiscard]] constexpr bool divides(const shape& s, int k) const { return k >= 0 && k < s.rank && s[k] % mesh.count == 0; }
+  [[nodiscard]] constexpr bool divides(const shape& s, int k) const {
+    return k >= 0 && k < s.rank && s[k] % mesh.count == 0;
+  }
   /// s of a part that is split along k.
   [[nodiscard]] constexpr shape part_of(shape s, int k) const {
     if (k != whole) s[k] /= mesh.count;
@@ -56,8 +59,9 @@ struct split_site {
     const int first = first_split();
     return first < 0 ? whole : axis(first);
   }
-  /// The entry with these attributes on parts along first_axis(), of which its results are parts too: of a primitive that keeps apart
-  /// the elements along that axis. Operands that have it once are taken whole. Nothing where nothing is split.
+  /// The entry with these attributes on parts along first_axis(), of which its results are parts too: of a primitive
+  /// that keeps apart the elements along that axis. Operands that have it once are taken whole. Nothing where nothing
+  /// is split.
   constexpr vec<split_result> apart(const attributes& a) {
     const int first = first_split();
     if (first < 0) return {};

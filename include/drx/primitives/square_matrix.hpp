@@ -91,7 +91,7 @@ constexpr auto square_matrix_misuse() {
 template <class A>
 concept SquareMatrix = std::is_same_v<decltype(square_matrix_misuse<A>()), no_misuse>;
 template <class A>
-concept NoSquareMatrix = (Array<A> || Placed<A>)&&!SquareMatrix<A>;
+concept NoSquareMatrix = (Array<A> || Placed<A>) && !SquareMatrix<A>;
 template <class A>
 using not_square_t = decltype(square_matrix_misuse<A>());
 
@@ -165,7 +165,7 @@ struct linear_system {
 template <class A, class B, bool Right = false>
 concept Solvable = std::is_same_v<decltype(linear_system<A, B, Right>::misuse()), no_misuse>;
 template <class A, class B, bool Right = false>
-concept NotSolvable = (Array<A> || Placed<A>)&&(Array<B> || Placed<B>)&&!Solvable<A, B, Right>;
+concept NotSolvable = (Array<A> || Placed<A>) && (Array<B> || Placed<B>) && !Solvable<A, B, Right>;
 
 /// write(b, matrices, right-hand sides), with both on one tape and with b's own batch.
 template <class A, class B, bool Right, class F>
@@ -173,7 +173,8 @@ constexpr auto system_of(const A& a, const B& y, F write) {
   using S = linear_system<A, B, Right>;
   tracing_builder& b = tape_of(ref_of(a), ref_of(y));
   const int m = emit::resolve(b, ref_of(a), {dtype_of<typename A::value_type>, A::shape});
-  const int side = emit::reshape(b, emit::resolve(b, ref_of(y), {dtype_of<typename B::value_type>, B::shape}), S::side());
+  const int side =
+      emit::reshape(b, emit::resolve(b, ref_of(y), {dtype_of<typename B::value_type>, B::shape}), S::side());
   using R = array_of<typename A::value_type, S>;
   return R(at(b, emit::reshape(b, write(b, m, emit::broadcast_to(b, side, S::sides())), R::shape)));
 }

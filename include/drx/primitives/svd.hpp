@@ -135,7 +135,8 @@ inline constexpr primitive svd{.name = "svd",
 namespace detail {
 template <class A>
 concept FloatingMatrix = FloatingArray<A> && HasAxes<A, 2>;
-template <class A> constexpr auto floating_matrix_misuse() {
+template <class A>
+constexpr auto floating_matrix_misuse() {
   if constexpr (Placed<A>) {
     return error::array_operation_on_a_placed_value{};
   } else if constexpr (!FloatingArray<A>) {
@@ -144,7 +145,8 @@ template <class A> constexpr auto floating_matrix_misuse() {
     return error::wrong_rank{};
   }
 }
-template <class A, int Result> struct svd_part {
+template <class A, int Result>
+struct svd_part {
   static constexpr shape value = prim::rules::svd::shapes_of(A::shape).of[Result];
 };
 }  // namespace detail

@@ -44,13 +44,15 @@ struct take {
     if (ct[0] == zero_tangent || !wanted[0]) return {zero_tangent, zero_tangent};
     const auto [axis, batch] = view(s.e);
     const shape from = s.b.shape(s.operands[0]);
-    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from), zero_tangent};
+    return {indexing::summed_to(s.b, emit::scatter(s.b, s.operands[1], ct[0], axis, batch, from[axis]), from),
+            zero_tangent};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>& batched, std::int64_t) {
     view a(s.e);
     ++a.axis;
-    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};      // one more axis before it
-    if (!batched[0] && a.batch == 0 && a.axis == 1) return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};  // more indices
+    if (!batched[1] && a.batch == 0) return {s.b.add1(*s.e.prim, s.operands, a.make())};  // one more axis before it
+    if (!batched[0] && a.batch == 0 && a.axis == 1)
+      return {s.b.add1(*s.e.prim, s.operands, s.e.attrs)};  // more indices
     ++a.batch;
     return {s.b.add1(*s.e.prim, indexing::on_batch(s, batched), a.make())};
   }
@@ -66,7 +68,8 @@ struct take {
   }
   /// For an index `at` of the gathered side [batch..., before..., any..., behind...], the index of its element in [...,
   /// n, ...].
-  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at, std::int64_t* element) {
+  static void element_of(const tensor& indices, int axis, int batch, std::int64_t n, int rank, const std::int64_t* at,
+                         std::int64_t* element) {
     const int any = indices.type.shape.rank - batch;
     std::int64_t which[shape::max_rank] = {};
     indexing::own_index(indices.type.shape, batch, at, which);
@@ -84,12 +87,14 @@ struct take {
       std::int64_t element[shape::max_rank], source[shape::max_rank];
       element_of(*v.in[1], axis, batch, from[axis], from.rank, at, element);
       indexing::own_index(from, batch, element, source);
-      std::memcpy(&v.out[0].bytes[width * i++], &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
+      std::memcpy(&v.out[0].bytes[width * i++],
+                  &v.in[0]->bytes[width * static_cast<std::size_t>(flat_index(from, source))], width);
     });
   }
 };
 /// The transpose of take: zeros to which each update is added where it was taken from;
-/// indices [batch..., any...], updates [batch..., before..., any..., behind...]; the result is [batch..., before..., n, behind...].
+/// indices [batch..., any...], updates [batch..., before..., any..., behind...]; the result is [batch..., before..., n,
+/// behind...].
 struct scatter {
   struct view {  // ints: {axis, batch, extent of the result's axis}
     int axis, batch;
@@ -110,7 +115,8 @@ struct scatter {
     typing::require(t.operands[1].type != dtype::boolean, "scatter: of bool");
     typing::require(batch <= axis && axis + any <= updates.rank, "scatter: no such axis");
     shape to = indexing::common_batch(indices, updates, batch);
-    for (int i = 0; i < any; ++i) typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
+    for (int i = 0; i < any; ++i)
+      typing::require(updates[axis + i] == indices[batch + i], "scatter: not an update for each index");
     for (int i = batch; i < axis; ++i) to.push_back(updates[i]);
     to.push_back(extent);
     for (int i = axis + any; i < updates.rank; ++i) to.push_back(updates[i]);
@@ -213,7 +219,9 @@ constexpr int sum_of_scattered(builder& b, int x) {
     const int piece = e->operands[1], starts = e->operands[2];
     const shape rows = b.shape(piece), at = b.shape(starts);
     double zero = 1;
-    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] || rows[0] != b.shape(x)[0]) return -1;
+    if (!is_constant(b, e->operands[0], zero) || zero != 0 || at[1] != 1 || rows[1] != 1 || at[0] != rows[0] ||
+        rows[0] != b.shape(x)[0])
+      return -1;
     const int flat_starts = reshape(b, starts, make_shape(at[0]));
     return scatter(b, flat_starts, reshape(b, piece, without_axis(rows, 1)), 0, 0, b.shape(x)[1]);
   }
@@ -350,13 +358,16 @@ template <int Axis = 0, class A, class I, class U>
 constexpr A scatter_add(const A& x, const I& indices, const U& updates) {
   using S = detail::taken<A, Axis, I>;
   tracing_builder& b = detail::tape_among(x, indices, updates);
-  const int added = emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
+  const int added =
+      emit::scatter(b, detail::indices_on(b, indices), detail::id_on(b, updates), S::axis, 0, A::shape[S::axis]);
   return A(detail::at(b, emit::add(b, detail::id_on(b, x), added)));
 }
 template <int Axis = 0, class A, class I, class U, class Why = decltype(detail::scatter_misuse<A, Axis, I, U>())>
   requires((Array<A> || Placed<A>) && !error::AnyReported<I, U> && !detail::Scatterable<A, Axis, I, U>)
 Why scatter_add(const A&, const I&, const U&) = delete;  // drx: scatter_add<axis>(x, array of ints, updates): updates of the type of take<axis>(x, ints); of placed values in a map
 
-DRX_SILENT(scatter_add) DRX_SILENT(take) DRX_SILENT(take_along)
+DRX_SILENT(scatter_add)
+DRX_SILENT(take)
+DRX_SILENT(take_along)
 
 }  // namespace drx

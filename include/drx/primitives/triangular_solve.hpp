@@ -13,9 +13,10 @@ namespace prim::rules {
 struct triangular_form {
   bool right = false, lower = true, transposed = false, unit = false;
 };
-struct triangular_solve {  // operands A, Y of one rank, equal leading extents
+struct triangular_solve {          // operands A, Y of one rank, equal leading extents
   struct view : triangular_form {  // ints: {right, lower, transposed, unit}
-    constexpr view(bool is_right, bool is_lower, bool is_transposed, bool is_unit) : triangular_form{is_right, is_lower, is_transposed, is_unit} {}
+    constexpr view(bool is_right, bool is_lower, bool is_transposed, bool is_unit)
+        : triangular_form{is_right, is_lower, is_transposed, is_unit} {}
     constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1), a.flag(2), a.flag(3)) {}
     [[nodiscard]] constexpr attributes make() const {
       attributes a;
@@ -25,8 +26,10 @@ struct triangular_solve {  // operands A, Y of one rank, equal leading extents
   };
   static constexpr vec<abstract_value> type(const typing& t) {
     const abstract_value a = square_matrix::type(t)[0], y = t.operands[1];
-    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape), "triangular_solve: types or batches differ");
-    typing::require(a.shape.last() == y.shape[y.shape.rank - (view(t.attrs).right ? 1 : 2)], "triangular_solve: inner extents");
+    typing::require(a.type == y.type && square_matrix::same_batch(a.shape, y.shape),
+                    "triangular_solve: types or batches differ");
+    typing::require(a.shape.last() == y.shape[y.shape.rank - (view(t.attrs).right ? 1 : 2)],
+                    "triangular_solve: inner extents");
     return {y};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -34,7 +37,9 @@ struct triangular_solve {  // operands A, Y of one rank, equal leading extents
     int r = t[1];
     if (t[0] != zero_tangent) {  // of op(A) X = Y: op(A) dX = dY - op(dA) X
       const int da = emit::triangle(s.b, t[0], form.lower, form.unit), x = s.results[0];
-      r = emit::subtract_from(s.b, r, form.right ? emit::matmul(s.b, x, da, false, form.transposed) : emit::matmul(s.b, da, x, form.transposed, false));
+      r = emit::subtract_from(s.b, r,
+                              form.right ? emit::matmul(s.b, x, da, false, form.transposed)
+                                         : emit::matmul(s.b, da, x, form.transposed, false));
     }
     return {r == zero_tangent ? r : s.b.add1(*s.e.prim, {s.operands[0], r}, s.e.attrs)};
   }
@@ -76,12 +81,13 @@ struct triangular_solve {  // operands A, Y of one rank, equal leading extents
   static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) {
     const view form(a);
-    return std::string(form.right ? "right " : "") + (form.unit ? "unit " : "") + (form.lower ? "lower" : "upper") + (form.transposed ? " T" : "");
+    return std::string(form.right ? "right " : "") + (form.unit ? "unit " : "") + (form.lower ? "lower" : "upper") +
+           (form.transposed ? " T" : "");
   }
   /// X op(A) = Y for one row, or op(A) X = Y for one column, whose elements are `step` apart: x holds Y, then X.
   template <class T>
   static void one(const triangular_form& form, std::int64_t n, const T* a, T* x, std::int64_t step) {
-    const bool turned = form.transposed != form.right;           // the matrix M in M x = y is the transpose of A
+    const bool turned = form.transposed != form.right;  // the matrix M in M x = y is the transpose of A
     const bool forward = form.lower != turned;
     for (std::int64_t i = 0; i < n; ++i) {
       const std::int64_t row = forward ? i : n - 1 - i;
@@ -100,7 +106,8 @@ struct triangular_solve {  // operands A, Y of one rank, equal leading extents
       if constexpr (std::is_floating_point_v<T>) {
         for (std::int64_t b = 0; b < square_matrix::batches(from); ++b)
           for (std::int64_t i = 0; i < others; ++i)
-            one(form, n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * size + (form.right ? i * n : i), form.right ? 1 : others);
+            one(form, n, v.in[0]->data<T>() + b * n * n, v.out[0].data<T>() + b * size + (form.right ? i * n : i),
+                form.right ? 1 : others);
       }
     });
   }
@@ -122,7 +129,8 @@ constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::t
 }  // namespace prim
 namespace emit {
 constexpr int triangular_solve(builder& b, int a, int y, bool right, bool lower, bool transposed, bool unit) {
-  return b.add1(prim::triangular_solve, {a, y}, prim::rules::triangular_solve::view(right, lower, transposed, unit).make());
+  return b.add1(prim::triangular_solve, {a, y},
+                prim::rules::triangular_solve::view(right, lower, transposed, unit).make());
 }
 }  // namespace emit
 
@@ -148,17 +156,21 @@ inline constexpr bool any_is = (std::is_same_v<Option, O> || ...);
 /// or NaN.
 ///     triangular_solve(l, b), triangular_solve<upper>(u, b), triangular_solve<transposed, from_right>(l, b)
 template <class... Options, class A, class B>
-  requires((detail::is_triangular_option<Options> && ...) && detail::Solvable<A, B, detail::any_is<from_right, Options...>>)
+  requires((detail::is_triangular_option<Options> && ...) &&
+           detail::Solvable<A, B, detail::any_is<from_right, Options...>>)
 constexpr auto triangular_solve(const A& a, const B& b) {
   constexpr bool right = detail::any_is<from_right, Options...>;
   return detail::system_of<A, B, right>(a, b, [](builder& on, int m, int y) {
     m = emit::broadcast_to(on, m, detail::linear_system<A, B, right>::matrices());
-    return emit::triangular_solve(on, m, y, right, !detail::any_is<upper, Options...>, detail::any_is<drx::transposed, Options...>,
+    return emit::triangular_solve(on, m, y, right, !detail::any_is<upper, Options...>,
+                                  detail::any_is<drx::transposed, Options...>,
                                   detail::any_is<unit_diagonal, Options...>);
   });
 }
-template <class... Options, class A, class B, class Why = decltype(detail::linear_system<A, B, detail::any_is<from_right, Options...>>::misuse())>
-  requires((detail::is_triangular_option<Options> && ...) && detail::NotSolvable<A, B, detail::any_is<from_right, Options...>>)
+template <class... Options, class A, class B,
+          class Why = decltype(detail::linear_system<A, B, detail::any_is<from_right, Options...>>::misuse())>
+  requires((detail::is_triangular_option<Options> && ...) &&
+           detail::NotSolvable<A, B, detail::any_is<from_right, Options...>>)
 Why triangular_solve(const A&, const B&) = delete;  // drx: a square floating matrix and a vector or matrix of as many rows (from_right: columns), one element type; of placed values in a map
 
 DRX_SILENT_OF_TYPES(triangular_solve)

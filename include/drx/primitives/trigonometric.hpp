@@ -21,17 +21,25 @@ constexpr int one_minus_square(builder& b, int x) {
 /// Fast up to sin_limit; NaN for infinity.
 struct circular_function : floating_function {
   template <class T>
-  DRX_INLINE static bool near(T x) { return math::within_sin_limit(x); }
+  DRX_INLINE static bool near(T x) {
+    return math::within_sin_limit(x);
+  }
 };
 
 struct sin : circular_function {
   static constexpr const char* name = "sin";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::sin_near(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::sin_near(x);
+  }
   template <class T>
-  static T exact(T x) { return math::sin_of_any(x); }
+  static T exact(T x) {
+    return math::sin_of_any(x);
+  }
   template <class T>
-  static T reference(T x) { return std::sin(x); }
+  static T reference(T x) {
+    return std::sin(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::cos(b, s.operands[0]));
   }
@@ -39,11 +47,17 @@ struct sin : circular_function {
 struct cos : circular_function {
   static constexpr const char* name = "cos";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::cos_near(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::cos_near(x);
+  }
   template <class T>
-  static T exact(T x) { return math::cos_of_any(x); }
+  static T exact(T x) {
+    return math::cos_of_any(x);
+  }
   template <class T>
-  static T reference(T x) { return std::cos(x); }
+  static T reference(T x) {
+    return std::cos(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::neg(b, emit::azmul(b, t, emit::sin(b, s.operands[0])));
   }
@@ -51,11 +65,17 @@ struct cos : circular_function {
 struct tan : circular_function, singular_value {
   static constexpr const char* name = "tan";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::tan_near(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::tan_near(x);
+  }
   template <class T>
-  static T exact(T x) { return math::tan_of_any(x); }
+  static T exact(T x) {
+    return math::tan_of_any(x);
+  }
   template <class T>
-  static T reference(T x) { return std::tan(x); }
+  static T reference(T x) {
+    return std::tan(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int y = s.results[0];
     const int one = emit::constant_like(b, t, 1);
@@ -65,9 +85,13 @@ struct tan : circular_function, singular_value {
 struct asin : floating_function, singular_value {
   static constexpr const char* name = "asin";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::asin(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::asin(x);
+  }
   template <class T>
-  static T reference(T x) { return std::asin(x); }
+  static T reference(T x) {
+    return std::asin(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::azmul(b, t, emit::rsqrt(b, one_minus_square(b, s.operands[0])));
   }
@@ -75,9 +99,13 @@ struct asin : floating_function, singular_value {
 struct acos : floating_function, singular_value {
   static constexpr const char* name = "acos";
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::acos(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::acos(x);
+  }
   template <class T>
-  static T reference(T x) { return std::acos(x); }
+  static T reference(T x) {
+    return std::acos(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::neg(b, emit::azmul(b, t, emit::rsqrt(b, one_minus_square(b, s.operands[0]))));
   }
@@ -86,9 +114,13 @@ struct atan : floating_function {
   static constexpr const char* name = "atan";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_INLINE static T apply(T x) { return math::atan(x); }
+  DRX_INLINE static T apply(T x) {
+    return math::atan(x);
+  }
   template <class T>
-  static T reference(T x) { return std::atan(x); }
+  static T reference(T x) {
+    return std::atan(x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     const int x = s.operands[0];
     const int square = emit::mul(b, x, x);
@@ -99,9 +131,13 @@ struct atan2 : same_type, on_floating {  // derivatives at the origin: NaN
   static constexpr const char* name = "atan2";
   static constexpr int arity = 2;
   template <class T>
-  DRX_INLINE static T apply(T y, T x) { return math::atan2(y, x); }
+  DRX_INLINE static T apply(T y, T x) {
+    return math::atan2(y, x);
+  }
   template <class T>
-  static T reference(T y, T x) { return std::atan2(y, x); }
+  static T reference(T y, T x) {
+    return std::atan2(y, x);
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {
     const int y = s.operands[0], x = s.operands[1];
     const int of_x = emit::mul(b, x, x), of_y = emit::mul(b, y, y), square = emit::add(b, of_x, of_y);
@@ -119,13 +155,20 @@ inline constexpr primitive asin = elementwise_primitive<rows::asin>();
 inline constexpr primitive acos = elementwise_primitive<rows::acos>();
 inline constexpr primitive atan = elementwise_primitive<rows::atan>();
 inline constexpr primitive atan2 = elementwise_primitive<rows::atan2>();
-template <> struct row_of<&sin> : rows::sin {};
-template <> struct row_of<&cos> : rows::cos {};
-template <> struct row_of<&tan> : rows::tan {};
-template <> struct row_of<&asin> : rows::asin {};
-template <> struct row_of<&acos> : rows::acos {};
-template <> struct row_of<&atan> : rows::atan {};
-template <> struct row_of<&atan2> : rows::atan2 {};
+template <>
+struct row_of<&sin> : rows::sin {};
+template <>
+struct row_of<&cos> : rows::cos {};
+template <>
+struct row_of<&tan> : rows::tan {};
+template <>
+struct row_of<&asin> : rows::asin {};
+template <>
+struct row_of<&acos> : rows::acos {};
+template <>
+struct row_of<&atan> : rows::atan {};
+template <>
+struct row_of<&atan2> : rows::atan2 {};
 }  // namespace prim
 
 namespace emit {
@@ -177,6 +220,12 @@ template <class A, class B, class Why = decltype(detail::floating_pair_misuse<A,
   requires detail::NoFloatingPair<A, B>
 Why atan2(const A&, const B&) = delete;  // drx: atan2(y, x) of two floating arrays, or of one and a number; of placed values in a map; of a structure leaf by leaf: tree_map
 
-DRX_SILENT(cos) DRX_SILENT(sin) DRX_SILENT(tan) DRX_SILENT(acos) DRX_SILENT(asin) DRX_SILENT(atan) DRX_SILENT(atan2)
+DRX_SILENT(cos)
+DRX_SILENT(sin)
+DRX_SILENT(tan)
+DRX_SILENT(acos)
+DRX_SILENT(asin)
+DRX_SILENT(atan)
+DRX_SILENT(atan2)
 
 }  // namespace drx

@@ -38,7 +38,8 @@ struct unit_interval : not_differentiable {  // the highest bits as mantissa of 
 };
 }  // namespace rows
 inline constexpr primitive unit_interval = elementwise_primitive<rows::unit_interval>();
-template <> struct row_of<&unit_interval> : rows::unit_interval {};
+template <>
+struct row_of<&unit_interval> : rows::unit_interval {};
 }  // namespace prim
 
 namespace patterns {
@@ -62,7 +63,8 @@ template <class T, std::int64_t... E, class... X>
 constexpr array<T, E...> unit_interval(const prng_key& key, const X&... beside) {
   constexpr auto what = std::is_same_v<T, float> ? prim::rules::random_bits::bits32 : prim::rules::random_bits::bits64;
   tracing_builder& b = tape_of(ref_of(key), ref_of(beside)...);
-  return array<T, E...>(at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
+  return array<T, E...>(
+      at(b, b.add1(prim::unit_interval, {emit::random_bits(b, id_on(b, key), what, array<T, E...>::shape)})));
 }
 
 // Whether X, an array of T or a literal, broadcasts to the shape of A.
@@ -77,8 +79,8 @@ constexpr auto random_misuse() {
   } else if constexpr (!FloatingArray<A>) {
     return error::needs_floating_values{};
   } else if constexpr (!(std::is_same_v<mismatch_t<A, X>, no_misuse> && ...)) {
-    return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...), error::element_types_differ,
-                              error::shapes_do_not_broadcast>{};
+    return std::conditional_t<(std::is_same_v<mismatch_t<A, X>, error::element_types_differ> || ...),
+                              error::element_types_differ, error::shapes_do_not_broadcast>{};
   } else {
     return error::shapes_do_not_broadcast{};
   }
@@ -90,7 +92,8 @@ concept RandomOperands = (Array<K> || Placed<K> || Literal<K>) && ((ArrayOrLiter
 /// Uniform numbers in [low, high), low <= high; the bounds are arrays of T that broadcast to E..., or numbers.
 /// uniform<float, 3, 4>(key, -1, 1)
 template <class T, std::int64_t... E, class K, class L, class H>
-  requires(detail::Key<K> && std::is_floating_point_v<T> && detail::Parameter<L, array<T, E...>> && detail::Parameter<H, array<T, E...>>)
+  requires(detail::Key<K> && std::is_floating_point_v<T> && detail::Parameter<L, array<T, E...>> &&
+           detail::Parameter<H, array<T, E...>>)
 constexpr array<T, E...> uniform(const K& key, const L& low, const H& high) {
   const auto u = detail::unit_interval<T, E...>(key, low, high);
   if constexpr (detail::Literal<L> && detail::Literal<H>) {
@@ -105,7 +108,8 @@ template <class T, std::int64_t... E, class K>
 constexpr array<T, E...> uniform(const K& key) {
   return detail::unit_interval<T, E...>(key);
 }
-template <Element T, std::int64_t... E, class K, class... X, class Why = decltype(detail::random_misuse<array<T, E...>, K, X...>())>
+template <Element T, std::int64_t... E, class K, class... X,
+          class Why = decltype(detail::random_misuse<array<T, E...>, K, X...>())>
   requires(detail::RandomOperands<K, X...> && (sizeof...(X) == 0 || sizeof...(X) == 2) &&
            !(detail::Key<K> && std::is_floating_point_v<T> && (detail::Parameter<X, array<T, E...>> && ...)))
 Why uniform(const K&, const X&...) = delete;  // drx: uniform<float, extents...>(key, low, high): of a key that random_key, split or fold_in gave; float or double; bounds of that type that broadcast to the extents; of placed values in a map
@@ -157,6 +161,8 @@ template <std::int64_t... E, class K, class P, class Why = decltype(detail::bern
   requires(detail::RandomOperands<K, P> && !detail::Chance<K, P, E...>)
 Why bernoulli(const K&, const P&) = delete;  // drx: bernoulli<extents...>(key, p): of a key that random_key, split or fold_in gave; p of float or double, and it broadcasts to the extents; of placed values in a map
 
-DRX_SILENT(bernoulli) DRX_SILENT_OF_TYPE(normal) DRX_SILENT_OF_TYPE(uniform)
+DRX_SILENT(bernoulli)
+DRX_SILENT_OF_TYPE(normal)
+DRX_SILENT_OF_TYPE(uniform)
 
 }  // namespace drx

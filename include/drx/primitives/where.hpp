@@ -15,9 +15,13 @@ struct where : same_type {
   static constexpr known_value known(const known_site& s) { return either(s.operands[1], s.operands[2]); }
   static constexpr bool accepts(dtype t, int i) { return i > 0 || t == dtype::boolean; }
   template <class T>
-  DRX_INLINE static constexpr T apply(bool c, T x, T y) { return c ? x : y; }
+  DRX_INLINE static constexpr T apply(bool c, T x, T y) {
+    return c ? x : y;
+  }
   template <class T>
-  static T reference(bool c, T x, T y) { return c ? x : y; }
+  static T reference(bool c, T x, T y) {
+    return c ? x : y;
+  }
   static constexpr int partial(builder& b, const rule_site& s, int i, int t) {  // chosen, never multiplied by 0
     if (i == 0) return zero_tangent;
     const int zero = emit::constant_like(b, t, 0);
@@ -27,7 +31,8 @@ struct where : same_type {
 };
 }  // namespace rows
 inline constexpr primitive where = elementwise_primitive<rows::where>();
-template <> struct row_of<&where> : rows::where {};
+template <>
+struct row_of<&where> : rows::where {};
 }  // namespace prim
 
 namespace emit {
@@ -81,7 +86,8 @@ constexpr auto where(const C& condition, const A& a, const B& b) {
     }
   };
   tracing_builder& t = detail::tape_of(detail::ref_of(condition), ref(a), ref(b));
-  const int c = emit::broadcast_to(t, emit::resolve(t, detail::ref_of(condition), {dtype::boolean, C::shape}), R::shape);
+  const int c =
+      emit::broadcast_to(t, emit::resolve(t, detail::ref_of(condition), {dtype::boolean, C::shape}), R::shape);
   const int x = emit::broadcast_to(t, emit::resolve(t, ref(a), {dtype_of<T>, stored(a)}), R::shape);
   const int y = emit::broadcast_to(t, emit::resolve(t, ref(b), {dtype_of<T>, stored(b)}), R::shape);
   return R(detail::at(t, emit::where(t, c, x, y)));

@@ -94,7 +94,9 @@ struct windows {
       if (n != 0 && n != D) return false;
     return !(is_same && paddings != 0) && !given_padding.spread;
   }();
-  static constexpr std::int64_t covered(std::int64_t n, std::int64_t dilation) { return n == 0 ? 0 : (n - 1) * dilation + 1; }
+  static constexpr std::int64_t covered(std::int64_t n, std::int64_t dilation) {
+    return n == 0 ? 0 : (n - 1) * dilation + 1;
+  }
   static constexpr std::int64_t total_same(int i, std::int64_t size, std::int64_t reach) {
     const std::int64_t s = stride.values[i], in = covered(size, input_dilation.values[i]), out = (in + s - 1) / s;
     const std::int64_t n = (out - 1) * s + covered(reach, kernel_dilation.values[i]) - in;

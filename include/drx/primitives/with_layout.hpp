@@ -12,7 +12,7 @@
 namespace drx {
 namespace prim::rules {
 struct with_layout {  // placement: the axis of the mesh
-  struct view {  // ints: {how many shards, the array's axis}
+  struct view {       // ints: {how many shards, the array's axis}
     std::int64_t shards;
     std::optional<int> axis;  // of the array; none: each shard has all of it
     constexpr view(std::int64_t n, std::optional<int> split) : shards(n), axis(split) {}
@@ -33,7 +33,8 @@ struct with_layout {  // placement: the axis of the mesh
     const abstract_value& x = t.operands[0];
     const view to(t.attrs);
     typing::require(x.depth == 0, "with_layout: of a placed value");
-    typing::require(!to.axis || (*to.axis < x.shape.rank && x.shape[*to.axis] % to.shards == 0), "with_layout: no equal shards");
+    typing::require(!to.axis || (*to.axis < x.shape.rank && x.shape[*to.axis] % to.shards == 0),
+                    "with_layout: no equal shards");
     return {x};
   }
   static constexpr vec<int> jvp(const rule_site& s, const vec<int>& t) {
@@ -47,7 +48,9 @@ struct with_layout {  // placement: the axis of the mesh
   }
   static std::string print(const attributes& a) {
     const view to(a);
-    return std::string(a.placement->name) + (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards) : ": replicated");
+    return std::string(a.placement->name) +
+           (to.axis ? ": split along " + std::to_string(*to.axis) + " in " + std::to_string(to.shards)
+                    : ": replicated");
   }
   static constexpr vec<split_result> split(split_site& s) {  // (a layout over another mesh is not heeded)
     const bool of_mesh = s.e.attrs.placement == s.mesh.shards && view(s.e).shards == s.mesh.count;
@@ -71,7 +74,8 @@ inline constexpr primitive with_layout{.name = "with_layout",
 }
 
 namespace emit {
-constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards, std::optional<int> axis) {
+constexpr int with_layout(builder& b, int x, const placement_info* mesh_axis, std::int64_t shards,
+                          std::optional<int> axis) {
   return b.add1(prim::with_layout, {x}, prim::rules::with_layout::view(shards, axis).make(mesh_axis));
 }
 }  // namespace emit
@@ -125,7 +129,8 @@ constexpr A with_layout(const A& x, Layout layout) {
   const int id = emit::resolve(b, detail::ref_of(x), {dtype_of<typename A::value_type>, A::shape});
   return A(detail::at(b, emit::with_layout(b, id, &placement_of<P>, Shards, detail::laid_along(layout, A::rank))));
 }
-template <class P, std::int64_t Shards, class A, class Layout, class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
+template <class P, std::int64_t Shards, class A, class Layout,
+          class Why = decltype(detail::layout_misuse<A, Shards>(Layout{}))>
   requires(Placement<P> && Structured<A> && !error::Reported<A> && !detail::LaidOut<A, Shards, Layout>)
 Why with_layout(const A&, Layout) = delete;  // drx: with_layout<P, n>(x, split_along<k>): x is an array of one member, with an axis k whose extent is a multiple of n
 

@@ -144,7 +144,9 @@ DRX_FN constexpr auto fmod(A a, B b) {
 namespace detail {
 struct pow_rule {
   template <class A, class B>
-  DRX_FN static constexpr auto value(const A& x, const B& y) { return pow(x, y); }
+  DRX_FN static constexpr auto value(const A& x, const B& y) {
+    return pow(x, y);
+  }
   template <class A, class B, class Z>
   DRX_FN static constexpr auto first(const A& x, const B& y, const Z&) {
     using T = std::remove_cvref_t<decltype(y * pow(x, y - 1))>;
@@ -161,27 +163,45 @@ struct pow_rule {
 };
 struct atan2_rule {
   template <class A, class B>
-  DRX_FN static constexpr auto value(const A& y, const B& x) { return atan2(y, x); }
+  DRX_FN static constexpr auto value(const A& y, const B& x) {
+    return atan2(y, x);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto first(const A& y, const B& x, const Z&) { return x / (x * x + y * y); }
+  DRX_FN static constexpr auto first(const A& y, const B& x, const Z&) {
+    return x / (x * x + y * y);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto second(const A& y, const B& x, const Z&) { return -y / (x * x + y * y); }
+  DRX_FN static constexpr auto second(const A& y, const B& x, const Z&) {
+    return -y / (x * x + y * y);
+  }
 };
 struct hypot_rule {
   template <class A, class B>
-  DRX_FN static constexpr auto value(const A& x, const B& y) { return hypot(x, y); }
+  DRX_FN static constexpr auto value(const A& x, const B& y) {
+    return hypot(x, y);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto first(const A& x, const B&, const Z& z) { return x / z; }
+  DRX_FN static constexpr auto first(const A& x, const B&, const Z& z) {
+    return x / z;
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto second(const A&, const B& y, const Z& z) { return y / z; }
+  DRX_FN static constexpr auto second(const A&, const B& y, const Z& z) {
+    return y / z;
+  }
 };
 struct fmod_rule {
   template <class A, class B>
-  DRX_FN static constexpr auto value(const A& x, const B& y) { return fmod(x, y); }
+  DRX_FN static constexpr auto value(const A& x, const B& y) {
+    return fmod(x, y);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto first(const A&, const B&, const Z&) { return std::remove_cvref_t<Z>(1); }
+  DRX_FN static constexpr auto first(const A&, const B&, const Z&) {
+    return std::remove_cvref_t<Z>(1);
+  }
   template <class A, class B, class Z>
-  DRX_FN static constexpr auto second(const A& x, const B& y, const Z&) { return -trunc(x / y); }
+  DRX_FN static constexpr auto second(const A& x, const B& y, const Z&) {
+    return -trunc(x / y);
+  }
 };
 template <class Rule, Active A>
 DRX_FN constexpr A apply2(const A& a, const A& b) {
@@ -201,20 +221,23 @@ DRX_FN constexpr A apply2(const B& b, const A& a) {
   return strict_chain(a, z, Rule::second(c, a.value, z));
 }
 }  // namespace detail
-#define DRX_BINARY(name)                                        \
-  template <Active A>                                           \
-  DRX_FN constexpr A name(const A& a, const A& b) {             \
-    return detail::apply2<detail::name##_rule>(a, b);           \
-  }                                                             \
-  template <Active A, Below<A> B>                               \
-  DRX_FN constexpr A name(const A& a, const B& b) {             \
-    return detail::apply2<detail::name##_rule>(a, b);           \
-  }                                                             \
-  template <Active A, Below<A> B>                               \
-  DRX_FN constexpr A name(const B& b, const A& a) {             \
-    return detail::apply2<detail::name##_rule>(b, a);           \
+#define DRX_BINARY(name)                              \
+  template <Active A>                                 \
+  DRX_FN constexpr A name(const A& a, const A& b) {   \
+    return detail::apply2<detail::name##_rule>(a, b); \
+  }                                                   \
+  template <Active A, Below<A> B>                     \
+  DRX_FN constexpr A name(const A& a, const B& b) {   \
+    return detail::apply2<detail::name##_rule>(a, b); \
+  }                                                   \
+  template <Active A, Below<A> B>                     \
+  DRX_FN constexpr A name(const B& b, const A& a) {   \
+    return detail::apply2<detail::name##_rule>(b, a); \
   }
-DRX_BINARY(pow) DRX_BINARY(atan2) DRX_BINARY(hypot) DRX_BINARY(fmod)
+DRX_BINARY(pow)
+DRX_BINARY(atan2)
+DRX_BINARY(hypot)
+DRX_BINARY(fmod)
 #undef DRX_BINARY
 
 /// a where the condition holds, b elsewhere. Code that says select instead of if runs on packs too.
@@ -273,20 +296,29 @@ template <Active A>
 DRX_FN constexpr A min(const A& a, const A& b) {
   return detail::extremum(a, b, (a.value) < (b.value) || (a.value) != (a.value));
 }
-#define DRX_MIXED(name)                                                                                                   \
-  template <Active A, Below<A> B>                                                                                         \
-  DRX_FN constexpr A name(const A& a, const B& b) { return name(a, A(b)); }                                                \
-  template <Active A, Below<A> B>                                                                                         \
-  DRX_FN constexpr A name(const B& b, const A& a) { return name(A(b), a); }
-DRX_MIXED(max) DRX_MIXED(min)
+#define DRX_MIXED(name)                             \
+  template <Active A, Below<A> B>                   \
+  DRX_FN constexpr A name(const A& a, const B& b) { \
+    return name(a, A(b));                           \
+  }                                                 \
+  template <Active A, Below<A> B>                   \
+  DRX_FN constexpr A name(const B& b, const A& a) { \
+    return name(A(b), a);                           \
+  }
+DRX_MIXED(max)
+DRX_MIXED(min)
 #undef DRX_MIXED
 /// max and min, under their names in <cmath>; a NaN wins here too.
 template <class A, class B>
   requires(Active<A> || Active<B>)
-DRX_FN constexpr auto fmax(const A& a, const B& b) { return max(a, b); }
+DRX_FN constexpr auto fmax(const A& a, const B& b) {
+  return max(a, b);
+}
 template <class A, class B>
   requires(Active<A> || Active<B>)
-DRX_FN constexpr auto fmin(const A& a, const B& b) { return min(a, b); }
+DRX_FN constexpr auto fmin(const A& a, const B& b) {
+  return min(a, b);
+}
 
 /// a * b + c. Plain numbers are rounded once, numbers with derivatives twice. For variables it is one statement, not
 /// two.
@@ -307,9 +339,13 @@ DRX_FN constexpr auto fma(const A& a, const B& b, const C& c) {
 
 /// Classification of the value, whatever the derivatives are.
 template <Active A>
-DRX_FN constexpr auto isnan(const A& x) { return x.value != x.value; }
+DRX_FN constexpr auto isnan(const A& x) {
+  return x.value != x.value;
+}
 template <Active A>
-DRX_FN constexpr auto isfinite(const A& x) { return x.value - x.value == 0; }
+DRX_FN constexpr auto isfinite(const A& x) {
+  return x.value - x.value == 0;
+}
 
 template <class Char, class Traits, Active A>
 std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out, const A& x) {

@@ -26,10 +26,11 @@ DRX_INLINE T cbrt(T x) {
   const T a = detail::magnitude(x);
   const bool subnormal = a < std::numeric_limits<T>::min();
   const auto [k, m] = detail::log_split(detail::select(subnormal, a * lift, a));
-  const T rounded = detail::as_rounded(detail::fma(k, T(1) / 3, F::magic)), q = detail::as_rounded(rounded - F::magic);  // k = 3 q + (-1, 0 or 1)
+  const T rounded = detail::as_rounded(detail::fma(k, T(1) / 3, F::magic)),
+          q = detail::as_rounded(rounded - F::magic);  // k = 3 q + (-1, 0 or 1)
   const T step = k - 3 * q, r = m * detail::select(step > 0, T(2), detail::select(step < 0, T(0.5), T(1)));
-  T t = detail::horner(r, T(0.414831462583), T(1.05319060211), T(-0.761281918271),
-                           T(0.386188443529), T(-0.103882287151), T(0.0111665971011));
+  T t = detail::horner(r, T(0.414831462583), T(1.05319060211), T(-0.761281918271), T(0.386188443529),
+                       T(-0.103882287151), T(0.0111665971011));
   if constexpr (!std::same_as<T, float>) {  // Halley's iteration
     const T cube = t * t * t;
     t = t * (cube + 2 * r) / (2 * cube + r);

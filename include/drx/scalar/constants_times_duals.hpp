@@ -27,10 +27,12 @@ inline constexpr std::size_t sums_in_registers =
 /// whatever a holds.
 template <std::size_t M, std::size_t K, std::size_t N, class T, int D>
 struct constants_times_duals {
-  static constexpr std::size_t J = N < 3 ? N : 3, R = sums_in_registers / J, V = static_cast<std::size_t>(tangent_lanes<T, D>);
-  static constexpr std::size_t W = N < static_cast<std::size_t>(native_width<T>) ? std::bit_ceil(N) : static_cast<std::size_t>(native_width<T>);
+  static constexpr std::size_t J = N < 3 ? N : 3, R = sums_in_registers / J,
+                               V = static_cast<std::size_t>(tangent_lanes<T, D>);
+  static constexpr std::size_t W =
+      N < static_cast<std::size_t>(native_width<T>) ? std::bit_ceil(N) : static_cast<std::size_t>(native_width<T>);
   /// Whether the method pays, and its stack memory is at most 32 KiB.
-  static constexpr bool applies = V > 1 && W > 1 && M >= 2 * R && K * J * V * sizeof(T) <= 32768;
+  static constexpr bool applies = V > 1 && W > 1 && M >= 2 * R&& K* J* V * sizeof(T) <= 32768;
 
   template <std::size_t Lanes>
   struct lanes {
@@ -68,7 +70,8 @@ struct constants_times_duals {
       const std::size_t first = column + J > N ? N - J : column;
       for (std::size_t chunk = 0; chunk < stored_tangents<T, D>; chunk += V) tangents(a, b + first, c + first, chunk);
     }
-    for (std::size_t column = 0; column < N; column += W) values(a, b + column, c + column, N - column < W ? N - column : W);
+    for (std::size_t column = 0; column < N; column += W)
+      values(a, b + column, c + column, N - column < W ? N - column : W);
   }
   static void tangents(const T* a, const dual<T, D>* b, dual<T, D>* c, std::size_t chunk) {
     panel<V, J> p;
@@ -82,7 +85,9 @@ struct constants_times_duals {
       p.number[p.count] = static_cast<std::uint32_t>(k);
       p.count += any != 0;
     }
-    p.times(a, [&](std::size_t i, std::size_t j, const auto& sum) { std::memcpy(c[i * N + j].tangent + chunk, &sum, sizeof(sum)); });
+    p.times(a, [&](std::size_t i, std::size_t j, const auto& sum) {
+      std::memcpy(c[i * N + j].tangent + chunk, &sum, sizeof(sum));
+    });
   }
   static void values(const T* a, const dual<T, D>* b, dual<T, D>* c, std::size_t columns) {
     panel<W, 1> p;

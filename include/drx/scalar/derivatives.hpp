@@ -42,11 +42,11 @@
 namespace drx::ad {
 
 // The functions of plain numbers, so that drx::ad::exp(x) is right for every scalar type.
-#define DRX_PLAIN(name, ...)                                                       \
-  template <class T>                                                               \
-    requires std::is_arithmetic_v<T>                                               \
-  DRX_FN constexpr real_t<T> name(T x) {                                           \
-    return std::name(static_cast<real_t<T>>(x));                                   \
+#define DRX_PLAIN(name, ...)                     \
+  template <class T>                             \
+    requires std::is_arithmetic_v<T>             \
+  DRX_FN constexpr real_t<T> name(T x) {         \
+    return std::name(static_cast<real_t<T>>(x)); \
   }
 /// 1 / (1 + exp(-x)), without overflow; one statement on the tape.
 DRX_STANDARD_TABLE(DRX_PLAIN)
@@ -79,23 +79,26 @@ DRX_FN constexpr T digamma(const T& argument) {
   }
   for (; x < 10; x = x + 1) sum = sum - 1 / x;
   const T z = 1 / (x * x);
-  const T tail = z * (R(1.0L / 12) - z * (R(1.0L / 120) - z * (R(1.0L / 252) - z * (R(1.0L / 240) - z * (R(1.0L / 132) -
-                 z * (R(691.0L / 32760) - z * R(1.0L / 12)))))));
+  const T tail =
+      z * (R(1.0L / 12) -
+           z * (R(1.0L / 120) -
+                z * (R(1.0L / 252) -
+                     z * (R(1.0L / 240) - z * (R(1.0L / 132) - z * (R(691.0L / 32760) - z * R(1.0L / 12)))))));
   return sum + log(x) - R(0.5) / x - tail;
 }
 
 namespace rows {
-#define DRX_ROW(name, ...)                                                                                   \
-  struct name##_row {                                                                                        \
-    template <class T>                                                                                       \
-    DRX_FN static constexpr T value(const T& x) {                                                            \
-      return name(x);                                                                                        \
-    }                                                                                                        \
-    template <class T>                                                                                       \
-    DRX_FN static constexpr T partial([[maybe_unused]] const T& x, [[maybe_unused]] const T& y) {            \
-      using R [[maybe_unused]] = real_t<T>;                                                                  \
-      return __VA_ARGS__;                                                                                    \
-    }                                                                                                        \
+#define DRX_ROW(name, ...)                                                                        \
+  struct name##_row {                                                                             \
+    template <class T>                                                                            \
+    DRX_FN static constexpr T value(const T& x) {                                                 \
+      return name(x);                                                                             \
+    }                                                                                             \
+    template <class T>                                                                            \
+    DRX_FN static constexpr T partial([[maybe_unused]] const T& x, [[maybe_unused]] const T& y) { \
+      using R [[maybe_unused]] = real_t<T>;                                                       \
+      return __VA_ARGS__;                                                                         \
+    }                                                                                             \
   };
 DRX_ELEMENTARY_TABLE(DRX_ROW)
 #undef DRX_ROW

@@ -13,7 +13,8 @@
 
 namespace drx::ad {
 
-/// How a derivative is computed: with duals, or on a local tape. `automatic` chooses by the numbers of inputs and outputs.
+/// How a derivative is computed: with duals, or on a local tape. `automatic` chooses by the numbers of inputs and
+/// outputs.
 enum class mode { automatic, forward, reverse };
 /// How a derivative is computed: by duals (forward), or on a local tape (reverse).  gradient<reverse>(f, x)
 inline constexpr mode forward = mode::forward, reverse = mode::reverse;
@@ -98,7 +99,9 @@ constexpr auto gradient_like(const X& x) {
 template <class S, std::size_t N, class Make>
   requires(N <= 32)
 DRX_FN constexpr std::array<S, N> array_of(Make make) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::array<S, N>{make(I)...}; }(std::make_index_sequence<N>{});
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<S, N>{make(I)...};
+  }(std::make_index_sequence<N>{});
 }
 template <class S, std::size_t N, class Make>
 DRX_FN constexpr std::array<S, N> array_of(Make make) {
@@ -136,7 +139,9 @@ auto gradient_by_dual(const F& f, const X& x, G& g) {
   T y{};
   std::vector<S> kept;  // for sizes known at run time only
   for (std::size_t first = 0; first == 0 || first < count_of(x); first += static_cast<std::size_t>(width)) {
-    const auto in = inputs_of<S>(x, [&](std::size_t i) { return seeded<S>(x, i, first); }, [&](std::size_t size) { return kept.resize(size), std::span<S>(kept); });
+    const auto in = inputs_of<S>(
+        x, [&](std::size_t i) { return seeded<S>(x, i, first); },
+        [&](std::size_t size) { return kept.resize(size), std::span<S>(kept); });
     const Y r = f(in);
     if constexpr (std::is_same_v<Y, S>) {
       y = r.value;
@@ -166,10 +171,12 @@ struct held_inputs<std::array<S, N>> {
 /// Makes variables of x, numbered from `first` on.
 template <class T, class X>
 void make_variables_of(var<T>* to, const X& x, recording<T>& tape, std::uint32_t first) {
-  if constexpr (std::is_same_v<element_of<X>, T> && requires { requires std::contiguous_iterator<decltype(x.begin())>; }) {
+  if constexpr (std::is_same_v<element_of<X>, T> &&
+                requires { requires std::contiguous_iterator<decltype(x.begin())>; }) {
     if (count_of(x) > 0) make_variables(to, &at(x, 0), count_of(x), &tape, first);
   } else {
-    for (std::size_t i = 0; i < count_of(x); ++i) std::construct_at(to + i, T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i));
+    for (std::size_t i = 0; i < count_of(x); ++i)
+      std::construct_at(to + i, T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i));
   }
 }
 /// The variables of x, the first on the tape; those of run-time size lie in the tape's memory.
@@ -184,8 +191,8 @@ auto record_inputs(recording<T>& tape, const X& x) {
     return held_inputs<std::span<const var<T>>>{{in, n}};
   } else {
     const std::uint32_t first = tape.leaves(n);
-    return held_inputs<std::array<var<T>, static_size<X>>>{
-        array_of<var<T>, static_size<X>>([&](std::size_t i) { return var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i)); })};
+    return held_inputs<std::array<var<T>, static_size<X>>>{array_of<var<T>, static_size<X>>(
+        [&](std::size_t i) { return var<T>(T(at(x, i)), &tape, first + static_cast<std::uint32_t>(i)); })};
   }
 }
 template <class T, class X>
@@ -212,7 +219,9 @@ auto gradient_by_tape(const F& f, const X& x, const Memory& memory, G& g) {
       for (std::uint32_t i = 0; i < n; ++i) g[i] = tape.cotangent(i);
       return r.value;
     } else {
-      static_assert(level<decltype(r)> < level<var<T>>, "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
+      static_assert(
+          level<decltype(r)> < level<var<T>>,
+          "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
       for (std::size_t i = 0; i < in.size(); ++i) g[i] = T(real_t<T>(0));
       return T(r);
     }
@@ -350,7 +359,8 @@ auto jacobian_to(J& j, const F& f, const std::array<T, N>& x, const Memory& memo
       const auto y = f(in);
       for (std::size_t k = 0; k < M; ++k) {
         value[k] = lowered_value<S, B>(output(y, k));
-        for (std::size_t i = first; i < N && i < first + width; ++i) j[k][i] = tangent_of<S>(output(y, k), static_cast<int>(i - first));
+        for (std::size_t i = first; i < N && i < first + width; ++i)
+          j[k][i] = tangent_of<S>(output(y, k), static_cast<int>(i - first));
       }
     }
   } else {
@@ -380,7 +390,8 @@ auto jacobian_to(J& j, const F& f, const std::array<T, N>& x, const Memory& memo
 /// duals where there are at most as many inputs as outputs, or at most 16, else a local tape, swept once for each
 /// output. Duals carry up to Directions directions at a time: with more of them f is computed less often, but its
 /// intermediate results take more memory. value_and_jacobian<forward, 32> chooses.
-template <mode Mode = mode::automatic, std::size_t Directions = 16, class F, class T, std::size_t N, class Memory = detail::on_stack>
+template <mode Mode = mode::automatic, std::size_t Directions = 16, class F, class T, std::size_t N,
+          class Memory = detail::on_stack>
 auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   using B = detail::base_over<F, std::array<T, N>>;
   constexpr std::size_t M = detail::outputs_of<std::remove_cvref_t<decltype(f(x))>>;
@@ -389,7 +400,8 @@ auto value_and_jacobian(const F& f, const std::array<T, N>& x, const Memory& mem
   return r;
 }
 /// f(x), with row i of the Jacobian written to j[i], a std::array or a span. Otherwise as value_and_jacobian.
-template <mode Mode = mode::automatic, std::size_t Directions = 16, class J, class F, class T, std::size_t N, class Memory = detail::on_stack>
+template <mode Mode = mode::automatic, std::size_t Directions = 16, class J, class F, class T, std::size_t N,
+          class Memory = detail::on_stack>
 auto value_and_jacobian_into(J&& j, const F& f, const std::array<T, N>& x, const Memory& memory = {}) {
   return detail::jacobian_to<Mode, Directions>(j, f, x, memory);
 }

@@ -15,7 +15,8 @@ namespace drx::ad {
 /// higher order nest by type. A T, or a value that converts to one, converts to a dual without tangent.
 template <class T, int N>
 struct dual {
-  static_assert(Number<T> && !std::is_integral_v<T>, "drx::ad::dual<T, N>: T is float, double, a pack, a dual or a var");
+  static_assert(Number<T> && !std::is_integral_v<T>,
+                "drx::ad::dual<T, N>: T is float, double, a pack, a dual or a var");
   static_assert(N >= 1, "drx::ad::dual<T, N>: at least one direction");
   using value_type = T;
   static constexpr int directions = N;
@@ -108,22 +109,26 @@ DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& x, const std::type_ident
   return detail::with_tangents<T, N>(y, detail::by_one<std::remove_cvref_t<decltype(p)>>{p}, x);
 }
 template <class T, int N, class P, class Q>
-DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y, const P& by_a, const Q& by_b) {
+DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y,
+                                      const P& by_a, const Q& by_b) {
   const auto &p = detail::lowered<T>(by_a), &q = detail::lowered<T>(by_b);
-  return detail::with_tangents<T, N>(y, detail::by_two<std::remove_cvref_t<decltype(p)>, std::remove_cvref_t<decltype(q)>>{p, q}, a, b);
+  return detail::with_tangents<T, N>(
+      y, detail::by_two<std::remove_cvref_t<decltype(p)>, std::remove_cvref_t<decltype(q)>>{p, q}, a, b);
 }
 template <class T, int N>
-DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y, const T& p, const T& q, const T& r) {
+DRX_INLINE constexpr dual<T, N> chain(const dual<T, N>& a, const dual<T, N>& b, const dual<T, N>& c, const T& y,
+                                      const T& p, const T& q, const T& r) {
   return detail::with_tangents<T, N>(y, detail::by_three<T>{p, q, r}, a, b, c);
 }
 /// The same for partial derivatives that may be infinite: a zero tangent stays zero.
 template <class T, int N>
-DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y, const std::type_identity_t<T>& p) {
+DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& x, const std::type_identity_t<T>& y,
+                                             const std::type_identity_t<T>& p) {
   return detail::with_tangents<T, N>(y, detail::strictly_by_one<T>{p}, x);
 }
 template <class T, int N>
 DRX_INLINE constexpr dual<T, N> strict_chain(const dual<T, N>& a, const dual<T, N>& b, const std::type_identity_t<T>& y,
-                                         const std::type_identity_t<T>& p, const std::type_identity_t<T>& q) {
+                                             const std::type_identity_t<T>& p, const std::type_identity_t<T>& q) {
   return detail::with_tangents<T, N>(y, detail::strictly_by_two<T>{p, q}, a, b);
 }
 /// The sum of the lanes of x, in all lanes. lane_count<S> tells how many they are.
@@ -133,14 +138,16 @@ DRX_FN constexpr dual<T, N> sum_of_lanes(const dual<T, N>& x) {
     return x;
   } else {
     dual<T, N> r(static_cast<T>(sum_of_lanes(x.value)));
-    for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i) r.tangent[i] = static_cast<T>(sum_of_lanes(x.tangent[i]));
+    for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i)
+      r.tangent[i] = static_cast<T>(sum_of_lanes(x.tangent[i]));
     return r;
   }
 }
 template <class Mask, class T, int N>
 DRX_FN constexpr dual<T, N> select_lanes(const Mask& mask, const dual<T, N>& a, const dual<T, N>& b) {
   dual<T, N> r(select(mask, a.value, b.value));
-  for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i) r.tangent[i] = select(mask, a.tangent[i], b.tangent[i]);
+  for (std::size_t i = 0; i < detail::stored_tangents<T, N>; ++i)
+    r.tangent[i] = select(mask, a.tangent[i], b.tangent[i]);
   return r;
 }
 
@@ -162,7 +169,9 @@ using base_of = higher_t<floating_t<X>, seen_by<F, X>>;
 /// Tangent i of a function's result for arguments of type S: zero where the result does not depend on them.
 template <class S, class Y>
 DRX_FN constexpr auto tangent_of(const Y& y, [[maybe_unused]] int i) {
-  static_assert(level<Y> <= level<S>, "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
+  static_assert(
+      level<Y> <= level<S>,
+      "drx::ad: a function that is differentiated returns no scalar of a higher level than those it has seen");
   if constexpr (std::is_same_v<Y, S>) {
     return y.tangent[i];
   } else {

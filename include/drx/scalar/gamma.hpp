@@ -55,7 +55,8 @@ DRX_FN inline double hurwitz_zeta(double s, double x) {
   for (; a < 12 + s / 2; a += 1) sum += std::pow(a, -s);
   const double power = std::pow(a, -s), z = 1 / (a * a);
   sum += power * (a / (s - 1) + 0.5);
-  constexpr double b[] = {1. / 12, -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000., 1. / 74724249600.};
+  constexpr double b[] = {1. / 12,          -1. / 720, 1. / 30240, -1. / 1209600, 1. / 47900160, -691. / 1307674368000.,
+                          1. / 74724249600.};
   double term = power * s / a;
   for (int j = 0; j < 7; ++j) {
     sum += b[j] * term;
@@ -74,7 +75,8 @@ DRX_FN inline double digamma(double x) {
   }
   for (; x < 10; x += 1) sum -= 1 / x;
   const double z = 1 / (x * x);
-  const double tail = z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
+  const double tail =
+      z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z * (1. / 132 - z * (691. / 32760 - z / 12))))));
   return sum + (std::log(x) - 0.5 / x - tail);
 }
 
@@ -92,7 +94,8 @@ DRX_FN inline double polygamma(double order, double x) {
 
 }  // namespace detail
 
-/// The derivative of lgamma. At 0 infinite with the sign of -x, at negative integers NaN, as in SciPy (JAX: NaN at both).
+/// The derivative of lgamma. At 0 infinite with the sign of -x, at negative integers NaN, as in SciPy (JAX: NaN at
+/// both).
 template <std::floating_point T>
 DRX_FN inline T digamma(T x) {
   return static_cast<T>(detail::digamma(static_cast<double>(x)));

@@ -14,7 +14,11 @@ namespace drx::math {
   DRX_INLINE T name(T x) {         \
     return std::name(x);           \
   }
-DRX_FORWARD(sinh) DRX_FORWARD(cosh) DRX_FORWARD(asinh) DRX_FORWARD(acosh) DRX_FORWARD(atanh)
+DRX_FORWARD(sinh)
+DRX_FORWARD(cosh)
+DRX_FORWARD(asinh)
+DRX_FORWARD(acosh)
+DRX_FORWARD(atanh)
 #undef DRX_FORWARD
 
 #else

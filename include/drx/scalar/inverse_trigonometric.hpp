@@ -13,7 +13,9 @@ namespace drx::math {
   DRX_INLINE T name(T x) {         \
     return std::name(x);           \
   }
-DRX_FORWARD(asin) DRX_FORWARD(acos) DRX_FORWARD(atan)
+DRX_FORWARD(asin)
+DRX_FORWARD(acos)
+DRX_FORWARD(atan)
 #undef DRX_FORWARD
 
 template <std::floating_point T>
@@ -26,9 +28,10 @@ DRX_INLINE T atan2(T y, T x) {
 namespace detail {
 
 /// pi/2 and the angles of atan's table: atan(1/2), pi/4, atan(3/2), pi/2 as high + low.
-inline constexpr double angles_high[] = {0.46364760900080609352, 0.78539816339744827900, 0.98279372324732905408, 1.57079632679489655800};
-inline constexpr double angles_low[] = {2.26987774529616870924e-17, 3.06161699786838301793e-17, 1.39033110312309984516e-17,
-                                        6.12323399573676603587e-17};
+inline constexpr double angles_high[] = {0.46364760900080609352, 0.78539816339744827900, 0.98279372324732905408,
+                                         1.57079632679489655800};
+inline constexpr double angles_low[] = {2.26987774529616870924e-17, 3.06161699786838301793e-17,
+                                        1.39033110312309984516e-17, 6.12323399573676603587e-17};
 template <class T, int I>
 inline constexpr T angle_high = static_cast<T>(angles_high[I]);
 template <class T, int I>
@@ -46,8 +49,8 @@ DRX_INLINE T asin_series(T z) {
   } else {
     return horner(z, 0.1666666666666676043, 0.074999999999708044051, 0.044642857174607082363, 0.030381942708028058798,
                   0.022372214980419571244, 0.017351612148731455384, 0.013980818873833329093, 0.011398926283722653945,
-                  0.010780172338915016502, 0.0037067178366906648397, 0.021706683620257674971,
-                  -0.020997966930557148652, 0.032627929534483115437);
+                  0.010780172338915016502, 0.0037067178366906648397, 0.021706683620257674971, -0.020997966930557148652,
+                  0.032627929534483115437);
   }
 }
 
@@ -58,9 +61,8 @@ DRX_INLINE T atan_series(T z) {
     return horner(z, -0.33333303377f, 0.19997734313f, -0.14229516489f, 0.10490353442f, -0.058180242338f);
   } else {
     return horner(z, -0.33333333333333313677, 0.19999999999992947003, -0.14285714284830473285, 0.11111111055468486716,
-                  -0.090909070330054746034, 0.076922590694777036089, -0.066658967389758349738,
-                  0.058739700373940621649, -0.051998335474568331313, 0.044320865421745375309,
-                  -0.031898213394751806076, 0.013676781788755854305);
+                  -0.090909070330054746034, 0.076922590694777036089, -0.066658967389758349738, 0.058739700373940621649,
+                  -0.051998335474568331313, 0.044320865421745375309, -0.031898213394751806076, 0.013676781788755854305);
   }
 }
 
@@ -89,7 +91,8 @@ DRX_INLINE T atan_of_positive(T a) {
   auto choose = [&](T v0, T v1, T v2, T v3, T v4) {
     return select(b4, v4, select(b3, v3, select(b2, v2, select(b1, v1, v0))));
   };
-  const T over = choose(a, 2 * a - 1, a - 1, a - T(1.5), T(-1)), under = choose(T(1), a + 2, a + 1, fma(T(1.5), a, T(1)), a);
+  const T over = choose(a, 2 * a - 1, a - 1, a - T(1.5), T(-1)),
+          under = choose(T(1), a + 2, a + 1, fma(T(1.5), a, T(1)), a);
   const T t = over / under, z = t * t;
   const T turn = choose(T(0), angle_high<T, 0>, angle_high<T, 1>, angle_high<T, 2>, angle_high<T, 3>);
   const T rest = choose(T(0), angle_low<T, 0>, angle_low<T, 1>, angle_low<T, 2>, angle_low<T, 3>);

@@ -31,9 +31,11 @@ template <class T, int N>
 inline constexpr int tangent_lanes = 1;
 template <class T, int N>
   requires std::is_floating_point_v<T>
-inline constexpr int tangent_lanes<T, N> = N < native_width<T> ? static_cast<int>(std::bit_ceil(static_cast<unsigned>(N))) : native_width<T>;
+inline constexpr int tangent_lanes<T, N> =
+    N < native_width<T> ? static_cast<int>(std::bit_ceil(static_cast<unsigned>(N))) : native_width<T>;
 template <class T, int N>
-inline constexpr std::size_t stored_tangents = static_cast<std::size_t>((N + tangent_lanes<T, N> - 1) / tangent_lanes<T, N> * tangent_lanes<T, N>);
+inline constexpr std::size_t stored_tangents =
+    static_cast<std::size_t>((N + tangent_lanes<T, N> - 1) / tangent_lanes<T, N> * tangent_lanes<T, N>);
 
 /// y[i] = f(x[i]...) for all i. f takes a T, or lanes of them: a vector of the compiler. All of it is inlined by force.
 /// In a large file the compiler would not inline it by itself, and each result would pass through memory.
@@ -65,7 +67,8 @@ DRX_INLINE constexpr void for_lanes(T (&y)[N], F f, const X (&... x)[N]) {
 /// y[i] = one, and zero elsewhere.
 template <int Lanes, class T, std::size_t N>
 DRX_FN constexpr void unit_tangent(T (&y)[N], int i, const T& one) {
-#if defined(__AVX__) && !defined(__CUDACC__) && !defined(__HIPCC__)  // without AVX g++ 12 stops at this comparison with an internal error
+#if defined(__AVX__) && !defined(__CUDACC__) && \
+    !defined(__HIPCC__)  // without AVX g++ 12 stops at this comparison with an internal error
   if constexpr (Lanes > 1) {
     if (!std::is_constant_evaluated()) {  // in the pieces in which they are read: a load from two stores waits for both
       using integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
@@ -73,7 +76,8 @@ DRX_FN constexpr void unit_tangent(T (&y)[N], int i, const T& one) {
       places here;
       for (int k = 0; k < Lanes; ++k) here[k] = k;
       for (std::size_t first = 0; first < N; first += static_cast<std::size_t>(Lanes)) {
-        const places lanes = (here == static_cast<integer>(i) - static_cast<integer>(first)) & (places{} + __builtin_bit_cast(integer, one));
+        const places lanes = (here == static_cast<integer>(i) - static_cast<integer>(first)) &
+                             (places{} + __builtin_bit_cast(integer, one));
         __builtin_memcpy(y + first, &lanes, sizeof(lanes));
       }
       return;

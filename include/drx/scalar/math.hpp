@@ -38,8 +38,15 @@ DRX_INLINE bool within_sin_limit(T x) {
   DRX_INLINE T name(T x) {         \
     return std::name(x);           \
   }
-DRX_FORWARD(exp) DRX_FORWARD(exp2) DRX_FORWARD(expm1) DRX_FORWARD(log) DRX_FORWARD(log1p) DRX_FORWARD(tanh)
-DRX_FORWARD(sin) DRX_FORWARD(cos) DRX_FORWARD(tan)
+DRX_FORWARD(exp)
+DRX_FORWARD(exp2)
+DRX_FORWARD(expm1)
+DRX_FORWARD(log)
+DRX_FORWARD(log1p)
+DRX_FORWARD(tanh)
+DRX_FORWARD(sin)
+DRX_FORWARD(cos)
+DRX_FORWARD(tan)
 #undef DRX_FORWARD
 template <std::floating_point T>
 DRX_INLINE T sin_near(T x) {
@@ -118,10 +125,13 @@ DRX_INLINE constexpr To cast(From x) {
 [[gnu::used]] inline std::uint64_t no_bits_of_double = 0;
 template <class T>
 DRX_INLINE T as_rounded(T x) {
-  if constexpr (std::same_as<T, float>) return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
-  else return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
+  if constexpr (std::same_as<T, float>)
+    return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_float);
+  else
+    return cast<T>(cast<bits_t<T>>(x) ^ no_bits_of_double);
 }
-#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && defined(__x86_64__)  // for parts of -ffast-math, for which clang has no macro
+#elif defined(__clang__) && __has_builtin(__arithmetic_fence) && \
+    defined(__x86_64__)  // for parts of -ffast-math, for which clang has no macro
 template <class T>
 DRX_INLINE T as_rounded(T x) {
   return __arithmetic_fence(x);
@@ -168,8 +178,10 @@ DRX_INLINE constexpr T clamp(T x, T low, T high) {
 template <class T>
 DRX_INLINE T fma(T a, T b, T c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  if constexpr (std::same_as<T, float>) return __builtin_fmaf(a, b, c);
-  else return __builtin_fma(a, b, c);
+  if constexpr (std::same_as<T, float>)
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
 #else
   return a * b + c;
 #endif
@@ -190,9 +202,10 @@ DRX_INLINE T exp_series(T r) {
   if constexpr (std::same_as<T, float>)
     return horner(r, 0.50000000465f, 0.16666666818f, 0.04166635416f, 0.00833327289f, 0.00139410504f, 0.00019914261f);
   else
-    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367, 0.0013888888888866657868,
-                  0.00019841269886266287934, 0.000024801587360873566846, 2.7557244061778923815e-6, 2.7557242510008704365e-7,
-                  2.5109090490605079179e-8, 2.0924515921565005393e-9);
+    return horner(r, 0.5, 0.16666666666666676639, 0.041666666666666701787, 0.0083333333333215783367,
+                  0.0013888888888866657868, 0.00019841269886266287934, 0.000024801587360873566846,
+                  2.7557244061778923815e-6, 2.7557242510008704365e-7, 2.5109090490605079179e-8,
+                  2.0924515921565005393e-9);
 }
 
 /// The reduction x = n ln 2 + r + lost.
@@ -207,7 +220,8 @@ DRX_INLINE exp_parts<T> exp_split(T x) {
   using F = format<T>;
   const T rounded = as_rounded(fma(x, T(1.4426950408889634074), F::magic)), n = as_rounded(rounded - F::magic);
   const T exact = as_rounded(fma(n, -F::ln2_hi, x)), r = as_rounded(fma(n, -F::ln2_lo, exact));
-  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))), cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
+  return {r, as_rounded(fma(n, -F::ln2_lo, as_rounded(exact - r))),
+          cast<bits_t<T>>(rounded) - cast<bits_t<T>>(F::magic)};
 }
 
 /// 2^n y with one rounding, also where the result is subnormal or overflows.
@@ -247,7 +261,8 @@ DRX_INLINE T half_expm1_twice(T x) {
   } else {  // Estrin's scheme: a third of Horner's chain
     const T r4 = r2 * r2;
     const T low = fma(r2, horner(r, 0.3333333333333336, 0.13333333333314526), horner(r, 1.0, 0.6666666666666671));
-    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405), horner(r, 0.04444444444437331, 0.012698412727210425));
+    const T middle = fma(r2, horner(r, 0.0031746031821918166, 0.0007054654479815405),
+                         horner(r, 0.04444444444437331, 0.012698412727210425));
     const T high = horner(r, 0.00014109308165124456, 2.57117086623796e-05, 4.285340860736513e-06);
     q = r + fma(r2, fma(r4, fma(r4, high, middle), low), as_rounded(fma(n, -F::ln2_lo / 2, as_rounded(exact - r))));
   }
@@ -278,7 +293,8 @@ DRX_INLINE T log_join(T k, T f, T correction) {
   using F = format<T>;
   const T s = f / (2 + f), z = s * s, half_f = T(0.5) * f;
   T p;
-  if constexpr (std::same_as<T, float>) p = horner(z, 0.66666665641f, 0.40000336202f, 0.28537239477f, 0.23583547261f);
+  if constexpr (std::same_as<T, float>)
+    p = horner(z, 0.66666665641f, 0.40000336202f, 0.28537239477f, 0.23583547261f);
   else
     p = horner(z, 0.66666666666667348919, 0.39999999999411108185, 0.28571428743260394297, 0.22222198476120887193,
                0.18183569737550058136, 0.15313903190358410786, 0.14797509333985994349);
@@ -337,12 +353,16 @@ DRX_INLINE turned<T> sin_and_cos(T x) {
     s = fma(z * r, horner(z, -0.16666666637f, 0.00833332889f, -0.00019839176f, 2.71681066e-6f), r);
     c = w + fma(z, z * horner(z, 0.041666666615f, -0.00138888831f, 0.0000247993504f, -2.71963075e-7f), lost);
   } else {
-    s = r + fma(z * r, horner(z, -0.16666666666666666633, 0.0083333333333333200142, -0.00019841269841251921357,
-                              2.755731921255484031e-6, -2.5052104485247256891e-8, 1.6058312335166117827e-10,
-                              -7.5760102737155167729e-13), q.tail);
-    c = w + fma(z, z * horner(z, 0.041666666666666666598, -0.0013888888888888870274, 0.000024801587301568093161,
-                              -2.7557319213922533876e-7, 2.087675404090272368e-9,
-                              -1.1470256608904354318e-11, 4.7364675287465584959e-14), fma(-r, q.tail, lost));
+    s = r + fma(z * r,
+                horner(z, -0.16666666666666666633, 0.0083333333333333200142, -0.00019841269841251921357,
+                       2.755731921255484031e-6, -2.5052104485247256891e-8, 1.6058312335166117827e-10,
+                       -7.5760102737155167729e-13),
+                q.tail);
+    c = w + fma(z,
+                z * horner(z, 0.041666666666666666598, -0.0013888888888888870274, 0.000024801587301568093161,
+                           -2.7557319213922533876e-7, 2.087675404090272368e-9, -1.1470256608904354318e-11,
+                           4.7364675287465584959e-14),
+                fma(-r, q.tail, lost));
   }
   return {s, c, std::same_as<T, float> ? q.tail : T(0), q.n};
 }
@@ -376,7 +396,8 @@ template <std::floating_point T>
 DRX_INLINE T exp2(T x) {
   using F = detail::format<T>;
   x = detail::clamp(x, T(-2) * T(F::bias), T(F::bias + 1));
-  const T rounded = detail::as_rounded(x + F::magic), r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
+  const T rounded = detail::as_rounded(x + F::magic),
+          r = (x - detail::as_rounded(rounded - F::magic)) * T(0.69314718055994530942);
   using U = detail::bits_t<T>;
   return detail::exp_join(r, detail::cast<U>(rounded) - detail::cast<U>(F::magic));
 }
@@ -401,7 +422,8 @@ template <std::floating_point T>
 DRX_INLINE T log1p(T x) {
   const T u = detail::as_rounded(1 + x);
   const auto [k, m] = detail::log_split(u);
-  const T lost = detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));  // u + lost = 1 + x exactly
+  const T lost =
+      detail::select(x > 1, 1 - detail::as_rounded(u - x), x - detail::as_rounded(u - 1));  // u + lost = 1 + x exactly
   const bool near = k == 0;
   const T f = detail::select(near, x, m - 1), correction = detail::select(near, T(0), lost / u);
   return detail::with_sign_of(detail::log_special(detail::log_join(k, f, correction), u), x);

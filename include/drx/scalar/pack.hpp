@@ -35,9 +35,13 @@ bool any_lane(const mask<T, W>& m) {
   return any != 0;
 }
 template <class T, int W>
-bool no_lane(const mask<T, W>& m) { return !any_lane(m); }
+bool no_lane(const mask<T, W>& m) {
+  return !any_lane(m);
+}
 template <class T, int W>
-bool all_lanes(const mask<T, W>& m) { return !any_lane(!m); }
+bool all_lanes(const mask<T, W>& m) {
+  return !any_lane(!m);
+}
 inline bool any_lane(bool b) { return b; }
 inline bool all_lanes(bool b) { return b; }
 
@@ -105,10 +109,14 @@ pack<T, W> select(const mask<T, W>& m, const pack<T, W>& a, const pack<T, W>& b)
 }
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> select(const mask<T, W>& m, const pack<T, W>& a, B b) { return select(m, a, pack<T, W>(b)); }
+pack<T, W> select(const mask<T, W>& m, const pack<T, W>& a, B b) {
+  return select(m, a, pack<T, W>(b));
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> select(const mask<T, W>& m, B a, const pack<T, W>& b) { return select(m, pack<T, W>(a), b); }
+pack<T, W> select(const mask<T, W>& m, B a, const pack<T, W>& b) {
+  return select(m, pack<T, W>(a), b);
+}
 
 /// The sum of the lanes of a pack, one number, in a fixed order.
 template <class T, int W>
@@ -121,7 +129,9 @@ T sum_of_lanes(const pack<T, W>& p) {
 }
 template <class T>
   requires std::is_floating_point_v<T>
-DRX_FN constexpr T sum_of_lanes(T x) { return x; }
+DRX_FN constexpr T sum_of_lanes(T x) {
+  return x;
+}
 
 /// Rows of N numbers side by side in packs: (N + W - 1) / W packs for each row, zero in the lanes beyond.
 template <int W, std::size_t N, class T, std::size_t Size>
@@ -139,7 +149,8 @@ auto pack_rows(const std::array<T, Size>& x) {
 template <std::size_t N, class T, std::size_t Size, int W, std::size_t Packs>
 void unpack_rows(std::array<T, Size>& x, const std::array<pack<T, W>, Packs>& rows) {
   constexpr std::size_t width = static_cast<std::size_t>(W), packs = (N + width - 1) / width;
-  static_assert(Size % N == 0 && Size / N * packs == Packs, "drx::ad::unpack_rows<N>: as many rows of N numbers as there are rows of packs");
+  static_assert(Size % N == 0 && Size / N * packs == Packs,
+                "drx::ad::unpack_rows<N>: as many rows of N numbers as there are rows of packs");
   for (std::size_t i = 0; i < Packs; ++i) {
     const std::size_t first = i % packs * width;
     rows[i].store(x.data() + i / packs * N + first, static_cast<int>(N - first));
@@ -167,72 +178,116 @@ pack<T, W> lanewise(const pack<T, W>& x, const pack<T, W>& y, F f) {
 }  // namespace detail
 
 // The vectorised functions.
-#define DRX_LANEWISE(name)                                                       \
-  template <class T, int W>                                                      \
-  pack<T, W> name(const pack<T, W>& x) {                                         \
-    return detail::lanewise(x, [](T v) { return drx::math::name(v); });          \
+#define DRX_LANEWISE(name)                                              \
+  template <class T, int W>                                             \
+  pack<T, W> name(const pack<T, W>& x) {                                \
+    return detail::lanewise(x, [](T v) { return drx::math::name(v); }); \
   }
-DRX_LANEWISE(exp) DRX_LANEWISE(exp2) DRX_LANEWISE(expm1) DRX_LANEWISE(log) DRX_LANEWISE(log1p) DRX_LANEWISE(tanh)
+DRX_LANEWISE(exp)
+DRX_LANEWISE(exp2)
+DRX_LANEWISE(expm1)
+DRX_LANEWISE(log)
+DRX_LANEWISE(log1p)
+DRX_LANEWISE(tanh)
 DRX_LANEWISE(sigmoid)
-DRX_LANEWISE(abs) DRX_LANEWISE(sqrt) DRX_LANEWISE(floor) DRX_LANEWISE(ceil) DRX_LANEWISE(trunc)
+DRX_LANEWISE(abs)
+DRX_LANEWISE(sqrt)
+DRX_LANEWISE(floor)
+DRX_LANEWISE(ceil)
+DRX_LANEWISE(trunc)
 #undef DRX_LANEWISE
 // libm's functions, one lane after the other; for sin and cos this holds only if a lane is too large for those of
 // drx/scalar/math.hpp.
-#define DRX_LANEWISE(name)                                                       \
-  template <class T, int W>                                                      \
-  pack<T, W> name(const pack<T, W>& x) {                                         \
-    return detail::lanewise(x, [](T v) { return std::name(v); });                \
+#define DRX_LANEWISE(name)                                        \
+  template <class T, int W>                                       \
+  pack<T, W> name(const pack<T, W>& x) {                          \
+    return detail::lanewise(x, [](T v) { return std::name(v); }); \
   }
-DRX_LANEWISE(log2) DRX_LANEWISE(log10) DRX_LANEWISE(cbrt) DRX_LANEWISE(tan) DRX_LANEWISE(asin) DRX_LANEWISE(acos)
-DRX_LANEWISE(atan) DRX_LANEWISE(sinh) DRX_LANEWISE(cosh) DRX_LANEWISE(asinh) DRX_LANEWISE(acosh) DRX_LANEWISE(atanh)
-DRX_LANEWISE(erf) DRX_LANEWISE(erfc) DRX_LANEWISE(lgamma) DRX_LANEWISE(round) DRX_LANEWISE(rint) DRX_LANEWISE(nearbyint)
+DRX_LANEWISE(log2)
+DRX_LANEWISE(log10)
+DRX_LANEWISE(cbrt)
+DRX_LANEWISE(tan)
+DRX_LANEWISE(asin)
+DRX_LANEWISE(acos)
+DRX_LANEWISE(atan)
+DRX_LANEWISE(sinh)
+DRX_LANEWISE(cosh)
+DRX_LANEWISE(asinh)
+DRX_LANEWISE(acosh)
+DRX_LANEWISE(atanh)
+DRX_LANEWISE(erf)
+DRX_LANEWISE(erfc)
+DRX_LANEWISE(lgamma)
+DRX_LANEWISE(round)
+DRX_LANEWISE(rint)
+DRX_LANEWISE(nearbyint)
 #undef DRX_LANEWISE
-#define DRX_LANEWISE(name)                                                                    \
-  template <class T, int W>                                                                   \
-  pack<T, W> name(const pack<T, W>& x) {                                                      \
-    if (any_lane(abs(x) > pack<T, W>(drx::math::sin_limit)))                                  \
-      return detail::lanewise(x, [](T v) { return std::name(v); });                           \
-    return detail::lanewise(x, [](T v) { return drx::math::name(v); });                       \
+#define DRX_LANEWISE(name)                                              \
+  template <class T, int W>                                             \
+  pack<T, W> name(const pack<T, W>& x) {                                \
+    if (any_lane(abs(x) > pack<T, W>(drx::math::sin_limit)))            \
+      return detail::lanewise(x, [](T v) { return std::name(v); });     \
+    return detail::lanewise(x, [](T v) { return drx::math::name(v); }); \
   }
-DRX_LANEWISE(sin) DRX_LANEWISE(cos)
+DRX_LANEWISE(sin)
+DRX_LANEWISE(cos)
 #undef DRX_LANEWISE
-#define DRX_LANEWISE(name)                                                                                      \
-  template <class T, int W>                                                                                     \
-  pack<T, W> name(const pack<T, W>& x, const pack<T, W>& y) {                                                   \
-    return detail::lanewise(x, y, [](T a, T b) { return std::name(a, b); });                                    \
-  }                                                                                                             \
-  template <class T, int W, class B>                                                                            \
-    requires std::is_arithmetic_v<B>                                                                            \
-  pack<T, W> name(const pack<T, W>& x, B y) {                                                                   \
-    return name(x, pack<T, W>(y));                                                                              \
-  }                                                                                                             \
-  template <class T, int W, class B>                                                                            \
-    requires std::is_arithmetic_v<B>                                                                            \
-  pack<T, W> name(B x, const pack<T, W>& y) {                                                                   \
-    return name(pack<T, W>(x), y);                                                                              \
+#define DRX_LANEWISE(name)                                                   \
+  template <class T, int W>                                                  \
+  pack<T, W> name(const pack<T, W>& x, const pack<T, W>& y) {                \
+    return detail::lanewise(x, y, [](T a, T b) { return std::name(a, b); }); \
+  }                                                                          \
+  template <class T, int W, class B>                                         \
+    requires std::is_arithmetic_v<B>                                         \
+  pack<T, W> name(const pack<T, W>& x, B y) {                                \
+    return name(x, pack<T, W>(y));                                           \
+  }                                                                          \
+  template <class T, int W, class B>                                         \
+    requires std::is_arithmetic_v<B>                                         \
+  pack<T, W> name(B x, const pack<T, W>& y) {                                \
+    return name(pack<T, W>(x), y);                                           \
   }
-DRX_LANEWISE(pow) DRX_LANEWISE(atan2) DRX_LANEWISE(hypot) DRX_LANEWISE(fmod)
+DRX_LANEWISE(pow)
+DRX_LANEWISE(atan2)
+DRX_LANEWISE(hypot)
+DRX_LANEWISE(fmod)
 #undef DRX_LANEWISE
 template <class T, int W>
-pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) { return select(a > b || a != a, a, b); }
+pack<T, W> max(const pack<T, W>& a, const pack<T, W>& b) {
+  return select(a > b || a != a, a, b);
+}
 template <class T, int W>
-pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) { return select(a < b || a != a, a, b); }
+pack<T, W> min(const pack<T, W>& a, const pack<T, W>& b) {
+  return select(a < b || a != a, a, b);
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> max(const pack<T, W>& a, B b) { return max(a, pack<T, W>(b)); }
+pack<T, W> max(const pack<T, W>& a, B b) {
+  return max(a, pack<T, W>(b));
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> min(const pack<T, W>& a, B b) { return min(a, pack<T, W>(b)); }
+pack<T, W> min(const pack<T, W>& a, B b) {
+  return min(a, pack<T, W>(b));
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> max(B a, const pack<T, W>& b) { return max(pack<T, W>(a), b); }
+pack<T, W> max(B a, const pack<T, W>& b) {
+  return max(pack<T, W>(a), b);
+}
 template <class T, int W, class B>
   requires std::is_arithmetic_v<B>
-pack<T, W> min(B a, const pack<T, W>& b) { return min(pack<T, W>(a), b); }
+pack<T, W> min(B a, const pack<T, W>& b) {
+  return min(pack<T, W>(a), b);
+}
 
 template <class T, int W>
-DRX_FN auto isnan(const pack<T, W>& x) { return x != x; }
+DRX_FN auto isnan(const pack<T, W>& x) {
+  return x != x;
+}
 template <class T, int W>
-DRX_FN auto isfinite(const pack<T, W>& x) { return x - x == pack<T, W>(0); }
+DRX_FN auto isfinite(const pack<T, W>& x) {
+  return x - x == pack<T, W>(0);
+}
 
 }  // namespace drx::ad

@@ -86,7 +86,8 @@ DRX_FN T product_of_row(std::size_t n, const T* values, T* others) {
 /// The product of plain variables that lie and are numbered one after the other. Returns false, having done nothing,
 /// for others.
 template <class X, class S>
-DRX_FN constexpr bool product_in_order([[maybe_unused]] const X& x, [[maybe_unused]] std::size_t n, [[maybe_unused]] S& y) {
+DRX_FN constexpr bool product_in_order([[maybe_unused]] const X& x, [[maybe_unused]] std::size_t n,
+                                       [[maybe_unused]] S& y) {
   using T = typename S::value_type;
   if constexpr (std::is_floating_point_v<T> && requires { requires std::contiguous_iterator<decltype(x.begin())>; }) {
     const S* const first = n > 0 ? &at(x, 0) : nullptr;
@@ -95,7 +96,8 @@ DRX_FN constexpr bool product_in_order([[maybe_unused]] const X& x, [[maybe_unus
     T* const values = others + n;  // read before the next statement is written there
     if (!values_in_order(values, first, n)) return false;
     const T product = product_of_row<T>(n, values, others);
-    const wide_header h{wide_header::linear, static_cast<std::uint32_t>(n), 0, 0, {wide_operand::contiguous, first->index}, {}};
+    const wide_header h{
+        wide_header::linear, static_cast<std::uint32_t>(n), 0, 0, {wide_operand::contiguous, first->index}, {}};
     y = S(product, first->tape, first->tape->push_wide(h, 1, n, 0).first_result);
     return true;
   }
@@ -116,7 +118,8 @@ DRX_FN constexpr auto prod(const X& x) {
     recording<T>* tape = nullptr;
     const auto get = [&](std::size_t i) -> const S& { return detail::at(x, i); };
     const auto value = [&](std::size_t i) -> const T& { return detail::at(x, i).value; };
-    detail::wide_header h{detail::wide_header::linear, static_cast<std::uint32_t>(n), 0, 0, detail::classify(n, get, tape), {}};
+    detail::wide_header h{
+        detail::wide_header::linear, static_cast<std::uint32_t>(n), 0, 0, detail::classify(n, get, tape), {}};
     if (!tape) return S(detail::product_of<T>(n, value, nullptr));
     auto room = tape->push_wide(h, 1, n, detail::listed(h.a, n));
     if (room.values) detail::list_numbers(h.a, room.numbers, n, get);

@@ -29,16 +29,19 @@ namespace drx::ad {
 class tape_overflow : public std::length_error {
  public:
   tape_overflow(std::size_t capacity, std::size_t needed, std::size_t bytes)
-      : std::length_error("drx: a local tape of " + std::to_string(capacity) + " statements was given, " + std::to_string(needed) +
-                          " are needed: give drx::ad::arena(" + std::to_string(bytes) + "), or a local_tape of this capacity"),
-        needed_statements(needed), needed_bytes(bytes) {}
+      : std::length_error("drx: a local tape of " + std::to_string(capacity) + " statements was given, " +
+                          std::to_string(needed) + " are needed: give drx::ad::arena(" + std::to_string(bytes) +
+                          "), or a local_tape of this capacity"),
+        needed_statements(needed),
+        needed_bytes(bytes) {}
   std::size_t needed_statements, needed_bytes;
 };
 
 /// Memory for local tapes, allocated once and used again and again.
 class arena {
  public:
-  explicit arena(std::size_t bytes) : memory_(allocated(bytes), {bytes < huge ? std::align_val_t{64} : std::align_val_t{huge}}), bytes_(bytes) {}
+  explicit arena(std::size_t bytes)
+      : memory_(allocated(bytes), {bytes < huge ? std::align_val_t{64} : std::align_val_t{huge}}), bytes_(bytes) {}
   [[nodiscard]] std::span<std::byte> memory() const { return {memory_.get(), bytes_}; }
 
  private:
@@ -51,7 +54,8 @@ class arena {
     if (bytes < huge) return static_cast<std::byte*>(::operator new(bytes, std::align_val_t{64}));
     auto* const memory = static_cast<std::byte*>(::operator new(bytes, std::align_val_t{huge}));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    madvise(memory, bytes / huge * huge, MADV_HUGEPAGE);  // the sweep through a tape of 20 MB in small pages takes a fourth longer
+    madvise(memory, bytes / huge * huge,
+            MADV_HUGEPAGE);  // the sweep through a tape of 20 MB in small pages takes a fourth longer
 #endif
     return memory;
   }
@@ -62,9 +66,11 @@ class arena {
 namespace detail {
 
 struct statement {
-  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3, ternary = none - 4, same = none - 5,
-                                 negated = none - 6, lanes = none - 7, marks = none - 16;
-  static constexpr std::uint32_t sum = 1u << 31, difference = sum | 1u << 30, most = 1u << 30;  // flags of a; numbers stay below
+  static constexpr std::uint32_t none = ~std::uint32_t{0}, leaf = none - 1, unary = none - 2, wide = none - 3,
+                                 ternary = none - 4, same = none - 5, negated = none - 6, lanes = none - 7,
+                                 marks = none - 16;
+  static constexpr std::uint32_t sum = 1u << 31, difference = sum | 1u << 30,
+                                 most = 1u << 30;  // flags of a; numbers stay below
   std::uint32_t a, b;  // b: an operand's number, or a mark; in a wide statement, a is its size on the stack;
                        // with three operands, the other two are in the word before
 };
@@ -126,7 +132,9 @@ class recording {
   };
   /// The memory of a statement: a word, a cotangent and two partial derivatives. A wide one takes the place of several.
   static constexpr std::size_t bytes_per_statement = sizeof(detail::statement) + 3 * sizeof(T);
-  static constexpr std::size_t bytes_for(std::size_t statements) { return statements * bytes_per_statement + alignof(T) + sizeof(T); }
+  static constexpr std::size_t bytes_for(std::size_t statements) {
+    return statements * bytes_per_statement + alignof(T) + sizeof(T);
+  }
 
   DRX_FN explicit recording(std::span<std::byte> memory) {
     std::size_t n = memory.size() < bytes_for(0) ? 0 : (memory.size() - bytes_for(0)) / bytes_per_statement;
@@ -156,39 +164,46 @@ class recording {
     return count_ - static_cast<std::uint32_t>(n);
   }
   DRX_FN std::uint32_t push(std::uint32_t a, const T& partial) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a, detail::statement::unary};
     std::construct_at(top_++, partial);
     return count_++;
   }
   /// x or -x.
   DRX_FN std::uint32_t push_signed(std::uint32_t a, int sign) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a, sign > 0 ? detail::statement::same : detail::statement::negated};
     return count_++;
   }
   /// The sum of the lanes, in all lanes.
   DRX_FN std::uint32_t push_sum_of_lanes(std::uint32_t a) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a, detail::statement::lanes};
     return count_++;
   }
   /// a + b or a - b.
   DRX_FN std::uint32_t push_sum(std::uint32_t a, std::uint32_t b, int sign_of_b) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a | (sign_of_b > 0 ? detail::statement::sum : detail::statement::difference), b};
     return count_++;
   }
   DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, const T& by_a, const T& by_b) {
-    if (count_ >= limit_) [[unlikely]] return overflow(1);
+    if (count_ >= limit_) [[unlikely]]
+      return overflow(1);
     words_[count_] = {a, b};
     std::construct_at(top_, by_a);
     std::construct_at(top_ + 1, by_b);
     top_ += 2;
     return count_++;
   }
-  DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, std::uint32_t c, const T& by_a, const T& by_b, const T& by_c) {
-    if (limit_ - count_ < 2) [[unlikely]] return overflow(2);
+  DRX_FN std::uint32_t push(std::uint32_t a, std::uint32_t b, std::uint32_t c, const T& by_a, const T& by_b,
+                            const T& by_c) {
+    if (limit_ - count_ < 2) [[unlikely]]
+      return overflow(2);
     words_[count_] = {b, c};
     words_[count_ + 1] = {a, detail::statement::ternary};
     std::construct_at(top_, by_a);
@@ -204,7 +219,8 @@ class recording {
     std::uint32_t* numbers;
     std::uint32_t first_result;
   };
-  DRX_FN wide_room push_wide(const detail::wide_header& h, std::size_t results, std::size_t values, std::size_t numbers) {
+  DRX_FN wide_room push_wide(const detail::wide_header& h, std::size_t results, std::size_t values,
+                             std::size_t numbers) {
     const std::size_t slots = wide_slots(values, numbers), taken = results + (slots + 1) / 2;
     if (limit_ - count_ < taken) return {nullptr, nullptr, overflow(taken)};
     std::memcpy(static_cast<void*>(top_), &h, sizeof(h));
@@ -230,7 +246,8 @@ class recording {
       return nullptr;
     }
     const auto at = reinterpret_cast<std::uintptr_t>(top_);
-    U* const room = reinterpret_cast<U*>(reinterpret_cast<std::byte*>(top_) + (alignof(U) - at % alignof(U)) % alignof(U));
+    U* const room =
+        reinterpret_cast<U*>(reinterpret_cast<std::byte*>(top_) + (alignof(U) - at % alignof(U)) % alignof(U));
     top_ += slots;
     limit_ -= static_cast<std::uint32_t>(taken);
     return room;
@@ -339,7 +356,8 @@ class recording {
 
   /// The address of the cotangent of variable i of an operand; null for a constant.
   DRX_FN T* place(const detail::wide_operand& o, const std::uint32_t* list, std::size_t i) const {
-    const std::uint32_t at = o.form == detail::wide_operand::contiguous ? o.first + static_cast<std::uint32_t>(i) : list[i];
+    const std::uint32_t at =
+        o.form == detail::wide_operand::contiguous ? o.first + static_cast<std::uint32_t>(i) : list[i];
     return at == detail::statement::none ? nullptr : cotangents_ + at;
   }
   /// Adds term(i) to the cotangent of each variable of an operand.
@@ -440,7 +458,8 @@ class recording {
         for (std::size_t j = 0; j <= i; ++j)
           if (of_a[first + j] != detail::statement::none) cotangents_[of_a[first + j]] += gi * x[j];
       }
-      scatter(h.b, of_x, h.b.form == wide_operand::passive ? 0 : i + 1, [&](std::size_t j) { return gi * a[first + j]; });
+      scatter(h.b, of_x, h.b.form == wide_operand::passive ? 0 : i + 1,
+              [&](std::size_t j) { return gi * a[first + j]; });
     }
   }
 

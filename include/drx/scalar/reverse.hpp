@@ -103,8 +103,9 @@ namespace detail {
 // are not.
 typedef std::uint64_t __attribute__((may_alias)) word;
 template <class T>
-inline constexpr bool of_three_words = std::endian::native == std::endian::little && std::is_same_v<T, double> && sizeof(var<T>) == 3 * sizeof(word) &&
-                                       offsetof(var<double>, tape) == sizeof(word) && offsetof(var<double>, index) == 2 * sizeof(word);
+inline constexpr bool of_three_words =
+    std::endian::native == std::endian::little && std::is_same_v<T, double> && sizeof(var<T>) == 3 * sizeof(word) &&
+    offsetof(var<double>, tape) == sizeof(word) && offsetof(var<double>, index) == 2 * sizeof(word);
 
 /// Makes the variables first, ..., first + n - 1 of a recording, with the values x.
 template <class T>
@@ -132,7 +133,8 @@ DRX_FN bool values_in_order(T* to, const var<T>* x, std::size_t n) {
     const word tape = words[1], first = x->index;
     for (std::size_t i = 0; i < n; ++i) {
       values[i] = words[3 * i];
-      others |= (words[3 * i + 1] ^ tape) | ((words[3 * i + 2] ^ (first + i)) & ~std::uint32_t{0});  // the upper half is unused
+      others |= (words[3 * i + 1] ^ tape) |
+                ((words[3 * i + 2] ^ (first + i)) & ~std::uint32_t{0});  // the upper half is unused
     }
   } else {
     for (std::size_t i = 0; i < n; ++i) {

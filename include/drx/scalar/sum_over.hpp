@@ -56,7 +56,8 @@ struct sum_over {
       tape.clear();
       add_cotangent(constant, first_lane);
       for (std::size_t first = 0; first < samples; first += static_cast<std::size_t>(W)) {
-        const std::size_t n = samples - first < static_cast<std::size_t>(W) ? samples - first : static_cast<std::size_t>(W);
+        const std::size_t n =
+            samples - first < static_cast<std::size_t>(W) ? samples - first : static_cast<std::size_t>(W);
         const V y = f(shared, gather(first, n, sample));
         tape.require_complete();
         tape.clear(start.count);
@@ -85,8 +86,10 @@ struct sum_over {
 /// as pack<T, W>. A branch on values in f is then a compile error; W = 1 takes one sample at a time and any f. The tape
 /// holds the statements of one call of f, whatever n is. If f has a member prepare(theta), it is called once, and f is
 /// called with its result in theta's place; if it has once(prepared), that is added to the sum.
-template <std::size_t Size, int W = 0, class G, class F, detail::Numbers Theta, class Sample, class Memory = detail::on_stack>
-auto sum_over_into(G&& g, const F& f, const Theta& theta, std::size_t n, const Sample& sample, const Memory& memory = {}) {
+template <std::size_t Size, int W = 0, class G, class F, detail::Numbers Theta, class Sample,
+          class Memory = detail::on_stack>
+auto sum_over_into(G&& g, const F& f, const Theta& theta, std::size_t n, const Sample& sample,
+                   const Memory& memory = {}) {
   using T = detail::element_of<Theta>;
   constexpr int width = W == 0 ? 8 : W;
   return detail::sum_over<T, width, F, Size, Sample>::run(f, theta, n, sample, g, memory);

@@ -13,7 +13,10 @@ template <class X>
 using element_of = std::remove_cvref_t<decltype(std::declval<const X&>()[0])>;
 /// A container of numbers: std::array, std::span, std::vector, Eigen's vectors.
 template <class X>
-concept Numbers = !Number<X> && requires(const X& x) { x.size(); x[0]; } && Number<element_of<X>>;
+concept Numbers = !Number<X> && requires(const X& x) {
+  x.size();
+  x[0];
+} && Number<element_of<X>>;
 template <class X>
 inline constexpr bool is_var = false;
 template <class T>
@@ -23,7 +26,9 @@ template <class A, class B>
 concept Recorded = (is_var<A> && (std::same_as<A, B> || Below<B, A>)) || (is_var<B> && Below<A, B>);
 
 template <class X>
-DRX_FN constexpr std::size_t count_of(const X& x) { return static_cast<std::size_t>(x.size()); }
+DRX_FN constexpr std::size_t count_of(const X& x) {
+  return static_cast<std::size_t>(x.size());
+}
 /// Element i; sizes and indices may be signed (Eigen's are).
 template <class X>
 DRX_FN constexpr const auto& at(const X& x, std::size_t i) {
@@ -53,7 +58,9 @@ DRX_FN constexpr wide_operand classify(std::size_t n, Get get, Tape*& tape) {
     if (first != statement::none) {  // most often they are in order, which is soon seen
       Tape* const on = get(0).tape;
       std::size_t others = 0;
-      for (std::size_t i = 0; i < n; ++i) others |= static_cast<std::size_t>(get(i).index ^ (first + static_cast<std::uint32_t>(i))) | (get(i).tape != on);
+      for (std::size_t i = 0; i < n; ++i)
+        others |=
+            static_cast<std::size_t>(get(i).index ^ (first + static_cast<std::uint32_t>(i))) | (get(i).tape != on);
       if (others == 0) {
         tape = on;
         return {wide_operand::contiguous, first};
@@ -77,7 +84,9 @@ DRX_FN constexpr void list_numbers(const wide_operand& o, std::uint32_t*& to, st
   if (o.form != wide_operand::listed) return;
   for (std::size_t i = 0; i < n; ++i) *to++ = number_of(get(i));
 }
-DRX_FN constexpr std::size_t listed(const wide_operand& o, std::size_t n) { return o.form == wide_operand::listed ? n : 0; }
+DRX_FN constexpr std::size_t listed(const wide_operand& o, std::size_t n) {
+  return o.form == wide_operand::listed ? n : 0;
+}
 
 /// The sum of n terms from term(first) on, in eight lanes, since in one chain each addition would wait for the one
 /// before.
@@ -137,7 +146,8 @@ DRX_FN constexpr bool dot_in_order(const X& x, const Y& y, std::size_t n, S& z) 
   }
   if (!in_order) return false;
   const auto count = static_cast<std::uint32_t>(n);
-  const wide_header h{wide_header::linear, count, count, 0, {wide_operand::contiguous, a.index}, {wide_operand::contiguous, b.index}};
+  const wide_header h{
+      wide_header::linear, count, count, 0, {wide_operand::contiguous, a.index}, {wide_operand::contiguous, b.index}};
   z = S(sum, tape, tape->push_wide(h, 1, 2 * n, 0).first_result);
   return true;
 }
@@ -163,7 +173,8 @@ DRX_FN constexpr auto sum(const X& x) {
     const T y = detail::sum_of<T>(n, [&](std::size_t i) { return detail::at(x, i).value; });
     recording<T>* tape = nullptr;
     const auto get = [&](std::size_t i) -> const S& { return detail::at(x, i); };
-    detail::wide_header h{detail::wide_header::total, static_cast<std::uint32_t>(n), 0, 0, detail::classify(n, get, tape), {}};
+    detail::wide_header h{
+        detail::wide_header::total, static_cast<std::uint32_t>(n), 0, 0, detail::classify(n, get, tape), {}};
     if (!tape) return S(y);
     auto room = tape->push_wide(h, 1, 0, detail::listed(h.a, n));
     if (room.values) detail::list_numbers(h.a, room.numbers, n, get);
@@ -225,8 +236,9 @@ DRX_FN constexpr void axpy(const S s, const X& x, Y&& y) {  // s by value: it ma
     detail::find_tape(s, tape);
     const auto get_x = [&](std::size_t i) -> const A& { return detail::at(x, i); };
     const auto get_y = [&](std::size_t i) -> const V& { return detail::at(y, i); };
-    const detail::wide_header h{detail::wide_header::axpy, static_cast<std::uint32_t>(n), 0, detail::number_of(s),
-                                detail::classify(n, get_x, tape), detail::classify(n, get_y, tape)};
+    const detail::wide_header h{
+        detail::wide_header::axpy, static_cast<std::uint32_t>(n),    0,
+        detail::number_of(s),      detail::classify(n, get_x, tape), detail::classify(n, get_y, tape)};
     typename recording<T>::wide_room room{};
     if (tape && n > 0) {
       const bool moving = h.n != detail::statement::none;
@@ -240,7 +252,8 @@ DRX_FN constexpr void axpy(const S s, const X& x, Y&& y) {  // s by value: it ma
     }
     for (std::size_t i = 0; i < n; ++i) {
       V& to = const_cast<V&>(detail::at(y, i));
-      to = V(to.value + value(s) * value(detail::at(x, i)), tape, room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
+      to = V(to.value + value(s) * value(detail::at(x, i)), tape,
+             room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
     }
   } else {
     for (std::size_t i = 0; i < n; ++i) {
@@ -261,12 +274,13 @@ DRX_FN constexpr void matmul(std::size_t m, std::size_t k, std::size_t n, GetA a
     using T = typename S::value_type;
     const auto value = [](const auto& v) -> decltype(auto) { return detail::value_in<S>(v); };
     recording<T>* tape = nullptr;
-    const wide_header h{wide_header::product, static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(k), static_cast<std::uint32_t>(n),
-                        classify(m * k, a, tape), classify(k * n, b, tape)};
+    const wide_header h{wide_header::product,          static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(k),
+                        static_cast<std::uint32_t>(n), classify(m * k, a, tape),      classify(k * n, b, tape)};
     typename recording<T>::wide_room room{};
     const bool recorded = tape && m * k * n > 0;
     if (recorded) {
-      const std::size_t for_b = h.b.form == wide_operand::passive ? 0 : m * k, for_a = h.a.form == wide_operand::passive ? 0 : k * n;
+      const std::size_t for_b = h.b.form == wide_operand::passive ? 0 : m * k,
+                        for_a = h.a.form == wide_operand::passive ? 0 : k * n;
       room = tape->push_wide(h, m * n, for_a + for_b, listed(h.a, m * k) + listed(h.b, k * n));
       if (room.values) {
         for (std::size_t i = 0; i < for_b; ++i) std::construct_at(room.values + i, value(a(i)));
@@ -280,7 +294,8 @@ DRX_FN constexpr void matmul(std::size_t m, std::size_t k, std::size_t n, GetA a
         T sum(real_t<T>(0));
         for (std::size_t l = 0; l < k; ++l) sum = sum + value(a(i * k + l)) * value(b(l * n + j));
         const std::size_t at = i * n + j;
-        c(at) = recorded ? S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(at) : 0)) : S(sum);
+        c(at) =
+            recorded ? S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(at) : 0)) : S(sum);
       }
   } else {
     for (std::size_t i = 0; i < m; ++i)
@@ -300,12 +315,13 @@ template <class T, int N>
 inline constexpr bool is_plain_dual<dual<T, N>> = std::is_floating_point_v<T>;
 /// For a of plain numbers, and b and c of duals of them, each in one piece.
 template <class A, class B, class C>
-concept constants_in_memory = is_plain_dual<element_of<B>> && std::same_as<element_of<std::remove_cvref_t<C>>, element_of<B>> &&
-                              std::same_as<element_of<A>, real_t<element_of<B>>> && requires(const A& a, const B& b, C&& c) {
-                                { a.data() } -> std::convertible_to<const element_of<A>*>;
-                                { b.data() } -> std::convertible_to<const element_of<B>*>;
-                                { c.data() } -> std::convertible_to<element_of<B>*>;
-                              };
+concept constants_in_memory =
+    is_plain_dual<element_of<B>> && std::same_as<element_of<std::remove_cvref_t<C>>, element_of<B>> &&
+    std::same_as<element_of<A>, real_t<element_of<B>>> && requires(const A& a, const B& b, C&& c) {
+      { a.data() } -> std::convertible_to<const element_of<A>*>;
+      { b.data() } -> std::convertible_to<const element_of<B>*>;
+      { c.data() } -> std::convertible_to<element_of<B>*>;
+    };
 }  // namespace detail
 
 /// c = a b for row-major matrices: a is M x K, b is K x N, c is M x N; c must not alias the other two. If a is constant
@@ -321,9 +337,10 @@ DRX_FN constexpr void matmul(const A& a, const B& b, C&& c) {
     }
   }
 #endif
-  detail::matmul<S>(M, K, N, [&](std::size_t i) -> const auto& { return detail::at(a, i); },
-                    [&](std::size_t i) -> const auto& { return detail::at(b, i); },
-                    [&](std::size_t i) -> S& { return const_cast<S&>(detail::at(c, i)); });
+  detail::matmul<S>(
+      M, K, N, [&](std::size_t i) -> const auto& { return detail::at(a, i); },
+      [&](std::size_t i) -> const auto& { return detail::at(b, i); },
+      [&](std::size_t i) -> S& { return const_cast<S&>(detail::at(c, i)); });
 }
 
 /// y = a x for a lower triangular matrix a, N x N, packed by rows: N (N + 1) / 2 numbers. y must not alias the other
@@ -340,11 +357,13 @@ DRX_FN constexpr void lower_matmul(const A& a, const X& x, Y&& y) {
     recording<T>* tape = nullptr;
     const auto get_a = [&](std::size_t i) -> const P& { return detail::at(a, i); };
     const auto get_x = [&](std::size_t i) -> const Q& { return detail::at(x, i); };
-    const detail::wide_header h{detail::wide_header::lower, N, 0, 0, detail::classify(size, get_a, tape), detail::classify(N, get_x, tape)};
+    const detail::wide_header h{detail::wide_header::lower,      N, 0, 0, detail::classify(size, get_a, tape),
+                                detail::classify(N, get_x, tape)};
     std::array<T, N> column;
     for (std::size_t j = 0; j < N; ++j) column[j] = value(get_x(j));
     typename recording<T>::wide_room room{};
-    const std::size_t of_a = h.b.form == detail::wide_operand::passive ? 0 : size, of_x = h.a.form == detail::wide_operand::passive ? 0 : N;
+    const std::size_t of_a = h.b.form == detail::wide_operand::passive ? 0 : size,
+                      of_x = h.a.form == detail::wide_operand::passive ? 0 : N;
     if (tape) {
       room = tape->push_wide(h, N, of_x + of_a, detail::listed(h.a, size) + detail::listed(h.b, N));
       if (room.values) {
@@ -361,7 +380,8 @@ DRX_FN constexpr void lower_matmul(const A& a, const X& x, Y&& y) {
         if (kept) std::construct_at(kept++, v);
         sum = sum + v * column[j];
       }
-      const_cast<S&>(detail::at(y, i)) = S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
+      const_cast<S&>(detail::at(y, i)) =
+          S(sum, tape, room.first_result + (room.values ? static_cast<std::uint32_t>(i) : 0));
     }
   } else {
     for (std::size_t i = 0; i < N; ++i) {

@@ -118,7 +118,9 @@ class builder {
     same_bucket_[i] = first_[bucket(h)];
     first_[bucket(h)] = i;
   }
-  [[nodiscard]] constexpr int bucket(unsigned h) const { return static_cast<int>(h & static_cast<unsigned>(first_.size() - 1)); }
+  [[nodiscard]] constexpr int bucket(unsigned h) const {
+    return static_cast<int>(h & static_cast<unsigned>(first_.size() - 1));
+  }
 
   tape tape_;
   vec<int> first_, same_bucket_;

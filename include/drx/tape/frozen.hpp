@@ -54,7 +54,9 @@ struct frozen_view {
   frozen_sizes sizes = {};
 
   /// The ints of entry x, for its primitive's view.
-  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const { return {pool + x.ints.first, x.ints.count}; }
+  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const {
+    return {pool + x.ints.first, x.ints.count};
+  }
   /// The growable form of a region, for another transformation.
   [[nodiscard]] constexpr tape thaw(int region = 0) const {
     tape t;
@@ -165,7 +167,9 @@ struct frozen_tape {
   }
   [[nodiscard]] constexpr frozen_view view() const { return {regions, entries, values, pool, sizes}; }
   /// The ints of entry x, for its primitive's view.
-  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const { return {pool + x.ints.first, x.ints.count}; }
+  [[nodiscard]] constexpr int_list attributes(const frozen_entry& x) const {
+    return {pool + x.ints.first, x.ints.count};
+  }
   /// The growable form of a region, for another transformation.
   [[nodiscard]] constexpr tape thaw(int region = 0) const { return view().thaw(region); }
 };
@@ -186,7 +190,9 @@ struct frozen_lists {
     pool.resize(sizes.pool);
     tape_freezer(regions.begin(), entries.begin(), values.begin(), pool.begin()).write(t);
   }
-  [[nodiscard]] constexpr frozen_view view() const { return {regions.begin(), entries.begin(), values.begin(), pool.begin(), sizes}; }
+  [[nodiscard]] constexpr frozen_view view() const {
+    return {regions.begin(), entries.begin(), values.begin(), pool.begin(), sizes};
+  }
 };
 
 namespace detail {
@@ -208,8 +214,8 @@ struct draft {
     if (fits()) tape.write(t);
   }
   [[nodiscard]] constexpr bool fits() const {
-    return sizes.regions <= room::sizes.regions && sizes.entries <= room::sizes.entries && sizes.values <= room::sizes.values &&
-           sizes.pool <= room::sizes.pool;
+    return sizes.regions <= room::sizes.regions && sizes.entries <= room::sizes.entries &&
+           sizes.values <= room::sizes.values && sizes.pool <= room::sizes.pool;
   }
 };
 using no_tape = frozen_tape<1, 0, 0, 0>;
@@ -228,7 +234,8 @@ struct drafted {
   static constexpr draft value{Maker::make()};
 };
 template <class Maker>
-concept Freezable = !is_error<Maker>() && requires { typename std::bool_constant<(drafted<Maker>::value.sizes.regions > 0)>; };
+concept Freezable =
+    !is_error<Maker>() && requires { typename std::bool_constant<(drafted<Maker>::value.sizes.regions > 0)>; };
 #else  // g++ writes static members into the object, without -O
 #define DRX_DRAFT(Maker) constexpr draft d(Maker::make())
 template <class Maker>

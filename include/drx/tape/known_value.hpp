@@ -8,9 +8,9 @@
 
 namespace drx {
 
-/// What is known of all elements of a value. The signs are those of its finite elements: where some may be infinite or NaN, nothing is
-/// said of these. Sums, products and powers of finite numbers count as finite: infinity comes from singular points, and from
-/// functions that grow as exp does.
+/// What is known of all elements of a value. The signs are those of its finite elements: where some may be infinite or
+/// NaN, nothing is said of these. Sums, products and powers of finite numbers count as finite: infinity comes from
+/// singular points, and from functions that grow as exp does.
 struct known_value {
   bool finite = false;
   bool not_negative = false, not_positive = false;
@@ -26,7 +26,9 @@ struct known_value {
   friend constexpr bool operator==(const known_value&, const known_value&) = default;
 
   // What is known of -x, x + y, x y and x / y.
-  friend constexpr known_value operator-(const known_value& x) { return {x.finite, x.not_positive, x.not_negative, x.not_zero}; }
+  friend constexpr known_value operator-(const known_value& x) {
+    return {x.finite, x.not_positive, x.not_negative, x.not_zero};
+  }
   friend constexpr known_value operator+(const known_value& x, const known_value& y) {
     const bool up = x.not_negative && y.not_negative, down = x.not_positive && y.not_positive;
     return {x.finite && y.finite, up, down, (up || down) && (x.not_zero || y.not_zero)};
@@ -46,7 +48,8 @@ using known_values = vec<known_value>;
 
 /// What holds of either.
 constexpr known_value either(const known_value& x, const known_value& y) {
-  return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive, x.not_zero && y.not_zero};
+  return {x.finite && y.finite, x.not_negative && y.not_negative, x.not_positive && y.not_positive,
+          x.not_zero && y.not_zero};
 }
 constexpr known_value larger_of(const known_value& x, const known_value& y) {
   return {x.finite && y.finite, x.not_negative || y.not_negative, x.not_positive && y.not_positive,
@@ -55,7 +58,9 @@ constexpr known_value larger_of(const known_value& x, const known_value& y) {
 constexpr known_value any_finite() { return {true, false, false, false}; }
 constexpr known_value finite_and_not_negative() { return {true, true, false, false}; }
 /// (Differences of infinities are no constant expressions.)
-constexpr bool is_finite(double x) { return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max(); }
+constexpr bool is_finite(double x) {
+  return x >= -std::numeric_limits<double>::max() && x <= std::numeric_limits<double>::max();
+}
 constexpr known_value known_number(double x) { return {is_finite(x), !(x < 0), !(x > 0), x != 0}; }
 
 /// A tape's entries by the values that they define.
@@ -88,7 +93,9 @@ constexpr known_values handed_on(const known_site& s) { return {s.operands[0]}; 
 /// The result's elements are sums of some of operand 0, or 0.
 constexpr known_values sums(const known_site& s) { return {s.operands[0].but_zero()}; }
 /// The result's elements are products of elements of operand 0, which may be of any number.
-constexpr known_values products(const known_site& s) { return {{s.operands[0].finite, s.operands[0].not_negative, false, false}}; }
+constexpr known_values products(const known_site& s) {
+  return {{s.operands[0].finite, s.operands[0].not_negative, false, false}};
+}
 /// The result's elements are sums of products of some of operand 0, of either sign.
 constexpr known_values polynomials(const known_site& s) { return {{s.operands[0].finite, false, false, false}}; }
 /// The results are those of region 0 on the operands.

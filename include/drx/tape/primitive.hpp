@@ -9,10 +9,10 @@
 namespace drx {
 
 class builder;
-struct evaluation;  // drx/tape/evaluation.hpp: one entry being evaluated by the plain interpreter
+struct evaluation;   // drx/tape/evaluation.hpp: one entry being evaluated by the plain interpreter
 struct known_value;  // drx/tape/known_value.hpp: what is known of a value whatever the inputs are
 struct known_site;
-struct int_list;  // drx/tape/int_list.hpp
+struct int_list;    // drx/tape/int_list.hpp
 struct share_site;  // drx/primitives/share_site.hpp: what one member has of an entry's placed results, being written
 struct split_site;  // drx/primitives/split_site.hpp: an entry being written for shards of a member
 struct split_result;
@@ -58,8 +58,22 @@ struct rule_site {
 /// Stands for a tangent or cotangent that is zero: it never becomes work.
 inline constexpr int zero_tangent = -1;
 
-/// What becomes of what each member computes: an entry that folds it ends a stage (plan/staging). `collect`: it is kept for each.
-enum class fold : std::int8_t { none = -1, sum, mean, max, min, collect, monoid, gather, shards, permute, transpose, shard_sum };
+/// What becomes of what each member computes: an entry that folds it ends a stage (plan/staging). `collect`: it is kept
+/// for each.
+enum class fold : std::int8_t {
+  none = -1,
+  sum,
+  mean,
+  max,
+  min,
+  collect,
+  monoid,
+  gather,
+  shards,
+  permute,
+  transpose,
+  shard_sum
+};
 
 /// What becomes of an entry when a program is executed.
 enum class role : std::int8_t {
@@ -91,7 +105,8 @@ struct primitive {
   vec<int> (*augmented)(const rule_site&, const vec<bool>& wanted) = nullptr;
   /// The entry on a batch of n: operands with batched[i] have a new axis 0, and so do all results.
   vec<int> (*batch)(const rule_site&, const vec<bool>& batched, std::int64_t n) = nullptr;
-  /// A collective over the axis of a batch of n (vmap over a named axis): its operands have that axis in front, if they differ along it.
+  /// A collective over the axis of a batch of n (vmap over a named axis): its operands have that axis in front, if they
+  /// differ along it.
   along_axis_result (*along_axis)(const rule_site&, bool operands_have_axis, std::int64_t n) = nullptr;
   /// A value that is already on the tape and equal to this entry's one result, or -1.
   int (*simplify)(builder&, const vec<int>& operands, const attributes&) = nullptr;
@@ -113,16 +128,17 @@ struct primitive {
   vec<int> (*share)(share_site&) = nullptr;
   /// How many members the placement has, where the entry says so.
   std::optional<std::int64_t> (*members)(const tape&, const entry&) = nullptr;
-  /// What is known of the results, one by one (of what is behind the last that is returned: nothing). Without this rule nothing is
-  /// known: products of derivatives with the results are guarded, which is right, and slower than need be.
+  /// What is known of the results, one by one (of what is behind the last that is returned: nothing). Without this rule
+  /// nothing is known: products of derivatives with the results are guarded, which is right, and slower than need be.
   vec<known_value> (*known)(const known_site&) = nullptr;
   /// What is known of the inputs of region number i. Without this rule nothing is.
   vec<known_value> (*known_inside)(const known_site&, int i) = nullptr;
-  /// The entry for several members at once, what differs between them along a last axis. Without this rule, and where it returns
-  /// nothing, the entry is batched between two transposes: right, and slow.
+  /// The entry for several members at once, what differs between them along a last axis. Without this rule, and where
+  /// it returns nothing, the entry is batched between two transposes: right, and slow.
   vec<int> (*lanes)(const lane_site&) = nullptr;
-  /// The entry on a shard of a member (with_layout), whose operands are parts of what the member has: its results, and along which axis
-  /// these are split. Without this rule, and where it returns nothing, the operands are gathered from the shards and taken whole.
+  /// The entry on a shard of a member (with_layout), whose operands are parts of what the member has: its results, and
+  /// along which axis these are split. Without this rule, and where it returns nothing, the operands are gathered from
+  /// the shards and taken whole.
   vec<split_result> (*split)(split_site&) = nullptr;
   drx::role role = drx::role::step;
   /// The bytes that the entry's kernel computes in, beside operands and results.
@@ -130,7 +146,8 @@ struct primitive {
   bool transparent = false;  // region 0, applied to the operands, computes the entry and takes its place when executed
   bool elementwise = false;  // there is a row for it (primitives/elementwise.hpp)
   bool pointwise = false;    // result[i] depends on operand[i] only, all of one shape
-  bool in_place = false;     // its kernel may write the result over operand 0, of which it reads nothing else than it writes
+  bool in_place =
+      false;  // its kernel may write the result over operand 0, of which it reads nothing else than it writes
 };
 
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {

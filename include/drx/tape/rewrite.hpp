@@ -29,7 +29,8 @@ struct rewriter {
   const tape& t;
   vec<int> names;  // by value of t: its name on b; -1: it has none
 
-  constexpr rewriter(builder& on, const tape& source, const vec<int>& inputs) : b(on), t(source), names(t.values.size(), -1) {
+  constexpr rewriter(builder& on, const tape& source, const vec<int>& inputs)
+      : b(on), t(source), names(t.values.size(), -1) {
     for (int i = 0; i < inputs.size(); ++i) names[t.inputs[i]] = inputs[i];
   }
   [[nodiscard]] constexpr vec<int> operands(const entry& e) const { return renamed(e.operands, names); }

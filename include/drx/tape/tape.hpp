@@ -54,7 +54,8 @@ constexpr bool same_work(const entry& a, const entry& b) {
   return a.prim == b.prim && a.attrs == b.attrs && same_regions(a.regions, b.regions);
 }
 constexpr bool same_tape(const tape& a, const tape& b) {
-  if (!(a.inputs == b.inputs && a.outputs == b.outputs && a.values == b.values) || a.entries.size() != b.entries.size()) return false;
+  if (!(a.inputs == b.inputs && a.outputs == b.outputs && a.values == b.values) || a.entries.size() != b.entries.size())
+    return false;
   for (int i = 0; i < a.entries.size(); ++i) {
     const entry &x = a.entries[i], &y = b.entries[i];
     if (!(x.operands == y.operands && x.results == y.results && same_work(x, y))) return false;

@@ -51,7 +51,8 @@ class constants_trace {
   /// Whether the regions of x are inner to those of y. Two regions of unknown depth make both traces ambiguous.
   static constexpr bool is_inner(constants_trace& x, constants_trace& y) {
     if (!x.is_known() && !y.is_known()) x.ambiguous_ = y.ambiguous_ = true;
-    if (x.is_known() && x.depth_ == y.depth_) throw "drx: of two loops over constants it is not known which is the inner one; let one meet a traced value";
+    if (x.is_known() && x.depth_ == y.depth_)
+      throw "drx: of two loops over constants it is not known which is the inner one; let one meet a traced value";
     if (x.is_known() && !y.is_known()) y.around_ = x.depth_ > y.around_ ? x.depth_ : y.around_;
     if (y.is_known() && !x.is_known()) x.around_ = y.depth_ > x.around_ ? y.depth_ : x.around_;
     return !x.is_known() || (y.is_known() && x.depth_ > y.depth_);

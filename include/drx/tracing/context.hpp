@@ -62,7 +62,8 @@ class tracing_context {
 class region_scope {
  public:
   /// `axis` is the name by which collectives in the region know its members, or null.
-  constexpr region_scope(tracing_context& context, tracing_builder& region, detail::region_kind kind, const placement_info* axis)
+  constexpr region_scope(tracing_context& context, tracing_builder& region, detail::region_kind kind,
+                         const placement_info* axis)
       : context_(context), before_(context.now_), has_axis_(axis != nullptr) {
     using detail::region_kind;
     tracing_context::place& now = context.now_;

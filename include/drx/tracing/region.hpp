@@ -31,8 +31,10 @@ constexpr auto trace_region_in(tracing_context& context, const F& f, std::type_i
   const auto result = std::apply(f, inputs);
   for (int id : leaf_refs<R>(result).on(region)) region.output(id);
   tape body;
-  if (&region == &own) body = own.take();
-  else body = region.result();
+  if (&region == &own)
+    body = own.take();
+  else
+    body = region.result();
   return traced_region<R>{with_broadcasts_inside(static_cast<tape&&>(body)), region.captures()};
 }
 template <region_kind Kind = region_kind::loop, class Axis = void, class F, class... X>
@@ -77,7 +79,9 @@ class regions_of_one_entry {
   }
 
  private:
-  static constexpr bool same(const traced_ref& a, const traced_ref& b) { return a.from.tape == b.from.tape && a.id == b.id; }
+  static constexpr bool same(const traced_ref& a, const traced_ref& b) {
+    return a.from.tape == b.from.tape && a.id == b.id;
+  }
   constexpr void collect(const vec<traced_ref>& own) {
     for (const auto& c : own) {
       bool known = false;

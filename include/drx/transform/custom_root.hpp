@@ -8,8 +8,8 @@
 namespace drx {
 namespace prim::rules {
 /// Operands: captured values, the first guess. Regions: solve: (captured, guess) ->
-/// x; f: (captured, x) -> residual; tangent: (captured, x, r) -> v with f'(x) v = r; transposed: (captured, x, c) -> u with
-/// f'(x)^T u = c.
+/// x; f: (captured, x) -> residual; tangent: (captured, x, r) -> v with f'(x) v = r; transposed: (captured, x, c) -> u
+/// with f'(x)^T u = c.
 struct custom_root : custom {
   static constexpr vec<int> at_root(const rule_site& s) {  // the captured values and x
     vec<int> r;

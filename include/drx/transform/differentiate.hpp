@@ -82,7 +82,8 @@ constexpr tape vjp(const tape& t, const vec<bool>& wanted, const vec<bool>& give
       any = any || ct.back() != zero_tangent;
     }
     if (!any) continue;
-    if (!e.prim->vjp) throw "drx: this primitive has no reverse derivative; put stop_gradient around it or give it a rule";
+    if (!e.prim->vjp)
+      throw "drx: this primitive has no reverse derivative; put stop_gradient around it or give it a rule";
     vec<bool> operands_wanted;
     for (int o : e.operands) operands_wanted.push_back(active[o]);
     const vec<int> operands = w.operands(e);

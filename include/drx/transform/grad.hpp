@@ -21,14 +21,15 @@ struct loss_of<std::pair<L, A>> {
 template <class L>
 concept Loss = FloatingArray<L> && ScalarArray<L>;
 
-/// Why F has no gradient at X... with respect to the arguments I...; `no_misuse` where it has, or where the compiler has
-/// said why.
+/// Why F has no gradient at X... with respect to the arguments I...; `no_misuse` where it has, or where the compiler
+/// has said why.
 template <class F, int... I, class... X>
 constexpr auto gradient_misuse(std::type_identity<X>... x) {
   using Why = decltype(derivative_misuse<F, I...>(x...));
   if constexpr (!std::is_same_v<Why, no_misuse> || error::AnyReported<X...>) {
     return Why{};
-  } else if constexpr (error::Reported<traced_result<F, X...>> || Loss<typename loss_of<traced_result<F, X...>>::type>) {
+  } else if constexpr (error::Reported<traced_result<F, X...>> ||
+                       Loss<typename loss_of<traced_result<F, X...>>::type>) {
     return no_misuse{};
   } else {
     return error::grad_needs_a_scalar_result{};
@@ -40,7 +41,9 @@ struct gradient {
   F f;
 
   template <class... X>
-  static constexpr auto misuse() { return gradient_misuse<F, I...>(std::type_identity<X>{}...); }
+  static constexpr auto misuse() {
+    return gradient_misuse<F, I...>(std::type_identity<X>{}...);
+  }
   template <class... X, class Why = decltype(misuse<X...>())>
     requires NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: grad is of a function that returns one floating number (reduce with sum or mean); the arguments asked for must be float or double throughout: others are grad<1>(f)

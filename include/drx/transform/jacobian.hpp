@@ -10,7 +10,8 @@ namespace detail {
 /// The type of the derivative of a result R with respect to an argument A: for each array of the result one value of A,
 /// whose arrays have the result's axes in front.
 template <class R, class A>  // a struct R: by one number, R itself; else a tuple of its members' derivatives
-struct jacobian_of : std::conditional_t<ScalarArray<A>, std::type_identity<R>, jacobian_of<typename structure<R>::parts, A>> {};
+struct jacobian_of
+    : std::conditional_t<ScalarArray<A>, std::type_identity<R>, jacobian_of<typename structure<R>::parts, A>> {};
 template <class T, class A>
 struct jacobian_of<array<T>, A> {
   using type = A;
@@ -97,7 +98,9 @@ struct jacobian {
   F f;
 
   template <class... X>
-  static constexpr auto misuse() { return jacobian_misuse<F, I...>(std::type_identity<X>{}...); }
+  static constexpr auto misuse() {
+    return jacobian_misuse<F, I...>(std::type_identity<X>{}...);
+  }
   template <class... X, class Why = decltype(misuse<X...>())>
     requires NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: a Jacobian is of arrays, or structures of arrays, in such, all of one floating type and unplaced: reduce or capture what is placed; the argument asked for is jacfwd<I>
@@ -208,8 +211,9 @@ struct full_gradient {  // with respect to all arguments
   const F& f;
   template <class... X>
   constexpr auto operator()(const X&... x) const {
-    return [&]<int... I>(std::integer_sequence<int, I...>) { return grad<I...>(f)(x...); }(
-        std::make_integer_sequence<int, sizeof...(X)>{});
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return grad<I...>(f)(x...);
+    }(std::make_integer_sequence<int, sizeof...(X)>{});
   }
 };
 }  // namespace detail

@@ -10,7 +10,8 @@ namespace detail {
 constexpr known_values known_outputs(const tape& t, const known_values& inputs);
 
 /// Of the inputs of an entry's region number i.
-constexpr known_values known_in_region(const definitions& definition, const entry& e, int i, const known_values& operands) {
+constexpr known_values known_in_region(const definitions& definition, const entry& e, int i,
+                                       const known_values& operands) {
   known_values r;
   if (e.prim->known_inside) r = e.prim->known_inside({definition, e, operands, known_outputs}, i);
   r.resize(e.regions[i].inputs.size());

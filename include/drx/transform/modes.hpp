@@ -15,7 +15,8 @@ struct linear_function {
   tape body;  // residuals, then the leaves of In...
   vec<traced_ref> known;
 
-  template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>, detail::no_misuse, error::structures_differ>>
+  template <class... X, class Why = std::conditional_t<std::is_same_v<std::tuple<canonical_t<X>...>, std::tuple<In...>>,
+                                                       detail::no_misuse, error::structures_differ>>
     requires(detail::NoMisuse<Why> && !error::AnyReported<X...>)
   constexpr auto operator()(const X&... x) const {  // drx: a tangent is of the type of its primal, a cotangent of the type of the result
     tracing_builder* b = detail::with_captures(detail::meeting_builder(x...), known);
@@ -26,14 +27,17 @@ struct linear_function {
   }
   template <class... X>
     requires error::AnyReported<X...>
-  constexpr error::reported operator()(const X&...) const { return {}; }
+  constexpr error::reported operator()(const X&...) const {
+    return {};
+  }
 };
 
 namespace detail {
 
 /// The function of t's inputs marked late; the others are given by ids on b.
 template <class Out, class... In>
-constexpr linear_function<Out, In...> partially_applied(tracing_builder& b, const tape& t, const vec<bool>& late, const vec<int>& ids) {
+constexpr linear_function<Out, In...> partially_applied(tracing_builder& b, const tape& t, const vec<bool>& late,
+                                                        const vec<int>& ids) {
   const transform::split_tape parts = transform::split(t, late);
   linear_function<Out, In...> r{parts.rest, {}};
   for (int id : inline_tape(b, parts.known, ids)) r.known.push_back(at(b, id));
@@ -73,8 +77,9 @@ constexpr auto linearize(const F& f, const X&... x) {
   const traced_call call = trace_call(meeting_builder(x...), f, x...);
   constexpr int leaves = leaf_offsets<X...>::total;
   const tape forward = tangents_only(call.body, first(leaves, call.inputs.size()));
-  return std::pair{bound<R>(*call.b, inline_tape(*call.b, call.body, call.inputs)),
-                   partially_applied<R, canonical_t<X>...>(*call.b, forward, last(leaves, forward.inputs.size()), call.inputs)};
+  return std::pair{
+      bound<R>(*call.b, inline_tape(*call.b, call.body, call.inputs)),
+      partially_applied<R, canonical_t<X>...>(*call.b, forward, last(leaves, forward.inputs.size()), call.inputs)};
 }
 template <class F, class... X>
 constexpr auto vjp(const F& f, const X&... x) {
@@ -197,13 +202,15 @@ constexpr auto linear_transpose(const F& f) {
     using C = std::remove_cvref_t<decltype(ct)>;
     using R = canonical_t<detail::traced_result<F, X...>>;
     using Gradients = decltype(detail::one_or_tuple(std::declval<canonical_t<X>>()...));
-    static_assert(std::is_same_v<canonical_t<C>, R>, "drx::linear_transpose: the cotangent is not of the type of f's result");
+    static_assert(std::is_same_v<canonical_t<C>, R>,
+                  "drx::linear_transpose: the cotangent is not of the type of f's result");
     static_assert(all_floating<R>, "drx::linear_transpose: f's result is not float or double throughout");
     tracing_builder* b = detail::meeting_builder(ct);
     const auto region = detail::trace_region(b, f, std::type_identity<X>{}...);
     b = detail::with_captures(b, region.captures);
     constexpr int leaves = detail::leaf_offsets<X...>::total;
-    tape back = transform::pullback(region.body, detail::first(leaves, region.body.inputs.size()), vec<bool>(leaf_count<R>, true));
+    tape back = transform::pullback(region.body, detail::first(leaves, region.body.inputs.size()),
+                                    vec<bool>(leaf_count<R>, true));
     vec<bool> used;
     back = pruned_region(back, vec<bool>(leaves, true), vec<bool>(back.inputs.size(), false), used);
     for (int i = 0; i < leaves; ++i)
@@ -218,6 +225,9 @@ constexpr auto linear_transpose(const F& f) {
   };
 }
 
-DRX_SILENT(hvp) DRX_SILENT(jvp) DRX_SILENT(linearize) DRX_SILENT(vjp)
+DRX_SILENT(hvp)
+DRX_SILENT(jvp)
+DRX_SILENT(linearize)
+DRX_SILENT(vjp)
 
 }  // namespace drx

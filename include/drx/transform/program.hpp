@@ -25,7 +25,8 @@ constexpr auto first_refusal() {
     return typename refusal<X>::type{};
   }
 }
-/// The misuse in a program that returns R; `no_misuse` where there is none, or where the compiler has reported it already.
+/// The misuse in a program that returns R; `no_misuse` where there is none, or where the compiler has reported it
+/// already.
 template <class R, class... Inputs>
 constexpr auto program_misuse() {
   if constexpr (!(Structured<Inputs> && ...)) {
@@ -45,7 +46,8 @@ struct program {
   using function = std::remove_const_t<decltype(F)>;
   using traced_result = typename decltype(detail::traced_program_result<function, Inputs...>())::type;
   using misuse = decltype(detail::program_misuse<traced_result, Inputs...>());
-  using result = typename structure<std::conditional_t<Structured<traced_result>, traced_result, error::reported>>::canonical;
+  using result =
+      typename structure<std::conditional_t<Structured<traced_result>, traced_result, error::reported>>::canonical;
   using inputs = std::tuple<Inputs...>;
 
   static constexpr drx::tape make() {
@@ -53,19 +55,25 @@ struct program {
       return {};
     } else {
       tracing_context trace;
-      drx::tape t = transform::settled_products(
-          without_dead_entries(detail::trace_region_in<detail::region_kind::function, void>(trace, F, std::type_identity<Inputs>{}...).body));
+      drx::tape t = transform::settled_products(without_dead_entries(
+          detail::trace_region_in<detail::region_kind::function, void>(trace, F, std::type_identity<Inputs>{}...)
+              .body));
       check(t);
       return t;
     }
   }
   /// The tape, as a constant (drx::frozen_tape).
-  static constexpr const auto& tape() requires(std::is_same_v<misuse, detail::no_misuse>) { return frozen<program>::value; }
+  static constexpr const auto& tape()
+    requires(std::is_same_v<misuse, detail::no_misuse>)
+  {
+    return frozen<program>::value;
+  }
   template <class Why = misuse>
     requires error::Reported<Why>
   static const detail::no_tape& tape() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them (a struct: BOOST_HANA_ADAPT_STRUCT with <drx/ext/hana.hpp>, its members drx::array or drx::scalar<float>); its function must take one argument for each, and return arrays, placed values or structures of them; grad<i>(f) is of one floating number, in argument i, from 0, which is floating
 
-  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::no_misuse, error::wrong_number_of_arguments>>
+  template <class... X, class Why = std::conditional_t<sizeof...(X) == sizeof...(Inputs), detail::no_misuse,
+                                                       error::wrong_number_of_arguments>>
     requires detail::NoMisuse<Why>
   constexpr auto operator()(const X&... x) const {  // drx: a program takes as many arguments as it has inputs
     if constexpr (error::AnyReported<result, X...>) {
@@ -95,8 +103,8 @@ template <class P>
 using no_program_t = typename program_refusal<P>::type;
 }  // namespace detail
 
-/// The program of a lambda that stands where it is used:  auto step = drx::define<model, float>([](auto m, auto rate) { ... });
-/// A value known only at run time is an input of the program, not a capture.
+/// The program of a lambda that stands where it is used:  auto step = drx::define<model, float>([](auto m, auto rate) {
+/// ... }); A value known only at run time is an input of the program, not a capture.
 template <class... Inputs, class F>
   requires(std::is_empty_v<F> && std::is_default_constructible_v<F>)
 constexpr auto define(const F&) {

@@ -9,7 +9,8 @@ namespace drx::transform {
 
 namespace detail {
 constexpr bool has_doubts(const tape& t) {
-  return any_entry(t, [](const entry& e) { return e.prim == &prim::mul_undecided || e.prim == &prim::matmul_undecided; });
+  return any_entry(t,
+                   [](const entry& e) { return e.prim == &prim::mul_undecided || e.prim == &prim::matmul_undecided; });
 }
 /// A matrix product by products of elements, in which a zero wins: it has one row, one column or one inner element.
 constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& operands) {
@@ -27,7 +28,8 @@ constexpr int product_of_elements(builder& b, const entry& e, const vec<int>& op
   }
   const shape each = b.shape(columns == 1 ? x : y);
   if (rows != 1 && columns != 1) throw "drx: a product of matrices that is in doubt";
-  const int of_x = emit::broadcast_to(b, x, each), of_y = emit::broadcast_to(b, y, each), all = emit::azmul(b, of_x, of_y);
+  const int of_x = emit::broadcast_to(b, x, each), of_y = emit::broadcast_to(b, y, each),
+            all = emit::azmul(b, of_x, of_y);
   return emit::reshape(b, emit::sum(b, all, {r - 1}), to);
 }
 constexpr tape settled(const tape& t, const known_values& inputs);

@@ -51,10 +51,12 @@ struct batch_axes<X, axis_t<K>> {
   static constexpr bool there = axis_is_there<X, K>(0);
   static constexpr auto without() {
     if constexpr (there) {
-      if constexpr (requires { typename drop_axis<X, K>::type; }) return std::type_identity<typename drop_axis<X, K>::type>{};
+      if constexpr (requires { typename drop_axis<X, K>::type; })
+        return std::type_identity<typename drop_axis<X, K>::type>{};
     }
   }
-  using one = typename std::conditional_t<std::is_void_v<decltype(without())>, std::type_identity<void>, decltype(without())>::type;
+  using one = typename std::conditional_t<std::is_void_v<decltype(without())>, std::type_identity<void>,
+                                          decltype(without())>::type;
   static constexpr void write(int*& out) {
     leaf_types<X> t;
     for (int i = 0; i < leaf_count<X>; ++i) *out++ = normal_axis(K, t[i].shape.rank);
@@ -206,7 +208,8 @@ struct batched_function {
   static constexpr int moved(builder& b, int x, int from, int to) {
     const abstract_value t = b.type(x);
     if (t.depth > 0)
-      return emit::map(b, t.placements[0], {x}, [=](builder& r, const vec<int>& in) { return vec<int>{moved(r, in[0], from, to)}; })[0];
+      return emit::map(b, t.placements[0], {x},
+                       [=](builder& r, const vec<int>& in) { return vec<int>{moved(r, in[0], from, to)}; })[0];
     vec<std::int64_t> order;
     for (int i = 0; i < t.shape.rank; ++i)
       if (i != from) order.push_back(i);
@@ -215,7 +218,8 @@ struct batched_function {
     return emit::transpose(b, x, p);
   }
   /// Deals the batch out to the members of the placement with that name.
-  static constexpr vec<int> in_parallel(builder& b, const tape& body, vec<int> inputs, const vec<bool>& on, std::int64_t n, vec<bool>& has_axis) {
+  static constexpr vec<int> in_parallel(builder& b, const tape& body, vec<int> inputs, const vec<bool>& on,
+                                        std::int64_t n, vec<bool>& has_axis) {
     constexpr const placement_info* p = axis_named<Name>();
     for (int i = 0; i < inputs.size(); ++i)
       if (on[i]) inputs[i] = emit::distribute(b, inputs[i], p);
@@ -243,7 +247,9 @@ struct batched_function {
     vec<bool> has_axis;
     vec<int> out;
     constexpr const placement_info* name = axis_named<Name>();
-    const bool of_shards = Parallel && n > 0 && (b->context().now().member_body || b->context().now().parallel);  // in a member of another axis: with it, a mesh
+    const bool of_shards = Parallel && n > 0 &&
+                           (b->context().now().member_body ||
+                            b->context().now().parallel);  // in a member of another axis: with it, a mesh
     const auto laid_out = [&](int& value, bool along) {
       if (of_shards && along) value = emit::with_layout(*b, value, name, n, 0);
     };
@@ -260,7 +266,8 @@ struct batched_function {
     batch_axes<Y, Out>::write(at);
     for (int i = 0; i < out.size(); ++i) {
       if (to[i] < 0) {
-        if (has_axis[i]) throw "drx: vmap: a result with axis `none` differs from example to example: reduce it, or give it an axis";
+        if (has_axis[i])
+          throw "drx: vmap: a result with axis `none` differs from example to example: reduce it, or give it an axis";
       } else {
         if (!has_axis[i]) out[i] = emit::repeated(*b, out[i], n);
         out[i] = moved(*b, out[i], 0, to[i]);

@@ -26,7 +26,8 @@ constexpr tape with_products_computed(tape t) {
 /// P without loops that carry products in place of matrices, except those with the option carry_products; to be
 /// compiled or shown:
 ///     auto run = session.compile<drx::without_carried_products<Step>>();
-template <Program P> struct without_carried_products : P {
+template <Program P>
+struct without_carried_products : P {
   static constexpr drx::tape make() { return detail::with_products_computed(P::tape().thaw()); }
   static constexpr const auto& tape() { return frozen<without_carried_products>::value; }
 };

@@ -16,7 +16,9 @@ struct clients : drx::placement<clients> {};
 constexpr auto sum = [](auto x) { return drx::reduce_sum(x); };
 constexpr auto mean = [](auto x) { return drx::reduce_mean(x); };
 constexpr auto both = [](auto x, auto y) { return std::pair{drx::reduce_sum(x), drx::reduce_sum(y)}; };
-constexpr auto scaled_sum = [](auto w, auto x) { return drx::reduce_sum(drx::map([](auto a, auto b) { return drx::sum(a * b); }, drx::broadcast<clients>(w), x)); };
+constexpr auto scaled_sum = [](auto w, auto x) {
+  return drx::reduce_sum(drx::map([](auto a, auto b) { return drx::sum(a * b); }, drx::broadcast<clients>(w), x));
+};
 constexpr auto sum_of_numbers = [](auto scale) { return scale * drx::reduce_sum(drx::partition_index<clients>()); };
 using numbers = drx::placed<double, clients>;
 using Sum = drx::program<sum, numbers>;
@@ -43,11 +45,14 @@ void work(std::string_view way, int argc, char** argv) {
     auto p = session.compile<Mean>();
     (void)p(x);
   }
-  if (way == "other-order") (void)session.compile<Sum>({.order = last ? drx::reduction_order::fast : drx::reduction_order::tree});
+  if (way == "other-order")
+    (void)session.compile<Sum>({.order = last ? drx::reduction_order::fast : drx::reduction_order::tree});
   if (way == "other-option") (void)session.compile<SumOfNumbers>({.members = {drx::members<clients>(last ? 7 : 8)}});
   auto p = session.compile<Sum>();
-  if (way == "all-throw" || way == "all-throw-caught" || way == "caught-everywhere") throw std::runtime_error("the same everywhere");
-  if ((way == "main-throws" || way == "caught" || way == "rethrown" || way == "caught-while-others-compute") && last) throw std::runtime_error("out of luck");
+  if (way == "all-throw" || way == "all-throw-caught" || way == "caught-everywhere")
+    throw std::runtime_error("the same everywhere");
+  if ((way == "main-throws" || way == "caught" || way == "rethrown" || way == "caught-while-others-compute") && last)
+    throw std::runtime_error("out of luck");
   if (way == "no-exception" && last) throw 3;
   if (way == "killed" && last) std::raise(SIGKILL);
   if (way == "aborts" && last) std::terminate();
@@ -61,11 +66,13 @@ void work(std::string_view way, int argc, char** argv) {
     auto y = session.place<clients>(n + 2, number);
     (void)q(x, y);
   }
-  if (way == "other-subset") (void)p(x.subset(last ? std::vector<std::int64_t>{1, 4, 6} : std::vector<std::int64_t>{1, 5, 6}, session.rank()));
+  if (way == "other-subset")
+    (void)p(x.subset(last ? std::vector<std::int64_t>{1, 4, 6} : std::vector<std::int64_t>{1, 5, 6}, session.rank()));
   if (way == "other-blocks") {
     std::vector<double> own(10);
     const std::vector<std::int64_t> here{0, 4, last ? 7 : 8, 10};
-    (void)p(drx::partitions<drx::scalar<double>, clients>(here, session.rank(), {}, {reinterpret_cast<std::byte*>(own.data())}, nullptr));
+    (void)p(drx::partitions<drx::scalar<double>, clients>(here, session.rank(), {},
+                                                          {reinterpret_cast<std::byte*>(own.data())}, nullptr));
   }
   if (way == "subsets-of-another-rank") {  // on rank 0 they are the same
     auto q = session.compile<Both>();
@@ -132,7 +139,8 @@ void work_on_part(std::string_view way, int argc, char** argv, bool own) {
 int main(int argc, char** argv) {
   const std::string_view way = argc > 1 ? argv[1] : "";
   const bool part = way.starts_with("part"), own = way.starts_with("own-communicator");
-  const bool own_mpi = way == "mpi-initialised" || way == "both-initialised" || way == "all-throw-caught" || part || own;
+  const bool own_mpi =
+      way == "mpi-initialised" || way == "both-initialised" || way == "all-throw-caught" || part || own;
   const bool own_kokkos = way == "kokkos-initialised" || way == "both-initialised" || way == "kokkos-finalized";
   if (own_mpi) MPI_Init(&argc, &argv);
   if (own_kokkos) Kokkos::initialize(argc, argv);

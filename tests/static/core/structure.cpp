@@ -15,8 +15,10 @@ using v3 = drx::array<float, 3>;
 using scalar = drx::array<float>;
 
 static_assert(drx::Structured<float> && drx::Structured<bool> && drx::Structured<v3>);
-static_assert(drx::Structured<std::tuple<v3, std::pair<int, double>>> && drx::Structured<std::array<v3, 2>> && drx::Structured<std::tuple<>>);
-static_assert(!drx::Structured<std::string> && !drx::Structured<float*> && !drx::Structured<std::tuple<v3, std::string>> && !drx::Structured<void>);
+static_assert(drx::Structured<std::tuple<v3, std::pair<int, double>>> && drx::Structured<std::array<v3, 2>> &&
+              drx::Structured<std::tuple<>>);
+static_assert(!drx::Structured<std::string> && !drx::Structured<float*> &&
+              !drx::Structured<std::tuple<v3, std::string>> && !drx::Structured<void>);
 
 using model = std::tuple<v3, std::array<std::pair<float, v3>, 2>>;
 static_assert(drx::leaf_count<model> == 5);
@@ -36,7 +38,8 @@ static_assert(placed_types[0].placements[0] == &drx::placement_of<clients>);
 static_assert(placed_types[0].placements[1] == &drx::placement_of<pupils>);
 
 // Compared by the last axis.
-static_assert(drx::broadcastable(drx::make_shape(3, 1), drx::make_shape(4)) && !drx::broadcastable(drx::make_shape(3), drx::make_shape(4)));
+static_assert(drx::broadcastable(drx::make_shape(3, 1), drx::make_shape(4)) &&
+              !drx::broadcastable(drx::make_shape(3), drx::make_shape(4)));
 static_assert(drx::broadcast_shapes(drx::make_shape(3, 1), drx::make_shape(2, 1, 4)) == drx::make_shape(2, 3, 4));
 
 // What a function returns, what it does not take, and what was complained about already are three things.

@@ -71,7 +71,8 @@ static_assert(reshapes<m34, 12> && reshapes<m34, 2, 3, 2> && !reshapes<m34, 5> &
 
 template <class X, int... P>
 concept transposes = requires(X x) { drx::transpose<P...>(x); };
-static_assert(transposes<m34> && transposes<m34, 1, 0> && !transposes<m34, 0, 0> && !transposes<m34, 0> && !transposes<m34, 0, 2>);
+static_assert(transposes<m34> && transposes<m34, 1, 0> && !transposes<m34, 0, 0> && !transposes<m34, 0> &&
+              !transposes<m34, 0, 2>);
 
 template <class X, std::int64_t... Extents>
 concept repeats = requires(X x) { drx::broadcast_to<Extents...>(x); };
@@ -85,11 +86,13 @@ static_assert(!turns<i3, i3> && !turns<v3, d3> && !turns<v3, v4> && !turns<place
 template <class X, class Y, class Z>
 concept fuses = requires(X x, Y y, Z z) { drx::fma(x, y, z); };
 static_assert(fuses<v3, v3, v3> && fuses<v3, float, int>);
-static_assert(!fuses<i3, i3, i3> && !fuses<v3, d3, v3> && !fuses<v3, v3, v4> && !fuses<placed_v3, placed_v3, placed_v3>);
+static_assert(!fuses<i3, i3, i3> && !fuses<v3, d3, v3> && !fuses<v3, v3, v4> &&
+              !fuses<placed_v3, placed_v3, placed_v3>);
 
 template <class X>
-concept has_special = requires(X x) { drx::erf(x); } && requires(X x) { drx::lgamma(x); } && requires(X x) { drx::polygamma<1>(x); } &&
-                      requires(X x) { drx::gelu(x); } && requires(X x) { drx::asinh(x); } && requires(X x) { drx::cbrt(x); };
+concept has_special = requires(X x) { drx::erf(x); } && requires(X x) { drx::lgamma(x); } && requires(X x) {
+  drx::polygamma<1>(x);
+} && requires(X x) { drx::gelu(x); } && requires(X x) { drx::asinh(x); } && requires(X x) { drx::cbrt(x); };
 static_assert(has_special<v3> && has_special<d3> && !has_special<i3> && !has_special<placed_v3>);
 
 template <class C, class X>
@@ -112,7 +115,8 @@ static_assert(!std::is_convertible_v<placed_v3, v3>);
 
 // Whatever was complained about goes on in silence.
 using reported = drx::error::map_needs_placed_arguments;
-static_assert(maps<twice, reported> && reduces<reported> && broadcasts<reported> && adds<reported, v3> && adds<placed_v3, reported>);
+static_assert(maps<twice, reported> && reduces<reported> && broadcasts<reported> && adds<reported, v3> &&
+              adds<placed_v3, reported>);
 static_assert(multiplies<m34, reported> && sums<reported, 1> && reshapes<reported, 2> && selects<reported, v3>);
 static_assert(adds<std::tuple<reported, v3>, v3>);
 

@@ -209,7 +209,8 @@ constexpr auto norm = [](const auto& x) { return x[0] * x[0] + x[1] * x[1]; };
 constexpr auto rows_and_one = [](const auto& x, const auto& n) { return std::tuple{x[0], std::array{x, x}, n * 2, 1}; };
 IS(drx::call(norm, of<A<float, 2>>()), scalar);
 IS(drx::call<drx::ad::reverse>(norm, of<A<double, 2>>()), A<double>);
-IS(drx::call(rows_and_one, of<m34>(), of<A<std::int32_t>>()), std::tuple<A<float, 4>, A<float, 2, 3, 4>, scalar, scalar>);
+IS(drx::call(rows_and_one, of<m34>(), of<A<std::int32_t>>()),
+   std::tuple<A<float, 4>, A<float, 2, 3, 4>, scalar, scalar>);
 
 // To a placement, within it, and back.
 using placed_v3 = at<v3, clients>;
@@ -239,11 +240,16 @@ IS(drx::fori_loop<4>(of<v3>(), [](auto x) { return x * 2; }), v3);
 IS(drx::fori_loop<4>(of<v3>(), [](auto i, auto x) { return x * drx::cast<float>(i); }), v3);
 IS(drx::fori_loop<4>(of<v3>(), [](auto x) { return x * 2; }, drx::keep_all), v3);
 IS(drx::while_loop([](auto x) { return drx::sum(x) < 1; }, [](auto x) { return x * 2; }, of<v3>()), v3);
-IS(drx::while_loop<9>([](auto x) { return drx::sum(x) < 1; }, [](auto i, auto x) { return x * drx::cast<float>(i); }, of<v3>()), v3);
+IS(drx::while_loop<9>([](auto x) { return drx::sum(x) < 1; }, [](auto i, auto x) { return x * drx::cast<float>(i); },
+                      of<v3>()),
+   v3);
 IS(drx::cond(of<A<bool>>(), [](auto x) { return x; }, [](auto x) { return -x; }, of<v3>()), v3);
-IS(drx::switch_case(of<A<int>>(), [] { return std::pair<v3, i3>(); }, [] { return std::pair<v3, i3>(); }), std::pair<v3, i3>);
+IS(drx::switch_case(
+       of<A<int>>(), [] { return std::pair<v3, i3>(); }, [] { return std::pair<v3, i3>(); }),
+   std::pair<v3, i3>);
 IS(drx::scan([](auto c, auto x) { return std::pair{c + x, c * x}; }, of<scalar>(), of<v3>()), std::pair<scalar, v3>);
-IS(drx::scan([](auto c, auto x) { return std::pair{c + x.first, std::pair{x.second, c}}; }, of<scalar>(), of<std::pair<v3, A<float, 3, 2>>>()),
+IS(drx::scan([](auto c, auto x) { return std::pair{c + x.first, std::pair{x.second, c}}; }, of<scalar>(),
+             of<std::pair<v3, A<float, 3, 2>>>()),
    std::pair<scalar, std::pair<A<float, 3, 2>, v3>>);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Nested derivatives do not mix up what they differentiate in: D(x -> x D(y -> x + y)) is 1, whatever x and y are called.
-// Shown on tapes: what is constant is recorded as a constant.
+// Nested derivatives do not mix up what they differentiate in: D(x -> x D(y -> x + y)) is 1, whatever x and y are
+// called. Shown on tapes: what is constant is recorded as a constant.
 #include <drx/drx.hpp>
 
 using drx::array;
@@ -25,18 +25,17 @@ struct forward {
 
 /// Outer(x -> x Inner(y -> x + y)) at x: 1. A tape that mixed them up would have 2 or 2 x.
 template <class Outer, class Inner>
-constexpr auto confusable = [](auto x) {
-  return Outer{}([](auto v) { return v * Inner{}([=](auto y) { return v + y; })(v); })(x);
-};
+constexpr auto confusable =
+    [](auto x) { return Outer{}([](auto v) { return v * Inner{}([=](auto y) { return v + y; })(v); })(x); };
 /// The same with products: Inner is x, so that Outer is 2 x.
 template <class Outer, class Inner>
-constexpr auto doubled = [](auto x) {
-  return Outer{}([](auto v) { return v * Inner{}([=](auto y) { return v * y; })(v); })(x);
-};
+constexpr auto doubled =
+    [](auto x) { return Outer{}([](auto v) { return v * Inner{}([=](auto y) { return v * y; })(v); })(x); };
 /// Three levels, each with its own variable: D(x -> x D(y -> y D(z -> x + y + z))) is 1.
 template <class A, class B, class C>
 constexpr auto threefold = [](auto x) {
-  return A{}([](auto u) { return u * B{}([=](auto v) { return v * C{}([=](auto w) { return u + v + w; })(v); })(u); })(x);
+  return A{}([](auto u) { return u * B{}([=](auto v) { return v * C{}([=](auto w) { return u + v + w; })(v); })(u); })(
+      x);
 };
 template <auto F>
 constexpr auto in_map = [](auto x) { return drx::map([](auto v) { return F(v); }, x); };
@@ -46,18 +45,22 @@ constexpr auto in_loop = [](auto x) { return drx::fori_loop<3>(x, [](auto v) { r
 template <class Inner>
 constexpr auto around_map = [](auto w, auto x) {
   return drx::grad([&](auto v) {
-    return drx::reduce_sum(drx::map([](auto a, auto) { return a * Inner{}([=](auto y) { return a + y; })(a); }, drx::broadcast<clients>(v), x));
+    return drx::reduce_sum(drx::map([](auto a, auto) { return a * Inner{}([=](auto y) { return a + y; })(a); },
+                                    drx::broadcast<clients>(v), x));
   })(w);
 };
 /// Around a loop: v_{k+1} = v_k D(y -> v_k + y) = v_k, whose derivative is 1.
 template <class Inner>
 constexpr auto around_loop = [](auto w) {
-  return drx::grad([](auto v) { return drx::fori_loop<4>(v, [](auto c) { return c * Inner{}([=](auto y) { return c + y; })(c); }); })(w);
+  return drx::grad([](auto v) {
+    return drx::fori_loop<4>(v, [](auto c) { return c * Inner{}([=](auto y) { return c + y; })(c); });
+  })(w);
 };
 
 /// Whether the tape returns the constant, without other work.
 constexpr bool is_constant(const drx::tape& t, double number) {
-  return t.entries.size() == 1 && t.entries[0].prim == &drx::prim::constant && t.entries[0].attrs.number == number && t.outputs.size() == 1;
+  return t.entries.size() == 1 && t.entries[0].prim == &drx::prim::constant && t.entries[0].attrs.number == number &&
+         t.outputs.size() == 1;
 }
 constexpr bool is_constant_within(const drx::tape& t, double number) {
   return t.entries.size() == 1 && t.entries[0].regions.size() == 1 && is_constant(t.entries[0].regions[0], number);
@@ -68,7 +71,8 @@ template <auto F>
 constexpr bool is_twice = [] {  // x + x, or 2 x
   const drx::tape t = program<F, double>::tape().thaw();
   const drx::entry& last = t.entries.back();
-  if (last.prim == &drx::prim::add) return t.entries.size() == 1 && last.operands[0] == t.inputs[0] && last.operands[1] == t.inputs[0];
+  if (last.prim == &drx::prim::add)
+    return t.entries.size() == 1 && last.operands[0] == t.inputs[0] && last.operands[1] == t.inputs[0];
   return last.prim == &drx::prim::mul && t.entries.size() == 2 && t.entries[0].attrs.number == 2;
 }();
 }  // namespace
@@ -84,8 +88,10 @@ static_assert(is_one<threefold<reverse, reverse, reverse>> && is_one<threefold<f
 static_assert(is_one<threefold<forward, reverse, forward>> && is_one<threefold<reverse, forward, reverse>>);
 
 // Inside of maps and loops: the body is the constant.
-static_assert(is_constant_within(program<in_map<confusable<reverse, reverse>>, placed<double, clients>>::tape().thaw(), 1));
-static_assert(is_constant_within(program<in_map<threefold<forward, reverse, forward>>, placed<double, clients>>::tape().thaw(), 1));
+static_assert(is_constant_within(program<in_map<confusable<reverse, reverse>>, placed<double, clients>>::tape().thaw(),
+                                 1));
+static_assert(is_constant_within(
+    program<in_map<threefold<forward, reverse, forward>>, placed<double, clients>>::tape().thaw(), 1));
 static_assert(is_constant_within(program<in_loop<confusable<reverse, forward>>, double>::tape().thaw(), 1));
 static_assert(is_constant_within(program<in_loop<threefold<reverse, forward, reverse>>, double>::tape().thaw(), 1));
 

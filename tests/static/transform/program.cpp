@@ -23,7 +23,8 @@ constexpr auto square_norm_by_hand = [](auto x) { return drx::sum(x * x); };
 using Composed = drx::program<square_norm, v3>;
 using ByHand = drx::program<square_norm_by_hand, v3>;
 static_assert(Composed::tape().sizes.entries == ByHand::tape().sizes.entries && Composed::tape().sizes.regions == 1);
-static_assert(Composed::tape().entries[0].prim == ByHand::tape().entries[0].prim && Composed::tape().entries[1].prim == &drx::prim::sum);
+static_assert(Composed::tape().entries[0].prim == ByHand::tape().entries[0].prim &&
+              Composed::tape().entries[1].prim == &drx::prim::sum);
 
 // Gradients, structures, nested placements.
 constexpr auto step = [](auto m, auto x) {
@@ -45,7 +46,8 @@ static_assert(Nested::tape().sizes.regions == 3);  // itself, the map over clien
 
 // Refusals can be asked for.
 constexpr auto text = [](auto) { return "text"; };
-static_assert(!drx::Program<drx::program<text, v3>> && !drx::Program<drx::program<dot, v3>> && !drx::Program<drx::program<dot, v3, char*>>);
+static_assert(!drx::Program<drx::program<text, v3>> && !drx::Program<drx::program<dot, v3>> &&
+              !drx::Program<drx::program<dot, v3, char*>>);
 static_assert(std::same_as<drx::program<dot, v3>::misuse, drx::error::function_does_not_take_these_arguments>);
 template <class P, class... X>
 concept takes = requires(P p, X... x) { p(x...); };

@@ -27,7 +27,9 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 // (Inlined, g++ 12 takes each pair of them for a mismatch.)
 [[gnu::noinline]] void* operator new(std::size_t n) { return allocate(n, 16); }
-[[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) { return allocate(n, static_cast<std::size_t>(a)); }
+[[gnu::noinline]] void* operator new(std::size_t n, std::align_val_t a) {
+  return allocate(n, static_cast<std::size_t>(a));
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
@@ -40,11 +42,16 @@ using v3 = array<double, 3>;
 using m34 = array<float, 3, 4>;
 using v4 = array<float, 4>;
 
-constexpr auto squared = [](auto w, auto x) { auto d = drx::tanh(w * x) - x; return drx::sum(d * d); };
+constexpr auto squared = [](auto w, auto x) {
+  auto d = drx::tanh(w * x) - x;
+  return drx::sum(d * d);
+};
 constexpr auto round_ = [](auto w, auto data) {
   auto local = [](auto p, auto rs) {
     return drx::fori_loop<2>(p, [=](auto q) {
-      return q - drx::grad([](auto z, auto v) { return drx::reduce_mean(drx::map(squared, drx::broadcast<rows>(z), v)); })(q, rs);
+      return q - drx::grad([](auto z, auto v) {
+               return drx::reduce_mean(drx::map(squared, drx::broadcast<rows>(z), v));
+             })(q, rs);
     });
   };
   auto models = drx::map(local, drx::broadcast<clients>(w), data);
@@ -61,7 +68,8 @@ constexpr auto array_code = [](auto w, auto x) {
 using ArrayCode = program<array_code, m34, v4>;
 constexpr auto at_positions = [](auto x, auto w, auto i) {
   auto slope = drx::grad([=](auto y) {
-    return drx::sum(drx::take(y, w)) * drx::prod(drx::dynamic_slice<2, 2>(y, i, i)) + drx::sum(drx::cumprod(drx::sort(y)) * drx::cummax<0>(y));
+    return drx::sum(drx::take(y, w)) * drx::prod(drx::dynamic_slice<2, 2>(y, i, i)) +
+           drx::sum(drx::cumprod(drx::sort(y)) * drx::cummax<0>(y));
   });
   return drx::update_slice(drx::flip(slope(x)), drx::reshape<1, 4>(drx::cumsum(drx::index(x, i))), i);
 };
@@ -98,7 +106,9 @@ TEST_CASE("a second call allocates nothing, on one thread and on Kokkos' threads
 
 TEST_CASE("workspaces know nothing of the number of members") {
   auto& s = harness::session();
-  static constexpr auto mean = [](auto w, auto x) { return drx::reduce_mean(drx::map(squared, drx::broadcast<clients>(w), x)); };
+  static constexpr auto mean = [](auto w, auto x) {
+    return drx::reduce_mean(drx::map(squared, drx::broadcast<clients>(w), x));
+  };
   using P = program<mean, v3, placed<v3, clients>>;
   static_assert(drx::compiled<P>::thread_bytes() < 32 * 1024);
   auto p = s.compile<P>();

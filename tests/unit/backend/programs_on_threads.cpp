@@ -11,7 +11,9 @@
 namespace {
 struct clients : drx::placement<clients> {};
 using v3 = drx::array<double, 3>;
-constexpr auto scaled = [](auto w, auto x) { return drx::reduce_sum(drx::map([](auto p, auto v) { return p * v; }, drx::broadcast<clients>(w), x)); };
+constexpr auto scaled = [](auto w, auto x) {
+  return drx::reduce_sum(drx::map([](auto p, auto v) { return p * v; }, drx::broadcast<clients>(w), x));
+};
 using Scaled = drx::program<scaled, v3, drx::placed<v3, clients>>;
 
 v3 value(std::int64_t i) { return {static_cast<double>(i), 1., 2.}; }
@@ -60,7 +62,9 @@ TEST_CASE("tasks that throw on two threads: each call has its own exception") {
   const auto work = [&](const char* text) {
     for (int k = 0; k < 1000; ++k) {
       try {
-        e.run(4, [](void* context, int) { throw std::runtime_error(static_cast<const char*>(context)); }, const_cast<char*>(text));
+        e.run(
+            4, [](void* context, int) { throw std::runtime_error(static_cast<const char*>(context)); },
+            const_cast<char*>(text));
         ++wrong;
       } catch (const std::runtime_error& x) {
         wrong += std::string(x.what()) != text;

@@ -11,7 +11,8 @@ namespace {
 template <class A>
 bool holds(const A& x, const std::vector<double>& elements) {
   bool same = static_cast<std::size_t>(A::size) == elements.size();
-  for (std::size_t i = 0; same && i < elements.size(); ++i) same = static_cast<double>(x[static_cast<std::int64_t>(i)]) == elements[i];
+  for (std::size_t i = 0; same && i < elements.size(); ++i)
+    same = static_cast<double>(x[static_cast<std::int64_t>(i)]) == elements[i];
   return same;
 }
 struct line {
@@ -52,7 +53,8 @@ TEST_CASE("arrays of one element, and rows of one") {
 TEST_CASE("more or fewer rows than the first axis has") {
   using square = array<double, 2, 2>;
   CHECK_THROWS_WITH_AS((square{{1., 2.}}), "drx: an initialiser of 1 for an axis of 2", std::invalid_argument);
-  CHECK_THROWS_WITH_AS((square{{1., 2.}, {1., 2.}, {1., 2.}}), "drx: an initialiser of 3 for an axis of 2", std::invalid_argument);
+  CHECK_THROWS_WITH_AS((square{{1., 2.}, {1., 2.}, {1., 2.}}), "drx: an initialiser of 3 for an axis of 2",
+                       std::invalid_argument);
   CHECK_THROWS_WITH_AS((array<double, 1>{1., 2.}), "drx: an initialiser of 2 for an axis of 1", std::invalid_argument);
 }
 TEST_CASE("nested braces are constants of programs") {

@@ -29,7 +29,8 @@ TEST_CASE("a placed tuple falls into placed values") {
   constexpr auto f = [](auto x) {
     auto [inner, last] = x;
     auto [first, second] = inner;
-    auto [twice, halves] = drx::map([](auto a, auto b) { return std::tuple{2 * a, std::array{a / 2, b}}; }, first, second);
+    auto [twice, halves] =
+        drx::map([](auto a, auto b) { return std::tuple{2 * a, std::array{a / 2, b}}; }, first, second);
     return std::tuple{drx::reduce_sum(twice), drx::reduce_sum(drx::get<1>(halves)), drx::reduce_max(last)};
   };
   using member = std::pair<std::pair<vec2, vec2>, number>;

@@ -11,7 +11,8 @@ namespace {
 
 std::string read_error(std::string_view content, examples::schema expected = {}) {
   const test_folder folder;
-  return what_is_thrown(folder, [&] { static_cast<void>(examples::read_csv(folder.file("d.csv", content), expected)); });
+  return what_is_thrown(folder,
+                        [&] { static_cast<void>(examples::read_csv(folder.file("d.csv", content), expected)); });
 }
 
 examples::dataset squares(std::size_t rows) {
@@ -31,8 +32,8 @@ TEST_CASE("examples: a table is read as it stands") {
   const test_folder folder;
   const auto data =
       examples::read_csv(folder.file("d.csv",
-                                   "\xef\xbb\xbf"
-                                   "a,client,label,b\r\n0.5,N1, 2 ,-1e3\r\n.25,N2,0,7\r\n1e-60,N1,1,0\r\n"));
+                                     "\xef\xbb\xbf"
+                                     "a,client,label,b\r\n0.5,N1, 2 ,-1e3\r\n.25,N2,0,7\r\n1e-60,N1,1,0\r\n"));
   CHECK(data.x == std::vector{0.5f, -1000.0f, 0.25f, 7.0f, 0.0f, 0.0f});
   CHECK(data.y == std::vector{2, 0, 1});
   CHECK(data.client == std::vector{0, 1, 0});
@@ -80,7 +81,8 @@ TEST_CASE("examples: a table that is far too large is refused soon, and takes no
   for (int i = 1; i < 1'000'000; ++i) wide += fmt::format(",x{}", i);
   CHECK(read_error(wide + "\n") == "d.csv:1: the header names more than 10000 columns");
   CHECK(read_error("label,x\n" + wide + "\n") == "d.csv:2: label 'label' is not a whole number");
-  CHECK(read_error("label,x\n1,2" + std::string(2'000'000, ',') + "\n") == "d.csv:2: expected 2 columns, found 2000002");
+  CHECK(read_error("label,x\n1,2" + std::string(2'000'000, ',') + "\n") ==
+        "d.csv:2: expected 2 columns, found 2000002");
   std::string header = "label";
   for (int i = 1; i < 10'000; ++i) header += fmt::format(",x{}", i);
   CHECK(read_error(header + std::string(10'000'000, '\n')) == "d.csv:2: label '' is not a whole number");

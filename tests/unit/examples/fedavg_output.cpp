@@ -57,9 +57,8 @@ TEST_CASE("fedavg: model.npz holds .npy files, and numpy opens it where it is in
 TEST_CASE("fedavg: an array that does not fit its shape, or a folder that is not there, is refused") {
   const test_folder folder;
   const std::vector<float> w{1, 2};
-  CHECK(what_is_thrown(folder, [&] {
-          fedavg::write_npz(folder.path / "m.npz", {{"w", {2, 3}, w}});
-        }) == "array 'w' of shape (2, 3) needs 6 values, has 2");
+  CHECK(what_is_thrown(folder, [&] { fedavg::write_npz(folder.path / "m.npz", {{"w", {2, 3}, w}}); }) ==
+        "array 'w' of shape (2, 3) needs 6 values, has 2");
   CHECK(what_is_thrown(folder, [&] {
           fedavg::write_npz(folder.path / "none" / "m.npz", {{"w", {2}, w}});
         }).starts_with("none/m.npz: cannot be written: "));

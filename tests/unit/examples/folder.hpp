@@ -23,7 +23,8 @@ struct test_folder {
 };
 
 /// What `call` throws, without the folder's name in it; empty if it throws nothing.
-template <class Call> std::string what_is_thrown(const test_folder& folder, Call call) {
+template <class Call>
+std::string what_is_thrown(const test_folder& folder, Call call) {
   try {
     call();
   } catch (const std::exception& error) {

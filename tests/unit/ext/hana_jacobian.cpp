@@ -19,7 +19,9 @@ namespace {
 template <class P, class R>
 constexpr bool returns = std::is_same_v<typename P::result, R>;
 
-constexpr auto values = [](auto m, auto xs) { return drx::square(drx::matmul(xs, m.slope) + m.offset); };  // of three rows
+constexpr auto values = [](auto m, auto xs) {
+  return drx::square(drx::matmul(xs, m.slope) + m.offset);
+};  // of three rows
 constexpr auto moved = [](auto m, auto t) { return m * t; };
 }  // namespace
 
@@ -52,7 +54,9 @@ TEST_CASE("of a struct: itself in a number, else a tuple of its members' derivat
   CHECK((of_offset.slope[0] == 0 && of_offset.offset.item() == 3));
 }
 TEST_CASE("the Hessian of a function of a struct") {
-  constexpr auto f = [](auto m) { return drx::hessian([](auto z) { return drx::dot(z.slope, z.slope) * z.offset; })(m); };
+  constexpr auto f = [](auto m) {
+    return drx::hessian([](auto z) { return drx::dot(z.slope, z.slope) * z.offset; })(m);
+  };
   using P = program<f, line>;
   static_assert(returns<P, std::tuple<drx::batched<line, 2>, line>>);
   const auto [of_slope, of_offset] = interpreter::call<P>(line{{1., 2.}, {.5}});

@@ -17,7 +17,8 @@ namespace {
 constexpr auto loss = [](auto m, auto x) { return drx::sum(drx::square(drx::matmul(m.w, x))) * m.b; };
 constexpr auto per_example = [](auto m, auto x) {
   const auto each = drx::vmap(drx::grad(loss), std::tuple{drx::none, drx::axis<0>})(m, x);
-  const auto again = drx::vmap([](auto g, auto v) { return drx::sum(g.w) + drx::sum(v) * g.b; })(each, x);  // a batch of structs as an argument
+  const auto again = drx::vmap([](auto g, auto v) { return drx::sum(g.w) + drx::sum(v) * g.b; })(
+      each, x);  // a batch of structs as an argument
   return std::pair{each, again};
 };
 using P = drx::program<per_example, model, drx::array<double, 4, 3>>;

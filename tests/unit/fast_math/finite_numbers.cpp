@@ -1,4 +1,5 @@
-// Compiled with -ffast-math: of finite numbers everything is right still. (Accuracy is measured by bits, since to the compiler no number is NaN.)
+// Compiled with -ffast-math: of finite numbers everything is right still. (Accuracy is measured by bits, since to the
+// compiler no number is NaN.)
 #include <drx/drx.hpp>
 #include <drx/run/call/compiled.hpp>
 #include <drx/scalar/cbrt.hpp>
@@ -37,7 +38,8 @@ double ulps(T y, long double exact) {
   int e = 0;
   std::frexp(exact, &e);
   e = std::max(e, std::numeric_limits<T>::min_exponent);
-  return static_cast<double>(std::fabs(static_cast<long double>(y) - exact) / std::ldexp(1.0L, e - std::numeric_limits<T>::digits));
+  return static_cast<double>(std::fabs(static_cast<long double>(y) - exact) /
+                             std::ldexp(1.0L, e - std::numeric_limits<T>::digits));
 }
 /// n numbers from low to high, or of magnitudes from low to high.
 template <class T>
@@ -52,7 +54,8 @@ std::vector<T> spread(int n, double low, double high, bool magnitudes) {
 }
 /// `exact` is the C library's: inline, under -ffast-math, the x87's sine of long double knows 66 bits of pi.
 template <class T, class F>
-void check_function(const char* name, F loop, long double (*reference)(long double), double low, double high, bool magnitudes = false) {
+void check_function(const char* name, F loop, long double (*reference)(long double), double low, double high,
+                    bool magnitudes = false) {
   long double (*volatile exact)(long double) = reference;
   const auto x = spread<T>(5001, low, high, magnitudes);
   std::vector<T> y(x.size());
@@ -68,9 +71,12 @@ void check_function(const char* name, F loop, long double (*reference)(long doub
   CAPTURE(where);
   CHECK(worst <= 4);
 }
-#define DRX_CHECK_FUNCTION(name, ...)                                                                       \
-  check_function<T>(                                                                                        \
-      #name, [](int n, const T* x, T* y) { for (int i = 0; i < n; ++i) y[i] = drx::math::name(x[i]); },     \
+#define DRX_CHECK_FUNCTION(name, ...)                             \
+  check_function<T>(                                              \
+      #name,                                                      \
+      [](int n, const T* x, T* y) {                               \
+        for (int i = 0; i < n; ++i) y[i] = drx::math::name(x[i]); \
+      },                                                          \
       ::name##l, __VA_ARGS__)
 
 }  // namespace
@@ -88,7 +94,10 @@ TEST_CASE_TEMPLATE("elementary functions in loops", T, float, double) {
   DRX_CHECK_FUNCTION(tanh, -10, 10);
   DRX_CHECK_FUNCTION(tanh, 1e-12, 1, true);
   check_function<T>(
-      "sigmoid", [](int n, const T* x, T* y) { for (int i = 0; i < n; ++i) y[i] = drx::math::sigmoid(x[i]); },
+      "sigmoid",
+      [](int n, const T* x, T* y) {
+        for (int i = 0; i < n; ++i) y[i] = drx::math::sigmoid(x[i]);
+      },
       [](long double x) -> long double { return 1 / (1 + std::exp(-x)); }, -80, 80);
   DRX_CHECK_FUNCTION(sin, -10, 10);
   DRX_CHECK_FUNCTION(sin, -131000, 131000);
@@ -111,7 +120,8 @@ TEST_CASE_TEMPLATE("elementary functions in loops", T, float, double) {
   DRX_CHECK_FUNCTION(erfc, -3, single ? 9 : 26);
   DRX_CHECK_FUNCTION(cbrt, 1e-30, 1e30, true);
   DRX_CHECK_FUNCTION(lgamma, 2.5, 30);
-  for (const T x : spread<T>(1000, -0.99, 0.99, false)) CHECK(std::abs(std::erf(drx::math::erfinv(x)) - x) <= 8 * std::numeric_limits<T>::epsilon() * std::abs(x));
+  for (const T x : spread<T>(1000, -0.99, 0.99, false))
+    CHECK(std::abs(std::erf(drx::math::erfinv(x)) - x) <= 8 * std::numeric_limits<T>::epsilon() * std::abs(x));
   CHECK(drx::math::digamma(T(1)) == doctest::Approx(-0.57721566490153286).epsilon(1e-6));
   CHECK(drx::math::polygamma(T(1), T(-0.5)) == doctest::Approx(8.934802200544679).epsilon(1e-6));
 }
@@ -123,7 +133,8 @@ TEST_CASE_TEMPLATE("packs of ordinary C++", T, float, double) {
   const auto check = [&](const auto& y, auto exact) {
     T lane[width];
     y.store(lane);
-    for (int i = 0; i < width; ++i) CHECK(ulps(lane[i], exact(static_cast<long double>(x[static_cast<std::size_t>(i)]))) <= 4);
+    for (int i = 0; i < width; ++i)
+      CHECK(ulps(lane[i], exact(static_cast<long double>(x[static_cast<std::size_t>(i)]))) <= 4);
   };
   check(exp(p), [](long double v) { return std::exp(v); });
   check(exp2(p), [](long double v) { return std::exp2(v); });
@@ -136,11 +147,16 @@ TEST_CASE_TEMPLATE("packs of ordinary C++", T, float, double) {
 
 namespace {
 constexpr auto functions = [](auto x) {
-  return std::tuple{drx::exp(x), drx::sin(x), drx::cos(x), drx::tanh(x), drx::sigmoid(x), drx::exp2(x), drx::log1p(x * x), drx::softmax(x)};
+  return std::tuple{drx::exp(x),     drx::sin(x),  drx::cos(x),       drx::tanh(x),
+                    drx::sigmoid(x), drx::exp2(x), drx::log1p(x * x), drx::softmax(x)};
 };
-constexpr auto slopes = [](auto x) { return drx::grad([](auto v) { return drx::sum(drx::tanh(v) * drx::sin(v)); })(x); };
+constexpr auto slopes = [](auto x) {
+  return drx::grad([](auto v) { return drx::sum(drx::tanh(v) * drx::sin(v)); })(x);
+};
 constexpr auto layer = [](auto x, auto w) { return drx::tanh(drx::matmul(x, w)); };
-constexpr auto folds = [](auto x) { return std::tuple{drx::max(x), drx::min(x), drx::sum(x), drx::log_softmax(x), drx::cumsum(x)}; };
+constexpr auto folds = [](auto x) {
+  return std::tuple{drx::max(x), drx::min(x), drx::sum(x), drx::log_softmax(x), drx::cumsum(x)};
+};
 constexpr auto norm = [](auto x) {
   return drx::grad([](auto v) {
     auto s = drx::dot(v, v);
@@ -173,23 +189,27 @@ TEST_CASE_TEMPLATE("elementary functions in a compiled program", T, float, doubl
     CHECK(ulps(t[i], std::tanh(v)) <= 4);
     CHECK(ulps(g[i], 1 / (1 + std::exp(-v))) <= 4);
     CHECK(ulps(p[i], std::exp2(v)) <= 4);
-    CHECK(ulps(l[i], std::log1p(v * v)) <= 6);  // of x * x rounded
+    CHECK(ulps(l[i], std::log1p(v * v)) <= 6);        // of x * x rounded
     CHECK(ulps(soft[i], std::exp(v) / total) <= 40);  // of x - max rounded
     const long double exact = (1 - std::tanh(v) * std::tanh(v)) * std::sin(v) + std::tanh(v) * std::cos(v);
-    CHECK(std::abs(static_cast<double>(static_cast<long double>(slope[i]) - exact)) <= 8 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+    CHECK(std::abs(static_cast<double>(static_cast<long double>(slope[i]) - exact)) <=
+          8 * static_cast<double>(std::numeric_limits<T>::epsilon()));
   }
 }
 TEST_CASE_TEMPLATE("tanh behind a product of matrices", T, float, double) {
   drx::array<T, 32, 20> x;
   drx::array<T, 20, 32> w;
   const auto from = spread<T>(640, -0.5, 0.5, false);
-  for (int i = 0; i < 640; ++i) x[i] = from[static_cast<std::size_t>(i)], w[i] = from[static_cast<std::size_t>(639 - i)];
+  for (int i = 0; i < 640; ++i)
+    x[i] = from[static_cast<std::size_t>(i)], w[i] = from[static_cast<std::size_t>(639 - i)];
   const auto y = run<layer>(x, w);
   for (int i = 0; i < 32; ++i)
     for (int j = 0; j < 32; ++j) {
       long double sum = 0;
-      for (int k = 0; k < 20; ++k) sum += static_cast<long double>(x[i * 20 + k]) * static_cast<long double>(w[k * 32 + j]);
-      CHECK(std::abs(static_cast<double>(static_cast<long double>(y[i * 32 + j]) - std::tanh(sum))) <= 8 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+      for (int k = 0; k < 20; ++k)
+        sum += static_cast<long double>(x[i * 20 + k]) * static_cast<long double>(w[k * 32 + j]);
+      CHECK(std::abs(static_cast<double>(static_cast<long double>(y[i * 32 + j]) - std::tanh(sum))) <=
+            8 * static_cast<double>(std::numeric_limits<T>::epsilon()));
     }
 }
 TEST_CASE("extrema and sums") {

@@ -38,8 +38,11 @@ TEST_CASE("argmax and argmin: the first of equal ones") {
 }
 
 TEST_CASE("all_of and any_of") {
-  static_assert(has_all_of<array<bool, 2>> && !has_all_of<array<int, 2>> && !has_all_of<drx::placed<array<bool, 2>, clients>>);
-  constexpr auto f = [](auto x) { return std::tuple{drx::all_of(x > 0), drx::any_of(x > 0), drx::all_of<1>(x > 0), drx::any_of<0>(x > 0)}; };
+  static_assert(has_all_of<array<bool, 2>> && !has_all_of<array<int, 2>> &&
+                !has_all_of<drx::placed<array<bool, 2>, clients>>);
+  constexpr auto f = [](auto x) {
+    return std::tuple{drx::all_of(x > 0), drx::any_of(x > 0), drx::all_of<1>(x > 0), drx::any_of<0>(x > 0)};
+  };
   const auto [all, any, rows, columns] = interpreter::call<program<f, array<int, 2, 2>>>(array<int, 2, 2>{1, 1, 0, 1});
   CHECK(!all);
   CHECK(any);

@@ -18,10 +18,13 @@ concept divides = requires(A& a, const B& b) { a /= b; };
 }  // namespace
 
 TEST_CASE("what can be added to what") {
-  static_assert(adds_to<vec2, vec2> && adds_to<vec2, number> && adds_to<vec2, int> && adds_to<array<double, 3, 2>, vec2>);
-  static_assert(!adds_to<vec2, array<double, 3, 2>> && !adds_to<number, vec2> && !adds_to<vec2, array<float, 2>> && !adds_to<array<int, 2>, double>);
+  static_assert(adds_to<vec2, vec2> && adds_to<vec2, number> && adds_to<vec2, int> &&
+                adds_to<array<double, 3, 2>, vec2>);
+  static_assert(!adds_to<vec2, array<double, 3, 2>> && !adds_to<number, vec2> && !adds_to<vec2, array<float, 2>> &&
+                !adds_to<array<int, 2>, double>);
   static_assert(adds_to<std::tuple<vec2, number>, std::tuple<vec2, number>> && divides<std::pair<vec2, vec2>, number>);
-  static_assert(adds_to<placed<vec2, clients>, placed<vec2, clients>> && divides<placed<vec2, clients>, double> && !adds_to<placed<vec2, clients>, vec2>);
+  static_assert(adds_to<placed<vec2, clients>, placed<vec2, clients>> && divides<placed<vec2, clients>, double> &&
+                !adds_to<placed<vec2, clients>, vec2>);
 }
 
 TEST_CASE("assignments") {

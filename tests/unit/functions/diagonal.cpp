@@ -15,7 +15,8 @@ concept has_diagonal_matrix = requires(const A& a) { drx::diagonal_matrix(a); };
 }  // namespace
 
 TEST_CASE("which diagonals there are") {
-  static_assert(has_diagonal<array<bool, 2, 3>> && has_diagonal<array<float, 4, 3, 2>> && has_diagonal<array<float, 0, 3>>);
+  static_assert(has_diagonal<array<bool, 2, 3>> && has_diagonal<array<float, 4, 3, 2>> &&
+                has_diagonal<array<float, 0, 3>>);
   static_assert(!has_diagonal<array<float, 3>> && !has_diagonal<drx::placed<array<float, 3, 3>, clients>>);
   static_assert(has_diagonal_matrix<array<int, 3>> && has_diagonal_matrix<array<float, 2, 0>>);
   static_assert(!has_diagonal_matrix<array<float>> && !has_diagonal_matrix<drx::placed<array<float, 3>, clients>>);
@@ -25,10 +26,12 @@ TEST_CASE("diagonals of matrices, and matrices of diagonals") {
   constexpr auto f = [](auto x) {
     auto wide = drx::diagonal(x);
     auto high = drx::diagonal(drx::transpose<0, 2, 1>(x));
-    return std::tuple{wide, high, drx::diagonal_matrix(wide), drx::diagonal_matrix(drx::slice<0, 1>(drx::index<0, 0>(x)))};
+    return std::tuple{wide, high, drx::diagonal_matrix(wide),
+                      drx::diagonal_matrix(drx::slice<0, 1>(drx::index<0, 0>(x)))};
   };
   using P = program<f, array<double, 2, 2, 3>>;
-  static_assert(std::is_same_v<P::result, std::tuple<array<double, 2, 2>, array<double, 2, 2>, array<double, 2, 2, 2>, array<double, 1, 1>>>);
+  static_assert(std::is_same_v<P::result, std::tuple<array<double, 2, 2>, array<double, 2, 2>, array<double, 2, 2, 2>,
+                                                     array<double, 1, 1>>>);
   array<double, 2, 2, 3> x;
   for (int i = 0; i < 12; ++i) x[i] = i + 1;
   x[4] = HUGE_VAL;

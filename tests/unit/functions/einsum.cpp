@@ -27,7 +27,8 @@ std::string labels_of(std::string part, int rank) {
   for (int k = axes; k > 0; --k) digits += static_cast<char>('0' + 10 - k);
   return part.replace(dots, 3, digits);
 }
-/// The definition: for each assignment of numbers to labels, the product of the operands' elements is added to the result's.
+/// The definition: for each assignment of numbers to labels, the product of the operands' elements is added to the
+/// result's.
 tensor by_hand(const std::string& spec, const std::vector<tensor>& x, tensor y) {
   const auto arrow = spec.find("->");
   std::vector<std::string> in;
@@ -135,7 +136,9 @@ TEST_CASE("further axes, which broadcast") {
 }
 
 TEST_CASE("no elements: sums of nothing") {
-  static constexpr auto f = [](auto x, auto y) { return std::tuple{drx::einsum<"ij,jk->ik">(x, y), drx::einsum<"ii">(drx::matmul(drx::transpose(x), x))}; };
+  static constexpr auto f = [](auto x, auto y) {
+    return std::tuple{drx::einsum<"ij,jk->ik">(x, y), drx::einsum<"ii">(drx::matmul(drx::transpose(x), x))};
+  };
   using P = program<f, d<2, 0>, d<0, 2>>;
   const auto [product, trace] = interpreter::call<P>(d<2, 0>{}, d<0, 2>{});
   for (double x : product) CHECK(x == 0);
@@ -145,12 +148,17 @@ TEST_CASE("no elements: sums of nothing") {
 TEST_CASE("which letters and operands are taken") {
   using m23 = d<2, 3>;
   static_assert(has<"ij,jk->ik", array<int, 2, 3>, array<int, 3, 2>> && has<"ij", m23> && has<"i...", m23>);
-  static_assert(!has<"ij,jk->ik", m23, m23> && !has<"ijk", m23> && !has<"i", m23> && !has<"ij->ii", m23> && !has<"ij->k", m23>);
-  static_assert(!has<"ij,", m23> && !has<"ij,ij", m23> && !has<"ij", m23, m23> && !has<"i1", m23> && !has<"ij->i->j", m23> && !has<"ij-", m23>);
+  static_assert(!has<"ij,jk->ik", m23, m23> && !has<"ijk", m23> && !has<"i", m23> && !has<"ij->ii", m23> &&
+                !has<"ij->k", m23>);
+  static_assert(!has<"ij,", m23> && !has<"ij,ij", m23> && !has<"ij", m23, m23> && !has<"i1", m23> &&
+                !has<"ij->i->j", m23> && !has<"ij-", m23>);
   static_assert(!has<"...ij->ij", d<2, 2, 3>> && !has<"ij->...ij", m23> && !has<"......", m23> && !has<"i..j", m23>);
-  static_assert(!has<"ij,jk", m23, array<float, 3, 2>> && !has<"ij", array<bool, 2, 3>> && !has<"ij", drx::placed<m23, clients>>);
-  static_assert(has<"abcde,fgh->abcdefgh", d<1, 1, 1, 1, 2>, d<1, 1, 2>> && !has<"abcde,fghi->abcdefghi", d<1, 1, 1, 1, 2>, d<1, 1, 1, 1>>);
-  static_assert(has_outer<m23, d<>> && has_outer<array<int, 2>, array<int, 3>> && !has_outer<m23, array<float, 2>> && !has_outer<array<bool, 2>, array<bool, 2>>);
+  static_assert(!has<"ij,jk", m23, array<float, 3, 2>> && !has<"ij", array<bool, 2, 3>> &&
+                !has<"ij", drx::placed<m23, clients>>);
+  static_assert(has<"abcde,fgh->abcdefgh", d<1, 1, 1, 1, 2>, d<1, 1, 2>> &&
+                !has<"abcde,fghi->abcdefghi", d<1, 1, 1, 1, 2>, d<1, 1, 1, 1>>);
+  static_assert(has_outer<m23, d<>> && has_outer<array<int, 2>, array<int, 3>> && !has_outer<m23, array<float, 2>> &&
+                !has_outer<array<bool, 2>, array<bool, 2>>);
 }
 
 TEST_CASE("a product of matrices is one, without a transpose") {

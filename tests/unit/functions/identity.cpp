@@ -13,8 +13,11 @@ concept has_identity = requires { drx::identity<A>(); };
 }  // namespace
 
 TEST_CASE("unit matrices") {
-  static_assert(has_identity<array<int, 1, 1>> && !has_identity<array<double, 3>> && !has_identity<array<double, 2, 3>>);
-  constexpr auto f = [](auto x) { return std::pair{x + drx::identity<m3>(), drx::identity<array<std::int64_t, 2, 2, 2>>()}; };
+  static_assert(has_identity<array<int, 1, 1>> && !has_identity<array<double, 3>> &&
+                !has_identity<array<double, 2, 3>>);
+  constexpr auto f = [](auto x) {
+    return std::pair{x + drx::identity<m3>(), drx::identity<array<std::int64_t, 2, 2, 2>>()};
+  };
   using P = program<f, double>;
   const auto [sum, batch] = interpreter::call<P>(.5);
   for (int i = 0; i < 9; ++i) CHECK(sum[i] == (i % 4 == 0 ? 1.5 : .5));

@@ -44,7 +44,9 @@ TEST_CASE("logsumexp of infinities") {
 }
 
 TEST_CASE("their derivatives") {
-  constexpr auto f = [](auto x) { return std::tuple{drx::log_softmax(x), drx::softmax<0>(x), drx::logsumexp<1>(x), drx::logsumexp<0>(x)}; };
+  constexpr auto f = [](auto x) {
+    return std::tuple{drx::log_softmax(x), drx::softmax<0>(x), drx::logsumexp<1>(x), drx::logsumexp<0>(x)};
+  };
   harness::check_program<program<f, array<double, 3, 4>>>({.low = -3, .high = 3});
   constexpr auto vector = [](auto x) { return drx::log_softmax(x); };
   harness::check_program<program<vector, array<double, 1>>>();

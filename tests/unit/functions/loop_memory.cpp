@@ -11,8 +11,8 @@ namespace emit = drx::emit;
 
 namespace {
 
-/// A loop of `length` steps over two carries, one of integers, with a constant, slices and stacked results, that uses its
-/// index; it goes on while an element of the carry is small, if guarded.
+/// A loop of `length` steps over two carries, one of integers, with a constant, slices and stacked results, that uses
+/// its index; it goes on while an element of the carry is small, if guarded.
 drx::tape loop_of(std::int64_t length, const loop_memory& memory, bool guarded = false) {
   builder b;
   const abstract_value t(dtype::float64, drx::make_shape(2)), one(dtype::float64, {}), whole(dtype::int32, {});
@@ -21,7 +21,9 @@ drx::tape loop_of(std::int64_t length, const loop_memory& memory, bool guarded =
   builder r;
   const int index = r.input(whole), c = r.input(t);
   int counter = -1;
-  auto holds = [&](builder& at, int v) { return emit::less(at, emit::sum(at, emit::mul(at, v, v), {0}), emit::constant(at, one, 2)); };
+  auto holds = [&](builder& at, int v) {
+    return emit::less(at, emit::sum(at, emit::mul(at, v, v), {0}), emit::constant(at, one, 2));
+  };
   if (guarded) {
     r.input({dtype::boolean, {}});
     operands = {operands[0], holds(b, operands[1]), operands[1]};
@@ -30,7 +32,8 @@ drx::tape loop_of(std::int64_t length, const loop_memory& memory, bool guarded =
   counter = r.input(whole);
   const int x = r.input(t);
   const int weight = emit::broadcast_to(r, emit::cast(r, emit::add(r, index, counter), dtype::float64), t.shape);
-  const int next = emit::add(r, emit::mul(r, emit::sin(r, emit::mul(r, c, u)), weight), emit::mul(r, x, emit::exp(r, u)));
+  const int next =
+      emit::add(r, emit::mul(r, emit::sin(r, emit::mul(r, c, u)), weight), emit::mul(r, x, emit::exp(r, u)));
   const int small = emit::div(r, next, emit::constant_like(r, next, guarded ? 4 : 40));
   if (guarded) r.output(holds(r, small));
   r.output(small);
@@ -42,7 +45,8 @@ drx::tape loop_of(std::int64_t length, const loop_memory& memory, bool guarded =
   for (int o : drx::detail::write_loop(b, r.result(), operands, loop, memory)) b.output(o);
   return b.result();
 }
-constexpr loop_memory memories[] = {drx::keep_carries, drx::keep_all, drx::checkpoint_every<3>, drx::checkpoint_every<1>, drx::recompute_all};
+constexpr loop_memory memories[] = {drx::keep_carries, drx::keep_all, drx::checkpoint_every<3>,
+                                    drx::checkpoint_every<1>, drx::recompute_all};
 
 }  // namespace
 
@@ -74,12 +78,14 @@ TEST_CASE("the same values and gradients, whatever a loop keeps") {
 }
 
 TEST_CASE("what keep_all keeps is not computed twice") {
-  const drx::tape t = drx::transform::pullback(loop_of(4, drx::keep_all), vec<bool>(3, true), vec<bool>{true, false, true});
+  const drx::tape t =
+      drx::transform::pullback(loop_of(4, drx::keep_all), vec<bool>(3, true), vec<bool>{true, false, true});
   int sines = 0, loops = 0;
   for (const drx::entry& e : t.entries) {
     if (e.prim != &drx::prim::scan) continue;
     ++loops;
-    for (const drx::entry& step : e.regions[0].entries) sines += step.prim == &drx::prim::sin || step.prim == &drx::prim::exp || step.prim == &drx::prim::cos;
+    for (const drx::entry& step : e.regions[0].entries)
+      sines += step.prim == &drx::prim::sin || step.prim == &drx::prim::exp || step.prim == &drx::prim::cos;
   }
   CHECK(loops == 2);
   CHECK(sines == 5);  // of the step sin, exp and cos, of its derivative a cos and a sin

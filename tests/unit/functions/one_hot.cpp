@@ -15,7 +15,8 @@ concept has_one_hot = requires(const A& a) { drx::one_hot<float, 3>(a); };
 
 TEST_CASE("one_hot") {
   static_assert(has_one_hot<array<int>> && has_one_hot<array<std::int64_t, 2, 2>>);
-  static_assert(!has_one_hot<array<float, 2>> && !has_one_hot<array<bool, 2>> && !has_one_hot<drx::placed<array<int>, clients>>);
+  static_assert(!has_one_hot<array<float, 2>> && !has_one_hot<array<bool, 2>> &&
+                !has_one_hot<drx::placed<array<int>, clients>>);
   constexpr auto f = [](auto l) { return drx::one_hot<float, 3>(l); };
   using P = program<f, array<int, 4>>;
   static_assert(std::is_same_v<P::result, array<float, 4, 3>>);

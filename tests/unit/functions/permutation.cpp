@@ -9,7 +9,9 @@ using drx::program;
 TEST_CASE("every number once; the order of JAX") {
   static_assert(drx::detail::permutation_rounds(1) == 0 && drx::detail::permutation_rounds(2) == 1);
   static_assert(drx::detail::permutation_rounds(1625) == 1 && drx::detail::permutation_rounds(1626) == 2);
-  constexpr auto f = [](auto key) { return std::tuple{drx::permutation<10>(key), drx::permutation<2000>(key), drx::permutation<1>(key)}; };
+  constexpr auto f = [](auto key) {
+    return std::tuple{drx::permutation<10>(key), drx::permutation<2000>(key), drx::permutation<1>(key)};
+  };
   auto [few, many, one] = drx::interpreter::call<program<f, drx::prng_key>>(drx::random_key(5));
   const int expected[] = {9, 0, 2, 4, 8, 1, 3, 5, 7, 6}, first[] = {1745, 1879, 716, 1217, 48};
   CHECK(std::equal(few.begin(), few.end(), expected));

@@ -22,9 +22,11 @@ constexpr auto mean = [](auto x, auto w) { return drx::reduce_weighted_mean(x, w
 TEST_CASE("which values and weights go together") {
   static_assert(averages<at_clients<vec2>, weight> && averages<at_clients<array<int>>, weight> &&
                 averages<at_clients<std::pair<vec2, array<float>>>, weight>);
-  static_assert(!averages<vec2, weight> && !averages<at_clients<vec2>, array<float>> && !averages<at_clients<vec2>, placed<array<float>, schools>> &&
+  static_assert(!averages<vec2, weight> && !averages<at_clients<vec2>, array<float>> &&
+                !averages<at_clients<vec2>, placed<array<float>, schools>> &&
                 !averages<at_clients<vec2>, at_clients<array<int>>> && !averages<at_clients<vec2>, at_clients<vec2>> &&
-                !averages<at_clients<std::pair<vec2, array<int>>>, weight> && !averages<at_clients<placed<vec2, schools>>, weight>);
+                !averages<at_clients<std::pair<vec2, array<int>>>, weight> &&
+                !averages<at_clients<placed<vec2, schools>>, weight>);
 }
 
 TEST_CASE("weighted means") {

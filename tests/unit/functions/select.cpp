@@ -19,9 +19,11 @@ using at_clients = placed<T, clients>;
 }  // namespace
 
 TEST_CASE("select") {
-  static_assert(selects<at_clients<vec2>, int> && selects<at_clients<vec2>, array<int>> && selects<at_clients<array<bool>>, array<std::int64_t>>);
+  static_assert(selects<at_clients<vec2>, int> && selects<at_clients<vec2>, array<int>> &&
+                selects<at_clients<array<bool>>, array<std::int64_t>>);
   static_assert(!selects<vec2, int> && !selects<at_clients<vec2>, float> && !selects<at_clients<vec2>, array<double>> &&
-                !selects<at_clients<vec2>, array<int, 1>> && !selects<at_clients<vec2>, at_clients<array<int>>> && !selects<at_clients<vec2>, bool>);
+                !selects<at_clients<vec2>, array<int, 1>> && !selects<at_clients<vec2>, at_clients<array<int>>> &&
+                !selects<at_clients<vec2>, bool>);
   constexpr auto f = [](auto x, auto i) { return std::pair{drx::select(x, i), drx::select(x, 1)}; };
   using member = std::tuple<vec2, bool, int>;
   using P = program<f, at_clients<member>, int>;

@@ -16,16 +16,18 @@ using logits = array<float, 2, 3>;
 }  // namespace
 
 TEST_CASE("which labels go with which logits") {
-  static_assert(has_loss<logits, array<int, 2>> && has_loss<logits, array<std::int64_t, 2>> && has_loss<logits, logits> &&
-                has_loss<array<float, 3>, array<int>>);
-  static_assert(!has_loss<logits, array<int, 3>> && !has_loss<logits, array<double, 2, 3>> && !has_loss<logits, array<float, 2>> &&
-                !has_loss<array<int, 2, 3>, array<int, 2>> && !has_loss<drx::placed<logits, clients>, array<int, 2>> &&
+  static_assert(has_loss<logits, array<int, 2>> && has_loss<logits, array<std::int64_t, 2>> &&
+                has_loss<logits, logits> && has_loss<array<float, 3>, array<int>>);
+  static_assert(!has_loss<logits, array<int, 3>> && !has_loss<logits, array<double, 2, 3>> &&
+                !has_loss<logits, array<float, 2>> && !has_loss<array<int, 2, 3>, array<int, 2>> &&
+                !has_loss<drx::placed<logits, clients>, array<int, 2>> &&
                 !has_loss<logits, drx::placed<logits, clients>>);
 }
 
 TEST_CASE("the loss of a classifier") {
   constexpr auto f = [](auto x, auto classes) {
-    return std::pair{drx::softmax_cross_entropy(x, classes), drx::softmax_cross_entropy(x, drx::one_hot<double, 3>(classes))};
+    return std::pair{drx::softmax_cross_entropy(x, classes),
+                     drx::softmax_cross_entropy(x, drx::one_hot<double, 3>(classes))};
   };
   using P = program<f, array<double, 2, 3>, array<int, 2>>;
   const auto [by_class, by_row] =
@@ -35,7 +37,8 @@ TEST_CASE("the loss of a classifier") {
     CHECK(loss[1] == doctest::Approx(std::log(std::exp(-2) + std::exp(-1) + 1)));
   }
   constexpr double inf = std::numeric_limits<double>::infinity();
-  CHECK(interpreter::call<P>(array<double, 2, 3>{0., -inf, 0., 1., 2., 3.}, array<int, 2>{0, 7}).first[0] == doctest::Approx(std::log(2)));
+  CHECK(interpreter::call<P>(array<double, 2, 3>{0., -inf, 0., 1., 2., 3.}, array<int, 2>{0, 7}).first[0] ==
+        doctest::Approx(std::log(2)));
 }
 
 TEST_CASE("its derivative") {

@@ -25,12 +25,15 @@ concept maps = requires(const F& f, const X&... x) { drx::tree_map(f, x...); };
 }  // namespace
 
 TEST_CASE("which structures go together") {
-  static_assert(adds<layers, layers> && adds<layers, number> && adds<number, layers> && adds<layers, float> && adds<int, layers>);
-  static_assert(!adds<layers, mixed> && !adds<layers, vec2> && !adds<layers, array<float>> && !adds<layers, placed<number, clients>>);
+  static_assert(adds<layers, layers> && adds<layers, number> && adds<number, layers> && adds<layers, float> &&
+                adds<int, layers>);
+  static_assert(!adds<layers, mixed> && !adds<layers, vec2> && !adds<layers, array<float>> &&
+                !adds<layers, placed<number, clients>>);
   static_assert(adds<mixed, int> && !adds<mixed, float> && !adds<mixed, number>);
   static_assert(!adds<std::tuple<array<bool, 2>>, int> && !negates<std::tuple<array<bool, 2>>>);
   static_assert(negates<layers> && negates<mixed> && !adds<std::tuple<placed<vec2, clients>>, int>);
-  static_assert(maps<decltype(keeps), layers> && maps<decltype(keeps), layers, layers> && !maps<decltype(keeps), layers, mixed>);
+  static_assert(maps<decltype(keeps), layers> && maps<decltype(keeps), layers, layers> &&
+                !maps<decltype(keeps), layers, mixed>);
   static_assert(maps<decltype(sums), layers> && !maps<decltype(keeps), placed<vec2, clients>>);
 }
 
@@ -52,8 +55,8 @@ TEST_CASE("a step of descent in every leaf") {
   return %12, %13
 }
 )");
-  const auto [v, s] =
-      interpreter::call<P>(std::tuple{array<float, 2>{1.f, 2.f}, 3.f}, 2.f, std::tuple{array<float, 2>{10.f, 20.f}, 30.f});
+  const auto [v, s] = interpreter::call<P>(std::tuple{array<float, 2>{1.f, 2.f}, 3.f}, 2.f,
+                                           std::tuple{array<float, 2>{10.f, 20.f}, 30.f});
   CHECK(v[0] == -9);
   CHECK(v[1] == -18);
   CHECK(s == -27);

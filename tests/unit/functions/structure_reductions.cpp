@@ -36,8 +36,10 @@ concept has_mean_of_batch = requires(const X& x) { drx::mean<0>(x); };
 }  // namespace
 
 TEST_CASE("which structures have sums, products and norms") {
-  static_assert(has_norm<layer> && has_norm<std::tuple<layer, double>> && !has_norm<std::pair<layer, float>> && !has_norm<counts>);
-  static_assert(has_mean_of_batch<batched<layer, 2>> && !has_mean_of_batch<batched<counts, 2>> && !has_mean_of_batch<layer>);
+  static_assert(has_norm<layer> && has_norm<std::tuple<layer, double>> && !has_norm<std::pair<layer, float>> &&
+                !has_norm<counts>);
+  static_assert(has_mean_of_batch<batched<layer, 2>> && !has_mean_of_batch<batched<counts, 2>> &&
+                !has_mean_of_batch<layer>);
 }
 
 TEST_CASE("of all elements of all leaves") {

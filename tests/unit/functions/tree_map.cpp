@@ -36,7 +36,8 @@ TEST_CASE("what tree_map gives") {
   static_assert(gives<is<total>, layer, std::tuple<number, number>> && gives<is<total>, array<double, 3>, number>);
   static_assert(gives<is<total>, std::pair<layer, array<double, 3>>, std::pair<std::tuple<number, number>, number>>);
   static_assert(gives<is<total>, std::tuple<number, array<double, 3>>, std::tuple<number, number>>);
-  static_assert(gives<is<total>, std::tuple<std::array<layer, 2>>, std::tuple<std::array<std::tuple<number, number>, 2>>>);
+  static_assert(
+      gives<is<total>, std::tuple<std::array<layer, 2>>, std::tuple<std::array<std::tuple<number, number>, 2>>>);
   static_assert(gives<is<both>, std::tuple<number>, std::tuple<std::pair<number, array<bool>>>>);
   constexpr auto first = [](auto x) { return drx::index<0>(x); };
   static_assert(gives<is<first>, batched<layer, 4>, drx::value<layer>>);

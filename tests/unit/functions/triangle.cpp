@@ -9,13 +9,18 @@ using drx::program;
 namespace {
 struct clients : drx::placement<clients> {};
 template <class A>
-concept has_triangles = requires(const A& a) { drx::tril(a); drx::triu<1>(a); };
+concept has_triangles = requires(const A& a) {
+  drx::tril(a);
+  drx::triu<1>(a);
+};
 }  // namespace
 
 TEST_CASE("zeros on one side of a diagonal") {
-  static_assert(has_triangles<array<bool, 2, 3>> && has_triangles<array<int, 4, 2, 2>> && !has_triangles<array<int, 2>> &&
-                !has_triangles<drx::placed<array<int, 2, 2>, clients>>);
-  constexpr auto f = [](auto x) { return std::tuple{drx::tril(x), drx::tril<-1>(x), drx::tril<1>(x), drx::triu(x), drx::triu<1>(x), drx::triu<-1>(x)}; };
+  static_assert(has_triangles<array<bool, 2, 3>> && has_triangles<array<int, 4, 2, 2>> &&
+                !has_triangles<array<int, 2>> && !has_triangles<drx::placed<array<int, 2, 2>, clients>>);
+  constexpr auto f = [](auto x) {
+    return std::tuple{drx::tril(x), drx::tril<-1>(x), drx::tril<1>(x), drx::triu(x), drx::triu<1>(x), drx::triu<-1>(x)};
+  };
   using A = array<double, 2, 3, 4>;
   A x;
   for (int i = 0; i < 24; ++i) x[i] = i + 1;

@@ -24,12 +24,15 @@ vec2 expected(vec2 x, int most) {
   return x;
 }
 
-/// A loop of at most 6 steps from inputs (x, y): its carries are x, whose first element goes to 2 and beyond, and a product.
+/// A loop of at most 6 steps from inputs (x, y): its carries are x, whose first element goes to 2 and beyond, and a
+/// product.
 drx::tape guarded(bool keeps_residuals) {
   builder b;
   const drx::abstract_value t(dtype::float64, drx::make_shape(3)), one(dtype::float64, {});
   const int x = b.input(t), y = b.input(t);
-  auto holds = [&](builder& r, int v) { return emit::less(r, emit::sum(r, emit::mul(r, v, v), {0}), emit::constant(r, one, 9)); };
+  auto holds = [&](builder& r, int v) {
+    return emit::less(r, emit::sum(r, emit::mul(r, v, v), {0}), emit::constant(r, one, 9));
+  };
   builder r;
   r.input({dtype::int32, {}});
   const int c = r.input(t);
@@ -59,7 +62,8 @@ TEST_CASE("while_loop") {
 TEST_CASE("a body that counts, a carry of several parts, what is around") {
   constexpr auto f = [](auto x, auto bound) {
     return drx::while_loop([=](auto c) { return std::get<0>(c) < bound; },
-                           [=](auto i, auto c) { return std::tuple{std::get<0>(c) + x, std::get<1>(c) + i}; }, std::tuple{x, 0});
+                           [=](auto i, auto c) { return std::tuple{std::get<0>(c) + x, std::get<1>(c) + i}; },
+                           std::tuple{x, 0});
   };
   const auto [sum, steps] = interpreter::call<program<f, double, double>>(2., 9.);
   CHECK(sum == 10);
@@ -68,7 +72,8 @@ TEST_CASE("a body that counts, a carry of several parts, what is around") {
 
 TEST_CASE("derivatives of a loop that stops") {
   for (bool keeps_residuals : {false, true})
-    for (std::uint64_t seed : {1U, 2U, 3U}) harness::check_rules(guarded(keeps_residuals), {.low = -.5, .orders = seed == 1 ? 3 : 2}, seed);
+    for (std::uint64_t seed : {1U, 2U, 3U})
+      harness::check_rules(guarded(keeps_residuals), {.low = -.5, .orders = seed == 1 ? 3 : 2}, seed);
 }
 
 TEST_CASE("forward mode and batches of a loop without a bound") {
@@ -89,7 +94,9 @@ TEST_CASE("forward mode and batches of a loop without a bound") {
 }
 
 TEST_CASE("a loop from a constant on") {
-  constexpr auto g = [](auto x) { return drx::while_loop<9>([=](auto c) { return c < x; }, [](auto c) { return c + 1; }, 0.0); };
+  constexpr auto g = [](auto x) {
+    return drx::while_loop<9>([=](auto c) { return c < x; }, [](auto c) { return c + 1; }, 0.0);
+  };
   CHECK(interpreter::call<program<g, double>>(3.5) == 4);
   CHECK(interpreter::call<program<g, double>>(30.) == 9);
 }

@@ -1,4 +1,5 @@
-// Loops that carry products of matrices in place of the matrices, and stack factors of products: the same values, less work.
+// Loops that carry products of matrices in place of the matrices, and stack factors of products: the same values, less
+// work.
 #include <drx/drx.hpp>
 #include <drx/plan/pipeline.hpp>
 #include <drx/run/check/interpreter.hpp>
@@ -34,7 +35,8 @@ std::int64_t multiplications_in_loops(const tape& t) {
     if (e.prim == &drx::prim::scan)
       for (const drx::entry& p : e.regions[0].entries)
         if (p.prim == &drx::prim::matmul)
-          n += *prim::rules::scan::view(e).length * e.regions[0].values[p.results[0]].shape.size() * e.regions[0].values[p.operands[0]].shape[prim::rules::matmul::view(p).transposes_first ? 0 : 1];
+          n += *prim::rules::scan::view(e).length * e.regions[0].values[p.results[0]].shape.size() *
+               e.regions[0].values[p.operands[0]].shape[prim::rules::matmul::view(p).transposes_first ? 0 : 1];
   return n;
 }
 void check_same(const tape& a, const tape& b, generator& r) {
@@ -47,10 +49,12 @@ void check_same(const tape& a, const tape& b, generator& r) {
   for (std::size_t i = 0; i < y.size(); ++i) CHECK_MESSAGE(harness::close(y[i], z[i]), drx::show(a) << drx::show(b));
 }
 
-/// A loop that takes steps with a matrix w; which of its axes constants are multiplied with, and on which side, is random.
+/// A loop that takes steps with a matrix w; which of its axes constants are multiplied with, and on which side, is
+/// random.
 struct random_loop {
   generator& r;
-  int along = 24 + below(r, 12), across = 6 + below(r, 8), steps = below(r, 4) > 0 ? 2 + below(r, 5) : 17 + below(r, 30);
+  int along = 24 + below(r, 12), across = 6 + below(r, 8),
+      steps = below(r, 4) > 0 ? 2 + below(r, 5) : 17 + below(r, 30);
   bool first = below(r, 2) == 0;  // along is w's first axis
   bool decays = below(r, 3) == 0, stacks = below(r, 2) == 0, spoiled = below(r, 4) == 0, guarded = below(r, 3) == 0;
   builder b{};
@@ -74,7 +78,8 @@ struct random_loop {
     int p[2];
     for (int i = 0; i < 2; ++i) p[i] = body.input(constant_for(rows[i], flag[i], left[i]));
     const shape of_w = turned(make_shape(along, across), !first);
-    const int go = guarded ? body.input({drx::dtype::boolean, {}}) : -1, w = body.input(numbers(of_w)), c = body.input(numbers(make_shape(2)));
+    const int go = guarded ? body.input({drx::dtype::boolean, {}}) : -1, w = body.input(numbers(of_w)),
+              c = body.input(numbers(make_shape(2)));
     const int slice = body.input(numbers({}));
     int read = w;
     if (below(r, 3) == 0) read = emit::mul(body, spread(body, slice, read), emit::neg(body, read));
@@ -87,7 +92,8 @@ struct random_loop {
       // d has z's shape: across is its second axis where the constant is on the left
       const bool d_turned = left[i] != first;
       const bool constant_flag = flag[i] != (left[i] == first);
-      int g = first ? emit::matmul(body, p[i], d, constant_flag, d_turned) : emit::matmul(body, d, p[i], d_turned, constant_flag);
+      int g = first ? emit::matmul(body, p[i], d, constant_flag, d_turned)
+                    : emit::matmul(body, d, p[i], d_turned, constant_flag);
       if (below(r, 2) == 0) g = emit::div(body, g, emit::constant(body, body.type(g), 3));
       change = emit::accumulate(body, change, g);
     }
@@ -135,7 +141,8 @@ TEST_CASE("random loops of steps give what they gave, and multiply less") {
 namespace {
 /// A loop over `constants`, `carries` and `xs`, whose body is write(body, inputs); its results.
 template <class Write>
-vec<int> loop_of(builder& b, int steps, const vec<int>& constants, const vec<int>& carries, const vec<int>& xs, const Write& write) {
+vec<int> loop_of(builder& b, int steps, const vec<int>& constants, const vec<int>& carries, const vec<int>& xs,
+                 const Write& write) {
   builder body;
   body.input({drx::dtype::int32, {}});
   vec<int> operands = constants, inputs;
@@ -144,7 +151,8 @@ vec<int> loop_of(builder& b, int steps, const vec<int>& constants, const vec<int
   for (int x : xs) inputs.push_back(body.input(prim::rules::scan::slice(b.type(x))));
   operands.append(xs);
   for (int o : write(body, inputs)) body.output(o);
-  return b.add(prim::scan, operands, prim::rules::scan::view(steps, constants.size(), carries.size()).make(), vec<tape>{body.result()});
+  return b.add(prim::scan, operands, prim::rules::scan::view(steps, constants.size(), carries.size()).make(),
+               vec<tape>{body.result()});
 }
 int scaled(builder& b, int x, double by) { return emit::mul(b, x, emit::constant(b, b.type(x), by)); }
 int summed_product(builder& b, int x, int y) { return emit::sum(b, emit::mul(b, x, y), {0, 1}); }
@@ -165,7 +173,8 @@ TEST_CASE("products of which several are added for each constant: as many are mu
     const vec<int> results = loop_of(b, 20, {x}, {w}, {}, [](builder& body, const vec<int>& in) {
       const int z = emit::matmul(body, in[0], in[1], false, false);
       int next = in[1];
-      for (const drx::primitive* f : {&prim::sin, &prim::cos, &prim::tanh}) next = emit::sub(body, next, scaled(body, emit::matmul(body, in[0], body.add1(*f, {z}), true, false), .1));
+      for (const drx::primitive* f : {&prim::sin, &prim::cos, &prim::tanh})
+        next = emit::sub(body, next, scaled(body, emit::matmul(body, in[0], body.add1(*f, {z}), true, false), .1));
       return vec<int>{next};
     });
     b.output(results[0]);
@@ -193,7 +202,8 @@ TEST_CASE("a change that is read twice, many times over") {
 }
 TEST_CASE("stacks that are multiplied with each other, and a stack of products with a stack") {
   builder b;
-  const int x = b.input(numbers(make_shape(12, 2))), w = b.input(numbers(make_shape(12, 3))), v = b.input(numbers(make_shape(2, 3))), zero = b.input(numbers({}));
+  const int x = b.input(numbers(make_shape(12, 2))), w = b.input(numbers(make_shape(12, 3))),
+            v = b.input(numbers(make_shape(2, 3))), zero = b.input(numbers({}));
   const auto product_of = [](builder& body, int p, int q) { return emit::matmul(body, p, q, true, false); };
   const vec<int> first = loop_of(b, 4, {x}, {w}, {}, [&](builder& body, const vec<int>& in) {
     const int z = product_of(body, in[0], in[1]);
@@ -204,7 +214,9 @@ TEST_CASE("stacks that are multiplied with each other, and a stack of products w
     const int sums = emit::add(body, summed_product(body, in[1], in[2]), summed_product(body, in[1], in[3]));
     return vec<int>{emit::add(body, in[0], sums)};
   });
-  const vec<int> second = loop_of(b, 4, {x}, {zero}, {first[3]}, [&](builder& body, const vec<int>& in) { return vec<int>{in[1], product_of(body, in[0], in[2])}; });
+  const vec<int> second = loop_of(b, 4, {x}, {zero}, {first[3]}, [&](builder& body, const vec<int>& in) {
+    return vec<int>{in[1], product_of(body, in[0], in[2])};
+  });
   const vec<int> third = loop_of(b, 4, {}, {v, zero}, {second[1]}, [](builder& body, const vec<int>& in) {
     return vec<int>{in[0], emit::add(body, in[1], summed_product(body, in[0], in[2]))};
   });
@@ -220,10 +232,12 @@ namespace {
 template <class Factor>
 tape decaying(const Factor& factor, int steps = 12, drx::loop_products products = drx::loop_products::by_program) {
   builder b;
-  const int x = b.input(numbers(make_shape(2, 12))), w = b.input(numbers(make_shape(12, 3))), rate = b.input(numbers({}));
+  const int x = b.input(numbers(make_shape(2, 12))), w = b.input(numbers(make_shape(12, 3))),
+            rate = b.input(numbers({}));
   const vec<int> results = loop_of(b, steps, {x, rate}, {w}, {}, [&](builder& body, const vec<int>& in) {
     const int d = body.add1(prim::sin, {emit::matmul(body, in[0], in[2], false, false)});
-    return vec<int>{emit::sub(body, factor(body, in[2], in[1]), scaled(body, emit::matmul(body, in[0], d, true, false), .1))};
+    return vec<int>{
+        emit::sub(body, factor(body, in[2], in[1]), scaled(body, emit::matmul(body, in[0], d, true, false), .1))};
   });
   b.output(results[0]);
   tape t = b.result();
@@ -249,10 +263,13 @@ TEST_CASE("only a factor that is known, and does not grow: else errors of the pr
   for (const double factor : {1.0, .9, -1.0, 0.0}) CHECK(is_carried(decaying(by(factor))));
   for (const double factor : {1.001, 2.0, -1.5}) CHECK_FALSE(is_carried(decaying(by(factor))));
   CHECK(is_carried(decaying([](builder& b, int w, int) { return emit::sub(b, w, scaled(b, w, .01)); })));
-  CHECK(is_carried(decaying([](builder& b, int w, int) { return emit::neg(b, emit::div(b, w, emit::constant(b, b.type(w), 1.25))); })));
+  CHECK(is_carried(decaying(
+      [](builder& b, int w, int) { return emit::neg(b, emit::div(b, w, emit::constant(b, b.type(w), 1.25))); })));
   CHECK_FALSE(is_carried(decaying([](builder& b, int w, int) { return emit::add(b, w, scaled(b, w, .01)); })));
-  CHECK_FALSE(is_carried(decaying([](builder& b, int w, int) { return emit::div(b, w, emit::constant(b, b.type(w), 0)); })));
-  CHECK_FALSE(is_carried(decaying([](builder& b, int w, int rate) { return emit::mul(b, w, emit::broadcast_to(b, rate, b.shape(w))); })));
+  CHECK_FALSE(
+      is_carried(decaying([](builder& b, int w, int) { return emit::div(b, w, emit::constant(b, b.type(w), 0)); })));
+  CHECK_FALSE(is_carried(
+      decaying([](builder& b, int w, int rate) { return emit::mul(b, w, emit::broadcast_to(b, rate, b.shape(w))); })));
 }
 TEST_CASE("w is computed every 16 steps at the latest, where nothing is left over if it can be") {
   const auto whole = [](builder&, int w, int) { return w; };
@@ -285,10 +302,12 @@ constexpr auto loss = [](auto w, auto v, auto x, auto y) {
 /// Five steps on the same rows; `memory` is what a way back finds of them.
 template <bool All, drx::loop_products Products = drx::loop_products::by_program>
 constexpr auto trained = [](auto r, auto w, auto v, auto x, auto y) {
-  return drx::fori_loop<5>(std::pair{w, v}, [=](auto m) {
-    const auto [dw, dv] = drx::grad<0, 1>(loss)(m.first, m.second, x, y);
-    return std::pair{m.first - r * dw, m.second - r * dv};
-  }, {All ? drx::keep_all : drx::keep_carries, Products});
+  return drx::fori_loop<5>(std::pair{w, v},
+                           [=](auto m) {
+                             const auto [dw, dv] = drx::grad<0, 1>(loss)(m.first, m.second, x, y);
+                             return std::pair{m.first - r * dw, m.second - r * dv};
+                           },
+                           {All ? drx::keep_all : drx::keep_carries, Products});
 };
 template <bool All, drx::loop_products Products = drx::loop_products::by_program>
 constexpr auto by_rate = [](auto r, auto w, auto v, auto x, auto y) {
@@ -300,11 +319,13 @@ constexpr auto by_rate = [](auto r, auto w, auto v, auto x, auto y) {
 /// As many steps as a counter says, of at most 40.
 constexpr auto ended_by_rate = [](auto r, auto w, auto v, auto x, auto y) {
   return drx::grad([=](auto at) {
-    const auto [n, p, q] = drx::while_loop<40>([](auto c) { return std::get<0>(c) < 23; }, [=](auto c) {
-      const auto [i, a, b] = c;
-      const auto [da, db] = drx::grad<0, 1>(loss)(a, b, x, y);
-      return std::tuple{i + 1, a - at * da, b - at * db};
-    }, std::tuple{0 * r, w, v}, drx::keep_all);
+    const auto [n, p, q] = drx::while_loop<40>([](auto c) { return std::get<0>(c) < 23; },
+                                               [=](auto c) {
+                                                 const auto [i, a, b] = c;
+                                                 const auto [da, db] = drx::grad<0, 1>(loss)(a, b, x, y);
+                                                 return std::tuple{i + 1, a - at * da, b - at * db};
+                                               },
+                                               std::tuple{0 * r, w, v}, drx::keep_all);
     return loss(p, q, x, y);
   })(r);
 };
@@ -325,7 +346,8 @@ void check_carried(const tape& t, double part) {
   generator r(7);
   const tape plain = drx::plan::staged(drx::without_transparent_entries(t)), u = carried(plain);
   check_same(plain, u, r);
-  const auto before = static_cast<double>(multiplications_in_loops(plain)), after = static_cast<double>(multiplications_in_loops(u));
+  const auto before = static_cast<double>(multiplications_in_loops(plain)),
+             after = static_cast<double>(multiplications_in_loops(u));
   CHECK(after < part * before);
 }
 }  // namespace
@@ -333,15 +355,16 @@ void check_carried(const tape& t, double part) {
 TEST_CASE("a network that takes steps on the same rows, and its derivatives by the rate and by the rows") {
   check_carried(tape_of<trained<false>>(), .8);
   check_carried(tape_of<by_rate<false>>(), .75);  // the way back reads products
-  check_carried(tape_of<by_rate<true>>(), .7);  // stacks of factors: both loops carry products
-  check_carried(tape_of<ended_by_rate>(), .9);  // its way back has a guard for each step
-  check_carried(tape_of<by_rows>(), 1.01);  // which needs the weights
+  check_carried(tape_of<by_rate<true>>(), .7);    // stacks of factors: both loops carry products
+  check_carried(tape_of<ended_by_rate>(), .9);    // its way back has a guard for each step
+  check_carried(tape_of<by_rows>(), 1.01);        // which needs the weights
   check_carried(tape_of<twice>(), 1.01);
 }
 TEST_CASE("derivatives of a loop keep its option") {
   using drx::loop_products;
   check_carried(tape_of<by_rate<false, loop_products::carried>>(), .75);
-  for (const tape& t : {tape_of<by_rate<true, loop_products::computed>>(), tape_of<by_rate<false, loop_products::computed>>()}) {
+  for (const tape& t :
+       {tape_of<by_rate<true, loop_products::computed>>(), tape_of<by_rate<false, loop_products::computed>>()}) {
     const tape plain = drx::plan::staged(drx::without_transparent_entries(t));
     CHECK(drx::show(carried(plain)) == drx::show(plain));
   }

@@ -16,29 +16,41 @@ constexpr auto bend = [](auto v, auto p) { return v + 0.1 * drx::sin(p * v); };
 /// A loop in a loop, which gives its path.
 template <bool All>
 constexpr auto path = [](auto p, auto start) {
-  return drx::scan([=](auto v, auto d) {
-    const auto next = drx::fori_loop<3>(v, [=](auto w) { return bend(w, p) + d; }, All ? drx::keep_all : drx::keep_carries);
-    return std::pair{next, drx::sum(next * next)};
-  }, start, start, All ? drx::keep_all : drx::keep_carries).second;
+  return drx::scan(
+             [=](auto v, auto d) {
+               const auto next = drx::fori_loop<3>(
+                   v, [=](auto w) { return bend(w, p) + d; }, All ? drx::keep_all : drx::keep_carries);
+               return std::pair{next, drx::sum(next * next)};
+             },
+             start, start, All ? drx::keep_all : drx::keep_carries)
+      .second;
 };
 template <bool All>
 constexpr auto slope = [](auto p, auto starts) {
   return drx::value_and_grad([=](auto q) {
-    return drx::reduce_sum(drx::map([](auto r, auto start) { return drx::sum(path<All>(r, start)); }, drx::broadcast<series>(q), starts));
+    return drx::reduce_sum(
+        drx::map([](auto r, auto start) { return drx::sum(path<All>(r, start)); }, drx::broadcast<series>(q), starts));
   })(p);
 };
 constexpr auto two = [](auto p, auto starts) {  // different carries: nothing in common
-  const auto ends = drx::map([](auto r, auto start) {
-    return std::pair{drx::fori_loop<4>(start, [=](auto v) { return bend(v, r); }), drx::fori_loop<4>(start, [=](auto v) { return bend(v, 2. * r); })};
-  }, drx::broadcast<series>(p), starts);
+  const auto ends = drx::map(
+      [](auto r, auto start) {
+        return std::pair{drx::fori_loop<4>(start, [=](auto v) { return bend(v, r); }),
+                         drx::fori_loop<4>(start, [=](auto v) { return bend(v, 2. * r); })};
+      },
+      drx::broadcast<series>(p), starts);
   return drx::reduce_sum(ends);
 };
 constexpr auto twice = [](auto p, auto starts) {  // the same carries, other results
-  const auto all = drx::map([](auto r, auto start) {
-    const auto [a, sums] = drx::scan([=](auto v, auto x) { return std::pair{bend(v, r), drx::sum(v) * x}; }, start, start);
-    const auto [b, products] = drx::scan([=](auto v, auto x) { return std::pair{bend(v, r), drx::exp(v) * x}; }, start, start);
-    return std::tuple{a - b, sums, products};
-  }, drx::broadcast<series>(p), starts);
+  const auto all = drx::map(
+      [](auto r, auto start) {
+        const auto [a, sums] =
+            drx::scan([=](auto v, auto x) { return std::pair{bend(v, r), drx::sum(v) * x}; }, start, start);
+        const auto [b, products] =
+            drx::scan([=](auto v, auto x) { return std::pair{bend(v, r), drx::exp(v) * x}; }, start, start);
+        return std::tuple{a - b, sums, products};
+      },
+      drx::broadcast<series>(p), starts);
   return drx::reduce_sum(all);
 };
 

@@ -22,8 +22,8 @@ constexpr std::int64_t of = drx::plan::fingerprint(drx::program<F, drx::placed<d
 
 TEST_CASE("one program has one fingerprint; programs that differ in anything have others") {
   CHECK(of<total> == of<same>);
-  const std::set<std::int64_t> all = {
-      of<total>, of<another_number>, of<another_operation>, of<total, schools>, of<total, clients, float>, of<total, clients, double, 4>};
+  const std::set<std::int64_t> all = {of<total>,          of<another_number>,        of<another_operation>,
+                                      of<total, schools>, of<total, clients, float>, of<total, clients, double, 4>};
   CHECK(all.size() == 6);
   CHECK(*all.begin() >= 0);  // 63 bits
 }

@@ -34,5 +34,6 @@ TEST_CASE("the plan tells the bytes of its workspaces") {
   using P = program_of<drx::keep_carries>;
   const std::string text = drx::plan::show<P>();
   CHECK(text.find("scan[64 backwards") != std::string::npos);
-  CHECK(text.ends_with("workspace: " + std::to_string(bytes<drx::keep_carries>()) + " bytes, and 0 bytes for each thread\n"));
+  CHECK(text.ends_with("workspace: " + std::to_string(bytes<drx::keep_carries>()) +
+                       " bytes, and 0 bytes for each thread\n"));
 }

@@ -29,28 +29,40 @@ constexpr auto final_loss = [](auto w, auto v, auto b, auto x, auto y) {
 constexpr auto bent = [](auto w, auto v, auto b, auto x, auto y) { return drx::grad<1, 4>(final_loss)(w, v, b, x, y); };
 constexpr auto by_rate = [](auto r, auto w, auto v, auto b, auto x, auto y) {
   return drx::value_and_grad([=](auto rate) {
-    return drx::sum(std::get<0>(drx::fori_loop<4>(std::tuple{w, v, b}, [=](auto m) {
-      const auto& [p, q, s] = m;
-      const auto [dp, dq, ds] = drx::grad<0, 1, 2>(loss)(p, q, s, x, y);
-      return std::tuple{p - rate * dp, q - rate * dq, s - rate * ds};
-    }, drx::keep_all)));
+    return drx::sum(std::get<0>(drx::fori_loop<4>(
+        std::tuple{w, v, b},
+        [=](auto m) {
+          const auto& [p, q, s] = m;
+          const auto [dp, dq, ds] = drx::grad<0, 1, 2>(loss)(p, q, s, x, y);
+          return std::tuple{p - rate * dp, q - rate * dq, s - rate * ds};
+        },
+        drx::keep_all)));
   })(r);
 };
 /// Narrow slices in and out of each step, a mask, a transpose, and both sums.
 constexpr auto sliced = [](auto z, auto v, auto xs) {
-  return drx::scan([=](auto c, auto x) {
-    const auto y = drx::where(c > x, drx::matmul(z, c), x * 2.);
-    return std::pair{y + drx::sum<0>(x) - drx::reshape<32, 1>(drx::max<1>(y)) + drx::matmul(drx::transpose(drx::matmul(drx::transpose(y), z)), drx::matmul(drx::transpose(v), y)), y};
-  }, v, xs);
+  return drx::scan(
+      [=](auto c, auto x) {
+        const auto y = drx::where(c > x, drx::matmul(z, c), x * 2.);
+        return std::pair{
+            y + drx::sum<0>(x) - drx::reshape<32, 1>(drx::max<1>(y)) +
+                drx::matmul(drx::transpose(drx::matmul(drx::transpose(y), z)), drx::matmul(drx::transpose(v), y)),
+            y};
+      },
+      v, xs);
 };
 /// What cannot be turned stays as it is.
 constexpr auto reshaped = [](auto z, auto v) {
-  return drx::fori_loop<3>(v, [=](auto c) { return drx::matmul(z, c) * .1 + drx::reshape<32, 3>(drx::reshape<96>(c) * 2.); });
+  return drx::fori_loop<3>(
+      v, [=](auto c) { return drx::matmul(z, c) * .1 + drx::reshape<32, 3>(drx::reshape<96>(c) * 2.); });
 };
 /// The sum is the same at each step, and so are the sines, which are more numbers than what they are made of.
-constexpr auto step_of = [](auto a, auto c) { return c * drx::sum(drx::exp(a)) + drx::sin(drx::matmul(drx::reshape<4, 1>(a), drx::reshape<1, 4>(a))); };
+constexpr auto step_of = [](auto a, auto c) {
+  return c * drx::sum(drx::exp(a)) + drx::sin(drx::matmul(drx::reshape<4, 1>(a), drx::reshape<1, 4>(a)));
+};
 constexpr auto constants = [](auto a, auto c) {
-  return drx::grad<0, 1>([](auto p, auto q) { return drx::sum(drx::fori_loop<3>(q, [=](auto now) { return step_of(p, now); })); })(a, c);
+  return drx::grad<0, 1>(
+      [](auto p, auto q) { return drx::sum(drx::fori_loop<3>(q, [=](auto now) { return step_of(p, now); })); })(a, c);
 };
 
 template <class P>

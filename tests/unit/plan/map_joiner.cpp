@@ -47,7 +47,8 @@ void check_same(const drx::tape& t, const drx::tape& joined) {
   for (std::size_t i = 0; i < found.size(); ++i) {
     CHECK(found[i].bytes == expected[i].bytes);
     REQUIRE(found[i].members.size() == expected[i].members.size());
-    for (std::size_t m = 0; m < found[i].members.size(); ++m) CHECK(found[i].members[m].bytes == expected[i].members[m].bytes);
+    for (std::size_t m = 0; m < found[i].members.size(); ++m)
+      CHECK(found[i].members[m].bytes == expected[i].members[m].bytes);
   }
 }
 

@@ -41,7 +41,8 @@ tensor part_of(const tensor& x, const drx::abstract_value& type, int k, std::int
   drx::for_each_index(type.shape, [&](const std::int64_t* at) {
     std::int64_t from[drx::shape::max_rank] = {};
     for (int a = 0; a < type.shape.rank; ++a) from[a] = at[a] + (a == k ? s * type.shape[k] : 0);
-    std::memcpy(&r.bytes[width * i++], &x.bytes[width * static_cast<std::size_t>(drx::flat_index(x.type.shape, from))], width);
+    std::memcpy(&r.bytes[width * i++], &x.bytes[width * static_cast<std::size_t>(drx::flat_index(x.type.shape, from))],
+                width);
   });
   return r;
 }
@@ -72,7 +73,9 @@ counts check(std::int64_t members = 3) {
     const auto fill = [&](tensor& y) {
       drx::visit_dtype(y.type.type, [&]<class T>(T) {
         for (std::int64_t k = 0; k < y.size(); ++k)
-          y.data<T>()[k] = std::is_floating_point_v<T> ? static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(random)) : static_cast<T>(random() % 2);
+          y.data<T>()[k] = std::is_floating_point_v<T>
+                               ? static_cast<T>(std::uniform_real_distribution<double>(-1, 1)(random))
+                               : static_cast<T>(random() % 2);
       });
     };
     if (x.type.depth == 0) {
@@ -121,52 +124,101 @@ constexpr auto loss = [](auto p, auto x, auto y) { return drx::mean(drx::square(
 
 constexpr auto forward = [](auto p, auto x) { return drx::map(predict, drx::broadcast<clients>(p), x); };
 constexpr auto held = [](auto w1, auto w2, auto x) {
-  return drx::map([](auto u, auto v, auto a) { return drx::matmul(drx::tanh(drx::matmul(a, drx::with_layout<model, 2>(u, split_along<1>))), drx::with_layout<model, 2>(v, split_along<0>)); },
-                  w1, w2, x);
+  return drx::map(
+      [](auto u, auto v, auto a) {
+        return drx::matmul(drx::tanh(drx::matmul(a, drx::with_layout<model, 2>(u, split_along<1>))),
+                           drx::with_layout<model, 2>(v, split_along<0>));
+      },
+      w1, w2, x);
 };
-constexpr auto step = [](auto p, auto x, auto y) { return drx::tree_map([](auto w, auto g) { return w - 0.1 * g; }, p, drx::grad(loss)(p, x, y)); };
+constexpr auto step = [](auto p, auto x, auto y) {
+  return drx::tree_map([](auto w, auto g) { return w - 0.1 * g; }, p, drx::grad(loss)(p, x, y));
+};
 constexpr auto train = [](auto p, auto x, auto y) {  // rounds of local steps
-  const auto local = [](auto start, auto a, auto b) { return drx::fori_loop<3>(start, [=](auto q) { return step(q, a, b); }); };
-  return drx::fori_loop<2>(p, [=](auto q) { return drx::reduce_mean(drx::map(local, drx::broadcast<clients>(q), x, y)); });
+  const auto local = [](auto start, auto a, auto b) {
+    return drx::fori_loop<3>(start, [=](auto q) { return step(q, a, b); });
+  };
+  return drx::fori_loop<2>(p,
+                           [=](auto q) { return drx::reduce_mean(drx::map(local, drx::broadcast<clients>(q), x, y)); });
 };
-constexpr auto total = [](auto p, auto x, auto y) { return drx::reduce_sum(drx::map(loss, drx::broadcast<clients>(p), x, y)); };
+constexpr auto total = [](auto p, auto x, auto y) {
+  return drx::reduce_sum(drx::map(loss, drx::broadcast<clients>(p), x, y));
+};
 constexpr auto slopes = [](auto p, auto x, auto y) { return drx::value_and_grad(total)(p, x, y); };
 constexpr auto curvature = [](auto p, auto x, auto y) {
   return drx::grad([=](auto q) { return drx::sum(drx::square(std::get<0>(drx::grad(total)(q, x, y)))); })(p);
 };
 constexpr auto through_steps = [](auto p, auto x, auto y) {
   return drx::grad([=](auto q) {
-    return drx::reduce_mean(drx::map([](auto s, auto a, auto b) { return loss(drx::fori_loop<3>(s, [=](auto r) { return step(r, a, b); }), a, b); }, drx::broadcast<clients>(q), x, y));
+    return drx::reduce_mean(drx::map(
+        [](auto s, auto a, auto b) { return loss(drx::fori_loop<3>(s, [=](auto r) { return step(r, a, b); }), a, b); },
+        drx::broadcast<clients>(q), x, y));
   })(p);
 };
 constexpr auto all_rules = [](auto x) {
-  return drx::map([](auto a) {
-    const auto s = drx::with_layout<model, 2>(a, split_along<0>);
-    const auto t = drx::transpose(s);
-    const auto r = drx::reshape<2, 2, 3>(s);
-    return std::tuple{drx::sum(s), drx::max<0>(s), drx::min<1>(s), t * 2.0, r, drx::sum<1>(r), drx::matmul(s, t), drx::matmul(t, s), drx::cumsum<0>(s),
-                      drx::with_layout<model, 2>(s * s, replicated), drx::broadcast_to<2, 4, 3>(s), drx::concatenate<1>(s, a)};
-  }, x);
+  return drx::map(
+      [](auto a) {
+        const auto s = drx::with_layout<model, 2>(a, split_along<0>);
+        const auto t = drx::transpose(s);
+        const auto r = drx::reshape<2, 2, 3>(s);
+        return std::tuple{drx::sum(s),
+                          drx::max<0>(s),
+                          drx::min<1>(s),
+                          t * 2.0,
+                          r,
+                          drx::sum<1>(r),
+                          drx::matmul(s, t),
+                          drx::matmul(t, s),
+                          drx::cumsum<0>(s),
+                          drx::with_layout<model, 2>(s * s, replicated),
+                          drx::broadcast_to<2, 4, 3>(s),
+                          drx::concatenate<1>(s, a)};
+      },
+      x);
 };
 constexpr auto reductions = [](auto x) {
   const auto s = drx::map([](auto a) { return drx::with_layout<model, 2>(drx::sin(a), split_along<0>); }, x);
   const auto c = drx::map([](auto a) { return drx::sum(a); }, x);
-  return std::tuple{drx::reduce_sum(s), drx::reduce_mean(s), drx::reduce_max(s), drx::reduce_min(c), drx::reduce_sum(c), drx::reduce_mean(c), drx::gather<3>(s), drx::gather<3>(c),
-                    drx::reduce_with(drx::monoid{[](auto a, auto b) { return a * b; }, [] { return drx::ones<array<double>>(); }}, c), s, drx::count<double>(c)};
+  return std::tuple{
+      drx::reduce_sum(s),
+      drx::reduce_mean(s),
+      drx::reduce_max(s),
+      drx::reduce_min(c),
+      drx::reduce_sum(c),
+      drx::reduce_mean(c),
+      drx::gather<3>(s),
+      drx::gather<3>(c),
+      drx::reduce_with(drx::monoid{[](auto a, auto b) { return a * b; }, [] { return drx::ones<array<double>>(); }}, c),
+      s,
+      drx::count<double>(c)};
 };
 constexpr auto scanned = [](auto x) {  // slices of what is split, and stacks of them
-  return drx::map([](auto a) {
-    const auto s = drx::with_layout<model, 2>(a, split_along<1>);
-    return drx::scan([](auto carry, auto row) { return std::pair{carry + drx::sum(row) * row, drx::square(row)}; }, drx::zeros<array<double, 6>>(), s);
-  }, x);
+  return drx::map(
+      [](auto a) {
+        const auto s = drx::with_layout<model, 2>(a, split_along<1>);
+        return drx::scan([](auto carry, auto row) { return std::pair{carry + drx::sum(row) * row, drx::square(row)}; },
+                         drx::zeros<array<double, 6>>(), s);
+      },
+      x);
 };
-constexpr auto of_all = [](auto x) { return drx::map([](auto a) { return drx::with_layout<model, 2>(a, split_along<0>) / drx::axis_size<clients>(a); }, x); };
+constexpr auto of_all = [](auto x) {
+  return drx::map([](auto a) { return drx::with_layout<model, 2>(a, split_along<0>) / drx::axis_size<clients>(a); }, x);
+};
 constexpr auto by_two_and_three = [](auto x, auto y) {
-  return drx::map([](auto a, auto b) { return drx::sum(drx::with_layout<model, 2>(a, split_along<0>)) + drx::sum(drx::with_layout<model, 3>(b, split_along<0>)); }, x, y);
+  return drx::map(
+      [](auto a, auto b) {
+        return drx::sum(drx::with_layout<model, 2>(a, split_along<0>)) +
+               drx::sum(drx::with_layout<model, 3>(b, split_along<0>));
+      },
+      x, y);
 };
-constexpr auto by_members = [](auto x) { return drx::map([](auto a) { return drx::with_layout<clients, 2>(a, split_along<0>); }, x); };
+constexpr auto by_members = [](auto x) {
+  return drx::map([](auto a) { return drx::with_layout<clients, 2>(a, split_along<0>); }, x);
+};
 constexpr auto sine = [](auto a) { return drx::sin(drx::with_layout<model, 2>(a, split_along<0>)); };
-constexpr auto custom = [](auto x) { return drx::map([](auto a) { return drx::custom_jvp(sine, [](auto v, auto t) { return drx::cos(v) * t; })(a); }, x); };
+constexpr auto custom = [](auto x) {
+  return drx::map([](auto a) { return drx::custom_jvp(sine, [](auto v, auto t) { return drx::cos(v) * t; })(a); }, x);
+};
 constexpr auto below = [](auto x, auto w) {  // carries of numbers and of bools
   return drx::fori_loop<2>(std::pair{w, w < 0.0}, [=](auto carried) {
     const auto s = drx::reduce_sum(drx::map([](auto a) { return drx::with_layout<model, 2>(a, split_along<0>); }, x));
@@ -177,13 +229,15 @@ constexpr array<double, 5, 5> eye{1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0
 /// Of an axis in an axis each pair is a member of its own; collectives are over either.
 constexpr auto pair = [](auto v) {
   const auto s = drx::psum<model>(v), c = drx::psum<clients>(v);
-  return std::tuple{v * s + drx::pmean<clients>(s), drx::sin(c) * drx::pmax<model>(v), drx::all_gather<model, 4>(v), drx::cumsum<0>(v) + drx::cast<double>(drx::axis_index<model>(v)),
+  return std::tuple{v * s + drx::pmean<clients>(s), drx::sin(c) * drx::pmax<model>(v), drx::all_gather<model, 4>(v),
+                    drx::cumsum<0>(v) + drx::cast<double>(drx::axis_index<model>(v)),
                     drx::logdet(drx::matmul(drx::reshape<5, 1>(v), drx::reshape<1, 5>(v)) + drx::constant(eye))};
 };
 constexpr auto axes = [](auto x) { return drx::pmap<clients>([](auto a) { return drx::pmap<model>(pair)(a); })(x); };
 constexpr auto arrays = [](auto x) { return drx::vmap<clients>([](auto a) { return drx::vmap<model>(pair)(a); })(x); };
 template <auto f>
-constexpr auto total_of = [](auto x) { return std::apply([](auto... part) { return (drx::sum(drx::sin(part)) + ...); }, f(x)); };
+constexpr auto total_of =
+    [](auto x) { return std::apply([](auto... part) { return (drx::sum(drx::sin(part)) + ...); }, f(x)); };
 constexpr auto slope_of_axes = [](auto x) { return drx::grad(total_of<axes>)(x); };
 constexpr auto slope_of_arrays = [](auto x) { return drx::grad(total_of<arrays>)(x); };
 }  // namespace
@@ -194,7 +248,8 @@ TEST_CASE("a product over a split axis is one exchange; what follows is split") 
   CHECK(c.split_outputs == 0);
 }
 TEST_CASE("arguments that have one layout only are held split") {
-  const counts c = check<program<held, placed<array<double, 3, 4>, clients>, placed<array<double, 4, 2>, clients>, placed<rows, clients>>>();
+  const counts c = check<program<held, placed<array<double, 3, 4>, clients>, placed<array<double, 4, 2>, clients>,
+                                 placed<rows, clients>>>();
   CHECK(c.split_inputs == 2);
   CHECK(c.gathers == 1);
 }
@@ -208,16 +263,31 @@ TEST_CASE("training: local steps, rounds, gradients of gradients, gradients thro
   check<program<curvature, network, placed_rows, placed_labels>>();
   check<program<through_steps, network, placed_rows, placed_labels>>();
 }
-TEST_CASE("each operation's rule") { CHECK(check<program<all_rules, placed<array<double, 4, 3>, clients>>>().split_outputs >= 6); }
-TEST_CASE("reductions over members in shards") { CHECK(check<program<reductions, placed<array<double, 4, 3>, clients>>>().split_outputs == 1); }
-TEST_CASE("scans over what is split") { CHECK(check<program<scanned, placed<array<double, 5, 6>, clients>>>().split_outputs == 2); }
-TEST_CASE("the number of members is not that of their shards") { check<program<of_all, placed<array<double, 4>, clients>>>(); }
-TEST_CASE("layouts in another number of shards are not heeded") {
-  CHECK(check<program<by_two_and_three, placed<array<double, 6>, clients>, placed<array<double, 3>, clients>>>().split_inputs == 1);
+TEST_CASE("each operation's rule") {
+  CHECK(check<program<all_rules, placed<array<double, 4, 3>, clients>>>().split_outputs >= 6);
 }
-TEST_CASE("bools that all members share are in parts, too") { check<program<below, placed<array<double, 4>, clients>, array<double, 4>>>(); }
-TEST_CASE("members are not split over themselves") { CHECK(drx::plan::staged_program<program<by_members, placed<array<double, 4>, clients>>>::mesh.count == 0); }
-TEST_CASE("layouts in a function with a derivative of its own") { CHECK(drx::plan::staged_program<program<custom, placed<array<double, 4>, clients>>>::mesh.count == 2); }
+TEST_CASE("reductions over members in shards") {
+  CHECK(check<program<reductions, placed<array<double, 4, 3>, clients>>>().split_outputs == 1);
+}
+TEST_CASE("scans over what is split") {
+  CHECK(check<program<scanned, placed<array<double, 5, 6>, clients>>>().split_outputs == 2);
+}
+TEST_CASE("the number of members is not that of their shards") {
+  check<program<of_all, placed<array<double, 4>, clients>>>();
+}
+TEST_CASE("layouts in another number of shards are not heeded") {
+  CHECK(check<program<by_two_and_three, placed<array<double, 6>, clients>, placed<array<double, 3>, clients>>>()
+            .split_inputs == 1);
+}
+TEST_CASE("bools that all members share are in parts, too") {
+  check<program<below, placed<array<double, 4>, clients>, array<double, 4>>>();
+}
+TEST_CASE("members are not split over themselves") {
+  CHECK(drx::plan::staged_program<program<by_members, placed<array<double, 4>, clients>>>::mesh.count == 0);
+}
+TEST_CASE("layouts in a function with a derivative of its own") {
+  CHECK(drx::plan::staged_program<program<custom, placed<array<double, 4>, clients>>>::mesh.count == 2);
+}
 TEST_CASE("two axes are a mesh") {
   using X = array<double, 3, 4, 5>;
   using values = program<axes, X>;
@@ -229,8 +299,8 @@ TEST_CASE("two axes are a mesh") {
     CHECK(mesh.members == &drx::placement_of<clients>);
     CHECK(mesh.shards == &drx::placement_of<model>);
     CHECK(mesh.count == 4);
-    const auto found =
-        drx::interpreter::run(drx::plan::partitioned(t), {x}), expected = drx::interpreter::run(plain, {x});
+    const auto found = drx::interpreter::run(drx::plan::partitioned(t), {x}),
+               expected = drx::interpreter::run(plain, {x});
     CHECK(largest_difference(found, expected) < 1e-12);
   };
   check_mesh(values::tape().thaw(), program<arrays, X>::tape().thaw());

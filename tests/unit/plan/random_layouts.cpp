@@ -1,5 +1,5 @@
-// Random programs with random layouts, their derivatives and batches: the program of shards computes what the one with whole
-// members does. More of them: DRX_RANDOM_PROGRAMS=10000. One again: DRX_RANDOM_SEED=17.
+// Random programs with random layouts, their derivatives and batches: the program of shards computes what the one with
+// whole members does. More of them: DRX_RANDOM_PROGRAMS=10000. One again: DRX_RANDOM_SEED=17.
 #include <drx/drx.hpp>
 #include <drx/plan/pipeline.hpp>
 #include <drx/run/check/check_grads.hpp>
@@ -35,7 +35,8 @@ tape with_layouts(const tape& t, std::int64_t shards, random& r) {
   for (int i : t.inputs) laid_out(i, b.input(t.values[i]));
   for (const drx::entry& e : t.entries) {
     vec<tape> regions;
-    for (const tape& region : e.regions) regions.push_back(e.prim == &drx::prim::reduce_with ? region : with_layouts(region, shards, r));
+    for (const tape& region : e.regions)
+      regions.push_back(e.prim == &drx::prim::reduce_with ? region : with_layouts(region, shards, r));
     const vec<int> results = b.add(*e.prim, drx::renamed(e.operands, names), e.attrs, regions);
     for (int i = 0; i < results.size(); ++i) laid_out(e.results[i], results[i]);
   }
@@ -51,13 +52,18 @@ std::string compared(const tape& t, const tensors& in, const char* what) {
   drx::check(shards);
   split += mesh.count > 1;
   tensors parts;
-  for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(harness::in_shards(in[i], shards.values[shards.inputs[static_cast<int>(i)]], mesh));
+  for (std::size_t i = 0; i < in.size(); ++i)
+    parts.push_back(harness::in_shards(in[i], shards.values[shards.inputs[static_cast<int>(i)]], mesh));
   const tensors expected = drx::interpreter::run(t, in);
   const auto differs = [&](const tape& u, const char* form) {
     const tensors found = drx::interpreter::run(u, parts);
     double most = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) most = harness::larger(most, harness::largest_difference(found[i], harness::in_shards(expected[i], found[i].type, mesh), harness::relative_to::largest));
-    return most < 1e-9 ? std::string() : std::string(what) + form + ": results differ by " + std::to_string(most) + "\n";
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      most = harness::larger(most,
+                             harness::largest_difference(found[i], harness::in_shards(expected[i], found[i].type, mesh),
+                                                         harness::relative_to::largest));
+    return most < 1e-9 ? std::string()
+                       : std::string(what) + form + ": results differ by " + std::to_string(most) + "\n";
   };
   return differs(shards, " in shards") + differs(drx::plan::staged(shards), " in shards and stages");
 }
@@ -78,7 +84,8 @@ std::string fault(unsigned seed) {
   for (const auto& y : drx::interpreter::run(t, x)) cotangents.push_back(drx::interpreter::detail::random_like(y, r));
   const vec<bool> all_in(t.inputs.size(), true), all_out(t.outputs.size(), true);
   const tape gradient = drx::transform::vjp(t, all_in, all_out, true);
-  wrong = compared(gradient, cotangents, "gradient") + compared(with_layouts(gradient, shards, r), cotangents, "gradient, with more layouts");
+  wrong = compared(gradient, cotangents, "gradient") +
+          compared(with_layouts(gradient, shards, r), cotangents, "gradient, with more layouts");
   if (!wrong.empty()) return wrong + drx::show(t);
 
   tensors directions = x;

@@ -1,6 +1,6 @@
-// Random programs and their derivatives by the plan of their steps and memory, against the plain interpreter; the tape is checked after each
-// pass of the plan. In their loops and branches
-// results change places, and arguments are handed on. More of them: DRX_RANDOM_PROGRAMS=10000. One again: DRX_RANDOM_SEED=17.
+// Random programs and their derivatives by the plan of their steps and memory, against the plain interpreter; the tape
+// is checked after each pass of the plan. In their loops and branches results change places, and arguments are handed
+// on. More of them: DRX_RANDOM_PROGRAMS=10000. One again: DRX_RANDOM_SEED=17.
 #include <drx/drx.hpp>
 #include <drx/run/check/check_grads.hpp>
 
@@ -68,7 +68,9 @@ std::string fault(unsigned seed) {
   random r(seed);
   const tape t = with_exchanges(harness::random_program(seed, 8, true), r);
   drx::check(t);
-  const harness::sample s{.members = seed % 5 == 0 ? 34 : static_cast<std::int64_t>(seed % 4), .nested = seed % 7 == 0 ? 45 : 4, .seed = seed};
+  const harness::sample s{.members = seed % 5 == 0 ? 34 : static_cast<std::int64_t>(seed % 4),
+                          .nested = seed % 7 == 0 ? 45 : 4,
+                          .seed = seed};
   tensors x;
   for (int i : t.inputs) x.push_back(harness::random_tensor(t.values[i], s, r));
   std::string wrong = compared(t, x, "values");

@@ -8,7 +8,9 @@ namespace {
 struct rows : drx::placement<rows> {};
 
 constexpr auto error = [](auto w, auto x) { return drx::square(drx::dot(w, x) - 1); };
-constexpr auto loss = [](auto w, auto data) { return drx::reduce_mean(drx::map(error, drx::broadcast<rows>(w), data)); };
+constexpr auto loss = [](auto w, auto data) {
+  return drx::reduce_mean(drx::map(error, drx::broadcast<rows>(w), data));
+};
 using numbers = drx::array<double, 4>;
 using P = drx::program<drx::grad(loss), numbers, drx::placed<numbers, rows>>;
 
@@ -35,6 +37,8 @@ TEST_CASE("names of passes") {
     CHECK(drx::plan::passes_up_to(p.name) == static_cast<int>(&p - drx::plan::passes) + 1);
     CHECK(p.what.back() == '.');
   }
-  CHECK(names == "functions, shards, broadcasts, stages, block constants, outer products, stacked factors, carried products, narrow transposes, invariants");
+  CHECK(
+      names ==
+      "functions, shards, broadcasts, stages, block constants, outer products, stacked factors, carried products, narrow transposes, invariants");
   CHECK(drx::plan::passes_up_to("narrow transpose") == 0);
 }

@@ -54,7 +54,8 @@ TEST_CASE("a fold's number is what its name says") {
   CHECK(!v.members_of_fold(2));
   CHECK(v.members_of_fold(3) == 3);
   CHECK(v.members_of_fold(8) == 4);
-  CHECK(stage::print(a) == "ring: sum gather shards permute transpose shard_sum monoid monoid permute monoid; blocks of 32, 8; 6 members");
+  CHECK(stage::print(a) ==
+        "ring: sum gather shards permute transpose shard_sum monoid monoid permute monoid; blocks of 32, 8; 6 members");
 }
 TEST_CASE("nobody says how many members there are") {
   stage::writer s;

@@ -16,10 +16,14 @@ struct sites : drx::placement<sites> {};
 using v4 = array<double, 4>;
 
 constexpr auto loss = [](auto w, auto x) { return drx::sum(drx::tanh(w * x)); };
-constexpr auto mean_loss = [](auto w, auto x) { return drx::reduce_mean(drx::map(loss, drx::broadcast<clients>(w), x)); };
+constexpr auto mean_loss = [](auto w, auto x) {
+  return drx::reduce_mean(drx::map(loss, drx::broadcast<clients>(w), x));
+};
 constexpr auto gradient = [](auto w, auto x) { return drx::value_and_grad(mean_loss)(w, x); };
 constexpr auto round_ = [](auto w, auto rate, auto x) {
-  auto local = [](auto p, auto r, auto v) { return drx::fori_loop<2>(p, [=](auto q) { return q - r * drx::grad(loss)(q, v); }); };
+  auto local = [](auto p, auto r, auto v) {
+    return drx::fori_loop<2>(p, [=](auto q) { return q - r * drx::grad(loss)(q, v); });
+  };
   return drx::reduce_mean(drx::map(local, drx::broadcast<clients>(w), drx::broadcast<clients>(rate), x));
 };
 constexpr auto independent = [](auto x) {
@@ -34,11 +38,14 @@ constexpr auto after_each_other = [](auto x) {
 };
 
 template <class P>
-std::string plan_of() { return show(drx::plan::staged_program<P>::tape_constant().thaw()); }
+std::string plan_of() {
+  return show(drx::plan::staged_program<P>::tape_constant().thaw());
+}
 template <class P>
 int stages_of() {
   int n = 0;
-  for (const drx::entry& e : drx::plan::staged_program<P>::tape_constant().thaw().entries) n += e.prim == &drx::prim::stage;
+  for (const drx::entry& e : drx::plan::staged_program<P>::tape_constant().thaw().entries)
+    n += e.prim == &drx::prim::stage;
   return n;
 }
 /// The text up to the body for one member's end: bodies for blocks follow it.

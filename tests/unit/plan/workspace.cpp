@@ -21,7 +21,9 @@ int updates_in_place() {
   return n;
 }
 using matrix = array<float, 4, 5>;
-constexpr auto network = [](auto w, auto b, auto x, auto v) { return drx::sum(drx::square(drx::matmul(drx::tanh(drx::matmul(x, w) + b), v))); };
+constexpr auto network = [](auto w, auto b, auto x, auto v) {
+  return drx::sum(drx::square(drx::matmul(drx::tanh(drx::matmul(x, w) + b), v)));
+};
 }  // namespace
 
 TEST_CASE("an array that nobody reads any more is updated in place") {
@@ -39,7 +41,8 @@ TEST_CASE("an array that nobody reads any more is updated in place") {
 
 TEST_CASE("so is a loop's carry") {
   constexpr auto rows = [](auto x) {
-    return drx::fori_loop<4>(x, [](auto i, auto c) { return drx::update_slice(c, drx::dynamic_slice<1>(c, i - 1) * 2, i); });
+    return drx::fori_loop<4>(
+        x, [](auto i, auto c) { return drx::update_slice(c, drx::dynamic_slice<1>(c, i - 1) * 2, i); });
   };
   CHECK(updates_in_place<program<rows, matrix>>() == 1);
   constexpr auto both = [](auto x) {
@@ -58,28 +61,33 @@ TEST_CASE("what a later loop alone reads is computed there, of what is stored an
   };
   using lowered = drx::plan::lowered<program<layer, array<float, 8, 4>, array<float, 4, 16>>>;
   int stored = 0;
-  for (const auto& e : lowered::tape.entries) stored += lowered::plan.stored[lowered::tape.pool[e.results.first]] && e.prim->elementwise;
+  for (const auto& e : lowered::tape.entries)
+    stored += lowered::plan.stored[lowered::tape.pool[e.results.first]] && e.prim->elementwise;
   CHECK(stored == 3);  // h, h h, the result
   for (const auto& e : lowered::tape.entries)
     if (e.prim == &drx::prim::sub) CHECK_FALSE(lowered::plan.stored[lowered::tape.pool[e.results.first]]);
 
   constexpr auto masked = [](auto x, auto w) {
     const auto z = drx::matmul(x, w);
-    return drx::sum(drx::relu(z)) * drx::where(z > 0, z * 0 + 1, z * 0);  // a mask takes less than z, which its tiles need not store
+    return drx::sum(drx::relu(z)) *
+           drx::where(z > 0, z * 0 + 1, z * 0);  // a mask takes less than z, which its tiles need not store
   };
   using masks = drx::plan::lowered<program<masked, array<float, 8, 4>, array<float, 4, 16>>>;
   for (const auto& e : masks::tape.entries)
     if (e.prim == &drx::prim::matmul) CHECK_FALSE(masks::plan.stored[masks::tape.pool[e.results.first]]);
 }
 
-TEST_CASE("a loop waits for other readers of what it reads, and writes there; a large result lies where the caller wants it") {
+TEST_CASE(
+    "a loop waits for other readers of what it reads, and writes there; a large result lies where the caller wants it") {
   constexpr auto gradient = [](auto w, auto b, auto x, auto v) { return drx::grad<0, 1, 3>(network)(w, b, x, v); };
-  using lowered = drx::plan::lowered<program<gradient, array<double, 64, 128>, array<double, 128>, array<double, 32, 64>, array<double, 128>>>;
+  using lowered = drx::plan::lowered<
+      program<gradient, array<double, 64, 128>, array<double, 128>, array<double, 32, 64>, array<double, 128>>>;
   CHECK(lowered::plan.server_bytes < 2 * 32 * 128 * 8);
   int sums = 0;
   for (const auto& s : lowered::plan.steps) sums += s.sums;
   CHECK(sums == 2);  // over the rows: b's derivative and v's
   for (const auto& e : lowered::tape.entries)
-    if (e.prim == &drx::prim::matmul && lowered::tape.values[lowered::tape.pool[e.results.first]].shape.size() == 64 * 128)
+    if (e.prim == &drx::prim::matmul &&
+        lowered::tape.values[lowered::tape.pool[e.results.first]].shape.size() == 64 * 128)
       CHECK(lowered::plan.where[lowered::tape.pool[e.results.first]].space == drx::plan::space::slot);
 }

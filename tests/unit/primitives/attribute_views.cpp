@@ -98,7 +98,8 @@ TEST_CASE("products and solutions") {
   CHECK(rules::minors::view(rules::minors::view(false, true).make()).with_sign);
 }
 TEST_CASE("ranges") {
-  const attributes part = written([](builder& b, const vec<int>& x) { emit::slice(b, x[0], {1, 2}, {4, 5}, {2, 3}); }, {make_shape(5, 6)});
+  const attributes part =
+      written([](builder& b, const vec<int>& x) { emit::slice(b, x[0], {1, 2}, {4, 5}, {2, 3}); }, {make_shape(5, 6)});
   on_both(part, [](int_list a) {
     const rules::slice::view range(a);
     CHECK(range.rank() == 2);
@@ -107,7 +108,8 @@ TEST_CASE("ranges") {
     CHECK(range.stride(1) == 3);
     CHECK(list(range.stops) == ints{4, 5});
   });
-  const attributes padded = written([](builder& b, const vec<int>& x) { emit::pad(b, x[0], {1, 2}, {3, 4}, {0, 5}); }, {make_shape(5, 6)});
+  const attributes padded =
+      written([](builder& b, const vec<int>& x) { emit::pad(b, x[0], {1, 2}, {3, 4}, {0, 5}); }, {make_shape(5, 6)});
   on_both(padded, [](int_list a) {
     const rules::pad::view zeros(a);
     CHECK(zeros.rank() == 2);
@@ -123,9 +125,11 @@ TEST_CASE("axes") {
     CHECK(!rules::over_axes::view(a).is_only(0));
     CHECK(rules::over_axes::view(a).axes.contains(1));
   });
-  const attributes turned = written([](builder& b, const vec<int>& x) { emit::transpose(b, x[0], {2, 0, 1}); }, {make_shape(2, 3, 4)});
+  const attributes turned =
+      written([](builder& b, const vec<int>& x) { emit::transpose(b, x[0], {2, 0, 1}); }, {make_shape(2, 3, 4)});
   on_both(turned, [](int_list a) { CHECK(list(rules::transpose::view(a).permutation) == ints{2, 0, 1}); });
-  const attributes joined = written([](builder& b, const vec<int>& x) { emit::concatenate(b, x, 1); }, {make_shape(2, 3), make_shape(2, 4)});
+  const attributes joined =
+      written([](builder& b, const vec<int>& x) { emit::concatenate(b, x, 1); }, {make_shape(2, 3), make_shape(2, 4)});
   on_both(joined, [](int_list a) { CHECK(rules::concatenate::view(a).axis == 1); });
   on_both(rules::along_axis::view(2, true).make(), [](int_list a) {
     CHECK(rules::along_axis::view(a).axis == 2);
@@ -169,7 +173,8 @@ TEST_CASE("convolutions and windows") {
 }
 TEST_CASE("values from nowhere") {
   const double numbers[] = {1.5, -2, 3};
-  const attributes stored = written([&](builder& b, const vec<int>&) { emit::data(b, abstract_value(dtype::float64, make_shape(3)), numbers); }, {});
+  const attributes stored = written(
+      [&](builder& b, const vec<int>&) { emit::data(b, abstract_value(dtype::float64, make_shape(3)), numbers); }, {});
   on_both(stored, [](int_list a) {
     const rules::data::view d(a);
     CHECK(d.type == dtype::float64);
@@ -177,7 +182,8 @@ TEST_CASE("values from nowhere") {
     CHECK(d.stored.size() == 3);
     CHECK(d.element<double>(1) == -2);
   });
-  const attributes counted = written([](builder& b, const vec<int>&) { emit::iota(b, abstract_value(dtype::int32, make_shape(3, 4)), 1); }, {});
+  const attributes counted = written(
+      [](builder& b, const vec<int>&) { emit::iota(b, abstract_value(dtype::int32, make_shape(3, 4)), 1); }, {});
   on_both(counted, [](int_list a) { CHECK(rules::iota::view(a).axis == 1); });
   CHECK(rules::cast::view(rules::cast::view(dtype::int64).make()).type == dtype::int64);
 }
@@ -189,7 +195,8 @@ TEST_CASE("members and layouts") {
     CHECK(rules::ppermute::view(all).sources[1] == rules::permute::nobody);
   });
   CHECK(rules::member_transpose::view(rules::member_transpose::view(5).make(&placement_of<ring>)).members == 5);
-  const attributes split = rules::with_layout::view(4, 1).make(&placement_of<ring>), whole = rules::with_layout::view(4, {}).make(&placement_of<ring>);
+  const attributes split = rules::with_layout::view(4, 1).make(&placement_of<ring>),
+                   whole = rules::with_layout::view(4, {}).make(&placement_of<ring>);
   CHECK(rules::with_layout::view(split).axis == 1);
   CHECK(rules::with_layout::view(split).shards == 4);
   CHECK(!rules::with_layout::view(whole).axis);

@@ -65,18 +65,25 @@ std::string fault(const tape& t, const std::vector<const sample*>& kinds) {
       const double x = kinds[i]->numbers[at[i]];
       where += (i ? ", " : "") + std::to_string(x);
       in.emplace_back(t.values[t.inputs[static_cast<int>(i)]]);
-      if (in.back().type.type == dtype::boolean) in.back().data<bool>()[0] = x > 0;
-      else in.back().data<double>()[0] = x;
+      if (in.back().type.type == dtype::boolean)
+        in.back().data<bool>()[0] = x > 0;
+      else
+        in.back().data<double>()[0] = x;
     }
     const tensor out = drx::interpreter::run(t, in)[0];
     if (out.type.type == dtype::float64) {
       const double y = out.data<double>()[0];
       const char* wrong = nullptr;
-      if (!std::isfinite(y)) wrong = known.finite ? "finite" : nullptr;
-      else if (y < 0 && known.not_negative) wrong = "not negative";
-      else if (y > 0 && known.not_positive) wrong = "not positive";
-      else if (y == 0 && known.not_zero) wrong = "not zero";
-      if (wrong) return std::string(e.prim->name) + "(" + where + ") = " + std::to_string(y) + " is said to be " + wrong;
+      if (!std::isfinite(y))
+        wrong = known.finite ? "finite" : nullptr;
+      else if (y < 0 && known.not_negative)
+        wrong = "not negative";
+      else if (y > 0 && known.not_positive)
+        wrong = "not positive";
+      else if (y == 0 && known.not_zero)
+        wrong = "not zero";
+      if (wrong)
+        return std::string(e.prim->name) + "(" + where + ") = " + std::to_string(y) + " is said to be " + wrong;
     }
     std::size_t i = 0;
     while (i < at.size() && ++at[i] == kinds[i]->numbers.size()) at[i++] = 0;
@@ -92,8 +99,11 @@ TEST_CASE("every primitive has the rules that it must have") {
     must_have(p->evaluate, " has no rule evaluate: nothing says what it means");
     if (!is_of_programs(*p)) continue;
     must_have(p->jvp && p->vjp, " has no derivative: rules::constant says that it is 0");
-    must_have(p->known, " has no rule known: products of derivatives with it would be guarded; rules::known::nothing says so");
-    if (is_of_arrays(*p)) must_have(p->split, " has no rule split: its operands would be gathered from all shards; rules::split::whole says so");
+    must_have(p->known,
+              " has no rule known: products of derivatives with it would be guarded; rules::known::nothing says so");
+    if (is_of_arrays(*p))
+      must_have(p->split,
+                " has no rule split: its operands would be gathered from all shards; rules::split::whole says so");
     if (p->pointwise) must_have(p->lanes, " has no rule lanes: it would be batched between two transposes");
   }
 }

@@ -42,8 +42,9 @@ drx::tape branch_of(F then, G otherwise) {
 
 TEST_CASE("cond") {
   constexpr auto f = [](auto x, auto y) {
-    auto inner = drx::cond(drx::sum(x) > 0, [=](auto v) { return std::tuple{v * y, drx::sum(v)}; },
-                           [](auto v) { return std::tuple{v, drx::sum(v) - 1}; }, x);
+    auto inner = drx::cond(
+        drx::sum(x) > 0, [=](auto v) { return std::tuple{v * y, drx::sum(v)}; },
+        [](auto v) { return std::tuple{v, drx::sum(v) - 1}; }, x);
     return std::tuple{inner, drx::cond(drx::sum(y) > 0, [&] { return x; }, [&] { return x + y; })};
   };
   using P = program<f, vec2, vec2>;
@@ -66,7 +67,8 @@ TEST_CASE("a branch on a constant is none") {
 
 TEST_CASE("what only the branch not taken computes is not asked for") {
   constexpr auto f = [](auto x, auto y) {
-    return std::get<1>(drx::cond(drx::sum(x) > 0, [=] { return std::tuple{drx::exp(y), x}; }, [=] { return std::tuple{y, x * 2}; }));
+    return std::get<1>(
+        drx::cond(drx::sum(x) > 0, [=] { return std::tuple{drx::exp(y), x}; }, [=] { return std::tuple{y, x * 2}; }));
   };
   const drx::tape t = program<f, vec2, vec2>::tape().thaw();
   const drx::entry& e = t.entries.back();
@@ -78,7 +80,9 @@ TEST_CASE("what only the branch not taken computes is not asked for") {
 
 TEST_CASE("derivatives of a branch") {
   const auto sine = [](builder& b, int x, int y) { return vec<int>{emit::mul(b, emit::sin(b, x), y), x}; };
-  const auto product = [](builder& b, int x, int y) { return vec<int>{emit::mul(b, emit::mul(b, x, x), y), emit::constant_like(b, x, 2)}; };
+  const auto product = [](builder& b, int x, int y) {
+    return vec<int>{emit::mul(b, emit::mul(b, x, x), y), emit::constant_like(b, x, 2)};
+  };
   for (std::uint64_t seed : {1U, 2U, 3U, 4U}) harness::check_rules(branch_of(sine, product), {.orders = 3}, seed);
 }
 
@@ -91,13 +95,18 @@ TEST_CASE("zero derivatives stay zero") {
 
 TEST_CASE("a branch in a map, of placed values, around a loop") {
   constexpr auto in_map = [](auto x, auto w) {
-    return drx::reduce_sum(drx::map([=](auto v) {
-      return drx::cond(drx::sum(v) > 0, [=](auto u) { return drx::fori_loop<3>(u, [=](auto c) { return drx::sin(c) * w; }); }, squared, v);
-    }, x));
+    return drx::reduce_sum(drx::map(
+        [=](auto v) {
+          return drx::cond(
+              drx::sum(v) > 0, [=](auto u) { return drx::fori_loop<3>(u, [=](auto c) { return drx::sin(c) * w; }); },
+              squared, v);
+        },
+        x));
   };
   harness::check_program<program<in_map, placed<vec2, clients>, vec2>>({.orders = 2});
   constexpr auto of_placed = [](auto x, auto w) {
-    auto y = drx::cond(drx::sum(w) > 0, [=] { return x * x; }, [=] { return drx::map([=](auto v) { return v * w; }, x); });
+    auto y =
+        drx::cond(drx::sum(w) > 0, [=] { return x * x; }, [=] { return drx::map([=](auto v) { return v * w; }, x); });
     return drx::reduce_mean(drx::map([](auto v) { return drx::exp(v); }, y));
   };
   harness::check_program<program<of_placed, placed<vec2, clients>, vec2>>({.orders = 2});

@@ -49,10 +49,12 @@ TEST_CASE("elements keep all their bits") {
 
 TEST_CASE("constants in maps, derivatives and batches") {
   constexpr auto f = [](auto x) {
-    return drx::reduce_sum(drx::map([](auto v) {
-      constexpr array<double, 2, 2> m{1., 2., 3., 4.};
-      return drx::square(drx::matmul(drx::constant(m), v)) * drx::iota<array<double, 2>>();
-    }, x));
+    return drx::reduce_sum(drx::map(
+        [](auto v) {
+          constexpr array<double, 2, 2> m{1., 2., 3., 4.};
+          return drx::square(drx::matmul(drx::constant(m), v)) * drx::iota<array<double, 2>>();
+        },
+        x));
   };
   harness::check_program<program<f, drx::placed<array<double, 2>, clients>>>();
 }
@@ -60,7 +62,8 @@ TEST_CASE("constants in maps, derivatives and batches") {
 TEST_CASE("what is computed of constants only is written where it is used") {
   constexpr auto f = [](auto x) {
     const auto unit = drx::one_hot<double, 3>(drx::iota<array<int, 3>>());
-    const auto lower = drx::where(drx::iota<array<int, 3, 3>>() < drx::iota<array<int, 3, 3>, 1>(), 0, unit + drx::exp(-unit));
+    const auto lower =
+        drx::where(drx::iota<array<int, 3, 3>>() < drx::iota<array<int, 3, 3>, 1>(), 0, unit + drx::exp(-unit));
     const auto twice = drx::fori_loop<2>(x, [=](auto v) { return drx::matmul(lower, drx::sin(v)); });
     return std::tuple{drx::matmul(unit, x), twice, lower};
   };
@@ -88,7 +91,8 @@ TEST_CASE("a program without inputs") {
 TEST_CASE("a reduction of constants is written around the loops that use it, and in the map that does") {
   constexpr auto f = [](auto x, auto y) {
     const auto half = drx::ones<array<double>>() / 2;
-    const auto total = drx::reduce_sum(drx::map([=](auto i) { return drx::cast<double>(i) * half; }, drx::partition_index<clients>()));
+    const auto total =
+        drx::reduce_sum(drx::map([=](auto i) { return drx::cast<double>(i) * half; }, drx::partition_index<clients>()));
     const auto steps = drx::fori_loop<3>(x, [=](auto v) { return v * total; });
     return steps + drx::reduce_sum(drx::map([=](auto v) { return v * total; }, y));
   };
@@ -103,7 +107,8 @@ TEST_CASE("a loop over constants is written once, however often it is used") {
     const auto steps = drx::fori_loop<3>(drx::ones<array<double>>(), [](auto v) { return drx::sin(v) + v; });
     const auto twice = steps * 2;
     const auto other = drx::exp(drx::ones<array<double>>() + 1);
-    return std::tuple{x * steps + drx::cos(x) * twice, drx::fori_loop<2>(x, [=](auto v) { return v * steps; }), (other + steps) * x, steps - other};
+    return std::tuple{x * steps + drx::cos(x) * twice, drx::fori_loop<2>(x, [=](auto v) { return v * steps; }),
+                      (other + steps) * x, steps - other};
   };
   using P = program<f, double>;
   const std::string text = drx::show<P>();
@@ -118,11 +123,15 @@ TEST_CASE("a loop over constants is written once, however often it is used") {
   CHECK(difference == doctest::Approx(steps - std::exp(2.)));
 }
 
-TEST_CASE("maps and loops over constants in each other: which of two values is the inner one's does not depend on their order") {
+TEST_CASE(
+    "maps and loops over constants in each other: which of two values is the inner one's does not depend on their order") {
   constexpr auto of_pairs = [](auto x) {
-    const auto pairs = drx::reduce_sum(drx::map([](auto i) {
-      return drx::reduce_sum(drx::map([=](auto j) { return drx::cast<double>(i * j) + drx::cast<double>(j * i); }, drx::partition_index<rows>()));
-    }, drx::partition_index<clients>()));
+    const auto pairs = drx::reduce_sum(drx::map(
+        [](auto i) {
+          return drx::reduce_sum(drx::map([=](auto j) { return drx::cast<double>(i * j) + drx::cast<double>(j * i); },
+                                          drx::partition_index<rows>()));
+        },
+        drx::partition_index<clients>()));
     return pairs + drx::reduce_sum(drx::map([](auto c) { return drx::reduce_sum(c); }, x));
   };
   using P = program<of_pairs, drx::placed<drx::placed<double, rows>, clients>>;
@@ -135,11 +144,13 @@ TEST_CASE("maps and loops over constants in each other: which of two values is t
       const auto rows = drx::vmap([=](auto v) { return drx::sum(v * number(i)); })(drx::ones<array<double, 2, 3>>());
       const auto slope = drx::grad([=](auto v) { return number(i) * v * v; })(zero + 1);
       return s + drx::fori_loop<2>(zero, [=](auto j, auto r) {
-        const auto both = i * j;
-        const auto first = drx::fori_loop<2>(zero, [=](auto k, auto q) { return q + number(i) * number(k); });
-        const auto all = drx::fori_loop<2>(zero, [=](auto k, auto q) { return q + number(j * k) * x + number(both) + number((k + i) * (j + 1)); });
-        return r + number(both) + first + all + drx::index<0>(rows) + slope;
-      });
+               const auto both = i * j;
+               const auto first = drx::fori_loop<2>(zero, [=](auto k, auto q) { return q + number(i) * number(k); });
+               const auto all = drx::fori_loop<2>(zero, [=](auto k, auto q) {
+                 return q + number(j * k) * x + number(both) + number((k + i) * (j + 1));
+               });
+               return r + number(both) + first + all + drx::index<0>(rows) + slope;
+             });
     });
     return x + sum;
   };
@@ -159,7 +170,9 @@ TEST_CASE("a loop over constants in a branch and in a loop of another one") {
   constexpr auto f = [](auto x) {
     const auto one = drx::ones<array<double>>();
     return drx::fori_loop<2>(one, [=](auto i, auto s) {
-      const auto sum = [=](auto v) { return v * drx::fori_loop<2>(one, [=](auto j, auto q) { return q + drx::cast<double>(i + j); }); };
+      const auto sum = [=](auto v) {
+        return v * drx::fori_loop<2>(one, [=](auto j, auto q) { return q + drx::cast<double>(i + j); });
+      };
       const auto product = drx::fori_loop<2>(s, [=](auto k, auto u) {
         return u + drx::fori_loop<2>(one, [=](auto j, auto q) { return q + drx::cast<double>(k * i + j); });
       });
@@ -173,7 +186,8 @@ TEST_CASE("arrays with elements are constants") {
   constexpr auto f = [](auto x) {
     array<float, 3> unit;
     unit[1] = 1;
-    const auto [sum, twice] = drx::fori_loop<2>(std::pair{x, array<float, 3>{1.f, 1.f, 1.f}}, [=](auto c) { return std::pair{c.first + unit, c.second * 2}; });
+    const auto [sum, twice] = drx::fori_loop<2>(std::pair{x, array<float, 3>{1.f, 1.f, 1.f}},
+                                                [=](auto c) { return std::pair{c.first + unit, c.second * 2}; });
     return std::tuple{x * weights, sum, twice, weights};
   };
   using P = program<f, array<float, 3>>;

@@ -14,13 +14,16 @@ namespace {
 struct clients : drx::placement<clients> {};
 using cube = array<double, 2, 4, 3>;
 template <class A, int Axis>
-concept cumulates = requires(const A& a) { drx::cumsum<Axis>(a); drx::cumprod<Axis, drx::direction::backward>(a); };
+concept cumulates = requires(const A& a) {
+  drx::cumsum<Axis>(a);
+  drx::cumprod<Axis, drx::direction::backward>(a);
+};
 }  // namespace
 
 TEST_CASE("what is cumulated") {
   static_assert(cumulates<cube, 2> && cumulates<cube, -3> && cumulates<array<int, 0>, 0>);
-  static_assert(!cumulates<cube, 3> && !cumulates<cube, -4> && !cumulates<array<bool, 2>, 0> && !cumulates<array<int>, 0> &&
-                !cumulates<drx::placed<cube, clients>, 0>);
+  static_assert(!cumulates<cube, 3> && !cumulates<cube, -4> && !cumulates<array<bool, 2>, 0> &&
+                !cumulates<array<int>, 0> && !cumulates<drx::placed<cube, clients>, 0>);
 }
 
 TEST_CASE("cumulative sums and products, forward and backward") {
@@ -61,7 +64,8 @@ TEST_CASE("the gradient of a cumulative sum goes the other way") {
 
 TEST_CASE("the largest and smallest so far: the first of equal ones, NaNs count") {
   constexpr auto f = [](auto x) {
-    return std::tuple{drx::cummax(x), drx::cummin(x), drx::cummax<0, drx::direction::backward>(x), drx::cummin<-1, drx::direction::backward>(x)};
+    return std::tuple{drx::cummax(x), drx::cummin(x), drx::cummax<0, drx::direction::backward>(x),
+                      drx::cummin<-1, drx::direction::backward>(x)};
   };
   using v6 = array<float, 6>;
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();

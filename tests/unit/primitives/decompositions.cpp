@@ -1,4 +1,5 @@
-// QR, symmetric eigenvalues and singular values: what is taken, the identities that define them, special matrices, derivatives.
+// QR, symmetric eigenvalues and singular values: what is taken, the identities that define them, special matrices,
+// derivatives.
 #include <drx/drx.hpp>
 
 #include "harness/derivatives.hpp"
@@ -91,11 +92,12 @@ constexpr auto of_svd = [](auto a) {
 }  // namespace
 
 TEST_CASE("which matrices are taken") {
-  static_assert(has_qr<m33> && has_qr<array<float, 5, 4, 2>> && has_qr<matrix<3, 0>> && !has_qr<matrix<2, 3>> && !has_qr<array<double, 3>> &&
-                !has_qr<array<int, 3, 3>> && !has_qr<drx::placed<m33, clients>>);
-  static_assert(has_eigh<m33> && has_eigh<array<float, 5, 2, 2>> && !has_eigh<matrix<2, 3>> && !has_eigh<array<int, 2, 2>> && !has_eigh<drx::placed<m33, clients>>);
-  static_assert(has_svd<m33> && has_svd<array<float, 5, 2, 4>> && has_svd<matrix<4, 2>> && !has_svd<array<double, 3>> && !has_svd<array<int, 3, 3>> &&
-                !has_svd<drx::placed<m33, clients>>);
+  static_assert(has_qr<m33> && has_qr<array<float, 5, 4, 2>> && has_qr<matrix<3, 0>> && !has_qr<matrix<2, 3>> &&
+                !has_qr<array<double, 3>> && !has_qr<array<int, 3, 3>> && !has_qr<drx::placed<m33, clients>>);
+  static_assert(has_eigh<m33> && has_eigh<array<float, 5, 2, 2>> && !has_eigh<matrix<2, 3>> &&
+                !has_eigh<array<int, 2, 2>> && !has_eigh<drx::placed<m33, clients>>);
+  static_assert(has_svd<m33> && has_svd<array<float, 5, 2, 4>> && has_svd<matrix<4, 2>> && !has_svd<array<double, 3>> &&
+                !has_svd<array<int, 3, 3>> && !has_svd<drx::placed<m33, clients>>);
 }
 
 TEST_CASE("random matrices") {
@@ -136,7 +138,8 @@ TEST_CASE("numbers that are not finite give NaN, in their matrix alone") {
   const auto [q, r] = interpreter::call<program<qr, two>>(a);
   const auto [w, v] = interpreter::call<program<eigh, two>>(a);
   const auto [u, s, vt] = interpreter::call<program<svd, two>>(a);
-  for (int i = 0; i < 4; ++i) CHECK((std::isnan(q[i]) && std::isnan(r[i]) && std::isnan(v[i]) && std::isnan(u[i]) && std::isnan(vt[i])));
+  for (int i = 0; i < 4; ++i)
+    CHECK((std::isnan(q[i]) && std::isnan(r[i]) && std::isnan(v[i]) && std::isnan(u[i]) && std::isnan(vt[i])));
   for (int i = 0; i < 2; ++i) CHECK((std::isnan(w[i]) && std::isnan(s[i])));
   CHECK((w(1, 0) == 1 && w(1, 1) == 2 && s(1, 0) == 2 && s(1, 1) == 1 && r(1, 0, 0) == 2));
 }
@@ -152,7 +155,9 @@ TEST_CASE("signs: LAPACK's of Q and R, the largest element of an eigenvector or 
 
 TEST_CASE("derivatives of both modes and orders, and batches") {
   // (Signs of columns may change between a point and the next one of a difference: products do not depend on them.)
-  constexpr auto of_qr = [](auto a) { return drx::qr(a + 2 * drx::constant(array<double, 3, 2>{1., 0., 0., 1., 0., 0.})); };
+  constexpr auto of_qr = [](auto a) {
+    return drx::qr(a + 2 * drx::constant(array<double, 3, 2>{1., 0., 0., 1., 0., 0.}));
+  };
   harness::check_program<program<of_qr, matrix<3, 2>>>({.tolerance = 1e-5});
   constexpr auto of_eigh = [](auto a) {
     const auto [w, v] = drx::eigh(a + drx::diagonal_matrix(drx::constant(array<double, 3>{-4., 0., 4.})));

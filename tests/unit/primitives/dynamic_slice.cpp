@@ -28,23 +28,33 @@ using position = array<std::int32_t>;
 
 TEST_CASE("which parts there are") {
   static_assert(has_part<4, matrix, position> && has_part<0, matrix, int> && has_part<1, matrix, array<std::int64_t>>);
-  static_assert(!has_part<5, matrix, position> && !has_part<-1, matrix, position> && !has_part<1, matrix, position, position>);
-  static_assert(!has_part<1, matrix, double> && !has_part<1, matrix, array<int, 2>> && !has_part<1, array<double>, position>);
-  static_assert(!has_part<1, drx::placed<matrix, clients>, position> && !has_part<1, matrix, drx::placed<int, clients>>);
-  static_assert(has_update<matrix, array<double, 2, 3>, position> && has_update<matrix, array<double, 2, 1>, position, int>);
+  static_assert(!has_part<5, matrix, position> && !has_part<-1, matrix, position> &&
+                !has_part<1, matrix, position, position>);
+  static_assert(!has_part<1, matrix, double> && !has_part<1, matrix, array<int, 2>> &&
+                !has_part<1, array<double>, position>);
+  static_assert(!has_part<1, drx::placed<matrix, clients>, position> &&
+                !has_part<1, matrix, drx::placed<int, clients>>);
+  static_assert(has_update<matrix, array<double, 2, 3>, position> &&
+                has_update<matrix, array<double, 2, 1>, position, int>);
   static_assert(!has_update<matrix, array<double, 2, 1>, position> && !has_update<matrix, array<double, 3>, position>);
-  static_assert(!has_update<matrix, array<float, 2, 3>, position> && !has_update<matrix, array<double, 5, 3>, position>);
+  static_assert(!has_update<matrix, array<float, 2, 3>, position> &&
+                !has_update<matrix, array<double, 5, 3>, position>);
   static_assert(has_index<matrix, position> && has_index<matrix, int, position> && !has_index<matrix, int, int, int>);
-  static_assert(!has_index<matrix, float> && !has_index<array<int, 0>, position> && !has_index<drx::placed<matrix, clients>, position>);
+  static_assert(!has_index<matrix, float> && !has_index<array<int, 0>, position> &&
+                !has_index<drx::placed<matrix, clients>, position>);
 }
 
 TEST_CASE("parts and indices are moved into the array") {
   constexpr auto f = [](auto x, auto i, auto j) {
-    return std::tuple{drx::dynamic_slice<2, 2>(x, i, j), drx::index(x, i), drx::index(x, i, j), drx::dynamic_slice<2>(x, i)};
+    return std::tuple{drx::dynamic_slice<2, 2>(x, i, j), drx::index(x, i), drx::index(x, i, j),
+                      drx::dynamic_slice<2>(x, i)};
   };
   using P = program<f, matrix, int, std::int64_t>;
-  static_assert(std::is_same_v<P::result, std::tuple<array<double, 2, 2>, array<double, 3>, array<double>, array<double, 2, 3>>>);
-  auto at = [](std::int64_t i, std::int64_t n, std::int64_t size) { return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n - size); };
+  static_assert(
+      std::is_same_v<P::result, std::tuple<array<double, 2, 2>, array<double, 3>, array<double>, array<double, 2, 3>>>);
+  auto at = [](std::int64_t i, std::int64_t n, std::int64_t size) {
+    return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n - size);
+  };
   for (int i = -6; i < 7; ++i)
     for (int j = -5; j < 6; ++j) {
       CAPTURE(i);
@@ -60,9 +70,11 @@ TEST_CASE("parts and indices are moved into the array") {
 }
 
 TEST_CASE("a part replaced") {
-  constexpr auto f = [](auto x, auto piece, auto i) { return std::tuple{drx::update_slice(x, piece, i, 1), drx::update_slice(x, drx::zeros<array<double, 4, 3>>(), i)}; };
-  const auto [y, none] =
-      interpreter::call<program<f, matrix, array<double, 2, 2>, int>>(counted(), array<double, 2, 2>{50, 51, 52, 53}, 9);
+  constexpr auto f = [](auto x, auto piece, auto i) {
+    return std::tuple{drx::update_slice(x, piece, i, 1), drx::update_slice(x, drx::zeros<array<double, 4, 3>>(), i)};
+  };
+  const auto [y, none] = interpreter::call<program<f, matrix, array<double, 2, 2>, int>>(
+      counted(), array<double, 2, 2>{50, 51, 52, 53}, 9);
   const double expected[] = {0, 1, 2, 3, 4, 5, 6, 50, 51, 9, 52, 53};
   for (int i = 0; i < 12; ++i) {
     CHECK(y[i] == expected[i]);

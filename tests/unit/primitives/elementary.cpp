@@ -48,7 +48,9 @@ TEST_CASE("which arrays elementary functions take") {
 }
 
 TEST_CASE("elementary functions on the tape") {
-  constexpr auto f = [](auto x, auto n) { return drx::tanh(x) + drx::pow(x, 5) / drx::sqrt(drx::abs(x)) - drx::cast<double>(drx::square(n)); };
+  constexpr auto f = [](auto x, auto n) {
+    return drx::tanh(x) + drx::pow(x, 5) / drx::sqrt(drx::abs(x)) - drx::cast<double>(drx::square(n));
+  };
   CHECK(drx::show<program<f, vec4, ints>>() == R"((%0: f64[4], %1: i32[4]) {
   %2: f64[4] = tanh %0
   %3: f64[4] = mul %0, %0
@@ -122,7 +124,8 @@ TEST_CASE("derivatives at the points where a formula has none") {
   CHECK(interpreter::call<Exponent>(x, vec4{-1., .5, -.5, 1.})[0] == 0);
   CHECK(interpreter::call<Base>(vec4{-2., -2., -1., -1.}, vec4{2., 3., 2., 3.})[1] == 12);
 
-  constexpr auto at_zero = drx::grad([](auto v) { return drx::relu(v) + 10 * drx::abs(v) + 100 * drx::sign(v) + 1000 * drx::floor(v); });
+  constexpr auto at_zero =
+      drx::grad([](auto v) { return drx::relu(v) + 10 * drx::abs(v) + 100 * drx::sign(v) + 1000 * drx::floor(v); });
   CHECK(interpreter::call<program<at_zero, array<double>>>(0.) == 0);
   constexpr auto bounds = drx::grad([](auto v) { return drx::sum(drx::clamp(v, -1, 1)); });
   const vec4 b = interpreter::call<program<bounds, vec4>>(vec4{-2., -1., 1., 2.});
@@ -148,12 +151,16 @@ TEST_CASE("derivatives of powers and compositions") {
     return drx::pow(x, 2.5) + drx::pow(x, -2) * drx::pow(2, y) + drx::pow(x, 0) + drx::pow(x, 0.) + drx::pow(y, 2.);
   };
   harness::check_program<program<powers, vec4, array<double>>>({.low = .5, .high = 2});
-  constexpr auto composed = [](auto x, auto low) { return drx::clamp(drx::square(x), low, 2) * drx::exp(-drx::abs(x)); };
+  constexpr auto composed = [](auto x, auto low) {
+    return drx::clamp(drx::square(x), low, 2) * drx::exp(-drx::abs(x));
+  };
   harness::check_program<program<composed, array<double, 3, 2>, array<double, 2>>>();
 }
 
 TEST_CASE("integers") {
-  constexpr auto f = [](auto n) { return std::tuple{drx::pow(n, 3), drx::abs(n), drx::sign(n), drx::relu(n), drx::square(n), drx::clamp(n, -1, 2)}; };
+  constexpr auto f = [](auto n) {
+    return std::tuple{drx::pow(n, 3), drx::abs(n), drx::sign(n), drx::relu(n), drx::square(n), drx::clamp(n, -1, 2)};
+  };
   const auto [cube, size, sign, positive, square, clamped] = interpreter::call<program<f, array<int>>>(-3);
   CHECK(cube == -27);
   CHECK(size == 3);

@@ -13,7 +13,8 @@ void check_inverse(double ulps) {  // against Newton's steps in long double
     if (std::abs(x) >= 1) continue;
     const T y = drx::math::erfinv(x), expected = drx::prim::rows::erfinv::reference(x);
     const T ulp = std::nextafter(std::abs(expected), std::numeric_limits<T>::infinity()) - std::abs(expected);
-    worst = harness::larger(worst, harness::difference(static_cast<double>(y), static_cast<double>(expected), static_cast<double>(ulp)));
+    worst = harness::larger(
+        worst, harness::difference(static_cast<double>(y), static_cast<double>(expected), static_cast<double>(ulp)));
   }
   CHECK(worst <= ulps);
 }

@@ -15,8 +15,8 @@ concept flips = requires(const A& a) { drx::flip<Axes...>(a); };
 }  // namespace
 
 TEST_CASE("flip") {
-  static_assert(flips<matrix> && flips<matrix, 0, -1> && flips<array<bool, 2>, 0> && !flips<matrix, 2> && !flips<matrix, -3> &&
-                !flips<drx::placed<matrix, clients>>);
+  static_assert(flips<matrix> && flips<matrix, 0, -1> && flips<array<bool, 2>, 0> && !flips<matrix, 2> &&
+                !flips<matrix, -3> && !flips<drx::placed<matrix, clients>>);
   constexpr auto f = [](auto x) { return std::tuple{drx::flip(x), drx::flip<0>(x), drx::flip<-1>(x)}; };
   matrix x{0, 1, 2, 3, 4, 5};
   const auto [all, rows, columns] = interpreter::call<program<f, matrix>>(x);
@@ -29,6 +29,8 @@ TEST_CASE("flip") {
 }
 
 TEST_CASE("twice is not at all") {
-  constexpr auto f = [](auto x) { return drx::flip<1>(drx::flip<0, 1>(x)) + drx::flip<0>(drx::flip<0, 1>(drx::flip<0, 1>(x))); };
+  constexpr auto f = [](auto x) {
+    return drx::flip<1>(drx::flip<0, 1>(x)) + drx::flip<0>(drx::flip<0, 1>(drx::flip<0, 1>(x)));
+  };
   CHECK(drx::show<program<f, array<int, 1, 3>>>() == "(%0: i32[1,3]) {\n  %1: i32[1,3] = add %0, %0\n  return %1\n}\n");
 }

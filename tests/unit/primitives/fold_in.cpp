@@ -14,7 +14,8 @@ concept folds = requires(const K& k, const N& n) { drx::fold_in(k, n); };
 
 TEST_CASE("what folds into what") {
   using key = drx::prng_key;
-  static_assert(folds<key, int> && folds<key, std::int64_t> && folds<key, array<int>> && folds<key, array<std::int64_t>>);
+  static_assert(folds<key, int> && folds<key, std::int64_t> && folds<key, array<int>> &&
+                folds<key, array<std::int64_t>>);
   static_assert(!folds<key, double> && !folds<key, bool> && !folds<key, array<int, 1>> && !folds<array<int>, int>);
   static_assert(!folds<key, drx::placed<std::int64_t, clients>>);
 }
@@ -42,7 +43,8 @@ TEST_CASE("fold_in: rules") {
 
 TEST_CASE("a number for each member") {
   constexpr auto f = [](auto key, auto x) {
-    return drx::map([=](auto i, auto y) { return y + drx::uniform<double>(drx::fold_in(key, i)); }, drx::partition_index<clients>(), x);
+    return drx::map([=](auto i, auto y) { return y + drx::uniform<double>(drx::fold_in(key, i)); },
+                    drx::partition_index<clients>(), x);
   };
   using P = program<f, drx::prng_key, drx::placed<double, clients>>;
   const drx::tape t = P::tape().thaw();

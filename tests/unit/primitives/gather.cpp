@@ -14,21 +14,27 @@ struct clients : drx::placement<clients> {};
 
 constexpr auto squares = [](auto x, auto w) {  // x: [5, 2]
   const auto mine = drx::distribute<parts>(x);
-  const auto y = drx::map([=](auto v, auto i) { return drx::sin(v * w) + drx::cast<double>(i); }, mine, drx::partition_index<parts>());
+  const auto y = drx::map([=](auto v, auto i) { return drx::sin(v * w) + drx::cast<double>(i); }, mine,
+                          drx::partition_index<parts>());
   return std::tuple{drx::gather<5>(y), drx::reduce_sum(y), y};
 };
 using Squares = program<squares, array<double, 5, 2>, array<double, 2>>;
-static_assert(std::is_same_v<Squares::result, std::tuple<array<double, 5, 2>, array<double, 2>, placed<array<double, 2>, parts>>>);
+static_assert(std::is_same_v<Squares::result,
+                             std::tuple<array<double, 5, 2>, array<double, 2>, placed<array<double, 2>, parts>>>);
 
-constexpr auto loss = [](auto x, auto data) { return drx::sum(drx::square(drx::gather<3>(drx::map([=](auto v) { return drx::tanh(drx::sum(v * x)); }, data)))); };
+constexpr auto loss = [](auto x, auto data) {
+  return drx::sum(drx::square(drx::gather<3>(drx::map([=](auto v) { return drx::tanh(drx::sum(v * x)); }, data))));
+};
 constexpr auto slope = drx::grad<0, 1>(loss);
 using Slope = program<slope, array<double, 2>, placed<array<double, 2>, clients>>;
 
 constexpr auto in_a_map = [](auto data) {  // each member's array over members of its own
-  return drx::map([](auto v) {
-    const auto y = drx::map([](auto e) { return drx::exp(e); }, drx::distribute<parts>(v));
-    return drx::gather<4>(y) * drx::reduce_sum(y);
-  }, data);
+  return drx::map(
+      [](auto v) {
+        const auto y = drx::map([](auto e) { return drx::exp(e); }, drx::distribute<parts>(v));
+        return drx::gather<4>(y) * drx::reduce_sum(y);
+      },
+      data);
 };
 using InAMap = program<in_a_map, placed<array<double, 4>, clients>>;
 }  // namespace
@@ -52,6 +58,9 @@ TEST_CASE("not as many members as are gathered") {
   harness::sample s;
   s.members = 4;
   const auto in = harness::random_inputs<Slope>(s);
-  CHECK_THROWS_WITH(harness::run_serial<Slope>(in), "drx: the program, which distributes or gathers an array, has 3 members of clients; an earlier argument has 4");
-  CHECK_THROWS_WITH(harness::run_plain<Slope>(in), "drx: placement clients: an input has 4 members, the program or the caller says 3");
+  CHECK_THROWS_WITH(
+      harness::run_serial<Slope>(in),
+      "drx: the program, which distributes or gathers an array, has 3 members of clients; an earlier argument has 4");
+  CHECK_THROWS_WITH(harness::run_plain<Slope>(in),
+                    "drx: placement clients: an input has 4 members, the program or the caller says 3");
 }

@@ -67,15 +67,24 @@ TEST_CASE("where beside a singular operation") {
     std::string name;
     body value;
   };
-  for (const function& f : {function{"sqrt", of(prim::sqrt)}, {"log", of(prim::log)}, {"rsqrt", of(prim::rsqrt)},
-                            {"pow(x, .5)", [](builder& b, const vec<int>& x) { return emit::pow(b, x[0], emit::constant_like(b, x[0], .5)); }},
-                            {"pow(x, x)", [](builder& b, const vec<int>& x) { return emit::pow(b, x[0], x[0]); }},
-                            {"1 / x", [](builder& b, const vec<int>& x) { return emit::div(b, emit::constant_like(b, x[0], 1), x[0]); }},
-                            {"x log x", [](builder& b, const vec<int>& x) { return emit::mul(b, x[0], emit::log(b, x[0])); }},
-                            {"x (1 - log x)", [](builder& b, const vec<int>& x) { return emit::mul(b, x[0], emit::sub(b, emit::constant_like(b, x[0], 1), emit::log(b, x[0]))); }},
-                            {"log sqrt", [](builder& b, const vec<int>& x) { return emit::log(b, b.add1(prim::sqrt, x)); }},
-                            {"sqrt sqrt", [](builder& b, const vec<int>& x) { return b.add1(prim::sqrt, {b.add1(prim::sqrt, x)}); }},
-                            {"1 / sqrt", [](builder& b, const vec<int>& x) { return emit::div(b, emit::constant_like(b, x[0], 1), b.add1(prim::sqrt, x)); }}})
+  for (const function& f :
+       {function{"sqrt", of(prim::sqrt)},
+        {"log", of(prim::log)},
+        {"rsqrt", of(prim::rsqrt)},
+        {"pow(x, .5)",
+         [](builder& b, const vec<int>& x) { return emit::pow(b, x[0], emit::constant_like(b, x[0], .5)); }},
+        {"pow(x, x)", [](builder& b, const vec<int>& x) { return emit::pow(b, x[0], x[0]); }},
+        {"1 / x", [](builder& b, const vec<int>& x) { return emit::div(b, emit::constant_like(b, x[0], 1), x[0]); }},
+        {"x log x", [](builder& b, const vec<int>& x) { return emit::mul(b, x[0], emit::log(b, x[0])); }},
+        {"x (1 - log x)",
+         [](builder& b, const vec<int>& x) {
+           return emit::mul(b, x[0], emit::sub(b, emit::constant_like(b, x[0], 1), emit::log(b, x[0])));
+         }},
+        {"log sqrt", [](builder& b, const vec<int>& x) { return emit::log(b, b.add1(prim::sqrt, x)); }},
+        {"sqrt sqrt", [](builder& b, const vec<int>& x) { return b.add1(prim::sqrt, {b.add1(prim::sqrt, x)}); }},
+        {"1 / sqrt", [](builder& b, const vec<int>& x) {
+           return emit::div(b, emit::constant_like(b, x[0], 1), b.add1(prim::sqrt, x));
+         }}})
     for (const double x : {-1., -1e-3, -0., 0., 1e-3, 1., 2.}) {
       CAPTURE(f.name);
       CAPTURE(x);
@@ -84,18 +93,27 @@ TEST_CASE("where beside a singular operation") {
 }
 
 TEST_CASE("where(y != 0, x / y, 0)") {
-  const tape t = chosen(2, [](builder& b, const vec<int>& x) { return emit::less(b, emit::constant_like(b, x[1], 0), emit::mul(b, x[1], x[1])); }, of(prim::div));
+  const tape t = chosen(
+      2,
+      [](builder& b, const vec<int>& x) {
+        return emit::less(b, emit::constant_like(b, x[1], 0), emit::mul(b, x[1], x[1]));
+      },
+      of(prim::div));
   for (const double x : {-1., 0., 2.})
     for (const double y : {-1., -0., 0., .5}) check_no_nan(t, {x, y});
 }
 
 TEST_CASE("log1p and expm1 outside of their range, exp where it overflows") {
-  const body below_ten = [](builder& b, const vec<int>& x) { return emit::less(b, x[0], emit::constant_like(b, x[0], 10)); };
+  const body below_ten = [](builder& b, const vec<int>& x) {
+    return emit::less(b, x[0], emit::constant_like(b, x[0], 10));
+  };
   for (const double x : {0., 9., 1000., inf})
     for (const auto* p : {&prim::exp, &prim::expm1, &prim::sin, &prim::cos, &prim::tan})
       check_no_nan(chosen(1, below_ten, of(*p)), {x});
   for (const double x : {0., 9., 1000.})
-    check_no_nan(chosen(1, below_ten, [](builder& b, const vec<int>& v) { return emit::mul(b, v[0], emit::exp(b, v[0])); }), {x});
+    check_no_nan(
+        chosen(1, below_ten, [](builder& b, const vec<int>& v) { return emit::mul(b, v[0], emit::exp(b, v[0])); }),
+        {x});
   for (const double x : {-2., -1., 0., 1.}) check_no_nan(chosen(1, positive, of(prim::log1p)), {x});
 }
 
@@ -139,7 +157,8 @@ TEST_CASE("guarded products and quotients: values, and what simplifies away") {
 
   builder b;
   const int x = b.input({dtype::float64, {}});
-  const int two = emit::constant_like(b, x, 2), zero = emit::constant_like(b, x, 0), infinite = emit::constant_like(b, x, inf);
+  const int two = emit::constant_like(b, x, 2), zero = emit::constant_like(b, x, 0),
+            infinite = emit::constant_like(b, x, inf);
   auto made = [&](int id) { return b.definition(id)->prim; };
   CHECK(made(emit::azmul(b, x, two)) == &prim::mul);
   CHECK(made(emit::azmul(b, two, x)) == &prim::mul);

@@ -11,9 +11,16 @@ struct clients : drx::placement<clients> {};
 template <class A>
 concept has_cholesky = requires(const A& a) { drx::cholesky(a); };
 template <class A>
-concept has_determinant = requires(const A& a) { drx::determinant(a); drx::logdet(a); drx::inverse(a); };
+concept has_determinant = requires(const A& a) {
+  drx::determinant(a);
+  drx::logdet(a);
+  drx::inverse(a);
+};
 template <class A, class B>
-concept has_solve = requires(const A& a, const B& b) { drx::solve(a, b); drx::triangular_solve(a, b); };
+concept has_solve = requires(const A& a, const B& b) {
+  drx::solve(a, b);
+  drx::triangular_solve(a, b);
+};
 template <class A, class B>
 concept has_right_solve = requires(const A& a, const B& b) { drx::triangular_solve<drx::from_right>(a, b); };
 
@@ -22,11 +29,14 @@ using m33 = array<double, 3, 3>;
 }  // namespace
 
 TEST_CASE("which matrices are taken") {
-  static_assert(has_cholesky<m22> && has_cholesky<array<float, 5, 2, 2>> && !has_cholesky<array<int, 2, 2>> && !has_cholesky<array<double, 2, 3>> &&
-                !has_cholesky<array<double, 2>> && !has_cholesky<drx::placed<m22, clients>>);
-  static_assert(has_determinant<m22> && has_determinant<array<float, 5, 2, 2>> && !has_determinant<array<double, 3, 2>>);
-  static_assert(has_solve<m22, array<double, 2>> && has_solve<m22, array<double, 2, 7>> && has_solve<array<double, 5, 2, 2>, array<double, 2>> &&
-                has_solve<m22, array<double, 5, 2, 3>> && !has_solve<m22, array<double, 3>> && !has_solve<m22, array<float, 2>> &&
+  static_assert(has_cholesky<m22> && has_cholesky<array<float, 5, 2, 2>> && !has_cholesky<array<int, 2, 2>> &&
+                !has_cholesky<array<double, 2, 3>> && !has_cholesky<array<double, 2>> &&
+                !has_cholesky<drx::placed<m22, clients>>);
+  static_assert(has_determinant<m22> && has_determinant<array<float, 5, 2, 2>> &&
+                !has_determinant<array<double, 3, 2>>);
+  static_assert(has_solve<m22, array<double, 2>> && has_solve<m22, array<double, 2, 7>> &&
+                has_solve<array<double, 5, 2, 2>, array<double, 2>> && has_solve<m22, array<double, 5, 2, 3>> &&
+                !has_solve<m22, array<double, 3>> && !has_solve<m22, array<float, 2>> &&
                 !has_solve<m22, array<double>> && !has_solve<array<double, 5, 2, 2>, array<double, 4, 2, 1>> &&
                 !has_solve<m22, drx::placed<array<double, 2>, clients>>);
   static_assert(has_right_solve<m22, array<double, 7, 2>> && !has_right_solve<m22, array<double, 2, 7>>);
@@ -49,8 +59,9 @@ TEST_CASE("the Cholesky factor of the symmetric part") {
 
 TEST_CASE("triangular systems: only the triangle is read") {
   constexpr auto f = [](auto a, auto b) {
-    return std::tuple{drx::triangular_solve(a, b), drx::triangular_solve<drx::upper>(a, b), drx::triangular_solve<drx::transposed>(a, b),
-                      drx::triangular_solve<drx::unit_diagonal>(a, b), drx::triangular_solve<drx::from_right>(a, b)};
+    return std::tuple{drx::triangular_solve(a, b), drx::triangular_solve<drx::upper>(a, b),
+                      drx::triangular_solve<drx::transposed>(a, b), drx::triangular_solve<drx::unit_diagonal>(a, b),
+                      drx::triangular_solve<drx::from_right>(a, b)};
   };
   using v2 = array<double, 2>;
   const auto [lower, upper, turned, unit, right] = interpreter::call<program<f, m22, v2>>(m22{2, 8, 3, 4}, v2{2, 11});
@@ -67,7 +78,9 @@ TEST_CASE("triangular systems: only the triangle is read") {
 }
 
 TEST_CASE("solutions, inverse, determinant and its logarithm") {
-  constexpr auto f = [](auto a, auto b) { return std::tuple{drx::solve(a, b), drx::inverse(a), drx::determinant(a), drx::logdet(a)}; };
+  constexpr auto f = [](auto a, auto b) {
+    return std::tuple{drx::solve(a, b), drx::inverse(a), drx::determinant(a), drx::logdet(a)};
+  };
   const m33 a{0, 2, 1, 1, 1, 0, 2, 0, 3};  // needs a pivot; the determinant is -8
   using v3 = array<double, 3>;
   const auto [x, inverse, det, log_det] = interpreter::call<program<f, m33, v3>>(a, v3{7, 3, 11});
@@ -86,7 +99,8 @@ TEST_CASE("solutions, inverse, determinant and its logarithm") {
 
 TEST_CASE("singular matrices: no exception, but numbers that tell") {
   constexpr auto f = [](auto a) {
-    return std::tuple{drx::inverse(a), drx::determinant(a), drx::logdet(a), drx::grad([](auto z) { return drx::determinant(z); })(a)};
+    return std::tuple{drx::inverse(a), drx::determinant(a), drx::logdet(a),
+                      drx::grad([](auto z) { return drx::determinant(z); })(a)};
   };
   const auto [inverse, det, log_det, slope] = interpreter::call<program<f, m22>>(m22{1, 2, 2, 4});
   for (int i = 0; i < 4; ++i) CHECK(!std::isfinite(inverse[i]));
@@ -98,7 +112,8 @@ TEST_CASE("singular matrices: no exception, but numbers that tell") {
 
 TEST_CASE("one matrix and a batch of right-hand sides, and the other way round") {
   constexpr auto f = [](auto a, auto b) { return drx::solve(a, b); };
-  harness::check_program<program<f, m22, array<double, 3, 2, 1>>>({.low = .5, .high = 1, .orders = 1, .tolerance = 1e-3});
+  harness::check_program<program<f, m22, array<double, 3, 2, 1>>>(
+      {.low = .5, .high = 1, .orders = 1, .tolerance = 1e-3});
   using many = program<f, array<double, 3, 2, 2>, array<double, 2>>;
   static_assert(std::is_same_v<many::result, array<double, 3, 2>>);
   const auto x =

@@ -28,8 +28,10 @@ void check_product(std::int64_t batches, std::int64_t m, std::int64_t k, std::in
   const B y = numbered<B>(3);
   const auto result = interpreter::call<program<product, A, B>>(x, y);
   const auto z = [&](std::int64_t i) {
-    if constexpr (drx::Array<decltype(result)>) return result[i];
-    else return result;
+    if constexpr (drx::Array<decltype(result)>)
+      return result[i];
+    else
+      return result;
   };
   for (std::int64_t b = 0; b < batches; ++b)
     for (std::int64_t i = 0; i < m; ++i)
@@ -48,11 +50,14 @@ int transposes_in(const drx::tape& t) {
 
 TEST_CASE("which products there are") {
   using m23 = array<double, 2, 3>;
-  static_assert(has_matmul<m23, array<double, 3, 4>> && has_matmul<m23, array<double, 3>> && has_matmul<array<double, 2>, m23> &&
-                has_matmul<array<double, 3>, array<double, 3>> && !has_matmul<m23, m23> && !has_matmul<m23, array<float, 3>> &&
-                !has_matmul<m23, array<double>> && !has_matmul<array<bool, 2, 2>, array<bool, 2, 2>>);
-  static_assert(has_matmul<array<int, 5, 2, 3>, array<int, 1, 3, 4>> && has_matmul<array<int, 6, 5, 2, 3>, array<int, 5, 3, 4>> &&
-                !has_matmul<array<int, 5, 2, 3>, array<int, 4, 3, 4>> && !has_matmul<drx::placed<m23, clients>, array<double, 3>>);
+  static_assert(has_matmul<m23, array<double, 3, 4>> && has_matmul<m23, array<double, 3>> &&
+                has_matmul<array<double, 2>, m23> && has_matmul<array<double, 3>, array<double, 3>> &&
+                !has_matmul<m23, m23> && !has_matmul<m23, array<float, 3>> && !has_matmul<m23, array<double>> &&
+                !has_matmul<array<bool, 2, 2>, array<bool, 2, 2>>);
+  static_assert(has_matmul<array<int, 5, 2, 3>, array<int, 1, 3, 4>> &&
+                has_matmul<array<int, 6, 5, 2, 3>, array<int, 5, 3, 4>> &&
+                !has_matmul<array<int, 5, 2, 3>, array<int, 4, 3, 4>> &&
+                !has_matmul<drx::placed<m23, clients>, array<double, 3>>);
 }
 
 TEST_CASE("products of matrices and vectors, one and in batches that broadcast") {
@@ -69,8 +74,10 @@ TEST_CASE("products of matrices and vectors, one and in batches that broadcast")
   check_product<array<double, 3>, array<double, 5, 3, 4>>(5, 1, 3, 4, first, same);
   check_product<array<double, 5, 2, 3>, array<double, 3>>(5, 2, 3, 1, same, first);
   check_product<array<double, 2, 5, 2, 3>, array<double, 5, 3, 4>>(10, 2, 3, 4, same, [](auto b) { return b % 5; });
-  check_product<array<double, 2, 1, 2, 3>, array<double, 1, 5, 3, 4>>(10, 2, 3, 4, [](auto b) { return b / 5; }, [](auto b) { return b % 5; });
-  static_assert(std::is_same_v<program<product, array<int, 2, 1, 2, 3>, array<int, 5, 3, 1>>::result, array<int, 2, 5, 2, 1>>);
+  check_product<array<double, 2, 1, 2, 3>, array<double, 1, 5, 3, 4>>(
+      10, 2, 3, 4, [](auto b) { return b / 5; }, [](auto b) { return b % 5; });
+  static_assert(
+      std::is_same_v<program<product, array<int, 2, 1, 2, 3>, array<int, 5, 3, 1>>::result, array<int, 2, 5, 2, 1>>);
 }
 
 TEST_CASE("derivatives of a product whose batch is broadcast") {
@@ -94,7 +101,8 @@ TEST_CASE("no transpose is left beside a product, in derivatives of it neither")
 TEST_CASE("transposes that cancel, join, or move nothing") {
   using drx::make_shape;
   drx::builder b;
-  const int x = b.input({drx::dtype::float64, make_shape(2, 3, 4)}), row = b.input({drx::dtype::float64, make_shape(1, 4)});
+  const int x = b.input({drx::dtype::float64, make_shape(2, 3, 4)}),
+            row = b.input({drx::dtype::float64, make_shape(1, 4)});
   const int turned = drx::emit::transpose(b, x, {1, 2, 0});
   CHECK(drx::emit::transpose(b, turned, {2, 0, 1}) == x);
   CHECK(drx::emit::transpose(b, turned, {1, 0, 2}) == drx::emit::transpose(b, x, {2, 1, 0}));

@@ -21,7 +21,9 @@ constexpr auto curvature_of_product = drx::grad(along);
 TEST_CASE("products over axes") {
   static_assert(has_prod<v3> && has_prod<array<int, 2, 3>, 0, -1> && has_prod<array<int>>);
   static_assert(!has_prod<v3, 1> && !has_prod<array<bool, 2>> && !has_prod<drx::placed<v3, clients>>);
-  constexpr auto f = [](auto x, auto none) { return std::tuple{drx::prod(x), drx::prod<0, 2>(x), drx::prod<1>(x), drx::prod<0>(none)}; };
+  constexpr auto f = [](auto x, auto none) {
+    return std::tuple{drx::prod(x), drx::prod<0, 2>(x), drx::prod<1>(x), drx::prod<0>(none)};
+  };
   using P = program<f, array<int, 2, 2, 3>, array<float, 0, 2>>;
   static_assert(std::is_same_v<P::result, std::tuple<array<int>, array<int, 2>, array<int, 2, 3>, array<float, 2>>>);
   array<int, 2, 2, 3> x;
@@ -42,7 +44,9 @@ TEST_CASE("products over axes") {
 
 TEST_CASE("the gradient is the product of the other factors, with one zero and with two") {
   auto slope = [](const v3& x) { return interpreter::call<program<slope_of_product, v3>>(x); };
-  auto curvature = [](const v3& x, const v3& v) { return interpreter::call<program<curvature_of_product, v3, v3>>(x, v); };
+  auto curvature = [](const v3& x, const v3& v) {
+    return interpreter::call<program<curvature_of_product, v3, v3>>(x, v);
+  };
   auto same = [](const v3& a, const v3& b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; };
   CHECK(same(slope({2., 3., 5.}), {15., 10., 6.}));
   CHECK(same(slope({2., 0., 5.}), {0., 10., 0.}));

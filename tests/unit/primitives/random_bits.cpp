@@ -16,8 +16,10 @@ std::uint32_t word(std::int32_t x) { return static_cast<std::uint32_t>(x); }
 }  // namespace
 
 TEST_CASE("what is a key") {
-  static_assert(drawable<int, drx::prng_key> && drawable<std::int64_t, drx::prng_key> && !drawable<float, drx::prng_key>);
-  static_assert(!drawable<int, array<std::int64_t, 2>> && !drawable<int, array<int, 3>> && !drawable<int, drx::placed<drx::prng_key, clients>>);
+  static_assert(drawable<int, drx::prng_key> && drawable<std::int64_t, drx::prng_key> &&
+                !drawable<float, drx::prng_key>);
+  static_assert(!drawable<int, array<std::int64_t, 2>> && !drawable<int, array<int, 3>> &&
+                !drawable<int, drx::placed<drx::prng_key, clients>>);
 }
 
 TEST_CASE("a seed's key is its words") {
@@ -40,10 +42,13 @@ TEST_CASE("a seed's key is its words") {
 
 TEST_CASE("the numbers of JAX") {  // jax.random, key 5
   constexpr auto f = [](auto key) {
-    return std::tuple{drx::random_bits<std::int32_t, 2, 2>(key), drx::random_bits<std::int64_t, 2>(key), drx::split<3>(key)};
+    return std::tuple{drx::random_bits<std::int32_t, 2, 2>(key), drx::random_bits<std::int64_t, 2>(key),
+                      drx::split<3>(key)};
   };
   using P = program<f, drx::prng_key>;
-  static_assert(std::is_same_v<P::result, std::tuple<array<std::int32_t, 2, 2>, array<std::int64_t, 2>, array<std::int32_t, 3, 2>>>);
+  static_assert(
+      std::is_same_v<P::result,
+                     std::tuple<array<std::int32_t, 2, 2>, array<std::int64_t, 2>, array<std::int32_t, 3, 2>>>);
   const auto [b, wide, keys] = interpreter::call<P>(drx::random_key(5));
   CHECK(word(b[0]) == 2003086470U);
   CHECK(word(b[3]) == 408371909U);
@@ -56,16 +61,19 @@ TEST_CASE("the numbers of JAX") {  // jax.random, key 5
 TEST_CASE("random bits: rules") {
   for (const auto what : {bits::bits32, bits::bits64, bits::keys}) {
     drx::builder b;
-    const int key = b.input({drx::dtype::int32, drx::make_shape(2)}), scale = b.input({drx::dtype::float64, drx::make_shape(2, 3)});
+    const int key = b.input({drx::dtype::int32, drx::make_shape(2)}),
+              scale = b.input({drx::dtype::float64, drx::make_shape(2, 3)});
     const drx::shape s = what == bits::keys ? drx::make_shape(3) : drx::make_shape(3, 2);
     const int x = emit::random_bits(b, key, what, s);
     b.output(x);
-    b.output(emit::mul(b, emit::cast(b, emit::transpose(b, x, {1, 0}), drx::dtype::float64), emit::mul(b, scale, emit::constant_like(b, scale, 0x1p-60))));
+    b.output(emit::mul(b, emit::cast(b, emit::transpose(b, x, {1, 0}), drx::dtype::float64),
+                       emit::mul(b, scale, emit::constant_like(b, scale, 0x1p-60))));
     harness::check_rules(b.result());
   }
 }
 
 TEST_CASE("a draw with the same key is the same draw") {
   constexpr auto f = [](auto key) { return drx::random_bits<int, 3>(key) - drx::random_bits<int, 3>(key); };
-  CHECK(drx::show<program<f, drx::prng_key>>().find("random_bits") == drx::show<program<f, drx::prng_key>>().rfind("random_bits"));
+  CHECK(drx::show<program<f, drx::prng_key>>().find("random_bits") ==
+        drx::show<program<f, drx::prng_key>>().rfind("random_bits"));
 }

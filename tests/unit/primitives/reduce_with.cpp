@@ -109,16 +109,18 @@ TEST_CASE("mean and variance as a monoid") {
 
 TEST_CASE("derivatives of a monoid with a pull") {
   constexpr auto f = [](auto x) { return drx::reduce_with(differentiable, x); };
-  harness::check_program<program<f, at_clients<vec2>>>({.low = .5, .high = 2, .orders = 3});  // of a pair of modes of any order
+  harness::check_program<program<f, at_clients<vec2>>>(
+      {.low = .5, .high = 2, .orders = 3});  // of a pair of modes of any order
 }
 
 TEST_CASE("derivatives of a monoid of structures with a pull") {
   constexpr auto f = [](auto x) {
     const auto pairs = drx::map([](auto v) { return std::pair{v, drx::exp(v)}; }, x);
-    return drx::reduce_with(drx::monoid{[](auto a, auto b) { return std::pair{a.first + b.first, a.second * b.second}; },
-                                        [] { return std::pair{drx::zeros<vec2>(), drx::ones<vec2>()}; },
-                                        [](auto v, auto y, auto ct) { return std::pair{ct.first, ct.second * y.second / v.second}; }},
-                            pairs);
+    return drx::reduce_with(
+        drx::monoid{[](auto a, auto b) { return std::pair{a.first + b.first, a.second * b.second}; },
+                    [] { return std::pair{drx::zeros<vec2>(), drx::ones<vec2>()}; },
+                    [](auto v, auto y, auto ct) { return std::pair{ct.first, ct.second * y.second / v.second}; }},
+        pairs);
   };
   harness::check_program<program<f, at_clients<vec2>>>({.orders = 2});
 }

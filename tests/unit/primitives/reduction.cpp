@@ -52,7 +52,8 @@ TEST_CASE("norms of gradients have derivatives of second order") {
   constexpr auto difference = [](auto w, auto x, auto t, auto v) {
     auto one = [=](auto u) { return norm_of_gradient(u, x, t); };
     auto other = [=](auto u) { return norm_by_elements(u, x, t); };
-    return std::tuple{one(w) - other(w), drx::grad(one)(w) - drx::grad(other)(w), drx::hvp(one, w, v) - drx::hvp(other, w, v)};
+    return std::tuple{one(w) - other(w), drx::grad(one)(w) - drx::grad(other)(w),
+                      drx::hvp(one, w, v) - drx::hvp(other, w, v)};
   };
   harness::check_zero<program<difference, m32, x3, row, m32>>();
 }

@@ -11,21 +11,26 @@ using drx::program;
 namespace {
 struct clients : drx::placement<clients> {};
 template <class A, class B>
-concept divides = requires(const A& a, const B& b) { a % b; drx::mod(a, b); };
+concept divides = requires(const A& a, const B& b) {
+  a % b;
+  drx::mod(a, b);
+};
 using v4 = array<double, 4>;
 }  // namespace
 
 TEST_CASE("which remainders there are") {
-  static_assert(divides<v4, v4> && divides<v4, int> && divides<int, array<int, 3>> && divides<array<float, 2, 1>, array<float, 3>>);
-  static_assert(!divides<v4, array<float, 4>> && !divides<v4, array<double, 3>> && !divides<array<bool, 2>, array<bool, 2>> && !divides<array<int>, double> &&
+  static_assert(divides<v4, v4> && divides<v4, int> && divides<int, array<int, 3>> &&
+                divides<array<float, 2, 1>, array<float, 3>>);
+  static_assert(!divides<v4, array<float, 4>> && !divides<v4, array<double, 3>> &&
+                !divides<array<bool, 2>, array<bool, 2>> && !divides<array<int>, double> &&
                 !divides<drx::placed<v4, clients>, v4>);
 }
 
 TEST_CASE("the sign of the dividend with %, of the divisor with mod") {
   constexpr auto f = [](auto x, auto y) { return std::pair{x % y, drx::mod(x, y)}; };
   const auto [rem, mod] = interpreter::call<program<f, v4, v4>>(v4{7, -7, 7, -7}, v4{3, 3, -3, -3});
-  const auto [whole_rem, whole_mod] =
-      interpreter::call<program<f, array<int, 4>, array<int, 4>>>(array<int, 4>{7, -7, 7, -7}, array<int, 4>{3, 3, -3, -3});
+  const auto [whole_rem, whole_mod] = interpreter::call<program<f, array<int, 4>, array<int, 4>>>(
+      array<int, 4>{7, -7, 7, -7}, array<int, 4>{3, 3, -3, -3});
   const int expected[] = {1, -1, 1, -1}, of_divisor[] = {1, 2, -2, -1};
   for (int i = 0; i < 4; ++i) {
     CHECK(rem[i] == expected[i]);

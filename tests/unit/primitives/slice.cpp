@@ -33,8 +33,9 @@ TEST_CASE("which slices there are") {
 
 TEST_CASE("slice and index") {
   constexpr auto f = [](auto x) {
-    return std::tuple{drx::slice<range<-3, -1>>(x), drx::slice<all, range<0, 3, 2>>(x), drx::slice<0, 4, 3>(x),
-                      drx::index<-1>(x), drx::index<1, 2>(x), drx::slice<1, 1>(x)};
+    return std::tuple{drx::slice<range<-3, -1>>(x), drx::slice<all, range<0, 3, 2>>(x),
+                      drx::slice<0, 4, 3>(x),       drx::index<-1>(x),
+                      drx::index<1, 2>(x),          drx::slice<1, 1>(x)};
   };
   using P = program<f, matrix>;
   static_assert(std::is_same_v<P::result, std::tuple<array<double, 2, 3>, array<double, 4, 2>, array<double, 2, 3>,

@@ -13,15 +13,21 @@ using drx::program;
 namespace {
 struct clients : drx::placement<clients> {};
 template <class A, int Axis>
-concept sorts = requires(const A& a) { drx::sort<Axis>(a); drx::argsort<Axis>(a); };
+concept sorts = requires(const A& a) {
+  drx::sort<Axis>(a);
+  drx::argsort<Axis>(a);
+};
 }  // namespace
 
 TEST_CASE("sort and argsort: stable, NaNs last") {
   static_assert(sorts<array<int, 2>, 0> && sorts<array<bool, 2, 2>, -2> && sorts<array<float, 0>, 0>);
   static_assert(!sorts<array<int, 2>, 1> && !sorts<array<int>, 0> && !sorts<drx::placed<array<int, 2>, clients>, 0>);
-  constexpr auto f = [](auto x) { return std::tuple{drx::sort(x), drx::argsort(x), drx::sort<0>(x), drx::argsort<0>(x)}; };
+  constexpr auto f = [](auto x) {
+    return std::tuple{drx::sort(x), drx::argsort(x), drx::sort<0>(x), drx::argsort<0>(x)};
+  };
   using P = program<f, array<float, 2, 5>>;
-  static_assert(std::is_same_v<P::result, std::tuple<array<float, 2, 5>, array<int, 2, 5>, array<float, 2, 5>, array<int, 2, 5>>>);
+  static_assert(std::is_same_v<P::result,
+                               std::tuple<array<float, 2, 5>, array<int, 2, 5>, array<float, 2, 5>, array<int, 2, 5>>>);
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   const auto [rows, row_order, columns, column_order] =
       interpreter::call<P>(array<float, 2, 5>{nan, 2.f, inf, 2.f, -1.f, 0.f, nan, nan, -0.f, -inf});

@@ -30,7 +30,9 @@ tape elementwise(const drx::primitive& p, std::size_t n) {
   return b.result();
 }
 template <auto F, class X = v2>
-tape traced() { return drx::program<F, X>::tape().thaw(); }
+tape traced() {
+  return drx::program<F, X>::tape().thaw();
+}
 
 constexpr auto logsumexp = [](auto x) { return drx::logsumexp(x); };
 constexpr auto softmax = [](auto x) { return drx::index<0>(drx::softmax(x)); };
@@ -105,7 +107,8 @@ TEST_CASE("each function of one number has special points") {
     } catch (const char*) {  // of more numbers, or of bools
       continue;
     }
-    const bool any = std::any_of(points.begin(), points.end(), [&](const auto& row) { return row.function == p->name; });
+    const bool any =
+        std::any_of(points.begin(), points.end(), [&](const auto& row) { return row.function == p->name; });
     CHECK_MESSAGE(any, std::string(p->name), " has no row in docs/special_points.md");
   }
 }

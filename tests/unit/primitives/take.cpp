@@ -21,20 +21,27 @@ concept has_scatter_add = requires(const A& a, const I& i, const U& u) { drx::sc
 
 TEST_CASE("what may be taken") {
   static_assert(has_take<cube, words> && has_take<cube, int, -1> && has_take<array<bool, 2>, array<std::int64_t, 5>>);
-  static_assert(!has_take<cube, words, 3> && !has_take<cube, words, -4> && !has_take<cube, array<float, 2>> && !has_take<cube, float>);
-  static_assert(!has_take<array<int, 0>, words> && has_take<array<int, 0>, array<int, 0>> && !has_take<array<int>, words>);
+  static_assert(!has_take<cube, words, 3> && !has_take<cube, words, -4> && !has_take<cube, array<float, 2>> &&
+                !has_take<cube, float>);
+  static_assert(!has_take<array<int, 0>, words> && has_take<array<int, 0>, array<int, 0>> &&
+                !has_take<array<int>, words>);
   static_assert(!has_take<drx::placed<cube, clients>, words> && !has_take<cube, drx::placed<words, clients>>);
-  static_assert(has_take_along<cube, array<int, 2, 9, 3>, 1> && !has_take_along<cube, array<int, 2, 9, 3>, 0> && !has_take_along<cube, words, 0>);
+  static_assert(has_take_along<cube, array<int, 2, 9, 3>, 1> && !has_take_along<cube, array<int, 2, 9, 3>, 0> &&
+                !has_take_along<cube, words, 0>);
   static_assert(has_scatter_add<array<int, 5>, words, words> && !has_scatter_add<array<int, 5>, words, array<int, 4>>);
-  static_assert(!has_scatter_add<array<bool, 5>, words, array<bool, 2, 2>> && !has_scatter_add<array<float, 5>, words, words>);
+  static_assert(!has_scatter_add<array<bool, 5>, words, array<bool, 2, 2>> &&
+                !has_scatter_add<array<float, 5>, words, words>);
 }
 
 TEST_CASE("take, take_along and scatter_add") {
   constexpr auto f = [](auto x, auto i, auto k, auto u) {
-    return std::tuple{drx::take<1>(x, i), drx::take(x, drx::index(i, 0, 0)), drx::take_along<1>(x, k), drx::scatter_add<-2>(x, i, u)};
+    return std::tuple{drx::take<1>(x, i), drx::take(x, drx::index(i, 0, 0)), drx::take_along<1>(x, k),
+                      drx::scatter_add<-2>(x, i, u)};
   };
   using P = program<f, cube, words, array<std::int64_t, 2, 2, 3>, array<double, 2, 2, 2, 3>>;
-  static_assert(std::is_same_v<P::result, std::tuple<array<double, 2, 2, 2, 3>, array<double, 4, 3>, array<double, 2, 2, 3>, cube>>);
+  static_assert(
+      std::is_same_v<P::result,
+                     std::tuple<array<double, 2, 2, 2, 3>, array<double, 4, 3>, array<double, 2, 2, 3>, cube>>);
   cube x;
   for (int i = 0; i < 24; ++i) x[i] = i;
   const words i{2, -1, 9, -7};  // of four: 2, 3, 3, 0
@@ -71,7 +78,8 @@ TEST_CASE("the gradient of rows of a table") {
 
 TEST_CASE("the sum of a batch in which each array has the same row replaced") {
   drx::builder b;
-  const drx::abstract_value row(drx::dtype::float64, drx::make_shape(1, 1, 2)), at(drx::dtype::int32, drx::make_shape(1, 1));
+  const drx::abstract_value row(drx::dtype::float64, drx::make_shape(1, 1, 2)),
+      at(drx::dtype::int32, drx::make_shape(1, 1));
   const int zeros = drx::emit::constant(b, row.with_shape(drx::make_shape(3, 4, 2)), 0);
   const int piece = b.input(row), start = b.input(at);
   b.output(drx::emit::sum(b, drx::emit::update_slice(b, zeros, piece, start, 1), {0}));

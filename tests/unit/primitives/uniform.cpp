@@ -25,19 +25,23 @@ double mean(const T& x, int power, double around = 0) {
 }  // namespace
 
 TEST_CASE("which draws there are") {
-  static_assert(uniform<float, key> && uniform<double, key, int, double> && uniform<float, key, array<float>, array<float, 3>>);
+  static_assert(uniform<float, key> && uniform<double, key, int, double> &&
+                uniform<float, key, array<float>, array<float, 3>>);
   static_assert(!uniform<int, key> && !uniform<float, array<float, 2>> && !uniform<float, key, array<double>, int>);
-  static_assert(!uniform<float, key, array<float, 4>, int> && !uniform<float, key, array<float, 2, 3>, int> && !uniform<float, key, int>);
+  static_assert(!uniform<float, key, array<float, 4>, int> && !uniform<float, key, array<float, 2, 3>, int> &&
+                !uniform<float, key, int>);
   static_assert(!uniform<float, drx::placed<key, clients>>);
   static_assert(normal<double, key> && !normal<int, key> && !normal<float, array<float>>);
-  static_assert(bernoulli<key, float> && bernoulli<key, array<double, 3>> && !bernoulli<key, int> && !bernoulli<key, array<float, 4>>);
+  static_assert(bernoulli<key, float> && bernoulli<key, array<double, 3>> && !bernoulli<key, int> &&
+                !bernoulli<key, array<float, 4>>);
 }
 
 TEST_CASE("moments") {
   constexpr auto f = [](auto k) {
     const auto keys = drx::split<5>(k);
-    return std::tuple{drx::uniform<float, 20000>(drx::index<0>(keys), -1, 3), drx::uniform<double, 20000>(drx::index<1>(keys)),
-                      drx::normal<float, 20000>(drx::index<2>(keys)), drx::normal<double, 20000>(drx::index<3>(keys)),
+    return std::tuple{drx::uniform<float, 20000>(drx::index<0>(keys), -1, 3),
+                      drx::uniform<double, 20000>(drx::index<1>(keys)), drx::normal<float, 20000>(drx::index<2>(keys)),
+                      drx::normal<double, 20000>(drx::index<3>(keys)),
                       drx::cast<float>(drx::bernoulli<20000>(drx::index<4>(keys), 0.3))};
   };
   using P = program<f, key>;
@@ -63,7 +67,8 @@ TEST_CASE("moments") {
 
 TEST_CASE("derivatives of bounds and scales; none of bits") {
   constexpr auto f = [](auto k, auto low, auto high, auto scale) {
-    return drx::sum(drx::sin(drx::uniform<double, 2, 3>(k, low, high))) + drx::sum(drx::square(low + scale * drx::normal<double, 3>(k)));
+    return drx::sum(drx::sin(drx::uniform<double, 2, 3>(k, low, high))) +
+           drx::sum(drx::square(low + scale * drx::normal<double, 3>(k)));
   };
   using P = program<f, key, array<double, 3>, array<double, 2, 1>, double>;
   harness::check_program<P>();

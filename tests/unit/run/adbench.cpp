@@ -69,7 +69,8 @@ TEST_CASE("Gaussian mixture: value and gradient against those by hand") {
     return std::tuple<A...>{next<A>(list, at)...};
   };
   auto run = compiled<adbench::mixture_program<3, 4>>();
-  const auto [got, gradient] = run(mixture_of(std::type_identity<parameters>{}, theta), f.gamma, f.m, place<adbench::points, drx::array<double, 3>>(x.size(), numbers));
+  const auto [got, gradient] = run(mixture_of(std::type_identity<parameters>{}, theta), f.gamma, f.m,
+                                   place<adbench::points, drx::array<double, 3>>(x.size(), numbers));
   CHECK(got == doctest::Approx(value).epsilon(1e-12));
   std::vector<double> flat;
   std::apply([&](const auto&... part) { (flat.insert(flat.end(), part.begin(), part.end()), ...); }, gradient);
@@ -93,14 +94,16 @@ TEST_CASE("long short-term memory: value and gradient against backpropagation by
   const auto layers = next<drx::array<double, 2, 4, 2, 3>>(w, at);
   const auto extra = next<drx::array<double, 3, 3>>(w, at);
   auto run = compiled<adbench::lstm_program<2, 3, 6>>();
-  const auto [got, gradient] = run(std::tuple{layers, extra}, next<drx::array<double, 2, 2, 3>>(f.start, zero), sequence);
+  const auto [got, gradient] =
+      run(std::tuple{layers, extra}, next<drx::array<double, 2, 2, 3>>(f.start, zero), sequence);
   CHECK(got == doctest::Approx(value).epsilon(1e-12));
   std::vector<double> flat(std::get<0>(gradient).begin(), std::get<0>(gradient).end());
   flat.insert(flat.end(), std::get<1>(gradient).begin(), std::get<1>(gradient).end());
   check_near(flat, hand, 1e-12);
 }
 
-TEST_CASE("bundle adjustment: errors and Jacobians against those by hand, of array code and of scalar code that is called") {
+TEST_CASE(
+    "bundle adjustment: errors and Jacobians against those by hand, of array code and of scalar code that is called") {
   constexpr std::size_t cameras = 2, points = 3, n = 6;
   const adbench::bundle::input base{0.1, -0.3, 0.2, 1, -2, 0.5, 500, 320, 240, 0.1, -0.02, 0.4, 0.3, 5, 0.8};
   generator random;

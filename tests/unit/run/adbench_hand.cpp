@@ -78,7 +78,8 @@ TEST_CASE("hand tracking: distances and Jacobians of arrays are those of duals a
   }
   drx::serial_executor executor;
   drx::single_rank rank;
-  const auto placed = drx::place_memory<adbench::measurements, adbench::measurement<fingers>>(rank, {0, n}, points, places, corners, weights);
+  const auto placed = drx::place_memory<adbench::measurements, adbench::measurement<fingers>>(rank, {0, n}, points,
+                                                                                              places, corners, weights);
   drx::compiled<adbench::hand_program<fingers>> run(executor, rank);
   for (const bool turned : {true, false}) {  // the rotation by no angle takes the other branch
     if (!turned) base[0] = base[1] = base[2] = 0;
@@ -94,7 +95,8 @@ TEST_CASE("hand tracking: distances and Jacobians of arrays are those of duals a
         CHECK(distance.data()[o] == doctest::Approx(value[o]).epsilon(1e-12).scale(1));
         for (std::size_t k = 0; k < scalar::inputs; ++k) {
           CAPTURE(k);
-          const double j = k < scalar::parameters ? by_theta.data()[o * scalar::parameters + k] : by_place.data()[o * 2 + k - scalar::parameters];
+          const double j = k < scalar::parameters ? by_theta.data()[o * scalar::parameters + k]
+                                                  : by_place.data()[o * 2 + k - scalar::parameters];
           CHECK(j == doctest::Approx(duals[o][k]).epsilon(1e-12).scale(1));
           scalar::input above = in, below = in;
           above[k] += 1e-5;

@@ -1,4 +1,5 @@
-// Calls of ordinary C++ in compiled programs against the plain interpreter: kernels, batches in lanes, tapes in members.
+// Calls of ordinary C++ in compiled programs against the plain interpreter: kernels, batches in lanes, tapes in
+// members.
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
@@ -27,10 +28,12 @@ struct bump {
 };
 template <auto... Options>
 constexpr auto fit = [](auto w, auto data) {
-  return drx::reduce_mean(drx::map([](auto v, auto d) {
-    const auto error = drx::call<Options...>(bump{}, v, d, drx::index<0>(d));
-    return drx::sum(error * error);
-  }, drx::broadcast<rows>(w), data));
+  return drx::reduce_mean(drx::map(
+      [](auto v, auto d) {
+        const auto error = drx::call<Options...>(bump{}, v, d, drx::index<0>(d));
+        return drx::sum(error * error);
+      },
+      drx::broadcast<rows>(w), data));
 };
 template <auto... Options>
 constexpr auto slope = [](auto w, auto data) { return drx::grad(fit<Options...>)(w, data); };
@@ -41,13 +44,17 @@ struct collatz {
   S operator()(const S& x, std::int32_t n) const {
     S y = x;
     for (int i = 0; i < n; ++i) {
-      if (y > 1) y = y / 2;
-      else y = 3 * y + x;
+      if (y > 1)
+        y = y / 2;
+      else
+        y = 3 * y + x;
     }
     return y;
   }
 };
-constexpr auto walk = [](auto x, auto n) { return drx::map([](auto a, auto b) { return drx::call(collatz{}, a, b); }, x, n); };
+constexpr auto walk = [](auto x, auto n) {
+  return drx::map([](auto a, auto b) { return drx::call(collatz{}, a, b); }, x, n);
+};
 
 }  // namespace
 

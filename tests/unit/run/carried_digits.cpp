@@ -32,7 +32,8 @@ using steps_program = drx::program<steps<Steps, Percent>, drx::array<T, columns,
                                    drx::array<T, rows, columns>, drx::array<T, rows, outputs>, drx::array<T, 3>>;
 
 /// The steps by hand, in numbers of type T.
-template <class T> std::vector<double> by_hand(const problem& p, int n, double left = 1) {
+template <class T>
+std::vector<double> by_hand(const problem& p, int n, double left = 1) {
   std::vector<T> w(p.w.begin(), p.w.end()), z(rows * outputs);
   const std::vector<T> x(p.x.begin(), p.x.end()), y(p.y.begin(), p.y.end());
   for (int step = 0; step < n; ++step) {
@@ -62,7 +63,8 @@ template <class T> std::vector<double> by_hand(const problem& p, int n, double l
 }
 
 /// A compiled program, called on problems.
-template <class P, class T> struct runner {
+template <class P, class T>
+struct runner {
   drx::serial_executor executor;
   drx::single_rank rank;
   drx::compiled<P> run{executor, rank};
@@ -120,7 +122,8 @@ TEST_CASE("a thousand steps in float") {
 }
 TEST_CASE("ten thousand steps in float") {
   constexpr int many = sanitized ? 1000 : 10000;
-  check_digits<float, many, double>({"drawn with replacement", "gaussian", "rank 8", "condition 1e4"}, {squares}, {1}, 1);
+  check_digits<float, many, double>({"drawn with replacement", "gaussian", "rank 8", "condition 1e4"}, {squares}, {1},
+                                    1);
   check_digits<float, many, double>({"drawn with replacement"}, {entropy}, {1}, 1);
 }
 TEST_CASE("a thousand steps of which each leaves a part") {

@@ -14,9 +14,12 @@
 namespace {
 
 using namespace regression;
-template <class T> using matrix = drx::array<T, columns, outputs>;
-template <class T> using data = drx::array<T, rows, columns>;
-template <class T> using results = drx::array<T, rows, outputs>;
+template <class T>
+using matrix = drx::array<T, columns, outputs>;
+template <class T>
+using data = drx::array<T, rows, columns>;
+template <class T>
+using results = drx::array<T, rows, outputs>;
 
 template <drx::loop_products Products>
 constexpr auto weighted = [](auto w, auto rate, auto x, auto y, auto weights) {
@@ -42,12 +45,16 @@ constexpr auto slope = [](auto rate, auto w, auto x, auto y, auto chosen) {
 template <class T, int Steps>
 using slope_program = drx::program<slope<Steps>, T, matrix<T>, data<T>, results<T>, drx::array<T, 3>>;
 
-template <class T> std::vector<T> as(const std::vector<double>& v) { return {v.begin(), v.end()}; }
+template <class T>
+std::vector<T> as(const std::vector<double>& v) {
+  return {v.begin(), v.end()};
+}
 template <class P>
 constexpr double work = drx::plan::multiplications(drx::plan::staged_program<P>::tape_constant().thaw());
 
 /// The slope of the loss by the rate, times the rate, of each of some problems.
-template <class P, class T> std::vector<double> slopes(const std::vector<problem>& of) {
+template <class P, class T>
+std::vector<double> slopes(const std::vector<problem>& of) {
   drx::serial_executor executor;
   drx::single_rank rank;
   drx::compiled<P> run(executor, rank);
@@ -61,7 +68,8 @@ template <class P, class T> std::vector<double> slopes(const std::vector<problem
   }
   return r;
 }
-template <int Steps> void check_slopes() {
+template <int Steps>
+void check_slopes() {
   using P = slope_program<float, Steps>;
   using Plain = drx::without_carried_products<P>;
   static_assert(work<P> < .8 * work<Plain>);

@@ -26,7 +26,8 @@ struct clients : drx::placement<clients> {};
 using vec3 = array<double, 3>;
 
 /// tanh, with one rule changed.
-constexpr primitive with(vec<int> (*jvp)(const rule_site&, const vec<int>&), vec<int> (*vjp)(const rule_site&, const vec<int>&, const vec<bool>&)) {
+constexpr primitive with(vec<int> (*jvp)(const rule_site&, const vec<int>&),
+                         vec<int> (*vjp)(const rule_site&, const vec<int>&, const vec<bool>&)) {
   primitive p = prim::tanh;
   p.name = "wrong_tanh";
   p.simplify = nullptr;
@@ -52,10 +53,13 @@ vec<int> right_with_wrong_inside(const rule_site& s, const vec<int>& ct, const v
 template <int Number>
 vec<int> jvp_over_zero(const rule_site& s, const vec<int>& t) {
   if (t[0] == drx::zero_tangent) return {drx::zero_tangent};
-  return {emit::mul(s.b, t[0], emit::div(s.b, emit::constant_like(s.b, t[0], Number), emit::constant_like(s.b, t[0], 0)))};
+  return {
+      emit::mul(s.b, t[0], emit::div(s.b, emit::constant_like(s.b, t[0], Number), emit::constant_like(s.b, t[0], 0)))};
 }
 template <int Number>
-vec<int> vjp_over_zero(const rule_site& s, const vec<int>& ct, const vec<bool>&) { return jvp_over_zero<Number>(s, ct); }
+vec<int> vjp_over_zero(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
+  return jvp_over_zero<Number>(s, ct);
+}
 const primitive wrong_reverse = with(nullptr, vjp_without_square);
 const primitive wrong_second = with(nullptr, right_with_wrong_inside);
 primitive without_rules = [] {
@@ -75,7 +79,8 @@ drx::tape tape_of(std::vector<abstract_value> types, Write write) {
 tensor numbers(const abstract_value& t, double first) {
   tensor x(t);
   for (int m = 0; t.depth > 0 && m < 3; ++m) x.members.push_back(numbers(t.of_member(), first + m));
-  for (std::int64_t i = 0; t.depth == 0 && i < x.size(); ++i) x.data<double>()[i] = first / 7 + .1 * static_cast<double>(i);
+  for (std::int64_t i = 0; t.depth == 0 && i < x.size(); ++i)
+    x.data<double>()[i] = first / 7 + .1 * static_cast<double>(i);
   return x;
 }
 const abstract_value v3(dtype::float64, drx::make_shape(3));
@@ -91,7 +96,8 @@ check_grads_report of(const primitive& p, int order = 1) {
 // cut-begin program
 constexpr auto rounds = [](auto w, auto x) {
   return drx::fori_loop<3>(w, [&](auto v) {
-    return drx::tanh(v + drx::reduce_mean(drx::map([](auto a, auto b) { return a * b; }, drx::broadcast<clients>(v), x)));
+    return drx::tanh(v +
+                     drx::reduce_mean(drx::map([](auto a, auto b) { return a * b; }, drx::broadcast<clients>(v), x)));
   });
 };
 using Rounds = drx::program<rounds, drx::array<double, 3>, drx::placed<drx::array<double, 3>, clients>>;
@@ -116,14 +122,16 @@ TEST_CASE("a program whose derivatives are right") {
 
 TEST_CASE("float programs are checked in double, with constants and casts") {
   constexpr auto f = [](auto x, auto n) {
-    return drx::sum(drx::exp(x * 1.5f) * drx::cast<float>(drx::cast<double>(x)) / drx::cast<float>(n) + drx::iota<array<float, 2>, 0>());
+    return drx::sum(drx::exp(x * 1.5f) * drx::cast<float>(drx::cast<double>(x)) / drx::cast<float>(n) +
+                    drx::iota<array<float, 2>, 0>());
   };
   const auto report = check_grads<program<f, array<float, 2>, int>>({.5f, 1.f}, 3, {.order = 2, .tolerance = 1e-7});
   CHECK_MESSAGE(report.ok(), report.text());
 }
 
 TEST_CASE("rules that give NaN or infinity where the function is smooth are wrong") {
-  for (const primitive& p : {with(jvp_over_zero<0>, nullptr), with(jvp_over_zero<1>, nullptr), with(nullptr, vjp_over_zero<0>), with(nullptr, vjp_over_zero<1>)}) {
+  for (const primitive& p : {with(jvp_over_zero<0>, nullptr), with(jvp_over_zero<1>, nullptr),
+                             with(nullptr, vjp_over_zero<0>), with(nullptr, vjp_over_zero<1>)}) {
     const auto report = of(p);
     REQUIRE_MESSAGE(!report.ok(), report.text());
     CHECK(report.wrong->primitive == "wrong_tanh");

@@ -19,11 +19,13 @@ namespace {
 struct clients : drx::placement<clients> {};
 using vec1 = array<double, 1>;
 using vec2 = array<double, 2>;
-template <class T> using at_clients = placed<T, clients>;
+template <class T>
+using at_clients = placed<T, clients>;
 
 doctest::Approx approx(double x) { return doctest::Approx(x).epsilon(1e-7); }
 
-template <class A> void check(const A& got, std::initializer_list<double> expected) {
+template <class A>
+void check(const A& got, std::initializer_list<double> expected) {
   REQUIRE(static_cast<std::size_t>(A::size) == expected.size());
   std::int64_t i = 0;
   for (double x : expected) CHECK(got[i++] == approx(x));
@@ -45,17 +47,25 @@ int count(const tape& t, std::string_view name) {
 }
 
 /// The derivatives of a program of one input and one output: a MapReduce program again.
-template <class P> tape forward() { return drx::transform::jvp(P::tape().thaw(), {true}); }
-template <class P> tape reverse() { return drx::transform::vjp(P::tape().thaw(), {true}, {true}, false); }
+template <class P>
+tape forward() {
+  return drx::transform::jvp(P::tape().thaw(), {true});
+}
+template <class P>
+tape reverse() {
+  return drx::transform::vjp(P::tape().thaw(), {true}, {true}, false);
+}
 
 /// The directional derivative at x along dx; the cotangent of the input for that of the output.
-template <class P, class X, class DX> auto along(const X& x, const DX& dx, const interpreter::member_counts& given = {}) {
+template <class P, class X, class DX>
+auto along(const X& x, const DX& dx, const interpreter::member_counts& given = {}) {
   using input = std::tuple_element_t<0, typename P::inputs>;
   std::vector<tensor> in = interpreter::to_tensors<input>(x);
   in.push_back(interpreter::to_tensors<input>(dx)[0]);
   return interpreter::from_tensors<typename P::result>({interpreter::run(forward<P>(), in, given)[1]});
 }
-template <class P, class X, class CT> auto back(const X& x, const CT& ct, const interpreter::member_counts& given = {}) {
+template <class P, class X, class CT>
+auto back(const X& x, const CT& ct, const interpreter::member_counts& given = {}) {
   using input = std::tuple_element_t<0, typename P::inputs>;
   std::vector<tensor> in = interpreter::to_tensors<input>(x);
   in.push_back(interpreter::to_tensors<typename P::result>(ct)[0]);
@@ -171,7 +181,7 @@ TEST_CASE("N1: a map over three members") {
     return drx::map([](auto a, auto b) { return a + b; }, x, drx::broadcast<clients>(y));
   };
   check(interpreter::call<program<shifted, at_clients<vec2>, vec2>>(std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}},
-                                                               vec2{1., 2.}),
+                                                                    vec2{1., 2.}),
         {{2., 4.}, {4., 6.}, {6., 8.}});
 }
 
@@ -204,7 +214,7 @@ TEST_CASE("R1: its Hessian, by reverse over reverse and by forward over reverse"
   const auto run = [&](vec2 v) {
     return interpreter::from_tensors<vec2>(
         {interpreter::run(t, {interpreter::to_tensors<vec2>(x0)[0], interpreter::to_tensors<at_clients<vec2>>(ys)[0],
-                         interpreter::to_tensors<vec2>(v)[0]})[1]});
+                              interpreter::to_tensors<vec2>(v)[0]})[1]});
   };
   check(run({1., 0.}), {19.6666667, -17.3333333});
   check(run({0., 1.}), {-17.3333333, 18.6666667});
@@ -214,7 +224,7 @@ TEST_CASE("R2: a directional derivative, and the gradient in the placed argument
   const tape t = drx::transform::jvp(mean_loss_p::tape().thaw(), {true, false});
   const auto out =
       interpreter::run(t, {interpreter::to_tensors<vec2>(x0)[0], interpreter::to_tensors<at_clients<vec2>>(ys)[0],
-                                   interpreter::to_tensors<vec2>(vec2{1., 1.})[0]});
+                           interpreter::to_tensors<vec2>(vec2{1., 1.})[0]});
   CHECK(interpreter::from_tensors<double>({out[1]}) == approx(3.0));
   static constexpr auto in_data = [](auto x, auto data) { return drx::grad<1>(mean_loss)(x, data); };
   check(interpreter::call<program<in_data, vec2, at_clients<vec2>>>(x0, ys),
@@ -265,8 +275,9 @@ TEST_CASE("R5: a weighted mean and its derivatives") {
   check(dx, numbers{.25, .25, .5});
   check(dw, numbers{-.6875, -.4375, .5625});
   const auto tensor_of = [](const numbers& x) { return interpreter::to_tensors<at_clients<double>>(x)[0]; };
-  const auto out = interpreter::run(drx::transform::jvp(weighted_p::tape().thaw(), {true, true}),
-                               {tensor_of(values), tensor_of(weights), tensor_of({1, 0, 0}), tensor_of({0, 1, 0})});
+  const auto out =
+      interpreter::run(drx::transform::jvp(weighted_p::tape().thaw(), {true, true}),
+                       {tensor_of(values), tensor_of(weights), tensor_of({1, 0, 0}), tensor_of({0, 1, 0})});
   CHECK(interpreter::from_tensors<double>({out[1]}) == approx(-0.1875));
 }
 
@@ -283,7 +294,8 @@ TEST_CASE("R7, R8: weighted means of arrays and of integers; without any weight 
   check(interpreter::call<program<weighted, at_clients<vec2>, at_clients<double>>>(
             std::vector<vec2>{{1., 2.}, {3., 4.}, {5., 6.}}, weights),
         {3.5, 4.5});
-  CHECK(interpreter::call<program<weighted, at_clients<int>, at_clients<double>>>(std::vector{1, 2, 6}, weights) == 3.75);
+  CHECK(interpreter::call<program<weighted, at_clients<int>, at_clients<double>>>(std::vector{1, 2, 6}, weights) ==
+        3.75);
   const numbers none(3, 0.);
   CHECK(interpreter::call<weighted_p>(values, none) == 0);
   check(interpreter::call<program<in_weights, at_clients<double>, at_clients<double>>>(values, none), none);

@@ -23,11 +23,15 @@ constexpr auto loss = [](auto w, auto b, auto x, auto y) {
   return drx::mean(drx::softmax_cross_entropy(drx::matmul(h, w2), y));
 };
 constexpr auto through_loops = [](auto w, auto x) {
-  auto [last, all] = drx::scan([=](auto c, auto v) {
-    auto n = drx::tanh(drx::matmul(w, c) + v);
-    return std::pair{n, drx::sum(n * v)};
-  }, drx::index<0>(x), x);
-  return drx::sum(last) + drx::sum(all * all) + drx::sum(drx::fori_loop<3>(last, [=](auto i, auto c) { return c * drx::cast<double>(i) + drx::matmul(w, c); }));
+  auto [last, all] = drx::scan(
+      [=](auto c, auto v) {
+        auto n = drx::tanh(drx::matmul(w, c) + v);
+        return std::pair{n, drx::sum(n * v)};
+      },
+      drx::index<0>(x), x);
+  return drx::sum(last) + drx::sum(all * all) + drx::sum(drx::fori_loop<3>(last, [=](auto i, auto c) {
+           return c * drx::cast<double>(i) + drx::matmul(w, c);
+         }));
 };
 }  // namespace
 
@@ -53,8 +57,12 @@ TEST_CASE("results that are inputs, constants, reshaped, or given twice") {
 
 TEST_CASE("products of matrices and vectors") {
   static constexpr auto f = [](auto a, auto b, auto x, auto y) {
-    return std::tuple{drx::matmul(a, b), drx::matmul(a, x), drx::matmul(y, a), drx::matmul(x, x),
-                      drx::matmul(drx::transpose(b), drx::transpose(a)), drx::matmul(a, drx::transpose(a)),
+    return std::tuple{drx::matmul(a, b),
+                      drx::matmul(a, x),
+                      drx::matmul(y, a),
+                      drx::matmul(x, x),
+                      drx::matmul(drx::transpose(b), drx::transpose(a)),
+                      drx::matmul(a, drx::transpose(a)),
                       drx::matmul(drx::transpose(a), a) + x};
   };
   check<f, of<float, 7, 9>, of<float, 9, 17>, of<float, 9>, of<float, 7>>();
@@ -69,9 +77,11 @@ TEST_CASE("products of matrices and vectors") {
 
 TEST_CASE("reductions over each axis, some of them, and all") {
   static constexpr auto f = [](auto x) {
-    return std::tuple{drx::sum(x),       drx::sum<0>(x),    drx::sum<1>(x),       drx::sum<-1>(x),        drx::sum<0, 2>(x),
-                      drx::sum<1, 2>(x), drx::max<0>(x),    drx::max<-1>(x),      drx::min(x),            drx::min<0, 2>(x),
-                      drx::mean<1>(x),   drx::argmax<1>(x), drx::log_softmax(x),  drx::sum<2>(x * x) * 2, drx::transpose<2, 0, 1>(x),
+    return std::tuple{drx::sum(x),         drx::sum<0>(x),         drx::sum<1>(x),
+                      drx::sum<-1>(x),     drx::sum<0, 2>(x),      drx::sum<1, 2>(x),
+                      drx::max<0>(x),      drx::max<-1>(x),        drx::min(x),
+                      drx::min<0, 2>(x),   drx::mean<1>(x),        drx::argmax<1>(x),
+                      drx::log_softmax(x), drx::sum<2>(x * x) * 2, drx::transpose<2, 0, 1>(x),
                       drx::logsumexp(x)};
   };
   check<f, of<float, 3, 4, 37>>();
@@ -105,8 +115,14 @@ TEST_CASE("slices, padding, concatenation") {
   static constexpr auto f = [](auto x, auto y) {
     auto part = drx::slice<drx::range<1, 3>, drx::all>(x);
     auto wide = drx::concatenate<1>(part, part * 2);
-    return std::tuple{part, wide, drx::pad<1, 2>(y), drx::index<2>(x) + y, drx::stack(y, drx::exp(y)), drx::slice<1, 4>(y) * 3,
-                      drx::index<0, -1>(x), drx::matmul(part, y)};
+    return std::tuple{part,
+                      wide,
+                      drx::pad<1, 2>(y),
+                      drx::index<2>(x) + y,
+                      drx::stack(y, drx::exp(y)),
+                      drx::slice<1, 4>(y) * 3,
+                      drx::index<0, -1>(x),
+                      drx::matmul(part, y)};
   };
   check<f, of<float, 4, 5>, v5>();
 }
@@ -165,12 +181,16 @@ TEST_CASE("loops whose carry is handed through, or is kept for a result") {
 
 TEST_CASE("gradients of array programs") {
   static constexpr auto g = [](auto... x) { return drx::value_and_grad<0, 1>(loss)(x...); };
-  check<g, std::tuple<of<float, 6, 8>, of<float, 8, 3>>, of<float, 8>, of<float, 5, 6>, of<std::int32_t, 5>>({.below = 3});
+  check<g, std::tuple<of<float, 6, 8>, of<float, 8, 3>>, of<float, 8>, of<float, 5, 6>, of<std::int32_t, 5>>(
+      {.below = 3});
 
   static constexpr auto gl = [](auto... v) { return drx::value_and_grad<0, 1>(through_loops)(v...); };
   check<gl, of<double, 4, 4>, of<double, 6, 4>>();
   static constexpr auto second = [](auto w, auto x) {
-    return drx::grad([](auto m, auto v) { auto d = drx::grad(through_loops)(m, v); return drx::sum(d * d); })(w, x);
+    return drx::grad([](auto m, auto v) {
+      auto d = drx::grad(through_loops)(m, v);
+      return drx::sum(d * d);
+    })(w, x);
   };
   check<second, of<double, 2, 2>, of<double, 3, 2>>();
 }

@@ -4,7 +4,8 @@
 #include "harness/compiled_programs.hpp"
 #include "harness/run.hpp"
 
-// How many of them: each takes the compiler seconds, so that the default is few; -DDRX_RANDOM_PROGRAMS=40 looks further.
+// How many of them: each takes the compiler seconds, so that the default is few; -DDRX_RANDOM_PROGRAMS=40 looks
+// further.
 #ifndef DRX_RANDOM_PROGRAMS
 #define DRX_RANDOM_PROGRAMS 5
 #endif

@@ -33,7 +33,8 @@ void check() {
   const tensors x{input<T>(true)}, tame{input<T>(false)};
   const tensors far = harness::run_serial<P>(x), near = harness::run_serial<P>(tame);
   harness::check_near(far, harness::run_plain<P>(x), 10);
-  const T *a = x[0].template data<T>(), *b = tame[0].template data<T>(), *y = far[0].template data<T>(), *z = near[0].template data<T>();
+  const T *a = x[0].template data<T>(), *b = tame[0].template data<T>(), *y = far[0].template data<T>(),
+          *z = near[0].template data<T>();
   for (int i = 0; i < 700; ++i)
     if (a[i] == b[i]) CHECK(y[i] == z[i]);  // the same bits beside a far one
 }

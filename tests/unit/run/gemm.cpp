@@ -19,7 +19,8 @@ template <class T>
 std::vector<T> draw(int n, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<T> x(static_cast<std::size_t>(n));
-  for (T& v : x) v = static_cast<T>(static_cast<int>(random() % 17) - 8) / static_cast<T>(std::is_integral_v<T> ? 1 : 4);
+  for (T& v : x)
+    v = static_cast<T>(static_cast<int>(random() % 17) - 8) / static_cast<T>(std::is_integral_v<T> ? 1 : 4);
   return x;
 }
 
@@ -78,7 +79,8 @@ TEST_CASE("gemm of few rows along long ones") {
 }
 
 TEST_CASE("transposes of whole packs, of few columns, of few rows, and of others") {
-  const auto turn = []<class T, int Rows, int Cols>(T, std::integral_constant<int, Rows>, std::integral_constant<int, Cols>) {
+  const auto turn = []<class T, int Rows, int Cols>(T, std::integral_constant<int, Rows>,
+                                                    std::integral_constant<int, Cols>) {
     const auto x = draw<T>(Rows * Cols, 4);
     std::vector<T> y(x.size() + 1, T(77));
     drx::run::transpose<Rows, Cols>(x.data(), y.data());
@@ -88,7 +90,9 @@ TEST_CASE("transposes of whole packs, of few columns, of few rows, and of others
     CAPTURE(Cols);
     CHECK(same);
   };
-  const auto both = [&](auto rows, auto cols) { turn(1.0f, rows, cols), turn(1.0, rows, cols), turn(1.0f, cols, rows), turn(1.0, cols, rows); };
+  const auto both = [&](auto rows, auto cols) {
+    turn(1.0f, rows, cols), turn(1.0, rows, cols), turn(1.0f, cols, rows), turn(1.0, cols, rows);
+  };
   both(std::integral_constant<int, 19>{}, std::integral_constant<int, 37>{});
   both(std::integral_constant<int, 10>{}, std::integral_constant<int, 64>{});
   both(std::integral_constant<int, 3>{}, std::integral_constant<int, 16>{});
@@ -180,8 +184,10 @@ TEST_CASE("each result reaches the epilogue once, and its bits do not depend on 
       constexpr int width = std::is_same_v<decltype(value), float> ? 1 : pack_width<float>;
       for (int j = 0; j < width; ++j) {
         const auto at = static_cast<std::size_t>(row * N + col + j);
-        if constexpr (width == 1) c[at] = value;
-        else c[at] = value[j];
+        if constexpr (width == 1)
+          c[at] = value;
+        else
+          c[at] = value[j];
         ++count[at];
       }
     });

@@ -11,9 +11,9 @@ namespace {
 // cut-begin placements
 struct clients : drx::placement<clients> {};
 
-constexpr auto average_of_squares = [](auto x) {                   // x: one array<float, 3> per client
-  auto squares = drx::map([](auto v) { return v * v; }, x);        // still one per client
-  return drx::reduce_mean(squares);                                // one array<float, 3>
+constexpr auto average_of_squares = [](auto x) {             // x: one array<float, 3> per client
+  auto squares = drx::map([](auto v) { return v * v; }, x);  // still one per client
+  return drx::reduce_mean(squares);                          // one array<float, 3>
 };
 using AverageOfSquares = drx::program<average_of_squares, drx::placed<drx::array<float, 3>, clients>>;
 // cut-end placements
@@ -57,7 +57,7 @@ constexpr auto one_step_each = [](auto m, auto rate, auto data) {
                            drx::broadcast<clients>(m), drx::broadcast<clients>(rate), data);
   return drx::reduce_mean(drx::map(error_of_row, personal, data));  // the mean error after each client's own step
 };
-constexpr auto slope_of_rate = drx::grad<1>(one_step_each);         // d/d rate, through the inner gradient
+constexpr auto slope_of_rate = drx::grad<1>(one_step_each);  // d/d rate, through the inner gradient
 using SlopeOfRate = drx::program<slope_of_rate, model, float, drx::placed<row, clients>>;
 // cut-end personal
 
@@ -66,8 +66,12 @@ constexpr auto root_of = [](auto a) {  // Newton's method, 20 steps
   return drx::fori_loop<20>(a, [=](auto x) { return 0.5 * (x + a / x); });
 };
 constexpr auto discounted = [](auto rewards, auto rate) {  // rewards: array<double, 3>
-  auto [last, running] = drx::scan([=](auto total, auto r) { auto next = rate * total + r; return std::pair{next, next}; },
-                                   drx::zeros<drx::scalar<double>>(), rewards);
+  auto [last, running] = drx::scan(
+      [=](auto total, auto r) {
+        auto next = rate * total + r;
+        return std::pair{next, next};
+      },
+      drx::zeros<drx::scalar<double>>(), rewards);
   return std::tuple{last, running};
 };
 // cut-end loops
@@ -83,13 +87,15 @@ constexpr auto activation = [](auto kind, auto x) {  // kind: int
 
 // cut-begin while_loop
 constexpr auto root_within = [](auto a, auto error) {  // as many steps as it takes, and at most 50
-  return drx::while_loop<50>([=](auto x) { return drx::abs(x * x - a) > error; }, [=](auto x) { return 0.5 * (x + a / x); }, a);
+  return drx::while_loop<50>([=](auto x) { return drx::abs(x * x - a) > error; },
+                             [=](auto x) { return 0.5 * (x + a / x); }, a);
 };
 // cut-end while_loop
 
 // cut-begin loop_memory
 constexpr auto iterated = [](auto w, auto x) {
-  return drx::sum(drx::fori_loop<64>(x, [=](auto v) { return drx::tanh(drx::matmul(w, v)); }, drx::checkpoint_every<8>));
+  return drx::sum(
+      drx::fori_loop<64>(x, [=](auto v) { return drx::tanh(drx::matmul(w, v)); }, drx::checkpoint_every<8>));
 };
 constexpr auto slope_of_iterated = drx::grad<0>(iterated);
 // cut-end loop_memory
@@ -106,9 +112,9 @@ struct schools : drx::placement<schools> {};
 struct pupils : drx::placement<pupils> {};
 
 constexpr auto weighted = [](auto marks) {
-  auto means = drx::map([](auto m) { return drx::reduce_mean(m); }, marks);         // one mean per school
-  auto sizes = drx::map([](auto m) { return drx::count<double>(m); }, marks);       // how many pupils it has
-  return drx::reduce_weighted_mean(means, sizes);                                   // the mean over all pupils
+  auto means = drx::map([](auto m) { return drx::reduce_mean(m); }, marks);    // one mean per school
+  auto sizes = drx::map([](auto m) { return drx::count<double>(m); }, marks);  // how many pupils it has
+  return drx::reduce_weighted_mean(means, sizes);                              // the mean over all pupils
 };
 using Weighted = drx::program<weighted, drx::placed<drx::placed<double, pupils>, schools>>;
 // cut-end nested
@@ -123,9 +129,12 @@ constexpr auto of_members = [](auto x, auto i) {  // x: one int per client
 
 // cut-begin numbers
 constexpr auto numbers = [](auto marks) {  // in a nested placement they begin at 0 for each parent
-  return drx::map([](auto m) {
-    return drx::reduce_sum(drx::map([](auto v, auto k) { return v * drx::cast<double>(k); }, m, drx::partition_index<pupils>()));
-  }, marks);
+  return drx::map(
+      [](auto m) {
+        return drx::reduce_sum(
+            drx::map([](auto v, auto k) { return v * drx::cast<double>(k); }, m, drx::partition_index<pupils>()));
+      },
+      marks);
 };
 // cut-end numbers
 
@@ -203,16 +212,17 @@ TEST_CASE("guide: a step, and the derivative in its rate") {
 TEST_CASE("guide: loops") {
   CHECK(interpreter::call<drx::program<root_of, double>>(2.0) == Approx(1.41421356237));
   CHECK(interpreter::call<drx::program<drx::grad(root_of), double>>(4.0) == Approx(0.25));
-  const auto [last, running] =
-      interpreter::call<drx::program<discounted, drx::array<double, 3>, double>>(drx::array<double, 3>{1., 2., 3.}, 0.5);
+  const auto [last, running] = interpreter::call<drx::program<discounted, drx::array<double, 3>, double>>(
+      drx::array<double, 3>{1., 2., 3.}, 0.5);
   CHECK(last == Approx(4.25));
   CHECK(running[1] == Approx(2.5));
   CHECK(interpreter::call<drx::program<root_within, double, double>>(2.0, 1e-12) == Approx(1.41421356237));
   using square = drx::array<double, 2, 2>;
   const square one{1., 0., 0., 1.}, target{1., 2., 3., 4.};
-  CHECK(interpreter::call<drx::program<fitted, square, square, square>>(square{0., 0., 0., 0.}, one, target)[3] == doctest::Approx(4 * (1 - std::pow(.9, 100))));
-  const square slope =
-      interpreter::call<drx::program<slope_of_iterated, square, drx::array<double, 2>>>(square{.1, 0., 0., .1}, drx::array<double, 2>{1., 1.});
+  CHECK(interpreter::call<drx::program<fitted, square, square, square>>(square{0., 0., 0., 0.}, one, target)[3] ==
+        doctest::Approx(4 * (1 - std::pow(.9, 100))));
+  const square slope = interpreter::call<drx::program<slope_of_iterated, square, drx::array<double, 2>>>(
+      square{.1, 0., 0., .1}, drx::array<double, 2>{1., 1.});
   CHECK(slope[1] == Approx(0).epsilon(1e-6));
 }
 

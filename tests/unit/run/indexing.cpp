@@ -1,4 +1,5 @@
-// Programs that read and write at positions, fold along axes and sort, run by drx::compiled and by the plain interpreter.
+// Programs that read and write at positions, fold along axes and sort, run by drx::compiled and by the plain
+// interpreter.
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
@@ -55,18 +56,29 @@ TEST_CASE("elements at arrays of positions, folds along an axis, orders") {
   };
   check<f, of<double, 4, 5>, of<double, 2, 3, 5>, of<double, 4, 2, 3>, words, of<std::int64_t, 7, 5>>({.below = 6});
   static constexpr auto g = [](auto x, auto i) {
-    return std::tuple{drx::prod(x),     drx::prod<0, 2>(x), drx::prod<1>(x),  drx::prod(i),  drx::argsort<0>(i),
-                      drx::sort<1>(x),  drx::sort(i),       drx::argsort(x),  drx::sort(i > 2), drx::flip<0, 2>(x)};
+    return std::tuple{drx::prod(x),    drx::prod<0, 2>(x), drx::prod<1>(x), drx::prod(i),     drx::argsort<0>(i),
+                      drx::sort<1>(x), drx::sort(i),       drx::argsort(x), drx::sort(i > 2), drx::flip<0, 2>(x)};
   };
   check<g, of<float, 3, 4, 37>, words>();
 }
 
 TEST_CASE("axes without elements and of one element") {
   static constexpr auto f = [](auto x, auto none, auto no_words, auto one) {
-    return std::tuple{drx::take(x, no_words),     drx::scatter_add(x, no_words, none), drx::dynamic_slice<0>(none, one), drx::update_slice(x, none, one),
-                      drx::flip(none),            drx::cumsum<0>(none),                drx::cumprod(none),               drx::prod(none),
-                      drx::prod<0>(none),         drx::prod<1>(none),                  drx::sort<0>(none),               drx::argsort(none),
-                      drx::take(none, no_words),  drx::cumsum(drx::cast<float>(one) + x),                drx::take_along<0>(x, drx::cast<int>(none)),
+    return std::tuple{drx::take(x, no_words),
+                      drx::scatter_add(x, no_words, none),
+                      drx::dynamic_slice<0>(none, one),
+                      drx::update_slice(x, none, one),
+                      drx::flip(none),
+                      drx::cumsum<0>(none),
+                      drx::cumprod(none),
+                      drx::prod(none),
+                      drx::prod<0>(none),
+                      drx::prod<1>(none),
+                      drx::sort<0>(none),
+                      drx::argsort(none),
+                      drx::take(none, no_words),
+                      drx::cumsum(drx::cast<float>(one) + x),
+                      drx::take_along<0>(x, drx::cast<int>(none)),
                       drx::sort(drx::reshape<2, 1>(drx::slice<0, 2>(drx::reshape<5>(x))))};
   };
   check<f, of<float, 1, 5>, of<float, 0, 5>, of<std::int32_t, 0>, std::int32_t>();
@@ -75,21 +87,26 @@ TEST_CASE("axes without elements and of one element") {
 TEST_CASE("loops that update their carry") {
   static constexpr auto f = [](auto x, auto v) {
     auto row = [](auto y) { return drx::reshape<1, 5>(y); };
-    auto rows = drx::fori_loop<4>(x, [=](auto i, auto c) { return drx::update_slice(c, row(drx::tanh(drx::index(c, i - 1) + v)), i); });
+    auto rows = drx::fori_loop<4>(
+        x, [=](auto i, auto c) { return drx::update_slice(c, row(drx::tanh(drx::index(c, i - 1) + v)), i); });
     auto twice = drx::fori_loop<3>(x, [=](auto i, auto c) {
       auto first = drx::update_slice(c, row(v), i);
       return drx::update_slice(first, row(drx::index(c, i) + drx::index(first, 3)), i + 1);
     });
     auto pair = drx::fori_loop<3>(std::tuple{x, x * 2}, [=](auto i, auto c) {
       auto [a, b] = c;
-      return std::tuple{drx::update_slice(b, row(drx::index(a, i)), i), drx::update_slice(a, row(drx::sum<0>(b)), 2) * 0.5};
+      return std::tuple{drx::update_slice(b, row(drx::index(a, i)), i),
+                        drx::update_slice(a, row(drx::sum<0>(b)), 2) * 0.5};
     });
-    auto kept = drx::scan([=](auto c, auto s) {
-      auto next = drx::update_slice(c, row(s), drx::cast<int>(drx::sum(s) * 3));
-      return std::pair{next, drx::sum<0>(c) + drx::sum<0>(next)};
-    }, x, x);
+    auto kept = drx::scan(
+        [=](auto c, auto s) {
+          auto next = drx::update_slice(c, row(s), drx::cast<int>(drx::sum(s) * 3));
+          return std::pair{next, drx::sum<0>(c) + drx::sum<0>(next)};
+        },
+        x, x);
     auto y = x + 1;
-    return std::tuple{rows, twice, pair, kept, drx::update_slice(y, drx::slice<0, 2>(y), 1), drx::update_slice(x * 3, row(v), 2)};
+    return std::tuple{
+        rows, twice, pair, kept, drx::update_slice(y, drx::slice<0, 2>(y), 1), drx::update_slice(x * 3, row(v), 2)};
   };
   check<f, of<float, 4, 5>, of<float, 5>>();
 }

@@ -19,7 +19,8 @@ using vec2 = array<double, 2>;
 constexpr auto affine = [](auto w, auto x, auto b) { return drx::matmul(w, x) + b; };
 constexpr auto sum_of_squares = [](auto x) { return drx::reduce_sum(drx::map([](auto v) { return v * v; }, x)); };
 
-template <class F> std::string message(F f) {
+template <class F>
+std::string message(F f) {
   try {
     f();
   } catch (const std::invalid_argument& e) {
@@ -162,22 +163,19 @@ TEST_CASE("the number of members can be given") {
 TEST_CASE("inputs that disagree are refused with the numbers") {
   static constexpr auto f = [](auto x, auto y) { return drx::reduce_sum(x + y); };
   using P = program<f, placed<double, clients>, placed<double, clients>>;
-  CHECK(message([] {
-          interpreter::call<P>(std::vector{1., 2., 3.}, std::vector{1., 2.});
-        }) == "drx: placement clients: input 1 has 2 members, an input before it 3");
+  CHECK(message([] { interpreter::call<P>(std::vector{1., 2., 3.}, std::vector{1., 2.}); }) ==
+        "drx: placement clients: input 1 has 2 members, an input before it 3");
   CHECK(message([] { interpreter::call<P>({interpreter::members<clients>(4)}, std::vector{1.}, std::vector{2.}); }) ==
         "drx: placement clients: an input has 1 members, the program or the caller says 4");
   CHECK(message([] { interpreter::run(P::tape().thaw(), {}); }) == "drx: the tape has 2 inputs, given are 0");
-  CHECK(message([] {
-          interpreter::run(P::tape().thaw(), {drx::tensor(), drx::tensor()});
-        }) == "drx: input 0 is to be f64@clients, not f32");
+  CHECK(message([] { interpreter::run(P::tape().thaw(), {drx::tensor(), drx::tensor()}); }) ==
+        "drx: input 0 is to be f64@clients, not f32");
 
   static constexpr auto g = [](auto x, auto y) {
     return drx::map([](auto a, auto b) { return drx::reduce_sum(a + b); }, x, y);
   };
   using nested = placed<placed<double, examples>, clients>;
   using rows = std::vector<std::vector<double>>;
-  CHECK(message([] {
-          interpreter::call<program<g, nested, nested>>(rows{{1}, {2, 3}}, rows{{1}, {2}});
-        }) == "drx: placement examples: input 1 has 1 members, an input before it 2");
+  CHECK(message([] { interpreter::call<program<g, nested, nested>>(rows{{1}, {2, 3}}, rows{{1}, {2}}); }) ==
+        "drx: placement examples: input 1 has 1 members, an input before it 2");
 }

@@ -10,7 +10,8 @@ struct runs : drx::placement<runs> {};
 template <class T, std::int64_t... N>
 using array = drx::array<T, N...>;
 
-// A filter of states of four numbers: products of small matrices that are a member's own, or the same for all, on either side.
+// A filter of states of four numbers: products of small matrices that are a member's own, or the same for all, on
+// either side.
 template <class T>
 constexpr auto filter = [](auto w, auto data) {
   auto of_member = [](auto v, auto ys) {
@@ -18,21 +19,26 @@ constexpr auto filter = [](auto w, auto data) {
     auto see = std::get<1>(v);
     auto step = [=](auto s, auto y) {
       auto [x, p] = s;
-      auto ahead = drx::matmul(drx::matmul(move, p), drx::transpose(move)) + drx::broadcast_to<4, 4>(drx::sum(drx::square(see)));
+      auto ahead =
+          drx::matmul(drx::matmul(move, p), drx::transpose(move)) + drx::broadcast_to<4, 4>(drx::sum(drx::square(see)));
       auto outer = [](auto a) { return drx::matmul(drx::reshape<2, 1>(a), drx::reshape<1, 2>(a)); };
       auto hp = drx::matmul(see, ahead);
-      auto spread = drx::matmul(hp, drx::transpose(see)) + outer(y) + drx::one_hot<T, 2>(drx::iota<array<std::int32_t, 2>>() + drx::cast<std::int32_t>(0 * y));
+      auto spread = drx::matmul(hp, drx::transpose(see)) + outer(y) +
+                    drx::one_hot<T, 2>(drx::iota<array<std::int32_t, 2>>() + drx::cast<std::int32_t>(0 * y));
       auto error = y - drx::matmul(see, x);
       auto gain = drx::transpose(drx::solve(spread, hp));
       auto next = drx::matmul(move, x) + drx::matmul(gain, error);
-      return std::pair{std::tuple{next, ahead - drx::matmul(gain, hp)}, drx::dot(error, drx::solve(spread, error)) + drx::logdet(spread)};
+      return std::pair{std::tuple{next, ahead - drx::matmul(gain, hp)},
+                       drx::dot(error, drx::solve(spread, error)) + drx::logdet(spread)};
     };
     auto begin = drx::concatenate(drx::index<0>(ys), drx::index<1>(ys));
     auto start = drx::matmul(drx::reshape<4, 1>(begin), drx::reshape<1, 4>(begin));
-    auto [last, errors] = drx::scan(step, std::tuple{drx::zeros<array<T, 4>>(), start + 2 * drx::matmul(drx::transpose(start), start)}, ys);
+    auto [last, errors] = drx::scan(
+        step, std::tuple{drx::zeros<array<T, 4>>(), start + 2 * drx::matmul(drx::transpose(start), start)}, ys);
     return drx::sum(errors) + drx::sum(std::get<0>(last));
   };
-  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+  return drx::value_and_grad(
+      [=](auto v) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
 };
 template <class T>
 using Filter = drx::program<filter<T>, std::tuple<array<T, 4, 4>, array<T, 2, 4>>, drx::placed<array<T, 3, 2>, runs>>;
@@ -45,10 +51,12 @@ constexpr auto powers = [](auto w, auto data) {
       return std::tuple{drx::matmul(y, z) - drx::matmul(z, drx::transpose(y)), drx::matmul(z, z)};
     });
   };
-  auto of_all = drx::map([=](auto v, auto x) {
-    auto [y, z] = of_member(v, x);
-    return y + z;
-  }, drx::broadcast<runs>(w), data);
+  auto of_all = drx::map(
+      [=](auto v, auto x) {
+        auto [y, z] = of_member(v, x);
+        return y + z;
+      },
+      drx::broadcast<runs>(w), data);
   return std::tuple{drx::reduce_sum(of_all), drx::reduce_max(of_all), of_all};
 };
 using Powers = drx::program<powers, array<std::int64_t, 3, 3>, drx::placed<array<std::int64_t, 3, 3>, runs>>;

@@ -16,7 +16,8 @@ constexpr auto clipped = [](auto w, auto data) {
     auto loss = [](auto m, auto image, auto label) {
       auto [kernel, second, dense] = m;
       auto h = drx::tanh(drx::conv2d<drx::same>(image, kernel));
-      auto p = drx::max_pool<drx::window<2, 2>>(drx::conv2d<drx::strides<1, 2>, drx::padding<1, 0>, drx::padding<0, 1>>(h, second));
+      auto p = drx::max_pool<drx::window<2, 2>>(
+          drx::conv2d<drx::strides<1, 2>, drx::padding<1, 0>, drx::padding<0, 1>>(h, second));
       return drx::softmax_cross_entropy(drx::matmul(drx::reshape<2 * 1 * 9>(p), dense), label);
     };
     auto [x, y] = r;
@@ -27,10 +28,12 @@ constexpr auto clipped = [](auto w, auto data) {
   };
   return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(w), data));
 };
-using Clipped = drx::program<clipped, std::tuple<array<double, 3, 3, 2, 3>, array<double, 2, 2, 3, 9>, array<double, 18, 5>>,
-                             drx::placed<std::tuple<array<double, 4, 5, 2>, std::int32_t>, runs>>;
+using Clipped =
+    drx::program<clipped, std::tuple<array<double, 3, 3, 2, 3>, array<double, 2, 2, 3, 9>, array<double, 18, 5>>,
+                 drx::placed<std::tuple<array<double, 4, 5, 2>, std::int32_t>, runs>>;
 
-// What moves to axis 0 and back, and what keeps its attributes: slices, padding, sorting, positions, running sums, loops in loops.
+// What moves to axis 0 and back, and what keeps its attributes: slices, padding, sorting, positions, running sums,
+// loops in loops.
 constexpr auto many = [](auto w, auto data) {
   auto of_member = [](auto v, auto r) {
     auto x = std::get<0>(r);
@@ -40,18 +43,21 @@ constexpr auto many = [](auto w, auto data) {
       auto ordered = drx::sort(drx::concatenate(drx::slice<1, 3>(s), drx::flip<0>(row)));
       auto moved = drx::update_slice(s, drx::slice<0, 2>(ordered), k);
       auto sums = drx::cumsum(drx::pad<1, 0>(drx::slice<0, 4>(moved + row)));
-      return drx::fori_loop<2>(drx::tanh(sums), [=](auto j, auto z) { return z + drx::cast<double>(j) * 0.1 * drx::cumprod(z); });
+      return drx::fori_loop<2>(drx::tanh(sums),
+                               [=](auto j, auto z) { return z + drx::cast<double>(j) * 0.1 * drx::cumprod(z); });
     };
     return drx::sum(drx::fori_loop<3>(drx::reshape<5>(x), step));
   };
-  return drx::value_and_grad([=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+  return drx::value_and_grad(
+      [=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
 };
 using Many = drx::program<many, array<double, 3, 5>, drx::placed<std::tuple<array<double, 5, 1>, std::int32_t>, runs>>;
 
 // A product of very many factors, of which squares make each other: sums over lanes look at some only.
 constexpr auto powers = [](auto w, auto data) {
   auto of_member = [](auto v, auto x) {
-    auto y = drx::fori_loop<2>(drx::matmul(drx::reshape<3, 1>(x), drx::reshape<1, 2>(v)), [](auto z) { return drx::sin(z); });
+    auto y = drx::fori_loop<2>(drx::matmul(drx::reshape<3, 1>(x), drx::reshape<1, 2>(v)),
+                               [](auto z) { return drx::sin(z); });
     auto z = drx::square(drx::square(drx::square(drx::square(y))));
     return drx::square(drx::square(drx::square(drx::square(z))));
   };

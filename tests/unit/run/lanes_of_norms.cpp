@@ -23,11 +23,14 @@ constexpr auto penalty = [](auto w, auto data) {
   };
   return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(w), data));
 };
-constexpr auto product = [](auto w, auto v, auto data) { return drx::hvp([=](auto u) { return penalty(u, data); }, w, v); };
+constexpr auto product = [](auto w, auto v, auto data) {
+  return drx::hvp([=](auto u) { return penalty(u, data); }, w, v);
+};
 using Product = drx::program<product, weights, weights, drx::placed<member, runs>>;
 }  // namespace
 
 TEST_CASE("norms in lanes: the Hessian's product, compiled and interpreted") {
   harness::check_run<Product>({}, {7, 300});
-  CHECK(drx::show(drx::plan::staged_program<Product>::tape_constant().thaw()).find("blocks of 32") != std::string::npos);
+  CHECK(drx::show(drx::plan::staged_program<Product>::tape_constant().thaw()).find("blocks of 32") !=
+        std::string::npos);
 }

@@ -35,7 +35,10 @@ constexpr auto all = []<class A>(const A& x, auto y) {
 };
 constexpr auto decomposed = [](auto x) {
   return std::tuple{drx::qr(x), drx::svd(x), drx::svd(transpose_of(x)), drx::eigh(drx::matmul(transpose_of(x), x)),
-                    drx::grad([](auto z) { return drx::sum(drx::square(drx::qr(z).second)) + drx::sum(drx::sin(drx::eigh(drx::matmul(transpose_of(z), z)).first)); })(x)};
+                    drx::grad([](auto z) {
+                      return drx::sum(drx::square(drx::qr(z).second)) +
+                             drx::sum(drx::sin(drx::eigh(drx::matmul(transpose_of(z), z)).first));
+                    })(x)};
 };
 /// Rank n - 1: the last row is the sum of the others.
 constexpr auto singular = [](auto x) {

@@ -19,7 +19,8 @@ constexpr auto in_place = [](auto x) {  // the sums part the loops, so that resu
 };
 constexpr auto layer = [](auto x, auto w, auto b) { return drx::tanh(drx::matmul(x, w) + b); };
 constexpr auto layers = [](auto x, auto w, auto b) {
-  return drx::value_and_grad([](auto u, auto v, auto c) { return drx::sum(drx::sigmoid(drx::tanh(drx::matmul(v, u) + c))); })(w, x, b);
+  return drx::value_and_grad(
+      [](auto u, auto v, auto c) { return drx::sum(drx::sigmoid(drx::tanh(drx::matmul(v, u) + c))); })(w, x, b);
 };
 
 template <class P>
@@ -29,7 +30,9 @@ void check(double high = 3) {
 
 constexpr auto outer = [](auto x, auto y) { return drx::matmul(x, y) * 2 + 1; };
 constexpr auto outer_of_rows = [](auto x, auto y) { return drx::matmul(drx::transpose(x), y); };
-constexpr auto outer_twice = [](auto x, auto y) { return drx::matmul(drx::matmul(x, y), drx::transpose(drx::matmul(x, y))); };
+constexpr auto outer_twice = [](auto x, auto y) {
+  return drx::matmul(drx::matmul(x, y), drx::transpose(drx::matmul(x, y)));
+};
 constexpr auto in_a_loop = [](auto x, auto y) {
   return drx::fori_loop<3>(drx::matmul(x, y), [=](auto z) { return z * 0.5 + drx::matmul(x, y + 1); });
 };
@@ -62,7 +65,8 @@ TEST_CASE("special values") {
   constexpr double inf = std::numeric_limits<double>::infinity();
   drx::tensor x({drx::dtype::float64, drx::make_shape(70)});
   for (int i = 0; i < 70; ++i) x.data<double>()[i] = i - 35;
-  x.data<double>()[3] = inf, x.data<double>()[64] = -1e300, x.data<double>()[69] = std::numeric_limits<double>::quiet_NaN();
+  x.data<double>()[3] = inf, x.data<double>()[64] = -1e300,
+  x.data<double>()[69] = std::numeric_limits<double>::quiet_NaN();
   const harness::tensors y = harness::run_serial<P>({x});
   harness::check_near(y, harness::run_plain<P>({x}), 10);
   CHECK(std::isnan(y[0].data<double>()[69]));
@@ -77,4 +81,6 @@ TEST_CASE_TEMPLATE("outer products", T, float, double, std::int32_t) {
   harness::check_run<drx::program<outer_twice, array<T, 6, 1>, array<T, 1, 4>>>({}, {1});
 }
 
-TEST_CASE("an outer product in a loop's body") { check<drx::program<in_a_loop, array<double, 6, 1>, array<double, 1, 4>>>(); }
+TEST_CASE("an outer product in a loop's body") {
+  check<drx::program<in_a_loop, array<double, 6, 1>, array<double, 1, 4>>>();
+}

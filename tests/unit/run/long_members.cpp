@@ -1,5 +1,6 @@
-// Members of many numbers go in blocks of 8, whose first product runs before the last steps of the block in front, and whose last
-// product is added to the sums where they lie: the plain interpreter's numbers, and the same bits on one thread and on several.
+// Members of many numbers go in blocks of 8, whose first product runs before the last steps of the block in front, and
+// whose last product is added to the sums where they lie: the plain interpreter's numbers, and the same bits on one
+// thread and on several.
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
@@ -22,8 +23,11 @@ constexpr auto logistic = [](auto w, auto b, auto data) {
 };
 /// Three classes: products of matrices with a row.
 constexpr auto softmax = [](auto w, auto data) {
-  auto row_loss = [](auto v, auto x) { return -drx::sum(drx::log_softmax(drx::matmul(x, v)) * drx::square(drx::matmul(x, v))); };
-  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(row_loss, drx::broadcast<rows>(v), data)); })(w);
+  auto row_loss = [](auto v, auto x) {
+    return -drx::sum(drx::log_softmax(drx::matmul(x, v)) * drx::square(drx::matmul(x, v)));
+  };
+  return drx::value_and_grad(
+      [=](auto v) { return drx::reduce_mean(drx::map(row_loss, drx::broadcast<rows>(v), data)); })(w);
 };
 
 template <class Program>
@@ -43,7 +47,8 @@ void check() {
   }
 }
 template <class T, int N>
-using logistic_of = drx::program<logistic, drx::array<T, N>, drx::scalar<T>, drx::placed<std::tuple<drx::array<T, N>, drx::scalar<T>>, rows>>;
+using logistic_of = drx::program<logistic, drx::array<T, N>, drx::scalar<T>,
+                                 drx::placed<std::tuple<drx::array<T, N>, drx::scalar<T>>, rows>>;
 }  // namespace
 
 TEST_CASE("a logistic regression over rows of float") { check<logistic_of<float, 100>>(); }

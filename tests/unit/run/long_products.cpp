@@ -1,4 +1,5 @@
-// Products along axes of up to sixteen million floats: their error is that of sums in parts, a few roundings, not one for each term.
+// Products along axes of up to sixteen million floats: their error is that of sums in parts, a few roundings, not one
+// for each term.
 #include <drx/drx.hpp>
 #include <drx/run/call/compiled.hpp>
 #include <drx/run/check/interpreter.hpp>
@@ -30,9 +31,12 @@ struct view {
   const float* data;
   std::int64_t columns;
   bool transposed = false;
-  double operator()(std::int64_t i, std::int64_t j) const { return static_cast<double>(transposed ? data[j * columns + i] : data[i * columns + j]); }
+  double operator()(std::int64_t i, std::int64_t j) const {
+    return static_cast<double>(transposed ? data[j * columns + i] : data[i * columns + j]);
+  }
 };
-/// The largest error of `factor` x y, z, relative to the sum of magnitudes. Of a large product some rows and columns are looked at.
+/// The largest error of `factor` x y, z, relative to the sum of magnitudes. Of a large product some rows and columns
+/// are looked at.
 double error_of(view x, view y, std::int64_t m, std::int64_t n, std::int64_t k, const float* z, double factor = 1) {
   double worst = 0;
   for (std::int64_t i = 0; i < m; i += m > 4 ? m - 1 : 1)
@@ -66,7 +70,8 @@ constexpr auto ty = [](auto x, auto y) { return drx::matmul(x, drx::transpose(y)
 constexpr auto both = [](auto x, auto y) { return drx::matmul(drx::transpose(x), drx::transpose(y)); };
 
 template <const auto& f, class X, class Y>
-void check_product(std::int64_t m, std::int64_t n, std::int64_t k, bool x_transposed, bool y_transposed, bool interpreted) {
+void check_product(std::int64_t m, std::int64_t n, std::int64_t k, bool x_transposed, bool y_transposed,
+                   bool interpreted) {
   using P = drx::program<f, X, Y>;
   drx::serial_executor e;
   drx::single_rank c;
@@ -112,13 +117,17 @@ TEST_CASE("products of matrices along a long axis") {
   using drx::array;
   check_product<product, array<float, 8, 10'000>, array<float, 10'000, 8>>(8, 8, 10'000, false, false, true);
   check_product<tx, array<float, 10'000, 8>, array<float, 10'000, 8>>(8, 8, 10'000, true, false, true);
-  check_product<tx, array<float, 70'000, 16>, array<float, 70'000, 5>>(16, 5, 70'000, true, false, false);     // few columns
-  check_product<ty, array<float, 5, 10'240>, array<float, 32, 10'240>>(5, 32, 10'240, false, true, false);     // few rows
-  check_product<both, array<float, 10'000, 50>, array<float, 24, 10'000>>(50, 24, 10'000, true, true, false);  // a copied panel
+  check_product<tx, array<float, 70'000, 16>, array<float, 70'000, 5>>(16, 5, 70'000, true, false,
+                                                                       false);  // few columns
+  check_product<ty, array<float, 5, 10'240>, array<float, 32, 10'240>>(5, 32, 10'240, false, true, false);  // few rows
+  check_product<both, array<float, 10'000, 50>, array<float, 24, 10'000>>(50, 24, 10'000, true, true,
+                                                                          false);  // a copied panel
 }
 TEST_CASE("large products of matrices") {
-  check_product<tx, drx::array<float, 200'000, 10>, drx::array<float, 200'000, 12>>(10, 12, 200'000, true, false, false);
-  check_product<product, drx::array<float, 48, 10'000>, drx::array<float, 10'000, 48>>(48, 48, 10'000, false, false, false);
+  check_product<tx, drx::array<float, 200'000, 10>, drx::array<float, 200'000, 12>>(10, 12, 200'000, true, false,
+                                                                                    false);
+  check_product<product, drx::array<float, 48, 10'000>, drx::array<float, 10'000, 48>>(48, 48, 10'000, false, false,
+                                                                                       false);
 }
 
 namespace {
@@ -126,8 +135,12 @@ constexpr std::int64_t rows = 1'000'003;
 using vector = drx::array<float, rows>;
 using table = drx::array<float, rows, 8>;
 using weights = drx::array<float, 8>;
-constexpr auto inner = [](auto v, auto x) { return drx::grad([=](auto w) { return drx::dot(w * v, x); })(drx::sum(v)); };
-constexpr auto squares = [](auto w, auto x) { return drx::value_and_grad([=](auto v) { return drx::sum(drx::square(drx::dot(x, v))); })(w); };
+constexpr auto inner = [](auto v, auto x) {
+  return drx::grad([=](auto w) { return drx::dot(w * v, x); })(drx::sum(v));
+};
+constexpr auto squares = [](auto w, auto x) {
+  return drx::value_and_grad([=](auto v) { return drx::sum(drx::square(drx::dot(x, v))); })(w);
+};
 }  // namespace
 
 TEST_CASE("the gradient of an inner product by a factor is one along the long axis") {
@@ -154,7 +167,9 @@ TEST_CASE("the gradient of a sum of squared residuals is a sum over all rows") {
       for (std::int64_t j = 0; j < 8; ++j) sum += static_cast<double>((*x)[i * 8 + j]) * static_cast<double>((*w)[j]);
       z[static_cast<std::size_t>(i)] = static_cast<float>(sum);
     }
-    const auto with_own_rounding = [&](double error) { return error > 8 * 0x1p-24 ? error - 8 * 0x1p-24 : 0; };  // of the residuals
+    const auto with_own_rounding = [&](double error) {
+      return error > 8 * 0x1p-24 ? error - 8 * 0x1p-24 : 0;
+    };  // of the residuals
     check(with_own_rounding(error_of({z.data(), 1, true}, {z.data(), 1}, 1, 1, rows, &value)), kind, rows);
     check(with_own_rounding(error_of({x->data(), 8, true}, {z.data(), 1}, 8, 1, rows, slope.data(), 2)), kind, rows);
   }

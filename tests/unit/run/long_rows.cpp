@@ -1,4 +1,5 @@
-// Members of 256 bytes and more whose products are of vectors go in blocks of 8 or 16, four or two to a leaf of the tree.
+// Members of 256 bytes and more whose products are of vectors go in blocks of 8 or 16, four or two to a leaf of the
+// tree.
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
@@ -16,7 +17,8 @@ struct regression {
     return drx::max(z, 0) + drx::log1p(drx::exp(-drx::abs(z))) - y * z;
   };
   static constexpr auto slope = [](auto w, auto data) {
-    return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(loss, drx::broadcast<rows>(v), data)); })(w);
+    return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(loss, drx::broadcast<rows>(v), data)); })(
+        w);
   };
   using program = drx::program<slope, vector, drx::placed<std::tuple<vector, drx::scalar<T>>, rows>>;
 };
@@ -38,7 +40,8 @@ TEST_CASE("long rows whose products are kept, and extremes of them") {
   using row = drx::array<float, 64>;
   harness::check_run<drx::program<extremes, row, drx::placed<row, rows>>>({}, {1, 9, 33, 1100});
 }
-TEST_CASE("long rows go in blocks of as many as fill a vector with one number of each, if the first cache holds two blocks") {
+TEST_CASE(
+    "long rows go in blocks of as many as fill a vector with one number of each, if the first cache holds two blocks") {
   CHECK(plan_of<regression<double, 37>::program>().find("blocks of 8]") != std::string::npos);
   CHECK(plan_of<regression<float, 100>::program>().find("blocks of 16]") != std::string::npos);
   CHECK(plan_of<regression<float, 300>::program>().find("blocks of 8]") != std::string::npos);

@@ -27,8 +27,11 @@ std::unique_ptr<A> random() {
   for (std::int64_t i = 0; i < A::size; ++i) (*x)[i] = static_cast<float>(r() >> 8) * 0x1p-24f;
   return x;
 }
-/// |y - exact| at most `additions` roundings of the sum of magnitudes: the depth of the tree, not the number of elements.
-void check(float y, double exact, int additions) { CHECK(std::abs(static_cast<double>(y) - exact) <= additions * 0x1p-24 * exact); }
+/// |y - exact| at most `additions` roundings of the sum of magnitudes: the depth of the tree, not the number of
+/// elements.
+void check(float y, double exact, int additions) {
+  CHECK(std::abs(static_cast<double>(y) - exact) <= additions * 0x1p-24 * exact);
+}
 }  // namespace
 
 TEST_CASE("a sum over a long axis: rows of fewer than 2048 in 16 lanes, and a tree of them") {
@@ -69,7 +72,8 @@ TEST_CASE("the plain interpreter adds floats in double") {
   drx::tensor x({drx::dtype::float32, drx::make_shape(1'000'000)});
   double exact = 0;
   std::mt19937 r(1);
-  for (int i = 0; i < 1'000'000; ++i) exact += static_cast<double>(x.data<float>()[i] = static_cast<float>(r() >> 8) * 0x1p-24f);
+  for (int i = 0; i < 1'000'000; ++i)
+    exact += static_cast<double>(x.data<float>()[i] = static_cast<float>(r() >> 8) * 0x1p-24f);
   using P = drx::program<total, drx::array<float, 1'000'000>>;
   check(drx::interpreter::run(P::tape().thaw(), {x})[0].data<float>()[0], exact, 1);
 }

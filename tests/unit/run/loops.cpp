@@ -16,7 +16,9 @@ struct samples : drx::placement<samples> {};
 using sample = std::tuple<drx::array<double, 2>, double>;
 
 constexpr auto error = [](auto w, auto s) { return drx::square(drx::dot(w, std::get<0>(s)) - std::get<1>(s)); };
-constexpr auto loss = [](auto w, auto data) { return drx::reduce_mean(drx::map(error, drx::broadcast<samples>(w), data)); };
+constexpr auto loss = [](auto w, auto data) {
+  return drx::reduce_mean(drx::map(error, drx::broadcast<samples>(w), data));
+};
 constexpr auto fit = [](auto w, auto data) {
   return drx::fori_loop<20>(w, [=](auto v) { return v - 0.2 * drx::grad(loss)(v, data); });
 };
@@ -25,7 +27,8 @@ constexpr auto fit = [](auto w, auto data) {
 constexpr auto exchange = [](auto a, auto b) {
   return drx::fori_loop<3>(std::tuple{a, b, a * b}, [](auto c) {
     auto [x, y, z] = c;
-    auto [p, q] = drx::fori_loop<3>(std::tuple{x, y}, [](auto d) { return std::tuple{std::get<1>(d), std::get<0>(d)}; });
+    auto [p, q] =
+        drx::fori_loop<3>(std::tuple{x, y}, [](auto d) { return std::tuple{std::get<1>(d), std::get<0>(d)}; });
     return std::tuple{p + 0.5 * z, q * 0.25, z + p};
   });
 };
@@ -33,9 +36,11 @@ constexpr auto exchange = [](auto a, auto b) {
 // The same where another loop takes what they leave for its carries, or a branch for its results.
 constexpr auto exchange_and_leave = [](auto a, auto b) {
   const auto turned = [](auto x, auto y) {
-    return drx::fori_loop<3>(std::tuple{x + 1.0, y * 0.5}, [](auto d) { return std::tuple{std::get<1>(d), std::get<0>(d)}; });
+    return drx::fori_loop<3>(std::tuple{x + 1.0, y * 0.5},
+                             [](auto d) { return std::tuple{std::get<1>(d), std::get<0>(d)}; });
   };
-  const auto carried = drx::fori_loop<2>(std::tuple{a, b}, [=](auto c) { return turned(std::get<0>(c), std::get<1>(c)); });
+  const auto carried =
+      drx::fori_loop<2>(std::tuple{a, b}, [=](auto c) { return turned(std::get<0>(c), std::get<1>(c)); });
   return std::pair{carried, drx::cond(drx::sum(a) > 0, turned, [](auto x, auto y) { return std::tuple{y, x}; }, a, b)};
 };
 

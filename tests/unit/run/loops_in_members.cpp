@@ -19,7 +19,8 @@ constexpr auto recurrence = [](auto w, auto data) {
     auto [last, sums] = drx::scan(step, 0 * v, drx::cast<double>(x));
     return drx::sum(drx::square(last)) + drx::index<1>(sums);
   };
-  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+  return drx::value_and_grad(
+      [=](auto v) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
 };
 using Recurrence = drx::program<recurrence, drx::array<double, 3>, drx::placed<series, runs>>;
 
@@ -27,17 +28,21 @@ using Recurrence = drx::program<recurrence, drx::array<double, 3>, drx::placed<s
 constexpr auto root = [](auto w, auto data) {
   auto of_member = [](auto v, auto x) {
     auto go_on = [=](auto y) { return drx::abs(y * y - x - v) > 1e-9; };
-    auto step = [=](auto y) { return drx::cond(y > 1.5, [=] { return 0.5 * (y + (x + v) / y); }, [=] { return y - 0.3 * (y * y - x - v); }); };
+    auto step = [=](auto y) {
+      return drx::cond(y > 1.5, [=] { return 0.5 * (y + (x + v) / y); }, [=] { return y - 0.3 * (y * y - x - v); });
+    };
     return drx::while_loop<60>(go_on, step, 1 + x);
   };
-  return drx::value_and_grad([=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+  return drx::value_and_grad(
+      [=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
 };
 using Root = drx::program<root, drx::scalar<double>, drx::placed<drx::scalar<double>, runs>>;
 
 // A walk of each member's own, from its number alone; the ends are returned.
 constexpr auto walk = [](auto drift, auto data) {
   auto of_member = [](auto d, auto x) {
-    return drx::fori_loop<4>(x, [=](auto i, auto y) { return y + d * drx::cast<float>(i + 1) + 0.25f * drx::square(y); });
+    return drx::fori_loop<4>(x,
+                             [=](auto i, auto y) { return y + d * drx::cast<float>(i + 1) + 0.25f * drx::square(y); });
   };
   auto ends = drx::map(of_member, drx::broadcast<runs>(drift), data);
   return std::tuple{ends, drx::reduce_max(ends), drx::reduce_min(ends)};
@@ -46,19 +51,27 @@ using Walk = drx::program<walk, drx::scalar<float>, drx::placed<drx::array<float
 
 // Of the members' numbers alone: nothing is placed.
 constexpr auto by_number = [](auto w, auto) {
-  auto of_member = [](auto v, auto i) { return drx::fori_loop<3>(v * drx::cast<double>(i), [=](auto y) { return drx::sin(y) + v; }); };
-  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), drx::partition_index<runs>())); })(w);
+  auto of_member = [](auto v, auto i) {
+    return drx::fori_loop<3>(v * drx::cast<double>(i), [=](auto y) { return drx::sin(y) + v; });
+  };
+  return drx::value_and_grad([=](auto v) {
+    return drx::reduce_mean(drx::map(of_member, drx::broadcast<runs>(v), drx::partition_index<runs>()));
+  })(w);
 };
 using ByNumber = drx::program<by_number, drx::scalar<double>, drx::placed<drx::scalar<float>, runs>>;
 
 // So many steps are kept that blocks of 32 would not stay in a cache, and of 8 neither.
 template <int Steps>
 constexpr auto long_recurrence = [](auto w, auto data) {
-  auto of_member = [](auto v, auto x) { return drx::fori_loop<Steps>(x, [=](auto y) { return y + 0.001 * drx::sin(v * y); }); };
-  return drx::value_and_grad([=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
+  auto of_member = [](auto v, auto x) {
+    return drx::fori_loop<Steps>(x, [=](auto y) { return y + 0.001 * drx::sin(v * y); });
+  };
+  return drx::value_and_grad(
+      [=](auto v) { return drx::reduce_sum(drx::map(of_member, drx::broadcast<runs>(v), data)); })(w);
 };
 template <int Steps>
-using LongRecurrence = drx::program<long_recurrence<Steps>, drx::scalar<double>, drx::placed<drx::scalar<double>, runs>>;
+using LongRecurrence =
+    drx::program<long_recurrence<Steps>, drx::scalar<double>, drx::placed<drx::scalar<double>, runs>>;
 
 template <class P>
 std::string plan_of() {
@@ -67,7 +80,9 @@ std::string plan_of() {
 }  // namespace
 
 TEST_CASE("a recurrence in each member") { harness::check_run<Recurrence>({}, {0, 1, 255, 256, 300, 1024, 1063}); }
-TEST_CASE("loops that stop, with branches, in each member") { harness::check_run<Root>({.low = 0.5, .high = 4}, {3, 260, 1063}); }
+TEST_CASE("loops that stop, with branches, in each member") {
+  harness::check_run<Root>({.low = 0.5, .high = 4}, {3, 260, 1063});
+}
 TEST_CASE("loops whose results are kept") { harness::check_run<Walk>({}, {7, 271, 1063}); }
 TEST_CASE("loops that begin with the member's number") {
   harness::check_run<ByNumber>({}, {5, 300});

@@ -14,9 +14,8 @@ using vec3 = array<double, 3>;
 
 constexpr auto times = [](auto a, auto b) { return a * b; };
 constexpr auto rounds = [](auto w, auto x) {
-  return drx::sum(drx::fori_loop<3>(w, [&](auto v) {
-    return drx::tanh(v + drx::reduce_mean(drx::map(times, drx::broadcast<clients>(v), x)));
-  }));
+  return drx::sum(drx::fori_loop<3>(
+      w, [&](auto v) { return drx::tanh(v + drx::reduce_mean(drx::map(times, drx::broadcast<clients>(v), x))); }));
 };
 constexpr auto slopes = [](auto w, auto x) { return drx::grad<0, 1>(rounds)(w, x); };
 /// The derivative of a norm of the members' gradients: the loop's carries are kept per member, and step.
@@ -26,16 +25,20 @@ constexpr auto bent = [](auto w, auto x) {
   })(w);
 };
 constexpr auto within = [](auto w, auto x) {  // the same loop for each client over its rows
-  return drx::map([](auto v, auto own) {
-    return drx::grad<1>([](auto u, auto r) {
-      return drx::sum(drx::fori_loop<2>(u, [&](auto c) { return drx::tanh(c + drx::reduce_mean(drx::map(times, drx::broadcast<rows>(c), r))); }));
-    })(v, own);
-  }, drx::broadcast<clients>(w), x);
+  return drx::map(
+      [](auto v, auto own) {
+        return drx::grad<1>([](auto u, auto r) {
+          return drx::sum(drx::fori_loop<2>(
+              u, [&](auto c) { return drx::tanh(c + drx::reduce_mean(drx::map(times, drx::broadcast<rows>(c), r))); }));
+        })(v, own);
+      },
+      drx::broadcast<clients>(w), x);
 };
 constexpr auto reused = [](auto x) {  // y is a result, and read again by the second stage
   const auto y = drx::map([](auto v) { return drx::sin(v); }, x);
   const auto mean = drx::reduce_mean(y);
-  return std::pair{y, drx::reduce_sum(drx::map([](auto a, auto b) { return a * b * b; }, drx::broadcast<clients>(mean), y))};
+  return std::pair{
+      y, drx::reduce_sum(drx::map([](auto a, auto b) { return a * b * b; }, drx::broadcast<clients>(mean), y))};
 };
 }  // namespace
 
@@ -54,7 +57,8 @@ TEST_CASE("of a subset, what was computed before is read where it lies") {
   const auto value = [](std::int64_t i) { return .3 * static_cast<double>(i); };
   const auto x = drx::place<clients>(c, 40, value);
   const std::vector<std::int64_t> chosen{5, 17, 38};
-  const auto few = drx::place<clients>(c, 3, [&](std::int64_t i) { return value(chosen[static_cast<std::size_t>(i)]); });
+  const auto few =
+      drx::place<clients>(c, 3, [&](std::int64_t i) { return value(chosen[static_cast<std::size_t>(i)]); });
   drx::compiled<program<reused, placed<double, clients>>> p(e, c), q(e, c);
   const auto got = p(x.subset(chosen, 0)), expected = q(few);
   CHECK(got.second == expected.second);

@@ -14,12 +14,14 @@ constexpr auto error = [](auto w, auto r) {
   return drx::sum(drx::square(scores - drx::one_hot<double, 10>(label)));
 };
 constexpr auto slope = [](auto w, auto data) {
-  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(error, drx::broadcast<rows>(v), data)); })(w);
+  return drx::value_and_grad([=](auto v) { return drx::reduce_mean(drx::map(error, drx::broadcast<rows>(v), data)); })(
+      w);
 };
 
 constexpr auto slope_of_products = [](auto w, auto data) {
   auto product = [](auto v, auto x) { return drx::square(drx::dot(v, x)); };
-  return drx::value_and_grad([=](auto v) { return drx::reduce_sum(drx::map(product, drx::broadcast<rows>(v), data)); })(w);
+  return drx::value_and_grad([=](auto v) { return drx::reduce_sum(drx::map(product, drx::broadcast<rows>(v), data)); })(
+      w);
 };
 }  // namespace
 

@@ -19,7 +19,8 @@ constexpr auto shift = [](const drx::run::member_range& to, const drx::run::memb
       if (m > 0 && from.holds(m - 1)) get(m, k, m - 1, k);
 };
 /// Piece k of member m goes to member k as its piece m.
-constexpr auto transposition = [](const drx::run::member_range& to, const drx::run::member_range& from, const auto& get) {
+constexpr auto transposition = [](const drx::run::member_range& to, const drx::run::member_range& from,
+                                  const auto& get) {
   for (std::int64_t m = to.begin; m < to.end; ++m)
     for (std::int64_t k = 0; k < members; ++k)
       if (from.holds(k)) get(m, k, k, m);
@@ -28,7 +29,8 @@ constexpr auto transposition = [](const drx::run::member_range& to, const drx::r
 template <class Route>
 auto transfer(std::vector<double>& values, Route route) {
   const auto pieces = static_cast<std::int64_t>(values.size()) / members;
-  return member_transfer{reinterpret_cast<std::byte*>(values.data()), pieces, static_cast<std::int64_t>(sizeof(double)), route};
+  return member_transfer{reinterpret_cast<std::byte*>(values.data()), pieces, static_cast<std::int64_t>(sizeof(double)),
+                         route};
 }
 
 }  // namespace
@@ -42,5 +44,6 @@ TEST_CASE("transfers among one rank's members, several at once; who gets nothing
   exchange.run(rank, boundaries, transfer(shifted, shift), transfer(transposed, transposition));
   CHECK(shifted == std::vector<double>{0, 0, 1, 2, 3, 4, 5, 6, 7, 8});
   for (std::size_t m = 0; m < members; ++m)
-    for (std::size_t k = 0; k < members; ++k) CHECK(transposed[m * members + k] == static_cast<double>(k * members + m));
+    for (std::size_t k = 0; k < members; ++k)
+      CHECK(transposed[m * members + k] == static_cast<double>(k * members + m));
 }

@@ -30,7 +30,8 @@ struct pushed {
   std::vector<std::byte> memory;
   node_list nodes;
   pushed(std::int64_t begin, std::int64_t end)
-      : memory(node_list::capacity(end - begin) * static_cast<std::size_t>(node_bytes)), nodes(memory.data(), node_bytes) {
+      : memory(node_list::capacity(end - begin) * static_cast<std::size_t>(node_bytes)),
+        nodes(memory.data(), node_bytes) {
     for (std::int64_t i = begin; i < end; ++i) {
       write(nodes.next(), i);
       nodes.push({0, i}, combine);

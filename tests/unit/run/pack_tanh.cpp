@@ -1,5 +1,5 @@
-// tanh of packs, where the target has it: every float of a stride against the C library in double, and doubles of all sizes against it in
-// long double.
+// tanh of packs, where the target has it: every float of a stride against the C library in double, and doubles of all
+// sizes against it in long double.
 #include <drx/drx.hpp>
 #include <drx/run/packs/tanh.hpp>
 
@@ -59,7 +59,8 @@ TEST_CASE("tanh of packs of doubles: at most 2 ulp, odd, never above 1") {
     const drx::run::pack<double> y = of(x), z = of(minus);
     for (int i = 0; i < 8; ++i) {
       const long double exact = std::tanh(static_cast<long double>(x[i]));
-      worst = harness::larger(worst, std::fabs(y[i] - exact) / std::ldexp(1.0L, std::max(std::ilogb(exact) - 52, -1074)));
+      worst =
+          harness::larger(worst, std::fabs(y[i] - exact) / std::ldexp(1.0L, std::max(std::ilogb(exact) - 52, -1074)));
       odd = odd && z[i] == -y[i];
       bounded = bounded && y[i] <= 1;
     }
@@ -110,7 +111,8 @@ TEST_CASE_TEMPLATE("a loop of its own: rows of whole packs, and others", T, floa
   harness::check_run<drx::program<layer, drx::array<T, 5, 32>, drx::array<T, 32>>>();
   harness::check_run<drx::program<layer, drx::array<T, 5, 80>, drx::array<T, 5, 1>>>();
   harness::check_run<drx::program<layer, drx::array<T, 3, 21>, drx::array<T>>>();
-  harness::check_run<drx::program<layer, drx::array<T, 32, 1>, drx::array<T, 32, 1>>>();  // columns that are one row in memory
+  harness::check_run<drx::program<layer, drx::array<T, 32, 1>, drx::array<T, 32, 1>>>();  // columns that are one row in
+                                                                                          // memory
   harness::check_run<drx::program<layer, drx::array<T, 32, 1>, drx::array<T, 1>>>();
 }
 TEST_CASE_TEMPLATE("positions are no packs", T, float, double) {

@@ -10,7 +10,8 @@ namespace {
 struct members_of_test : drx::placement<members_of_test> {};
 using pair = std::tuple<drx::array<float, 2>, drx::array<std::int32_t>>;
 constexpr auto total = [](auto x) {
-  return drx::reduce_sum(drx::map([](auto p) { return drx::sum(std::get<0>(p)) * drx::cast<float>(std::get<1>(p)); }, x));
+  return drx::reduce_sum(
+      drx::map([](auto p) { return drx::sum(std::get<0>(p)) * drx::cast<float>(std::get<1>(p)); }, x));
 };
 }  // namespace
 

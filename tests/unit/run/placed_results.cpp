@@ -1,4 +1,5 @@
-// Placed results are views of the program's memory: as arguments of the program that gave them; programs that moved; calls at once.
+// Placed results are views of the program's memory: as arguments of the program that gave them; programs that moved;
+// calls at once.
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
@@ -17,16 +18,23 @@ using state = drx::partitions<v3, clients>;
 /// A member's value depends on that of its neighbour, and on a number: what is written over too early shows.
 constexpr auto halo = [](auto x) {
   auto mean = drx::reduce_mean(x);
-  return std::pair{drx::map([=](auto v, auto left) { return 0.5 * v + left - mean; }, x, drx::map([](auto v) { return drx::flip(v); }, x)),
+  return std::pair{drx::map([=](auto v, auto left) { return 0.5 * v + left - mean; }, x,
+                            drx::map([](auto v) { return drx::flip(v); }, x)),
                    drx::map([=](auto v) { return v - mean; }, x)};
 };
 using Halo = program<halo, placed<v3, clients>>;
-constexpr auto doubled_rows = [](auto x) { return drx::map([](auto mine) { return drx::map([](auto v) { return 2 * v; }, mine); }, x); };
+constexpr auto doubled_rows = [](auto x) {
+  return drx::map([](auto mine) { return drx::map([](auto v) { return 2 * v; }, mine); }, x);
+};
 using DoubledRows = program<doubled_rows, placed<placed<double, rows>, clients>>;
-constexpr auto total = [](auto w, auto x) { return drx::reduce_sum(drx::map([](auto a, auto v) { return drx::dot(a, v); }, drx::broadcast<clients>(w), x)); };
+constexpr auto total = [](auto w, auto x) {
+  return drx::reduce_sum(drx::map([](auto a, auto v) { return drx::dot(a, v); }, drx::broadcast<clients>(w), x));
+};
 using Total = program<total, v3, placed<v3, clients>>;
 
-v3 value(std::int64_t i) { return {1. + static_cast<double>(i), 2. * static_cast<double>(i), 3. - static_cast<double>(i)}; }
+v3 value(std::int64_t i) {
+  return {1. + static_cast<double>(i), 2. * static_cast<double>(i), 3. - static_cast<double>(i)};
+}
 bool same(const state& a, const state& b) {
   bool equal = a.local() == b.local();
   for (std::int64_t i = 0; equal && i < a.local(); ++i)
@@ -78,7 +86,8 @@ TEST_CASE("a placed result is an argument of the program that gave it") {
 TEST_CASE("a nested placed result is an argument of the program that gave it") {
   drx::serial_executor e;
   drx::single_rank c;
-  const auto x = drx::place_nested<clients, rows>(c, std::int64_t{3}, [](std::int64_t i) { return std::vector<double>(static_cast<std::size_t>(i), 1.); });
+  const auto x = drx::place_nested<clients, rows>(
+      c, std::int64_t{3}, [](std::int64_t i) { return std::vector<double>(static_cast<std::size_t>(i), 1.); });
   drx::compiled<DoubledRows> p(e, c);
   auto r = p(x);
   for (int k = 0; k < 3; ++k) p.call(r, r);
@@ -104,7 +113,8 @@ TEST_CASE("an argument that was placed elsewhere, or never, is refused") {
   drx::serial_executor e;
   drx::single_rank c;
   drx::compiled<Total> p(e, c);
-  CHECK_THROWS_WITH_AS(p(v3{1., 1., 1.}, state{}), "drx: argument 1 was never placed; the program runs on 1", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(p(v3{1., 1., 1.}, state{}), "drx: argument 1 was never placed; the program runs on 1",
+                       std::invalid_argument);
   const auto x = drx::place<clients>(c, std::int64_t{4}, value);
   CHECK_THROWS_AS((void)x.subset({0, 1}, 1), std::invalid_argument);
 }

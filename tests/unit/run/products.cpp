@@ -35,7 +35,8 @@ constexpr auto readers = [](auto x, auto y) {
   auto p = drx::matmul(x, y), q = drx::matmul(y, x), r = drx::matmul(x + 1, y);
   auto total = drx::sum(p);
   auto s = drx::matmul(x, drx::exp(0.1 * y));
-  return std::tuple{drx::exp(0.1 * p), drx::sin(p + total), q, drx::transpose(r) + x, drx::cos(s * 100) + y + drx::sum<0>(y)};
+  return std::tuple{drx::exp(0.1 * p), drx::sin(p + total), q, drx::transpose(r) + x,
+                    drx::cos(s * 100) + y + drx::sum<0>(y)};
 };
 using Readers = drx::program<readers, array<double, 16, 16>, array<double, 16, 16>>;
 
@@ -43,7 +44,8 @@ using Readers = drx::program<readers, array<double, 16, 16>, array<double, 16, 1
 constexpr auto shapes = [](auto x, auto y, auto wide, auto b) {
   return std::tuple{drx::relu(drx::matmul(x, drx::transpose(y))), drx::matmul(drx::transpose(wide), wide) * b};
 };
-using Shapes = drx::program<shapes, array<float, 3, 1300>, array<float, 48, 1300>, array<float, 2, 272>, array<float, 272, 1>>;
+using Shapes =
+    drx::program<shapes, array<float, 3, 1300>, array<float, 48, 1300>, array<float, 2, 272>, array<float, 272, 1>>;
 }  // namespace
 
 TEST_CASE("a layer and its gradient in loops") {

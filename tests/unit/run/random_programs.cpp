@@ -1,6 +1,7 @@
 // Random programs on the plain interpreter: derivatives against differences and against each other, and each
 // transformation that must not change results against what it was made from.
-// More of them: DRX_RANDOM_PROGRAMS=100000. One again: DRX_RANDOM_SEED=17, and DRX_RANDOM_BUDGET=2 for its first two operations.
+// More of them: DRX_RANDOM_PROGRAMS=100000. One again: DRX_RANDOM_SEED=17, and DRX_RANDOM_BUDGET=2 for its first two
+// operations.
 #include <drx/drx.hpp>
 #include <drx/plan/pipeline.hpp>
 #include <drx/run/check/check_grads.hpp>
@@ -56,7 +57,8 @@ std::string fault(unsigned seed, int budget, tally& sums) {
   if (!wrong.empty()) return wrong;
 
   tensors with_cotangents = x;
-  for (const auto& y : drx::interpreter::run(t, x)) with_cotangents.push_back(drx::interpreter::detail::random_like(y, r));
+  for (const auto& y : drx::interpreter::run(t, x))
+    with_cotangents.push_back(drx::interpreter::detail::random_like(y, r));
   const drx::vec<bool> wanted(t.inputs.size(), true), given(t.outputs.size(), true);
   wrong = unchanged(drx::transform::vjp(t, wanted, given, true), with_cotangents, " (gradient)");
   if (!wrong.empty()) return wrong;
@@ -66,9 +68,10 @@ std::string fault(unsigned seed, int budget, tally& sums) {
   sums.comparisons += report.checks;
   sums.unclear += report.unclear;
   if (report.ok()) return {};
-  const auto shorter =
-      drx::interpreter::check_grads(t, x, {.order = report.wrong->order, .tolerance = 1e-4, .step = 1e-7, .seed = seed});
-  if (shorter.ok()) {  // the function is too steep and bent for differences to be exact, but they tend to the derivative
+  const auto shorter = drx::interpreter::check_grads(
+      t, x, {.order = report.wrong->order, .tolerance = 1e-4, .step = 1e-7, .seed = seed});
+  if (shorter
+          .ok()) {  // the function is too steep and bent for differences to be exact, but they tend to the derivative
     ++sums.steep;
     return {};
   }
@@ -89,10 +92,13 @@ TEST_CASE("random programs: derivatives, stages and rewriting on the plain inter
     int smallest = 0;  // the fewest operations that go wrong
     while (smallest < budget && smallest < 100 && fault_with(smallest, ignored).empty()) ++smallest;
     if (smallest < 100) wrong = fault_with(smallest, ignored);
-    FAIL_CHECK("DRX_RANDOM_SEED=" << seed << " DRX_RANDOM_BUDGET=" << smallest << ": " << wrong << drx::show(harness::random_program(seed, smallest, true)));
+    FAIL_CHECK("DRX_RANDOM_SEED=" << seed << " DRX_RANDOM_BUDGET=" << smallest << ": " << wrong
+                                  << drx::show(harness::random_program(seed, smallest, true)));
   });
-  MESSAGE(sums.programs << " programs of " << sums.entries << " entries, " << sums.comparisons << " comparisons of derivatives, of which "
-                        << sums.unclear << " where differences do not settle and " << sums.steep << " too steep for them");
-  // Differences do not settle where a kink or jump lies within a 256th of the step on the way; few programs have one there.
+  MESSAGE(sums.programs << " programs of " << sums.entries << " entries, " << sums.comparisons
+                        << " comparisons of derivatives, of which " << sums.unclear
+                        << " where differences do not settle and " << sums.steep << " too steep for them");
+  // Differences do not settle where a kink or jump lies within a 256th of the step on the way; few programs have one
+  // there.
   CHECK(sums.unclear + sums.steep <= sums.comparisons / 50 + 1);
 }

@@ -1,4 +1,5 @@
-// Results in the caller's memory: large products are written there at once and read there by later steps; arguments may lie there too.
+// Results in the caller's memory: large products are written there at once and read there by later steps; arguments may
+// lie there too.
 #include <drx/drx.hpp>
 
 #include "harness/run.hpp"
@@ -31,7 +32,9 @@ using PassedOn = drx::program<passed_on, array<double, 3>, array<double, 3>>;
 bool equal(const matrix& x, const matrix& y) { return std::equal(x.data(), x.data() + matrix::size, y.data()); }
 }  // namespace
 
-TEST_CASE("a large product in the caller's memory is read there") { harness::check_run<ReadLater>({.low = -0.2, .high = 0.2}, {1}); }
+TEST_CASE("a large product in the caller's memory is read there") {
+  harness::check_run<ReadLater>({.low = -0.2, .high = 0.2}, {1});
+}
 TEST_CASE("products are written over their operands") {
   drx::serial_executor executor;
   drx::single_rank rank;

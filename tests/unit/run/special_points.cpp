@@ -14,8 +14,8 @@ using points = drx::array<double, most>;
 
 namespace prim = drx::prim;
 
-/// Whether primitive number I is a function of one double that gives a double. (Not of negation, which has no special points; digamma is
-/// exact to fewer digits near its poles.)
+/// Whether primitive number I is a function of one double that gives a double. (Not of negation, which has no special
+/// points; digamma is exact to fewer digits near its poles.)
 template <std::size_t I>
 constexpr bool is_function() {
   constexpr const drx::primitive* p = harness::all_primitives[I];
@@ -23,7 +23,8 @@ constexpr bool is_function() {
     return false;
   } else {
     using row = prim::row_of<p>;
-    return row::arity == 1 && row::accepts(drx::dtype::float64, 0) && row::result(drx::dtype::float64) == drx::dtype::float64;
+    return row::arity == 1 && row::accepts(drx::dtype::float64, 0) &&
+           row::result(drx::dtype::float64) == drx::dtype::float64;
   }
 }
 constexpr auto functions = []<std::size_t... I>(std::index_sequence<I...>) {
@@ -39,16 +40,21 @@ constexpr std::size_t in_group = 8, groups = (functions.size() + in_group - 1) /
 template <const drx::primitive* P>
 constexpr auto value = [](auto x) { return drx::detail::elementary(*P, x); };
 template <const drx::primitive* P>
-constexpr auto slope = [](auto x) { return drx::grad([](auto y) { return drx::sum(drx::detail::elementary(*P, y)); })(x); };
+constexpr auto slope =
+    [](auto x) { return drx::grad([](auto y) { return drx::sum(drx::detail::elementary(*P, y)); })(x); };
 template <std::size_t Group>
 using of_group = std::make_index_sequence<Group + 1 < groups ? in_group : functions.size() - Group * in_group>;
 template <std::size_t Group>
 constexpr auto values = [](auto x) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::tuple{value<functions[Group * in_group + I]>(x)...}; }(of_group<Group>());
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple{value<functions[Group * in_group + I]>(x)...};
+  }(of_group<Group>());
 };
 template <std::size_t Group>
 constexpr auto slopes = [](auto x) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) { return std::tuple{slope<functions[Group * in_group + I]>(x)...}; }(of_group<Group>());
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple{slope<functions[Group * in_group + I]>(x)...};
+  }(of_group<Group>());
 };
 
 // Of two numbers, and of an array of two: values, then the derivatives in both.
@@ -57,16 +63,18 @@ constexpr auto pairs = [](auto x, auto y) {
     const auto g = [=](auto a, auto b) { return drx::sum(f(a, b)); };
     return std::tuple{f(x, y), drx::grad<0>(g)(x, y), drx::grad<1>(g)(x, y)};
   };
-  return std::tuple_cat(slopes([](auto a, auto b) { return a / b; }), slopes([](auto a, auto b) { return a % b; }), slopes([](auto a, auto b) { return drx::pow(a, b); }),
-                        slopes([](auto a, auto b) { return drx::atan2(a, b); }), slopes([](auto a, auto b) { return drx::max(a, b); }),
-                        slopes([](auto a, auto b) { return drx::min(a, b); }));
+  return std::tuple_cat(
+      slopes([](auto a, auto b) { return a / b; }), slopes([](auto a, auto b) { return a % b; }),
+      slopes([](auto a, auto b) { return drx::pow(a, b); }), slopes([](auto a, auto b) { return drx::atan2(a, b); }),
+      slopes([](auto a, auto b) { return drx::max(a, b); }), slopes([](auto a, auto b) { return drx::min(a, b); }));
 };
 constexpr auto reductions = [](auto x) {
   const auto slopes = [&](auto f) { return std::tuple{f(x), drx::grad(f)(x)}; };
-  return std::tuple_cat(slopes([](auto v) { return drx::logsumexp(v); }), slopes([](auto v) { return drx::index<0>(drx::softmax(v)); }),
-                        slopes([](auto v) { return drx::index<0>(drx::log_softmax(v)); }), slopes([](auto v) { return drx::max(v); }),
-                        slopes([](auto v) { return drx::min(v); }), slopes([](auto v) { return drx::sum(v); }),
-                        slopes([](auto v) { return drx::norm(v); }), slopes([](auto v) { return drx::stddev(v); }));
+  return std::tuple_cat(
+      slopes([](auto v) { return drx::logsumexp(v); }), slopes([](auto v) { return drx::index<0>(drx::softmax(v)); }),
+      slopes([](auto v) { return drx::index<0>(drx::log_softmax(v)); }), slopes([](auto v) { return drx::max(v); }),
+      slopes([](auto v) { return drx::min(v); }), slopes([](auto v) { return drx::sum(v); }),
+      slopes([](auto v) { return drx::norm(v); }), slopes([](auto v) { return drx::stddev(v); }));
 };
 
 /// The rows of each function of a group, at all its points at once.
@@ -103,7 +111,9 @@ void check() {
 }  // namespace
 
 TEST_CASE("special points of functions of one number") {
-  []<std::size_t... Group>(std::index_sequence<Group...>) { (check<Group>(), ...); }(std::make_index_sequence<groups>());
+  []<std::size_t... Group>(std::index_sequence<Group...>) {
+    (check<Group>(), ...);
+  }(std::make_index_sequence<groups>());
 }
 
 TEST_CASE("special points of functions of two numbers") {
@@ -141,7 +151,8 @@ TEST_CASE("special points of functions of an array") {
   drx::single_rank c;
   using P = drx::program<reductions, drx::array<double, 2>>;
   drx::compiled<P> program(e, c, {});
-  const std::vector<std::string> names{"logsumexp", "softmax", "log_softmax", "max_over", "min_over", "sum", "norm", "stddev"};
+  const std::vector<std::string> names{"logsumexp", "softmax", "log_softmax", "max_over",
+                                       "min_over",  "sum",     "norm",        "stddev"};
   for (const auto& row : harness::special_points())
     for (std::size_t f = 0; f < names.size(); ++f) {
       if (row.function != names[f]) continue;

@@ -15,12 +15,11 @@ constexpr auto handed_on = [](auto x, auto w) {
   const auto slopes = [&](auto l_of) {
     return drx::grad<0, 1>([=](auto v, auto u) { return guarded(l_of(v), u); })(x, w);
   };
-  return std::tuple_cat(
-      slopes([](auto v) { return drx::log(v); }), slopes([](auto v) { return drx::flip(drx::log(v)); }),
-      slopes([](auto v) { return drx::slice<0, 3>(drx::concatenate(drx::log(v), v)); }), slopes([](auto v) {
-        return drx::take<0>(drx::log(v), array<int, 3>{2, 0, 1});
-      }),
-      slopes([](auto v) { return drx::sort(drx::log(v)); }));
+  return std::tuple_cat(slopes([](auto v) { return drx::log(v); }),
+                        slopes([](auto v) { return drx::flip(drx::log(v)); }),
+                        slopes([](auto v) { return drx::slice<0, 3>(drx::concatenate(drx::log(v), v)); }),
+                        slopes([](auto v) { return drx::take<0>(drx::log(v), array<int, 3>{2, 0, 1}); }),
+                        slopes([](auto v) { return drx::sort(drx::log(v)); }));
 };
 constexpr auto captured = [](auto x, auto w) {
   const auto l = drx::log(x), r = drx::flip(l);
@@ -37,8 +36,7 @@ constexpr auto captured = [](auto x, auto w) {
     return drx::sum(std::get<1>(last));
   })(w);
   const auto in_branch = drx::grad([&](auto v) {
-    return drx::cond(
-        drx::sum(v) > -9, [&] { return guarded(l, v); }, [&] { return drx::sum(v); });
+    return drx::cond(drx::sum(v) > -9, [&] { return guarded(l, v); }, [&] { return drx::sum(v); });
   })(w);
   return std::tuple{of_w, of_flipped, along, in_loop, in_carry, in_branch};
 };
@@ -69,18 +67,17 @@ constexpr auto norms = [](auto v) {
 constexpr auto rules = [](auto x, auto w) {
   const auto root =
       drx::custom_jvp([](auto a) { return drx::sqrt(a); }, [](auto a, auto t) { return t * (0.5 / drx::sqrt(a)); });
-  const auto other = drx::custom_vjp([](auto a) { return drx::sqrt(a); },
-                                     [](auto a) {
-                                       return std::pair{drx::sqrt(a), a};
-                                     },
-                                     [](auto a, auto c) { return c * drx::rsqrt(a) / 2; });
+  const auto other =
+      drx::custom_vjp([](auto a) { return drx::sqrt(a); }, [](auto a) { return std::pair{drx::sqrt(a), a}; },
+                      [](auto a, auto c) { return c * drx::rsqrt(a) / 2; });
   const auto guard = [](auto f) { return [=](auto a) { return drx::sum(drx::where(a > 0, f(a), 0)); }; };
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return std::tuple{drx::grad(guard(root))(x), drx::grad(guard(other))(x), drx::jvp(guard(root), x, w).second,
                     drx::grad([=](auto a) { return drx::sum(drx::where(a > 5, a * infinity, a)); })(x)};
 };
 
-template <class Program> void check_finite(const harness::tensors& in) {
+template <class Program>
+void check_finite(const harness::tensors& in) {
   for (const harness::tensors& out : {harness::run_serial<Program>(in), harness::run_plain<Program>(in)})
     for (std::size_t k = 0; k < out.size(); ++k) {
       CAPTURE(k);

@@ -17,9 +17,12 @@ constexpr int sums = [] {
 }();
 
 // A network's gradient: the bias's and the last layer's are such sums, of what the loop makes and of what it reads.
-constexpr auto loss = [](auto w, auto b, auto x, auto v) { return drx::sum(drx::exp(drx::matmul(drx::tanh(drx::matmul(x, w) + b), v))); };
+constexpr auto loss = [](auto w, auto b, auto x, auto v) {
+  return drx::sum(drx::exp(drx::matmul(drx::tanh(drx::matmul(x, w) + b), v)));
+};
 constexpr auto gradient = [](auto w, auto b, auto x, auto v) { return drx::grad<0, 1, 3>(loss)(w, b, x, v); };
-using Gradient = drx::program<gradient, array<double, 5, 32>, array<double, 32>, array<double, 19, 5>, array<double, 32>>;
+using Gradient =
+    drx::program<gradient, array<double, 5, 32>, array<double, 32>, array<double, 19, 5>, array<double, 32>>;
 using Floats = drx::program<gradient, array<float, 3, 16>, array<float, 16>, array<float, 300, 3>, array<float, 16>>;
 
 // Of inputs; of what nothing else reads; of what leaves the program; more columns than are added up at once.
@@ -51,15 +54,18 @@ constexpr auto weights_of_later_loop = [](auto x, auto y, auto u, auto v) {
   auto q = u * v;
   return std::tuple{z, q, drx::matmul(drx::transpose(z), c)};
 };
-using WeightsOfLaterLoop =
-    drx::program<weights_of_later_loop, array<float, 16, 32>, array<float, 16, 32>, array<float, 8, 16>, array<float, 8, 16>>;
+using WeightsOfLaterLoop = drx::program<weights_of_later_loop, array<float, 16, 32>, array<float, 16, 32>,
+                                        array<float, 8, 16>, array<float, 8, 16>>;
 
 // In a loop over slices; of members, whose blocks are rows too.
 constexpr auto of_slices = [](auto x, auto start, auto w) {
-  return drx::scan([=](auto c, auto slice) {
-    auto z = slice * c - slice;
-    return std::pair{c + 0.1 * drx::matmul(drx::transpose(slice), w), std::tuple{z, drx::matmul(drx::transpose(z), drx::sum<0>(slice)), drx::sum<0>(z)}};
-  }, start, x);
+  return drx::scan(
+      [=](auto c, auto slice) {
+        auto z = slice * c - slice;
+        return std::pair{c + 0.1 * drx::matmul(drx::transpose(slice), w),
+                         std::tuple{z, drx::matmul(drx::transpose(z), drx::sum<0>(slice)), drx::sum<0>(z)}};
+      },
+      start, x);
 };
 using OfSlices = drx::program<of_slices, array<double, 5, 16, 16>, array<double, 16>, array<double, 16>>;
 struct clients : drx::placement<clients> {};

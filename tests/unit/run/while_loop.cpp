@@ -12,7 +12,9 @@ using at_clients = drx::placed<T, clients>;
 
 // Conjugate gradients on the normal equations of all members' rows, until the residual is small.
 constexpr auto times = [](auto v, auto x) {
-  return drx::reduce_sum(drx::map([](auto p, auto row) { return row * drx::dot(row, p); }, drx::broadcast<clients>(v), x)) + v;
+  return drx::reduce_sum(
+             drx::map([](auto p, auto row) { return row * drx::dot(row, p); }, drx::broadcast<clients>(v), x)) +
+         v;
 };
 constexpr auto solve = [](auto b, auto x) {
   auto go_on = [](auto c) { return drx::dot(std::get<1>(c), std::get<1>(c)) > 1e-20; };
@@ -29,17 +31,24 @@ constexpr auto solved = [](auto b, auto x) { return drx::dot(solve(b, x), b); };
 
 // In each member a loop of its own length, and one without a bound.
 constexpr auto lengths = [](auto x, auto w) {
-  auto grown = drx::map([=](auto v) {
-    auto [y, n] = drx::while_loop<6>([](auto c) { return drx::sum(drx::square(std::get<0>(c))) < 4; },
-                                     [=](auto i, auto c) { return std::tuple{std::get<0>(c) * 1.5 + w, std::get<1>(c) + drx::cast<double>(i)}; }, std::tuple{v, drx::sum(v)});
-    return y * n;
-  }, x);
+  auto grown = drx::map(
+      [=](auto v) {
+        auto [y, n] = drx::while_loop<6>(
+            [](auto c) { return drx::sum(drx::square(std::get<0>(c))) < 4; },
+            [=](auto i, auto c) { return std::tuple{std::get<0>(c) * 1.5 + w, std::get<1>(c) + drx::cast<double>(i)}; },
+            std::tuple{v, drx::sum(v)});
+        return y * n;
+      },
+      x);
   return drx::sum(drx::reduce_sum(grown));
 };
 constexpr auto unbounded = [](auto x, auto w) {
-  return drx::reduce_sum(drx::map([=](auto v) {
-    return drx::while_loop([](auto c) { return drx::sum(drx::square(c)) < 4; }, [=](auto c) { return c * 1.5 + w; }, v);
-  }, x));
+  return drx::reduce_sum(drx::map(
+      [=](auto v) {
+        return drx::while_loop([](auto c) { return drx::sum(drx::square(c)) < 4; }, [=](auto c) { return c * 1.5 + w; },
+                               v);
+      },
+      x));
 };
 
 }  // namespace

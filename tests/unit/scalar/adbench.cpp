@@ -1,4 +1,5 @@
-// The functions of bench/adbench/ at small sizes: derivatives of both modes against those written by hand and differences.
+// The functions of bench/adbench/ at small sizes: derivatives of both modes against those written by hand and
+// differences.
 #include <drx/scalar/sum_over.hpp>
 
 #include "../../../bench/adbench/ba.hpp"

@@ -1,5 +1,5 @@
-// Products of a constant matrix and a matrix of duals, computed in blocks: against a plain loop, at shapes that fill blocks
-// and such that do not.
+// Products of a constant matrix and a matrix of duals, computed in blocks: against a plain loop, at shapes that fill
+// blocks and such that do not.
 #include <drx/scalar/wide.hpp>
 
 #include "harness/difference.hpp"
@@ -48,9 +48,11 @@ void check_shape() {
   const double tolerance = sizeof(T) == 4 ? 1e-4 : 1e-12;
   double most = 0;  // one check for all
   for (std::size_t i = 0; i < M * N; ++i) {
-    most = harness::larger(most, harness::difference(static_cast<double>(c[i].value), static_cast<double>(expected[i].value)));
+    most = harness::larger(
+        most, harness::difference(static_cast<double>(c[i].value), static_cast<double>(expected[i].value)));
     for (int k = 0; k < D; ++k)
-      most = harness::larger(most, harness::difference(static_cast<double>(c[i].tangent[k]), static_cast<double>(expected[i].tangent[k])));
+      most = harness::larger(
+          most, harness::difference(static_cast<double>(c[i].tangent[k]), static_cast<double>(expected[i].tangent[k])));
   }
   CHECK(most <= tolerance);
 }

@@ -15,7 +15,8 @@ namespace {
 
 static_assert(derivative([](auto x) { return x * derivative([x](auto y) { return x + y; }, 1.0); }, 1.0) == 1);
 static_assert(derivative([](auto x) { return x * derivative([x](auto y) { return x + y; }, x); }, 1.0) == 1);
-static_assert(derivative([](auto x) { return derivative([x](auto y) { return x * x * y * y; }, x); }, 3.0) == 4 * 9 + 2 * 9);
+static_assert(derivative([](auto x) { return derivative([x](auto y) { return x * x * y * y; }, x); }, 3.0) ==
+              4 * 9 + 2 * 9);
 static_assert(derivative([](auto x) { return derivative([x](auto) { return x; }, 2.0); }, 3.0) == 0);
 static_assert(derivative([](auto x) { return derivative([](auto y) { return y * y; }, 5.0) * x; }, 3.0) == 10);
 static_assert(derivative([](auto) { return 1.0; }, 3.0) == 0);
@@ -37,7 +38,8 @@ static_assert(confusing{3}(dual<dual<dual<double>>>(2)).value.value.value == 4);
 // Two derivatives side by side, whichever is built first, inside a third ("tag wars").
 constexpr auto wars = [](auto x) {
   const auto d = [x](auto y) { return derivative([x, y](auto z) { return x * y * z; }, y); };  // x y
-  return derivative([x, d](auto y) { return d(y) * y + derivative([y](auto z) { return y * z * z; }, x); }, x);  // 2 x y + 2 x
+  return derivative([x, d](auto y) { return d(y) * y + derivative([y](auto z) { return y * z * z; }, x); },
+                    x);  // 2 x y + 2 x
 };
 static_assert(wars(3.0) == 2 * 9 + 2 * 3);
 static_assert(derivative(wars, 3.0) == 4 * 3 + 2);
@@ -48,7 +50,8 @@ constexpr auto cube = [](auto x) { return x * x * x / 2; };
 static_assert(derivative(derivative(derivative(cube)))(7.0) == 3);
 static_assert(derivative(derivative(cube), 2) == 6);
 constexpr dual<double, 2> p{3.0}, q = dual<double, 2>::variable(2, 1);
-static_assert((2 * p - 1).value == 5 && (1 / q).tangent[1] == -0.25 && (p * q).tangent[1] == 3 && (p * q).tangent[0] == 0);
+static_assert((2 * p - 1).value == 5 && (1 / q).tangent[1] == -0.25 && (p * q).tangent[1] == 3 &&
+              (p * q).tangent[0] == 0);
 static_assert(p > q && q < 3 && 2 == q && p != q && -q < 0 && +q >= 2);
 static_assert((dual<dual<double>, 2>(1.5) * dual<double>::variable(2)).value.tangent[0] == 1.5);
 static_assert(dual<float>(1) * 2 == 2.0f && std::is_same_v<decltype(dual<float>(1) * 2.0), dual<float>>);
@@ -88,21 +91,36 @@ void check(const char* name, F f, double low, double high) {
     CHECK(derivative(derivative(f), x) == doctest::Approx(static_cast<double>(bend)).epsilon(2e-4));
     const double third = (derivative(derivative(f), x + 1e-5) - derivative(derivative(f), x - 1e-5)) / 2e-5;
     CHECK(derivative(derivative(derivative(f)), x) == doctest::Approx(third).epsilon(1e-5).scale(1));
-    CHECK(derivative(f, static_cast<float>(x)) == doctest::Approx(derivative(f, static_cast<double>(static_cast<float>(x)))).epsilon(1e-3));
+    CHECK(derivative(f, static_cast<float>(x)) ==
+          doctest::Approx(derivative(f, static_cast<double>(static_cast<float>(x)))).epsilon(1e-3));
   }
 }
 #define CHECK_FUNCTION(name, low, high) \
-  check(#name, [](auto x) { using std::name; return name(x); }, low, high)
-#define CHECK_EXPRESSION(expression, low, high) \
-  check(#expression, [](auto x) { using std::pow, std::atan2, std::hypot, std::fmod, std::fma, std::max, std::min, std::exp; return expression; }, low, high)
+  check(                                \
+      #name,                            \
+      [](auto x) {                      \
+        using std::name;                \
+        return name(x);                 \
+      },                                \
+      low, high)
+#define CHECK_EXPRESSION(expression, low, high)                                                    \
+  check(                                                                                           \
+      #expression,                                                                                 \
+      [](auto x) {                                                                                 \
+        using std::pow, std::atan2, std::hypot, std::fmod, std::fma, std::max, std::min, std::exp; \
+        return expression;                                                                         \
+      },                                                                                           \
+      low, high)
 
 }  // namespace
 
 TEST_CASE("elementary functions, three orders") {
   CHECK_FUNCTION(exp, -2, 2), CHECK_FUNCTION(exp2, -2, 2), CHECK_FUNCTION(expm1, -2, 2), CHECK_FUNCTION(log, 0.3, 4);
-  CHECK_FUNCTION(log2, 0.3, 4), CHECK_FUNCTION(log10, 0.3, 4), CHECK_FUNCTION(log1p, -0.5, 3), CHECK_FUNCTION(sqrt, 0.3, 4);
+  CHECK_FUNCTION(log2, 0.3, 4), CHECK_FUNCTION(log10, 0.3, 4), CHECK_FUNCTION(log1p, -0.5, 3),
+      CHECK_FUNCTION(sqrt, 0.3, 4);
   CHECK_FUNCTION(cbrt, 0.3, 4), CHECK_FUNCTION(sin, -4, 4), CHECK_FUNCTION(cos, -4, 4), CHECK_FUNCTION(tan, -1.2, 1.2);
-  CHECK_FUNCTION(asin, -0.8, 0.8), CHECK_FUNCTION(acos, -0.8, 0.8), CHECK_FUNCTION(atan, -3, 3), CHECK_FUNCTION(sinh, -2, 2);
+  CHECK_FUNCTION(asin, -0.8, 0.8), CHECK_FUNCTION(acos, -0.8, 0.8), CHECK_FUNCTION(atan, -3, 3),
+      CHECK_FUNCTION(sinh, -2, 2);
   CHECK_FUNCTION(cosh, -2, 2), CHECK_FUNCTION(tanh, -2, 2), CHECK_FUNCTION(asinh, -3, 3), CHECK_FUNCTION(acosh, 1.3, 4);
   CHECK_FUNCTION(atanh, -0.8, 0.8), CHECK_FUNCTION(erf, -2, 2), CHECK_FUNCTION(erfc, -2, 2), CHECK_FUNCTION(abs, -1, 3);
   CHECK_FUNCTION(fabs, -1, 3), CHECK_FUNCTION(lgamma, 0.3, 12);

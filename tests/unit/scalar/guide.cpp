@@ -29,13 +29,15 @@ constexpr auto loss = [](const auto& w, const auto& d) {  // of one sample: thre
 // cut-end neuron
 
 // cut-begin oscillators
-struct oscillators {  // phases that turn at their own rates and draw each other; sixteen, eight in the lanes of each number
+struct oscillators {  // phases that turn at their own rates and draw each other; sixteen, eight in the lanes of each
+                      // number
   template <class S>
   S operator()(const std::array<S, 2>& rate) const {
     using std::sin, std::cos;
     std::array<S, 2> phase{S(0), S(0)};
     for (int t = 0; t < 100; ++t) {
-      const S x = sum_of_lanes(cos(phase[0]) + cos(phase[1])) / 16, y = sum_of_lanes(sin(phase[0]) + sin(phase[1])) / 16;
+      const S x = sum_of_lanes(cos(phase[0]) + cos(phase[1])) / 16,
+              y = sum_of_lanes(sin(phase[0]) + sin(phase[1])) / 16;
       for (S& p : phase) p += 0.01 * (y * cos(p) - x * sin(p));
       for (std::size_t i = 0; i < 2; ++i) phase[i] += 0.01 * rate[i];
     }
@@ -71,12 +73,14 @@ TEST_CASE("the page's code") {
   // cut-begin gradient
   using drx::ad::reverse;
   auto f = [](const auto& x) { return newton_sqrt(x[0]) * sin(x[1]); };
-  auto [y, g] = drx::ad::value_and_gradient(f, std::array{4.0, 1.0});           // chooses: two inputs, duals
-  auto same = drx::ad::gradient<reverse>(f, std::array{4.0, 1.0});              // on a local tape
+  auto [y, g] = drx::ad::value_and_gradient(f, std::array{4.0, 1.0});  // chooses: two inputs, duals
+  auto same = drx::ad::gradient<reverse>(f, std::array{4.0, 1.0});     // on a local tape
   auto h = drx::ad::hessian(f, std::array{4.0, 1.0});
-  auto third = drx::ad::derivative([](auto x) {                                 // derivatives nest
-    return drx::ad::derivative(drx::ad::derivative([](auto z) { return newton_sqrt(z); }))(x);
-  }, 4.0);
+  auto third = drx::ad::derivative(
+      [](auto x) {  // derivatives nest
+        return drx::ad::derivative(drx::ad::derivative([](auto z) { return newton_sqrt(z); }))(x);
+      },
+      4.0);
   // cut-end gradient
   CHECK(y == doctest::Approx(2 * std::sin(1)));
   CHECK(g[0] == doctest::Approx(0.25 * std::sin(1)));
@@ -107,7 +111,8 @@ TEST_CASE("the page's code") {
     return sum_of_lanes(oscillators{}(drx::ad::pack_rows<8, 16>(changed)));
   };
   CHECK(sum_of_lanes(spread) == doctest::Approx(spread_at(0, 0)));
-  for (const std::size_t i : {0u, 7u, 8u, 15u}) CHECK(by_rate[i] == doctest::Approx((spread_at(i, 1e-5) - spread_at(i, -1e-5)) / 2e-5));
+  for (const std::size_t i : {0u, 7u, 8u, 15u})
+    CHECK(by_rate[i] == doctest::Approx((spread_at(i, 1e-5) - spread_at(i, -1e-5)) / 2e-5));
 
   const auto [value, by_length] = drx::interpreter::call<Aim>(0.4, 1.3);
   const auto at = [](double l) {

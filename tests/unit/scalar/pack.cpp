@@ -23,13 +23,17 @@ void check_lanes(const char* name, F f, T low, T high) {
   for (int round = 0; round < 5; ++round) {
     P x, y;
     for (int i = 0; i < W; ++i) x.set(i, uniform(random)), y.set(i, uniform(random));
-    const auto near = [](T a, T b) { return std::abs(a - b) <= 64 * std::numeric_limits<T>::epsilon() * (1 + std::abs(b)); };
+    const auto near = [](T a, T b) {
+      return std::abs(a - b) <= 64 * std::numeric_limits<T>::epsilon() * (1 + std::abs(b));
+    };
     const P value = f(x, y);
     const auto forward = f(ad::dual<P>::variable(x), ad::dual<P>(y));
-    const auto both = ad::value_and_gradient<ad::reverse>([&](const auto& v) { return f(v[0], v[1]); }, std::array{x, y});
+    const auto both =
+        ad::value_and_gradient<ad::reverse>([&](const auto& v) { return f(v[0], v[1]); }, std::array{x, y});
     bool same = true;
     for (int i = 0; i < W; ++i) {
-      const auto one = ad::value_and_gradient<ad::reverse>([&](const auto& v) { return f(v[0], v[1]); }, std::array{x[i], y[i]});
+      const auto one =
+          ad::value_and_gradient<ad::reverse>([&](const auto& v) { return f(v[0], v[1]); }, std::array{x[i], y[i]});
       same = same && near(value[i], one.value) && near(forward.value[i], one.value) && near(both.value[i], one.value);
       same = same && near(forward.tangent[0][i], one.gradient[0]);
       same = same && near(both.gradient[0][i], one.gradient[0]) && near(both.gradient[1][i], one.gradient[1]);
@@ -37,9 +41,21 @@ void check_lanes(const char* name, F f, T low, T high) {
     CHECK(same);
   }
 }
-#define CHECK_LANES(expression, low, high)                                                                            \
-  check_lanes<double, 8>(#expression, [](const auto& x, const auto& y) { using std::max, std::min, std::abs; return expression; }, low, high); \
-  check_lanes<float, 4>(#expression, [](const auto& x, const auto& y) { using std::max, std::min, std::abs; return expression; }, low##f, high##f)
+#define CHECK_LANES(expression, low, high)  \
+  check_lanes<double, 8>(                   \
+      #expression,                          \
+      [](const auto& x, const auto& y) {    \
+        using std::max, std::min, std::abs; \
+        return expression;                  \
+      },                                    \
+      low, high);                           \
+  check_lanes<float, 4>(                    \
+      #expression,                          \
+      [](const auto& x, const auto& y) {    \
+        using std::max, std::min, std::abs; \
+        return expression;                  \
+      },                                    \
+      low##f, high##f)
 
 }  // namespace
 
@@ -77,7 +93,8 @@ constexpr auto shares = [](const auto& x, auto sum) {
   const auto norm = log(sum(exp(x[0]) * x[1] + sum(x[1])) + 2);
   return norm * x[0] * norm + x[1];
 };
-/// The gradient of f's sum over lanes of packs against differences, and its Hessian in a direction against differences of it.
+/// The gradient of f's sum over lanes of packs against differences, and its Hessian in a direction against differences
+/// of it.
 template <class T, int W>
 void check_sums_of_lanes() {
   using P = ad::pack<T, W>;
@@ -86,7 +103,9 @@ void check_sums_of_lanes() {
   std::array<P, 2> x, direction;
   for (int i = 0; i < W; ++i)
     for (std::size_t k = 0; k < 2; ++k) x[k].set(i, uniform(random)), direction[k].set(i, uniform(random));
-  const auto f = [](const auto& v) { return shares(v, [](const auto& s) { return std::remove_cvref_t<decltype(v[0])>(sum_of_lanes(s)); }); };
+  const auto f = [](const auto& v) {
+    return shares(v, [](const auto& s) { return std::remove_cvref_t<decltype(v[0])>(sum_of_lanes(s)); });
+  };
   const auto by_loop = [](const std::array<std::array<long double, W>, 2>& v) {  // of plain numbers
     long double total = 0, all = 0, sum = 0;
     for (int i = 0; i < W; ++i) all += v[1][static_cast<std::size_t>(i)];
@@ -110,10 +129,12 @@ void check_sums_of_lanes() {
   const auto r = ad::value_and_gradient<ad::reverse>(f, x);
   CHECK(sum_of_lanes(r.value) == doctest::Approx(static_cast<double>(by_loop(plain))).epsilon(near));
   const auto second = ad::hessian_vector(f, x, direction);  // a tape of duals of packs
-  const auto nested = ad::gradient<ad::reverse>([&](const auto& v) {  // a tape on a tape
-    const auto g = ad::gradient<ad::reverse>(f, v);
-    return g[0] * direction[0] + g[1] * direction[1];
-  }, x);
+  const auto nested = ad::gradient<ad::reverse>(
+      [&](const auto& v) {  // a tape on a tape
+        const auto g = ad::gradient<ad::reverse>(f, v);
+        return g[0] * direction[0] + g[1] * direction[1];
+      },
+      x);
   const auto along = ad::directional(f, x, direction);
   long double expected = 0;
   for (std::size_t k = 0; k < 2; ++k)
@@ -145,7 +166,8 @@ TEST_CASE("sums of lanes: derivatives of first and second order, by tapes and du
   const auto x = ad::variable<double>(tape, 3);
   CHECK(sum_of_lanes(x).index == x.index);
   CHECK(tape.now().count == 1);
-  static_assert(ad::lane_count<double> == 1 && ad::lane_count<ad::pack<float, 4>> == 4 && ad::lane_count<ad::var<ad::dual<ad::pack<double, 2>>>> == 2);
+  static_assert(ad::lane_count<double> == 1 && ad::lane_count<ad::pack<float, 4>> == 4 &&
+                ad::lane_count<ad::var<ad::dual<ad::pack<double, 2>>>> == 2);
 }
 
 TEST_CASE("rows in packs and back; lanes beyond are zero") {
@@ -170,10 +192,13 @@ TEST_CASE("sums over samples: packs, one lane and a loop agree, for any number o
     CAPTURE(n);
     std::vector<std::array<double, 3>> data(n);
     std::mt19937_64 random(n);
-    for (auto& d : data) d = {std::normal_distribution<double>()(random), std::normal_distribution<double>()(random), random() % 2 ? 1.0 : -1.0};
+    for (auto& d : data)
+      d = {std::normal_distribution<double>()(random), std::normal_distribution<double>()(random),
+           random() % 2 ? 1.0 : -1.0};
     const auto sample = [&](std::size_t i) -> const auto& { return data[i]; };
     std::array<double, 3> packs{}, lane{}, sum{};
-    const double a = ad::sum_over_into<3>(packs, loss, theta, n, sample), b = ad::sum_over_into<3, 1>(lane, loss, theta, n, sample);
+    const double a = ad::sum_over_into<3>(packs, loss, theta, n, sample),
+                 b = ad::sum_over_into<3, 1>(lane, loss, theta, n, sample);
     double y = 0;
     for (const auto& d : data) {
       const auto one = ad::value_and_gradient([&](const auto& t) { return loss(t, d); }, theta);

@@ -31,7 +31,8 @@ void check_modes(const char* name, F f, std::array<double, 3> x) {
   const auto forward = ad::value_and_gradient<ad::forward>(f, x);
   const auto reverse = ad::value_and_gradient<ad::reverse>(f, x);
   CHECK(forward.value == doctest::Approx(f(x)).epsilon(1e-14));
-  CHECK(reverse.value == doctest::Approx(forward.value).epsilon(1e-15));  // -march=native fuses multiply-adds here and there
+  CHECK(reverse.value ==
+        doctest::Approx(forward.value).epsilon(1e-15));  // -march=native fuses multiply-adds here and there
   for (std::size_t i = 0; i < 3; ++i) CHECK(reverse.gradient[i] == doctest::Approx(forward.gradient[i]).epsilon(1e-13));
   const auto h = ad::hessian(f, x);
   const auto again = ad::jacobian<ad::reverse>([&](const auto& v) { return ad::gradient<ad::reverse>(f, v); }, x);
@@ -42,8 +43,14 @@ void check_modes(const char* name, F f, std::array<double, 3> x) {
       CHECK(again[i][k] == doctest::Approx(mixed[i][k]).epsilon(1e-12));
     }
 }
-#define CHECK_MODES(expression) \
-  check_modes(#expression, [](const auto& v) { using std::max, std::min, std::abs, std::lgamma; auto [x, y, z] = v; return expression; }, {0.7, -0.3, 1.2})
+#define CHECK_MODES(expression)                                  \
+  check_modes(#expression,                                       \
+              [](const auto& v) {                                \
+                using std::max, std::min, std::abs, std::lgamma; \
+                auto [x, y, z] = v;                              \
+                return expression;                               \
+              },                                                 \
+              {0.7, -0.3, 1.2})
 
 /// Recursion, loops and branches on values.
 template <class S>
@@ -131,7 +138,8 @@ TEST_CASE("what does not fit says how much is needed") {
     CHECK(e.needed_statements == 1002);
     bytes = e.needed_bytes;
     const std::string sentence = e.what();
-    CHECK(sentence == "drx: a local tape of 30 statements was given, 1002 are needed: give drx::ad::arena(" + std::to_string(bytes) + "), or a local_tape of this capacity");
+    CHECK(sentence == "drx: a local tape of 30 statements was given, 1002 are needed: give drx::ad::arena(" +
+                          std::to_string(bytes) + "), or a local_tape of this capacity");
   }
   CHECK(ad::gradient<ad::reverse>(f, x, ad::arena(bytes))[0] == doctest::Approx(std::pow(0.999, 1000)));
   CHECK_THROWS_AS(ad::gradient<ad::reverse>(f, x, ad::arena(bytes - 32)), ad::tape_overflow);
@@ -203,11 +211,14 @@ void check_exact_product(const std::vector<T>& x) {
   CHECK(ad::value_and_gradient_into(g, [](const auto& v) { return ad::prod(v); }, x, memory) == y);
   CHECK(g == expected);
   // in another order on the tape, one of them a constant
-  CHECK(ad::value_and_gradient_into(g, [](const auto& v) {
-    std::vector<std::remove_cvref_t<decltype(v[0])>> turned(v.rbegin(), v.rend());
-    turned.push_back(1);
-    return ad::prod(turned);
-  }, x, memory) == y);
+  CHECK(ad::value_and_gradient_into(
+            g,
+            [](const auto& v) {
+              std::vector<std::remove_cvref_t<decltype(v[0])>> turned(v.rbegin(), v.rend());
+              turned.push_back(1);
+              return ad::prod(turned);
+            },
+            x, memory) == y);
   CHECK(g == expected);
 }
 /// Powers of two, whose product stays near one.
@@ -231,7 +242,9 @@ TEST_CASE_TEMPLATE("a product of any length; zeros, infinity, NaN", T, double, f
     }
   check_exact_product(std::vector<T>(40));
   check_exact_product(powers_of_two<T>(1000));
-  const auto gradient = [](const std::vector<T>& x) { return ad::gradient(([](const auto& v) { return ad::prod(v); }), x); };
+  const auto gradient = [](const std::vector<T>& x) {
+    return ad::gradient(([](const auto& v) { return ad::prod(v); }), x);
+  };
   auto x = powers_of_two<T>(35);
   x[20] = std::numeric_limits<T>::infinity();
   auto g = gradient(x);
@@ -276,7 +289,8 @@ TEST_CASE("dot, axpy and products of matrices against loops") {
       const auto g = [&](const auto& v, auto wide) {
         using S = std::remove_cvref_t<decltype(v[0])>;
         std::array<S, 60> w;
-        for (std::size_t i = 0; i < 60; ++i) w[i] = form == 0 ? v[i] : form == 1 ? S(v[59 - i] * 1.5) : i % 3 == 0 ? S(0.5) : v[i];
+        for (std::size_t i = 0; i < 60; ++i)
+          w[i] = form == 0 ? v[i] : form == 1 ? S(v[59 - i] * 1.5) : i % 3 == 0 ? S(0.5) : v[i];
         return f(form == 0 ? part(v, 0, 60) : part(w, 0, 60), constants, wide);
       };
       const auto a = ad::value_and_gradient([&](const auto& v) { return g(v, std::true_type{}); }, x, memory);
@@ -315,7 +329,8 @@ TEST_CASE("dot, axpy and products of matrices against loops") {
     using S = std::remove_cvref_t<decltype(v[0])>;
     std::array<S, 15> ab{}, cb{};
     std::array<S, 10> abc{};
-    const auto product = [&]<std::size_t M, std::size_t K, std::size_t N>(std::index_sequence<M, K, N>, const auto& a, const auto& b, auto& to) {
+    const auto product = [&]<std::size_t M, std::size_t K, std::size_t N>(std::index_sequence<M, K, N>, const auto& a,
+                                                                          const auto& b, auto& to) {
       if constexpr (wide) return ad::matmul<M, K, N>(a, b, to);
       for (std::size_t i = 0; i < M; ++i)
         for (std::size_t j = 0; j < N; ++j) {
@@ -339,7 +354,8 @@ TEST_CASE("triangular products against loops; sums and differences have no parti
   const auto f = [&](const auto& v, auto wide, int form) {
     using S = std::remove_cvref_t<decltype(v[0])>;
     std::array<S, 30> w;
-    for (std::size_t i = 0; i < 30; ++i) w[i] = form == 0 ? v[i] : form == 1 ? S(v[29 - i] * 1.5) : i % 3 == 0 ? S(0.5) : v[i];
+    for (std::size_t i = 0; i < 30; ++i)
+      w[i] = form == 0 ? v[i] : form == 1 ? S(v[29 - i] * 1.5) : i % 3 == 0 ? S(0.5) : v[i];
     S sum = 0;
     const auto add = [&](const auto& a, const auto& b) {
       std::array<S, 6> y;
@@ -385,7 +401,8 @@ TEST_CASE("products of matrices are short on the tape; higher orders go through 
     return ad::dot(y, x) * ad::sum(y);
   };
   const std::array x{0.3, -0.4, 0.8, 1.1};
-  const auto h = ad::hessian(f, x), again = ad::jacobian([&](const auto& v) { return ad::gradient<ad::reverse>(f, v); }, x),
+  const auto h = ad::hessian(f, x),
+             again = ad::jacobian([&](const auto& v) { return ad::gradient<ad::reverse>(f, v); }, x),
              backwards = ad::jacobian<ad::reverse>([&](const auto& v) { return ad::gradient<ad::reverse>(f, v); }, x);
   const std::array v{1.0, 2.0, -1.0, 0.5};
   const auto hv = ad::hessian_vector(f, x, v);

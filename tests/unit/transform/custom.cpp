@@ -12,12 +12,12 @@ namespace {
 struct clients : drx::placement<clients> {};
 using vec3 = array<double, 3>;
 
-constexpr auto softplus = drx::custom_jvp([](auto x) { return drx::log1p(drx::exp(x)); },
-                                          [](auto x, auto t) { return t * drx::sigmoid(x); });
+constexpr auto softplus =
+    drx::custom_jvp([](auto x) { return drx::log1p(drx::exp(x)); }, [](auto x, auto t) { return t * drx::sigmoid(x); });
 constexpr auto plain_softplus = [](auto x) { return drx::log1p(drx::exp(x)); };
-constexpr auto product = drx::custom_vjp([](auto x, auto y) { return x * y; },
-                                         [](auto x, auto y) { return std::pair{x * y, std::tuple{x, y}}; },
-                                         [](auto kept, auto c) { return std::tuple{c * std::get<1>(kept), c * std::get<0>(kept)}; });
+constexpr auto product = drx::custom_vjp(
+    [](auto x, auto y) { return x * y; }, [](auto x, auto y) { return std::pair{x * y, std::tuple{x, y}}; },
+    [](auto kept, auto c) { return std::tuple{c * std::get<1>(kept), c * std::get<0>(kept)}; });
 constexpr auto tripled = drx::custom_vjp([](auto x) { return x; }, [](auto x) { return std::pair{x, std::tuple{}}; },
                                          [](auto, auto c) { return 3 * c; });
 constexpr auto by_descent = [](auto f, auto steps) {  // a root of f, whose slope is about 4
@@ -40,7 +40,9 @@ TEST_CASE("custom_jvp serves both modes, any order, batches and maps") {
                       drx::hessian(sum(softplus))(x) - drx::hessian(sum(plain_softplus))(x)};
   };
   harness::check_zero<program<same, vec3>>();
-  constexpr auto mapped = [](auto x) { return drx::reduce_sum(drx::map([](auto v) { return drx::sum(softplus(v)); }, x)); };
+  constexpr auto mapped = [](auto x) {
+    return drx::reduce_sum(drx::map([](auto v) { return drx::sum(softplus(v)); }, x));
+  };
   harness::check_program<program<mapped, placed<vec3, clients>>>();
 }
 
@@ -53,11 +55,15 @@ TEST_CASE("custom_vjp: the user's pullback is what reverse mode uses") {
   };
   harness::check_zero<program<f, vec3, vec3>>();
   constexpr auto per_member = [](auto x) {
-    return drx::grad([](auto data) { return drx::reduce_sum(drx::map([](auto v) { return drx::sum(tripled(v)); }, data)); })(x) - 3.0;
+    return drx::grad([](auto data) {
+             return drx::reduce_sum(drx::map([](auto v) { return drx::sum(tripled(v)); }, data));
+           })(x) -
+           3.0;
   };
   harness::check_zero<program<per_member, placed<vec3, clients>>>();
   constexpr auto forward = [](auto x) { return tripled(x); };
-  CHECK_THROWS_WITH(drx::transform::jvp(program<forward, vec3>::tape().thaw(), {true}), doctest::Contains("give it a custom_jvp"));
+  CHECK_THROWS_WITH(drx::transform::jvp(program<forward, vec3>::tape().thaw(), {true}),
+                    doctest::Contains("give it a custom_jvp"));
 }
 
 TEST_CASE("custom_root: the derivative of a root is that of the equation") {
@@ -72,7 +78,9 @@ TEST_CASE("custom_root: the derivative of a root is that of the equation") {
   // The minimiser of sum over members of (x - d)^4 + (x - a)^2, as a function of a and of the members' data.
   constexpr auto minimiser = [](auto a, auto data) {
     const auto slope = [=](auto x) {
-      const auto loss = [=](auto z) { return drx::reduce_mean(drx::map([=](auto d) { return drx::pow(z - d, 4) / 8; }, data)) + drx::square(z - a); };
+      const auto loss = [=](auto z) {
+        return drx::reduce_mean(drx::map([=](auto d) { return drx::pow(z - d, 4) / 8; }, data)) + drx::square(z - a);
+      };
       return drx::grad(loss)(x);
     };
     return drx::custom_root(slope, 0 * a, by_descent(slope, std::integral_constant<int, 90>{}), one_unknown);

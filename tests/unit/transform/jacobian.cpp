@@ -1,4 +1,5 @@
-// Jacobians and Hessians of structures: their types, both modes against each other, against jvp and against differences.
+// Jacobians and Hessians of structures: their types, both modes against each other, against jvp and against
+// differences.
 #include <drx/drx.hpp>
 
 #include "harness/derivatives.hpp"
@@ -39,11 +40,12 @@ TEST_CASE("each array of the result becomes a value of the argument") {
   constexpr auto in_x = [](auto l, auto x) { return drx::jacrev<1>(outputs)(l, x); };
   static_assert(returns<program<in_x, layer, vec3>, std::tuple<m23, vec3, std::array<m23, 2>>>);
   constexpr auto in_both = [](auto l, auto x) { return drx::jacrev<1, 0>(outputs)(l, x); };
-  static_assert(returns<program<in_both, layer, vec3>,
-                        std::tuple<std::tuple<m23, in_layer>, std::tuple<vec3, layer>, std::array<std::tuple<m23, in_layer>, 2>>>);
+  static_assert(returns<program<in_both, layer, vec3>, std::tuple<std::tuple<m23, in_layer>, std::tuple<vec3, layer>,
+                                                                  std::array<std::tuple<m23, in_layer>, 2>>>);
   constexpr auto hessian = [](auto l, auto x) { return drx::hessian(loss)(l, x); };
-  static_assert(returns<program<hessian, layer, vec3>,
-                        std::pair<std::pair<array<double, 2, 3, 2, 3>, array<double, 2, 3, 2>>, std::pair<array<double, 2, 2, 3>, array<double, 2, 2>>>>);
+  static_assert(
+      returns<program<hessian, layer, vec3>, std::pair<std::pair<array<double, 2, 3, 2, 3>, array<double, 2, 3, 2>>,
+                                                       std::pair<array<double, 2, 2, 3>, array<double, 2, 2>>>>);
 }
 
 TEST_CASE("columns, rows and directional derivatives agree") {
@@ -65,7 +67,8 @@ TEST_CASE("columns, rows and directional derivatives agree") {
     const auto [in_w, in_b] = drx::hessian(of_l)(l);
     const auto [w, b] = drx::hvp(of_l, l, t);
     const auto [tw, tb] = t;
-    const auto hw = drx::matmul(drx::reshape<6, 6>(in_w.first), drx::reshape<6>(tw)) + drx::matmul(drx::reshape<6, 2>(in_w.second), tb);
+    const auto hw = drx::matmul(drx::reshape<6, 6>(in_w.first), drx::reshape<6>(tw)) +
+                    drx::matmul(drx::reshape<6, 2>(in_w.second), tb);
     return std::tuple{drx::reshape<2, 3>(hw) - w, times(in_b, t) - b};
   };
   harness::check_zero<program<product, layer, vec3, layer>>();

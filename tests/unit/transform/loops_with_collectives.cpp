@@ -1,5 +1,5 @@
-// Loops around collectives that step along stacked arrays and stack what each step makes: pmap against vmap, derivatives against
-// differences.
+// Loops around collectives that step along stacked arrays and stack what each step makes: pmap against vmap,
+// derivatives against differences.
 #include <drx/drx.hpp>
 
 #include "harness/derivatives.hpp"
@@ -11,43 +11,56 @@ using drx::program;
 
 namespace {
 struct devices : drx::placement<devices> {};
-using states = array<double, 3, 2>;      // of each device
-using forces = array<double, 3, 4, 2>;   // of each device, at each step
-using times = array<double, 4>;          // the same for all
+using states = array<double, 3, 2>;     // of each device
+using forces = array<double, 3, 4, 2>;  // of each device, at each step
+using times = array<double, 4>;         // the same for all
 
 /// A step of diffusion along a line of devices, which exchange their ends.
 constexpr auto diffused = [](auto u, auto force) {
   const auto before = drx::ppermute<devices>(drx::slice<1, 2>(u), std::array{-1, 0, 1});
   const auto behind = drx::ppermute<devices>(drx::slice<0, 1>(u), std::array{1, 2, -1});
-  return u + .2 * (drx::concatenate<0>(before, drx::slice<0, 1>(u)) - 2 * u + drx::concatenate<0>(drx::slice<1, 2>(u), behind)) + drx::sin(u * force);
+  return u +
+         .2 * (drx::concatenate<0>(before, drx::slice<0, 1>(u)) - 2 * u +
+               drx::concatenate<0>(drx::slice<1, 2>(u), behind)) +
+         drx::sin(u * force);
 };
-/// What is stacked differs between devices (u), or is the same for all (the mean); so are the arrays that are stepped along.
+/// What is stacked differs between devices (u), or is the same for all (the mean); so are the arrays that are stepped
+/// along.
 template <auto Memory>
 constexpr auto scanned = [](auto u, auto force, auto time) {
-  return drx::scan([](auto v, auto now) {
-    const auto next = diffused(v, now.first) * now.second;
-    return std::pair{next, std::pair{next * v, drx::pmean<devices>(next) + now.second}};
-  }, u, std::pair{force, time}, Memory);
+  return drx::scan(
+      [](auto v, auto now) {
+        const auto next = diffused(v, now.first) * now.second;
+        return std::pair{next, std::pair{next * v, drx::pmean<devices>(next) + now.second}};
+      },
+      u, std::pair{force, time}, Memory);
 };
 /// The same steps two by two, where the inner loop's stacks are rows of the outer one's.
 constexpr auto nested = [](auto u, auto force) {
-  return drx::scan([](auto v, auto pair) {
-    return drx::scan([](auto w, auto now) {
-      const auto next = diffused(w, now);
-      return std::pair{next, next};
-    }, v, pair);
-  }, u, drx::reshape<2, 2, 2>(force));
+  return drx::scan(
+      [](auto v, auto pair) {
+        return drx::scan(
+            [](auto w, auto now) {
+              const auto next = diffused(w, now);
+              return std::pair{next, next};
+            },
+            v, pair);
+      },
+      u, drx::reshape<2, 2, 2>(force));
 };
 constexpr auto flat = [](auto u, auto force) {
-  const auto [last, all] = drx::scan([](auto v, auto now) {
-    const auto next = diffused(v, now);
-    return std::pair{next, next};
-  }, u, force);
+  const auto [last, all] = drx::scan(
+      [](auto v, auto now) {
+        const auto next = diffused(v, now);
+        return std::pair{next, next};
+      },
+      u, force);
   return std::pair{last, drx::reshape<2, 2, 2>(all)};
 };
 /// Ends for all devices at once, before its last step.
 constexpr auto settled = [](auto u) {
-  return drx::while_loop<6>([](auto v) { return drx::pmax<devices>(drx::max(drx::abs(v))) < 2.; }, [](auto v) { return 1.3 * diffused(v, v); }, u);
+  return drx::while_loop<6>([](auto v) { return drx::pmax<devices>(drx::max(drx::abs(v))) < 2.; },
+                            [](auto v) { return 1.3 * diffused(v, v); }, u);
 };
 constexpr auto weighed = [](auto... part) { return (drx::sum(drx::sin(part)) + ...); };
 template <auto Memory>
@@ -75,8 +88,12 @@ TEST_CASE("stacks of each device, and stacks that all have in common") {
 TEST_CASE("what a loop keeps for its derivative changes nothing") {
   constexpr auto same = [](auto u, auto force, auto time) {
     const auto all = drx::grad<0, 1, 2>(around<drx::keep_carries>)(u, force, time);
-    const auto less = [&](auto t) { return std::tuple{std::get<0>(t) - std::get<0>(all), std::get<1>(t) - std::get<1>(all), std::get<2>(t) - std::get<2>(all)}; };
-    return std::tuple{less(drx::grad<0, 1, 2>(around<drx::keep_all>)(u, force, time)), less(drx::grad<0, 1, 2>(around<drx::checkpoint_every<2>>)(u, force, time))};
+    const auto less = [&](auto t) {
+      return std::tuple{std::get<0>(t) - std::get<0>(all), std::get<1>(t) - std::get<1>(all),
+                        std::get<2>(t) - std::get<2>(all)};
+    };
+    return std::tuple{less(drx::grad<0, 1, 2>(around<drx::keep_all>)(u, force, time)),
+                      less(drx::grad<0, 1, 2>(around<drx::checkpoint_every<2>>)(u, force, time))};
   };
   harness::check_zero<program<same, states, forces, times>>();
 }

@@ -29,10 +29,13 @@ double number(const std::vector<double>& in) {
 
 constexpr auto layer = [](auto m, auto x) { return drx::tanh(drx::matmul(m, x)); };
 constexpr auto loss = [](auto m, auto x) { return drx::sum(drx::square(layer(m, x)) * drx::exp(drx::sum(x))); };
-constexpr auto of_pair = [](auto x) { return std::pair{std::tuple{drx::sin(x.first), drx::argmax<0>(x.first)}, x.second * drx::sum(x.first)}; };
+constexpr auto of_pair = [](auto x) {
+  return std::pair{std::tuple{drx::sin(x.first), drx::argmax<0>(x.first)}, x.second * drx::sum(x.first)};
+};
 constexpr auto d = [](auto f) { return drx::grad(f); };
 constexpr auto over_clients = [](auto w, auto data) {
-  return drx::reduce_mean(drx::map([](auto v, auto x) { return drx::square(drx::dot(drx::sin(v), x)); }, drx::broadcast<clients>(w), data));
+  return drx::reduce_mean(
+      drx::map([](auto v, auto x) { return drx::square(drx::dot(drx::sin(v), x)); }, drx::broadcast<clients>(w), data));
 };
 }  // namespace
 
@@ -42,7 +45,8 @@ TEST_CASE("forward mode pushes, reverse mode pulls, linearize does what forward 
     const auto [same, pullback] = drx::vjp(layer, m, x);
     const auto [cm, cx] = pullback(w);
     const auto [again, push] = drx::linearize(layer, m, x);
-    return std::tuple{y - layer(m, x), same - y, again - y, drx::dot(w, dy) - drx::sum(cm * tm) - drx::dot(cx, tx),
+    return std::tuple{y - layer(m, x),   same - y,
+                      again - y,         drx::dot(w, dy) - drx::sum(cm * tm) - drx::dot(cx, tx),
                       dy - push(tm, tx), push(2 * tm, 2 * tx) - 2 * dy};
   };
   harness::check_zero<program<adjoint, m23, vec3, m23, vec3, vec2>>();
@@ -63,7 +67,8 @@ TEST_CASE("structures, integers among the results, placed values") {
     const auto [y, push] = drx::linearize(over_clients, w, data);
     const auto [cw, cd] = drx::vjp(over_clients, w, data).second(drx::ones<array<double>>());
     return std::pair{push(t, td) - drx::jvp(over_clients, w, data, t, td).second,
-                     push(t, td) - drx::dot(cw, t) - drx::reduce_sum(drx::map([](auto a, auto b) { return drx::dot(a, b); }, cd, td))};
+                     push(t, td) - drx::dot(cw, t) -
+                         drx::reduce_sum(drx::map([](auto a, auto b) { return drx::dot(a, b); }, cd, td))};
   };
   harness::check_zero<program<h, vec3, at_clients<vec3>, vec3, at_clients<vec3>>>();
 }
@@ -88,19 +93,26 @@ TEST_CASE("Jacobians and Hessians") {
     const auto in_m = drx::jacfwd(layer)(m, x);  // [2, 2, 3]
     const auto second = drx::hessian<1>(loss)(m, x);
     const auto of_x = [=](auto z) { return loss(m, z); };
-    return std::tuple{forward - reverse, drx::matmul(forward, v) - drx::jvp(layer, m, x, 0 * m, v).second,
-                      in_m - drx::jacrev(layer)(m, x), drx::matmul(drx::reshape<2, 6>(in_m), drx::reshape<6>(w)) - drx::jvp(layer, m, x, w, 0 * v).second,
-                      second - drx::transpose(second), drx::matmul(second, v) - drx::hvp(of_x, x, v),
-                      second - drx::jacrev(drx::grad(of_x))(x)};
+    return std::tuple{
+        forward - reverse,
+        drx::matmul(forward, v) - drx::jvp(layer, m, x, 0 * m, v).second,
+        in_m - drx::jacrev(layer)(m, x),
+        drx::matmul(drx::reshape<2, 6>(in_m), drx::reshape<6>(w)) - drx::jvp(layer, m, x, w, 0 * v).second,
+        second - drx::transpose(second),
+        drx::matmul(second, v) - drx::hvp(of_x, x, v),
+        second - drx::jacrev(drx::grad(of_x))(x)};
   };
   harness::check_zero<program<f, m23, vec3, vec3, m23>>();
   constexpr auto placed_data = [](auto w, auto data, auto v) {
     const auto of_w = [=](auto z) { return over_clients(z, data); };
     const auto second = drx::hessian(over_clients)(w, data);
-    return std::tuple{drx::matmul(second, v) - drx::hvp(of_w, w, v), drx::jacfwd(over_clients)(w, data) - drx::grad(over_clients)(w, data)};
+    return std::tuple{drx::matmul(second, v) - drx::hvp(of_w, w, v),
+                      drx::jacfwd(over_clients)(w, data) - drx::grad(over_clients)(w, data)};
   };
   harness::check_zero<program<placed_data, vec3, at_clients<vec3>, vec3>>();
-  constexpr auto third = [](auto x) { return drx::jacfwd(drx::hessian([](auto z) { return drx::sum(drx::sin(z) * z); }))(x); };
+  constexpr auto third = [](auto x) {
+    return drx::jacfwd(drx::hessian([](auto z) { return drx::sum(drx::sin(z) * z); }))(x);
+  };
   harness::check_program<program<third, vec2>>({.orders = 1, .tolerance = 1e-5});
   constexpr auto hessian_of_several = [](auto m, auto x, auto w, auto v) { return drx::hvp(loss, m, x, w, v); };
   harness::check_program<program<hessian_of_several, m23, vec3, m23, vec3>>({.orders = 1, .tolerance = 1e-5});
@@ -108,10 +120,13 @@ TEST_CASE("Jacobians and Hessians") {
 
 TEST_CASE("auxiliary outputs") {
   constexpr auto f = [](auto x) {
-    const auto with_steps = [](auto z) { return std::pair{drx::sum(z * z), std::tuple{drx::sin(z), drx::argmax<0>(z)}}; };
+    const auto with_steps = [](auto z) {
+      return std::pair{drx::sum(z * z), std::tuple{drx::sin(z), drx::argmax<0>(z)}};
+    };
     const auto [value, g] = drx::value_and_grad(with_steps)(x);
     const auto [g2, auxiliary] = drx::grad(with_steps)(x);
-    return std::tuple{g - 2 * x, g2 - g, value.first - drx::sum(x * x), std::get<0>(auxiliary) - drx::sin(x), std::get<0>(value.second) - drx::sin(x)};
+    return std::tuple{g - 2 * x, g2 - g, value.first - drx::sum(x * x), std::get<0>(auxiliary) - drx::sin(x),
+                      std::get<0>(value.second) - drx::sin(x)};
   };
   harness::check_zero<program<f, vec3>>();
 }
@@ -131,8 +146,11 @@ TEST_CASE("no perturbation is mistaken for another") {
   CHECK(number<program<mixed, double>>({2}) == doctest::Approx(24));
   constexpr auto third = [](auto x) { return d(d(d([](auto z) { return drx::sin(z) * z; })))(x); };
   CHECK(number<program<third, double>>({.7}) == doctest::Approx(-3 * std::sin(.7) - .7 * std::cos(.7)));
-  constexpr auto in_loop = [](auto x) {  // the derivative of a loop whose body differentiates with respect to another variable
-    return d([=](auto z) { return drx::fori_loop<3>(z, [=](auto y) { return y * d([=](auto w) { return w * z; })(y); }); })(x);
-  };
+  constexpr auto in_loop =
+      [](auto x) {  // the derivative of a loop whose body differentiates with respect to another variable
+        return d([=](auto z) {
+          return drx::fori_loop<3>(z, [=](auto y) { return y * d([=](auto w) { return w * z; })(y); });
+        })(x);
+      };
   CHECK(number<program<in_loop, double>>({1.5}) == doctest::Approx(4 * 1.5 * 1.5 * 1.5));
 }

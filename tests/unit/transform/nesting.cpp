@@ -39,18 +39,21 @@ TEST_CASE("third derivatives of a loop, and of each step of one") {
   CHECK(at<[](auto x) { return slope(push(slope(loop)))(x); }>(x0) == doctest::Approx(expected));
   // v -> v + (v^4)'''/24 = 2 v, twice
   CHECK(at<[](auto x) {
-    return drx::fori_loop<2>(x, [](auto v) { return v + slope(push(slope(fourth_power)))(v) / 24; });
-  }>(x0) == doctest::Approx(4 * x0));
+          return drx::fori_loop<2>(x, [](auto v) { return v + slope(push(slope(fourth_power)))(v) / 24; });
+        }>(x0) == doctest::Approx(4 * x0));
 }
 
 TEST_CASE("third derivatives inside and around maps") {
   const std::vector<double> x{.5, 1., 1.5};
-  static constexpr auto within = [](auto v) { return drx::map([](auto m) { return slope(slope(slope(loop)))(m); }, v); };
+  static constexpr auto within = [](auto v) {
+    return drx::map([](auto m) { return slope(slope(slope(loop)))(m); }, v);
+  };
   const auto each = interpreter::call<program<within, placed<double, clients>>>(x);
   for (std::size_t i = 0; i < x.size(); ++i) CHECK(each[i] == doctest::Approx(336 * std::pow(x[i], 5)));
   static constexpr auto around = [](auto w, auto v) {
     const auto sum = [&](auto u) {
-      return drx::reduce_sum(drx::map([](auto a, auto b) { return fourth_power(a) * b; }, drx::broadcast<clients>(u), v));
+      return drx::reduce_sum(
+          drx::map([](auto a, auto b) { return fourth_power(a) * b; }, drx::broadcast<clients>(u), v));
     };
     return std::pair{slope(slope(slope(sum)))(w), push(slope(push(sum)))(w)};
   };
@@ -62,7 +65,8 @@ TEST_CASE("third derivatives inside and around maps") {
 TEST_CASE("a derivative in a map in a loop in a derivative, against differences to third order") {
   static constexpr auto f = [](auto w, auto data) {
     return drx::fori_loop<2>(w, [&](auto v) {
-      const auto slopes = drx::map([](auto a, auto b) { return slope([=](auto u) { return drx::sin(u * b); })(a); }, drx::broadcast<clients>(v), data);
+      const auto slopes = drx::map([](auto a, auto b) { return slope([=](auto u) { return drx::sin(u * b); })(a); },
+                                   drx::broadcast<clients>(v), data);
       return v - drx::reduce_mean(slopes) / 4;
     });
   };

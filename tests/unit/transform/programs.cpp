@@ -27,8 +27,12 @@ TEST_CASE("arithmetic with broadcasting, mean, where") {
 
 TEST_CASE("forms of matmul that NumPy has") {
   constexpr auto f = [](auto v, auto w, auto m, auto n) {
-    return std::tuple{drx::dot(v, v), drx::matmul(m, v), drx::matmul(w, m), drx::matmul(n, drx::transpose(m)),
-                      drx::matmul(drx::transpose<0, 2, 1>(n), n), drx::matmul(drx::transpose(m), w)};
+    return std::tuple{drx::dot(v, v),
+                      drx::matmul(m, v),
+                      drx::matmul(w, m),
+                      drx::matmul(n, drx::transpose(m)),
+                      drx::matmul(drx::transpose<0, 2, 1>(n), n),
+                      drx::matmul(drx::transpose(m), w)};
   };
   harness::check_program<program<f, vec3, vec2, m23, array<double, 2, 2, 3>>>();
   constexpr auto g = [](auto m, auto n, auto w) { return std::tuple{drx::matmul(m, n), drx::matmul(w, n)}; };
@@ -45,18 +49,22 @@ TEST_CASE("layout") {
 
 TEST_CASE("loops") {
   constexpr auto f = [](auto x, auto a) {
-    return drx::fori_loop<4>(x, [=](auto i, auto y) { return drx::tanh(drx::matmul(a, y)) + drx::cast<double>(i) * x; });
+    return drx::fori_loop<4>(x,
+                             [=](auto i, auto y) { return drx::tanh(drx::matmul(a, y)) + drx::cast<double>(i) * x; });
   };
   harness::check_program<program<f, vec2, array<double, 2, 2>>>();
   constexpr auto g = [](auto x, auto xs, auto a) {
-    return drx::scan([=](auto carry, auto v) {
-      const auto next = drx::sin(carry) * v + a;
-      return std::pair{next, drx::square(next) * v};
-    }, x, xs);
+    return drx::scan(
+        [=](auto carry, auto v) {
+          const auto next = drx::sin(carry) * v + a;
+          return std::pair{next, drx::square(next) * v};
+        },
+        x, xs);
   };
   harness::check_program<program<g, vec2, array<double, 3, 2>, double>>();
   constexpr auto nested = [](auto x) {
-    return drx::fori_loop<2>(x, [](auto y) { return drx::fori_loop<3>(y, [=](auto z) { return (drx::sin(z * y) - z) / 3; }); });
+    return drx::fori_loop<2>(
+        x, [](auto y) { return drx::fori_loop<3>(y, [=](auto z) { return (drx::sin(z * y) - z) / 3; }); });
   };
   harness::check_program<program<nested, vec2>>();
 }
@@ -78,10 +86,12 @@ TEST_CASE("maps and reductions") {
 
 TEST_CASE("nested placements") {
   constexpr auto f = [](auto w, auto x) {
-    return drx::reduce_mean(drx::map([=](auto own) {
-      const auto total = drx::reduce_sum(drx::map([=](auto v) { return drx::sin(drx::dot(v, w)); }, own));
-      return total * total;
-    }, x));
+    return drx::reduce_mean(drx::map(
+        [=](auto own) {
+          const auto total = drx::reduce_sum(drx::map([=](auto v) { return drx::sin(drx::dot(v, w)); }, own));
+          return total * total;
+        },
+        x));
   };
   harness::check_program<program<f, vec2, at_clients<placed<vec2, examples>>>>();
 }

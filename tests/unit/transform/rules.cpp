@@ -51,10 +51,24 @@ harness::domain domain_of(const primitive& p) {
     const primitive& p;
     double low, high;
   };
-  for (const bounds& b : {bounds{prim::log, .5, 3}, {prim::log1p, -.5, 3}, {prim::sqrt, .5, 3}, {prim::rsqrt, .5, 3}, {prim::tan, -1, 1},
-                          {prim::erfinv, -.6, .6}, {prim::cbrt, .5, 3}, {prim::acosh, 1.5, 3}, {prim::atanh, -.8, .8}, {prim::asin, -.8, .8},
-                          {prim::acos, -.8, .8}, {prim::lgamma, 1.5, 4}, {prim::digamma, 1.5, 4}, {prim::div, .5, 2}, {prim::azdiv, .5, 2},
-                          {prim::pow, .5, 3}, {prim::atan2, .5, 2}, {prim::remainder, .4, .9}})
+  for (const bounds& b : {bounds{prim::log, .5, 3},
+                          {prim::log1p, -.5, 3},
+                          {prim::sqrt, .5, 3},
+                          {prim::rsqrt, .5, 3},
+                          {prim::tan, -1, 1},
+                          {prim::erfinv, -.6, .6},
+                          {prim::cbrt, .5, 3},
+                          {prim::acosh, 1.5, 3},
+                          {prim::atanh, -.8, .8},
+                          {prim::asin, -.8, .8},
+                          {prim::acos, -.8, .8},
+                          {prim::lgamma, 1.5, 4},
+                          {prim::digamma, 1.5, 4},
+                          {prim::div, .5, 2},
+                          {prim::azdiv, .5, 2},
+                          {prim::pow, .5, 3},
+                          {prim::atan2, .5, 2},
+                          {prim::remainder, .4, .9}})
     if (&b.p == &p) return {.low = b.low, .high = b.high};
   return {.low = -2, .high = 2};
 }
@@ -81,7 +95,9 @@ TEST_CASE("elementwise primitives") {
       ++checked;
       for (int rank = 0; rank < 3; ++rank) {
         const shape s = g.any_shape(rank);
-        check(std::vector<shape>(static_cast<std::size_t>(n), s), [&](builder& b, const vec<int>& x) { return b.add1(*p, x); }, d);
+        check(
+            std::vector<shape>(static_cast<std::size_t>(n), s),
+            [&](builder& b, const vec<int>& x) { return b.add1(*p, x); }, d);
         if (n == 2) check({s}, [&](builder& b, const vec<int>& x) { return b.add1(*p, {x[0], x[0]}); }, d);
       }
     }
@@ -90,9 +106,12 @@ TEST_CASE("elementwise primitives") {
   for (int rank = 0; rank < 3; ++rank) {
     const shape s = g.any_shape(rank);
     check({s, s, s}, [](builder& b, const vec<int>& x) { return b.add1(prim::fma, x); });
-    check({s}, [](builder& b, const vec<int>& x) { return b.add1(prim::polygamma, {emit::constant_like(b, x[0], 2), x[0]}); },
-          {.low = 1.5, .high = 4});
-    check({s, s, s}, [](builder& b, const vec<int>& x) { return emit::where(b, emit::less(b, x[0], x[1]), x[1], x[2]); });
+    check(
+        {s},
+        [](builder& b, const vec<int>& x) { return b.add1(prim::polygamma, {emit::constant_like(b, x[0], 2), x[0]}); },
+        {.low = 1.5, .high = 4});
+    check({s, s, s},
+          [](builder& b, const vec<int>& x) { return emit::where(b, emit::less(b, x[0], x[1]), x[1], x[2]); });
   }
   for (int n = -3; n < 8; ++n)
     check({g.any_shape(1)}, [&](builder& b, const vec<int>& x) { return emit::integer_pow(b, x[0], n); },
@@ -120,7 +139,9 @@ TEST_CASE("primitives of layout") {
     check({s}, [&](builder& b, const vec<int>& x) { return emit::transpose(b, x[0], p); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::slice(b, x[0], start, stop, stride); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::pad(b, x[0], low, high, interior); }, {}, seed);
-    check({s}, [&](builder& b, const vec<int>& x) { return emit::reshape(b, x[0], drx::make_shape(s.size())); }, {}, seed);
+    check(
+        {s}, [&](builder& b, const vec<int>& x) { return emit::reshape(b, x[0], drx::make_shape(s.size())); }, {},
+        seed);
     for (int axis = 0; axis < rank; ++axis)
       check({s}, [&](builder& b, const vec<int>& x) { return emit::roll(b, x[0], axis, round - 3); }, {}, seed);
     shape narrow = s;
@@ -132,7 +153,10 @@ TEST_CASE("primitives of layout") {
     const int axis = static_cast<int>(g.below(rank));
     more[axis] = 1 + g.below(3);
     none[axis] = 0;
-    check({s, more, none, s}, [&](builder& b, const vec<int>& x) { return emit::concatenate(b, {x[1], x[0], x[2], x[1], x[3]}, axis); }, {}, seed);
+    check(
+        {s, more, none, s},
+        [&](builder& b, const vec<int>& x) { return emit::concatenate(b, {x[1], x[0], x[2], x[1], x[3]}, axis); }, {},
+        seed);
   }
 }
 
@@ -163,7 +187,8 @@ TEST_CASE("products of matrices, in all forms") {
       for (auto e : {ty ? n : k, ty ? k : n}) y.push_back(e);
       check({x, y}, [&](builder& b, const vec<int>& in) { return emit::matmul(b, in[0], in[1], tx, ty); });
     }
-  check({drx::make_shape(3, 3)}, [](builder& b, const vec<int>& in) { return emit::matmul(b, in[0], in[0], false, true); });
+  check({drx::make_shape(3, 3)},
+        [](builder& b, const vec<int>& in) { return emit::matmul(b, in[0], in[0], false, true); });
 }
 
 namespace {
@@ -185,7 +210,9 @@ void check_batches_too(const std::vector<abstract_value>& types, F write, std::u
   }
 }
 /// Positions of 0, 1, 2: some before the first element and some behind the last one of four.
-int spread(builder& b, int i) { return emit::sub(b, emit::mul(b, i, emit::constant_like(b, i, 4)), emit::constant_like(b, i, 5)); }
+int spread(builder& b, int i) {
+  return emit::sub(b, emit::mul(b, i, emit::constant_like(b, i, 4)), emit::constant_like(b, i, 5));
+}
 }  // namespace
 
 TEST_CASE("parts at traced positions") {
@@ -203,8 +230,15 @@ TEST_CASE("parts at traced positions") {
     }
     const abstract_value x(dtype::float64, s), piece(dtype::float64, part);
     const abstract_value starts(round % 2 == 0 ? dtype::int32 : dtype::int64, drx::make_shape(sized));
-    check_batches_too({x, starts}, [&](builder& b, const vec<int>& in) { return emit::dynamic_slice(b, in[0], spread(b, in[1]), sizes, 0); }, seed);
-    if (round % 2 == 0) check_batches_too({x, piece, starts}, [&](builder& b, const vec<int>& in) { return emit::update_slice(b, in[0], in[1], spread(b, in[2]), 0); }, seed);
+    check_batches_too(
+        {x, starts},
+        [&](builder& b, const vec<int>& in) { return emit::dynamic_slice(b, in[0], spread(b, in[1]), sizes, 0); },
+        seed);
+    if (round % 2 == 0)
+      check_batches_too(
+          {x, piece, starts},
+          [&](builder& b, const vec<int>& in) { return emit::update_slice(b, in[0], in[1], spread(b, in[2]), 0); },
+          seed);
   }
 }
 
@@ -222,9 +256,16 @@ TEST_CASE("elements at arrays of positions") {
     along[axis] = g.below(4);
     const dtype type = round % 2 == 0 ? dtype::int32 : dtype::int64;
     const abstract_value x(dtype::float64, s), i(type, any), k(type, along), u(dtype::float64, taken);
-    check_batches_too({x, i}, [&](builder& b, const vec<int>& in) { return emit::take(b, in[0], spread(b, in[1]), axis, 0); }, seed);
-    check_batches_too({i, u}, [&](builder& b, const vec<int>& in) { return emit::scatter(b, spread(b, in[0]), in[1], axis, 0, s[axis]); }, seed);
-    if (round % 2 == 0) check_batches_too({x, k}, [&](builder& b, const vec<int>& in) { return emit::take_along(b, in[0], spread(b, in[1]), axis); }, seed);
+    check_batches_too(
+        {x, i}, [&](builder& b, const vec<int>& in) { return emit::take(b, in[0], spread(b, in[1]), axis, 0); }, seed);
+    check_batches_too(
+        {i, u},
+        [&](builder& b, const vec<int>& in) { return emit::scatter(b, spread(b, in[0]), in[1], axis, 0, s[axis]); },
+        seed);
+    if (round % 2 == 0)
+      check_batches_too(
+          {x, k}, [&](builder& b, const vec<int>& in) { return emit::take_along(b, in[0], spread(b, in[1]), axis); },
+          seed);
   }
 }
 
@@ -242,12 +283,19 @@ TEST_CASE("cumulative sums and products, products, orders") {
     check({s}, [&](builder& b, const vec<int>& x) { return emit::flip(b, x[0], some); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::cumsum(b, x[0], axis, backwards); }, {}, seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::cumprod(b, x[0], axis, backwards); }, {}, seed);
-    check({s, s}, [&](builder& b, const vec<int>& x) { return emit::recurrence(b, x[0], x[1], axis, backwards); }, {}, seed);
+    check(
+        {s, s}, [&](builder& b, const vec<int>& x) { return emit::recurrence(b, x[0], x[1], axis, backwards); }, {},
+        seed);
     check({s}, [&](builder& b, const vec<int>& x) { return emit::over_axes(b, prim::prod, x[0], some); }, {}, seed);
     const drx::attributes walk = prim::rules::along_axis::view(axis, backwards).make();
     for (const primitive* p : {&prim::largest_so_far, &prim::smallest_so_far})
-      check({s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], b.add1(*p, {x[0]}, walk), axis); }, {}, seed);
-    check({s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], emit::argsort(b, x[0], axis), axis); }, {}, seed);
+      check(
+          {s}, [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], b.add1(*p, {x[0]}, walk), axis); },
+          {}, seed);
+    check(
+        {s},
+        [&](builder& b, const vec<int>& x) { return emit::take_along(b, x[0], emit::argsort(b, x[0], axis), axis); },
+        {}, seed);
   }
 }
 

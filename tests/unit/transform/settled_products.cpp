@@ -36,51 +36,36 @@ int number(builder& b, double x) { return emit::constant(b, row, x); }
 /// Infinite or NaN where x is 0 (x has zeros, and else numbers between 1/2 and 2).
 int singular(builder& b, dice& d, int x) {
   switch (d.below(7)) {
-    case 0:
-      return emit::log(b, x);
-    case 1:
-      return emit::rsqrt(b, x);
-    case 2:
-      return emit::div(b, number(b, 1), x);
-    case 3:
-      return emit::div(b, x, x);
-    case 4:
-      return emit::pow(b, x, number(b, -.5));
-    case 5:
-      return b.add1(prim::atanh, {emit::sub(b, number(b, 1), emit::mul(b, x, number(b, .25)))});
-    default:
-      return b.add1(prim::lgamma, {x});
+    case 0: return emit::log(b, x);
+    case 1: return emit::rsqrt(b, x);
+    case 2: return emit::div(b, number(b, 1), x);
+    case 3: return emit::div(b, x, x);
+    case 4: return emit::pow(b, x, number(b, -.5));
+    case 5: return b.add1(prim::atanh, {emit::sub(b, number(b, 1), emit::mul(b, x, number(b, .25)))});
+    default: return b.add1(prim::lgamma, {x});
   }
 }
 
 /// The elements of x (and of w), of the same shape, elsewhere.
 int handed_on(builder& b, dice& d, int x, int w) {
   switch (d.below(14)) {
-    case 0:
-      return emit::flip(b, x, {0});
-    case 1:
-      return emit::concatenate(b, {emit::part_of_axis(b, x, 0, 2, n - 2), emit::part_of_axis(b, w, 0, 0, 2)}, 0);
-    case 2:
-      return emit::take(b, x, positions(b, d), 0, 0);
+    case 0: return emit::flip(b, x, {0});
+    case 1: return emit::concatenate(b, {emit::part_of_axis(b, x, 0, 2, n - 2), emit::part_of_axis(b, w, 0, 0, 2)}, 0);
+    case 2: return emit::take(b, x, positions(b, d), 0, 0);
     case 3: {
       const int order = b.add1(prim::argsort, {x});
       return emit::take(b, x, order, 0, 0);
     }
-    case 4:
-      return emit::sum(b, emit::broadcast_to(b, x, drx::make_shape(1, n)), {0});
+    case 4: return emit::sum(b, emit::broadcast_to(b, x, drx::make_shape(1, n)), {0});
     case 5:
       return emit::reshape(b, emit::transpose(b, emit::reshape(b, x, drx::make_shape(2, n / 2)), {1, 0}), row.shape);
-    case 6:
-      return emit::pad(b, emit::part_of_axis(b, x, 0, 1, n - 1), {1}, {0}, {0});
-    case 7:
-      return emit::dynamic_slice(b, x, emit::constant(b, {dtype::int32, drx::make_shape(1)}, 0), {n}, 0);
+    case 6: return emit::pad(b, emit::part_of_axis(b, x, 0, 1, n - 1), {1}, {0}, {0});
+    case 7: return emit::dynamic_slice(b, x, emit::constant(b, {dtype::int32, drx::make_shape(1)}, 0), {n}, 0);
     case 8:
       return emit::update_slice(b, w, emit::part_of_axis(b, x, 0, 0, 2),
                                 emit::constant(b, {dtype::int32, drx::make_shape(1)}, 1), 0);
-    case 9:
-      return emit::add(b, x, w);
-    case 10:
-      return b.add1(prim::maximum, {x, w});
+    case 9: return emit::add(b, x, w);
+    case 10: return b.add1(prim::maximum, {x, w});
     case 11: {  // a branch
       builder then, otherwise;
       for (builder* r : {&then, &otherwise}) {

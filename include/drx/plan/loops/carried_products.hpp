@@ -39,8 +39,8 @@ struct carried_products : loop_writer {
     };
     kind what;
     int carry, constant = no_value;  // the constant: a value of the body
-    int at = 0;                     // product: the operand that the carry is
-    bool tx = false, ty = false;    // product: the operands' flags; sum: the constant's, and the other factor's
+    int at = 0;                      // product: the operand that the carry is
+    bool tx = false, ty = false;     // product: the operands' flags; sum: the constant's, and the other factor's
     abstract_value type = {};
     std::int64_t saves = 0;  // multiplications at each step
     int products = 0;        // sum: the number of products of the constant in it
@@ -54,17 +54,20 @@ struct carried_products : loop_writer {
     double times = 0;
     bool known = true;
   };
-  vec<int> defining, made_of;  // by value of the body: its entry; the carry of which it is a linear image, as w - r x^T d is; or -1
-  vec<bool> held;              // by carry: its products are carried
-  vec<int> axis;               // by carry: its axis that the constants are multiplied with, -1: unknown yet
-  vec<int> linear;             // by value: whether it is linear in the current carry; -1: unknown yet
-  vec<bool> for_change;        // by value: whether it is used for this carry's change alone
-  vec<multiple> multiples;     // by value: the multiple of this carry in it
+  vec<int> defining,
+      made_of;     // by value of the body: its entry; the carry of which it is a linear image, as w - r x^T d is; or -1
+  vec<bool> held;  // by carry: its products are carried
+  vec<int> axis;   // by carry: its axis that the constants are multiplied with, -1: unknown yet
+  vec<int> linear;          // by value: whether it is linear in the current carry; -1: unknown yet
+  vec<bool> for_change;     // by value: whether it is used for this carry's change alone
+  vec<multiple> multiples;  // by value: the multiple of this carry in it
   vec<image> images;
 
   using loop_writer::loop_writer;
 
-  [[nodiscard]] constexpr const entry* definition(int v) const { return defining[v] < 0 ? nullptr : &body.entries[defining[v]]; }
+  [[nodiscard]] constexpr const entry* definition(int v) const {
+    return defining[v] < 0 ? nullptr : &body.entries[defining[v]];
+  }
   [[nodiscard]] constexpr bool is_constant_value(int v) const { return is_constant(body.inputs.find(v)); }
   /// The operand on `outside` for an input of the body.
   [[nodiscard]] constexpr int outer(int v) const { return operands[body.inputs.find(v) - 1]; }
@@ -72,7 +75,8 @@ struct carried_products : loop_writer {
   /// Whether all elements of a value are one number.
   [[nodiscard]] constexpr bool is_uniform(int v) const {
     const entry* e = definition(v);
-    return e && (e->prim == &prim::constant || (e->prim == &prim::broadcast_to && body.values[e->operands[0]].shape.size() == 1));
+    return e && (e->prim == &prim::constant ||
+                 (e->prim == &prim::broadcast_to && body.values[e->operands[0]].shape.size() == 1));
   }
   [[nodiscard]] constexpr bool is_plain_product(const entry& e) const {
     return e.prim == &prim::matmul && body.values[e.results[0]].shape.rank == 2 && body.values[e.results[0]].depth == 0;
@@ -107,7 +111,8 @@ struct carried_products : loop_writer {
     const abstract_value& other = body.values[e->operands[1 - c]];
     const std::int64_t work = body.values[input_of(carry)].shape[axis[carry]] * other.shape.size();
     const prim::rules::matmul::view product(*e);
-    take_down({kind::sum, carry, e->operands[c], 0, product.transposes(c), product.transposes(1 - c), other, for_change[v] ? work : 0, 1});
+    take_down({kind::sum, carry, e->operands[c], 0, product.transposes(c), product.transposes(1 - c), other,
+               for_change[v] ? work : 0, 1});
     return true;
   }
   /// By value: whether it is used for the carry's change alone.
@@ -162,7 +167,8 @@ struct carried_products : loop_writer {
   }
   constexpr void take_down(const image& i) {
     for (image& k : images)
-      if (k.what == i.what && k.carry == i.carry && k.constant == i.constant && k.at == i.at && k.tx == i.tx && k.ty == i.ty) {
+      if (k.what == i.what && k.carry == i.carry && k.constant == i.constant && k.at == i.at && k.tx == i.tx &&
+          k.ty == i.ty) {
         k.saves += i.saves;
         k.products += i.products;
         return;
@@ -198,7 +204,8 @@ struct carried_products : loop_writer {
       const multiple left = multiples[body.outputs[k]];
       const bool does_not_grow = left.known && left.times <= 1 && left.times >= -1;
       held[k] = does_not_grow && axis[k] >= 0 && is_linear(body.outputs[k], k) && all_read_are_linear(k) && pays(k);
-      if (held[k] && left.times != 1) take_down({.what = kind::share, .carry = k, .type = {body.values[input_of(k)].type, {}}});
+      if (held[k] && left.times != 1)
+        take_down({.what = kind::share, .carry = k, .type = {body.values[input_of(k)].type, {}}});
     }
   }
   constexpr void follow(const entry& e) {
@@ -209,7 +216,8 @@ struct carried_products : loop_writer {
     }
     if (k < 0) return;
     const int scaled = scaled_operand(e);
-    if (is_sum(e) || (scaled >= 0 && made_of[e.operands[scaled]] == k && (e.operands.size() == 1 || made_of[e.operands[1 - scaled]] < 0))) {
+    if (is_sum(e) || (scaled >= 0 && made_of[e.operands[scaled]] == k &&
+                      (e.operands.size() == 1 || made_of[e.operands[1 - scaled]] < 0))) {
       made_of[e.results[0]] = k;
       return;
     }
@@ -223,7 +231,8 @@ struct carried_products : loop_writer {
     if (axis[k] >= 0 && axis[k] != along) held[k] = false;
     axis[k] = along;
     const abstract_value& type = body.values[e.results[0]];
-    take_down({kind::product, k, e.operands[1 - at], at, product.transposes_first, product.transposes_second, type, type.shape.size() * body.values[input_of(k)].shape[along]});
+    take_down({kind::product, k, e.operands[1 - at], at, product.transposes_first, product.transposes_second, type,
+               type.shape.size() * body.values[input_of(k)].shape[along]});
   }
   constexpr bool all_read_are_linear(int carry) {
     for (const entry& e : body.entries)
@@ -283,7 +292,8 @@ struct carried_products : loop_writer {
       if (x == zero_tangent) return zero_tangent;
       if (e.prim == &prim::neg) return emit::neg(inside, x);
       const int number = spread(e.operands[1 - s], inside.type(x));
-      return e.prim == &prim::div ? emit::div(inside, x, number) : emit::mul(inside, s == 0 ? x : number, s == 0 ? number : x);
+      return e.prim == &prim::div ? emit::div(inside, x, number)
+                                  : emit::mul(inside, s == 0 ? x : number, s == 0 ? number : x);
     }
     return image_of_change(e, images[i]);
   }
@@ -345,7 +355,8 @@ struct carried_products : loop_writer {
     inner.write([this](const entry& e) { return written(e); });
     for (int k = 0; k < body.outputs.size(); ++k) {
       if (k < n.carries) first_result[k] = outputs.size();
-      if (k >= n.carries || !held[k]) outputs.push_back(inner.names[body.outputs[k]]);
+      if (k >= n.carries || !held[k])
+        outputs.push_back(inner.names[body.outputs[k]]);
       else
         for (int i = 0; i < images.size(); ++i)
           if (images[i].carry == k) outputs.push_back(whole_image_of(body.outputs[k], i));
@@ -356,7 +367,8 @@ struct carried_products : loop_writer {
     const vec<int> all = write(inputs, outputs);
     operands = before;
     vec<int> results;
-    for (int k = 0; k < n.carries; ++k) results.push_back(held[k] ? end_of(k, all, first_result[k]) : all[first_result[k]]);
+    for (int k = 0; k < n.carries; ++k)
+      results.push_back(held[k] ? end_of(k, all, first_result[k]) : all[first_result[k]]);
     for (int i = 0; i < n.ys; ++i) results.push_back(all[all.size() - n.ys + i]);
     return results;
   }
@@ -367,8 +379,10 @@ struct carried_products : loop_writer {
       if (k < 0 || !held[k]) continue;
       if (made_of[e.results[0]] < 0)
         for (int i = 0; i < images.size(); ++i)
-          if (images[i].what == kind::product && images[i].carry == k && images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
-              images[i].tx == prim::rules::matmul::view(e).transposes_first && images[i].ty == prim::rules::matmul::view(e).transposes_second)
+          if (images[i].what == kind::product && images[i].carry == k &&
+              images[i].constant == e.operands[1 - images[i].at] && o == e.operands[images[i].at] &&
+              images[i].tx == prim::rules::matmul::view(e).transposes_first &&
+              images[i].ty == prim::rules::matmul::view(e).transposes_second)
             return {image_of(o, i)};
       return {};
     }
@@ -388,7 +402,9 @@ struct carried_products : loop_writer {
       if (m.what == kind::share) w = emit::mul(outside, emit::broadcast_to(outside, last, outside.shape(w)), w);
       if (m.what != kind::sum) continue;
       const int x = outer(m.constant);
-      change = emit::accumulate(outside, change, axis[carry] == 0 ? emit::matmul(outside, x, last, m.tx, m.ty) : emit::matmul(outside, last, x, m.ty, m.tx));
+      change = emit::accumulate(
+          outside, change,
+          axis[carry] == 0 ? emit::matmul(outside, x, last, m.tx, m.ty) : emit::matmul(outside, last, x, m.ty, m.tx));
     }
     return emit::accumulate(outside, w, change);
   }
@@ -432,8 +448,12 @@ constexpr vec<int> with_restarts(builder& b, const entry& e, const tape& body, c
 /// t with loops that carry products in place of matrices, in regions too.
 constexpr tape with_carried_products(tape t) {
   const auto suits = [](const entry& e) { return may_carry_products(e) && multiplies_constants(e); };
-  const auto is_long = [&](const entry& e) { return prim::rules::scan::view(e).length > steps_between_restarts && suits(e); };
-  const auto is_short = [&](const entry& e) { return prim::rules::scan::view(e).length <= steps_between_restarts && suits(e); };
+  const auto is_long = [&](const entry& e) {
+    return prim::rules::scan::view(e).length > steps_between_restarts && suits(e);
+  };
+  const auto is_short = [&](const entry& e) {
+    return prim::rules::scan::view(e).length <= steps_between_restarts && suits(e);
+  };
   t = with_loops(std::move(t), is_long, with_restarts);
   return with_loops(std::move(t), is_short, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
     return carried_products(b, e, body, operands).run();

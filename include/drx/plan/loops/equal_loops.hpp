@@ -62,7 +62,8 @@ constexpr tape with_equal_loops_joined(tape t) {
     for (int i = 0; i < j; ++i) {
       if (t.entries[j].prim != &prim::scan || !(t.entries[i].operands == t.entries[j].operands)) continue;
       const joined_loops loop(t.entries[i], t.entries[j]);
-      if (loop.possible) return with_equal_loops_joined(with_joined(t, i, j, loop));  // the readers of the two may be equal now
+      if (loop.possible)
+        return with_equal_loops_joined(with_joined(t, i, j, loop));  // the readers of the two may be equal now
     }
   return t;
 }

@@ -24,7 +24,8 @@ struct invariants : loop_writer {
     return true;
   }
   [[nodiscard]] constexpr bool moves(const entry& e) const {
-    if (!e.regions.empty() || e.attrs.placement || e.results.size() != 1 || e.operands.empty() || !all_outside(e)) return false;
+    if (!e.regions.empty() || e.attrs.placement || e.results.size() != 1 || e.operands.empty() || !all_outside(e))
+      return false;
     std::int64_t from = 0;
     for (int o : e.operands) from = made_of[o] > from ? made_of[o] : from;
     return body.values[e.results[0]].depth == 0 && body.values[e.results[0]].shape.size() <= from;
@@ -89,7 +90,10 @@ constexpr bool has_invariants(const entry& loop) {
 
 /// t with loops' invariants in front of them, in regions too.
 constexpr tape with_invariants_in_front(tape t) {
-  return with_loops(std::move(t), has_invariants, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) { return invariants(b, e, body, operands).run(); });
+  return with_loops(std::move(t), has_invariants,
+                    [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+                      return invariants(b, e, body, operands).run();
+                    });
 }
 
 }  // namespace drx::plan

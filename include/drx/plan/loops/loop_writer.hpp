@@ -18,7 +18,7 @@ struct loop_writer {
   prim::rules::scan::view changed;  // the new loop, without added constants
   builder inside;
   rewriter inner{inside, body, {}};  // writes what stays in the body
-  vec<int> added, added_inputs;  // constants: their values on `outside`, their inputs of the body
+  vec<int> added, added_inputs;      // constants: their values on `outside`, their inputs of the body
 
   constexpr loop_writer(builder& b, const entry& e, const tape& region, const vec<int>& of)
       : outside(b), loop(e), body(region), operands(of), n(e.attrs, e.operands.size(), e.results.size()), changed(n) {}

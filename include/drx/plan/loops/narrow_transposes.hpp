@@ -11,16 +11,18 @@ namespace drx::plan {
 /// Writes a loop whose body holds its narrow matrices transposed.
 struct loop_with_transposes : loop_writer {
   vec<int>& plain = inner.names;
-  vec<int> transposed = vec<int>(body.values.size(), -1);  // by value of the body: its name transposed; -1 where it has none
-  bool useful = false;     // some matrix product has narrow operands
-  bool possible = true;    // no step transposes anything
+  vec<int> transposed =
+      vec<int>(body.values.size(), -1);  // by value of the body: its name transposed; -1 where it has none
+  bool useful = false;                   // some matrix product has narrow operands
+  bool possible = true;                  // no step transposes anything
 
   using loop_writer::loop_writer;
 
   /// Whether a matrix has few columns, and its number of rows is a multiple of all targets' packs.
   static constexpr bool is_narrow(const abstract_value& t) {
     const shape& s = t.shape;
-    return t.depth == 0 && s.rank == 2 && s[1] > 1 && s[1] < machine::widest_vector && s[0] >= machine::least_transposed_rows && s[0] % machine::widest_vector == 0;
+    return t.depth == 0 && s.rank == 2 && s[1] > 1 && s[1] < machine::widest_vector &&
+           s[0] >= machine::least_transposed_rows && s[0] % machine::widest_vector == 0;
   }
   [[nodiscard]] constexpr bool narrow(int v) const { return is_narrow(body.values[v]); }
   static constexpr abstract_value transposed_type(const abstract_value& t) {
@@ -83,7 +85,8 @@ struct loop_with_transposes : loop_writer {
       const int x = as_plain(e.operands[0]);
       if (from.size() == 1) return emit::broadcast_to(inside, emit::reshape(inside, x, {}), to.shape);
       const bool column = from.rank == 2 && from[1] == 1;
-      return emit::broadcast_to(inside, emit::reshape(inside, x, column ? make_shape(1, from[0]) : make_shape(from.last(), 1)), to.shape);
+      return emit::broadcast_to(
+          inside, emit::reshape(inside, x, column ? make_shape(1, from[0]) : make_shape(from.last(), 1)), to.shape);
     }
     return -1;
   }
@@ -108,7 +111,8 @@ struct loop_with_transposes : loop_writer {
     for (int i = 0; i < body.inputs.size(); ++i) {
       const int v = body.inputs[i];
       const bool is_narrow_carry = narrow(v) && i > n.constants;
-      (is_narrow_carry ? transposed : plain)[v] = inside.input(is_narrow_carry ? transposed_type(body.values[v]) : body.values[v]);
+      (is_narrow_carry ? transposed : plain)[v] =
+          inside.input(is_narrow_carry ? transposed_type(body.values[v]) : body.values[v]);
       inputs.push_back(is_narrow_carry ? transposed[v] : plain[v]);
       if (is_narrow_carry) operands[i - 1] = exchanged(operands[i - 1]);
     }
@@ -143,14 +147,16 @@ constexpr bool holds_narrow_products(const entry& loop) {
 
 /// t with narrow matrices transposed in its loops, in regions too.
 constexpr tape with_narrow_transposes(tape t) {
-  return with_loops(std::move(t), holds_narrow_products, [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
-    vec<int> results;
-    builder scratch;  // dropped if the loop cannot be transposed
-    vec<int> copies;
-    for (int o : operands) copies.push_back(scratch.input(b.type(o)));
-    if (!loop_with_transposes(scratch, e, body, copies).run().empty()) results = loop_with_transposes(b, e, body, operands).run();
-    return results;
-  });
+  return with_loops(std::move(t), holds_narrow_products,
+                    [](builder& b, const entry& e, const tape& body, const vec<int>& operands) {
+                      vec<int> results;
+                      builder scratch;  // dropped if the loop cannot be transposed
+                      vec<int> copies;
+                      for (int o : operands) copies.push_back(scratch.input(b.type(o)));
+                      if (!loop_with_transposes(scratch, e, body, copies).run().empty())
+                        results = loop_with_transposes(b, e, body, operands).run();
+                      return results;
+                    });
 }
 
 }  // namespace drx::plan

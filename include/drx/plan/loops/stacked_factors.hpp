@@ -49,7 +49,9 @@ struct stacked_factors {
       const int other = e.operands[e.operands[0] == v ? 1 : 0], input = body.inputs.find(other);
       if (is_replaced_slice(loop, other) || (input >= 1 && loop.operands[input - 1] == p.stack)) return false;
       for (const entry& after : body.entries)
-        if (after.operands.find(e.results[0]) >= 0 && (after.prim != &prim::sum || prim::rules::over_axes::view(after).axes.size() != 2)) return false;
+        if (after.operands.find(e.results[0]) >= 0 &&
+            (after.prim != &prim::sum || prim::rules::over_axes::view(after).axes.size() != 2))
+          return false;
     }
     return true;
   }
@@ -89,7 +91,8 @@ struct stacked_factors {
   /// Records the stacks of a product with a constant, or of its other factor, that may replace each other.
   constexpr void follow(const entry& loop, const entry& e, bool with_factors) {
     const tape& body = loop.regions[0];
-    if (e.prim != &prim::matmul || body.values[e.results[0]].shape.rank != 2 || body.values[e.results[0]].depth > 0) return;
+    if (e.prim != &prim::matmul || body.values[e.results[0]].shape.rank != 2 || body.values[e.results[0]].depth > 0)
+      return;
     for (int at = 0; at < 2; ++at) {
       const int operand = body.inputs.find(e.operands[at]) - 1, d = e.operands[1 - at];
       if (!prim::rules::scan::view(loop).is_constant(operand)) continue;
@@ -98,7 +101,13 @@ struct stacked_factors {
         const bool is_factor = body.outputs[y] == e.results[0];
         if (product_of(loop.results[y]) || (is_factor ? is_replaced_slice(loop, d) : body.outputs[y] != d)) continue;
         if (!is_factor && body.values[e.results[0]].shape.size() > body.values[d].shape.size()) continue;
-        const product p{loop.results[y], loop.operands[operand], is_factor ? d : e.results[0], at, of.transposes(at), of.transposes(1 - at), is_factor};
+        const product p{loop.results[y],
+                        loop.operands[operand],
+                        is_factor ? d : e.results[0],
+                        at,
+                        of.transposes(at),
+                        of.transposes(1 - at),
+                        is_factor};
         if ((with_factors || !is_factor) && can_be_replaced(p)) products.push_back(p);
       }
     }
@@ -177,7 +186,8 @@ constexpr double multiplications(const tape& t) {
     for (const tape& r : e.regions) n += times * multiplications(r);
     if (e.prim != &prim::matmul) continue;
     const shape x = t.values[e.operands[0]].shape;
-    n += static_cast<double>(t.values[e.results[0]].shape.size() * x[x.rank - (prim::rules::matmul::view(e).transposes_first ? 2 : 1)]);
+    n += static_cast<double>(t.values[e.results[0]].shape.size() *
+                             x[x.rank - (prim::rules::matmul::view(e).transposes_first ? 2 : 1)]);
   }
   return n;
 }

@@ -41,7 +41,8 @@ constexpr vec<int> moved_with(const steps_in_progress& g, int first, int s, cons
         if (moved.find(g.definition(o)) < 0) moved.push_back(g.definition(o));
       } else if (g.t.values[m].shape.size() == g.t.values[v].shape.size() && loads.find(m) < 0) {
         loads.push_back(m);
-        const bool finished_here = reading.loop[m] == s && g.definition(m) >= 0 && runs_in_tiles(g.t, g.t.entries[g.definition(m)]);
+        const bool finished_here =
+            reading.loop[m] == s && g.definition(m) >= 0 && runs_in_tiles(g.t, g.t.entries[g.definition(m)]);
         if (finished_here || byte_size(g.t.values[m].type) > byte_size(g.t.values[v].type)) return {};
       }
     }
@@ -132,7 +133,8 @@ constexpr bool should_wait(const steps_in_progress& g, int s, int reader) {
   for (int e : g.loops[s])
     for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
       const int m = g.touched(g.id(g.t.entries[e].operands, i));
-      if (m < 0 || g.definition(m) < g.region.first_entry || !(g.t.values[m].shape == g.shape_of_loop(g.loops[s]))) continue;
+      if (m < 0 || g.definition(m) < g.region.first_entry || !(g.t.values[m].shape == g.shape_of_loop(g.loops[s])))
+        continue;
       if (g.w.bytes(m) < machine::least_waited_for) continue;
       int last = s;
       for (int k = s + 1; k < g.loops.size(); ++k)

@@ -10,11 +10,14 @@ namespace drx::plan {
 constexpr bool may_have_sums(const steps_in_progress& g, const vec<int>& loop) {
   if (loop.empty() || !g.may_follow_product(loop)) return false;
   const shape extents = g.shape_of_loop(loop);
-  if (extents.rank != 2 || extents[0] < machine::least_summed_rows || extents[0] > machine::most_summed_rows || extents[1] % machine::widest_vector != 0) return false;
+  if (extents.rank != 2 || extents[0] < machine::least_summed_rows || extents[0] > machine::most_summed_rows ||
+      extents[1] % machine::widest_vector != 0)
+    return false;
   const dtype type = g.t.values[g.result(loop[0])].type;
   for (int e : loop) {
     const primitive* prim = g.t.entries[e].prim;
-    if (prim != &prim::add && prim != &prim::sub && prim != &prim::mul && prim != &prim::azmul && prim != &prim::neg) return false;
+    if (prim != &prim::add && prim != &prim::sub && prim != &prim::mul && prim != &prim::azmul && prim != &prim::neg)
+      return false;
     if (g.t.values[g.result(e)].type != type) return false;
   }
   return is_floating(type);
@@ -27,12 +30,15 @@ constexpr bool is_sum_of(const steps_in_progress& g, int s, int k, const vec<int
   if (!weighted && x.prim != &prim::sum) return false;
   const int v = g.id(x.operands, 0), made = g.id(x.results, 0);
   const shape extents = g.shape_of_loop(g.loops[s]);
-  if (g.root(v) != v || g.t.values[v].shape != extents || g.t.values[v].type != g.t.values[g.result(g.loops[s][0])].type) return false;
+  if (g.root(v) != v || g.t.values[v].shape != extents ||
+      g.t.values[v].type != g.t.values[g.result(g.loops[s][0])].type)
+    return false;
   if (g.t.values[made].shape.size() != extents[1]) return false;
   if (weighted) {
     const product_extents product = extents_of(g.t, x);
     const int weights = g.root(g.id(x.operands, 1));
-    if (!product.tx || product.ty || product.n != 1 || (g.definition(weights) >= 0 && !g.p.stored[weights])) return false;
+    if (!product.tx || product.ty || product.n != 1 || (g.definition(weights) >= 0 && !g.p.stored[weights]))
+      return false;
     for (int i = 0; i < g.loops.size(); ++i)  // its weights are there before the loop
       if (runs_in[i] >= s && g.makes(i, weights)) return false;
   } else if (!prim::rules::over_axes::view(g.t.attributes(x)).is_only(0)) {
@@ -41,7 +47,8 @@ constexpr bool is_sum_of(const steps_in_progress& g, int s, int k, const vec<int
   if (g.p.loop_of[v] != g.step0 + s) {
     bool in_place = false;
     for (int e : g.loops[s])
-      for (int i = 0; i < g.t.entries[e].operands.count; ++i) in_place = in_place || g.id(g.t.entries[e].operands, i) == v;
+      for (int i = 0; i < g.t.entries[e].operands.count; ++i)
+        in_place = in_place || g.id(g.t.entries[e].operands, i) == v;
     if (!in_place || !(g.definition(v) < 0 || g.p.stored[v])) return false;
   }
   for (int i = 0; i < g.loops.size(); ++i)  // nobody needs it before

@@ -8,11 +8,12 @@
 
 namespace drx::plan {
 
-/// The steps of a region while they are planned: the functions here, of fused_loop_order.hpp and of fused_loop_sums.hpp hand them on.
+/// The steps of a region while they are planned: the functions here, of fused_loop_order.hpp and of fused_loop_sums.hpp
+/// hand them on.
 struct steps_in_progress {
   plan_in_progress& w;
   const frozen_region& region;
-  int step0;                  // the number in the program of the region's first step
+  int step0;                 // the number in the program of the region's first step
   vec<vec<int>> loops = {};  // by step: the entries of its fused loop, or none if it is a single entry
   const frozen_view& t = w.t;
   workspace_plan& p = w.p;
@@ -130,7 +131,9 @@ constexpr void gather_loops(steps_in_progress& g, const vec<bool>& demanded) {
     int chosen = -1;
     for (int s = earliest; s < g.loops.size() && chosen < 0; ++s) {
       const vec<int>& loop = g.loops[s];
-      if (!loop.empty() && loop.size() < machine::longest_loop && g.t.values[g.result(loop[0])].shape == g.t.values[result].shape) chosen = s;
+      if (!loop.empty() && loop.size() < machine::longest_loop &&
+          g.t.values[g.result(loop[0])].shape == g.t.values[result].shape)
+        chosen = s;
     }
     if (chosen < 0) {
       chosen = g.loops.size();

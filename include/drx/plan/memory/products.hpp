@@ -17,11 +17,14 @@ struct product_extents {
   constexpr bool large() const { return m * n * k > machine::most_tiled_multiplications; }
   /// The number of results, if each is the dot product of one row in memory with the same vector, the other operand;
   /// else 0.
-  constexpr std::int64_t dots() const { return batches != 1 || k == 0 || large() ? 0 : n == 1 && !tx ? m : m == 1 && ty ? n : 0; }
+  constexpr std::int64_t dots() const {
+    return batches != 1 || k == 0 || large() ? 0 : n == 1 && !tx ? m : m == 1 && ty ? n : 0;
+  }
 };
 
 constexpr product_extents extents_of(const frozen_view& t, const frozen_entry& x) {
-  const shape first = t.values[static_cast<int>(t.pool[x.operands.first])].shape, z = t.values[static_cast<int>(t.pool[x.results.first])].shape;
+  const shape first = t.values[static_cast<int>(t.pool[x.operands.first])].shape,
+              z = t.values[static_cast<int>(t.pool[x.results.first])].shape;
   product_extents p;
   const prim::rules::matmul::view product(t.attributes(x));
   p.tx = product.transposes_first, p.ty = product.transposes_second;

@@ -87,14 +87,16 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
       for (int i = 0; i < x.results.count; ++i) {
         const int v = w.id(x.results, i);
         if (!w.p.stored[v] || w.root(v) != v) continue;
-        if (w.t.values[v].depth > 0 || (r == 0 && !now.is_loop && (x.prim == &prim::stage || x.prim == &prim::matmul) && is_large_output(w, v))) {  // its memory is the caller's
+        if (w.t.values[v].depth > 0 || (r == 0 && !now.is_loop && (x.prim == &prim::stage || x.prim == &prim::matmul) &&
+                                        is_large_output(w, v))) {  // its memory is the caller's
           w.p.where[v] = {space::slot, w.p.slots++};
           continue;
         }
         const int end = last[v] < s ? s : last[v];
         int reused = -1;
         for (int k = 0; k < live.size() && reused < 0; ++k)
-          if (live[k].last == s && live[k].bytes == w.bytes(v) && read_in_place(w, step0 + s, live[k].value, v)) reused = k;
+          if (live[k].last == s && live[k].bytes == w.bytes(v) && read_in_place(w, step0 + s, live[k].value, v))
+            reused = k;
         if (reused >= 0) {
           live[reused].value = v;
           live[reused].last = end;
@@ -108,7 +110,8 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
     });
     if (now.is_loop) continue;
     const auto& x = w.t.entries[now.entry];
-    if (const std::int64_t extra = scratch_bytes(w, x); extra > 0) w.p.scratch[now.entry] = {where, place(w.aligned(extra), s)};
+    if (const std::int64_t extra = scratch_bytes(w, x); extra > 0)
+      w.p.scratch[now.entry] = {where, place(w.aligned(extra), s)};
     frames_of_regions(w, now.entry, s, where, place);
   }
   return frame;
@@ -127,14 +130,16 @@ constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_ent
 constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result) {
   const bool update = !w.p.steps[s].is_loop && w.t.entries[w.p.steps[s].entry].prim->in_place;
   if (!w.p.steps[s].is_loop && !update) return false;
-  bool ok = w.t.values[m].shape == w.t.values[result].shape && byte_size(w.t.values[m].type) == byte_size(w.t.values[result].type);
+  bool ok = w.t.values[m].shape == w.t.values[result].shape &&
+            byte_size(w.t.values[m].type) == byte_size(w.t.values[result].type);
   w.for_each_entry(s, [&](int e) {
     const auto& x = w.t.entries[e];
     for (int i = 0; i < x.operands.count; ++i) {
       const int o = w.id(x.operands, i);
       if (w.p.loop_of[o] == s || w.touched(o) != m) continue;
       const bool elsewhere = x.prim == &prim::matmul && !(is_row_sum(w, s, e) && i == 0);
-      ok = ok && (w.root(o) == m) && w.t.values[o].shape == w.t.values[result].shape && x.prim != &prim::broadcast_to && !elsewhere && !(update && i > 0);
+      ok = ok && (w.root(o) == m) && w.t.values[o].shape == w.t.values[result].shape && x.prim != &prim::broadcast_to &&
+           !elsewhere && !(update && i > 0);
     }
   });
   return ok;
@@ -155,7 +160,8 @@ constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where,
       carry_in_place(w, x, inner);
       std::int64_t copies = 0;
       for (int i = 0; i < carries_of(w, x); ++i)
-        if (w.t.values[w.id(x.results, i)].depth == 0 && exchanges_carries(w, x, inner, i)) copies += w.bytes(w.id(x.results, i));
+        if (w.t.values[w.id(x.results, i)].depth == 0 && exchanges_carries(w, x, inner, i))
+          copies += w.bytes(w.id(x.results, i));
       if (copies > 0) w.p.scratch[e] = {where, place(size + copies, s) + size};
     }
     if (to_threads) {  // each stage of the program may use all of the threads' workspaces
@@ -178,7 +184,8 @@ constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, in
     size = own > size ? own : size;
     for (int i = 0; i < branch.outputs.count; ++i) {
       const int out = w.root(w.id(branch.outputs, i));
-      const bool made_here = w.p.definition[out] >= branch.first_entry && w.p.definition[out] < branch.first_entry + branch.entries;
+      const bool made_here =
+          w.p.definition[out] >= branch.first_entry && w.p.definition[out] < branch.first_entry + branch.entries;
       if (made_here && w.t.values[out].depth == 0) w.p.root[out] = w.id(x.results, i);
     }
   }
@@ -192,7 +199,9 @@ constexpr bool is_large_output(const plan_in_progress& w, int v) {
     if (w.root(w.id(w.t.regions[0].outputs, i)) == v) return w.bytes(v) >= machine::large_output;
   return false;
 }
-constexpr int carries_of(const plan_in_progress& w, const frozen_entry& x) { return prim::rules::scan::view(w.t.attributes(x)).carries; }
+constexpr int carries_of(const plan_in_progress& w, const frozen_entry& x) {
+  return prim::rules::scan::view(w.t.attributes(x)).carries;
+}
 /// Whether a body's output for carry k lies in the memory of another carry.
 constexpr bool exchanges_carries(const plan_in_progress& w, const frozen_entry& x, const frozen_region& inner, int k) {
   for (int i = 0; i < carries_of(w, x); ++i)
@@ -235,18 +244,21 @@ constexpr void carry_in_place(plan_in_progress& w, const frozen_entry& x, const 
   const int r = static_cast<int>(&inner - w.t.regions);
   const int constants = prim::rules::scan::view(w.t.attributes(x)).constants;
   for (int k = 0; k < carries_of(w, x); ++k) {
-    const int in = w.id(inner.inputs, 1 + constants + k), out = w.root(w.id(inner.outputs, k)), memory = w.id(x.results, k);
+    const int in = w.id(inner.inputs, 1 + constants + k), out = w.root(w.id(inner.outputs, k)),
+              memory = w.id(x.results, k);
     const int loop = w.p.loop_of[out];
     if (w.p.definition[out] < inner.first_entry || w.p.definition[out] >= inner.first_entry + inner.entries) continue;
     int uses = 0;  // the output leaves the loop only once
-    for (int i = 0; i < inner.outputs.count; ++i) uses += w.touched(w.id(inner.outputs, i)) == out || w.touched(w.id(inner.outputs, i)) == w.root(in);
+    for (int i = 0; i < inner.outputs.count; ++i)
+      uses += w.touched(w.id(inner.outputs, i)) == out || w.touched(w.id(inner.outputs, i)) == w.root(in);
     if (uses != 1 || w.t.values[out].depth > 0 || w.t.values[out].shape != w.t.values[in].shape) continue;
     const int defined = loop >= 0 ? loop : step_of(w, r, w.p.definition[out]);
     bool free = true;
     for (int s = w.p.first_step[r]; s < w.p.first_step[r] + w.p.step_count[r] && free; ++s) {
       bool reads = false;
       w.for_each_entry(s, [&](int e) {
-        for (int i = 0; i < w.t.entries[e].operands.count; ++i) reads = reads || w.touched(w.id(w.t.entries[e].operands, i)) == memory;
+        for (int i = 0; i < w.t.entries[e].operands.count; ++i)
+          reads = reads || w.touched(w.id(w.t.entries[e].operands, i)) == memory;
       });
       if (!reads) continue;
       free = s < defined || (s == defined && read_in_place(w, s, memory, out));
@@ -282,7 +294,8 @@ constexpr void resolve_names(plan_in_progress& w) {
 
 /// Plans the workspace of a frozen, staged tape.
 constexpr void plan_workspace(plan_in_progress& w) {
-  for (int i = 0; i < w.t.regions[0].inputs.count; ++i) w.p.where[w.id(w.t.regions[0].inputs, i)] = {space::slot, w.p.slots++};
+  for (int i = 0; i < w.t.regions[0].inputs.count; ++i)
+    w.p.where[w.id(w.t.regions[0].inputs, i)] = {space::slot, w.p.slots++};
   w.p.server_bytes = plan_region(w, 0, space::server);
   resolve_names(w);
 }

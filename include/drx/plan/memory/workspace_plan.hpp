@@ -43,8 +43,17 @@ struct workspace_plan {
   std::int64_t thread_bytes = 0;
 
   constexpr explicit workspace_plan(const frozen_sizes& s)
-      : steps(s.entries), first_step(s.regions), step_count(s.regions), members(s.entries), loop_of(s.values, no_step),
-        member_of(s.values), definition(s.values, -1), stored(s.values), root(s.values), where(s.values), scratch(s.entries) {
+      : steps(s.entries),
+        first_step(s.regions),
+        step_count(s.regions),
+        members(s.entries),
+        loop_of(s.values, no_step),
+        member_of(s.values),
+        definition(s.values, -1),
+        stored(s.values),
+        root(s.values),
+        where(s.values),
+        scratch(s.entries) {
     for (int v = 0; v < s.values; ++v) root[v] = v;
   }
 };
@@ -72,8 +81,10 @@ struct frozen_plan {
     const auto copy = [](const auto& from, auto& to) {
       for (int i = 0; i < from.size(); ++i) to[i] = from[i];
     };
-    copy(p.steps, r.steps), copy(p.first_step, r.first_step), copy(p.step_count, r.step_count), copy(p.members, r.members);
-    copy(p.loop_of, r.loop_of), copy(p.member_of, r.member_of), copy(p.definition, r.definition), copy(p.stored, r.stored);
+    copy(p.steps, r.steps), copy(p.first_step, r.first_step), copy(p.step_count, r.step_count),
+        copy(p.members, r.members);
+    copy(p.loop_of, r.loop_of), copy(p.member_of, r.member_of), copy(p.definition, r.definition),
+        copy(p.stored, r.stored);
     copy(p.root, r.root), copy(p.where, r.where), copy(p.scratch, r.scratch);
     r.slots = p.slots, r.server_bytes = p.server_bytes, r.thread_bytes = p.thread_bytes;
     return r;
@@ -93,10 +104,10 @@ struct plan_in_progress {
   }
 
   constexpr int id(const span_of_pool& s, int i) const { return static_cast<int>(t.pool[s.first + i]); }
-  static constexpr std::int64_t aligned(std::int64_t n) { return (n + machine::cache_line - 1) / machine::cache_line * machine::cache_line; }
-  constexpr std::int64_t bytes(int v) const {
-    return aligned(t.values[v].shape.size() * byte_size(t.values[v].type));
+  static constexpr std::int64_t aligned(std::int64_t n) {
+    return (n + machine::cache_line - 1) / machine::cache_line * machine::cache_line;
   }
+  constexpr std::int64_t bytes(int v) const { return aligned(t.values[v].shape.size() * byte_size(t.values[v].type)); }
   constexpr int root(int v) const {
     while (p.root[v] != v) v = p.root[v];
     return v;

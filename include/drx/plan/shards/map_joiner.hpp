@@ -9,7 +9,8 @@ namespace drx::plan {
 /// compute (itself, and again for its gradient) is then computed, and gathered, once.
 class map_joiner {
  public:
-  constexpr map_joiner(const tape& source, const placement_info* placement) : t(source), p(placement), maker(t.values.size(), -1), after(t.values.size(), -1) {}
+  constexpr map_joiner(const tape& source, const placement_info* placement)
+      : t(source), p(placement), maker(t.values.size(), -1), after(t.values.size(), -1) {}
 
   constexpr tape run() {
     for (const entry& e : t.entries) {

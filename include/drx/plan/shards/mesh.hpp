@@ -16,7 +16,8 @@ constexpr bool has_layouts(const tape& t) {
 /// members themselves, are ignored.
 constexpr const entry* first_layout(const tape& body, const placement_info* members) {
   for (const entry& e : body.entries) {
-    if (e.prim == &prim::with_layout && prim::rules::with_layout::view(e).axis && e.attrs.placement != members) return &e;
+    if (e.prim == &prim::with_layout && prim::rules::with_layout::view(e).axis && e.attrs.placement != members)
+      return &e;
     if (e.prim == &prim::scan && !prim::rules::scan::view(e).guard)
       if (const entry* found = first_layout(e.regions[0], members)) return found;
   }

@@ -44,7 +44,9 @@ constexpr void partitioner::loop(const entry& e) {
     }
     if (grown) continue;
     for (int i = 0; i < body.outputs.size(); ++i) {
-      const int v = body.outputs[i], k = i < n.carries ? in[n.constants + i] : inner.is_common(v) ? whole : inner.axis[v];
+      const int v = body.outputs[i], k = i < n.carries        ? in[n.constants + i]
+                                         : inner.is_common(v) ? whole
+                                                              : inner.axis[v];
       region.output(inner.at(v, k));
       out.push_back(i < n.carries || k == whole ? k : k + 1);
     }
@@ -119,14 +121,20 @@ constexpr void partitioner::write_around(const entry& e) {
   } else if (e.prim == &prim::gather && is_split(e)) {
     set(e.results[0], gathered_members(e.operands[0], prim::rules::gather::view(e).members), whole);
   } else if (e.prim == &prim::member_permute && is_split(e)) {
-    const attributes a = prim::rules::permute::of_parts(prim::rules::member_permute::view(e).sources, mesh.count, mesh.members);
+    const attributes a =
+        prim::rules::permute::of_parts(prim::rules::member_permute::view(e).sources, mesh.count, mesh.members);
     set(e.results[0], b.add1(prim::member_permute, {name[e.operands[0]]}, a), axis[e.operands[0]]);
   } else if (e.prim == &prim::member_transpose && is_split(e)) {
-    const int all = emit::first_axes_exchanged(b, gathered_members(e.operands[0], prim::rules::member_transpose::view(e).members));
-    set(e.results[0], emit::map(b, mesh.members, {emit::broadcast(b, all, mesh.members), numbers()}, [this](builder& r, const vec<int>& in) {
-          const int row = emit::dynamic_slice(r, in[0], emit::reshape(r, member_of(r, in[1]), make_shape(1)), {1}, 0);
-          return vec<int>{emit::reshape(r, row, without_axis(r.shape(in[0]), 0))};
-        })[0], whole);
+    const int all =
+        emit::first_axes_exchanged(b, gathered_members(e.operands[0], prim::rules::member_transpose::view(e).members));
+    set(e.results[0],
+        emit::map(b, mesh.members, {emit::broadcast(b, all, mesh.members), numbers()},
+                  [this](builder& r, const vec<int>& in) {
+                    const int row =
+                        emit::dynamic_slice(r, in[0], emit::reshape(r, member_of(r, in[1]), make_shape(1)), {1}, 0);
+                    return vec<int>{emit::reshape(r, row, without_axis(r.shape(in[0]), 0))};
+                  })[0],
+        whole);
   } else if (e.prim == &prim::reduce_with && is_split(e)) {
     reduce_with(e);
   } else if (is_sum(e) && is_split(e)) {
@@ -160,7 +168,8 @@ constexpr int partitioner::common(int v, int k) {
 constexpr int partitioner::part_of_whole(int x, int k) {
   const abstract_value v = b.type(x);
   double number = 0;
-  if (emit::is_constant(b, x, number)) return emit::broadcast(b, emit::constant(b, v.with_shape(local(v.shape, k)), number), mesh.members);
+  if (emit::is_constant(b, x, number))
+    return emit::broadcast(b, emit::constant(b, v.with_shape(local(v.shape, k)), number), mesh.members);
   return each(emit::broadcast(b, x, mesh.members), [this, k](builder& r, int one) { return slice(r, one, k); });
 }
 /// Each shard's part of a sum over members or of an elementwise operation.
@@ -170,12 +179,15 @@ constexpr int partitioner::part_of(int v) {
   if (!is_sum(e)) {
     vec<int> operands;
     for (int o : e.operands) operands.push_back(at(o, k));
-    return emit::map(b, mesh.members, operands, [&](builder& r, const vec<int>& in) { return vec<int>{r.add1(*e.prim, in, e.attrs)}; })[0];
+    return emit::map(b, mesh.members, operands,
+                     [&](builder& r, const vec<int>& in) { return vec<int>{r.add1(*e.prim, in, e.attrs)}; })[0];
   }
   const int total = emit::shard_sum(b, at(e.operands[0], k), mesh.count, mesh.members);
   if (e.prim == &prim::reduce_sum) return total;
   const int n = emit::broadcast(b, at_least_one_member(t.values[v].type), mesh.members);
-  return emit::map(b, mesh.members, {total, n}, [](builder& r, const vec<int>& in) { return vec<int>{emit::div(r, in[0], emit::broadcast_to(r, in[1], r.shape(in[0])))}; })[0];
+  return emit::map(b, mesh.members, {total, n}, [](builder& r, const vec<int>& in) {
+    return vec<int>{emit::div(r, in[0], emit::broadcast_to(r, in[1], r.shape(in[0])))};
+  })[0];
 }
 constexpr int partitioner::whole_of(int v) {
   if (defining[v] != no_name) {
@@ -193,7 +205,9 @@ constexpr int partitioner::whole_of(int v) {
 
 // ---- maps and reductions ----
 
-constexpr bool partitioner::is_sum(const entry& e) { return e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean; }
+constexpr bool partitioner::is_sum(const entry& e) {
+  return e.prim == &prim::reduce_sum || e.prim == &prim::reduce_mean;
+}
 constexpr void partitioner::map(const entry& e) {
   const tape& body = e.regions[0];
   builder region;
@@ -210,15 +224,14 @@ constexpr void partitioner::map(const entry& e) {
   const vec<int> out = mapped(region.result(), operands);
   for (int i = 0; i < out.size(); ++i) set(e.results[i], out[i], inner.axis[body.outputs[i]]);
 }
-constexpr int partitioner::members(dtype type) {
-  return prim::rules::members::of_whole_members(b, mesh, type);
-}
+constexpr int partitioner::members(dtype type) { return prim::rules::members::of_whole_members(b, mesh, type); }
 constexpr int partitioner::numbers() {  // the number of each shard among all
   attributes a;
   a.placement = mesh.members;
   return b.add1(prim::member_index, {}, a);
 }
-constexpr int partitioner::is_first(builder& r, int number, const shape& s) const {  // whether this is its member's first shard
+constexpr int partitioner::is_first(builder& r, int number,
+                                    const shape& s) const {  // whether this is its member's first shard
   const int k = shard_of(r, number);
   return emit::broadcast_to(r, emit::equal(r, k, emit::constant_like(r, k, 0)), s);
 }
@@ -259,7 +272,8 @@ constexpr void partitioner::reduce_with(const entry& e) {
   operands = emit::map(b, mesh.members, operands, [&](builder& r, const vec<int>& in) {
     const vec<int> identity = inline_tape(r, e.regions[1], {});
     vec<int> out;
-    for (int i = 0; i < values; ++i) out.push_back(emit::where(r, is_first(r, in[values], r.shape(in[i])), in[i], identity[i]));
+    for (int i = 0; i < values; ++i)
+      out.push_back(emit::where(r, is_first(r, in[values], r.shape(in[i])), in[i], identity[i]));
     return out;
   });
   const vec<int> results = b.add(prim::reduce_with, operands, e.attrs, e.regions);

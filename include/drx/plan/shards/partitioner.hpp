@@ -102,15 +102,19 @@ class partitioner {
     return shard_of(r, emit::axis_index(r, mesh.members));
   }
   /// The member of a shard's number among all; or the number of members, from that of shards.
-  constexpr int member_of(builder& r, int number) const { return emit::div(r, number, emit::constant_like(r, number, static_cast<double>(mesh.count))); }
+  constexpr int member_of(builder& r, int number) const {
+    return emit::div(r, number, emit::constant_like(r, number, static_cast<double>(mesh.count)));
+  }
   constexpr int shard_of(builder& r, int number) const {
     const int n = emit::constant_like(r, number, static_cast<double>(mesh.count));
     return emit::sub(r, number, emit::mul(r, member_of(r, number), n));
   }
   /// The position where the part of shard s begins along axis k: one start for each axis up to k.
   constexpr int starts(builder& r, int s, int k, std::int64_t extent) const {
-    const int first = emit::reshape(r, emit::mul(r, s, emit::constant_like(r, s, static_cast<double>(extent))), make_shape(1));
-    return k == 0 ? first : emit::concatenate(r, {emit::constant(r, r.type(first).with_shape(make_shape(k)), 0), first}, 0);
+    const int first =
+        emit::reshape(r, emit::mul(r, s, emit::constant_like(r, s, static_cast<double>(extent))), make_shape(1));
+    return k == 0 ? first
+                  : emit::concatenate(r, {emit::constant(r, r.type(first).with_shape(make_shape(k)), 0), first}, 0);
   }
   constexpr int slice(builder& r, int x, int k) {
     const shape part = local(r.shape(x), k);

@@ -29,7 +29,9 @@ constexpr bool can_batch_small(const tape& body) {
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-      if (x.rank != 2 || !(is_of_vectors(body, e) || (x.size() <= machine::small_matrix && y.size() <= machine::small_matrix))) return false;
+      if (x.rank != 2 ||
+          !(is_of_vectors(body, e) || (x.size() <= machine::small_matrix && y.size() <= machine::small_matrix)))
+        return false;
     }
   }
   return true;
@@ -177,7 +179,8 @@ constexpr tape with_block_constants_first(tape t) {
     for (tape& r : e.regions) r = with_block_constants_first(std::move(r));
     if (e.prim != &prim::stage) continue;
     const prim::rules::stage::view stage(e);
-    for (int i = 1; i <= stage.block_bodies(); ++i) e.regions[i] = with_constants_first(std::move(e.regions[i]), 1 + stage.placed);
+    for (int i = 1; i <= stage.block_bodies(); ++i)
+      e.regions[i] = with_constants_first(std::move(e.regions[i]), 1 + stage.placed);
   }
   return t;
 }

@@ -61,15 +61,21 @@ class lane_writer {
       for (int f : all) {
         const shape from = b.shape(f);
         if (from.rank != 3) return emit::sum(b, x, last);
-        if (from[2] == 1 && from[0] * from[1] > 1) outside.push_back(f);
-        else if (from[0] > 1 && from[1] > 1) return emit::sum(b, x, last);
-        else (from[0] > 1 ? left : from[1] > 1 ? right : both).push_back(f);
+        if (from[2] == 1 && from[0] * from[1] > 1)
+          outside.push_back(f);
+        else if (from[0] > 1 && from[1] > 1)
+          return emit::sum(b, x, last);
+        else
+          (from[0] > 1 ? left : from[1] > 1 ? right : both).push_back(f);
       }
       if (!left.empty() && !right.empty()) {
         (s[0] < s[1] ? left : right).append(both);
         const int column = product(left, make_shape(s[0], 1, n)), row = product(right, make_shape(1, s[1], n));
         int r = emit::matmul(b, column, row, false, true);
-        for (int f : outside) r = emit::mul(b, r, emit::broadcast_to(b, emit::reshape(b, f, make_shape(b.shape(f)[0], b.shape(f)[1])), make_shape(s[0], s[1])));
+        for (int f : outside)
+          r = emit::mul(b, r,
+                        emit::broadcast_to(b, emit::reshape(b, f, make_shape(b.shape(f)[0], b.shape(f)[1])),
+                                           make_shape(s[0], s[1])));
         return r;
       }
     }
@@ -111,7 +117,8 @@ class lane_writer {
     for (int& x : r) x = first_axis_last(b, x);
     return r;
   }
-  static constexpr vec<int> write_in_lanes(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs, vec<bool>& lanes) {
+  static constexpr vec<int> write_in_lanes(builder& b, std::int64_t n, const tape& t, const vec<int>& inputs,
+                                           vec<bool>& lanes) {
     return lane_writer{b, n}.write(t, inputs, lanes);
   }
 };

@@ -30,16 +30,20 @@ struct stage {
     }
     /// The number of bodies for blocks, which are region 1, or regions 1 and 2.
     [[nodiscard]] constexpr int block_bodies() const { return (ints[at_blocks] != 0) + (ints[at_blocks + 1] != 0); }
-    /// The number of members that a body computes at once: 1 in region 0, a block in the next ones; 0 without such a body.
-    [[nodiscard]] constexpr std::int64_t members_of_body(int region) const { return region == 0 ? 1 : ints[at_blocks + region - 1]; }
+    /// The number of members that a body computes at once: 1 in region 0, a block in the next ones; 0 without such a
+    /// body.
+    [[nodiscard]] constexpr std::int64_t members_of_body(int region) const {
+      return region == 0 ? 1 : ints[at_blocks + region - 1];
+    }
 
     [[nodiscard]] constexpr fold fold_of(int result) const { return static_cast<fold>(ints[header + 2 * result]); }
-    /// For fold::monoid: the number of the stage's monoid that folds the result. Neighbouring results that have the same are
-    /// folded together.
+    /// For fold::monoid: the number of the stage's monoid that folds the result. Neighbouring results that have the
+    /// same are folded together.
     [[nodiscard]] constexpr int monoid(int result) const { return static_cast<int>(number_of(result)); }
     /// Whether a result is the first one that its monoid folds.
     [[nodiscard]] constexpr bool begins_monoid(int result) const {
-      return fold_of(result) == fold::monoid && (result == 0 || fold_of(result - 1) != fold::monoid || monoid(result - 1) != monoid(result));
+      return fold_of(result) == fold::monoid &&
+             (result == 0 || fold_of(result - 1) != fold::monoid || monoid(result - 1) != monoid(result));
     }
     /// The regions of the monoid: its combine, its identity.
     [[nodiscard]] constexpr int combine_region(int result) const { return 1 + block_bodies() + 2 * monoid(result); }
@@ -73,7 +77,7 @@ struct stage {
   /// The attributes of a stage, written result by result.
   class writer {
    public:
-    vec<std::int64_t> block_sizes;        // at most `blocks`
+    vec<std::int64_t> block_sizes;  // at most `blocks`
     std::optional<std::int64_t> members;
 
     /// One more result. What else its fold says: a number; the next monoid is number `monoids`.
@@ -100,18 +104,21 @@ struct stage {
     }
 
    private:
-    vec<std::int64_t> folds_;  // of each result its fold and a number, which of fold::permute is where in lists_ its list begins
+    vec<std::int64_t>
+        folds_;  // of each result its fold and a number, which of fold::permute is where in lists_ its list begins
     vec<std::int64_t> lists_;  // of each list its length, then its sources
   };
 
   // ints: {placed operands, block sizes..., members, results, of each result its fold and a number, lists of sources}
-  static constexpr int at_placed = 0, at_blocks = 1, at_members = at_blocks + blocks, at_results = at_members + 1, header = at_results + 1;
+  static constexpr int at_placed = 0, at_blocks = 1, at_members = at_blocks + blocks, at_results = at_members + 1,
+                       header = at_results + 1;
   static constexpr std::int64_t unsaid = -1;
 
   static constexpr vec<abstract_value> type(const typing& t) {
     const tape& body = t.regions[0];
     const view stage(t.attrs);
-    typing::require(body.inputs.size() == t.operands.size() + 1, "stage: the body's inputs are not the operands' number");
+    typing::require(body.inputs.size() == t.operands.size() + 1,
+                    "stage: the body's inputs are not the operands' number");
     for (int i = 0; i < t.operands.size(); ++i)
       typing::require((i < stage.placed ? t.operands[i].of_member() : t.operands[i]) == body.values[body.inputs[i + 1]],
                       "stage: an operand is of another type");
@@ -124,18 +131,23 @@ struct stage {
         case fold::transpose:
         case fold::collect: r.push_back(v.placed_at(t.attrs.placement)); break;
         case fold::gather: r.push_back(v.with_shape(with_front(v.shape, stage.gathered_members(i)))); break;
-        case fold::shards: r.push_back(v.with_shape(with_front(v.shape, stage.shard_count(i))).placed_at(t.attrs.placement)); break;
+        case fold::shards:
+          r.push_back(v.with_shape(with_front(v.shape, stage.shard_count(i))).placed_at(t.attrs.placement));
+          break;
         default: r.push_back(v);
       }
     }
     return r;
   }
   static std::string print(const attributes& a) {
-    constexpr const char* names[] = {"sum", "mean", "max", "min", "collect", "monoid", "gather", "shards", "permute", "transpose", "shard_sum"};
+    constexpr const char* names[] = {"sum",    "mean",   "max",     "min",       "collect",  "monoid",
+                                     "gather", "shards", "permute", "transpose", "shard_sum"};
     const view stage(a);
     std::string s(a.placement->name);
-    for (int i = 0; i < stage.results; ++i) s += std::string(i ? " " : ": ") + names[static_cast<int>(stage.fold_of(i))];
-    for (int i = 0; i < stage.block_bodies(); ++i) s += (i ? ", " : "; blocks of ") + std::to_string(stage.members_of_body(1 + i));
+    for (int i = 0; i < stage.results; ++i)
+      s += std::string(i ? " " : ": ") + names[static_cast<int>(stage.fold_of(i))];
+    for (int i = 0; i < stage.block_bodies(); ++i)
+      s += (i ? ", " : "; blocks of ") + std::to_string(stage.members_of_body(1 + i));
     if (stage.members) s += "; " + std::to_string(*stage.members) + " members";
     return s;
   }
@@ -176,7 +188,8 @@ struct stage {
       index.data<std::int64_t>()[0] = m;
       std::vector<tensor> inputs{index};
       for (std::size_t i = 0; i < v.in.size(); ++i)
-        inputs.push_back(static_cast<int>(i) < stage.placed ? v.in[i]->members.at(static_cast<std::size_t>(m)) : *v.in[i]);
+        inputs.push_back(static_cast<int>(i) < stage.placed ? v.in[i]->members.at(static_cast<std::size_t>(m))
+                                                            : *v.in[i]);
       std::vector<tensor> outputs = v.run_member(v.e.regions[0], std::move(inputs), m);
       for (std::size_t i = 0; i < outputs.size(); ++i) collected[i].members.push_back(std::move(outputs[i]));
     }

@@ -14,7 +14,8 @@ constexpr bool is_reduction(const primitive* p) { return p->fold != fold::none; 
 constexpr std::optional<std::int64_t> members_said_by(const tape& t, const entry& e) {
   return e.prim->members ? e.prim->members(t, e) : std::nullopt;
 }
-/// Whether an entry is on the placed side, which stages take over. (Loops and branches around placed values stay around stages.)
+/// Whether an entry is on the placed side, which stages take over. (Loops and branches around placed values stay around
+/// stages.)
 constexpr bool is_placed_entry(const tape& t, const entry& e) {
   if (e.prim->share || is_reduction(e.prim)) return true;
   return e.results.size() > 0 && t.values[e.results[0]].depth > 0 && e.regions.empty();
@@ -38,7 +39,8 @@ class stage_writer {
     for (const entry& e : t.entries) {  // a value's level: the number of stages before it
       int l = 0;
       for (int o : e.operands) {
-        const int before = level[o] + (!is_placed_entry(t, e) && made_by_stages(o));  // a loop waits for the values that it needs whole
+        const int before = level[o] + (!is_placed_entry(t, e) &&
+                                       made_by_stages(o));  // a loop waits for the values that it needs whole
         l = before > l ? before : l;
       }
       if (is_reduction(e.prim)) ++l;
@@ -83,7 +85,8 @@ class stage_writer {
   const tape& t;
   tape (*of_body)(tape);
   vec<int> level, defining;
-  vec<vec<int>> unplaced_at, staged_at;  // by level: the entries that are written there, and those that its stages compute
+  vec<vec<int>> unplaced_at,
+      staged_at;  // by level: the entries that are written there, and those that its stages compute
   builder b;
   rewriter around{b, t, inputs_like(b, t)};  // writes the entries around stages
 
@@ -151,13 +154,20 @@ class stage_writer {
   /// One more result of a stage, folded as a reduction of members says; of reduce_with by the next of so many monoids.
   static constexpr void add_fold(prim::rules::stage::writer& s, const entry& e, int monoids) {
     const fold f = e.prim->fold;
-    if (f == fold::gather) s.add(f, prim::rules::gather::view(e).members);
-    else if (f == fold::shards) s.add(f, prim::rules::shard_gather::view(e).shard_count);
-    else if (f == fold::shard_sum) s.add(f, prim::rules::shard_sum::view(e).shards);
-    else if (f == fold::transpose) s.add(f, prim::rules::member_transpose::view(e).members);
-    else if (f == fold::permute) s.add_permuted(prim::rules::member_permute::view(e).sources);
-    else if (f == fold::monoid) s.add(f, monoids);
-    else s.add(f);
+    if (f == fold::gather)
+      s.add(f, prim::rules::gather::view(e).members);
+    else if (f == fold::shards)
+      s.add(f, prim::rules::shard_gather::view(e).shard_count);
+    else if (f == fold::shard_sum)
+      s.add(f, prim::rules::shard_sum::view(e).shards);
+    else if (f == fold::transpose)
+      s.add(f, prim::rules::member_transpose::view(e).members);
+    else if (f == fold::permute)
+      s.add_permuted(prim::rules::member_permute::view(e).sources);
+    else if (f == fold::monoid)
+      s.add(f, monoids);
+    else
+      s.add(f);
   }
   constexpr void write_stage(int l, const placement_info* p, const vec<bool>& collect) {
     body_writer w(*this, p);
@@ -179,7 +189,8 @@ class stage_writer {
         if (e.prim->fold == fold::monoid) monoids.append({e.regions[0], e.regions[1]});
       }
       for (int r : e.results)
-        if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p && around.names[r] < 0) {
+        if (collect[r] && level[r] == l && t.values[r].depth > 0 && t.values[r].placements[0] == p &&
+            around.names[r] < 0) {
           outputs.push_back(w.share(r));
           results.push_back(r);
           s.add(fold::collect);

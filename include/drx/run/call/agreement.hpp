@@ -104,7 +104,8 @@ inline std::string show_element(dtype type, std::span<const std::byte> element) 
 /// a collective. If it differs, the ranks find out why, and throw a sentence that names the difference, on all ranks.
 class call_agreement {
  public:
-  explicit call_agreement(std::int64_t fingerprint) : call_("a call of program " + std::to_string(fingerprint % five_digits)) {}
+  explicit call_agreement(std::int64_t fingerprint)
+      : call_("a call of program " + std::to_string(fingerprint % five_digits)) {}
 
   /// The name of the call, for messages.
   [[nodiscard]] const std::string& name() const { return call_; }
@@ -148,10 +149,12 @@ class call_agreement {
         return d.value();
       });
       if (k < m.total)
-        c.require_equal(m.chosen[k], ("member " + std::to_string(k) + " of the subset of " + placement + " in " + call_).c_str());
+        c.require_equal(m.chosen[k],
+                        ("member " + std::to_string(k) + " of the subset of " + placement + " in " + call_).c_str());
     }
     for (int r = 0; r < c.size(); ++r)
-      c.require_equal(m.boundaries[r + 1], ("where the " + placement + " of rank " + std::to_string(r) + " end in " + call_).c_str());
+      c.require_equal(m.boundaries[r + 1],
+                      ("where the " + placement + " of rank " + std::to_string(r) + " end in " + call_).c_str());
   }
   void name_difference(communicator& c, const unplaced_leaf& x, std::span<const std::byte> data) const {
     const auto width = static_cast<std::size_t>(byte_size(x.type));

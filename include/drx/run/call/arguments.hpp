@@ -22,7 +22,9 @@ namespace drx::run {
 /// Whether A holds the members of an input of type I: it is a partitions<S, P> with the S and P of I.
 template <class I, class A>
 inline constexpr bool holds_members = requires(const A& a) {
-  []<class S, class P>(const partitions<S, P>&) requires(std::is_same_v<canonical_t<I>, placed<S, P>>) {}(a);
+  []<class S, class P>(const partitions<S, P>&)
+    requires(std::is_same_v<canonical_t<I>, placed<S, P>>)
+  {}(a);
 };
 template <class A, class T>
 concept MemoryOf = requires(const A& a) {
@@ -50,7 +52,8 @@ constexpr auto call_misuse(std::type_identity<std::tuple<I...>>, std::type_ident
   if constexpr (sizeof...(I) != sizeof...(A)) {
     return error::wrong_number_of_arguments{};
   } else {
-    return std::conditional_t<(goes_for_input<I, A>() && ...), drx::detail::no_misuse, error::argument_is_not_the_input_of_the_program>{};
+    return std::conditional_t<(goes_for_input<I, A>() && ...), drx::detail::no_misuse,
+                              error::argument_is_not_the_input_of_the_program>{};
   }
 }
 template <class Inputs, class... A>
@@ -90,10 +93,12 @@ struct call_arguments {
       structure<A>::visit(a, [&](const auto* p, const shape& of) {
         using T = std::remove_cvref_t<decltype(*p)>;
         if (dtype_of<T> != types[k].type || of.size() != types[k].shape.size())
-          throw std::invalid_argument("drx: argument " + std::to_string(number) + ", leaf " + std::to_string(k) + " is " +
-                                      show(abstract_value(dtype_of<T>, of)) + "; the program takes " + show(types[k]));
+          throw std::invalid_argument("drx: argument " + std::to_string(number) + ", leaf " + std::to_string(k) +
+                                      " is " + show(abstract_value(dtype_of<T>, of)) + "; the program takes " +
+                                      show(types[k]));
         ++k;
-        take(s, slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)), of.size() * static_cast<std::int64_t>(sizeof(T)));
+        take(s, slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)),
+             of.size() * static_cast<std::int64_t>(sizeof(T)));
       });
     } else {  // contiguous memory: std::span, std::vector, Kokkos::View
       constexpr leaf_types<I> types;
@@ -101,7 +106,8 @@ struct call_arguments {
       if (static_cast<std::int64_t>(a.size()) != types[0].shape.size())
         throw std::invalid_argument("drx: argument " + std::to_string(number) + " has " + std::to_string(a.size()) +
                                     " elements; the program takes " + show(types[0]));
-      take(s, slot, reinterpret_cast<std::byte*>(const_cast<T*>(a.data())), types[0].shape.size() * static_cast<std::int64_t>(sizeof(T)));
+      take(s, slot, reinterpret_cast<std::byte*>(const_cast<T*>(a.data())),
+           types[0].shape.size() * static_cast<std::int64_t>(sizeof(T)));
     }
   }
   template <class I, class S, class P>
@@ -109,9 +115,11 @@ struct call_arguments {
     const std::string name = "argument " + std::to_string(number);
     const auto ranks = static_cast<std::size_t>(s.runtime.communicator->size());
     if (a.boundaries().size() != ranks + 1)
-      throw std::invalid_argument("drx: " + name + (a.boundaries().empty() ? " was never placed" : " was placed on " +
-                                  std::to_string(a.boundaries().size() - 1) + " ranks") + "; the program runs on " +
-                                  std::to_string(ranks));
+      throw std::invalid_argument("drx: " + name +
+                                  (a.boundaries().empty()
+                                       ? " was never placed"
+                                       : " was placed on " + std::to_string(a.boundaries().size() - 1) + " ranks") +
+                                  "; the program runs on " + std::to_string(ranks));
     check_layout<canonical_t<I>>(a, slot, name);
     membership m;
     m.total = a.total() * a.shards();
@@ -147,8 +155,9 @@ struct call_arguments {
   static void check_layout(const partitions<S, P>& a, int slot, const std::string& name) {
     constexpr std::int64_t shards = facts::shards_of(&placement_of<P>);
     if (a.shards() != shards)
-      throw std::invalid_argument("drx: " + name + " has its " + std::string(placement_of<P>.name) + " in " + std::to_string(a.shards()) +
-                                  " shards; the program takes them in " + std::to_string(shards) + (shards > 1 ? " (drx::place_sharded)" : ""));
+      throw std::invalid_argument("drx: " + name + " has its " + std::string(placement_of<P>.name) + " in " +
+                                  std::to_string(a.shards()) + " shards; the program takes them in " +
+                                  std::to_string(shards) + (shards > 1 ? " (drx::place_sharded)" : ""));
     constexpr leaf_types<I> types;
     unroll<facts::inputs>([&]<int V>(std::integral_constant<int, V>) {
       if (V < slot || V >= slot + leaf_count<I>) return;
@@ -156,7 +165,8 @@ struct call_arguments {
       const int axis = facts::split_axis(types[V - slot].shape, part);
       if (axis != a.split_axis(V - slot))
         throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " +
-                                    std::to_string(a.split_axis(V - slot)) + " (-1: whole); the program takes it along " + std::to_string(axis));
+                                    std::to_string(a.split_axis(V - slot)) +
+                                    " (-1: whole); the program takes it along " + std::to_string(axis));
     });
   }
   /// `data` itself, or a copy of it if the program has returned it as a result and will write over it.

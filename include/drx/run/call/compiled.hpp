@@ -34,7 +34,8 @@ class compiled {
       if (m.count < 0)
         throw std::invalid_argument("drx: compile_options::members: " + std::to_string(m.count) + " of " +
                                     std::string(m.placement->name));
-    if (c.size() > 1) c.require_same("drx::compile: the program " + std::to_string(fingerprint) + " with " + show(options));
+    if (c.size() > 1)
+      c.require_same("drx::compile: the program " + std::to_string(fingerprint) + " with " + show(options));
     run::lay_out<C>(state_, e, c, std::move(options));
   }
   compiled(compiled&&) noexcept = default;

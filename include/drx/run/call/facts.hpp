@@ -48,7 +48,8 @@ struct call_facts {
     } r;
     for (int i = 0; i < outputs; ++i) {
       const int v = C::root(C::output(0, i));
-      const bool direct = C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
+      const bool direct =
+          C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
       r.slot[i] = direct ? C::plan.where[C::output(0, i)].offset : -1;
       r.any = r.any || direct;
     }

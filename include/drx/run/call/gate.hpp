@@ -23,7 +23,8 @@ class call_gate {
     state before = state::open;
     if (state_.compare_exchange_strong(before, state::taken, std::memory_order_acquire)) return passage(&state_);
     if (before == state::moved_from) throw std::logic_error("drx: a call of a compiled program that was moved from");
-    throw std::logic_error("drx: " + call + " while another thread is in one: compile a program for each thread, or let "
+    throw std::logic_error("drx: " + call +
+                           " while another thread is in one: compile a program for each thread, or let "
                            "them take turns");
   }
 

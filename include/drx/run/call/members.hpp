@@ -28,20 +28,22 @@ struct call_members {
       return;
     }
     if (known.total != m.total)
-      throw std::invalid_argument("drx: " + std::string(name) + " has " + std::to_string(m.total) + " members of " + name_of(p) +
-                                  "; an earlier argument has " + std::to_string(known.total));
+      throw std::invalid_argument("drx: " + std::string(name) + " has " + std::to_string(m.total) + " members of " +
+                                  name_of(p) + "; an earlier argument has " + std::to_string(known.total));
     const auto other_subset = [&] {
-      return std::invalid_argument("drx: " + std::string(name) + " is another subset of " + name_of(p) + " than an earlier argument");
+      return std::invalid_argument("drx: " + std::string(name) + " is another subset of " + name_of(p) +
+                                   " than an earlier argument");
     };
-    if (m.chosen && known.chosen && m.choice != known.choice) throw other_subset();  // (on ranks without such members too)
+    if (m.chosen && known.chosen && m.choice != known.choice)
+      throw other_subset();  // (on ranks without such members too)
     if ((m.storage || known.storage) && m.local == known.local)
       for (std::int64_t i = 0; i < m.local; ++i)
         if ((m.storage ? m.storage[i] : i) != (known.storage ? known.storage[i] : i)) throw other_subset();
     if (m.boundaries && known.boundaries)
       for (int r = 0; r <= s.runtime.communicator->size(); ++r)
         if (m.boundaries[r] != known.boundaries[r])
-          throw std::invalid_argument("drx: " + std::string(name) + " lies on the ranks in other blocks of " + name_of(p) +
-                                      " than an earlier argument");
+          throw std::invalid_argument("drx: " + std::string(name) + " lies on the ranks in other blocks of " +
+                                      name_of(p) + " than an earlier argument");
     if (m.offsets && known.offsets && m.offsets != known.offsets)
       for (std::int64_t i = 0; i <= m.local; ++i)
         if (m.offsets[i] != known.offsets[i])
@@ -79,7 +81,8 @@ struct call_members {
       constexpr int p = C::placements.index(C::mesh.members);
       const membership& m = members_of(s, p);
       if (m.total == 0)  // (loops could not carry parts)
-        throw std::invalid_argument("drx: a program with layouts needs members of " + name_of(p) + ", and there are none");
+        throw std::invalid_argument("drx: a program with layouts needs members of " + name_of(p) +
+                                    ", and there are none");
       s.runtime.shards.prepare(*s.runtime.communicator, m.boundaries, C::mesh.count);
       s.runtime.columns.prepare(*s.runtime.communicator, m.boundaries, C::mesh.count);
     }
@@ -105,7 +108,8 @@ struct call_members {
     } else {
       const membership& parent = members_of(s, C::placements.parent[p]);
       std::int64_t parents = parent.offsets ? parent.total : parent.local;
-      for (std::int64_t i = 0; parent.storage && i < parent.local; ++i) parents = std::max(parents, parent.storage[i] + 1);
+      for (std::int64_t i = 0; parent.storage && i < parent.local; ++i)
+        parents = std::max(parents, parent.storage[i] + 1);
       if (static_cast<std::int64_t>(list.size()) != parents + 1) {
         list.resize(static_cast<std::size_t>(parents) + 1);
         for (std::size_t i = 0; i < list.size(); ++i) list[i] = static_cast<std::int64_t>(i) * count;
@@ -120,8 +124,9 @@ struct call_members {
   static void require_count_at_each(const membership& m, int p, std::int64_t count) {
     for (std::int64_t i = 0; i < m.local; ++i)
       if (const std::int64_t n = m.offsets[i + 1] - m.offsets[i]; n != count)
-        throw std::invalid_argument("drx: compile_options::members: " + std::to_string(count) + " of " + name_of(p) + " at each member of " +
-                                    name_of(C::placements.parent[p]) + "; the arguments, or the program, have " + std::to_string(n));
+        throw std::invalid_argument("drx: compile_options::members: " + std::to_string(count) + " of " + name_of(p) +
+                                    " at each member of " + name_of(C::placements.parent[p]) +
+                                    "; the arguments, or the program, have " + std::to_string(n));
   }
 };
 

@@ -62,7 +62,10 @@ struct call_results {
       out += leaf_count<typename R::member>;
     } else if constexpr (drx::detail::is_tuple<R>) {
       std::apply([&](auto&... part) { (bind(s, part, out), ...); }, r);
-    } else if constexpr (requires { r.first; r.second; }) {
+    } else if constexpr (requires {
+                           r.first;
+                           r.second;
+                         }) {
       bind(s, r.first, out);
       bind(s, r.second, out);
     } else {
@@ -115,20 +118,25 @@ struct call_results {
       extract_placed(s, r, f, out);
     } else if constexpr (drx::detail::is_tuple<R>) {
       std::apply([&](auto&... part) { (extract(s, part, f, out), ...); }, r);
-    } else if constexpr (requires { r.first; r.second; }) {
+    } else if constexpr (requires {
+                           r.first;
+                           r.second;
+                         }) {
       extract(s, r.first, f, out);
       extract(s, r.second, f, out);
     } else {
       structure<R>::visit(r, [&](auto* p, const shape& of) {
         const std::byte* from = output_address(f, out++);
-        if (from != reinterpret_cast<const std::byte*>(p)) std::memcpy(p, from, static_cast<std::size_t>(of.size()) * sizeof(*p));
+        if (from != reinterpret_cast<const std::byte*>(p))
+          std::memcpy(p, from, static_cast<std::size_t>(of.size()) * sizeof(*p));
       });
     }
   }
   template <class S, class P>
   static void extract_placed(call_state& s, partitions<S, P>& r, const frame& f, int& out) {
     const membership& m = s.members[static_cast<std::size_t>(C::placements.index(&placement_of<P>))];
-    if (m.storage && Placed<S>) throw std::invalid_argument("drx: a result nested in a subset of " + std::string(placement_of<P>.name));
+    if (m.storage && Placed<S>)
+      throw std::invalid_argument("drx: a result nested in a subset of " + std::string(placement_of<P>.name));
     std::vector<std::byte*> data;
     std::vector<int> axes;
     constexpr leaf_types<S> types;
@@ -139,13 +147,14 @@ struct call_results {
     std::vector<std::vector<std::int64_t>> offsets;
     nested_offsets<S>(s, offsets, m.local);
     if (!r.boundaries().empty()) s.replaced.push_back(std::make_shared<partitions<S, P>>(std::move(r)));
-    r = partitions<S, P>({m.boundaries, m.boundaries + s.runtime.communicator->size() + 1}, s.runtime.communicator->rank(), std::move(offsets),
-                         data, nullptr, facts::shards_of(&placement_of<P>), axes);
+    r = partitions<S, P>({m.boundaries, m.boundaries + s.runtime.communicator->size() + 1},
+                         s.runtime.communicator->rank(), std::move(offsets), data, nullptr,
+                         facts::shards_of(&placement_of<P>), axes);
     s.placed_results.resize(static_cast<std::size_t>(facts::outputs));
     for (int i = out - leaf_count<S>; i < out; ++i)
       if (facts::own_outputs.of[i])
-        s.placed_results[static_cast<std::size_t>(i)] = {output_address(f, i),
-                                                         static_cast<std::size_t>(r.elements() * facts::own_outputs.bytes[i])};
+        s.placed_results[static_cast<std::size_t>(i)] = {
+            output_address(f, i), static_cast<std::size_t>(r.elements() * facts::own_outputs.bytes[i])};
   }
   /// The axis along which output `out` is split, if each member has an array of shape `whole`.
   static int output_axis(const shape& whole, int out) {
@@ -159,7 +168,8 @@ struct call_results {
   template <class S>
   static void nested_offsets(const call_state& s, std::vector<std::vector<std::int64_t>>& lists, std::int64_t n) {
     if constexpr (Placed<S>) {
-      const membership& m = s.members[static_cast<std::size_t>(C::placements.index(&placement_of<typename S::placement>))];
+      const membership& m =
+          s.members[static_cast<std::size_t>(C::placements.index(&placement_of<typename S::placement>))];
       lists.emplace_back(m.offsets, m.offsets + n + 1);
       nested_offsets<typename S::member>(s, lists, lists.back().back());
     }

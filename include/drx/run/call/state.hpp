@@ -18,7 +18,7 @@ namespace drx::run {
 struct call_state {
   compile_options options;
   drx::run::runtime runtime;
-  buffer server;                  // the workspace of unplaced values
+  buffer server;  // the workspace of unplaced values
   std::vector<std::byte*> slots;
   // By placement.
   std::vector<std::int64_t> at;
@@ -43,7 +43,8 @@ void lay_out(call_state& s, executor& e, communicator& c, compile_options option
   s.runtime.order = s.options.order;
   constexpr auto stages = static_cast<std::size_t>(C::tape.sizes.entries) + 1;
   constexpr auto values = static_cast<std::size_t>(C::tape.sizes.values) + 1;
-  constexpr auto slots = static_cast<std::size_t>(C::plan.slots), placements = static_cast<std::size_t>(C::placements.count);
+  constexpr auto slots = static_cast<std::size_t>(C::plan.slots),
+                 placements = static_cast<std::size_t>(C::placements.count);
   s.runtime.gathered.resize(stages);
   s.runtime.bytes.resize(static_cast<std::size_t>(c.size()));
   s.runtime.offsets.resize(static_cast<std::size_t>(c.size()));

@@ -17,31 +17,31 @@ namespace drx {
 
 /// Options of check_grads.
 struct check_grads_options {
-  int order = 1;             // of the derivatives
-  double tolerance = 1e-6;   // for differences, relative to the largest number among the tangents of a result
-  double step = 1e-4;        // for differences; smaller ones are tried where it is too long or crosses a kink
-  std::uint64_t seed = 1;    // for the random directions
+  int order = 1;            // of the derivatives
+  double tolerance = 1e-6;  // for differences, relative to the largest number among the tangents of a result
+  double step = 1e-4;       // for differences; smaller ones are tried where it is too long or crosses a kink
+  std::uint64_t seed = 1;   // for the random directions
   interpreter::member_counts members = {};  // for placements that no input has
 };
 
 /// A derivative that disagrees, and the innermost entry whose own rule does.
 struct grads_disagreement {
-  int order = 1;         // of the derivative
-  std::string tape;      // the tape that was differentiated: "the program", "its reverse derivative", ...
-  std::string what;      // "forward mode and differences", "reverse and forward mode", or the text that a rule threw
+  int order = 1;     // of the derivative
+  std::string tape;  // the tape that was differentiated: "the program", "its reverse derivative", ...
+  std::string what;  // "forward mode and differences", "reverse and forward mode", or the text that a rule threw
   double got = 0, expected = 0;
-  std::string primitive;              // empty if each entry by itself agrees
-  int entry = -1;                     // the number of its first result on its tape, as `show` prints it
+  std::string primitive;  // empty if each entry by itself agrees
+  int entry = -1;         // the number of its first result on its tape, as `show` prints it
   std::vector<abstract_value> operands;
-  std::vector<std::string> path;      // the entry's line, and those of the maps and loops around it, from outside in
+  std::vector<std::string> path;  // the entry's line, and those of the maps and loops around it, from outside in
 };
 
 /// The result of check_grads. Printable; true if all derivatives agree.
 struct check_grads_report {
   std::optional<grads_disagreement> wrong;
-  int checks = 0;      // comparisons made
-  int unclear = 0;     // those in which differences did not settle at any step (a kink, a jump, infinity)
-  double error = 0;    // the largest relative difference among those that agree
+  int checks = 0;    // comparisons made
+  int unclear = 0;   // those in which differences did not settle at any step (a kink, a jump, infinity)
+  double error = 0;  // the largest relative difference among those that agree
 
   [[nodiscard]] bool ok() const { return !wrong; }
   explicit operator bool() const { return ok(); }
@@ -82,7 +82,8 @@ inline tape in_double(const tape& t) {
   r.entries = {};
   for (entry e : t.entries) {
     for (tape& region : e.regions) region = in_double(region);
-    if (e.prim == &prim::cast && prim::rules::cast::view(e).type == dtype::float32) e.attrs = prim::rules::cast::view(dtype::float64).make();
+    if (e.prim == &prim::cast && prim::rules::cast::view(e).type == dtype::float32)
+      e.attrs = prim::rules::cast::view(dtype::float64).make();
     const vec<abstract_value> operands = r.types_of(e.operands);
     const vec<abstract_value> types = e.prim->type({operands, e.attrs, e.regions});
     vec<entry> casts;  // for entries that are float by their attributes, such as constants
@@ -131,8 +132,10 @@ class grads_checker {
       floating.push_back(is_floating(y.type.type));
       if (floating.back()) with_cotangents.push_back(random_like(y, random_));
     }
-    check(transform::pullback(t, moving, floating), with_cotangents, at, order + 1, "the reverse derivative of " + name);
-    if (!report_.wrong) check(tangents_only(t, moving), with_directions, at, order + 1, "the forward derivative of " + name);
+    check(transform::pullback(t, moving, floating), with_cotangents, at, order + 1,
+          "the reverse derivative of " + name);
+    if (!report_.wrong)
+      check(tangents_only(t, moving), with_directions, at, order + 1, "the forward derivative of " + name);
   }
 
  private:
@@ -143,13 +146,15 @@ class grads_checker {
     double got = 0, expected = 0, error = 0;
   };
   static constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  static constexpr int most_attempts = 4;         // each with a step that is so much shorter
+  static constexpr int most_attempts = 4;  // each with a step that is so much shorter
   static constexpr double shorter = 16;
-  static constexpr double modes_agree = 1e-9;     // the relative difference of <w, J v> and <J^T w, v> that rounding explains
+  static constexpr double modes_agree =
+      1e-9;  // the relative difference of <w, J v> and <J^T w, v> that rounding explains
   static constexpr double modes_agree_at_zero = 1e-12;
   static constexpr double gathered_errors = 100;  // rounding errors that a value may have
   static constexpr double settled = 1e-3;         // the slopes of two steps differ by less where differences converge
-  static constexpr double bend_of_smooth = .75;   // with the step the bend of a smooth function halves; at a kink it stays
+  static constexpr double bend_of_smooth =
+      .75;  // with the step the bend of a smooth function halves; at a kink it stays
 
   static tape tangents_only(const tape& t, const vec<bool>& moving) {
     tape r = transform::jvp(t, moving);
@@ -186,7 +191,8 @@ class grads_checker {
 
     outcome forward;
     double step = options_.step;
-    for (int attempt = 0; attempt < most_attempts; ++attempt, step /= shorter) {  // a limit: one step that agrees is enough
+    for (int attempt = 0; attempt < most_attempts;
+         ++attempt, step /= shorter) {  // a limit: one step that agrees is enough
       const outcome o = compare_slopes(t, x, directions, moving, floating, at, tangents, step);
       if (attempt == 0 || forward.is == verdict::unclear || o.is == verdict::agrees) forward = o;
       if (forward.is == verdict::agrees) break;
@@ -268,7 +274,8 @@ class grads_checker {
   /// Goes through t at x, each entry as a tape of its own at the operands that occur, up to the first that disagrees.
   bool locate(const tape& t, tensors x, const site& at) {
     std::vector<tensor> values(static_cast<std::size_t>(t.values.size()));
-    for (int i = 0; i < t.inputs.size(); ++i) values[static_cast<std::size_t>(t.inputs[i])] = std::move(x[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < t.inputs.size(); ++i)
+      values[static_cast<std::size_t>(t.inputs[i])] = std::move(x[static_cast<std::size_t>(i)]);
     for (const entry& e : t.entries) {
       tape single;
       tensors operands;
@@ -297,7 +304,8 @@ class grads_checker {
         return true;
       }
       tensors results = evaluate(single, std::move(operands), at);
-      for (int i = 0; i < e.results.size(); ++i) values[static_cast<std::size_t>(e.results[i])] = std::move(results[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < e.results.size(); ++i)
+        values[static_cast<std::size_t>(e.results[i])] = std::move(results[static_cast<std::size_t>(i)]);
     }
     return false;
   }
@@ -344,7 +352,8 @@ class grads_checker {
 /// both derivatives in the same way, up to options.order. It uses the plain interpreter, and double where the tape has
 /// float. Where derivatives disagree, each entry is checked by itself, in maps and loops too, and the first and
 /// innermost whose rule is wrong is named.
-inline check_grads_report check_grads(const tape& t, const std::vector<tensor>& inputs, const check_grads_options& options = {}) {
+inline check_grads_report check_grads(const tape& t, const std::vector<tensor>& inputs,
+                                      const check_grads_options& options = {}) {
   run(t, inputs, options.members);  // refuses inputs that are not the tape's
   detail::scope top;
   std::vector<tensor> x;
@@ -373,10 +382,11 @@ inline std::string check_grads_report::text() const {
   };
   if (!wrong)
     return std::to_string(checks) + " comparisons agree" +
-           (unclear ? ", but for " + std::to_string(unclear) + " where differences do not settle" : "") + "; largest difference " +
-           number(error) + "\n";
-  std::string s = "derivatives of order " + std::to_string(wrong->order) + " disagree (of " + wrong->tape + "): " + wrong->what +
-                  (wrong->got == wrong->expected ? "" : ": " + number(wrong->got) + " and " + number(wrong->expected)) + "\n";
+           (unclear ? ", but for " + std::to_string(unclear) + " where differences do not settle" : "") +
+           "; largest difference " + number(error) + "\n";
+  std::string s =
+      "derivatives of order " + std::to_string(wrong->order) + " disagree (of " + wrong->tape + "): " + wrong->what +
+      (wrong->got == wrong->expected ? "" : ": " + number(wrong->got) + " and " + number(wrong->expected)) + "\n";
   if (wrong->primitive.empty()) return s + "each entry by itself agrees\n";
   s += "the rule of " + wrong->primitive + ", entry %" + std::to_string(wrong->entry) + ", is wrong for operands (";
   for (std::size_t i = 0; i < wrong->operands.size(); ++i) s += (i ? ", " : "") + show(wrong->operands[i]);

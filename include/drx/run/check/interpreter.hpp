@@ -156,8 +156,8 @@ inline std::vector<tensor> run(const tape& t, std::vector<tensor> inputs, const 
       throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) + " members");
     for (const member_count& d : all)
       if (c.placement == d.placement && c.count != d.count)
-        throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) + " members in one place, " +
-                                    std::to_string(d.count) + " in another");
+        throw std::invalid_argument(detail::text(c.placement) + "has " + std::to_string(c.count) +
+                                    " members in one place, " + std::to_string(d.count) + " in another");
     detail::compare(top, c);
   }
   return detail::evaluate(t, std::move(inputs), {&top, nullptr, all});
@@ -172,14 +172,17 @@ namespace detail {
 ///   type                 the form of results
 ///   read(x, out)         writes the leaves of x to out[0..]
 ///   write(in) -> type    the reverse
-template <class X> struct held {
+template <class X>
+struct held {
   using type = typename structure<X>::host;
-  template <class V> static void read(const V& x, tensor* out) {
+  template <class V>
+  static void read(const V& x, tensor* out) {
     if constexpr (ScalarArray<canonical_t<X>>) {
       using T = typename canonical_t<X>::value_type;
       T number;
       if constexpr (Array<V>) {
-        static_assert(std::is_same_v<typename V::value_type, T>, "drx::interpreter: an argument is of another element type");
+        static_assert(std::is_same_v<typename V::value_type, T>,
+                      "drx::interpreter: an argument is of another element type");
         number = x.item();
       } else {
         number = static_cast<T>(x);
@@ -187,7 +190,8 @@ template <class X> struct held {
       *out = tensor(leaf_types<X>()[0]);
       out->data<T>()[0] = number;
     } else {
-      static_assert(Structured<V>, "drx::interpreter: an argument is not a value of drx (placed ones are std::vectors)");
+      static_assert(Structured<V>,
+                    "drx::interpreter: an argument is not a value of drx (placed ones are std::vectors)");
       constexpr leaf_types<X> types;
       static_assert(leaf_count<V> == leaf_count<X>,
                     "drx::interpreter: an argument is of another structure than the program's input");
@@ -217,10 +221,12 @@ template <class X> struct held {
   }
 };
 
-template <class S, class P> struct held<placed<S, P>> {
+template <class S, class P>
+struct held<placed<S, P>> {
   using type = std::vector<typename held<S>::type>;
   static constexpr auto leaves = static_cast<std::size_t>(leaf_count<S>);
-  template <class V> static void read(const V& x, tensor* out) {
+  template <class V>
+  static void read(const V& x, tensor* out) {
     constexpr leaf_types<placed<S, P>> types;
     for (std::size_t i = 0; i < leaves; ++i) out[i] = tensor(types[static_cast<int>(i)]);
     for (const auto& member : x) {
@@ -241,31 +247,33 @@ template <class S, class P> struct held<placed<S, P>> {
 };
 
 // Tuples of any kind, part by part, since any part may be placed.
-template <template <class...> class Tuple, class Get, class... X> struct held_tuple {
+template <template <class...> class Tuple, class Get, class... X>
+struct held_tuple {
   using type = Tuple<typename held<X>::type...>;
   using structure_type = drx::detail::tuple_structure<Tuple, Get, X...>;
-  template <class V> static void read(const V& x, tensor* out) {
+  template <class V>
+  static void read(const V& x, tensor* out) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (held<X>::read(Get::template at<I>(x), out + structure_type::offset[I]), ...);
-    }
-    (std::index_sequence_for<X...>{});
+    }(std::index_sequence_for<X...>{});
   }
   static type write([[maybe_unused]] const tensor* in) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return type{held<X>::write(in + structure_type::offset[I])...};
-    }
-    (std::index_sequence_for<X...>{});
+    }(std::index_sequence_for<X...>{});
   }
 };
 template <template <class...> class Tuple, class Get, class... X>
 held_tuple<Tuple, Get, X...> as_tuple(const drx::detail::tuple_structure<Tuple, Get, X...>*);
 template <class X>
-requires requires { detail::as_tuple(static_cast<const structure<X>*>(nullptr)); }
-struct held<X> : decltype(detail::as_tuple(static_cast<const structure<X>*>(nullptr))) {};
+  requires requires { detail::as_tuple(static_cast<const structure<X>*>(nullptr)); }
+struct held<X> : decltype(detail::as_tuple(static_cast<const structure<X>*>(nullptr))){};
 
-template <class X, std::size_t N> struct held<std::array<X, N>> {
+template <class X, std::size_t N>
+struct held<std::array<X, N>> {
   using type = std::array<typename held<X>::type, N>;
-  template <class V> static void read(const V& x, tensor* out) {
+  template <class V>
+  static void read(const V& x, tensor* out) {
     for (std::size_t i = 0; i < N; ++i, out += leaf_count<X>) held<X>::read(x[i], out);
   }
   static type write(const tensor* in) {
@@ -278,15 +286,18 @@ template <class X, std::size_t N> struct held<std::array<X, N>> {
 }  // namespace detail
 
 /// The type that `call` takes and returns for a value of structure X.
-template <class X> using held_t = typename detail::held<X>::type;
+template <class X>
+using held_t = typename detail::held<X>::type;
 
 /// The leaves of x, which represents a value of structure X: itself, or a std::vector of members where X is placed.
-template <class X, class V> std::vector<tensor> to_tensors(const V& x) {
+template <class X, class V>
+std::vector<tensor> to_tensors(const V& x) {
   std::vector<tensor> leaves(static_cast<std::size_t>(leaf_count<X>));
   detail::held<X>::read(x, leaves.data());
   return leaves;
 }
-template <class X> held_t<X> from_tensors(const std::vector<tensor>& leaves) {
+template <class X>
+held_t<X> from_tensors(const std::vector<tensor>& leaves) {
   if (leaves.size() != static_cast<std::size_t>(leaf_count<X>))
     throw std::invalid_argument("drx: the structure has " + std::to_string(leaf_count<X>) + " leaves, given are " +
                                 std::to_string(leaves.size()));
@@ -296,7 +307,8 @@ template <class X> held_t<X> from_tensors(const std::vector<tensor>& leaves) {
 namespace detail {
 template <class Program, class... X, class... V>
 auto call(std::type_identity<std::tuple<X...>>, const member_counts& counts, const V&... x) {
-  static_assert(sizeof...(X) == sizeof...(V), "drx::interpreter::call: not as many arguments as the program has inputs");
+  static_assert(sizeof...(X) == sizeof...(V),
+                "drx::interpreter::call: not as many arguments as the program has inputs");
   std::vector<tensor> inputs;
   [[maybe_unused]] const auto append = [&](std::vector<tensor> leaves) {
     for (tensor& leaf : leaves) inputs.push_back(std::move(leaf));
@@ -308,11 +320,13 @@ auto call(std::type_identity<std::tuple<X...>>, const member_counts& counts, con
 
 /// Runs a program on the user's own values: structures as they are, placed ones as std::vectors of members.
 ///     double loss = interpreter::call<Loss>(model, std::vector<batch>{...});
-template <class Program, class... V> auto call(const V&... x) {
+template <class Program, class... V>
+auto call(const V&... x) {
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, {}, x...);
 }
 /// `call` with counts of placements that no input has.  call<P>(member_counts{members<clients>(100)}, 1.0)
-template <class Program, class... V> auto call(const member_counts& counts, const V&... x) {
+template <class Program, class... V>
+auto call(const member_counts& counts, const V&... x) {
   return detail::call<Program>(std::type_identity<typename Program::inputs>{}, counts, x...);
 }
 

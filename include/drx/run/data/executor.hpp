@@ -64,7 +64,8 @@ class communicator {
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
   /// Gathers blocks of bytes in place: block r lies at offset[r] and is filled by rank r.
-  virtual void all_gather(std::byte* data, std::span<const std::int64_t> bytes, std::span<const std::int64_t> offset) = 0;
+  virtual void all_gather(std::byte* data, std::span<const std::int64_t> bytes,
+                          std::span<const std::int64_t> offset) = 0;
   /// Sums n numbers over ranks in place, in any order.
   virtual void all_sum(float* data, std::int64_t n) = 0;
   virtual void all_sum(double* data, std::int64_t n) = 0;

@@ -59,11 +59,12 @@ constexpr auto placements_of(const Frozen& t) {
 /// The number of members of a placement on this rank, and the number of the first; for a nested placement, for each
 /// parent.
 struct membership {
-  std::int64_t total = -1;                // over all ranks; -1: unknown
-  std::int64_t first = 0;                 // the number of the first one here
-  std::int64_t local = 0;                 // the number here
-  const std::int64_t* offsets = nullptr;  // for a nested placement: member m of the parent has [offsets[m], offsets[m+1])
-  const std::int64_t* storage = nullptr;  // for a subset: the position of each local member in the leaves
+  std::int64_t total = -1;  // over all ranks; -1: unknown
+  std::int64_t first = 0;   // the number of the first one here
+  std::int64_t local = 0;   // the number here
+  const std::int64_t* offsets =
+      nullptr;  // for a nested placement: member m of the parent has [offsets[m], offsets[m+1])
+  const std::int64_t* storage = nullptr;     // for a subset: the position of each local member in the leaves
   const std::int64_t* boundaries = nullptr;  // for a placement at the top: rank r has [boundaries[r], boundaries[r+1])
   const std::int64_t* chosen = nullptr;      // for a subset: the members' numbers in the whole, on all ranks
   std::int64_t choice = 0;                   // a hash of these
@@ -149,7 +150,9 @@ using element_of = element_t<C::tape.values[V].type>;
 /// Calls f(integral_constant<int, i>) for i in [0, N).
 template <int N, class F>
 constexpr void unroll(F&& f) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (f(std::integral_constant<int, I>{}), ...); }(std::make_integer_sequence<int, N>{});
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (f(std::integral_constant<int, I>{}), ...);
+  }(std::make_integer_sequence<int, N>{});
 }
 
 /// Calls f(integral_constant<int, e>) for each entry e that is a stage, in regions too.
@@ -164,7 +167,8 @@ void for_each_stage(F&& f) {
       if (C::tape.entries[e].prim == &prim::stage) list.entry[list.count++] = e;
     return list;
   }();
-  unroll<stages.count>([&]<int I>(std::integral_constant<int, I>) { f(std::integral_constant<int, stages.entry[I]>{}); });
+  unroll<stages.count>(
+      [&]<int I>(std::integral_constant<int, I>) { f(std::integral_constant<int, stages.entry[I]>{}); });
 }
 
 }  // namespace drx::run

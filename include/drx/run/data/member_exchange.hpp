@@ -42,8 +42,11 @@ class member_exchange {
       return static_cast<std::size_t>(std::upper_bound(boundaries + 1, boundaries + ranks, member) - (boundaries + 1));
     };
     const auto count = [&](const auto& x) {
-      x.route(all, mine, [&](std::int64_t m, std::int64_t, std::int64_t, std::int64_t) { send_bytes_[owner(m)] += x.bytes; });
-      x.route(mine, all, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t) { receive_bytes_[owner(from)] += x.bytes; });
+      x.route(all, mine,
+              [&](std::int64_t m, std::int64_t, std::int64_t, std::int64_t) { send_bytes_[owner(m)] += x.bytes; });
+      x.route(mine, all, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t) {
+        receive_bytes_[owner(from)] += x.bytes;
+      });
     };
     (count(transfers), ...);
     for (std::size_t r = 1; r < ranks; ++r) {
@@ -52,7 +55,9 @@ class member_exchange {
     }
     out_.grow(static_cast<std::size_t>(send_at_.back() + send_bytes_.back()) + 1);
     in_.grow(static_cast<std::size_t>(receive_at_.back() + receive_bytes_.back()) + 1);
-    const auto piece = [&](const auto& x, std::int64_t member, std::int64_t k) { return x.values + ((member - mine.begin) * x.pieces + k) * x.bytes; };
+    const auto piece = [&](const auto& x, std::int64_t member, std::int64_t k) {
+      return x.values + ((member - mine.begin) * x.pieces + k) * x.bytes;
+    };
     const auto pack = [&](const auto& x) {
       x.route(all, mine, [&](std::int64_t m, std::int64_t, std::int64_t from, std::int64_t k) {
         std::int64_t& at = at_[owner(m)];
@@ -85,7 +90,8 @@ class member_exchange {
     for (std::size_t r = 0; r < send_bytes_.size(); ++r) {
       if (r == own) continue;
       if (send_bytes_[r] > 0) sent_.push_back({static_cast<int>(r), out_.data() + send_at_[r], send_bytes_[r]});
-      if (receive_bytes_[r] > 0) received_.push_back({static_cast<int>(r), in_.data() + receive_at_[r], receive_bytes_[r]});
+      if (receive_bytes_[r] > 0)
+        received_.push_back({static_cast<int>(r), in_.data() + receive_at_[r], receive_bytes_[r]});
     }
     c.exchange(sent_, received_);
   }

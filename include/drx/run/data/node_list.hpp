@@ -28,20 +28,25 @@ class node_list {
   /// Where the next node is to be written, before push.
   [[nodiscard]] std::byte* next() const { return memory_ + count_ * bytes_; }
   template <class Combine>
-  void push(node n, Combine&& combine) { push(n, next(), combine); }
+  void push(node n, Combine&& combine) {
+    push(n, next(), combine);
+  }
   /// Adds a node that lies in `data`.
   template <class Combine>
   void push(node n, std::byte* data, Combine&& combine) {
     data_[static_cast<std::size_t>(count_)] = data;
     nodes_[static_cast<std::size_t>(count_++)] = n;
-    while (count_ > 1 && joins(nodes_[static_cast<std::size_t>(count_ - 2)], nodes_[static_cast<std::size_t>(count_ - 1)])) {
+    while (count_ > 1 &&
+           joins(nodes_[static_cast<std::size_t>(count_ - 2)], nodes_[static_cast<std::size_t>(count_ - 1)])) {
       combine(data_[static_cast<std::size_t>(count_ - 2)], data_[static_cast<std::size_t>(count_ - 1)]);
       --count_;
       raise();
     }
   }
   /// Whether n would be joined with the last node at once; push_joined adds a node that is part of that one already.
-  [[nodiscard]] bool awaits(node n) const { return count_ > 0 && joins(nodes_[static_cast<std::size_t>(count_ - 1)], n); }
+  [[nodiscard]] bool awaits(node n) const {
+    return count_ > 0 && joins(nodes_[static_cast<std::size_t>(count_ - 1)], n);
+  }
   template <class Combine>
   void push_joined(Combine&& combine) {
     raise();

@@ -67,7 +67,9 @@ class partitions {
     if (i < 0 || i >= elements())
       throw std::out_of_range("drx::partitions: element " + std::to_string(i) + " of " + std::to_string(elements()));
     for (int k = 0; k < leaves; ++k)
-      if (axis_[k] >= 0) throw std::logic_error("drx::partitions: leaf " + std::to_string(k) + " is split along axis " + std::to_string(axis_[k]) + ": read leaf(k)");
+      if (axis_[k] >= 0)
+        throw std::logic_error("drx::partitions: leaf " + std::to_string(k) + " is split along axis " +
+                               std::to_string(axis_[k]) + ": read leaf(k)");
     host_t<element> x{};
     int k = 0;
     structure<host_t<element>>::visit(x, [&](auto* p, const shape& s) {
@@ -84,7 +86,8 @@ class partitions {
     const auto memory = std::make_shared<std::vector<buffer>>();
     constexpr leaf_types<S> types;
     for (int i = 0; i < leaves; ++i) {
-      const auto bytes = static_cast<std::size_t>(elements() * types[i].shape.size() / (axis_[i] < 0 ? 1 : shards_) * byte_size(types[i].type));
+      const auto bytes = static_cast<std::size_t>(elements() * types[i].shape.size() / (axis_[i] < 0 ? 1 : shards_) *
+                                                  byte_size(types[i].type));
       memory->emplace_back(bytes);
       if (bytes > 0) std::memcpy(memory->back().data(), data_[i], bytes);
       r.data_[i] = memory->back().data();
@@ -97,10 +100,12 @@ class partitions {
   /// data moves between ranks. Valid as long as these partitions.
   [[nodiscard]] partitions subset(const std::vector<std::int64_t>& members, int rank) const {
     if (shards_ > 1) throw std::invalid_argument("drx::partitions::subset: of members in shards");
-    if (rank < 0 || static_cast<std::size_t>(rank) + 1 >= boundaries_.size() || boundaries_[static_cast<std::size_t>(rank)] != first_ ||
+    if (rank < 0 || static_cast<std::size_t>(rank) + 1 >= boundaries_.size() ||
+        boundaries_[static_cast<std::size_t>(rank)] != first_ ||
         boundaries_[static_cast<std::size_t>(rank) + 1] != first_ + local_)
-      throw std::invalid_argument("drx::partitions::subset: rank " + std::to_string(rank) + " is not the one that holds these " + std::to_string(local_) +
-                                  " members from " + std::to_string(first_) + " on");
+      throw std::invalid_argument("drx::partitions::subset: rank " + std::to_string(rank) +
+                                  " is not the one that holds these " + std::to_string(local_) + " members from " +
+                                  std::to_string(first_) + " on");
     partitions r = *this;
     r.storage_.clear();
     auto chosen = std::make_shared<std::vector<std::int64_t>>();
@@ -110,15 +115,18 @@ class partitions {
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::int64_t m = members[i];
       if (m < 0 || m >= total())
-        throw std::out_of_range("drx::partitions::subset: member " + std::to_string(m) + " of " + std::to_string(total()));
+        throw std::out_of_range("drx::partitions::subset: member " + std::to_string(m) + " of " +
+                                std::to_string(total()));
       if (i > 0 && m <= members[i - 1])
-        throw std::out_of_range("drx::partitions::subset: member " + std::to_string(m) + " after member " + std::to_string(members[i - 1]) + ": they must ascend");
+        throw std::out_of_range("drx::partitions::subset: member " + std::to_string(m) + " after member " +
+                                std::to_string(members[i - 1]) + ": they must ascend");
       std::size_t owner = 0;
       while (m >= boundaries_[owner + 1]) ++owner;
       for (std::size_t b = owner + 1; b < boundaries_.size(); ++b) ++r.boundaries_[b];
       chosen->push_back(chosen_ ? (*chosen_)[static_cast<std::size_t>(m)] : m);
       choice.add(chosen->back());
-      if (m >= first_ && m < first_ + local_) r.storage_.push_back(storage_.empty() ? m - first_ : storage_[static_cast<std::size_t>(m - first_)]);
+      if (m >= first_ && m < first_ + local_)
+        r.storage_.push_back(storage_.empty() ? m - first_ : storage_[static_cast<std::size_t>(m - first_)]);
     }
     r.first_ = r.boundaries_[static_cast<std::size_t>(rank)];
     r.local_ = static_cast<std::int64_t>(r.storage_.size());
@@ -136,7 +144,8 @@ class partitions {
 
   /// Members [boundaries[rank], boundaries[rank + 1]) are here; `owner` holds their memory.
   partitions(std::vector<std::int64_t> boundaries, int rank, std::vector<std::vector<std::int64_t>> offsets,
-             const std::vector<std::byte*>& data, std::shared_ptr<void> owner, std::int64_t shards = 1, const std::vector<int>& axes = {})
+             const std::vector<std::byte*>& data, std::shared_ptr<void> owner, std::int64_t shards = 1,
+             const std::vector<int>& axes = {})
       : boundaries_(std::move(boundaries)), offsets_(std::move(offsets)), owner_(std::move(owner)), shards_(shards) {
     for (int i = 0; i < leaves; ++i) axis_[i] = axes.empty() ? -1 : axes[static_cast<std::size_t>(i)];
     first_ = boundaries_[static_cast<std::size_t>(rank)];
@@ -180,12 +189,15 @@ struct owned_leaves {
 /// Checks that there is one range of members per rank, in order, the same on every rank.
 inline void check_boundaries(communicator& c, const std::vector<std::int64_t>& boundaries) {
   if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1)
-    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries of blocks; ranks: " + std::to_string(c.size()) +
-                                ", which need one more than that");
-  if (boundaries.front() != 0) throw std::invalid_argument("drx::place: the first block begins at member " + std::to_string(boundaries.front()) + ", not at 0");
+    throw std::invalid_argument("drx::place: " + std::to_string(boundaries.size()) + " boundaries of blocks; ranks: " +
+                                std::to_string(c.size()) + ", which need one more than that");
+  if (boundaries.front() != 0)
+    throw std::invalid_argument("drx::place: the first block begins at member " + std::to_string(boundaries.front()) +
+                                ", not at 0");
   for (std::size_t r = 1; r < boundaries.size(); ++r)
     if (boundaries[r] < boundaries[r - 1])
-      throw std::invalid_argument("drx::place: the block of rank " + std::to_string(r - 1) + " ends at member " + std::to_string(boundaries[r]) + ", before its beginning at " +
+      throw std::invalid_argument("drx::place: the block of rank " + std::to_string(r - 1) + " ends at member " +
+                                  std::to_string(boundaries[r]) + ", before its beginning at " +
                                   std::to_string(boundaries[r - 1]));
   for (auto b : boundaries) c.require_equal(b, "drx::place: the number of members, or a block's boundary");
 }
@@ -251,7 +263,8 @@ auto place_nested(communicator& c, std::int64_t n, Load&& load) {
 
 namespace detail {
 /// Appends part `shard` of `count` of an array along an axis (all of it if that is -1).
-inline void append_part(std::vector<std::byte>& to, const std::byte* from, const shape& s, int axis, std::int64_t width, std::int64_t shard, std::int64_t count) {
+inline void append_part(std::vector<std::byte>& to, const std::byte* from, const shape& s, int axis, std::int64_t width,
+                        std::int64_t shard, std::int64_t count) {
   std::int64_t runs = 1, bytes = width;  // a run of bytes for each index before the axis
   for (int i = 0; i < s.rank; ++i) (i < axis ? runs : bytes) *= s[i];
   const std::int64_t part = axis < 0 ? bytes : bytes / count;
@@ -269,18 +282,22 @@ inline void append_part(std::vector<std::byte>& to, const std::byte* from, const
 template <class P, class Load>
 auto place_sharded(communicator& c, std::int64_t n, std::int64_t shards, Load&& load, std::vector<int> axes = {}) {
   using S = canonical_t<std::remove_cvref_t<decltype(load(std::int64_t{}))>>;
-  if (n < 0 || shards < 1) throw std::invalid_argument("drx::place_sharded: " + std::to_string(n) + " members in " + std::to_string(shards) + " shards");
+  if (n < 0 || shards < 1)
+    throw std::invalid_argument("drx::place_sharded: " + std::to_string(n) + " members in " + std::to_string(shards) +
+                                " shards");
   c.require_equal(n, "drx::place_sharded: the number of members");
   c.require_equal(shards, "drx::place_sharded: the number of shards");
   constexpr leaf_types<S> types;
   if (axes.empty()) axes.assign(static_cast<std::size_t>(leaf_count<S>), -1);
   if (axes.size() != static_cast<std::size_t>(leaf_count<S>))
-    throw std::invalid_argument("drx::place_sharded: " + std::to_string(axes.size()) + " axes for " + std::to_string(leaf_count<S>) + " leaves");
+    throw std::invalid_argument("drx::place_sharded: " + std::to_string(axes.size()) + " axes for " +
+                                std::to_string(leaf_count<S>) + " leaves");
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const shape& s = types[static_cast<int>(i)].shape;
     if (axes[i] < -1 || axes[i] >= s.rank || (axes[i] >= 0 && s[axes[i]] % shards != 0))
-      throw std::invalid_argument("drx::place_sharded: leaf " + std::to_string(i) + " is " + show(types[static_cast<int>(i)]) + ": axis " +
-                                  std::to_string(axes[i]) + " has no " + std::to_string(shards) + " equal parts");
+      throw std::invalid_argument("drx::place_sharded: leaf " + std::to_string(i) + " is " +
+                                  show(types[static_cast<int>(i)]) + ": axis " + std::to_string(axes[i]) + " has no " +
+                                  std::to_string(shards) + " equal parts");
   }
   auto boundaries = boundaries_of_shards(n, shards, c.size());
   detail::leaf_arrays<S> parts;
@@ -291,7 +308,8 @@ auto place_sharded(communicator& c, std::int64_t n, std::int64_t shards, Load&& 
     for (; at < boundaries[rank + 1] && at / shards == member; ++at) {
       std::size_t k = 0;
       structure<std::remove_cvref_t<decltype(x)>>::visit(x, [&](const auto* p, const shape& s) {
-        detail::append_part(parts.bytes[k], reinterpret_cast<const std::byte*>(p), s, axes[k], static_cast<std::int64_t>(sizeof(*p)), at % shards, shards);
+        detail::append_part(parts.bytes[k], reinterpret_cast<const std::byte*>(p), s, axes[k],
+                            static_cast<std::int64_t>(sizeof(*p)), at % shards, shards);
         ++k;
       });
     }
@@ -316,9 +334,10 @@ partitions<canonical_t<S>, P> place_memory(communicator& c, std::vector<std::int
     const abstract_value& t = types[static_cast<int>(data.size())];
     const std::int64_t elements = local * t.shape.size();
     if (dtype_of<T> != t.type || static_cast<std::int64_t>(x.size()) != elements)
-      throw std::invalid_argument("drx::place_memory: leaf " + std::to_string(data.size()) + " has " + std::to_string(x.size()) +
-                                  " elements of " + name_of(dtype_of<T>) + "; " + std::to_string(local) + " members need " +
-                                  std::to_string(elements) + " of " + name_of(t.type));
+      throw std::invalid_argument("drx::place_memory: leaf " + std::to_string(data.size()) + " has " +
+                                  std::to_string(x.size()) + " elements of " + name_of(dtype_of<T>) + "; " +
+                                  std::to_string(local) + " members need " + std::to_string(elements) + " of " +
+                                  name_of(t.type));
     data.push_back(reinterpret_cast<std::byte*>(const_cast<T*>(x.data())));
   };
   (add(leaf), ...);

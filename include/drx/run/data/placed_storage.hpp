@@ -66,7 +66,8 @@ std::byte* placed_buffer(const frame& f) {
 }
 template <class C, int V>
 void provide_placed(const frame& f) {
-  if constexpr (C::tape.values[V].depth > 0 && !leaves_the_member<C>(V)) f.slots[C::plan.where[V].offset] = placed_buffer<C, V>(f);
+  if constexpr (C::tape.values[V].depth > 0 && !leaves_the_member<C>(V))
+    f.slots[C::plan.where[V].offset] = placed_buffer<C, V>(f);
 }
 
 /// The side of a copy that is one row of a stacked array.
@@ -75,13 +76,15 @@ enum class row_of { neither, source, target };
 /// Copies value From, or one row of it, to value To, or to one row of it; member by member if they are placed.
 template <class C, int From, int To, row_of Row = row_of::neither>
 void copy_value(const frame& f, std::int64_t row = 0) {
-  constexpr std::int64_t from_bytes = C::bytes(From), to_bytes = C::bytes(To), bytes = Row == row_of::target ? from_bytes : to_bytes;
+  constexpr std::int64_t from_bytes = C::bytes(From), to_bytes = C::bytes(To),
+                         bytes = Row == row_of::target ? from_bytes : to_bytes;
   if constexpr (bytes > 0) {
     const std::byte* from = address<C, From>(f) + (Row == row_of::source ? row * bytes : 0);
     std::byte* to = address<C, To>(f) + (Row == row_of::target ? row * bytes : 0);
     const element_range members = range_of<C, To>(f);
     const std::int64_t* storage = nullptr;
-    if constexpr (C::tape.values[To].depth == 1 && is_program_input<C>(From)) storage = f.members[C::placements.index(C::tape.values[To].placements[0])].storage;
+    if constexpr (C::tape.values[To].depth == 1 && is_program_input<C>(From))
+      storage = f.members[C::placements.index(C::tape.values[To].placements[0])].storage;
     for (std::int64_t m = members.begin; m < members.end; ++m)
       std::memcpy(to + m * to_bytes, from + (storage ? storage[m] : m) * from_bytes, static_cast<std::size_t>(bytes));
   }

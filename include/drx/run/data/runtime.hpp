@@ -34,13 +34,13 @@ struct runtime {
   drx::communicator* communicator = nullptr;
   reduction_order order = reduction_order::tree;
   std::vector<thread_state> threads;
-  std::vector<buffer> gathered;          // by stage
-  std::vector<buffer> collected;         // by value: placed values that are held whole
+  std::vector<buffer> gathered;              // by stage
+  std::vector<buffer> collected;             // by value: placed values that are held whole
   std::vector<std::int64_t> bytes, offsets;  // by rank
   std::vector<std::int64_t> shares;          // by task: its first member
-  shard_communicators shards;                       // for members that are split, along either axis of the mesh
+  shard_communicators shards;                // for members that are split, along either axis of the mesh
   shard_columns columns;
-  std::vector<message> sent, received;       // for a split reduction, and which of its pieces are folded, in order
+  std::vector<message> sent, received;  // for a split reduction, and which of its pieces are folded, in order
   std::vector<fold_step> folds;
 };
 

@@ -18,7 +18,8 @@ namespace drx {
 /// The boundaries of the ranks' ranges of shards, `count` for each member: whole members if there are as many as ranks,
 /// else parts of a member. Many shards come in the same units as many members.
 inline std::vector<std::int64_t> boundaries_of_shards(std::int64_t members, std::int64_t count, int ranks) {
-  if (members < ranks || members_in_block(members) < members_in_block(members * count)) return even_blocks(members * count, ranks);
+  if (members < ranks || members_in_block(members) < members_in_block(members * count))
+    return even_blocks(members * count, ranks);
   std::vector<std::int64_t> b = even_blocks(members, ranks);
   for (auto& x : b) x *= count;
   return b;
@@ -50,7 +51,9 @@ class mesh_axis {
   template <class Join>
   bool meet(communicator& all, const std::int64_t* boundaries, std::int64_t count, Join&& join) {
     const auto ranks = static_cast<std::size_t>(all.size());
-    if (count_ == count && boundaries_.size() == ranks + 1 && std::equal(boundaries_.begin(), boundaries_.end(), boundaries)) return false;
+    if (count_ == count && boundaries_.size() == ranks + 1 &&
+        std::equal(boundaries_.begin(), boundaries_.end(), boundaries))
+      return false;
     count_ = count;
     boundaries_.assign(boundaries, boundaries + ranks + 1);
     rank_sets sets(all.size());
@@ -69,7 +72,7 @@ class mesh_axis {
   std::int64_t count_ = 0;  // shards of a member
   std::vector<std::int64_t> boundaries_;
   std::unique_ptr<communicator> among_;
-  std::vector<std::size_t> ranks_;            // the numbers of those of `among_` among all ranks
+  std::vector<std::size_t> ranks_;             // the numbers of those of `among_` among all ranks
   std::vector<std::int64_t> bytes_, offsets_;  // by rank of `among_`
 };
 
@@ -94,7 +97,9 @@ class shard_communicators : mesh_axis {
   /// `result` has, for each shard here from number `first` on, the values of all its member's shards, of which the
   /// shard has written its own; fills in the others.
   void exchange(std::byte* result, std::int64_t first, std::int64_t end, std::int64_t bytes) {
-    const auto row = [&](std::int64_t shard, std::int64_t of) { return result + ((shard - first) * count_ + of % count_) * bytes; };
+    const auto row = [&](std::int64_t shard, std::int64_t of) {
+      return result + ((shard - first) * count_ + of % count_) * bytes;
+    };
     for (std::int64_t shard = first; shard < end; ++shard) {
       const std::int64_t member = shard / count_ * count_;
       for (std::int64_t of = std::max(member, first); of < std::min(member + count_, end); ++of)

@@ -61,24 +61,28 @@ struct fused_elements {
   }
   /// Whether entry M of the loop is fast in a range only.
   template <int M>
-  static constexpr bool ranged = requires { &prim::row_of<C::tape.entries[Loop::entry(M)].prim>::template exact<double>; };
+  static constexpr bool ranged =
+      requires { &prim::row_of<C::tape.entries[Loop::entry(M)].prim>::template exact<double>; };
   template <int M, class Registers, class Pointers>
-  DRX_INLINE static bool out_of_range(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
+  DRX_INLINE static bool out_of_range(const Registers& registers, const Pointers& pointers, std::int64_t r,
+                                      std::int64_t i) {
     using row = prim::row_of<C::tape.entries[Loop::entry(M)].prim>;
     return !row::near(load<element_of<C, C::operand(Loop::entry(M), 0)>, M, 0>(registers, pointers, r, i));
   }
 
   /// Computes the first halves of N elements of row r, from `first` on, and stores them in `kept` at `at`.
   template <std::int64_t N, int... M, class Pointers, class Kept>
-  DRX_INLINE static void begin_row(const Pointers& pointers, std::int64_t r, std::int64_t first, Kept& kept, std::int64_t at) {
+  DRX_INLINE static void begin_row(const Pointers& pointers, std::int64_t r, std::int64_t first, Kept& kept,
+                                   std::int64_t at) {
     DRX_INDEPENDENT_STEPS
     for (std::int64_t i = 0; i < N; ++i) {
       registers_type registers;
       auto compute = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-        if constexpr (Loop::template when<K> == detail::half::first) detail::get<K>(registers) = value<K>(registers, pointers, r, first + i);
+        if constexpr (Loop::template when<K> == detail::half::first)
+          detail::get<K>(registers) = value<K>(registers, pointers, r, first + i);
         if constexpr (Loop::template when<K> == detail::half::ended)
-          detail::get<K>(kept).elements[at + i] =
-              prim::row_of<C::tape.entries[Loop::entry(K)].prim>::begin(load<element_of<C, Loop::result(K)>, K, 0>(registers, pointers, r, first + i));
+          detail::get<K>(kept).elements[at + i] = prim::row_of<C::tape.entries[Loop::entry(K)].prim>::begin(
+              load<element_of<C, Loop::result(K)>, K, 0>(registers, pointers, r, first + i));
       };
       (compute(std::integral_constant<int, M>{}), ...);
     }
@@ -98,10 +102,12 @@ struct fused_elements {
     } else if constexpr (Exact && ranged<M>) {
       return exact<prim::row_of<p>>(load<R, M, 0>(registers, pointers, r, i));
     } else if constexpr (Halves && Loop::template when<M> == detail::half::ended) {
-      return prim::row_of<p>::end(detail::get<3 * M + Loop::begun>(pointers)[i - pointers.first], load<R, M, 0>(registers, pointers, r, i));
+      return prim::row_of<p>::end(detail::get<3 * M + Loop::begun>(pointers)[i - pointers.first],
+                                  load<R, M, 0>(registers, pointers, r, i));
     } else {
       return [&]<int... K>(std::integer_sequence<int, K...>) {
-        return static_cast<R>(prim::row_of<p>::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
+        return static_cast<R>(
+            prim::row_of<p>::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
       }(std::make_integer_sequence<int, Loop::arity(M)>{});
     }
   }
@@ -114,7 +120,8 @@ struct fused_elements {
   template <int... M, class Kept>
   DRX_INLINE static void point_to_begun(pointers_type& pointers, const Kept& kept, std::int64_t at) {
     auto point = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
-      if constexpr (Loop::template when<K> == detail::half::ended) detail::get<3 * K + Loop::begun>(pointers) = detail::get<K>(kept).elements + at;
+      if constexpr (Loop::template when<K> == detail::half::ended)
+        detail::get<3 * K + Loop::begun>(pointers) = detail::get<K>(kept).elements + at;
     };
     (point(std::integral_constant<int, M>{}), ...);
   }
@@ -127,7 +134,8 @@ struct fused_elements {
     constexpr bool halved = Loop::in_halves && N >= least_halved;
     if constexpr (halved || (ranged<M> || ...)) {
       constexpr std::int64_t size = chunk_of_loop, rest = N % size;
-      for (std::int64_t first = 0; first < N - rest; first += size) run_chunk<size, halved, M...>(out, pointers, r, first);
+      for (std::int64_t first = 0; first < N - rest; first += size)
+        run_chunk<size, halved, M...>(out, pointers, r, first);
       if constexpr (rest > 0) run_chunk<rest, halved, M...>(out, pointers, r, N - rest);
     } else {
       run_elements<N, false, M...>(out, pointers, r, 0);
@@ -135,7 +143,8 @@ struct fused_elements {
   }
   /// N elements of row r from `first` on; in halves, in chunks whose first halves' results stay in the first cache.
   template <std::int64_t N, bool Halves, int... M>
-  DRX_INLINE static void run_chunk(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
+  DRX_INLINE static void run_chunk(std::byte* const* out, const pointers_type& pointers, std::int64_t r,
+                                   std::int64_t first) {
     if constexpr (!Halves) {
       run_elements<N, false, M...>(out, pointers, r, first);
     } else {
@@ -149,7 +158,8 @@ struct fused_elements {
   }
   /// N elements of row r from `first` on.
   template <std::int64_t N, bool Halves, int... M>
-  DRX_INLINE static void run_elements(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
+  DRX_INLINE static void run_elements(std::byte* const* out, const pointers_type& pointers, std::int64_t r,
+                                      std::int64_t first) {
     if constexpr ((ranged<M> || ...)) {
       run_ranged<N, Halves, M...>(out, pointers, r, first);
     } else {
@@ -184,7 +194,8 @@ struct fused_elements {
 
   /// N elements of row r from `first` on: fast, and again in exact forms if an operand was out of range.
   template <std::int64_t N, bool Halves, int... M>
-  DRX_INLINE static void run_ranged(std::byte* const* out, const pointers_type& pointers, std::int64_t r, std::int64_t first) {
+  DRX_INLINE static void run_ranged(std::byte* const* out, const pointers_type& pointers, std::int64_t r,
+                                    std::int64_t first) {
     detail::register_file<std::integer_sequence<int, M...>, kept_chunk<M, N>...> kept;
     auto copy_operand = [&]<int K>(std::integral_constant<int, K>, bool back) {
       if constexpr (in_place<K>) {
@@ -223,7 +234,8 @@ struct fused_elements {
   }
   template <int M, class Registers>
   DRX_INLINE static void store(std::byte* out, const Registers& registers, std::int64_t at) {
-    if constexpr (C::plan.stored[Loop::result(M)]) reinterpret_cast<element_of<C, Loop::result(M)>*>(out)[at] = detail::get<M>(registers);
+    if constexpr (C::plan.stored[Loop::result(M)])
+      reinterpret_cast<element_of<C, Loop::result(M)>*>(out)[at] = detail::get<M>(registers);
   }
 
   /// The whole loop: entries M, operands K.

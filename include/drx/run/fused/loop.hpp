@@ -17,11 +17,11 @@ enum class source_kind : std::int8_t { none, register_, literal, position, memor
 /// The source of a fused entry's operand.
 struct source {
   source_kind kind = source_kind::none;
-  int index = 0;             // for a register
-  double number = 0;         // for a literal
-  int value = -1;            // for memory
-  int axis = 0;              // for a position
-  shape from = {};           // the shape in memory, to be broadcast
+  int index = 0;      // for a register
+  double number = 0;  // for a literal
+  int value = -1;     // for memory
+  int axis = 0;       // for a position
+  shape from = {};    // the shape in memory, to be broadcast
 };
 
 /// The loop, of the two that a fused loop with long functions becomes, in which an entry is computed.
@@ -134,11 +134,12 @@ struct fused_loop {
   /// Whether rows are so short, and not whole packs, that several of them are better one loop. (A loop with exp over 32
   /// rows of ten columns took 0.58 us row by row and 0.15 us as one loop.)
   static constexpr std::int64_t long_row = 64;
-  static constexpr bool short_rows = !flat && rows > 1 && columns < long_row && columns % machine::widest_vector != 0;
+  static constexpr bool short_rows = !flat && rows > 1 && columns < long_row&& columns % machine::widest_vector != 0;
   /// Whether an operand is written out, row by row, before a loop over short rows.
   static constexpr bool written_out(const detail::source& s) {
     const bool in_order = s.kind == detail::source_kind::memory && (s.from == loop || s.from.size() == 1);
-    return short_rows && !in_order && (s.kind == detail::source_kind::memory || s.kind == detail::source_kind::position);
+    return short_rows && !in_order &&
+           (s.kind == detail::source_kind::memory || s.kind == detail::source_kind::position);
   }
 
   /// The position in memory at which row r of a source of shape `from` begins.
@@ -158,14 +159,16 @@ struct fused_loop {
 
   /// Whether entry M is a long function.
   template <int M>
-  static constexpr bool long_function = requires { &prim::row_of<C::tape.entries[entry(M)].prim>::template begin<double>; };
+  static constexpr bool long_function =
+      requires { &prim::row_of<C::tape.entries[entry(M)].prim>::template begin<double>; };
   static constexpr detail::halves<count> each_half = []<int... M>(std::integer_sequence<int, M...>) {
     constexpr bool is_long[] = {long_function<M>...};
     detail::halves<count> h;
     for (int m = 0; m < count; ++m) {
       for (int i = 0; i < arity(m); ++i) {
         const detail::source s = operand(m, i);
-        if (s.kind == detail::source_kind::register_ && h.of[s.index] != detail::half::first) h.of[m] = detail::half::second;
+        if (s.kind == detail::source_kind::register_ && h.of[s.index] != detail::half::first)
+          h.of[m] = detail::half::second;
       }
       if (h.of[m] == detail::half::first && is_long[m]) h.of[m] = detail::half::ended;
     }

@@ -20,8 +20,10 @@ struct fused_packs {
     using T = element_of<C, Loop::result(0)>;
     for (int m = 0; m < Loop::count; ++m) {
       const primitive* p = C::tape.entries[Loop::entry(m)].prim;
-      if (p != &prim::matmul && p != &prim::constant && p != &prim::broadcast_to && p != &prim::add && p != &prim::sub && p != &prim::mul &&
-          p != &prim::azmul && p != &prim::neg && !(p == &prim::tanh && has_pack_tanh<T>)) return false;
+      if (p != &prim::matmul && p != &prim::constant && p != &prim::broadcast_to && p != &prim::add &&
+          p != &prim::sub && p != &prim::mul && p != &prim::azmul && p != &prim::neg &&
+          !(p == &prim::tanh && has_pack_tanh<T>))
+        return false;
       if (C::tape.values[Loop::result(m)].type != C::tape.values[Loop::result(0)].type) return false;
       for (int i = 0; i < Loop::arity(m); ++i)
         if (Loop::operand(m, i).kind == detail::source_kind::position) return false;
@@ -56,15 +58,22 @@ struct fused_packs {
     if constexpr (p != &prim::matmul) {
       const pack<T> x = load_pack<T, M, 0>(registers, pointers, row, col);
       if constexpr (Loop::arity(M) == 1) {
-        if constexpr (p == &prim::neg) registers[M] = -x;
-        else if constexpr (p == &prim::tanh && has_pack_tanh<T>) registers[M] = pack_tanh(x);
-        else registers[M] = x;
+        if constexpr (p == &prim::neg)
+          registers[M] = -x;
+        else if constexpr (p == &prim::tanh && has_pack_tanh<T>)
+          registers[M] = pack_tanh(x);
+        else
+          registers[M] = x;
       } else {
         const pack<T> y = load_pack<T, M, 1>(registers, pointers, row, col);
-        if constexpr (p == &prim::add) registers[M] = x + y;
-        else if constexpr (p == &prim::sub) registers[M] = x - y;
-        else if constexpr (p == &prim::azmul) registers[M] = zero_where_zero(x, y, x * y);
-        else registers[M] = x * y;
+        if constexpr (p == &prim::add)
+          registers[M] = x + y;
+        else if constexpr (p == &prim::sub)
+          registers[M] = x - y;
+        else if constexpr (p == &prim::azmul)
+          registers[M] = zero_where_zero(x, y, x * y);
+        else
+          registers[M] = x * y;
       }
     }
   }
@@ -75,8 +84,8 @@ struct fused_packs {
   /// Computes all entries for one pack of the product, then stores the results that leave the loop, which may take an
   /// operand's place.
   template <class T, int... M>
-  DRX_HOST_INLINE static void compute_packs(pack<T> product, const pointers_type& pointers, T* const* out, std::int64_t row,
-                                            std::int64_t col, std::integer_sequence<int, M...>) {
+  DRX_HOST_INLINE static void compute_packs(pack<T> product, const pointers_type& pointers, T* const* out,
+                                            std::int64_t row, std::int64_t col, std::integer_sequence<int, M...>) {
     pack<T> registers[Loop::count];
     registers[0] = product;
     (compute_pack<M, T>(registers, pointers, row, col), ...);
@@ -90,7 +99,8 @@ struct fused_packs {
 
     template <int... M, int... K>
     operands(frame& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>)
-        : out{(C::plan.stored[Loop::result(M)] ? reinterpret_cast<T*>(Loop::template store_address<M>(f)) : nullptr)...} {
+        : out{(C::plan.stored[Loop::result(M)] ? reinterpret_cast<T*>(Loop::template store_address<M>(f))
+                                               : nullptr)...} {
       const auto point = [&]<int Q>(std::integral_constant<int, Q>) {
         if constexpr (Q % 3 < Loop::arity(Q / 3)) {
           constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
@@ -106,7 +116,8 @@ struct fused_packs {
       in_packs && Loop::in_halves && Loop::columns % pack_width<element_of<C, Loop::result(0)>> == 0;
   static void run(frame& f) {
     using T = element_of<C, Loop::result(0)>;
-    const operands<T> at(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{});
+    const operands<T> at(f, std::make_integer_sequence<int, Loop::count>{},
+                         std::make_integer_sequence<int, 3 * Loop::count>{});
     for (std::int64_t r = 0; r < Loop::rows; ++r)
       for (std::int64_t c = 0; c < Loop::columns; c += pack_width<T>)
         compute_packs<T>(pack<T>{}, at.pointers, at.out, r, c, std::make_integer_sequence<int, Loop::count>{});

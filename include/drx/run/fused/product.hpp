@@ -23,7 +23,8 @@ struct fused_product {
   struct pack_epilogue {
     pack_operands<T> operands;
     DRX_HOST_INLINE void operator()(int row, int col, pack<T> value) const {
-      packs::template compute_packs<T>(value, operands.pointers, operands.out, row, col, std::make_integer_sequence<int, Loop::count>{});
+      packs::template compute_packs<T>(value, operands.pointers, operands.out, row, col,
+                                       std::make_integer_sequence<int, Loop::count>{});
     }
   };
   /// The same for functions whose tables would push the product out of its registers: it runs beside the next tile's
@@ -44,8 +45,8 @@ struct fused_product {
 
   /// The loop over one finished tile of the product: `height` rows from `row` on, Cols columns from `col` on.
   template <int Cols, class T, int... M, int... K>
-  [[gnu::noinline]] static void run_tile(frame& f, const T* tile, int row, int height, int col, std::integer_sequence<int, M...>,
-                                         std::integer_sequence<int, K...>) {
+  [[gnu::noinline]] static void run_tile(frame& f, const T* tile, int row, int height, int col,
+                                         std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
     pointers_type bases{};
     auto base = [&]<int Q>(std::integral_constant<int, Q>) {
       constexpr int m = Q / 3, i = Q % 3;
@@ -60,7 +61,8 @@ struct fused_product {
     };
     (base(std::integral_constant<int, K>{}), ...);
     constexpr std::int64_t widths[] = {static_cast<std::int64_t>(sizeof(element_of<C, Loop::result(M)>))...};
-    std::byte* const first[] = {(C::plan.stored[Loop::result(M)] ? Loop::template store_address<M>(f) + col * widths[M] : nullptr)...};
+    std::byte* const first[] = {
+        (C::plan.stored[Loop::result(M)] ? Loop::template store_address<M>(f) + col * widths[M] : nullptr)...};
     const auto at_row = [&](int r) __attribute__((always_inline)) {
       pointers_type pointers = bases;
       auto move = [&]<int Q>(std::integral_constant<int, Q>) {
@@ -78,13 +80,15 @@ struct fused_product {
       return pointers;
     };
     detail::register_file<std::integer_sequence<int, M...>,
-                          typename elements_of::template begun_numbers<M, most_tile_rows * Cols>...> kept;
+                          typename elements_of::template begun_numbers<M, most_tile_rows * Cols>...>
+        kept;
     if constexpr (Loop::in_halves)
       for (int r = 0; r < height; ++r) elements_of::template begin_row<Cols, M...>(at_row(r), 0, 0, kept, r * Cols);
     for (int r = 0; r < height; ++r) {
       pointers_type pointers = at_row(r);
       elements_of::template point_to_begun<M...>(pointers, kept, r * Cols);
-      std::byte* const out[] = {(C::plan.stored[Loop::result(M)] ? first[M] + (row + r) * Loop::columns * widths[M] : nullptr)...};
+      std::byte* const out[] = {
+          (C::plan.stored[Loop::result(M)] ? first[M] + (row + r) * Loop::columns * widths[M] : nullptr)...};
       elements_of::template run_elements<Cols, Loop::in_halves, M...>(out, pointers, 0, 0);
     }
   }
@@ -93,7 +97,8 @@ struct fused_product {
     frame& f;
     template <int Cols, class T>
     void finish(const T* tile, int row, int height, int col) const {
-      run_tile<Cols>(f, tile, row, height, col, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{});
+      run_tile<Cols>(f, tile, row, height, col, std::make_integer_sequence<int, Loop::count>{},
+                     std::make_integer_sequence<int, 3 * Loop::count>{});
     }
   };
   static void run(frame& f) {
@@ -105,9 +110,12 @@ struct fused_product {
           elements<const T, C, x>(f), elements<const T, C, y>(f), epilogue);
     };
     if constexpr (packs::in_packs) {
-      const pack_operands<T> operands(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{});
-      if constexpr (Loop::in_halves) run_with(packs_of_tile_epilogue<T>{{operands}});
-      else run_with(pack_epilogue<T>{operands});
+      const pack_operands<T> operands(f, std::make_integer_sequence<int, Loop::count>{},
+                                      std::make_integer_sequence<int, 3 * Loop::count>{});
+      if constexpr (Loop::in_halves)
+        run_with(packs_of_tile_epilogue<T>{{operands}});
+      else
+        run_with(pack_epilogue<T>{operands});
     } else {
       run_with(tile_epilogue{f});
     }

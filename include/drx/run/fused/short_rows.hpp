@@ -27,7 +27,8 @@ struct fused_short_rows {
   };
   /// Band rows from row `first` on as one loop.
   template <std::int64_t Band, int... M, int... K>
-  static void run_band(frame& f, std::int64_t first, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
+  static void run_band(frame& f, std::int64_t first, std::integer_sequence<int, M...>,
+                       std::integer_sequence<int, K...>) {
     constexpr std::int64_t size = Band * Loop::columns;
     detail::register_file<std::integer_sequence<int, K...>, numbers<K, size>...> written;
     pointers_type pointers{};
@@ -46,15 +47,19 @@ struct fused_short_rows {
               for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[s.from.last() == 1 ? 0 : c];
             }
           }
-          detail::get<Q>(pointers) = reinterpret_cast<const T*>(unrelated(reinterpret_cast<std::byte*>(detail::get<Q>(written).elements)));
+          detail::get<Q>(pointers) =
+              reinterpret_cast<const T*>(unrelated(reinterpret_cast<std::byte*>(detail::get<Q>(written).elements)));
         } else if constexpr (s.kind == detail::source_kind::memory) {
-          detail::get<Q>(pointers) = elements<element_of<C, s.value>, C, s.value>(f) + (s.from.size() == 1 ? 0 : first * Loop::columns);
+          detail::get<Q>(pointers) =
+              elements<element_of<C, s.value>, C, s.value>(f) + (s.from.size() == 1 ? 0 : first * Loop::columns);
         }
       }
     };
     (point(std::integral_constant<int, K>{}), ...);
     constexpr std::int64_t widths[] = {static_cast<std::int64_t>(sizeof(element_of<C, Loop::result(M)>))...};
-    std::byte* const out[] = {(C::plan.stored[Loop::result(M)] ? Loop::template store_address<M>(f) + first * Loop::columns * widths[M] : nullptr)...};
+    std::byte* const out[] = {(C::plan.stored[Loop::result(M)]
+                                   ? Loop::template store_address<M>(f) + first * Loop::columns * widths[M]
+                                   : nullptr)...};
     elements_of::template run_row<size, M...>(out, pointers, 0);
   }
 

@@ -26,30 +26,41 @@ struct fused_sums {
     T* totals[sums == 0 ? 1 : sums];
     template <int... J>
     sum_operands(frame& f, std::integer_sequence<int, J...>)
-        : from{memory_of<J>(f)...}, weights{weights_of<J>(f)...}, totals{elements<T, C, C::result(sum_entry(J), 0)>(f)...} {}
+        : from{memory_of<J>(f)...},
+          weights{weights_of<J>(f)...},
+          totals{elements<T, C, C::result(sum_entry(J), 0)>(f)...} {}
     template <int J>
     static const T* memory_of(frame& f) {
-      if constexpr (C::plan.loop_of[summed(J)] == Loop::step) return nullptr;
-      else return elements<const T, C, summed(J)>(f);
+      if constexpr (C::plan.loop_of[summed(J)] == Loop::step)
+        return nullptr;
+      else
+        return elements<const T, C, summed(J)>(f);
     }
     template <int J>
     static const T* weights_of(frame& f) {
-      if constexpr (weighted(J)) return elements<const T, C, C::operand(sum_entry(J), 1)>(f);
-      else return nullptr;
+      if constexpr (weighted(J))
+        return elements<const T, C, C::operand(sum_entry(J), 1)>(f);
+      else
+        return nullptr;
     }
   };
   /// Computes one pack of the loop: adds its sums to `total`, then stores the results that leave the loop.
   template <class T, int... M, int... J>
-  DRX_HOST_INLINE static void add_packs(pack<T>* total, const pack_operands<T>& at, const sum_operands<T>& of, std::int64_t row,
-                                        std::int64_t col, std::integer_sequence<int, M...>, std::integer_sequence<int, J...>) {
+  DRX_HOST_INLINE static void add_packs(pack<T>* total, const pack_operands<T>& at, const sum_operands<T>& of,
+                                        std::int64_t row, std::int64_t col, std::integer_sequence<int, M...>,
+                                        std::integer_sequence<int, J...>) {
     pack<T> registers[Loop::count];
     (packs::template compute_pack<M, T>(registers, at.pointers, row, col), ...);
     const auto add = [&]<int K>(std::integral_constant<int, K>) __attribute__((always_inline)) {
       pack<T> x;
-      if constexpr (C::plan.loop_of[summed(K)] == Loop::step) x = registers[C::plan.member_of[summed(K)]];
-      else x = load(of.from[K] + row * Loop::columns + col);
-      if constexpr (weighted(K)) total[K] += of.weights[K][row] * x;
-      else total[K] += x;
+      if constexpr (C::plan.loop_of[summed(K)] == Loop::step)
+        x = registers[C::plan.member_of[summed(K)]];
+      else
+        x = load(of.from[K] + row * Loop::columns + col);
+      if constexpr (weighted(K))
+        total[K] += of.weights[K][row] * x;
+      else
+        total[K] += x;
     };
     (add(std::integral_constant<int, J>{}), ...);
     (packs::template save_pack<M, T>(registers, at.out, row, col), ...);
@@ -62,7 +73,8 @@ struct fused_sums {
   static void run(frame& f) {
     using T = element_of<C, Loop::result(0)>;
     constexpr int height = static_cast<int>(Loop::rows), parts = height / part, rest = height % part;
-    const pack_operands<T> at(f, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, 3 * Loop::count>{});
+    const pack_operands<T> at(f, std::make_integer_sequence<int, Loop::count>{},
+                              std::make_integer_sequence<int, 3 * Loop::count>{});
     const sum_operands<T> of(f, std::make_integer_sequence<int, sums>{});
     for (std::int64_t first = 0; first < Loop::columns; first += width) {
       const std::int64_t end = first + width < Loop::columns ? first + width : Loop::columns;
@@ -75,7 +87,8 @@ struct fused_sums {
   /// Stores at `totals` the sums of Parts parts of rows, from row `begin` and column `first` on. With many parts, each
   /// half is added up separately.
   template <class T, int Parts>
-  static void add_parts(const pack_operands<T>& at, const sum_operands<T>& of, int begin, std::int64_t first, std::int64_t end, T* const (&totals)[sums]) {
+  static void add_parts(const pack_operands<T>& at, const sum_operands<T>& of, int begin, std::int64_t first,
+                        std::int64_t end, T* const (&totals)[sums]) {
     if constexpr (Parts <= longest_chain) {
       for (int k = 0; k < Parts; ++k) add_part<T, part>(at, of, begin + k * part, first, end, totals, k == 0);
     } else {
@@ -96,8 +109,8 @@ struct fused_sums {
   }
   /// Rows from `begin` on, columns from `first` on; `store`: these are the first rows.
   template <class T, int Rows>
-  static void add_part(const pack_operands<T>& operands, const sum_operands<T>& all_sums, int begin, std::int64_t first, std::int64_t end,
-                       T* const (&totals)[sums], bool store) {
+  static void add_part(const pack_operands<T>& operands, const sum_operands<T>& all_sums, int begin, std::int64_t first,
+                       std::int64_t end, T* const (&totals)[sums], bool store) {
     constexpr int band = rows_at_once, whole = Rows / band, rest = Rows % band;
     const pack_operands<T> at = operands;  // a local copy, which no store can change
     const sum_operands<T> of = all_sums;
@@ -107,14 +120,15 @@ struct fused_sums {
     add_sums<T>(totals, sum, end - first, store);
   }
   template <class T, int Rows>
-  DRX_HOST_INLINE static void add_rows(T (&sum)[sums][width], const pack_operands<T>& at, const sum_operands<T>& of, int row,
-                                       std::int64_t first, std::int64_t end) {
+  DRX_HOST_INLINE static void add_rows(T (&sum)[sums][width], const pack_operands<T>& at, const sum_operands<T>& of,
+                                       int row, std::int64_t first, std::int64_t end) {
     for (std::int64_t col = first; col < end; col += pack_width<T>) {
       pack<T> total[sums];
       for (int j = 0; j < sums; ++j) total[j] = load(sum[j] + (col - first));
       DRX_UNROLL
       for (int r = 0; r < Rows; ++r)
-        add_packs<T>(total, at, of, row + r, col, std::make_integer_sequence<int, Loop::count>{}, std::make_integer_sequence<int, sums>{});
+        add_packs<T>(total, at, of, row + r, col, std::make_integer_sequence<int, Loop::count>{},
+                     std::make_integer_sequence<int, sums>{});
       for (int j = 0; j < sums; ++j) save(sum[j] + (col - first), total[j]);
     }
   }

@@ -8,7 +8,8 @@
 
 namespace drx::run {
 
-/// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be 0.
+/// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be
+/// 0.
 #if defined(__CUDACC__)
 #pragma nv_exec_check_disable
 #endif
@@ -25,22 +26,26 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
         T sum[1][1] = {};
         detail::add_up<K>(sum, [&](int first, int depth) {
           for (int k = first; k < first + depth; ++k)
-            sum[0][0] = static_cast<T>(sum[0][0] + a[TransA ? k * M + i : i * K + k] * b[TransB ? j * K + k : k * N + j]);
+            sum[0][0] =
+                static_cast<T>(sum[0][0] + a[TransA ? k * M + i : i * K + k] * b[TransB ? j * K + k : k * N + j]);
         });
         epilogue(i, j, sum[0][0]);
       }
   } else if constexpr ((N == 1 && !TransA) || (M == 1 && TransB)) {
     constexpr bool column = N == 1 && !TransA;
-    detail::dot_rows<T, column ? M : N, K>(column ? a : b, column ? b : a, [&]<int R>(int first, pack<T> sums, std::integral_constant<int, R>) {
-      if constexpr (std::same_as<Epilogue, detail::store_epilogue<T, N>>) {  // in one store, so that packs can be read at once
-        detail::save_first<R>(epilogue.c + first, sums);
-      } else {
-        for (int r = 0; r < R; ++r) epilogue(column ? first + r : 0, column ? 0 : first + r, sums[r]);
-      }
-    });
+    detail::dot_rows<T, column ? M : N, K>(
+        column ? a : b, column ? b : a, [&]<int R>(int first, pack<T> sums, std::integral_constant<int, R>) {
+          if constexpr (std::same_as<Epilogue, detail::store_epilogue<T, N>>) {  // in one store, so that packs can be
+                                                                                 // read at once
+            detail::save_first<R>(epilogue.c + first, sums);
+          } else {
+            for (int r = 0; r < R; ++r) epilogue(column ? first + r : 0, column ? 0 : first + r, sums[r]);
+          }
+        });
   } else if constexpr (N == 1) {  // as a row: neighbouring results then share a pack
     const auto turned = [&](int, int first, auto value) {
-      if constexpr (std::same_as<decltype(value), T>) epilogue(first, 0, value);
+      if constexpr (std::same_as<decltype(value), T>)
+        epilogue(first, 0, value);
       else
         for (int j = 0; j < pack_width<T>; ++j) epilogue(first + j, 0, value[j]);
     };

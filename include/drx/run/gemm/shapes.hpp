@@ -11,7 +11,7 @@ namespace drx::run::detail {
 template <class T, int M, int N, int K, bool TransB>
 struct narrow_product {
   static constexpr int W = pack_width<T>, P = M / W % 2 == 0 ? 2 : 1;
-  static constexpr bool fits = W > 2 && N >= W / 2 && N < W && M % W == 0;
+  static constexpr bool fits = W > 2 && N >= W / 2 && N < W&& M % W == 0;
 
   template <class Epilogue>
   DRX_HOST_INLINE static void run(const T* a, const T* b, Epilogue& epilogue) {
@@ -107,9 +107,8 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
   const auto rows = [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
     pack<T> sum[1][R] = {};
     add_up<whole / W>(sum, [&](int first, int steps) __attribute__((always_inline)) {
-      for (int k = first * W; k < (first + steps) * W; k += W)
-        DRX_UNROLL
-        for (int r = 0; r < R; ++r) sum[0][r] += load(a + (row + r) * K + k) * load(x + k);
+      for (int k = first * W; k < (first + steps) * W; k += W) DRX_UNROLL
+      for (int r = 0; r < R; ++r) sum[0][r] += load(a + (row + r) * K + k) * load(x + k);
     });
     if constexpr (overlaps) {
       const pack<T> last = ending(x);
@@ -120,10 +119,9 @@ DRX_HOST_INLINE void dot_rows(const T* a, const T* x, Sink sink) {
     DRX_UNROLL
     for (int g = 0; g < R; g += in_pack) {
       pack<T> totals = sums_of_lanes<T, in_pack>(sum[0] + g);
-      if constexpr (tail != 0 && !overlaps)
-        DRX_UNROLL
-        for (int r = 0; r < in_pack; ++r)
-          for (int k = 0; k < K; ++k) totals[r] += a[(row + g + r) * K + k] * x[k];
+      if constexpr (tail != 0 && !overlaps) DRX_UNROLL
+      for (int r = 0; r < in_pack; ++r)
+        for (int k = 0; k < K; ++k) totals[r] += a[(row + g + r) * K + k] * x[k];
       sink(row + g, totals, std::integral_constant<int, in_pack>{});
     }
   };
@@ -141,7 +139,7 @@ template <class T, int M, int N, int K>
 struct dotted_product {
   static constexpr int W = pack_width<T>;
   static constexpr int few_rows = 16, long_for_each_row = 8;  // for more rows of A, or shorter sums, B is transposed
-  static constexpr bool fits = W > 2 && M > 1 && M < few_rows && N % W == 0 && K % W == 0 && K > long_for_each_row * M;
+  static constexpr bool fits = W > 2 && M > 1 && M<few_rows && N % W == 0 && K % W == 0 && K> long_for_each_row* M;
   static constexpr int at_once = W < 8 ? 2 : 1;  // rows of A, enough for independent sums
 
   template <int R, class Sink>
@@ -172,8 +170,10 @@ struct dotted_product {
     for (int col = 0; col < N; col += W) {
       const auto some = [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
         rows<R>(a + row * K, b + col * K, [&](int r, pack<T> sums) __attribute__((always_inline)) {
-          if constexpr (in_tiles) save(done + (row + r) * W, sums);
-          else epilogue(row + r, col, sums);
+          if constexpr (in_tiles)
+            save(done + (row + r) * W, sums);
+          else
+            epilogue(row + r, col, sums);
         });
       };
       for (int row = 0; row < M - rest; row += at_once) some(std::integral_constant<int, at_once>{}, row);

@@ -43,7 +43,9 @@ struct tiled_product {
   static constexpr int most_packs =
       M == 1 ? packs_of_one_row : least(packs_of_one_row, (vector_registers - 1) / (likely_rows + 1));
   static constexpr int panel_packs = ceil_div(packs, ceil_div(packs, most_packs));
-  static constexpr int rows_for(int p) { return least(M, most(1, least(most_tile_rows, (vector_registers - 1 - p) / p))); }
+  static constexpr int rows_for(int p) {
+    return least(M, most(1, least(most_tile_rows, (vector_registers - 1 - p) / p)));
+  }
 
   // B is copied into a contiguous panel if it is transposed or narrow, and also, while many rows of A share the cost,
   // if its rows are too far apart for the first cache or all of it is too large for the second.
@@ -80,22 +82,21 @@ struct tiled_product {
     }
     DRX_HOST_INLINE void save_to(T* to) const {
       DRX_UNROLL
-      for (int r = 0; r < R; ++r)
-        DRX_UNROLL
-        for (int p = 0; p < P; ++p) save(to + (r * P + p) * W, sum[r][p]);
+      for (int r = 0; r < R; ++r) DRX_UNROLL
+      for (int p = 0; p < P; ++p) save(to + (r * P + p) * W, sum[r][p]);
     }
     DRX_HOST_INLINE void add(const T* from) {
       DRX_UNROLL
-      for (int r = 0; r < R; ++r)
-        DRX_UNROLL
-        for (int p = 0; p < P; ++p) sum[r][p] += load(from + (r * P + p) * W);
+      for (int r = 0; r < R; ++r) DRX_UNROLL
+      for (int p = 0; p < P; ++p) sum[r][p] += load(from + (r * P + p) * W);
     }
   };
 
   /// The largest number of rows in a copied panel of p packs.
   static constexpr int depth_of_panel(int p) { return panel_bytes / (p * vector_bytes); }
   static constexpr int tiles_for(int p) { return ceil_div(M, rows_for(p)); }
-  /// Calls f(integral_constant R, row) for tiles `begin` to `end` - 1 of `Tiles`, R rows each; the first are one row taller.
+  /// Calls f(integral_constant R, row) for tiles `begin` to `end` - 1 of `Tiles`, R rows each; the first are one row
+  /// taller.
   template <int Tiles, class F>
   DRX_HOST_INLINE static void for_each_tile(int begin, int end, F f) {
     constexpr int rows = M / Tiles, taller = M % Tiles;
@@ -114,18 +115,20 @@ struct tiled_product {
       alignas(64) T copy[packed ? K * P * W : 1];
       const T* b_panel = b + col;
       if constexpr (packed) copy_panel<P, Last>(b, copy, col, 0, K), b_panel = copy;
-      for_each_tile<tiles_for(P)>(0, tiles_for(P), [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
-        tile<R, P> t{};
-        t.template multiply_all<Last ? back : 0, K>(a + (TransA ? row : row * K), b_panel);
-        finish_tile<R, P, Last>(epilogue, row, col, t);
-      });
+      for_each_tile<tiles_for(P)>(0, tiles_for(P),
+                                  [&]<int R>(std::integral_constant<int, R>, int row) __attribute__((always_inline)) {
+                                    tile<R, P> t{};
+                                    t.template multiply_all<Last ? back : 0, K>(a + (TransA ? row : row * K), b_panel);
+                                    finish_tile<R, P, Last>(epilogue, row, col, t);
+                                  });
     }
   }
   /// The same in passes over k, each of which adds a part of the sums.
   template <int P, bool Last, class Epilogue>
   static void deep_panel(const T* a, const T* b, int col, Epilogue& epilogue) {
     constexpr int depth = least(depth_of_panel(P), longest_chain), most_rows = M / tiles_for(P) + 1;
-    constexpr int most_kept = 32, tiles_at_once = least(tiles_for(P), most_kept);  // partial sums are kept, on the stack
+    constexpr int most_kept = 32,
+                  tiles_at_once = least(tiles_for(P), most_kept);  // partial sums are kept, on the stack
     constexpr int levels = levels_of(ceil_div(K, depth)), kept = tiles_at_once * most_rows * P * W;
     alignas(64) T copy[depth * P * W];
     alignas(64) T partial[levels * kept];
@@ -135,15 +138,16 @@ struct tiled_product {
         const bool last = k + deep == K;
         copy_panel<P, Last>(b, copy, col, k, deep);
         T* saved = partial;
-        for_each_tile<tiles_for(P)>(begin, least(tiles_for(P), begin + tiles_at_once), [&]<int R>(std::integral_constant<int, R>, int row) {
-          tile<R, P> t{};
-          t.template multiply<0>(a + (TransA ? k * M + row : row * K + k), copy, deep);
-          carry_part<levels>(
-              k / depth, last, [&](int level) __attribute__((always_inline)) { t.add(saved + level * kept); },
-              [&](int level) __attribute__((always_inline)) { t.save_to(saved + level * kept); });
-          if (last) finish_tile<R, P, Last>(epilogue, row, col, t);
-          saved += R * P * W;
-        });
+        for_each_tile<tiles_for(P)>(
+            begin, least(tiles_for(P), begin + tiles_at_once), [&]<int R>(std::integral_constant<int, R>, int row) {
+              tile<R, P> t{};
+              t.template multiply<0>(a + (TransA ? k * M + row : row * K + k), copy, deep);
+              carry_part<levels>(
+                  k / depth, last, [&](int level) __attribute__((always_inline)) { t.add(saved + level * kept); },
+                  [&](int level) __attribute__((always_inline)) { t.save_to(saved + level * kept); });
+              if (last) finish_tile<R, P, Last>(epilogue, row, col, t);
+              saved += R * P * W;
+            });
       }
     }
   }
@@ -155,14 +159,14 @@ struct tiled_product {
       epilogue.template finish<P * W>(done, row, R, col);
     } else {
       DRX_UNROLL
-      for (int r = 0; r < R; ++r)
-        DRX_UNROLL
-        for (int p = 0; p < P; ++p) finish_pack<Last && tail != 0>(epilogue, row + r, col + p * W, p == P - 1, t.sum[r][p]);
+      for (int r = 0; r < R; ++r) DRX_UNROLL
+      for (int p = 0; p < P; ++p)
+        finish_pack<Last && tail != 0>(epilogue, row + r, col + p * W, p == P - 1, t.sum[r][p]);
     }
   }
 
-  static constexpr bool can_run_beside = many_registers && tail == 0 && packs % panel_packs == 0 && K <= longest_chain &&
-                                         (!packed || K <= depth_of_panel(panel_packs));
+  static constexpr bool can_run_beside = many_registers && tail == 0 && packs % panel_packs == 0 &&
+                                         K <= longest_chain && (!packed || K <= depth_of_panel(panel_packs));
   /// Each tile's packs go through the epilogue between the steps of the next tile's products.
   template <class Epilogue>
   static void run_beside(const T* a, const T* b, Epilogue epilogue) {
@@ -239,15 +243,17 @@ struct tiled_product {
         const int c = col + p * W - (Last && p == P - 1 ? back : 0);
         if constexpr (!TransB)
           for (int k = 0; k < depth; ++k) save(copy + (k * P + p) * W, load(b + (first + k) * N + c));
-        else if constexpr (K < W) transpose_rows<K>(b + c * K, copy + p * W, P * W);
-        else transpose(b + c * K + first, K, copy + p * W, P * W, W, depth);
+        else if constexpr (K < W)
+          transpose_rows<K>(b + c * K, copy + p * W, P * W);
+        else
+          transpose(b + c * K + first, K, copy + p * W, P * W, W, depth);
       }
     }
   }
 
   /// Whether A is one long row, with more columns than a panel has: some rows of B are then taken at a time, in full
   /// width, which reads memory once and in order.
-  static constexpr bool streams = M == 1 && !packed && packs > most_packs && K > longest_chain;
+  static constexpr bool streams = M == 1 && !packed && packs > most_packs&& K > longest_chain;
   template <class Epilogue>
   static void stream(const T* a, const T* b, Epilogue epilogue) {
     constexpr int rows = 8;             // of B at a time, so that a sum is loaded and saved once for each eight of them
@@ -279,7 +285,8 @@ struct tiled_product {
             },
             [&](int level) { std::memcpy(held[level], sum, sizeof sum); });
       }
-      for (int p = 0; p < count; ++p) finish_pack<tail != 0>(epilogue, 0, (begin + p) * W, begin + p == packs - 1, load(sum + p * W));
+      for (int p = 0; p < count; ++p)
+        finish_pack<tail != 0>(epilogue, 0, (begin + p) * W, begin + p == packs - 1, load(sum + p * W));
     }
   }
 

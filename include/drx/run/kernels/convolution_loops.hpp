@@ -18,7 +18,8 @@
 
 namespace drx::run {
 
-/// One axis of a convolution: output o meets input i at tap k where o stride + k kernel_dilation - low = i input_dilation.
+/// One axis of a convolution: output o meets input i at tap k where o stride + k kernel_dilation - low = i
+/// input_dilation.
 struct axis {
   int in = 1, out = 1, taps = 1, stride = 1, low = 0, input_dilation = 1, kernel_dilation = 1;
 
@@ -40,14 +41,21 @@ struct axis {
 template <class View>
 constexpr axis axis_of(const View& c, int i, std::int64_t in, std::int64_t out, std::int64_t taps) {
   const auto number = [](std::int64_t n) { return static_cast<int>(n); };
-  return {number(in), number(out), number(taps), number(c.stride(i)), number(c.low(i)), number(c.input_dilation(i)), number(c.kernel_dilation(i))};
+  return {number(in),
+          number(out),
+          number(taps),
+          number(c.stride(i)),
+          number(c.low(i)),
+          number(c.input_dilation(i)),
+          number(c.kernel_dilation(i))};
 }
 
 /// W neighbouring channels in one register, or in part of one.
 template <class T, int W>
 struct short_pack {
   typedef T type __attribute__((vector_size(W * sizeof(T))));
-  typedef T anywhere __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T)), may_alias));  // unaligned in memory
+  typedef T anywhere
+      __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T)), may_alias));  // unaligned in memory
   DRX_HOST_INLINE static type load(const T* p) { return *reinterpret_cast<const anywhere*>(p); }
   DRX_HOST_INLINE static void save(T* p, type v) { *reinterpret_cast<anywhere*>(p) = v; }
 };
@@ -58,7 +66,8 @@ template <class T, class Axes, int CI, int CO>
 struct convolution {
   static constexpr axis h = Axes::height, w = Axes::width;
   static constexpr bool vectorised = std::same_as<T, float> || std::same_as<T, double>;
-  static constexpr int width_of_pack = CO >= pack_width<T> ? pack_width<T> : static_cast<int>(std::bit_floor(static_cast<unsigned>(CO)));
+  static constexpr int width_of_pack =
+      CO >= pack_width<T> ? pack_width<T> : static_cast<int>(std::bit_floor(static_cast<unsigned>(CO)));
   using part = short_pack<T, width_of_pack>;
   using pack = typename part::type;
   static constexpr int packs = (CO + width_of_pack - 1) / width_of_pack;
@@ -93,9 +102,8 @@ struct convolution {
     pack sum[R][most_packs];
     DRX_HOST_INLINE void clear() {
       DRX_UNROLL
-      for (int r = 0; r < R; ++r)
-        DRX_UNROLL
-        for (int p = 0; p < most_packs; ++p) sum[r][p] = pack{};
+      for (int r = 0; r < R; ++r) DRX_UNROLL
+      for (int p = 0; p < most_packs; ++p) sum[r][p] = pack{};
     }
     /// sum[r] += x[r step] row, for one row of the kernel.
     DRX_HOST_INLINE void multiply(const T* x, int step, const T* row, int panel) {
@@ -103,15 +111,13 @@ struct convolution {
       DRX_UNROLL
       for (int p = 0; p < most_packs; ++p) v[p] = part::load(row + column(panel, p));
       DRX_UNROLL
-      for (int r = 0; r < R; ++r)
-        DRX_UNROLL
-        for (int p = 0; p < most_packs; ++p) sum[r][p] += x[r * step] * v[p];
+      for (int r = 0; r < R; ++r) DRX_UNROLL
+      for (int p = 0; p < most_packs; ++p) sum[r][p] += x[r * step] * v[p];
     }
     DRX_HOST_INLINE void store(T* y, int step, int panel) const {
       DRX_UNROLL
-      for (int r = 0; r < R; ++r)
-        DRX_UNROLL
-        for (int p = 0; p < most_packs; ++p) part::save(y + r * step + column(panel, p), sum[r][p]);
+      for (int r = 0; r < R; ++r) DRX_UNROLL
+      for (int p = 0; p < most_packs; ++p) part::save(y + r * step + column(panel, p), sum[r][p]);
     }
     /// Adds the sums to y: columns that two packs cover are added once.
     DRX_HOST_INLINE void add(T* y, int step, int panel) const {
@@ -202,7 +208,8 @@ struct convolution {
         } else {
           for_each_position(x, y, images, kh, kw, [&](const T* in, const T* out) {
             for (int ci = 0; ci < CI; ++ci)
-              for (int co = 0; co < CO; ++co) kernel[ci * CO + co] = static_cast<T>(kernel[ci * CO + co] + in[ci] * out[co]);
+              for (int co = 0; co < CO; ++co)
+                kernel[ci * CO + co] = static_cast<T>(kernel[ci * CO + co] + in[ci] * out[co]);
           });
         }
       }
@@ -212,7 +219,9 @@ struct convolution {
     for (int panel = 0; panel < panels; ++panel) {
       tile<R> sums;
       sums.clear();
-      for_each_position(x, y, images, kh, kw, [&](const T* in, const T* out) __attribute__((always_inline)) { sums.multiply(in, 1, out, panel); });
+      for_each_position(x, y, images, kh, kw, [&](const T* in, const T* out) __attribute__((always_inline)) {
+        sums.multiply(in, 1, out, panel);
+      });
       sums.add(kernel, CO, panel);
     }
   }

@@ -33,7 +33,8 @@ struct convolved {
 
   static constexpr axis along(int i) {
     if (i < 0) return {};  // a height of one
-    return axis_of(prim::rules::convolution::view(C::attributes(E)), i, xs[batch + 1 + i], ys[batch + 1 + i], ws[batch + i]);
+    return axis_of(prim::rules::convolution::view(C::attributes(E)), i, xs[batch + 1 + i], ys[batch + 1 + i],
+                   ws[batch + i]);
   }
   struct forward {
     static constexpr axis height = along(axes - 2), width = along(axes - 1);
@@ -62,7 +63,8 @@ struct kernel<C, E, &prim::convolution> {
     } else if constexpr (c::result == c::role::y) {
       using run = convolution<T, typename c::forward, c::ci, c::co>;
       for (std::int64_t n = 0; n < c::batches * c::examples; ++n)
-        run::template forward<false>(elements<const T, C, c::x>(f) + n * c::image, elements<const T, C, c::w>(f) + n / c::examples * c::kernel,
+        run::template forward<false>(elements<const T, C, c::x>(f) + n * c::image,
+                                     elements<const T, C, c::w>(f) + n / c::examples * c::kernel,
                                      elements<T, C, c::y>(f) + n * c::response);
     } else if constexpr (c::result == c::role::x) {
       using run = convolution<T, typename c::backward, c::co, c::ci>;
@@ -73,15 +75,16 @@ struct kernel<C, E, &prim::convolution> {
           for (int i = 0; i < c::ci; ++i)
             for (int j = 0; j < c::co; ++j) turned[k + j * c::ci + i] = w[k + i * c::co + j];
         for (std::int64_t n = b * c::examples; n < (b + 1) * c::examples; ++n)
-          run::template forward<true>(elements<const T, C, c::y>(f) + n * c::response, turned, elements<T, C, c::x>(f) + n * c::image);
+          run::template forward<true>(elements<const T, C, c::y>(f) + n * c::response, turned,
+                                      elements<T, C, c::x>(f) + n * c::image);
       }
     } else {
       using run = convolution<T, typename c::forward, c::ci, c::co>;
       T* w = elements<T, C, c::w>(f);
       std::memset(w, 0, static_cast<std::size_t>(C::bytes(c::w)));
       for (std::int64_t b = 0; b < c::batches; ++b)
-        run::of_kernel(elements<const T, C, c::x>(f) + b * c::examples * c::image, elements<const T, C, c::y>(f) + b * c::examples * c::response,
-                       w + b * c::kernel, c::examples);
+        run::of_kernel(elements<const T, C, c::x>(f) + b * c::examples * c::image,
+                       elements<const T, C, c::y>(f) + b * c::examples * c::response, w + b * c::kernel, c::examples);
     }
   }
 };

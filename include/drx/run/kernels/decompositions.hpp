@@ -9,18 +9,23 @@
 namespace drx::run {
 namespace detail {
 /// The batch of matrices in operand 0 of entry E.
-template <class C, int E> struct decomposed {
+template <class C, int E>
+struct decomposed {
   static constexpr int a = C::operand(E, 0);
   using T = element_of<C, a>;
   static constexpr shape from = C::tape.values[a].shape;
   static constexpr std::int64_t m = from[from.rank - 2], n = from.last(), k = m < n ? m : n;
   static constexpr std::int64_t batches = prim::rules::square_matrix::batches(from);
   static const T* operand(frame& f) { return elements<const T, C, a>(f); }
-  template <int I> static T* result(frame& f) { return elements<T, C, C::result(E, I)>(f); }
+  template <int I>
+  static T* result(frame& f) {
+    return elements<T, C, C::result(E, I)>(f);
+  }
 };
 }  // namespace detail
 
-template <class C, int E> struct kernel<C, E, &prim::qr> : detail::decomposed<C, E> {
+template <class C, int E>
+struct kernel<C, E, &prim::qr> : detail::decomposed<C, E> {
   using d = detail::decomposed<C, E>;
   static void run(frame& f) {
     auto* const space = reinterpret_cast<typename d::T*>(scratch<C, E>(f));
@@ -30,7 +35,8 @@ template <class C, int E> struct kernel<C, E, &prim::qr> : detail::decomposed<C,
   }
 };
 
-template <class C, int E> struct kernel<C, E, &prim::eigh> : detail::decomposed<C, E> {
+template <class C, int E>
+struct kernel<C, E, &prim::eigh> : detail::decomposed<C, E> {
   using d = detail::decomposed<C, E>;
   static void run(frame& f) {
     auto* const space = reinterpret_cast<typename d::T*>(scratch<C, E>(f));
@@ -40,7 +46,8 @@ template <class C, int E> struct kernel<C, E, &prim::eigh> : detail::decomposed<
   }
 };
 
-template <class C, int E> struct kernel<C, E, &prim::svd> : detail::decomposed<C, E> {
+template <class C, int E>
+struct kernel<C, E, &prim::svd> : detail::decomposed<C, E> {
   using d = detail::decomposed<C, E>;
   static void run(frame& f) {
     auto* const space = reinterpret_cast<typename d::T*>(scratch<C, E>(f));

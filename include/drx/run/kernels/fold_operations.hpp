@@ -8,7 +8,9 @@ namespace drx::run::detail {
 
 struct add_op {
   template <class T>
-  DRX_INLINE T operator()(T a, T b) const { return static_cast<T>(a + b); }
+  DRX_INLINE T operator()(T a, T b) const {
+    return static_cast<T>(a + b);
+  }
 };
 struct max_op {  // of numbers, or lane by lane
   template <class T>

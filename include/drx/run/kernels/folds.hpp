@@ -6,7 +6,6 @@
 #include <drx/run/kernels/kernel.hpp>
 #include <drx/run/packs/pack.hpp>
 
-
 namespace drx::run {
 
 namespace detail {
@@ -32,14 +31,16 @@ inline T fold_row(const T* row, std::int64_t n, Op op) {
   for (; i + lanes <= n; i += lanes)
     for (std::int64_t l = 0; l < lanes; ++l) lane[l] = op(lane[l], row[i + l]);
   for (std::int64_t l = 0; i + l < n; ++l) lane[l] = op(lane[l], row[i + l]);
-  for (std::int64_t l = 0; l < 8; ++l) lane[l] = op(lane[l], lane[l + 8]);  // (g++ 12 does not unroll one loop over widths)
+  for (std::int64_t l = 0; l < 8; ++l)
+    lane[l] = op(lane[l], lane[l + 8]);  // (g++ 12 does not unroll one loop over widths)
   for (std::int64_t l = 0; l < 4; ++l) lane[l] = op(lane[l], lane[l + 4]);
   for (std::int64_t l = 0; l < 2; ++l) lane[l] = op(lane[l], lane[l + 2]);
   return op(lane[0], lane[1]);
 }
 /// Folds columns of n rows, with the next row `stride` further: fewer than two parts one after the other.
 template <class T, class Op>
-inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t stride, T* __restrict out, std::int64_t columns, T start, Op op) {
+inline void fold_columns(const T* __restrict x, std::int64_t n, std::int64_t stride, T* __restrict out,
+                         std::int64_t columns, T start, Op op) {
   constexpr std::int64_t part = part_of_columns, width = 256;  // so many columns at a time, whose sums lie on the stack
   if (n < 2 * part) {
     for (std::int64_t i = 0; i < columns; ++i) out[i] = start;
@@ -63,7 +64,8 @@ inline void fold_short_rows(const T* __restrict x, T* __restrict y, T start, Op 
 #if !defined(__CUDACC__)
   if constexpr ((std::is_same_v<T, float> || std::is_same_v<T, double>) && N > 1) {
     constexpr int lanes = pack_width<T>;
-    constexpr std::int64_t whole = Rows / lanes * lanes;  // a constant: else g++ 12 warns of an overflow in the last loop
+    constexpr std::int64_t whole =
+        Rows / lanes * lanes;  // a constant: else g++ 12 warns of an overflow in the last loop
     for (; row < whole; row += lanes) {
       alignas(64) T turned[N * lanes];
       detail::transpose_rows<static_cast<int>(N)>(x + row * N, turned, lanes);
@@ -121,10 +123,12 @@ struct fold_kernel {
   static void run(frame& f) {
     if constexpr (adjacent && from.size() > 0) {
       constexpr int first = prim::rules::over_axes::view(C::attributes(E)).axes.number(0);
-      constexpr std::int64_t outer = extent(0, first), middle = extent(first, first + axes), inner = extent(first + axes, from.rank);
+      constexpr std::int64_t outer = extent(0, first), middle = extent(first, first + axes),
+                             inner = extent(first + axes, from.rank);
       const T* p = elements<const T, C, x>(f);
       T start{};
-      if constexpr (!std::is_same_v<Op, add_op>) start = std::is_same_v<Op, max_op> ? least_number<T>() : greatest_number<T>();
+      if constexpr (!std::is_same_v<Op, add_op>)
+        start = std::is_same_v<Op, max_op> ? least_number<T>() : greatest_number<T>();
       fold_axis<T, outer, middle, inner>(p, elements<T, C, y>(f), start, Op{});
     } else {
       plain_kernel<C, E>::run(f);

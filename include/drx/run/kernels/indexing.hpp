@@ -31,18 +31,21 @@ constexpr std::int64_t batch_element(const shape& own, const shape& all, int bat
 /// Copies the box `part` out of a larger array, or into one: rows of `width` elements, which are contiguous from axis
 /// Last on.
 template <int Axis, int Last, class T>
-inline void copy_box(const T* from, const shape& from_stride, T* to, const shape& to_stride, const shape& part, std::int64_t width) {
+inline void copy_box(const T* from, const shape& from_stride, T* to, const shape& to_stride, const shape& part,
+                     std::int64_t width) {
   if constexpr (Axis >= Last) {
     std::memcpy(to, from, static_cast<std::size_t>(width) * sizeof(T));
   } else {
     for (std::int64_t i = 0; i < part[Axis]; ++i)
-      copy_box<Axis + 1, Last>(from + i * from_stride[Axis], from_stride, to + i * to_stride[Axis], to_stride, part, width);
+      copy_box<Axis + 1, Last>(from + i * from_stride[Axis], from_stride, to + i * to_stride[Axis], to_stride, part,
+                               width);
   }
 }
 /// A part of an array at positions that are known at run time.
 template <class C, int Whole, int Part, int Starts, int Batch>
 struct box {
-  static constexpr shape whole = C::tape.values[Whole].shape, part = C::tape.values[Part].shape, starts = C::tape.values[Starts].shape;
+  static constexpr shape whole = C::tape.values[Whole].shape, part = C::tape.values[Part].shape,
+                         starts = C::tape.values[Starts].shape;
   static constexpr int rank = whole.rank, sized = static_cast<int>(starts[Batch]);
   static constexpr shape stride = strides_of(whole), part_stride = strides_of(part);
   static constexpr int last = [] {  // the last axis that is not whole: from there on the part is contiguous in each row
@@ -54,13 +57,18 @@ struct box {
   static std::int64_t start(const element_of<C, Starts>* at) {
     std::int64_t offset = 0;
     for (int i = 0; i < sized; ++i)
-      offset += prim::indexing::position(static_cast<std::int64_t>(at[i]), whole[Batch + i], part[Batch + i]) * stride[Batch + i];
+      offset += prim::indexing::position(static_cast<std::int64_t>(at[i]), whole[Batch + i], part[Batch + i]) *
+                stride[Batch + i];
     return offset;
   }
   template <class T>
-  static void copy_out(const T* x, T* y) { copy_box<Batch, last>(x, stride, y, part_stride, part, width); }
+  static void copy_out(const T* x, T* y) {
+    copy_box<Batch, last>(x, stride, y, part_stride, part, width);
+  }
   template <class T>
-  static void copy_in(const T* piece, T* y) { copy_box<Batch, last>(piece, part_stride, y, stride, part, width); }
+  static void copy_in(const T* piece, T* y) {
+    copy_box<Batch, last>(piece, part_stride, y, stride, part, width);
+  }
 };
 /// Whether value v is a constant that the plan does not store.
 template <class C>
@@ -73,15 +81,18 @@ constexpr bool is_unstored_constant(int v) {
 template <class C, int E>
 struct kernel<C, E, &prim::dynamic_slice> {
   static void run(frame& f) {
-    constexpr int x = C::operand(E, 0), s = C::operand(E, 1), y = C::result(E, 0), batch = prim::rules::dynamic_slice::view(C::attributes(E)).batch;
+    constexpr int x = C::operand(E, 0), s = C::operand(E, 1), y = C::result(E, 0),
+                  batch = prim::rules::dynamic_slice::view(C::attributes(E)).batch;
     using B = detail::box<C, x, y, s, batch>;
     using T = element_of<C, y>;
     constexpr std::int64_t n = detail::extents_between(B::part, 0, batch);
-    constexpr std::int64_t from = detail::extents_between(B::whole, batch, B::rank), to = detail::extents_between(B::part, batch, B::rank);
+    constexpr std::int64_t from = detail::extents_between(B::whole, batch, B::rank),
+                           to = detail::extents_between(B::part, batch, B::rank);
     if constexpr (n * to > 0)
       for (std::int64_t b = 0; b < n; ++b) {
         const T* p = elements<const T, C, x>(f) + detail::batch_element(B::whole, B::part, batch, b) * from;
-        const auto* at = elements<const element_of<C, s>, C, s>(f) + detail::batch_element(B::starts, B::part, batch, b) * B::sized;
+        const auto* at =
+            elements<const element_of<C, s>, C, s>(f) + detail::batch_element(B::starts, B::part, batch, b) * B::sized;
         B::copy_out(p + B::start(at), elements<T, C, y>(f) + b * to);
       }
   }
@@ -95,7 +106,8 @@ struct kernel<C, E, &prim::update_slice> {
     using B = detail::box<C, y, piece, s, batch>;
     using T = element_of<C, y>;
     constexpr std::int64_t n = detail::extents_between(B::whole, 0, batch);
-    constexpr std::int64_t each = detail::extents_between(B::whole, batch, B::rank), part = detail::extents_between(B::part, batch, B::rank);
+    constexpr std::int64_t each = detail::extents_between(B::whole, batch, B::rank),
+                           part = detail::extents_between(B::part, batch, B::rank);
     T* out = elements<T, C, y>(f);
     if constexpr (detail::is_unstored_constant<C>(x)) {
       std::fill_n(out, n * each, static_cast<T>(C::tape.entries[C::definition(C::root(x))].number));
@@ -106,13 +118,15 @@ struct kernel<C, E, &prim::update_slice> {
         if (p != out) std::memcpy(out, p, static_cast<std::size_t>(C::bytes(y)));
       } else {
         for (std::int64_t b = 0; b < n; ++b)
-          std::memcpy(out + b * each, p + detail::batch_element(from, B::whole, batch, b) * each, static_cast<std::size_t>(each) * sizeof(T));
+          std::memcpy(out + b * each, p + detail::batch_element(from, B::whole, batch, b) * each,
+                      static_cast<std::size_t>(each) * sizeof(T));
       }
     }
     if constexpr (n * part > 0)
       for (std::int64_t b = 0; b < n; ++b) {
         const T* q = elements<const T, C, piece>(f) + detail::batch_element(B::part, B::whole, batch, b) * part;
-        const auto* at = elements<const element_of<C, s>, C, s>(f) + detail::batch_element(B::starts, B::whole, batch, b) * B::sized;
+        const auto* at =
+            elements<const element_of<C, s>, C, s>(f) + detail::batch_element(B::starts, B::whole, batch, b) * B::sized;
         B::copy_in(q, out + b * each + B::start(at));
       }
   }
@@ -124,10 +138,13 @@ namespace detail {
 template <class C, int Axis, int Batch, int Whole, int Indices, int Gathered>
 struct gathering {
   static constexpr int axis = Axis, batch = Batch;
-  static constexpr shape whole = C::tape.values[Whole].shape, indices = C::tape.values[Indices].shape, gathered = C::tape.values[Gathered].shape;
+  static constexpr shape whole = C::tape.values[Whole].shape, indices = C::tape.values[Indices].shape,
+                         gathered = C::tape.values[Gathered].shape;
   static constexpr std::int64_t n = whole[axis], before = extents_between(whole, batch, axis),
-                                behind = extents_between(whole, axis + 1, whole.rank), any = extents_between(indices, batch, indices.rank);
-  static constexpr shape all = prim::indexing::common_batch(prim::indexing::common_batch(whole, indices, batch), gathered, batch);
+                                behind = extents_between(whole, axis + 1, whole.rank),
+                                any = extents_between(indices, batch, indices.rank);
+  static constexpr shape all =
+      prim::indexing::common_batch(prim::indexing::common_batch(whole, indices, batch), gathered, batch);
   static constexpr std::int64_t batches = extents_between(all, 0, batch);
   /// Calls f(element of the whole, gathered element), each the first of `behind` ones.
   template <class F>
@@ -135,10 +152,12 @@ struct gathering {
     if constexpr (batches * before * any * behind > 0)
       for (std::int64_t b = 0; b < batches; ++b) {
         const auto* at = index + batch_element(indices, all, batch, b) * any;
-        const std::int64_t w = batch_element(whole, all, batch, b) * before, g = batch_element(gathered, all, batch, b) * before;
+        const std::int64_t w = batch_element(whole, all, batch, b) * before,
+                           g = batch_element(gathered, all, batch, b) * before;
         for (std::int64_t p = 0; p < before; ++p)
           for (std::int64_t i = 0; i < any; ++i)
-            f(((w + p) * n + prim::indexing::position(static_cast<std::int64_t>(at[i]), n)) * behind, ((g + p) * any + i) * behind);
+            f(((w + p) * n + prim::indexing::position(static_cast<std::int64_t>(at[i]), n)) * behind,
+              ((g + p) * any + i) * behind);
       }
   }
 };
@@ -181,8 +200,10 @@ struct kernel<C, E, &prim::roll> : detail::moves<C, E> {
   static void run(frame& f) {
     constexpr auto of = prim::rules::roll::view(C::attributes(E));
     constexpr int axis = of.axis;
-    constexpr std::int64_t outer = detail::extents_between(m::to, 0, axis), row = detail::extents_between(m::to, axis, m::rank);
-    constexpr std::int64_t moved = of.places * detail::extents_between(m::to, axis + 1, m::rank);  // comes in at the beginning
+    constexpr std::int64_t outer = detail::extents_between(m::to, 0, axis),
+                           row = detail::extents_between(m::to, axis, m::rank);
+    constexpr std::int64_t moved =
+        of.places * detail::extents_between(m::to, axis + 1, m::rank);  // comes in at the beginning
     const typename m::T* x = elements<const typename m::T, C, m::x>(f);
     typename m::T* y = elements<typename m::T, C, m::y>(f);
     for (std::int64_t o = 0; o < outer; ++o, x += row, y += row) std::rotate_copy(x, x + (row - moved), x + row, y);
@@ -202,8 +223,8 @@ struct kernel<C, E, &prim::flip> : detail::moves<C, E> {
       stride[axis] = -stride[axis];
     }
     if constexpr (m::to.size() > 0)
-      detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f) + start, stride, elements<typename m::T, C, m::y>(f),
-                                    detail::strides_of(m::to), m::to);
+      detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f) + start, stride,
+                                    elements<typename m::T, C, m::y>(f), detail::strides_of(m::to), m::to);
   }
 };
 
@@ -211,18 +232,21 @@ namespace detail {
 /// Goes along an axis: the first row of a result is begin(i), the others are next(element before, i).
 template <class C, int E>
 struct walk_kernel {
-  static constexpr int x = C::operand(E, 0), y = C::result(E, 0), axis = prim::rules::along_axis::view(C::attributes(E)).axis;
+  static constexpr int x = C::operand(E, 0), y = C::result(E, 0),
+                       axis = prim::rules::along_axis::view(C::attributes(E)).axis;
   static constexpr bool backwards = prim::rules::along_axis::view(C::attributes(E)).backwards;
   using T = element_of<C, y>;
   static constexpr shape s = C::tape.values[y].shape;
-  static constexpr std::int64_t outer = extents_between(s, 0, axis), n = s[axis], inner = extents_between(s, axis + 1, s.rank);
+  static constexpr std::int64_t outer = extents_between(s, 0, axis), n = s[axis],
+                                inner = extents_between(s, axis + 1, s.rank);
   template <class Begin, class Next>
   static void walk(frame& f, Begin begin, Next next) {
     T* out = elements<T, C, y>(f);
     if constexpr (s.size() > 0)
       for (std::int64_t o = 0; o < outer; ++o)
         for (std::int64_t k = 0; k < n; ++k) {
-          const std::int64_t row = (o * n + (backwards ? n - 1 - k : k)) * inner, before = row + (backwards ? inner : -inner);
+          const std::int64_t row = (o * n + (backwards ? n - 1 - k : k)) * inner,
+                             before = row + (backwards ? inner : -inner);
           if (k == 0) {
             for (std::int64_t i = 0; i < inner; ++i) out[row + i] = begin(row + i);
           } else {
@@ -285,7 +309,9 @@ struct kernel<C, E, &prim::smallest_so_far> : detail::best_so_far_kernel<C, E, f
 namespace detail {
 struct times_op {
   template <class T>
-  DRX_INLINE T operator()(T a, T b) const { return static_cast<T>(a * b); }
+  DRX_INLINE T operator()(T a, T b) const {
+    return static_cast<T>(a * b);
+  }
 };
 }  // namespace detail
 
@@ -293,12 +319,14 @@ template <class C, int E>
 struct kernel<C, E, &prim::prod> {
   static void run(frame& f) {  // the axes are neighbours: its simplify rule sees to that
     constexpr prim::rules::over_axes::view over(C::attributes(E));
-    constexpr int x = C::operand(E, 0), y = C::result(E, 0), first = over.axes.number(0), behind = first + over.axes.size();
+    constexpr int x = C::operand(E, 0), y = C::result(E, 0), first = over.axes.number(0),
+                  behind = first + over.axes.size();
     using T = element_of<C, y>;
     constexpr shape from = C::tape.values[x].shape;
     static_assert(over.are_neighbours());
     detail::fold_axis<T, detail::extents_between(from, 0, first), detail::extents_between(from, first, behind),
-                      detail::extents_between(from, behind, from.rank)>(elements<const T, C, x>(f), elements<T, C, y>(f), T(1), detail::times_op{});
+                      detail::extents_between(from, behind, from.rank)>(elements<const T, C, x>(f),
+                                                                        elements<T, C, y>(f), T(1), detail::times_op{});
   }
 };
 

@@ -23,8 +23,12 @@ struct plain_kernel {
   struct plain final : evaluation {
     frame& f;
     plain(const entry& of, frame& at) : evaluation(of), f(at) {}
-    std::vector<tensor> run(const drx::tape&, std::vector<tensor>) override { throw std::logic_error("drx: a region in a plain kernel"); }
-    std::vector<tensor> run_member(const drx::tape& t, std::vector<tensor> i, std::int64_t) override { return run(t, std::move(i)); }
+    std::vector<tensor> run(const drx::tape&, std::vector<tensor>) override {
+      throw std::logic_error("drx: a region in a plain kernel");
+    }
+    std::vector<tensor> run_member(const drx::tape& t, std::vector<tensor> i, std::int64_t) override {
+      return run(t, std::move(i));
+    }
     std::int64_t members(const placement_info* p) override { return f.members[C::placements.index(p)].total; }
   };
   static void run(frame& f) {

@@ -11,14 +11,16 @@ namespace drx::run {
 /// The number of members side by side: as many as a vector register has lanes, if there are so many.
 template <class T, int L>
 using lane_pack = short_pack<T, (L < pack_width<T> ? L : pack_width<T>)>;
-inline constexpr int lane_tile = many_registers ? 4 : 2;      // rows and columns of sums, in at most half of the registers
+inline constexpr int lane_tile = many_registers ? 4 : 2;  // rows and columns of sums, in at most half of the registers
 inline constexpr int lane_channels = many_registers ? 8 : 4;  // sums of a convolution, one for each channel
 
 /// Element i of an operand: a pack of it from lane `from` on, or the same number for all members.
 template <class T, int L, bool InLanes>
 DRX_HOST_INLINE auto of_lanes(const T* p, int i, int from) {
-  if constexpr (InLanes) return lane_pack<T, L>::load(p + i * L + from);
-  else return p[i];
+  if constexpr (InLanes)
+    return lane_pack<T, L>::load(p + i * L + from);
+  else
+    return p[i];
 }
 
 /// z[i, j] = sum over k of x[i, k] y[k, j], in each of L lanes; x [K, M] if TX, y [N, K] if TY, in lanes if LX, LY.
@@ -36,14 +38,14 @@ struct lane_product {
         for (int r = 0; r < R; ++r) {
           const auto a = of_lanes<T, L, LX>(x, TX ? k * M + row + r : (row + r) * K + k, from);
           DRX_UNROLL
-          for (int p = 0; p < P; ++p) sum[r][p] += a * of_lanes<T, L, LY>(y, TY ? (column + p) * K + k : k * N + column + p, from);
+          for (int p = 0; p < P; ++p)
+            sum[r][p] += a * of_lanes<T, L, LY>(y, TY ? (column + p) * K + k : k * N + column + p, from);
         }
       }
     });
     DRX_UNROLL
-    for (int r = 0; r < R; ++r)
-      DRX_UNROLL
-      for (int p = 0; p < P; ++p) part::save(z + ((row + r) * N + column + p) * L + from, sum[r][p]);
+    for (int r = 0; r < R; ++r) DRX_UNROLL
+    for (int p = 0; p < P; ++p) part::save(z + ((row + r) * N + column + p) * L + from, sum[r][p]);
   }
   template <int R>
   DRX_HOST_INLINE static void rows(const T* x, const T* y, T* z, int row, int from) {
@@ -72,8 +74,10 @@ struct lane_convolution {
   /// transposed convolution.
   template <bool Turned>
   DRX_HOST_INLINE static int weight(int kh, int kw, int ci, int co) {
-    if constexpr (Turned) return (((h.taps - 1 - kh) * w.taps + w.taps - 1 - kw) * CO + co) * CI + ci;
-    else return ((kh * w.taps + kw) * CI + ci) * CO + co;
+    if constexpr (Turned)
+      return (((h.taps - 1 - kh) * w.taps + w.taps - 1 - kw) * CO + co) * CI + ci;
+    else
+      return ((kh * w.taps + kw) * CI + ci) * CO + co;
   }
   template <bool Turned, int P>
   DRX_HOST_INLINE static void tile(const T* x, const T* kernel, T* y, int oh, int ow, int channel, int from) {
@@ -87,17 +91,18 @@ struct lane_convolution {
         for (int ci = 0; ci < CI; ++ci) {
           const T* in = x + ((ih * w.in + iw) * CI + ci) * L + from;
           DRX_UNROLL
-          for (int p = 0; p < P; ++p)
-            DRX_UNROLL
-            for (int i = 0; i < packs; ++i)
-              sum[p][i] += part::load(in + i * width) * of_lanes<T, L, KernelsInLanes>(kernel, weight<Turned>(kh, kw, ci, channel + p), from + i * width);
+          for (int p = 0; p < P; ++p) DRX_UNROLL
+          for (int i = 0; i < packs; ++i)
+            sum[p][i] +=
+                part::load(in + i * width) *
+                of_lanes<T, L, KernelsInLanes>(kernel, weight<Turned>(kh, kw, ci, channel + p), from + i * width);
         }
       }
     }
     DRX_UNROLL
-    for (int p = 0; p < P; ++p)
-      DRX_UNROLL
-      for (int i = 0; i < packs; ++i) part::save(y + ((oh * w.out + ow) * CO + channel + p) * L + from + i * width, sum[p][i]);
+    for (int p = 0; p < P; ++p) DRX_UNROLL
+    for (int i = 0; i < packs; ++i)
+      part::save(y + ((oh * w.out + ow) * CO + channel + p) * L + from + i * width, sum[p][i]);
   }
   /// y = x * kernel for one image of each lane.
   template <bool Turned>
@@ -111,8 +116,8 @@ struct lane_convolution {
         }
   }
   template <int P>
-  DRX_HOST_INLINE static void tile_of_kernel(const T* x, const T* y, T* to, int kh, int kw, int ci, int channel, int from,
-                                             int images) {
+  DRX_HOST_INLINE static void tile_of_kernel(const T* x, const T* y, T* to, int kh, int kw, int ci, int channel,
+                                             int from, int images) {
     typename part::type sum[P][packs] = {};
     for (int n = 0; n < images; ++n)
       for (int oh = 0; oh < h.out; ++oh) {
@@ -124,15 +129,14 @@ struct lane_convolution {
           const T* in = x + (((n * h.in + ih) * w.in + iw) * CI + ci) * L + from;
           const T* out = y + (((n * h.out + oh) * w.out + ow) * CO + channel) * L + from;
           DRX_UNROLL
-          for (int p = 0; p < P; ++p)
-            DRX_UNROLL
-            for (int i = 0; i < packs; ++i) sum[p][i] += part::load(in + i * width) * part::load(out + p * L + i * width);
+          for (int p = 0; p < P; ++p) DRX_UNROLL
+          for (int i = 0; i < packs; ++i) sum[p][i] += part::load(in + i * width) * part::load(out + p * L + i * width);
         }
       }
     DRX_UNROLL
-    for (int p = 0; p < P; ++p)
-      DRX_UNROLL
-      for (int i = 0; i < packs; ++i) part::save(to + (((kh * w.taps + kw) * CI + ci) * CO + channel + p) * L + from + i * width, sum[p][i]);
+    for (int p = 0; p < P; ++p) DRX_UNROLL
+    for (int i = 0; i < packs; ++i)
+      part::save(to + (((kh * w.taps + kw) * CI + ci) * CO + channel + p) * L + from + i * width, sum[p][i]);
   }
   /// The kernel's derivative: sums over all positions of `images` images in each lane.
   static void of_kernel(const T* x, const T* y, T* to, int images) {
@@ -141,12 +145,12 @@ struct lane_convolution {
         for (int ci = 0; ci < CI; ++ci)
           for (int from = 0; from < L; from += packs * width) {
             int channel = 0;
-            for (; channel + most <= CO; channel += most) tile_of_kernel<most>(x, y, to, kh, kw, ci, channel, from, images);
+            for (; channel + most <= CO; channel += most)
+              tile_of_kernel<most>(x, y, to, kh, kw, ci, channel, from, images);
             if constexpr (CO % most > 0) tile_of_kernel<CO % most>(x, y, to, kh, kw, ci, channel, from, images);
           }
   }
 };
-
 
 template <class C, int E>
 struct kernel<C, E, &prim::lane_matmul> {
@@ -155,8 +159,9 @@ struct kernel<C, E, &prim::lane_matmul> {
     constexpr shape to = C::tape.values[z].shape, from = C::tape.values[x].shape;
     constexpr prim::rules::lane_matmul::view product_of(C::attributes(E));
     using T = element_of<C, z>;
-    using product = lane_product<T, static_cast<int>(to[0]), static_cast<int>(to[1]), static_cast<int>(from[product_of.transposes_first ? 0 : 1]),
-                                 static_cast<int>(to[2]), product_of.transposes_first, product_of.transposes_second, product_of.first_in_lanes,
+    using product = lane_product<T, static_cast<int>(to[0]), static_cast<int>(to[1]),
+                                 static_cast<int>(from[product_of.transposes_first ? 0 : 1]), static_cast<int>(to[2]),
+                                 product_of.transposes_first, product_of.transposes_second, product_of.first_in_lanes,
                                  product_of.second_in_lanes>;
     product::run(elements<const T, C, x>(f), elements<const T, C, y>(f), elements<T, C, z>(f));
   }
@@ -199,11 +204,13 @@ struct kernel<C, E, &prim::lane_convolution> {
       } else if constexpr (result == role::y) {
         using run = lane_convolution<T, there, ci, co, lanes, kernels_in_lanes>;
         for (int n = 0; n < examples; ++n)
-          run::template forward<false>(elements<const T, C, x>(f) + n * image, elements<const T, C, w>(f), elements<T, C, y>(f) + n * response);
+          run::template forward<false>(elements<const T, C, x>(f) + n * image, elements<const T, C, w>(f),
+                                       elements<T, C, y>(f) + n * response);
       } else {
         using run = lane_convolution<T, back, co, ci, lanes, kernels_in_lanes>;
         for (int n = 0; n < examples; ++n)
-          run::template forward<true>(elements<const T, C, y>(f) + n * response, elements<const T, C, w>(f), elements<T, C, x>(f) + n * image);
+          run::template forward<true>(elements<const T, C, y>(f) + n * response, elements<const T, C, w>(f),
+                                      elements<T, C, x>(f) + n * image);
       }
     }
   }

@@ -28,7 +28,8 @@ inline void copy_strided(const T* from, const shape& from_stride, T* to, const s
     *to = *from;
   } else {
     for (std::int64_t i = 0; i < extent[Axis]; ++i)
-      copy_strided<Rank, Axis + 1>(from + i * from_stride[Axis], from_stride, to + i * to_stride[Axis], to_stride, extent);
+      copy_strided<Rank, Axis + 1>(from + i * from_stride[Axis], from_stride, to + i * to_stride[Axis], to_stride,
+                                   extent);
   }
 }
 template <class C, int E>
@@ -48,7 +49,8 @@ struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
     for (int i = 0; i < s.rank; ++i) s[i] = own[prim::rules::transpose::view(C::attributes(E)).permutation.number(i)];
     return s;
   }();
-  static constexpr bool of_matrix = m::rank == 2 && (std::is_same_v<typename m::T, float> || std::is_same_v<typename m::T, double>);
+  static constexpr bool of_matrix =
+      m::rank == 2 && (std::is_same_v<typename m::T, float> || std::is_same_v<typename m::T, double>);
 
   static void run(frame& f) {
     const auto* x = elements<const typename m::T, C, m::x>(f);
@@ -93,7 +95,8 @@ struct kernel<C, E, &prim::pad> : detail::moves<C, E> {
     auto* out = elements<typename m::T, C, m::y>(f);
     std::memset(out, 0, static_cast<std::size_t>(C::bytes(m::y)));
     if (m::from.size() > 0)
-      detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f), detail::strides_of(m::from), out + start, stride, m::from);
+      detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f), detail::strides_of(m::from), out + start,
+                                    stride, m::from);
   }
 };
 
@@ -112,7 +115,8 @@ struct kernel<C, E, &prim::concatenate> {
       const T* p = elements<const T, C, x>(f);
       T* q = elements<T, C, y>(f) + at;
       const std::int64_t part = outer == 0 ? 0 : C::tape.values[x].shape.size() / outer;
-      for (std::int64_t o = 0; o < outer; ++o) std::memcpy(q + o * row, p + o * part, static_cast<std::size_t>(part) * sizeof(T));
+      for (std::int64_t o = 0; o < outer; ++o)
+        std::memcpy(q + o * row, p + o * part, static_cast<std::size_t>(part) * sizeof(T));
       at += part;
     });
   }

@@ -42,8 +42,10 @@ inline void solve_row(const T* a, T* x) {
     if constexpr (Transposed) x[k] -= Lower ? dot(row, x, k) : dot(row + k + 1, x + k + 1, N - 1 - k);
     if constexpr (!Unit) x[k] /= row[k];
     if constexpr (!Transposed) {
-      if constexpr (Lower) subtract(x, row, x[k], k);
-      else subtract(x + k + 1, row + k + 1, x[k], N - 1 - k);
+      if constexpr (Lower)
+        subtract(x, row, x[k], k);
+      else
+        subtract(x + k + 1, row + k + 1, x[k], N - 1 - k);
     }
   }
 }
@@ -56,7 +58,8 @@ inline void solve_columns(const T* a, T* x) {
     constexpr bool forward = Lower != Transposed;
     for (int at = 0; at < N; ++at) {
       const int i = forward ? at : N - 1 - at;
-      for (int k = forward ? 0 : i + 1; k < (forward ? i : N); ++k) subtract(x + i * M, x + k * M, Transposed ? a[k * N + i] : a[i * N + k], M);
+      for (int k = forward ? 0 : i + 1; k < (forward ? i : N); ++k)
+        subtract(x + i * M, x + k * M, Transposed ? a[k * N + i] : a[i * N + k], M);
       if constexpr (!Unit)
         for (int j = 0; j < M; ++j) x[i * M + j] /= a[i * N + i];
     }
@@ -193,7 +196,8 @@ inline void cofactors(const T* a, T* c, T* scratch) {
       for (int i = 0; i < N; ++i)
         if (i != j) adjugate[j * N + j] *= lu[i * N + i];
     for (int i = N - 2; i >= 0; --i) {
-      for (int k = i + 1; k < N; ++k) subtract(adjugate + i * N + i + 1, adjugate + k * N + i + 1, lu[i * N + k], N - 1 - i);
+      for (int k = i + 1; k < N; ++k)
+        subtract(adjugate + i * N + i + 1, adjugate + k * N + i + 1, lu[i * N + k], N - 1 - i);
       for (int j = i + 1; j < N; ++j) adjugate[i * N + j] /= lu[i * N + i];
     }
     for (int i = 0; i < N; ++i) solve_row<N, true, false, true>(lu, adjugate + i * N);
@@ -228,7 +232,8 @@ template <class C, int E>
 struct kernel<C, E, &prim::triangular_solve> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
   static constexpr prim::rules::triangular_solve::view form{C::attributes(E)};
-  static constexpr int side = static_cast<int>(m::to[m::to.rank - 2] * m::to.last()), others = m::n == 0 ? 0 : side / m::n;
+  static constexpr int side = static_cast<int>(m::to[m::to.rank - 2] * m::to.last()),
+                       others = m::n == 0 ? 0 : side / m::n;
   static void run(frame& f) {
     const auto* a = elements<const typename m::T, C, m::a>(f);
     auto* x = elements<typename m::T, C, m::y>(f);
@@ -265,8 +270,8 @@ struct kernel<C, E, &prim::lu_solve> : detail::matrices<C, E> {
     auto* x = elements<typename m::T, C, m::y>(f);
     std::memcpy(x, elements<const typename m::T, C, C::operand(E, 3)>(f), static_cast<std::size_t>(C::bytes(m::y)));
     for (std::int64_t b = 0; b < m::batches; ++b)
-      lu_solve<m::n, columns, prim::rules::lu_solve::view(C::attributes(E)).transposed>(lu + b * m::size,
-                                                                                        pivots + b * m::n, x + b * side);
+      lu_solve<m::n, columns, prim::rules::lu_solve::view(C::attributes(E)).transposed>(
+          lu + b * m::size, pivots + b * m::n, x + b * side);
   }
 };
 
@@ -312,7 +317,8 @@ template <class C, int E>
 struct kernel<C, E, &prim::minors> {
   static constexpr int x = C::operand(E, 0), y = C::result(E, 0);
   using T = element_of<C, y>;
-  static constexpr bool transposed = prim::rules::minors::view(C::attributes(E)).transposed, with_sign = prim::rules::minors::view(C::attributes(E)).with_sign;
+  static constexpr bool transposed = prim::rules::minors::view(C::attributes(E)).transposed,
+                        with_sign = prim::rules::minors::view(C::attributes(E)).with_sign;
   static constexpr shape from = C::tape.values[x].shape, matrix = transposed ? C::tape.values[y].shape : from;
   static void run(frame& f) {
     constexpr std::int64_t n = matrix.last(), size = n * n, all = size * (n - 1) * (n - 1);

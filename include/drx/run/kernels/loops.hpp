@@ -27,7 +27,9 @@ struct kernel<C, E, &prim::scan> {
 
   static void run(frame& f) {
     unroll<x.results.count>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::result(E, K)>(f); });
-    unroll<xs>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::input(body, 1 + constants + carries + K)>(f); });
+    unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
+      provide_placed<C, C::input(body, 1 + constants + carries + K)>(f);
+    });
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::operand(E, constants + K), to = C::result(E, K);
       if constexpr (C::root(from) != C::root(to)) copy_value<C, from, to>(f);

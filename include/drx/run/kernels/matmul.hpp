@@ -21,7 +21,8 @@ struct kernel<C, E, &prim::matmul> {
   static constexpr bool tx = extents.tx, ty = extents.ty;
   static constexpr std::int64_t m = extents.m, n = extents.n, k = extents.k;
   static constexpr std::int64_t longest_of_eigen = 1 << 17;  // terms, which Eigen adds up in some 500 additions
-  static constexpr bool by_eigen = std::is_floating_point_v<T> && extents.large() && m > 1 && n > 1 && k <= longest_of_eigen;
+  static constexpr bool by_eigen =
+      std::is_floating_point_v<T> && extents.large() && m > 1 && n > 1 && k <= longest_of_eigen;
 
   static void run(frame& f) {
     const T* p = elements<const T, C, x>(f);
@@ -37,8 +38,10 @@ struct kernel<C, E, &prim::matmul> {
     const T* p = elements<const T, C, x>(f);
     const T* q = elements<const T, C, y>(f);
     T* r = elements<T, C, z>(f) + first;
-    if constexpr (n == 1 && !tx) gemm<T, Rows, 1, depth, false, false>(p + first * depth, q, store_to<1>(r));
-    else gemm<T, 1, Rows, depth, false, true>(p, q + first * depth, store_to<Rows>(r));
+    if constexpr (n == 1 && !tx)
+      gemm<T, Rows, 1, depth, false, false>(p + first * depth, q, store_to<1>(r));
+    else
+      gemm<T, 1, Rows, depth, false, true>(p, q + first * depth, store_to<Rows>(r));
   }
   static void multiply(const T* p, const T* q, T* r) {
 #if defined(DRX_HAS_EIGEN)

@@ -18,7 +18,8 @@ struct pooled {
   static constexpr int axes = prim::rules::pooling::view(C::attributes(E)).axes;
   static constexpr bool transposed = prim::rules::pooling::view(C::attributes(E)).transposed;
   static constexpr int from = C::operand(E, 0), to = C::result(E, 0);
-  static constexpr shape in = C::tape.values[transposed ? to : from].shape, out = C::tape.values[transposed ? from : to].shape;
+  static constexpr shape in = C::tape.values[transposed ? to : from].shape,
+                         out = C::tape.values[transposed ? from : to].shape;
   static constexpr int channels = static_cast<int>(in.last());
   static constexpr std::int64_t images = [] {
     std::int64_t n = 1;
@@ -29,7 +30,13 @@ struct pooled {
     if (i < 0) return {};
     const int at = in.rank - 1 - axes + i;
     const prim::rules::pooling::view w(C::attributes(E));
-    return {static_cast<int>(in[at]), static_cast<int>(out[at]), static_cast<int>(w.window(i)), static_cast<int>(w.stride(i)), static_cast<int>(w.low(i)), 1, 1};
+    return {static_cast<int>(in[at]),
+            static_cast<int>(out[at]),
+            static_cast<int>(w.window(i)),
+            static_cast<int>(w.stride(i)),
+            static_cast<int>(w.low(i)),
+            1,
+            1};
   }
   /// Calls f(first channel of the input, first channel of the output, position in the window) for each position inside,
   /// window by window.
@@ -43,7 +50,9 @@ struct pooled {
             const int ih = h.input(oh, kh);
             for (int kw = 0; kw < w.taps && ih >= 0; ++kw) {
               const int iw = w.input(ow, kw);
-              if (iw >= 0) f(((n * h.in + ih) * w.in + iw) * channels, ((n * h.out + oh) * w.out + ow) * channels, kh * w.taps + kw);
+              if (iw >= 0)
+                f(((n * h.in + ih) * w.in + iw) * channels, ((n * h.out + oh) * w.out + ow) * channels,
+                  kh * w.taps + kw);
             }
           }
   }
@@ -66,7 +75,8 @@ struct window_adder {
         T* to = y + (p::transposed ? in : out);
         if constexpr (Chosen) {
           const std::int32_t* chosen = elements<const std::int32_t, C, C::operand(E, 1)>(f) + out;
-          for (int c = 0; c < p::channels; ++c) to[c] = static_cast<T>(to[c] + (chosen[c] == position ? from[c] : T(0)));
+          for (int c = 0; c < p::channels; ++c)
+            to[c] = static_cast<T>(to[c] + (chosen[c] == position ? from[c] : T(0)));
         } else {
           for (int c = 0; c < p::channels; ++c) to[c] = static_cast<T>(to[c] + from[c]);
         }

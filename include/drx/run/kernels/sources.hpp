@@ -44,7 +44,8 @@ struct kernel<C, E, &prim::random_bits> {
     for (std::int64_t k = 0; k < keys; ++k, q += each) {
       const word_pair key = prim::rules::random_bits::key_from(p + 2 * k);
       DRX_INDEPENDENT_STEPS
-      for (std::int64_t i = 0; i < numbers; ++i) prim::rules::random_bits::write<what>(key, static_cast<std::uint64_t>(i), q);
+      for (std::int64_t i = 0; i < numbers; ++i)
+        prim::rules::random_bits::write<what>(key, static_cast<std::uint64_t>(i), q);
     }
   }
 };
@@ -56,7 +57,8 @@ struct kernel<C, E, &prim::fold_in> {
     const std::int32_t* p = elements<const std::int32_t, C, x>(f);
     const auto* number = elements<const element_of<C, n>, C, n>(f);
     std::int32_t* q = elements<std::int32_t, C, y>(f);
-    for (std::int64_t k = 0; k < C::tape.values[n].shape.size(); ++k) prim::rules::fold_in::write(p + 2 * k, number[k], q + 2 * k);
+    for (std::int64_t k = 0; k < C::tape.values[n].shape.size(); ++k)
+      prim::rules::fold_in::write(p + 2 * k, number[k], q + 2 * k);
   }
 };
 

@@ -49,15 +49,13 @@ DRX_INLINE void add_up(V (&sum)[A][B], Add add) {
           part, part + 1 == parts,
           [&](int level) __attribute__((always_inline)) {
             DRX_UNROLL
-            for (int i = 0; i < A; ++i)
-              DRX_UNROLL
-              for (int j = 0; j < B; ++j) sum[i][j] += held[level][i][j];
+            for (int i = 0; i < A; ++i) DRX_UNROLL
+            for (int j = 0; j < B; ++j) sum[i][j] += held[level][i][j];
           },
           [&](int level) __attribute__((always_inline)) {
             DRX_UNROLL
-            for (int i = 0; i < A; ++i)
-              DRX_UNROLL
-              for (int j = 0; j < B; ++j) held[level][i][j] = sum[i][j], sum[i][j] = V{};
+            for (int i = 0; i < A; ++i) DRX_UNROLL
+            for (int j = 0; j < B; ++j) held[level][i][j] = sum[i][j], sum[i][j] = V{};
           });
     }
   }

@@ -71,7 +71,8 @@ DRX_HOST_INLINE V interleave(V x, V y, std::integer_sequence<int, I...>) {
 /// A pack from p on; nothing at or after `end` is read.
 template <class T>
 DRX_HOST_INLINE pack<T> load_before(const T* p, const T* end) {
-  if (end - p >= pack_width<T>) [[likely]] return load(p);
+  if (end - p >= pack_width<T>) [[likely]]
+    return load(p);
   pack<T> x{};
   std::memcpy(&x, p, static_cast<std::size_t>(end - p) * sizeof(T));
   return x;
@@ -103,7 +104,8 @@ DRX_HOST_INLINE void first_lanes(T* p, V x, F f) {
 /// Store the first Count lanes at p, or add them to the numbers there.
 template <int Count, class T, class V>
 DRX_HOST_INLINE void save_first(T* p, V x) {
-  first_lanes<Count>(p, x, [](T* to, auto part) __attribute__((always_inline)) { std::memcpy(to, &part, sizeof part); });
+  first_lanes<Count>(p, x,
+                     [](T* to, auto part) __attribute__((always_inline)) { std::memcpy(to, &part, sizeof part); });
 }
 template <int Count, class T, class V>
 DRX_HOST_INLINE void add_first(T* p, V x) {
@@ -171,14 +173,17 @@ DRX_HOST_INLINE void transpose(const T* from, int from_stride, T* to, int to_str
 template <int Cols, class T>
 DRX_HOST_INLINE void transpose_rows(const T* from, T* to, int to_stride) {
   constexpr int W = pack_width<T>;
-  if constexpr (Cols < W) transpose_block<W, Cols>(from, Cols, from + W * Cols, to, to_stride);
-  else transpose(from, Cols, to, to_stride, W, Cols);
+  if constexpr (Cols < W)
+    transpose_block<W, Cols>(from, Cols, from + W * Cols, to, to_stride);
+  else
+    transpose(from, Cols, to, to_stride, W, Cols);
 }
 
 /// x in its last Count lanes, and 0 in the others.
 template <class T, int Count, int... I>
 DRX_HOST_INLINE pack<T> last_lanes(pack<T> x, std::integer_sequence<int, I...>) {
-  return shuffle<(I < static_cast<int>(sizeof...(I)) - Count ? I : I + static_cast<int>(sizeof...(I)))...>(pack<T>{}, x);
+  return shuffle<(I < static_cast<int>(sizeof...(I)) - Count ? I : I + static_cast<int>(sizeof...(I)))...>(pack<T>{},
+                                                                                                           x);
 }
 
 /// The sums of the lanes of R packs: lane r of the result is the sum of x[r]'s lanes. Halves of two packs are added
@@ -192,10 +197,9 @@ DRX_HOST_INLINE pack<T> sums_of_lanes(const pack<T>* x) {
   DRX_UNROLL
   for (int r = 0; r < R; ++r) sum[r] = x[r];
   DRX_UNROLL
-  for (int half = R / 2; half > 0; half /= 2)
-    DRX_UNROLL
-    for (int r = 0; r < half; ++r)
-      sum[r] = interleave<0>(sum[r], sum[r + half], lanes) + interleave<W / 2>(sum[r], sum[r + half], lanes);
+  for (int half = R / 2; half > 0; half /= 2) DRX_UNROLL
+  for (int r = 0; r < half; ++r)
+    sum[r] = interleave<0>(sum[r], sum[r + half], lanes) + interleave<W / 2>(sum[r], sum[r + half], lanes);
   if constexpr (W / R >= 16) sum[0] += moved_down<8 * R>(sum[0], lanes);
   if constexpr (W / R >= 8) sum[0] += moved_down<4 * R>(sum[0], lanes);
   if constexpr (W / R >= 4) sum[0] += moved_down<2 * R>(sum[0], lanes);
@@ -208,7 +212,9 @@ DRX_HOST_INLINE pack<T> sums_of_lanes(const pack<T>* x) {
 /// x's before y's, where Chunks of them belong to one row.
 template <int Run, int Chunks, bool Upper, int Short, int W>
 constexpr int halved_lane(int i) {
-  if (Run < Short) return i / Short * Short + (Upper ? Short / 2 : 0) + i % Short / (2 * Run) * Run + i % Run + (i / Run % 2 == 1 ? W : 0);
+  if (Run < Short)
+    return i / Short * Short + (Upper ? Short / 2 : 0) + i % Short / (2 * Run) * Run + i % Run +
+           (i / Run % 2 == 1 ? W : 0);
   const int at = i % (W / 2) / Short, half = Chunks / 2;
   return (at / half * Chunks + (Upper ? half : 0) + at % half) * Short + i % Short + (i >= W / 2 ? W : 0);
 }
@@ -245,10 +251,12 @@ DRX_INLINE void transpose(const T* from, T* to) {
   } else if constexpr (Rows >= W && Cols >= W) {
     return detail::transpose(from, Cols, to, Rows, Rows, Cols);
   } else if constexpr (Rows % W == 0 && Cols > 1) {  // few columns
-    for (int row = 0; row < Rows; row += W) detail::transpose_block<W, Cols>(from + row * Cols, Cols, from + Rows * Cols, to + row, Rows);
+    for (int row = 0; row < Rows; row += W)
+      detail::transpose_block<W, Cols>(from + row * Cols, Cols, from + Rows * Cols, to + row, Rows);
     return;
   } else if constexpr (Cols % W == 0 && Rows > 1) {  // few rows: the next pack overwrites the end of each
-    for (int col = 0; col < Cols - W; col += W) detail::transpose_block<Rows, W>(from + col, Cols, from, to + col * Rows, Rows);
+    for (int col = 0; col < Cols - W; col += W)
+      detail::transpose_block<Rows, W>(from + col, Cols, from, to + col * Rows, Rows);
     alignas(64) T last[W * W];
     detail::transpose_block<Rows, W>(from + Cols - W, Cols, from, last, W);
     for (int j = 0; j < W; ++j)

@@ -61,8 +61,10 @@ struct sums_of_block {
     const T* row = elements<const T, C, C::operand(E, column ? 1 : 0)>(f) + first;
     const T* x = elements<const T, C, C::operand(E, column ? 0 : 1)>(f) + first * n;
     T* sum = reinterpret_cast<T*>(to);
-    if constexpr (Add) gemm<T, 1, n, K, false, false>(row, x, add_to<n>(sum));
-    else gemm<T, 1, n, K, false, false>(row, x, store_to<n>(sum));
+    if constexpr (Add)
+      gemm<T, 1, n, K, false, false>(row, x, add_to<n>(sum));
+    else
+      gemm<T, 1, n, K, false, false>(row, x, store_to<n>(sum));
   }
 
   static constexpr int result_made_by(int region, int step) {
@@ -71,7 +73,9 @@ struct sums_of_block {
     const plan::product_extents product = plan::extents_of(C::tape.view(), C::tape.entries[now.entry]);
     const bool row = product.m == 1 && !product.ty, column = product.n == 1 && product.tx;
     const int made = C::result(now.entry, 0);
-    if (product.batches != 1 || product.k == 0 || product.large() || !(row || column) || !is_floating(C::tape.values[made].type)) return -1;
+    if (product.batches != 1 || product.k == 0 || product.large() || !(row || column) ||
+        !is_floating(C::tape.values[made].type))
+      return -1;
     int result = -1;
     for (int i = 0; i < Stage::results; ++i) {
       if (C::root(C::output(region, i)) != made) continue;

@@ -27,8 +27,12 @@ struct stage_exchange {
       constexpr fold f = Stage::fold_of(I);
       if constexpr (n)
         if (members != *n)
-          throw std::invalid_argument(std::string("drx: ") + (f == fold::permute ? "ppermute" : f == fold::gather ? "gather" : "all_to_all") + " of " +
-                                      std::to_string(*n) + " members, but " + std::string(Stage::x.placement->name) + " has " + std::to_string(members));
+          throw std::invalid_argument(std::string("drx: ") +
+                                      (f == fold::permute  ? "ppermute"
+                                       : f == fold::gather ? "gather"
+                                                           : "all_to_all") +
+                                      " of " + std::to_string(*n) + " members, but " +
+                                      std::string(Stage::x.placement->name) + " has " + std::to_string(members));
     });
   }
   /// Gathers a result of which each rank has written its own members' part.
@@ -51,7 +55,8 @@ struct stage_exchange {
   /// Sends members' values, each of which lies where it was made, to the members that receive them, with one message
   /// from rank to rank for all results.
   static void members(frame& f, communicator& c, const std::int64_t* boundaries, std::int64_t begin) {
-    member_exchange& exchange = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
+    member_exchange& exchange =
+        static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
     [&]<int... K>(std::integer_sequence<int, K...>) {
       if constexpr (sizeof...(K) > 0) exchange.run(c, boundaries, transfer<moved.result[K]>(f, begin)...);
     }(std::make_integer_sequence<int, moved.count>{});
@@ -63,7 +68,9 @@ struct stage_exchange {
       int count = 0;
     } list;
     for (int i = 0; i < Stage::results; ++i)
-      if (Stage::fold_of(i) == fold::permute || (Stage::fold_of(i) == fold::transpose && Stage::view().exchanged_members(i) > 0)) list.result[list.count++] = i;
+      if (Stage::fold_of(i) == fold::permute ||
+          (Stage::fold_of(i) == fold::transpose && Stage::view().exchanged_members(i) > 0))
+        list.result[list.count++] = i;
     return list;
   }();
   template <int I>
@@ -72,15 +79,16 @@ struct stage_exchange {
     std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
     if constexpr (Stage::fold_of(I) == fold::permute) {
       return member_transfer{values, 1, bytes, [](member_range to, member_range from, auto&& get) {
-        for (std::int64_t m = to.begin; m < to.end; ++m)
-          if (const std::int64_t source = sources<I>.of[m]; from.holds(source)) get(m, 0, source, 0);
-      }};
+                               for (std::int64_t m = to.begin; m < to.end; ++m)
+                                 if (const std::int64_t source = sources<I>.of[m]; from.holds(source))
+                                   get(m, 0, source, 0);
+                             }};
     } else {
       constexpr std::int64_t n = Stage::view().exchanged_members(I);
       return member_transfer{values, n, bytes / n, [](member_range to, member_range from, auto&& get) {
-        for (std::int64_t m = to.begin; m < to.end; ++m)
-          for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
-      }};
+                               for (std::int64_t m = to.begin; m < to.end; ++m)
+                                 for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
+                             }};
     }
   }
   /// By member: the member whose value it receives. (A copy: a program that reads its tape while running contains the

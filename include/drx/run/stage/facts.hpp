@@ -20,17 +20,22 @@ struct stage_facts {
   static constexpr int results = x.results.count;
   static constexpr fold fold_of(int i) { return view().fold_of(i); }
   /// Whether a result is folded; the others are written member by member where they belong.
-  static constexpr bool folded(int i) { return fold_of(i) != fold::gather && fold_of(i) != fold::shards && !collected(i); }
+  static constexpr bool folded(int i) {
+    return fold_of(i) != fold::gather && fold_of(i) != fold::shards && !collected(i);
+  }
   static constexpr bool collected(int i) {
-    return fold_of(i) == fold::collect || fold_of(i) == fold::permute || fold_of(i) == fold::transpose || fold_of(i) == fold::shard_sum;
+    return fold_of(i) == fold::collect || fold_of(i) == fold::permute || fold_of(i) == fold::transpose ||
+           fold_of(i) == fold::shard_sum;
   }
   static constexpr int block_bodies = view().block_bodies();
   static constexpr bool has_blocks = block_bodies > 0;
   /// The members that a body computes at once.
   template <int Body>
   static constexpr std::int64_t members_of_body = view().members_of_body(Body);
-  static constexpr std::int64_t members_of_leaf = has_blocks ? prim::rules::stage::leaf : 1;  // of the tree, if in blocks
-  static_assert(members_in_block(std::int64_t{1} << 62) == prim::rules::stage::leaf);  // (ranks get members in such leaves)
+  static constexpr std::int64_t members_of_leaf =
+      has_blocks ? prim::rules::stage::leaf : 1;  // of the tree, if in blocks
+  static_assert(members_in_block(std::int64_t{1} << 62) ==
+                prim::rules::stage::leaf);  // (ranks get members in such leaves)
   /// Whether a body computes all members of a tree leaf at once.
   template <int Body>
   static constexpr bool is_body_of_leaf = members_of_body<Body> == members_of_leaf;

@@ -21,7 +21,8 @@ struct stage_tree_leaves {
   template <int First, int Last>
   static void run_steps(frame& f) {
     unroll<Last - First>([&]<int K>(std::integral_constant<int, K>) {
-      if constexpr (sums::template result_of_step<1>(First + K) < 0) run_step<C, C::plan.first_step[Stage::body + 1] + First + K>(f);
+      if constexpr (sums::template result_of_step<1>(First + K) < 0)
+        run_step<C, C::plan.first_step[Stage::body + 1] + First + K>(f);
     });
   }
   /// One turn of the last of a block's first steps: its part of the dot products, and of the fetches.
@@ -45,7 +46,8 @@ struct stage_tree_leaves {
   };
   /// Runs the block that begins `done` members after the leaf's first, and the first steps of the next block. Its
   /// `sums` are written to a node, or added to the numbers there. Returns its frame.
-  static frame& run_block_and_ahead(two_frames& frames, const tree_leaf& m, std::int64_t done, std::byte* to, bool add) {
+  static frame& run_block_and_ahead(two_frames& frames, const tree_leaf& m, std::int64_t done, std::byte* to,
+                                    bool add) {
     constexpr int steps = C::plan.step_count[Stage::body + 1];
     constexpr std::int64_t size = Stage::template members_of_body<1>;
     const auto begin = [&](two_frames::place& at, std::int64_t from) {
@@ -72,7 +74,8 @@ struct stage_tree_leaves {
   }
   /// A tree leaf: one member, or up to `block` of them from left to right, in the largest blocks that fit. If `begun`,
   /// `to` has a node already, to which the leaf is added.
-  static void run_leaf(frame& f, two_frames& frames, const tree_leaf& m, std::byte* to, std::byte* scratch, bool begun = false) {
+  static void run_leaf(frame& f, two_frames& frames, const tree_leaf& m, std::byte* to, std::byte* scratch,
+                       bool begun = false) {
     for (std::int64_t done = 0; done < m.count;) {
       const bool add = begun && !Stage::has_monoid;
       std::byte* const node = begun && Stage::has_monoid ? scratch : to;
@@ -85,8 +88,10 @@ struct stage_tree_leaves {
           members::template run_body<Body>(f, m.stored + done, m.local + done, number);
           if constexpr (Body > 0 && Stage::parent < 0) members::template sum_members<Body>(f, node, add);
         }
-        if (add) members::template combine_outputs<Body>(*own, node);
-        else members::template write_node<Body>(*own, node);
+        if (add)
+          members::template combine_outputs<Body>(*own, node);
+        else
+          members::template write_node<Body>(*own, node);
       };
       std::int64_t size = 1;
       if constexpr (Stage::has_blocks) {

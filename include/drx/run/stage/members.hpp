@@ -41,13 +41,14 @@ struct stage_members {
       const std::int64_t at = is_program_input<C>(from) ? stored : local;  // computed values lie in the members' order
       f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + at * C::bytes(share);
     });
-    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
-      constexpr int out = C::output(region, I), to = C::result(E, I);
-      if constexpr (C::tape.values[out].depth > 0) {
-        constexpr int r = C::root(out);
-        if constexpr (C::definition(r) >= 0) f.slots[C::plan.where[r].offset] = address<C, to>(f);
-      }
-    });
+    unroll<Stage::results>(
+        [&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
+          constexpr int out = C::output(region, I), to = C::result(E, I);
+          if constexpr (C::tape.values[out].depth > 0) {
+            constexpr int r = C::root(out);
+            if constexpr (C::definition(r) >= 0) f.slots[C::plan.where[r].offset] = address<C, to>(f);
+          }
+        });
   }
   /// Writes the results that are not folded where they belong.
   template <int Body>
@@ -57,12 +58,15 @@ struct stage_members {
       if constexpr (Stage::fold_of(I) == fold::shards) {
         constexpr std::int64_t shards = Stage::view().shard_count(I);
         const std::int64_t shard = number % shards;
-        std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(one)));
+        std::memcpy(address<C, to>(f) + local * C::bytes(to) + shard * C::bytes(one), address<C, out>(f),
+                    static_cast<std::size_t>(C::bytes(one)));
       } else if constexpr (Stage::fold_of(I) == fold::gather) {
-        std::memcpy(address<C, to>(f) + number * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+        std::memcpy(address<C, to>(f) + number * C::bytes(one), address<C, out>(f),
+                    static_cast<std::size_t>(C::bytes(out)));
       } else if constexpr (Stage::collected(I)) {
         if constexpr (C::tape.values[out].depth == 0) {
-          std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+          std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f),
+                      static_cast<std::size_t>(C::bytes(out)));
         } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand that is a result
           const std::int64_t begin = first_element<out>(f, stored), end = first_element<out>(f, stored + 1);
           std::memcpy(address<C, to>(f) + begin * C::bytes(out), address<C, out>(f) + begin * C::bytes(out),
@@ -75,7 +79,8 @@ struct stage_members {
   static constexpr std::int64_t member_bytes = [] {
     std::int64_t n = 0;
     for (int i = 0; i < Stage::placed; ++i)
-      if (is_program_input<C>(C::operand(E, i)) && C::tape.values[C::input(Stage::body, 1 + i)].depth == 0) n += C::bytes(C::input(Stage::body, 1 + i));
+      if (is_program_input<C>(C::operand(E, i)) && C::tape.values[C::input(Stage::body, 1 + i)].depth == 0)
+        n += C::bytes(C::input(Stage::body, 1 + i));
     return n;
   }();
   /// Whether all members together are more than a cache holds.
@@ -96,7 +101,8 @@ struct stage_members {
         constexpr std::int64_t turn = bytes / (Body == 1 ? Stage::turns : 1);
         constexpr std::int64_t distance =
             Stage::template is_body_of_leaf<Body> ? bytes : (fetched_ahead + turn - 1) / turn * turn;
-        const std::byte* next = address<C, share>(f) + distance;  // (address() has an effect: g++ 12 drops calls that only fetch)
+        const std::byte* next =
+            address<C, share>(f) + distance;  // (address() has an effect: g++ 12 drops calls that only fetch)
         constexpr std::int64_t begin = bytes * Part / Parts / line * line, end = bytes * (Part + 1) / Parts;
         for (std::int64_t at = begin; at < end; at += line) __builtin_prefetch(next + at);
       }
@@ -112,7 +118,8 @@ struct stage_members {
     unroll<steps>([&]<int Step>(std::integral_constant<int, Step>) {
       if constexpr (Step < parts)
         if (from_memory(f)) fetch<Body, Step, parts>(f);
-      if constexpr (sums::template result_of_step<Body>(Step) < 0) run_step<C, C::plan.first_step[Stage::body + Body] + Step>(f);
+      if constexpr (sums::template result_of_step<Body>(Step) < 0)
+        run_step<C, C::plan.first_step[Stage::body + Body] + Step>(f);
     });
   }
   /// The number of the first element of a placed share's member.
@@ -138,7 +145,8 @@ struct stage_members {
   static void combine_outputs(frame& f, std::byte* left) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::folded(I) && Stage::fold_of(I) != fold::monoid && sums::template step_of<Body>(I) < 0)
-        nodes::template fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I), address<C, C::output(Stage::body + Body, I)>(f),
+        nodes::template fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I),
+                                         address<C, C::output(Stage::body + Body, I)>(f),
                                          C::tape.values[C::result(E, I)].shape.size());
     });
   }
@@ -147,7 +155,8 @@ struct stage_members {
   template <int Body, int Turns = 1>
   static void sum_members(const frame& f, std::byte* to, bool add, int turn = 0) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (sums::template step_of<Body>(I) >= 0) sums::template run<Body, I, Turns>(f, to + Stage::offset(I), add, turn);
+      if constexpr (sums::template step_of<Body>(I) >= 0)
+        sums::template run<Body, I, Turns>(f, to + Stage::offset(I), add, turn);
     });
   }
 };

@@ -55,7 +55,7 @@ struct nested_stage {
     [[nodiscard]] std::int64_t begin_of(int task) const { return leaves() * task / tasks; }
   };
   static constexpr int leaves_of_task = 4;  // fewer are not worth a copy of the owner's workspace
-  static constexpr bool gathers = [] {  // (other threads would write to copies of the workspace)
+  static constexpr bool gathers = [] {      // (other threads would write to copies of the workspace)
     for (int i = 0; i < Stage::results; ++i)
       if (Stage::fold_of(i) == fold::gather) return true;
     return false;
@@ -71,7 +71,8 @@ struct nested_stage {
     two_frames none;
     for (std::int64_t l = first; l < last; ++l) {
       const std::int64_t m = l * Stage::members_of_leaf;
-      leaves::push_tree_leaf(f, none, list, l, {j.begin + m, j.begin + m, m, std::min(Stage::members_of_leaf, j.members - m)});
+      leaves::push_tree_leaf(f, none, list, l,
+                             {j.begin + m, j.begin + m, m, std::min(Stage::members_of_leaf, j.members - m)});
     }
   }
   static void run_tasks(job& j) {
@@ -81,7 +82,8 @@ struct nested_stage {
     if constexpr (Stage::node_bytes > 0) {
       node_list list(nullptr, Stage::node_bytes);
       for (int t = 0; t < j.tasks; ++t)
-        nodes::append(f, list, node_list::of_range(j.begin_of(t), j.begin_of(t + 1)), nodes_of_thread(f, t, j.members).data());
+        nodes::append(f, list, node_list::of_range(j.begin_of(t), j.begin_of(t + 1)),
+                      nodes_of_thread(f, t, j.members).data());
       list.finish(nodes::joins(f));
       nodes::finish(f, list.data(0), j.members);
     }

@@ -24,7 +24,8 @@ struct stage_nodes {
       if constexpr (Stage::fold_of(I) == fold::monoid) {
         if constexpr (Stage::view().begins_monoid(I)) combine_monoid<I>(f, left, right);
       } else if constexpr (Stage::folded(I)) {
-        fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I), right + Stage::offset(I), C::tape.values[C::result(E, I)].shape.size());
+        fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I), right + Stage::offset(I),
+                         C::tape.values[C::result(E, I)].shape.size());
       }
     });
   }
@@ -55,12 +56,13 @@ struct stage_nodes {
       f.slots[C::plan.where[C::input(region, parts + K)].offset] = const_cast<std::byte*>(right) + Stage::offset(I + K);
     });
     run_region<C, region>(f);
-    unroll<parts>([&]<int K>(std::integral_constant<int, K>) {  // an output that is an input must not be overwritten first
-      constexpr int out = C::output(region, K);
-      static_assert(C::definition(C::root(out)) >= 0 || parts == 1 || C::root(out) == C::input(region, K),
-                    "drx::reduce_with: combine hands parts of its arguments through in another place");
-      std::memmove(left + Stage::offset(I + K), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
-    });
+    unroll<parts>(
+        [&]<int K>(std::integral_constant<int, K>) {  // an output that is an input must not be overwritten first
+          constexpr int out = C::output(region, K);
+          static_assert(C::definition(C::root(out)) >= 0 || parts == 1 || C::root(out) == C::input(region, K),
+                        "drx::reduce_with: combine hands parts of its arguments through in another place");
+          std::memmove(left + Stage::offset(I + K), address<C, out>(f), static_cast<std::size_t>(C::bytes(out)));
+        });
   }
 
   /// Combines node `right` into node `left`; the signature that node_list expects.

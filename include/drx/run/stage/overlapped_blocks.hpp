@@ -18,7 +18,8 @@ constexpr int steps_ahead(int e) {
   if (nested || size == 0 || size == prim::rules::stage::leaf) return 0;
   const int region = x.first_region + 1, first = C::plan.first_step[region], count = C::plan.step_count[region];
   for (int s = 0; s + 2 < count; ++s)
-    if (const plan::step now = C::plan.steps[first + s]; !now.is_loop && C::tape.entries[now.entry].prim == &prim::matmul)
+    if (const plan::step now = C::plan.steps[first + s];
+        !now.is_loop && C::tape.entries[now.entry].prim == &prim::matmul)
       return C::plan.steps[first + s + 1].is_loop ? s + 1 : 0;
   return 0;
 }

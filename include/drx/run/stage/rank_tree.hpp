@@ -15,10 +15,10 @@ namespace drx::run {
 /// nodes that ranks a to b - 1 have together; joined(left, right) adds two nodes; merged(list) is called whenever a
 /// list has grown.
 template <class NodesOf, class Joined, class Merged>
-std::byte* fold_over_ranks(runtime& rt, buffer& memory, node_list& list, std::byte* spare, std::int64_t node_bytes, NodesOf&& nodes_of, Joined&& joined,
-                           Merged&& merged) {
+std::byte* fold_over_ranks(runtime& rt, buffer& memory, node_list& list, std::byte* spare, std::int64_t node_bytes,
+                           NodesOf&& nodes_of, Joined&& joined, Merged&& merged) {
   const int ranks = rt.communicator->size(), rank = rt.communicator->rank();
-  const auto lower = [&](int step) { return rank % (2 * step) == step; };                         // has a rank above it
+  const auto lower = [&](int step) { return rank % (2 * step) == step; };                      // has a rank above it
   const auto upper = [&](int step) { return rank % (2 * step) == 0 && rank + step < ranks; };  // has one below it
   std::int64_t nodes = 0;
   for (int step = 1; step < ranks && rank % step == 0; step *= 2)
@@ -33,7 +33,8 @@ std::byte* fold_over_ranks(runtime& rt, buffer& memory, node_list& list, std::by
     const std::byte* const begin = at;
     if (rank % step == 0 && lower(step))
       for (int i = 0; i < list.size(); ++i) rt.sent.push_back({rank - step, list.data(i), node_bytes});
-    const node_list part = rank % step == 0 && upper(step) ? nodes_of(rank + step, std::min(rank + 2 * step, ranks)) : node_list(nullptr, 0);
+    const node_list part = rank % step == 0 && upper(step) ? nodes_of(rank + step, std::min(rank + 2 * step, ranks))
+                                                           : node_list(nullptr, 0);
     for (int i = 0; i < part.size(); ++i, at += node_bytes) rt.received.push_back({rank + step, at, node_bytes});
     rt.communicator->exchange(rt.sent, rt.received);
     for (int i = 0; i < part.size(); ++i) list.push(part.at(i), const_cast<std::byte*>(begin) + i * node_bytes, joined);

@@ -18,7 +18,8 @@ struct stage_ranks {
 
   /// Turns the nodes of all ranks, of which `list` has this one's, into the stage's results. Tree leaves have `unit`
   /// members. `spare` has room for a node; the node `lent` is not written to.
-  static void fold(frame& f, const membership& m, std::int64_t unit, node_list& list, std::byte* spare, const std::byte* lent) {
+  static void fold(frame& f, const membership& m, std::int64_t unit, node_list& list, std::byte* spare,
+                   const std::byte* lent) {
     runtime& rt = *static_cast<runtime*>(f.runtime);
     if (rt.communicator->size() > 1) {
       const bool fast = is_fast(rt);
@@ -38,8 +39,13 @@ struct stage_ranks {
       }
       if (bytes_of_all(rt, m, unit) >= many_bytes) {
         const auto nodes_of_ranks = [&](int a, int b) { return nodes_of(rt, m, a, b, unit); };
-        const auto merged = [&](node_list& l) { if (fast) l.finish(nodes::joins(f)); };
-        nodes::finish(f, fold_over_ranks(rt, rt.gathered[Stage::ordinal], list, spare, Stage::node_bytes, nodes_of_ranks, nodes::joins(f), merged), m.total);
+        const auto merged = [&](node_list& l) {
+          if (fast) l.finish(nodes::joins(f));
+        };
+        nodes::finish(f,
+                      fold_over_ranks(rt, rt.gathered[Stage::ordinal], list, spare, Stage::node_bytes, nodes_of_ranks,
+                                      nodes::joins(f), merged),
+                      m.total);
         return;
       }
       list = gathered(f, m, unit, list, spare);
@@ -54,7 +60,9 @@ struct stage_ranks {
     int found = -1;
     for (int i = 0; i < Stage::results; ++i)
       if (Stage::folded(i)) found = found < 0 ? i : Stage::results;
-    return found >= 0 && found < Stage::results && split::possible && C::bytes(C::result(E, found)) == Stage::node_bytes ? found : -1;
+    return found >= 0 && found < Stage::results && split::possible && C::bytes(C::result(E, found)) == Stage::node_bytes
+               ? found
+               : -1;
   }();
   /// Whether the ranks share the folding; that depends on sizes that all ranks know.
   static bool splits(const runtime& rt, const membership& m, std::int64_t unit) {
@@ -76,8 +84,11 @@ struct stage_ranks {
   static std::int64_t bytes_of_all(const runtime& rt, const membership& m, std::int64_t unit) {
     std::int64_t nodes = 0;
     for (int r = 0; r < rt.communicator->size(); ++r)
-      if (is_fast(rt)) nodes += m.boundaries[r] < m.boundaries[r + 1];
-      else nodes += node_list::count_of_range(tree_leaf_at(m.boundaries[r], unit), tree_leaf_at(m.boundaries[r + 1], unit));
+      if (is_fast(rt))
+        nodes += m.boundaries[r] < m.boundaries[r + 1];
+      else
+        nodes +=
+            node_list::count_of_range(tree_leaf_at(m.boundaries[r], unit), tree_leaf_at(m.boundaries[r + 1], unit));
     return nodes * Stage::node_bytes;
   }
   /// From this many bytes on, not every rank gathers all nodes: more messages of fewer bytes take less time.
@@ -97,7 +108,8 @@ struct stage_ranks {
     rt.gathered[Stage::ordinal].grow(static_cast<std::size_t>(total));
     std::byte* data = rt.gathered[Stage::ordinal].data();
     for (int i = 0; i < own.size(); ++i)
-      std::memcpy(data + rt.offsets[static_cast<std::size_t>(rt.communicator->rank())] + i * Stage::node_bytes, own.data(i), Stage::node_bytes);
+      std::memcpy(data + rt.offsets[static_cast<std::size_t>(rt.communicator->rank())] + i * Stage::node_bytes,
+                  own.data(i), Stage::node_bytes);
     rt.communicator->all_gather(data, rt.bytes, rt.offsets);
     node_list list(spare, Stage::node_bytes);
     for (int r = 0; r < ranks; ++r) {

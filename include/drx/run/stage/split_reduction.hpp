@@ -34,7 +34,8 @@ struct split_reduction {
   /// Folds the nodes of all ranks from left to right, with own ones from `list`, and writes the results' places. The
   /// node `lent` is not written to.
   template <class NodesOf>
-  static void run(frame& f, runtime& rt, const node_list& list, const std::byte* lent, std::int64_t members, NodesOf&& nodes_of) {
+  static void run(frame& f, runtime& rt, const node_list& list, const std::byte* lent, std::int64_t members,
+                  NodesOf&& nodes_of) {
     const int ranks = rt.communicator->size(), rank = rt.communicator->rank();
     const range own = piece(rank, ranks);
     const std::int64_t own_bytes = own.end - own.begin;
@@ -74,7 +75,8 @@ struct split_reduction {
     for (int d = 1; d < ranks; ++d) {  // each rank begins with another one
       const int to = (rank + d) % ranks;
       const range theirs = piece(to, ranks);
-      for (int i = 0; i < list.size(); ++i) rt.sent.push_back({to, list.data(i) + theirs.begin, theirs.end - theirs.begin});
+      for (int i = 0; i < list.size(); ++i)
+        rt.sent.push_back({to, list.data(i) + theirs.begin, theirs.end - theirs.begin});
     }
     rt.communicator->exchange(rt.sent, rt.received);
 
@@ -96,19 +98,22 @@ struct split_reduction {
   /// The part of result I in these bytes of a node.
   template <int I>
   static range inside(range r) {
-    return {std::max(r.begin, Stage::offset(I)), std::min(r.end, Stage::offset(I) + C::bytes(C::result(Stage::entry, I)))};
+    return {std::max(r.begin, Stage::offset(I)),
+            std::min(r.end, Stage::offset(I) + C::bytes(C::result(Stage::entry, I)))};
   }
   template <class F>
   static void of_results(const frame& f, range r, F&& give) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::folded(I)) {
         const range in = inside<I>(r);
-        if (in.begin < in.end) give(address<C, C::result(Stage::entry, I)>(f) + (in.begin - Stage::offset(I)), in.end - in.begin);
+        if (in.begin < in.end)
+          give(address<C, C::result(Stage::entry, I)>(f) + (in.begin - Stage::offset(I)), in.end - in.begin);
       }
     });
   }
   /// Folds these bytes as planned; the last fold writes the results. `base`: where in a node the pieces begin.
-  static void fold(const frame& f, const runtime& rt, range r, std::int64_t base, const std::byte* only, std::int64_t members) {
+  static void fold(const frame& f, const runtime& rt, range r, std::int64_t base, const std::byte* only,
+                   std::int64_t members) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::folded(I)) {
         constexpr int v = C::result(Stage::entry, I);
@@ -119,7 +124,8 @@ struct split_reduction {
         std::byte* const to = address<C, v>(f) + (in.begin - Stage::offset(I));
         for (std::size_t k = 0; k < rt.folds.size(); ++k) {
           const fold_step& step = rt.folds[k];
-          stage_nodes<Stage>::template fold_elements<I>(k + 1 < rt.folds.size() ? step.to + from : to, step.left + from, step.right + from, n);
+          stage_nodes<Stage>::template fold_elements<I>(k + 1 < rt.folds.size() ? step.to + from : to, step.left + from,
+                                                        step.right + from, n);
         }
         if (rt.folds.empty()) std::memcpy(to, only + from, static_cast<std::size_t>(in.end - in.begin));
         stage_nodes<Stage>::template divide<I>(to, n, members);

@@ -61,15 +61,18 @@ struct top_stage {
     const std::int64_t unit = members_in_block(m.total);
     for (int r = 1; r < rt.communicator->size(); ++r)
       if (m.boundaries[r] % unit != 0 && m.boundaries[r] != m.total)
-        throw std::invalid_argument("drx: a block of members ends at " + std::to_string(m.boundaries[r]) + "; of " + std::to_string(m.total) +
-                                    " members, blocks end at multiples of " + std::to_string(unit));
+        throw std::invalid_argument("drx: a block of members ends at " + std::to_string(m.boundaries[r]) + "; of " +
+                                    std::to_string(m.total) + " members, blocks end at multiples of " +
+                                    std::to_string(unit));
     return unit;
   }
 
   /// Whether there is a stage over members of these members.
   static constexpr bool has_nested = [] {
     for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
-      if (C::tape.entries[e].prim == &prim::stage && C::placements.parent[C::placements.index(C::tape.entries[e].placement)] == Stage::p) return true;
+      if (C::tape.entries[e].prim == &prim::stage &&
+          C::placements.parent[C::placements.index(C::tape.entries[e].placement)] == Stage::p)
+        return true;
     return false;
   }();
   static void run_tasks(job& j) {
@@ -78,8 +81,10 @@ struct top_stage {
     j.tasks = static_cast<int>(std::min<std::int64_t>(j.leaves(), threads));
     const bool alone = has_nested && j.leaves() < threads;  // few, perhaps large: threads go inside
     if (alone) j.tasks = std::min(j.tasks, 1);
-    j.lends = ranks::lendable >= 0 && j.members->local == 1 && rt.communicator->size() > 1 && ranks::splits(rt, *j.members, j.unit);
-    for (int t = 0; t < j.tasks; ++t) nodes_of_task(j, t).grow((node_list::capacity(j.members->local) + 1) * Stage::node_bytes);
+    j.lends = ranks::lendable >= 0 && j.members->local == 1 && rt.communicator->size() > 1 &&
+              ranks::splits(rt, *j.members, j.unit);
+    for (int t = 0; t < j.tasks; ++t)
+      nodes_of_task(j, t).grow((node_list::capacity(j.members->local) + 1) * Stage::node_bytes);
     share_out(j);
     if (alone && j.tasks == 1) {
       j.f->alone = true;
@@ -108,11 +113,14 @@ struct top_stage {
     const std::int64_t end = begin_of(j, task + 1), last = std::min(end * j.unit, m.local);
     for (std::int64_t l = begin_of(j, task); l < end; ++l) {
       const std::int64_t member = l * j.unit, count = std::min(j.unit, m.local - member);
-      leaves::push_tree_leaf(f, frames, list, j.first_leaf() + l, {stored(member), member, m.first + member, count, last - member - count});
+      leaves::push_tree_leaf(f, frames, list, j.first_leaf() + l,
+                             {stored(member), member, m.first + member, count, last - member - count});
     }
   }
   /// The memory for a task's nodes.
-  static buffer& nodes_of_task(const job& j, int task) { return j.rt->threads[static_cast<std::size_t>(task)].nodes[Stage::ordinal]; }
+  static buffer& nodes_of_task(const job& j, int task) {
+    return j.rt->threads[static_cast<std::size_t>(task)].nodes[Stage::ordinal];
+  }
   /// The nodes of all tasks, joined. `spare` has room for one.
   static node_list nodes_of_tasks(const job& j, buffer& spare) {
     node_list list(spare.data(), Stage::node_bytes);
@@ -153,7 +161,8 @@ struct top_stage {
       int task = 1;
       for (std::int64_t i = 0; i < m.local && task < j.tasks; ++i) {
         before += weight(i);
-        while (task < j.tasks && before * j.tasks >= total * task) j.rt->shares[static_cast<std::size_t>(task++)] = ranks::tree_leaf_at(i + 1, j.unit);
+        while (task < j.tasks && before * j.tasks >= total * task)
+          j.rt->shares[static_cast<std::size_t>(task++)] = ranks::tree_leaf_at(i + 1, j.unit);
       }
     }
   }
