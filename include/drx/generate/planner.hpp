@@ -102,7 +102,7 @@ inline planned_program planned(const named_program& p, shared_kernels& kernels) 
       if (k.steps++ == 0) k = {alone->members, step.work, 1};
       if (k.members != alone->members) throw std::runtime_error(std::string("two kernels have the name ") + name);
       step.kernel = name;
-      step.slots = list_of(alone->slots, location_text);
+      step.slots = list_of(alone->slots, address_text);
     }
     r.steps.push_back(step);
   }
@@ -128,9 +128,9 @@ inline std::string header_text(const std::string& header, const std::vector<plan
   std::string s =
       "// Tapes and plans of the programs of " + header +
       ", written by drx/generate/planner.hpp. It is made again, not edited.\n#pragma once\n\n#include \"" + header +
-      "\"\n\n#include <drx/generate/values.hpp>\n#include <drx/run/call/compiled.hpp>\n\n#include <limits>\n\nnamespace drx_plans {\n";
+      "\"\n\n#include <drx/generate/values.hpp>\n#include <drx/run/call/compiled.hpp>\n#include <drx/run/kernels/shared.hpp>\n\n#include <limits>\n\nnamespace drx_plans {\n";
   for (const auto& [name, kernel] : kernels)
-    s += "[[gnu::weak]] void " + name + "(drx::run::frame&);\n";  // (other plans may have the same kernel)
+    s += "[[gnu::weak]] DRX_NOT_INLINED void " + name + "(drx::run::frame&);\n";  // (other plans may have the same kernel)
   for (const planned_program& p : programs) s += p.declarations;
   s += "}  // namespace drx_plans\n\n";
   for (const planned_program& p : programs) {
@@ -153,7 +153,7 @@ inline std::vector<std::string> source_texts(const std::string& header, const st
   std::vector<part> parts;
   for (const auto& [name, kernel] : kernels)
     parts.push_back({"namespace drx_plans {\nstruct of_" + name + " {\n" + kernel.members + "};\nvoid " + name +
-                         "(drx::run::frame& f) { drx::run::run_step<drx::run::code<of_" + name + ">, 0>(f); }\n}\n",
+                         "(drx::run::frame& f) { drx::run::run_only_step<drx::run::code<of_" + name + ">>(f); }\n}\n",
                      kernel.work});
   std::string shared;
   for (const planned_program& p : programs)
@@ -162,9 +162,8 @@ inline std::vector<std::string> source_texts(const std::string& header, const st
       if (s.kernel.empty()) {
         parts.push_back({"template " + run_step_text(p.constants, i) + ");\n", s.work});
       } else {
-        shared += "template <>\n" + run_step_text(p.constants, i) +
-                  " f) {\n  static constexpr drx::plan::location slots[] = " + s.slots +
-                  ";\n  run_shared(f, slots, drx_plans::" + s.kernel + ");\n}\n";
+        shared += "template <>\n" + run_step_text(p.constants, i) + " f) {\n  std::byte* slots[] = " + s.slots + ";\n  run_on_slots(f, slots, drx_plans::" +
+                  s.kernel + ");\n}\n";
       }
     }
   std::stable_sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.work > b.work; });

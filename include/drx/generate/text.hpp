@@ -80,6 +80,12 @@ inline std::string location_text(const plan::location& l) {
   return std::string("{drx::plan::space::") + spaces[static_cast<int>(l.space)] + "," + std::to_string(l.offset) + "}";
 }
 
+/// The address of a location in frame f.
+inline std::string address_text(const plan::location& l) {
+  const std::string n = std::to_string(l.offset);
+  return l.space == plan::space::slot ? "f.slots[" + n + "]" : (l.space == plan::space::server ? "f.server + " : "f.thread + ") + n;
+}
+
 /// The type of a frozen tape of these sizes.
 inline std::string tape_type(const frozen_sizes& s) {
   return "drx::frozen_tape<" + std::to_string(s.regions) + ", " + std::to_string(s.entries) + ", " +

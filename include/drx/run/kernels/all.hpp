@@ -37,21 +37,6 @@ DRX_NOT_INLINED void run_step(frame& f) {
   }
 }
 
-/// Runs a step by a kernel that works for several: its values lie in slots, which are told to it. (A plan that an
-/// executable made has such steps: drx/generate/shared_steps.hpp.)
-template <int Slots>
-void run_shared(const frame& f, const plan::location (&slots)[Slots], void (*kernel)(frame&)) {
-  std::byte* at[Slots];
-  for (int i = 0; i < Slots; ++i) {
-    const plan::location& l = slots[i];
-    at[i] = l.space == plan::space::slot ? f.slots[l.offset]
-                                         : (l.space == plan::space::server ? f.server : f.thread) + l.offset;
-  }
-  frame own = f;
-  own.slots = at;
-  kernel(own);
-}
-
 template <class C, int Region>
 void run_region(frame& f) {
   unroll<C::plan.step_count[Region]>(
