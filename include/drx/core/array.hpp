@@ -116,6 +116,13 @@ class array {
   }
 #if defined(DRX_NATIVE_TRACING)
   constexpr explicit array(const traced_ref& r) : ref_(r), traced_(true) {}
+  /// A reference is copied without the room that elements would take.
+  constexpr array(const array& other) : traced_(other.traced_) { take(other); }
+  constexpr array& operator=(const array& other) {
+    traced_ = other.traced_;
+    take(other);
+    return *this;
+  }
 #else
   constexpr explicit array(const traced_ref& r) : ref_(r) {}
 #endif
@@ -176,6 +183,15 @@ class array {
   [[nodiscard]] constexpr traced_ref ref() const { return is_traced() ? ref_ : reference_to(data_); }
 
  private:
+#if defined(DRX_NATIVE_TRACING)
+  constexpr void take(const array& other) {
+    if (traced_) {
+      ref_ = other.ref_;
+    } else {
+      for (std::int64_t i = 0; i < size; ++i) data_[i] = other.data_[i];
+    }
+  }
+#endif
   static constexpr void require_extent(std::size_t given, std::int64_t extent) {
     if (static_cast<std::int64_t>(given) == extent) return;
     if (detail::is_tracing()) throw "drx: an array's initialiser has more or fewer parts than its first axis";

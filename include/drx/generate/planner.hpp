@@ -130,7 +130,8 @@ inline std::string header_text(const std::string& header, const std::vector<plan
       ", written by drx/generate/planner.hpp. It is made again, not edited.\n#pragma once\n\n#include \"" + header +
       "\"\n\n#include <drx/generate/values.hpp>\n#include <drx/run/call/compiled.hpp>\n#include <drx/run/kernels/shared.hpp>\n\n#include <limits>\n\nnamespace drx_plans {\n";
   for (const auto& [name, kernel] : kernels)
-    s += "[[gnu::weak]] DRX_NOT_INLINED void " + name + "(drx::run::frame&);\n";  // (other plans may have the same kernel)
+    s += "[[gnu::weak]] DRX_NOT_INLINED void " + name +
+         "(drx::run::frame&);\n";  // (other plans may have the same kernel)
   for (const planned_program& p : programs) s += p.declarations;
   s += "}  // namespace drx_plans\n\n";
   for (const planned_program& p : programs) {
@@ -162,8 +163,8 @@ inline std::vector<std::string> source_texts(const std::string& header, const st
       if (s.kernel.empty()) {
         parts.push_back({"template " + run_step_text(p.constants, i) + ");\n", s.work});
       } else {
-        shared += "template <>\n" + run_step_text(p.constants, i) + " f) {\n  std::byte* slots[] = " + s.slots + ";\n  run_on_slots(f, slots, drx_plans::" +
-                  s.kernel + ");\n}\n";
+        shared += "template <>\n" + run_step_text(p.constants, i) + " f) {\n  std::byte* slots[] = " + s.slots +
+                  ";\n  run_on_slots(f, slots, drx_plans::" + s.kernel + ");\n}\n";
       }
     }
   std::stable_sort(parts.begin(), parts.end(), [](const part& a, const part& b) { return a.work > b.work; });
@@ -191,6 +192,15 @@ inline void write(const std::string& path, const std::string& text) {
   if (!to) throw std::runtime_error("cannot write " + path);
 }
 
+/// Only what is used of it is memory. (The address sanitizer marks all of it.)
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool marks_stack = true;
+#elif defined(__has_feature)
+inline constexpr bool marks_stack = __has_feature(address_sanitizer);
+#else
+inline constexpr bool marks_stack = false;
+#endif
+inline constexpr std::size_t most_stack = std::size_t{marks_stack ? 1 : 64} << 30;
 /// Calls f on a stack that holds the arrays of large models.
 template <class F>
 void on_large_stack(F f) {
@@ -198,7 +208,7 @@ void on_large_stack(F f) {
   pthread_attr_init(&attributes);
   pthread_t thread;
   bool started = false;
-  for (std::size_t bytes = std::size_t{64} << 30; !started && bytes >= (std::size_t{8} << 20); bytes /= 2) {
+  for (std::size_t bytes = most_stack; !started && bytes >= (std::size_t{8} << 20); bytes /= 2) {
     if (pthread_attr_setstacksize(&attributes, bytes) != 0) continue;
     started = pthread_create(
                   &thread, &attributes,

@@ -83,7 +83,8 @@ inline std::string location_text(const plan::location& l) {
 /// The address of a location in frame f.
 inline std::string address_text(const plan::location& l) {
   const std::string n = std::to_string(l.offset);
-  return l.space == plan::space::slot ? "f.slots[" + n + "]" : (l.space == plan::space::server ? "f.server + " : "f.thread + ") + n;
+  return l.space == plan::space::slot ? "f.slots[" + n + "]"
+                                      : (l.space == plan::space::server ? "f.server + " : "f.thread + ") + n;
 }
 
 /// The type of a frozen tape of these sizes.
