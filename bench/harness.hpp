@@ -2,8 +2,8 @@
 // bench/run compares, then Google Benchmark times them in turns. bench/twin.py is the same for sides in Python.
 //
 //   bench::suite suite(argc, argv);
-//   suite.add({.row = "64 clients", .name = "drx", .call = [&] { f(in, out); }, .result = [&] { return
-//   bench::numbers(out); },
+//   suite.add({.row = "64 clients", .name = "drx", .call = [&] { f(in, out); },
+//              .result = [&] { return bench::numbers(out); },
 //              .counters = {{"temp_bytes", 1024}}});
 //   return suite.run();
 #pragma once

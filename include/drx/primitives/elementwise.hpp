@@ -5,10 +5,9 @@
 //   apply(x...)                               its value for one element
 //   partial(b, site, i, t)                    t * d(result)/d(operand i) as entries: pushes a tangent forward and
 //                                             pulls a cotangent back alike, since the Jacobian is diagonal
-// and, if more is known of the result than that it is finite where the operands are (or not even that:
-// `singular_value`),
-//   known(operands...)                        what is known of it, from what is known of the operands, or from a
-//   known_site
+// and, if more is known of the result than that it is finite where the operands are (or not even that: singular_value),
+//   known(operands...)                        what is known of it, from what is known of the operands, or from
+//                                             a known_site
 // and, where apply is right in a range only (of one operand): near(x), whether x is in it, and exact(x), right
 // everywhere and the same as apply in the range.
 #pragma once

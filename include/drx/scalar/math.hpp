@@ -6,9 +6,8 @@
 // Under -ffast-math finite results are right too, to about 4 ulp: rounding errors are read through as_rounded.
 //
 // Two rules keep the code vectorisable and its results independent of where the vectoriser put an element:
-//  - selections are made on bits (select), because under the default -ftrapping-math g++ moves arithmetic into the arm
-//  of
-//    a ?: and then refuses to if-convert it;
+//  - selections are made on bits (select), because under the default -ftrapping-math g++ moves arithmetic into an arm
+//    of a ?: and then refuses to if-convert it;
 //  - every expression that may be contracted into a fused multiply-add is written as fma, so that -ffp-contract has no
 //    choice.
 #pragma once

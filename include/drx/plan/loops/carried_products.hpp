@@ -12,8 +12,7 @@
 //   rounding error of z', which is no more than the rounding errors of a plain step's products and sums. After
 //   `steps_between_restarts` steps w is computed, and e begins anew.
 // - Rows of x are divided by powers of two of their magnitude where they are read (row_scales.hpp), so that no product
-// of
-//   rows with rows leaves the range of numbers where w and its changes stay in it.
+//   of rows with rows leaves the range of numbers where w and its changes stay in it.
 #pragma once
 
 #include <drx/functions/loop_memory.hpp>

@@ -1,11 +1,10 @@
 // drx/run/gemm/epilogues.hpp: epilogues, which receive each element of a product's result exactly once, finished:
 //   epilogue(row, col, pack<T> values)  columns col .. col + W - 1 of a row, or
-//   epilogue(row, col, pack<T> values, std::integral_constant<int, Count>)   only the first Count of them (the last N %
-//   W), or
+//   epilogue(row, col, pack<T> values, std::integral_constant<int, Count>)   only the first Count of them
+//                                       (the last N % W), or
 //   epilogue(row, col, T value)         a single element (if it takes no Count; all elements in the plain loop).
 // If N is a multiple of W, an epilogue with a type `takes_tiles` receives whole tiles instead:
-//   epilogue.template finish<Cols>(const T* tile, row, rows, col)   rows x Cols finished elements, one row after the
-//   other.
+//   epilogue.template finish<Cols>(const T* tile, row, rows, col)   rows x Cols finished elements, row by row.
 // A long epilogue over packs (tanh) also has a type `beside_products`: a tile's packs go through it one by one between
 // the steps of the next tile's products, which fill the time that its chain of operations leaves.
 // Tested by tests/unit/run/gemm.cpp.
