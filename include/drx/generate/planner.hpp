@@ -9,7 +9,7 @@
 // `./plan models.hpp plans 2` writes plans.hpp, plans_1.cpp and plans_2.cpp. With `-include plans.hpp` (or an #include
 // of it in place of models.hpp) session.compile<models::Fit>() finds tape and plan there, and its steps in the two
 // sources. CMake: drx_add_programs(TARGET fit HEADER models.hpp PROGRAMS models::Fit).
-// Tested by tests/native/tracing.cpp and tests/consumer/.
+// Tested by tests/native/ and tests/consumer/.
 #pragma once
 
 #include <drx/generate/shared_steps.hpp>

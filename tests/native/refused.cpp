@@ -1,0 +1,96 @@
+// What an executable that plans programs refuses, and the sentence that says why.
+#include <doctest/doctest.h>
+#include <drx/drx.hpp>
+#include <drx/generate/planner.hpp>
+
+#include <filesystem>
+#include <initializer_list>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace named {
+using vector = drx::array<double, 2>;
+struct clients : drx::placement<clients> {};
+inline constexpr auto doubled = [](auto x) { return x * 2; };
+using Right = drx::program<doubled, vector>;
+
+inline constexpr auto square = [](auto x) { return x * x; };
+inline constexpr auto calls_lambda = [](auto x) { return drx::call(square, drx::sum(x)); };
+using Lambda = drx::program<calls_lambda, vector>;
+}  // namespace named
+namespace {
+struct hidden : drx::placement<hidden> {};
+}  // namespace
+namespace named {
+inline constexpr auto mean = [](auto x) { return drx::reduce_mean(x); };
+using Hidden = drx::program<mean, drx::placed<vector, hidden>>;
+}  // namespace named
+
+namespace {
+struct outcome {
+  int status;
+  std::string message;
+  bool wrote;
+};
+outcome planned(std::initializer_list<drx::generate::named_program> programs, std::vector<std::string> arguments) {
+  std::vector<char*> argv;
+  for (std::string& a : arguments) argv.push_back(a.data());
+  std::ostringstream text;
+  std::streambuf* const before = std::cerr.rdbuf(text.rdbuf());
+  const int status = drx::generate::main(static_cast<int>(argv.size()), argv.data(), programs);
+  std::cerr.rdbuf(before);
+  return {status, text.str(), arguments.size() > 2 && std::filesystem::exists(arguments[2] + ".hpp")};
+}
+/// A folder that is there while this lives.
+struct folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("drx_refused_" + std::to_string(getpid()));
+  folder() { std::filesystem::create_directory(path); }
+  ~folder() { std::filesystem::remove_all(path); }
+};
+template <class P>
+auto program(const char* name) {
+  return drx::generate::program<P>(name);
+}
+}  // namespace
+
+TEST_CASE("programs that no header could name are refused, and nothing is written") {
+  const folder f;
+  const std::vector<std::string> arguments{"plan", "models.hpp", (f.path / "plans").string(), "2"};
+  const auto refused = [&](std::initializer_list<drx::generate::named_program> programs, const std::string& why) {
+    const outcome o = planned(programs, arguments);
+    CHECK(o.status == 1);
+    CHECK(o.message.find(why) != std::string::npos);
+    CHECK_FALSE(o.wrote);
+  };
+  refused({program<named::Lambda>("named::Lambda")}, "named::Lambda: primitive `call` is made of a lambda");
+  refused({program<named::Hidden>("named::Hidden")},
+          "named::Hidden: placement `hidden` has no name outside of its file");
+  refused({program<named::Right>("named::Right"), program<named::Right>("named_Right")},
+          "its constants have the name of those of named::Right");
+  const outcome right = planned({program<named::Right>("named::Right")}, arguments);
+  CHECK(right.status == 0);
+  CHECK(right.wrote);
+  CHECK(std::filesystem::exists(arguments[2] + "_2.cpp"));
+}
+TEST_CASE("wrong arguments are refused") {
+  const auto right = program<named::Right>("named::Right");
+  CHECK(planned({right}, {"plan", "models.hpp"}).status == 2);
+  CHECK(planned({right}, {"plan", "models.hpp", "plans", "none"}).status == 2);
+  CHECK(planned({right}, {"plan", "models.hpp", "plans", "0"}).message.starts_with("usage: plan HEADER PLANS SOURCES"));
+  const outcome nowhere = planned({right}, {"plan", "models.hpp", "/nowhere/plans", "1"});
+  CHECK(nowhere.status == 1);
+  CHECK(nowhere.message == "cannot write /nowhere/plans.hpp\n");
+}
+TEST_CASE("names and numbers as C++ reads them") {
+  using namespace drx::generate;
+  CHECK(as_written("f<a::g, &(int b::h<2>(double))>") == "f<a::g, &b::h<2>>");
+  CHECK(as_written("f<&(drx::o drx::p<>()), double>") == "f<&drx::p<>, double>");
+  CHECK(symbol_of(&drx::prim::sin) == "drx::prim::sin");
+  CHECK(symbol_of(&drx::placement_of<named::clients>) == "drx::placement_of<named::clients>");
+  CHECK(number(0.1) == "0x1.999999999999ap-4");
+  CHECK(number(-std::numeric_limits<double>::infinity()) == "-std::numeric_limits<double>::infinity()");
+  CHECK(integer(std::numeric_limits<std::int64_t>::min()) == "std::numeric_limits<std::int64_t>::min()");
+}
