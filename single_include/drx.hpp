@@ -22355,7 +22355,11 @@ constexpr tape with_products_computed(tape t) {
 
 template <Program P>
 struct without_carried_products : P {
+#if defined(DRX_NATIVE_TRACING)
+  static constexpr drx::tape make() { return detail::with_products_computed(P::make()); }
+#else
   static constexpr drx::tape make() { return detail::with_products_computed(P::tape().thaw()); }
+#endif
   static constexpr const auto& tape() { return frozen<without_carried_products>::value; }
 };
 

@@ -79,10 +79,21 @@ TEST_CASE("wrong arguments are refused") {
   const auto right = program<named::Right>("named::Right");
   CHECK(planned({right}, {"plan", "models.hpp"}).status == 2);
   CHECK(planned({right}, {"plan", "models.hpp", "plans", "none"}).status == 2);
+  CHECK(planned({right}, {"plan", "models.hpp", "plans", "2x"}).status == 2);
   CHECK(planned({right}, {"plan", "models.hpp", "plans", "0"}).message.starts_with("usage: plan HEADER PLANS SOURCES"));
   const outcome nowhere = planned({right}, {"plan", "models.hpp", "/nowhere/plans", "1"});
   CHECK(nowhere.status == 1);
   CHECK(nowhere.message == "cannot write /nowhere/plans.hpp\n");
+}
+TEST_CASE("where one file cannot be written, none is changed") {
+  const folder f;
+  const std::string plans = (f.path / "plans").string();
+  std::filesystem::create_directory(plans + "_2.cpp.new");
+  const outcome o = planned({program<named::Right>("named::Right")}, {"plan", "models.hpp", plans, "2"});
+  CHECK(o.status == 1);
+  CHECK(o.message == "cannot write " + plans + "_2.cpp\n");
+  CHECK_FALSE(o.wrote);
+  for (const char* end : {".hpp.new", "_1.cpp.new", "_1.cpp"}) CHECK_FALSE(std::filesystem::exists(plans + end));
 }
 TEST_CASE("names and numbers as C++ reads them") {
   using namespace drx::generate;

@@ -16,7 +16,7 @@ namespace drx::generate {
 /// Writes braces and what is in them, a line for every few parts.
 class list {
  public:
-  list& add(std::string_view part) {
+  void add(std::string_view part) {
     if (line_ + static_cast<int>(part.size()) > width) {
       text_ += "\n    ";
       line_ = 0;
@@ -24,9 +24,7 @@ class list {
     text_ += part;
     text_ += ", ";
     line_ += static_cast<int>(part.size()) + 2;
-    return *this;
   }
-  list& add(std::int64_t n) { return add(std::to_string(n)); }
   [[nodiscard]] std::string text() const { return text_ + "}"; }
 
  private:
@@ -39,12 +37,6 @@ template <class Parts, class Text>
 std::string list_of(const Parts& parts, Text text) {
   list l;
   for (const auto& p : parts) l.add(text(p));
-  return l.text();
-}
-template <class Integers>
-std::string integers(const Integers& parts) {
-  list l;
-  for (const auto& p : parts) l.add(static_cast<std::int64_t>(p));
   return l.text();
 }
 
@@ -135,14 +127,14 @@ inline std::string plan_members(const plan::workspace_plan& p, const frozen_size
   const auto add = [&](const char* name, const std::string& parts) {
     text += std::string(",\n    .") + name + " = " + parts;
   };
-  add("first_step", integers(p.first_step));
-  add("step_count", integers(p.step_count));
-  add("members", integers(p.members));
-  add("loop_of", integers(p.loop_of));
-  add("member_of", integers(p.member_of));
-  add("definition", integers(p.definition));
+  add("first_step", list_of(p.first_step, integer));
+  add("step_count", list_of(p.step_count, integer));
+  add("members", list_of(p.members, integer));
+  add("loop_of", list_of(p.loop_of, integer));
+  add("member_of", list_of(p.member_of, integer));
+  add("definition", list_of(p.definition, integer));
   add("stored", list_of(p.stored, [](bool b) { return std::string(b ? "true" : "false"); }));
-  add("root", integers(p.root));
+  add("root", list_of(p.root, integer));
   add("where", list_of(p.where, location_text));
   add("scratch", list_of(p.scratch, location_text));
   add("slots", std::to_string(p.slots));

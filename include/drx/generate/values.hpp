@@ -1,4 +1,4 @@
-// drx/generate/values.hpp: the words of a generated header, beside the names of drx.
+// drx/generate/values.hpp: the function by which a generated header writes down the type of a value.
 #pragma once
 
 #include <drx/core/abstract_value.hpp>

@@ -28,7 +28,11 @@ constexpr tape with_products_computed(tape t) {
 ///     auto run = session.compile<drx::without_carried_products<Step>>();
 template <Program P>
 struct without_carried_products : P {
+#if defined(DRX_NATIVE_TRACING)  // an executable traces P itself: P::tape() would be constant evaluation
+  static constexpr drx::tape make() { return detail::with_products_computed(P::make()); }
+#else
   static constexpr drx::tape make() { return detail::with_products_computed(P::tape().thaw()); }
+#endif
   static constexpr const auto& tape() { return frozen<without_carried_products>::value; }
 };
 
