@@ -392,21 +392,25 @@ struct carried_products : loop_writer {
     const int w = outer(input_of(m.carry)), x = outer(m.constant);
     return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
   }
-  /// The carry after the loop, from its images, which are results from `at` on.
+  /// The carry after the loop, from its images, which are results from `at` on. A float's is computed in double: where
+  /// rows repeat, or nearly so, parts of s grow that cancel in x^T s, and its rounding errors are those of all its steps
+  /// at once.
   constexpr int end_of(int carry, const vec<int>& all, int at) {
-    int w = outer(input_of(carry)), change = zero_tangent;
+    const int begin = outer(input_of(carry));
+    int w = wide(begin), change = zero_tangent;
     for (const image& m : images) {
       if (m.carry != carry) continue;
-      const int last = all[at++];
+      const int last = wide(all[at++]);
       if (m.what == kind::share) w = emit::mul(outside, emit::broadcast_to(outside, last, outside.shape(w)), w);
       if (m.what != kind::sum) continue;
-      const int x = outer(m.constant);
+      const int x = wide(outer(m.constant));
       change = emit::accumulate(
           outside, change,
           axis[carry] == 0 ? emit::matmul(outside, x, last, m.tx, m.ty) : emit::matmul(outside, last, x, m.ty, m.tx));
     }
-    return emit::accumulate(outside, w, change);
+    return emit::cast(outside, emit::accumulate(outside, w, change), outside.type(begin).type);
   }
+  constexpr int wide(int x) { return emit::cast(outside, x, dtype::float64); }
 };
 
 /// Whether products may be carried in a loop: neither its option nor its program forbids it.
