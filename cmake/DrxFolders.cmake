@@ -55,7 +55,8 @@ function(drx_test name)
 endfunction()
 
 # drx_add_folders(): each folder here with a main.cpp becomes a program of the folder's name. First lines of main.cpp
-# such as `// ranks: 1 2` and `// args: --rounds 2` make it a test with these numbers of ranks and arguments. Its other
+# such as `// ranks: 1 2` and `// args: --rounds 2` make it a test with these numbers of ranks and arguments; `// programs: a::b a::c` of
+# the header with the folder's name are planned by an executable (drx_add_programs). Its other
 # sources are a library, ${name}_parts, which unit tests link too; the folder common is a library of all programs. A check.py
 # is a test too: it is called with the program and the words that start mpirun, to which a number of ranks is added. So is an
 # expected.json, of numbers that common/check.py compares.
@@ -91,6 +92,10 @@ function(drx_add_folders)
     if(EXISTS ${main})
       add_executable(${name} ${main})
       target_link_libraries(${name} PRIVATE ${libraries})
+      drx_note(programs ${main} programs)
+      if(programs)
+        drx_add_programs(TARGET ${name} HEADER ${folder}/${name}.hpp PROGRAMS ${programs})
+      endif()
       drx_note(ranks ${main} ranks)
       drx_note(args ${main} args)
       if(DRX_BUILD_TESTS AND DRX_HAS_MPI)

@@ -1,4 +1,5 @@
 // diloco: many AdamW steps at each worker and Nesterov steps between them, beside plain averages of the workers.
+// programs: diloco::round_program
 #include "diloco.hpp"
 
 #include "../common/application.hpp"

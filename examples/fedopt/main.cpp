@@ -1,4 +1,5 @@
 // fedopt: federated averaging with Adam at the server, beside plain federated averaging.
+// programs: fedopt::round_program
 #include "fedopt.hpp"
 
 #include "../common/application.hpp"

@@ -1,4 +1,5 @@
 // fedsgd: parallel SGD over clients, beside the same steps on all rows in one place, and federated averaging.
+// programs: fedsgd::round_program
 #include <numeric>
 
 #include "../common/application.hpp"

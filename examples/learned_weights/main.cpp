@@ -1,4 +1,5 @@
 // learned_weights: federated averaging that learns the weight of each client, some of whom have wrong labels.
+// programs: learned_weights::round_program
 #include "learned_weights.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // maml: a classifier that learns to tell any two digits apart from five rows of each, beside one that was trained on
 // the same tasks without inner steps.
+// programs: maml::step_program maml::score_program
 #include "maml.hpp"
 
 #include "../common/application.hpp"

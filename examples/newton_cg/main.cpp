@@ -1,5 +1,6 @@
 // newton_cg: Newton's method with conjugate gradients for softmax regression, beside gradient descent that sends as
 // many messages.
+// programs: newton_cg::newton_program newton_cg::gradient_program newton_cg::measure_program
 #include "newton_cg.hpp"
 
 #include <memory>

@@ -1,5 +1,6 @@
 // nonlinear_fit: fits the parameters of a differential equation to measurements of NIST's, by damped Gauss-Newton
 // steps.
+// programs: nonlinear_fit::step_program
 #include "nonlinear_fit.hpp"
 
 #include <array>

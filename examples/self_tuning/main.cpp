@@ -1,4 +1,5 @@
 // self_tuning: federated averaging that learns its own learning rates, beside the rates that it began with.
+// programs: self_tuning::round_program
 #include "self_tuning.hpp"
 
 #include <cmath>

@@ -1,4 +1,5 @@
 // tour: five small programs that users of JAX have seen before, on any number of ranks.
+// programs: tour::Convolutions tour::Complex tour::Update tour::Measure tour::Train tour::Batches tour::Shares
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,5 @@
 // tuned_ridge: ridge regression with a penalty for each feature, tuned on held-out rows, after one penalty for all.
+// programs: tuned_ridge::slope_program tuned_ridge::measure_program
 #include "tuned_ridge.hpp"
 
 #include <algorithm>
