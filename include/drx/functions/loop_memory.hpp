@@ -25,7 +25,7 @@ inline constexpr loop_memory checkpoint_every{loop_memory::kind::every, K};
 /// Keeps the carries of about 4 log4(n) steps. Each step runs about log4(n) + 1 times.
 inline constexpr loop_memory recompute_all{loop_memory::kind::logarithmic};
 
-/// The loop may carry products of matrices, even in a program whose loops otherwise may not
+/// The loop may carry products of matrices, of doubles too, even in a program whose loops otherwise may not
 /// (drx::without_carried_products).
 inline constexpr loop_products carry_products = loop_products::carried;
 /// The loop computes each step as it is written.

@@ -15,7 +15,7 @@
 
 namespace drx {
 /// Whether the plan may carry products of a loop's constants with a matrix in place of the matrix
-/// (plan/loops/carried_products.hpp): as the program says, yes, or no.
+/// (plan/loops/carried_products.hpp): as the program says (which is no for a matrix of doubles), yes, or no.
 enum class loop_products : std::int8_t { by_program, carried, computed };
 
 namespace prim::rules {

@@ -115,6 +115,7 @@ struct random_loop {
     prim::rules::scan::view loop(steps, 3, guarded ? 3 : 2);
     loop.backwards = below(r, 2) == 0;
     if (guarded) loop.guard = 4;
+    loop.products = drx::loop_products::carried;
     for (int o : b.add(drx::prim::scan, operands, loop.make(), vec<tape>{region}))
       if (b.type(o).type != drx::dtype::boolean) b.output(o);
     return b.result();
@@ -151,8 +152,9 @@ vec<int> loop_of(builder& b, int steps, const vec<int>& constants, const vec<int
   for (int x : xs) inputs.push_back(body.input(prim::rules::scan::slice(b.type(x))));
   operands.append(xs);
   for (int o : write(body, inputs)) body.output(o);
-  return b.add(prim::scan, operands, prim::rules::scan::view(steps, constants.size(), carries.size()).make(),
-               vec<tape>{body.result()});
+  prim::rules::scan::view loop(steps, constants.size(), carries.size());
+  loop.products = drx::loop_products::carried;
+  return b.add(prim::scan, operands, loop.make(), vec<tape>{body.result()});
 }
 int scaled(builder& b, int x, double by) { return emit::mul(b, x, emit::constant(b, b.type(x), by)); }
 int summed_product(builder& b, int x, int y) { return emit::sum(b, emit::mul(b, x, y), {0, 1}); }
@@ -230,10 +232,10 @@ TEST_CASE("stacks that are multiplied with each other, and a stack of products w
 namespace {
 /// Steps by x^T sin(x w), of which the first w is multiplied by `factor(body, w)` at each.
 template <class Factor>
-tape decaying(const Factor& factor, int steps = 12, drx::loop_products products = drx::loop_products::by_program) {
+tape decaying(const Factor& factor, int steps = 12, drx::loop_products products = drx::loop_products::carried,
+              drx::dtype type = drx::dtype::float64) {
   builder b;
-  const int x = b.input(numbers(make_shape(2, 12))), w = b.input(numbers(make_shape(12, 3))),
-            rate = b.input(numbers({}));
+  const int x = b.input({type, make_shape(2, 12)}), w = b.input({type, make_shape(12, 3)}), rate = b.input({type, {}});
   const vec<int> results = loop_of(b, steps, {x, rate}, {w}, {}, [&](builder& body, const vec<int>& in) {
     const int d = body.add1(prim::sin, {emit::matmul(body, in[0], in[2], false, false)});
     return vec<int>{
@@ -284,11 +286,15 @@ TEST_CASE("w is computed every 16 steps at the latest, where nothing is left ove
 TEST_CASE("a loop's option, and the program's") {
   using drx::loop_products;
   const auto whole = [](builder&, int w, int) { return w; };
-  CHECK(is_carried(decaying(whole, 12, loop_products::by_program)));
-  CHECK(is_carried(decaying(whole, 12, loop_products::carried)));
-  CHECK_FALSE(is_carried(decaying(whole, 12, loop_products::computed)));
-  CHECK_FALSE(is_carried(drx::detail::with_products_computed(decaying(whole, 12, loop_products::by_program))));
-  CHECK(is_carried(drx::detail::with_products_computed(decaying(whole, 12, loop_products::carried))));
+  const auto steps = [&](loop_products products, drx::dtype type) { return decaying(whole, 12, products, type); };
+  CHECK(is_carried(steps(loop_products::by_program, drx::dtype::float32)));
+  CHECK_FALSE(is_carried(steps(loop_products::by_program, drx::dtype::float64)));
+  for (const drx::dtype type : {drx::dtype::float32, drx::dtype::float64}) {
+    CHECK(is_carried(steps(loop_products::carried, type)));
+    CHECK_FALSE(is_carried(steps(loop_products::computed, type)));
+    CHECK_FALSE(is_carried(drx::detail::with_products_computed(steps(loop_products::by_program, type))));
+    CHECK(is_carried(drx::detail::with_products_computed(steps(loop_products::carried, type))));
+  }
 }
 
 namespace {
@@ -300,7 +306,7 @@ constexpr auto loss = [](auto w, auto v, auto x, auto y) {
   return drx::mean(e * e);
 };
 /// Five steps on the same rows; `memory` is what a way back finds of them.
-template <bool All, drx::loop_products Products = drx::loop_products::by_program>
+template <bool All, drx::loop_products Products = drx::carry_products>
 constexpr auto trained = [](auto r, auto w, auto v, auto x, auto y) {
   return drx::fori_loop<5>(std::pair{w, v},
                            [=](auto m) {
@@ -309,7 +315,7 @@ constexpr auto trained = [](auto r, auto w, auto v, auto x, auto y) {
                            },
                            {All ? drx::keep_all : drx::keep_carries, Products});
 };
-template <bool All, drx::loop_products Products = drx::loop_products::by_program>
+template <bool All, drx::loop_products Products = drx::carry_products>
 constexpr auto by_rate = [](auto r, auto w, auto v, auto x, auto y) {
   return drx::value_and_grad([=](auto at) {
     const auto [p, q] = trained<All, Products>(at, w, v, x, y);
@@ -325,7 +331,7 @@ constexpr auto ended_by_rate = [](auto r, auto w, auto v, auto x, auto y) {
                                                  const auto [da, db] = drx::grad<0, 1>(loss)(a, b, x, y);
                                                  return std::tuple{i + 1, a - at * da, b - at * db};
                                                },
-                                               std::tuple{0 * r, w, v}, drx::keep_all);
+                                               std::tuple{0 * r, w, v}, {drx::keep_all, drx::carry_products});
     return loss(p, q, x, y);
   })(r);
 };
@@ -364,13 +370,19 @@ TEST_CASE("derivatives of a loop keep its option") {
   using drx::loop_products;
   check_carried(tape_of<by_rate<false, loop_products::carried>>(), .75);
   for (const tape& t :
-       {tape_of<by_rate<true, loop_products::computed>>(), tape_of<by_rate<false, loop_products::computed>>()}) {
+       {tape_of<by_rate<true, loop_products::computed>>(), tape_of<by_rate<false, loop_products::computed>>(),
+        tape_of<by_rate<true, loop_products::by_program>>()}) {
     const tape plain = drx::plan::staged(drx::without_transparent_entries(t));
     CHECK(drx::show(carried(plain)) == drx::show(plain));
   }
 }
 TEST_CASE("a program without carried products") {
-  using P = drx::program<by_rate<true>, double, floats<48, 16>, floats<16, 3>, floats<12, 48>, floats<12, 3>>;
-  const tape t = drx::plan::staged(drx::without_transparent_entries(drx::without_carried_products<P>::tape().thaw()));
-  CHECK(drx::show(carried(t)) == drx::show(t));
+  using P = drx::program<by_rate<true, drx::loop_products::by_program>, float, drx::array<float, 48, 16>,
+                         drx::array<float, 16, 3>, drx::array<float, 12, 48>, drx::array<float, 12, 3>>;
+  const auto staged = [](const auto& frozen) {
+    return drx::plan::staged(drx::without_transparent_entries(frozen.thaw()));
+  };
+  const tape with = staged(P::tape()), without = staged(drx::without_carried_products<P>::tape());
+  CHECK(drx::show(carried(with)) != drx::show(with));
+  CHECK(drx::show(carried(without)) == drx::show(without));
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -16,19 +17,20 @@ namespace {
 using namespace regression;
 
 /// Steps with the matrix w, of which a part is left at each.
-template <int Steps, int Percent>
+template <int Steps, int Percent, drx::loop_products Products>
 constexpr auto steps = [](auto w, auto rate, auto x, auto y, auto chosen) {
-  return drx::fori_loop<Steps>(w, [=](auto v) {
+  const auto step = [=](auto v) {
     const auto g = rate * drx::matmul(drx::transpose(x), change(drx::matmul(x, v), y, chosen));
     if constexpr (Percent == 100) {
       return v - g;
     } else {
       return Percent / 100.0 * v - g;
     }
-  });
+  };
+  return drx::fori_loop<Steps>(w, step, Products);
 };
-template <class T, int Steps, int Percent = 100>
-using steps_program = drx::program<steps<Steps, Percent>, drx::array<T, columns, outputs>, T,
+template <class T, int Steps, int Percent = 100, drx::loop_products Products = drx::loop_products::by_program>
+using steps_program = drx::program<steps<Steps, Percent, Products>, drx::array<T, columns, outputs>, T,
                                    drx::array<T, rows, columns>, drx::array<T, rows, outputs>, drx::array<T, 3>>;
 
 /// The steps by hand, in numbers of type T.
@@ -81,16 +83,19 @@ struct runner {
 template <class P>
 constexpr double work = drx::plan::multiplications(drx::plan::staged_program<P>::tape_constant().thaw());
 
-/// Four times plain evaluation's error, and some units in the last place: one problem's errors are sums of few random
-/// ones. (Over 12 draws of rows with replacement, 10000 steps, their ratio went from 1.2 to 3.5; its mean was 2.0, over
-/// Gaussian rows 0.55.) The mean over problems is held to 1.5 times.
+/// One problem may err twice as much as in plain evaluation, and some units in the last place: its errors are sums of
+/// few random ones. The mean over problems may not be above plain evaluation's. In double, where the user must ask for
+/// it, updates are not added up in more digits: rows that repeat may cost up to three bits.
 template <class T, int Steps, class Reference, int Percent = 100>
 void check_digits(const std::vector<std::string>& of, const std::vector<loss>& losses,
                   const std::vector<double>& speeds, int seeds) {
-  using P = steps_program<T, Steps, Percent>;
-  static_assert(work<P> < .8 * work<drx::without_carried_products<P>>);
-  runner<P, T> carried;
-  runner<drx::without_carried_products<P>, T> plain;
+  constexpr bool by_itself = std::is_same_v<T, float>;
+  using ByProgram = steps_program<T, Steps, Percent>;
+  using Carried = std::conditional_t<by_itself, ByProgram, steps_program<T, Steps, Percent, drx::carry_products>>;
+  using Plain = drx::without_carried_products<ByProgram>;
+  static_assert(work<Carried> < .8 * work<Plain> && (by_itself || work<ByProgram> == work<Plain>));
+  runner<Carried, T> carried;
+  runner<Plain, T> plain;
   double worst = 0, log_ratios = 0;
   int n = 0;
   for (int seed = 1; seed <= seeds; ++seed)
@@ -102,14 +107,15 @@ void check_digits(const std::vector<std::string>& of, const std::vector<loss>& l
           const problem p = make(spectrum, l, speed, r);
           const std::vector<double> expected = by_hand<Reference>(p, Steps, static_cast<T>(Percent / 100.0));
           const double e = error_of(carried(p), expected), f = error_of(plain(p), expected);
-          CHECK_MESSAGE(e <= 4 * f + floor_of_errors<T>, p.name << ", seed " << seed << ": " << e << ", plain " << f);
+          CHECK_MESSAGE(e <= (by_itself ? 2 : 8) * f + floor_of_errors<T>,
+                        p.name << ", seed " << seed << ": " << e << ", plain " << f);
           worst = std::max(worst, e / f);
           log_ratios += std::log(e / f);
           ++n;
         }
   MESSAGE(Steps << " steps, " << n << " problems: error over plain evaluation's: " << std::exp(log_ratios / n)
                 << ", at worst " << worst);
-  if (!sanitized) CHECK(std::exp(log_ratios / n) < 1.5);
+  if (!sanitized) CHECK(std::exp(log_ratios / n) < 1);
 }
 
 }  // namespace

@@ -392,9 +392,9 @@ struct carried_products : loop_writer {
     const int w = outer(input_of(m.carry)), x = outer(m.constant);
     return m.at == 1 ? emit::matmul(outside, x, w, m.tx, m.ty) : emit::matmul(outside, w, x, m.tx, m.ty);
   }
-  /// The carry after the loop, from its images, which are results from `at` on. A float's is computed in double: where
-  /// rows repeat, or nearly so, parts of s grow that cancel in x^T s, and its rounding errors are those of all its steps
-  /// at once.
+  /// The carry after the loop, from its images, which are results from `at` on. It is computed in double: where rows
+  /// repeat, or nearly so, parts of s grow that cancel in x^T s, whose rounding errors would be those of all steps at
+  /// once.
   constexpr int end_of(int carry, const vec<int>& all, int at) {
     const int begin = outer(input_of(carry));
     int w = wide(begin), change = zero_tangent;
@@ -410,12 +410,23 @@ struct carried_products : loop_writer {
     }
     return emit::cast(outside, emit::accumulate(outside, w, change), outside.type(begin).type);
   }
-  constexpr int wide(int x) { return emit::cast(outside, x, dtype::float64); }
+  /// x, in double if it is a float.
+  constexpr int wide(int x) {
+    return outside.type(x).type == dtype::float32 ? emit::cast(outside, x, dtype::float64) : x;
+  }
 };
 
-/// Whether products may be carried in a loop: neither its option nor its program forbids it.
-constexpr bool may_carry_products(const entry& loop) {
-  return prim::rules::scan::view(loop).products != loop_products::computed;
+/// Whether products may be carried in a loop: its option says so; or neither it nor the program forbids it, and no
+/// matrix of double is carried, whose updates would have to be added up in more digits than there are.
+constexpr bool may_carry_products(const entry& e) {
+  const prim::rules::scan::view loop(e);
+  if (loop.products != loop_products::by_program) return loop.products == loop_products::carried;
+  const tape& body = e.regions[0];
+  for (int i = 0; i < loop.carries; ++i) {
+    const abstract_value& carry = body.values[body.inputs[1 + loop.constants + i]];
+    if (carry.type == dtype::float64 && carry.shape.rank >= 2) return false;
+  }
+  return true;
 }
 /// Whether a loop's body multiplies one of its constants with anything.
 constexpr bool multiplies_constants(const entry& loop) {
