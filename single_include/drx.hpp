@@ -129,11 +129,26 @@ template <class P>
 concept Placement = std::is_base_of_v<placement<P>, P>;
 
 struct placement_info {
+  static constexpr std::int64_t any_number = std::numeric_limits<std::int64_t>::max();
   std::string_view name;
+  std::int64_t most_members = any_number;
 };
 
+namespace detail {
 template <class P>
-inline constexpr placement_info placement_of{meta::type_name<P>()};
+constexpr std::int64_t most_members_of() {
+  if constexpr (requires { P::most_members; }) {
+    static_assert(std::integral<std::remove_cvref_t<decltype(P::most_members)>> && P::most_members > 0,
+                  "drx: most_members is an integer above 0");
+    return P::most_members;
+  } else {
+    return placement_info::any_number;
+  }
+}
+}
+
+template <class P>
+inline constexpr placement_info placement_of{meta::type_name<P>(), detail::most_members_of<P>()};
 
 struct member_count {
   const placement_info* placement;

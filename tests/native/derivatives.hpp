@@ -7,7 +7,9 @@
 namespace derivatives {
 using drx::array, drx::placed;
 
-struct clients : drx::placement<clients> {};
+struct clients : drx::placement<clients> {
+  static constexpr std::int64_t most_members = 5;  // no bodies for blocks of clients are compiled
+};
 
 struct network {  // 4-6-3
   template <class V, class W, class X>

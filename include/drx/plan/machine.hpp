@@ -49,6 +49,9 @@ inline constexpr std::int64_t least_transposed_rows = 2 * widest_vector;
 
 /// Numbers of a share, up to which members go in blocks.
 inline constexpr std::int64_t short_share = 1024;
+/// Members of a placement at the top of a program from which on they go in blocks. With fewer, blocks would give some
+/// ranks more members than others; 256 are one block of 32 for each of eight ranks.
+inline constexpr std::int64_t least_members_in_blocks = 256;
 /// Numbers of a matrix that leaves vector registers idle, so that several members are multiplied at once.
 inline constexpr std::int64_t small_matrix = 64;
 /// Bytes from which on a member that is read for a dot product and again for a sum goes in a smaller block, which the

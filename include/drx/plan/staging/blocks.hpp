@@ -77,6 +77,11 @@ constexpr std::int64_t size_of_long_block(std::int64_t bytes, std::int64_t numbe
   return n > 8 && 2 * n * bytes <= machine::first_cache ? n : 8;
 }
 
+/// Whether members may come in blocks of n, if there are at most `most` of them.
+constexpr bool may_fill_blocks(std::int64_t n, std::int64_t most, bool nested) {
+  return most >= (nested ? n : machine::least_members_in_blocks);
+}
+
 /// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
 /// and once for its sums; then longer members go in smaller blocks, which the first cache still holds the second time.
 /// The loops' residuals must stay in the second cache. Long bodies have one block size only, since each body is

@@ -22,14 +22,18 @@ constexpr bool is_placed_entry(const tape& t, const entry& e) {
 }
 
 /// t with its placed entries gathered into stages, in regions too. What is done to the body of a stage before it is cut
-/// into stages in its turn, and copied for blocks of members, is `of_body`.
-constexpr tape in_stages(const tape& t, tape (*of_body)(tape));
+/// into stages in its turn, and copied for blocks of members, is `of_body`. `nested`: t is in the body of a stage.
+constexpr tape in_stages(const tape& t, tape (*of_body)(tape), bool nested = false);
 
 /// Writes the stages of one tape.
 class stage_writer {
  public:
-  constexpr stage_writer(const tape& source, tape (*prepared_body)(tape))
-      : t(source), of_body(prepared_body), level(source.values.size(), 0), defining(source.values.size(), -1) {
+  constexpr stage_writer(const tape& source, tape (*prepared_body)(tape), bool in_a_stage)
+      : t(source),
+        of_body(prepared_body),
+        nested(in_a_stage),
+        level(source.values.size(), 0),
+        defining(source.values.size(), -1) {
     for (int i = 0; i < t.entries.size(); ++i)
       for (int r : t.entries[i].results) defining[r] = i;
   }
@@ -84,6 +88,7 @@ class stage_writer {
  private:
   const tape& t;
   tape (*of_body)(tape);
+  bool nested;
   vec<int> level, defining;
   vec<vec<int>> unplaced_at,
       staged_at;  // by level: the entries that are written there, and those that its stages compute
@@ -102,7 +107,7 @@ class stage_writer {
       const entry& e = t.entries[at];
       if (around.names[e.results[0]] >= 0 || around.operands(e).find(-1) >= 0) continue;
       vec<tape> regions;
-      for (const tape& r : e.regions) regions.push_back(in_stages(r, of_body));
+      for (const tape& r : e.regions) regions.push_back(in_stages(r, of_body, nested));
       around.name(e, around.copied(e, regions));
     }
   }
@@ -204,9 +209,11 @@ class stage_writer {
     vec<int> operands = renamed(w.placed, around.names);
     operands.append(renamed(w.unplaced, around.names));
     body = of_body(without_dead_entries(body));
-    vec<tape> regions{in_stages(body, of_body)};
+    vec<tape> regions{in_stages(body, of_body, true)};
     if (suits_blocks(body, w.placed.size(), monoids.empty() && !between_members)) {
-      s.block_sizes = block_sizes(body, w.placed.size());
+      const std::int64_t most = std::min(p->most_members, s.members.value_or(p->most_members));
+      for (const std::int64_t n : block_sizes(body, w.placed.size()))
+        if (may_fill_blocks(n, most, nested)) s.block_sizes.push_back(n);
       const attributes a = s.make(p, w.placed.size());
       for (auto size : s.block_sizes) regions.push_back(block_body(body, prim::rules::stage::view(a), size));
     }
@@ -216,6 +223,8 @@ class stage_writer {
   }
 };
 
-constexpr tape in_stages(const tape& t, tape (*of_body)(tape)) { return stage_writer(t, of_body).run(); }
+constexpr tape in_stages(const tape& t, tape (*of_body)(tape), bool nested) {
+  return stage_writer(t, of_body, nested).run();
+}
 
 }  // namespace drx::plan

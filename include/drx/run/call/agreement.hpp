@@ -58,8 +58,8 @@ struct compared_in_calls {
     int slot = 0, argument = 0;
     const auto add = [&](int n) {
       for (int leaf = 0; leaf < n; ++leaf, ++slot)
-        if (const int v = C::input(0, slot); C::tape.values[v].depth == 0)
-          list.of[list.count++] = {slot, argument, leaf, C::tape.values[v].type, C::bytes(v)};
+        if (const int v = C::input(0, slot); C::values[v].depth == 0)
+          list.of[list.count++] = {slot, argument, leaf, C::values[v].type, C::bytes(v)};
       ++argument;
     };
     [&]<class... I>(std::type_identity<std::tuple<I...>>) {

@@ -161,7 +161,7 @@ struct call_arguments {
     constexpr leaf_types<I> types;
     unroll<facts::inputs>([&]<int V>(std::integral_constant<int, V>) {
       if (V < slot || V >= slot + leaf_count<I>) return;
-      constexpr shape part = C::tape.values[C::input(0, V)].shape;  // (a copy: see plan/fingerprint.hpp)
+      constexpr shape part = C::values[C::input(0, V)].shape;  // (a copy: see plan/fingerprint.hpp)
       const int axis = facts::split_axis(types[V - slot].shape, part);
       if (axis != a.split_axis(V - slot))
         throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " +

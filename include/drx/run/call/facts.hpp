@@ -49,7 +49,7 @@ struct call_facts {
     for (int i = 0; i < outputs; ++i) {
       const int v = C::root(C::output(0, i));
       const bool direct =
-          C::tape.values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
+          C::values[v].depth == 0 && C::definition(v) >= 0 && C::plan.where[v].space == plan::space::slot;
       r.slot[i] = direct ? C::plan.where[C::output(0, i)].offset : -1;
       r.any = r.any || direct;
     }
@@ -63,7 +63,7 @@ struct call_facts {
     } r;
     for (int i = 0; i < outputs && outputs > 1; ++i) {
       const int v = C::root(C::output(0, i));
-      r.of[i] = C::tape.values[v].depth == 0 && C::definition(v) < 0;
+      r.of[i] = C::values[v].depth == 0 && C::definition(v) < 0;
       r.any = r.any || r.of[i];
     }
     return r;

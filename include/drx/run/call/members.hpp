@@ -70,10 +70,12 @@ struct call_members {
         if (members_of(s, p).total < 0) set_count(s, p, c.count, options);
         require_count_at_each(members_of(s, p), p, c.count);
       }
-    for (int p = 0; p < C::placements.count; ++p)
+    for (int p = 0; p < C::placements.count; ++p) {
       if (members_of(s, p).total < 0)
         throw std::invalid_argument("drx: no argument tells how many members " + name_of(p) +
                                     " has; compile with {.members = {drx::members<" + name_of(p) + ">(n)}}");
+      require_at_most(members_of(s, p), p);
+    }
   }
   /// Finds the ranks that share a member with this one, where members are split over shards.
   static void prepare_shards(call_state& s) {
@@ -119,6 +121,18 @@ struct call_members {
       m.total = list.back();
     }
     agree(s, p, m, name);
+  }
+  /// Requires that placement p has no more members than it says.
+  static void require_at_most(const membership& m, int p) {
+    const placement_info& placement = *C::placements.placement[p];
+    if (placement.most_members == placement_info::any_number) return;
+    const auto require = [&](std::int64_t n) {
+      if (n > placement.most_members)
+        throw std::invalid_argument("drx: " + std::to_string(n) + " members of " + name_of(p) +
+                                    ", whose most_members is " + std::to_string(placement.most_members));
+    };
+    if (C::placements.parent[p] < 0) return require(m.total / facts::shards_of(&placement));
+    for (std::int64_t i = 0; i < m.local; ++i) require(m.offsets[i + 1] - m.offsets[i]);
   }
   /// Requires that nested placement p has as many members at each member of its parent as the options say.
   static void require_count_at_each(const membership& m, int p, std::int64_t count) {

@@ -160,7 +160,7 @@ struct call_results {
   static int output_axis(const shape& whole, int out) {
     int axis = -1;
     unroll<facts::outputs>([&]<int V>(std::integral_constant<int, V>) {
-      constexpr shape part = C::tape.values[C::output(0, V)].shape;
+      constexpr shape part = C::values[C::output(0, V)].shape;
       if (V == out) axis = facts::split_axis(whole, part);
     });
     return axis;

@@ -71,7 +71,7 @@ void provide_collected(const frame& f) {
     if constexpr (C::placements.parent[C::placements.index(C::tape.entries[E].placement)] < 0)
       unroll<C::tape.entries[E].results.count>([&]<int I>(std::integral_constant<int, I>) {
         constexpr int v = C::result(E, I);
-        if constexpr (C::tape.values[v].depth > 0) f.slots[C::plan.where[v].offset] = placed_buffer<C, v>(f);
+        if constexpr (C::values[v].depth > 0) f.slots[C::plan.where[v].offset] = placed_buffer<C, v>(f);
       });
   });
 }

@@ -4,6 +4,7 @@
 
 #include <drx/config.hpp>
 #include <drx/meta/hash.hpp>
+#include <drx/plan/machine.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +16,10 @@
 
 namespace drx {
 
-/// How many of `members` members are computed at once, if they are small: a block, which does not straddle ranks. With
-/// few members, blocks would give some ranks more members than others; 256 are one block for each of eight ranks.
+/// How many of `members` members are computed at once, if they are small: a block, which does not straddle ranks.
 constexpr std::int64_t members_in_block(std::int64_t members) {
-  constexpr std::int64_t members_of_block = 32, least_members_in_blocks = 256;
-  return members >= least_members_in_blocks ? members_of_block : 1;
+  constexpr std::int64_t members_of_block = 32;
+  return members >= machine::least_members_in_blocks ? members_of_block : 1;
 }
 
 /// The boundaries of the ranks' ranges: rank r has the members in [boundaries[r], boundaries[r+1]).

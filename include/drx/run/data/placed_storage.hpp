@@ -36,7 +36,7 @@ struct element_range {
 };
 template <class C, int V>
 element_range range_of(const frame& f) {
-  constexpr auto& t = C::tape.values[V];
+  constexpr auto& t = C::values[V];
   element_range r;
   if constexpr (t.depth > 0) {
     constexpr int parent = C::placements.parent[C::placements.index(t.placements[0])];
@@ -58,7 +58,7 @@ element_range range_of(const frame& f) {
 template <class C, int V>
 std::byte* placed_buffer(const frame& f) {
   auto& rt = *static_cast<runtime*>(f.runtime);
-  constexpr int parent = C::placements.parent[C::placements.index(C::tape.values[V].placements[0])];
+  constexpr int parent = C::placements.parent[C::placements.index(C::values[V].placements[0])];
   buffer& memory = parent < 0 ? rt.collected[V] : rt.threads[static_cast<std::size_t>(f.thread_number)].collected[V];
   const element_range members = range_of<C, V>(f);
   memory.grow(static_cast<std::size_t>(members.count() * C::bytes(V)) + 1);
@@ -66,7 +66,7 @@ std::byte* placed_buffer(const frame& f) {
 }
 template <class C, int V>
 void provide_placed(const frame& f) {
-  if constexpr (C::tape.values[V].depth > 0 && !leaves_the_member<C>(V))
+  if constexpr (C::values[V].depth > 0 && !leaves_the_member<C>(V))
     f.slots[C::plan.where[V].offset] = placed_buffer<C, V>(f);
 }
 
@@ -83,8 +83,8 @@ void copy_value(const frame& f, std::int64_t row = 0) {
     std::byte* to = address<C, To>(f) + (Row == row_of::target ? row * bytes : 0);
     const element_range members = range_of<C, To>(f);
     const std::int64_t* storage = nullptr;
-    if constexpr (C::tape.values[To].depth == 1 && is_program_input<C>(From))
-      storage = f.members[C::placements.index(C::tape.values[To].placements[0])].storage;
+    if constexpr (C::values[To].depth == 1 && is_program_input<C>(From))
+      storage = f.members[C::placements.index(C::values[To].placements[0])].storage;
     for (std::int64_t m = members.begin; m < members.end; ++m)
       std::memcpy(to + m * to_bytes, from + (storage ? storage[m] : m) * from_bytes, static_cast<std::size_t>(bytes));
   }

@@ -61,12 +61,11 @@ struct fused_elements {
   }
   /// Whether entry M of the loop is fast in a range only.
   template <int M>
-  static constexpr bool ranged =
-      requires { &prim::row_of<C::tape.entries[Loop::entry(M)].prim>::template exact<double>; };
+  static constexpr bool ranged = requires { &prim::row_of<Loop::primitive_of(M)>::template exact<double>; };
   template <int M, class Registers, class Pointers>
   DRX_INLINE static bool out_of_range(const Registers& registers, const Pointers& pointers, std::int64_t r,
                                       std::int64_t i) {
-    using row = prim::row_of<C::tape.entries[Loop::entry(M)].prim>;
+    using row = prim::row_of<Loop::primitive_of(M)>;
     return !row::near(load<element_of<C, C::operand(Loop::entry(M), 0)>, M, 0>(registers, pointers, r, i));
   }
 
@@ -81,7 +80,7 @@ struct fused_elements {
         if constexpr (Loop::template when<K> == detail::half::first)
           detail::get<K>(registers) = value<K>(registers, pointers, r, first + i);
         if constexpr (Loop::template when<K> == detail::half::ended)
-          detail::get<K>(kept).elements[at + i] = prim::row_of<C::tape.entries[Loop::entry(K)].prim>::begin(
+          detail::get<K>(kept).elements[at + i] = prim::row_of<Loop::primitive_of(K)>::begin(
               load<element_of<C, Loop::result(K)>, K, 0>(registers, pointers, r, first + i));
       };
       (compute(std::integral_constant<int, M>{}), ...);
@@ -92,22 +91,21 @@ struct fused_elements {
   template <int M, bool Exact = false, bool Halves = false, class Registers, class Pointers>
   DRX_INLINE static auto value(const Registers& registers, const Pointers& pointers, std::int64_t r, std::int64_t i) {
     constexpr int e = Loop::entry(M);
-    constexpr const primitive* p = C::tape.entries[e].prim;
+    using row = prim::row_of<Loop::primitive_of(M)>;
     using R = element_of<C, C::result(e, 0)>;
-    if constexpr (p == &prim::constant || p == &prim::iota || p == &prim::broadcast_to || p == &prim::matmul) {
+    if constexpr (Loop::template is<prim::constant, prim::iota, prim::broadcast_to, prim::matmul>(M)) {
       return load<R, M, 0>(registers, pointers, r, i);
-    } else if constexpr (p == &prim::cast) {
+    } else if constexpr (Loop::template is<prim::cast>(M)) {
       using From = element_of<C, C::operand(e, 0)>;
       return prim::rules::cast::convert<R>(load<From, M, 0>(registers, pointers, r, i));
     } else if constexpr (Exact && ranged<M>) {
-      return exact<prim::row_of<p>>(load<R, M, 0>(registers, pointers, r, i));
+      return exact<row>(load<R, M, 0>(registers, pointers, r, i));
     } else if constexpr (Halves && Loop::template when<M> == detail::half::ended) {
-      return prim::row_of<p>::end(detail::get<3 * M + Loop::begun>(pointers)[i - pointers.first],
-                                  load<R, M, 0>(registers, pointers, r, i));
+      return row::end(detail::get<3 * M + Loop::begun>(pointers)[i - pointers.first],
+                      load<R, M, 0>(registers, pointers, r, i));
     } else {
       return [&]<int... K>(std::integer_sequence<int, K...>) {
-        return static_cast<R>(
-            prim::row_of<p>::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
+        return static_cast<R>(row::apply(load<element_of<C, C::operand(e, K)>, M, K>(registers, pointers, r, i)...));
       }(std::make_integer_sequence<int, Loop::arity(M)>{});
     }
   }

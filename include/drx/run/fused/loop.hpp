@@ -83,12 +83,12 @@ struct fused_loop {
   static constexpr int count = now.members;
   static constexpr int entry(int m) { return C::plan.members[now.first_member + m]; }
   static constexpr int result(int m) { return C::result(entry(m), 0); }
-  static constexpr shape loop = C::tape.values[result(0)].shape;
+  static constexpr shape loop = C::values[result(0)].shape;
 
   /// The source of value v, seen through broadcasts, which are not stored.
   static constexpr detail::source read(int v, bool through_broadcast) {
     detail::source s;
-    s.from = C::tape.values[v].shape;
+    s.from = C::values[v].shape;
     if (C::plan.loop_of[v] == Step && !through_broadcast) {  // (a carry written in place has another root)
       s.index = C::plan.member_of[v];
       s.kind = detail::source_kind::register_;
@@ -109,6 +109,13 @@ struct fused_loop {
     if (C::tape.entries[e].prim == &prim::matmul) s.kind = detail::source_kind::tile;
     if (s.kind != detail::source_kind::none) return s;
     return read(C::operand(e, i), C::tape.entries[e].prim == &prim::broadcast_to);
+  }
+  static constexpr const primitive* primitive_of(int m) { return C::tape.entries[entry(m)].prim; }
+  /// Whether entry m is one of these primitives. (A local constexpr pointer to a primitive would be stored where code
+  /// is not optimised: with it came all rules, which were compiled into each program.)
+  template <const primitive&... P>
+  static constexpr bool is(int m) {
+    return ((primitive_of(m) == &P) || ...);
   }
   /// The number of operands of entry m; an entry without operands has its value.
   static constexpr int arity(int m) {

@@ -24,7 +24,7 @@ struct fused_packs {
           p != &prim::sub && p != &prim::mul && p != &prim::azmul && p != &prim::neg &&
           !(p == &prim::tanh && has_pack_tanh<T>))
         return false;
-      if (C::tape.values[Loop::result(m)].type != C::tape.values[Loop::result(0)].type) return false;
+      if (C::values[Loop::result(m)].type != C::values[Loop::result(0)].type) return false;
       for (int i = 0; i < Loop::arity(m); ++i)
         if (Loop::operand(m, i).kind == detail::source_kind::position) return false;
     }
@@ -54,23 +54,22 @@ struct fused_packs {
   template <int M, class T>
   DRX_HOST_INLINE static void compute_pack(pack<T>* registers, const pointers_type& pointers, std::int64_t row,
                                            std::int64_t col) {
-    constexpr const primitive* p = C::tape.entries[Loop::entry(M)].prim;
-    if constexpr (p != &prim::matmul) {
+    if constexpr (!Loop::template is<prim::matmul>(M)) {
       const pack<T> x = load_pack<T, M, 0>(registers, pointers, row, col);
       if constexpr (Loop::arity(M) == 1) {
-        if constexpr (p == &prim::neg)
+        if constexpr (Loop::template is<prim::neg>(M))
           registers[M] = -x;
-        else if constexpr (p == &prim::tanh && has_pack_tanh<T>)
+        else if constexpr (Loop::template is<prim::tanh>(M) && has_pack_tanh<T>)
           registers[M] = pack_tanh(x);
         else
           registers[M] = x;
       } else {
         const pack<T> y = load_pack<T, M, 1>(registers, pointers, row, col);
-        if constexpr (p == &prim::add)
+        if constexpr (Loop::template is<prim::add>(M))
           registers[M] = x + y;
-        else if constexpr (p == &prim::sub)
+        else if constexpr (Loop::template is<prim::sub>(M))
           registers[M] = x - y;
-        else if constexpr (p == &prim::azmul)
+        else if constexpr (Loop::template is<prim::azmul>(M))
           registers[M] = zero_where_zero(x, y, x * y);
         else
           registers[M] = x * y;

@@ -18,7 +18,7 @@ struct convolved {
   static constexpr int x = result == role::x ? C::result(E, 0) : C::operand(E, 0);
   static constexpr int w = result == role::w ? C::result(E, 0) : C::operand(E, 1);
   static constexpr int y = result == role::y ? C::result(E, 0) : C::operand(E, result == role::x ? 0 : 1);
-  static constexpr shape xs = C::tape.values[x].shape, ws = C::tape.values[w].shape, ys = C::tape.values[y].shape;
+  static constexpr shape xs = C::values[x].shape, ws = C::values[w].shape, ys = C::values[y].shape;
   static constexpr int batch = xs.rank - axes - 2;
   static constexpr std::int64_t batches = [] {
     std::int64_t n = 1;

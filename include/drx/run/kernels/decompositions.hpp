@@ -13,7 +13,7 @@ template <class C, int E>
 struct decomposed {
   static constexpr int a = C::operand(E, 0);
   using T = element_of<C, a>;
-  static constexpr shape from = C::tape.values[a].shape;
+  static constexpr shape from = C::values[a].shape;
   static constexpr std::int64_t m = from[from.rank - 2], n = from.last(), k = m < n ? m : n;
   static constexpr std::int64_t batches = prim::rules::square_matrix::batches(from);
   static const T* operand(frame& f) { return elements<const T, C, a>(f); }

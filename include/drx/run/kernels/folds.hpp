@@ -112,7 +112,7 @@ template <class C, int E, class Op>
 struct fold_kernel {
   static constexpr int x = C::operand(E, 0), y = C::result(E, 0);
   using T = element_of<C, y>;
-  static constexpr shape from = C::tape.values[x].shape;
+  static constexpr shape from = C::values[x].shape;
   static constexpr int axes = prim::rules::over_axes::view(C::attributes(E)).axes.size();
   static constexpr bool adjacent = prim::rules::over_axes::view(C::attributes(E)).are_neighbours();
   static constexpr std::int64_t extent(int first, int last) {

@@ -44,8 +44,7 @@ inline void copy_box(const T* from, const shape& from_stride, T* to, const shape
 /// A part of an array at positions that are known at run time.
 template <class C, int Whole, int Part, int Starts, int Batch>
 struct box {
-  static constexpr shape whole = C::tape.values[Whole].shape, part = C::tape.values[Part].shape,
-                         starts = C::tape.values[Starts].shape;
+  static constexpr shape whole = C::values[Whole].shape, part = C::values[Part].shape, starts = C::values[Starts].shape;
   static constexpr int rank = whole.rank, sized = static_cast<int>(starts[Batch]);
   static constexpr shape stride = strides_of(whole), part_stride = strides_of(part);
   static constexpr int last = [] {  // the last axis that is not whole: from there on the part is contiguous in each row
@@ -112,7 +111,7 @@ struct kernel<C, E, &prim::update_slice> {
     if constexpr (detail::is_unstored_constant<C>(x)) {
       std::fill_n(out, n * each, static_cast<T>(C::tape.entries[C::definition(C::root(x))].number));
     } else {
-      constexpr shape from = C::tape.values[x].shape;
+      constexpr shape from = C::values[x].shape;
       const T* p = elements<const T, C, x>(f);
       if constexpr (from == B::whole) {
         if (p != out) std::memcpy(out, p, static_cast<std::size_t>(C::bytes(y)));
@@ -138,8 +137,8 @@ namespace detail {
 template <class C, int Axis, int Batch, int Whole, int Indices, int Gathered>
 struct gathering {
   static constexpr int axis = Axis, batch = Batch;
-  static constexpr shape whole = C::tape.values[Whole].shape, indices = C::tape.values[Indices].shape,
-                         gathered = C::tape.values[Gathered].shape;
+  static constexpr shape whole = C::values[Whole].shape, indices = C::values[Indices].shape,
+                         gathered = C::values[Gathered].shape;
   static constexpr std::int64_t n = whole[axis], before = extents_between(whole, batch, axis),
                                 behind = extents_between(whole, axis + 1, whole.rank),
                                 any = extents_between(indices, batch, indices.rank);
@@ -236,7 +235,7 @@ struct walk_kernel {
                        axis = prim::rules::along_axis::view(C::attributes(E)).axis;
   static constexpr bool backwards = prim::rules::along_axis::view(C::attributes(E)).backwards;
   using T = element_of<C, y>;
-  static constexpr shape s = C::tape.values[y].shape;
+  static constexpr shape s = C::values[y].shape;
   static constexpr std::int64_t outer = extents_between(s, 0, axis), n = s[axis],
                                 inner = extents_between(s, axis + 1, s.rank);
   template <class Begin, class Next>
@@ -322,7 +321,7 @@ struct kernel<C, E, &prim::prod> {
     constexpr int x = C::operand(E, 0), y = C::result(E, 0), first = over.axes.number(0),
                   behind = first + over.axes.size();
     using T = element_of<C, y>;
-    constexpr shape from = C::tape.values[x].shape;
+    constexpr shape from = C::values[x].shape;
     static_assert(over.are_neighbours());
     detail::fold_axis<T, detail::extents_between(from, 0, first), detail::extents_between(from, first, behind),
                       detail::extents_between(from, behind, from.rank)>(elements<const T, C, x>(f),
@@ -335,7 +334,7 @@ struct kernel<C, E, &prim::argsort> {
   static void run(frame& f) {
     constexpr int x = C::operand(E, 0), y = C::result(E, 0);
     using T = element_of<C, x>;
-    constexpr shape s = C::tape.values[y].shape;
+    constexpr shape s = C::values[y].shape;
     constexpr std::int64_t n = s.last(), rows = n == 0 ? 0 : s.size() / n;
     const T* p = elements<const T, C, x>(f);
     std::int32_t* order = elements<std::int32_t, C, y>(f);

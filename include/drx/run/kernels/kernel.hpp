@@ -43,11 +43,11 @@ struct plain_kernel {
     std::vector<tensor> in;
     unroll<x.operands.count>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int o = C::operand(E, I);
-      in.emplace_back(C::tape.values[o]);
+      in.emplace_back(C::values[o]);
       std::copy_n(address<C, o>(f), in.back().bytes.size(), in.back().bytes.begin());  // (memcpy takes no null pointer)
     });
     for (const tensor& t : in) v.in.push_back(&t);
-    for (int i = 0; i < x.results.count; ++i) v.out.emplace_back(C::tape.values[C::result(E, i)]);
+    for (int i = 0; i < x.results.count; ++i) v.out.emplace_back(C::values[C::result(E, i)]);
     x.prim->evaluate(v);
     unroll<x.results.count>([&]<int I>(std::integral_constant<int, I>) {
       std::copy_n(v.out[I].bytes.begin(), v.out[I].bytes.size(), address<C, C::result(E, I)>(f));

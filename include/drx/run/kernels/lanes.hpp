@@ -156,7 +156,7 @@ template <class C, int E>
 struct kernel<C, E, &prim::lane_matmul> {
   static void run(frame& f) {
     constexpr int x = C::operand(E, 0), y = C::operand(E, 1), z = C::result(E, 0);
-    constexpr shape to = C::tape.values[z].shape, from = C::tape.values[x].shape;
+    constexpr shape to = C::values[z].shape, from = C::values[x].shape;
     constexpr prim::rules::lane_matmul::view product_of(C::attributes(E));
     using T = element_of<C, z>;
     using product = lane_product<T, static_cast<int>(to[0]), static_cast<int>(to[1]),
@@ -177,7 +177,7 @@ struct kernel<C, E, &prim::lane_convolution> {
   static constexpr int x = result == role::x ? C::result(E, 0) : C::operand(E, 0);
   static constexpr int w = result == role::w ? C::result(E, 0) : C::operand(E, 1);
   static constexpr int y = result == role::y ? C::result(E, 0) : C::operand(E, result == role::x ? 0 : 1);
-  static constexpr shape xs = C::tape.values[x].shape, ws = C::tape.values[w].shape, ys = C::tape.values[y].shape;
+  static constexpr shape xs = C::values[x].shape, ws = C::values[w].shape, ys = C::values[y].shape;
   static constexpr int examples = static_cast<int>(xs[0]), lanes = static_cast<int>(xs.last());
   static constexpr int ci = static_cast<int>(xs[axes + 1]), co = static_cast<int>(ys[axes + 1]);
 

@@ -34,9 +34,9 @@ inline void copy_strided(const T* from, const shape& from_stride, T* to, const s
 }
 template <class C, int E>
 struct moves {  // entries that move elements: x to y
-  static constexpr int x = C::operand(E, 0), y = C::result(E, 0), rank = C::tape.values[y].shape.rank;
+  static constexpr int x = C::operand(E, 0), y = C::result(E, 0), rank = C::values[y].shape.rank;
   using T = element_of<C, y>;
-  static constexpr shape from = C::tape.values[x].shape, to = C::tape.values[y].shape;
+  static constexpr shape from = C::values[x].shape, to = C::values[y].shape;
 };
 }  // namespace detail
 
@@ -105,7 +105,7 @@ struct kernel<C, E, &prim::concatenate> {
   static void run(frame& f) {  // one after the other before the axis; contiguous from the axis on
     constexpr int y = C::result(E, 0), axis = prim::rules::concatenate::view(C::attributes(E)).axis;
     using T = element_of<C, y>;
-    constexpr shape to = C::tape.values[y].shape;
+    constexpr shape to = C::values[y].shape;
     std::int64_t outer = 1;
     for (int i = 0; i < axis; ++i) outer *= to[i];
     const std::int64_t row = outer == 0 ? 0 : to.size() / outer;
@@ -114,7 +114,7 @@ struct kernel<C, E, &prim::concatenate> {
       constexpr int x = C::operand(E, I);
       const T* p = elements<const T, C, x>(f);
       T* q = elements<T, C, y>(f) + at;
-      const std::int64_t part = outer == 0 ? 0 : C::tape.values[x].shape.size() / outer;
+      const std::int64_t part = outer == 0 ? 0 : C::values[x].shape.size() / outer;
       for (std::int64_t o = 0; o < outer; ++o)
         std::memcpy(q + o * row, p + o * part, static_cast<std::size_t>(part) * sizeof(T));
       at += part;

@@ -212,7 +212,7 @@ template <class C, int E>
 struct matrices {
   static constexpr int a = C::operand(E, 0), y = C::result(E, 0);
   using T = element_of<C, a>;
-  static constexpr shape from = C::tape.values[a].shape, to = C::tape.values[y].shape;
+  static constexpr shape from = C::values[a].shape, to = C::values[y].shape;
   static constexpr int n = static_cast<int>(from.last()), size = n * n;
   static constexpr std::int64_t batches = prim::rules::square_matrix::batches(from);
 };
@@ -319,7 +319,7 @@ struct kernel<C, E, &prim::minors> {
   using T = element_of<C, y>;
   static constexpr bool transposed = prim::rules::minors::view(C::attributes(E)).transposed,
                         with_sign = prim::rules::minors::view(C::attributes(E)).with_sign;
-  static constexpr shape from = C::tape.values[x].shape, matrix = transposed ? C::tape.values[y].shape : from;
+  static constexpr shape from = C::values[x].shape, matrix = transposed ? C::values[y].shape : from;
   static void run(frame& f) {
     constexpr std::int64_t n = matrix.last(), size = n * n, all = size * (n - 1) * (n - 1);
     const T* in = elements<const T, C, x>(f);

@@ -40,7 +40,7 @@ struct kernel<C, E, &prim::scan> {
       f.slots[C::plan.where[C::input(body, 0)].offset] = reinterpret_cast<std::byte*>(&index);
       unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int from = C::operand(E, constants + carries + K), to = C::input(body, 1 + constants + carries + K);
-        if constexpr (C::tape.values[to].depth > 0) {
+        if constexpr (C::values[to].depth > 0) {
           copy_value<C, from, to, row_of::source>(f, at);
         } else {
           f.slots[C::plan.where[to].offset] = address<C, from>(f) + at * C::bytes(to);
@@ -90,7 +90,7 @@ struct kernel<C, E, &prim::scan> {
       if constexpr (swapped(K)) {
         constexpr int value = Back ? C::result(E, K) : C::output(body, K);
         std::byte* copy = copies;
-        if constexpr (C::tape.values[value].depth > 0) {
+        if constexpr (C::values[value].depth > 0) {
           copy = placed_buffer<C, C::input(body, 1 + constants + K)>(f);
         } else {
           copies += (C::bytes(value) + machine::cache_line - 1) / machine::cache_line * machine::cache_line;

@@ -18,8 +18,7 @@ struct pooled {
   static constexpr int axes = prim::rules::pooling::view(C::attributes(E)).axes;
   static constexpr bool transposed = prim::rules::pooling::view(C::attributes(E)).transposed;
   static constexpr int from = C::operand(E, 0), to = C::result(E, 0);
-  static constexpr shape in = C::tape.values[transposed ? to : from].shape,
-                         out = C::tape.values[transposed ? from : to].shape;
+  static constexpr shape in = C::values[transposed ? to : from].shape, out = C::values[transposed ? from : to].shape;
   static constexpr int channels = static_cast<int>(in.last());
   static constexpr std::int64_t images = [] {
     std::int64_t n = 1;

@@ -36,8 +36,8 @@ struct kernel<C, E, &prim::random_bits> {
   static void run(frame& f) {
     constexpr int x = C::operand(E, 0), y = C::result(E, 0);
     constexpr auto what = prim::rules::random_bits::view(C::attributes(E)).what;
-    constexpr std::int64_t keys = C::tape.values[x].shape.size() / 2;
-    constexpr std::int64_t each = keys == 0 ? 0 : C::tape.values[y].shape.size() / keys;
+    constexpr std::int64_t keys = C::values[x].shape.size() / 2;
+    constexpr std::int64_t each = keys == 0 ? 0 : C::values[y].shape.size() / keys;
     constexpr std::int64_t numbers = what == prim::rules::random_bits::keys ? each / 2 : each;
     const std::int32_t* p = elements<const std::int32_t, C, x>(f);
     auto* q = elements<element_of<C, y>, C, y>(f);
@@ -57,7 +57,7 @@ struct kernel<C, E, &prim::fold_in> {
     const std::int32_t* p = elements<const std::int32_t, C, x>(f);
     const auto* number = elements<const element_of<C, n>, C, n>(f);
     std::int32_t* q = elements<std::int32_t, C, y>(f);
-    for (std::int64_t k = 0; k < C::tape.values[n].shape.size(); ++k)
+    for (std::int64_t k = 0; k < C::values[n].shape.size(); ++k)
       prim::rules::fold_in::write(p + 2 * k, number[k], q + 2 * k);
   }
 };

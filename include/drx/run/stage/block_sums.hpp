@@ -74,7 +74,7 @@ struct sums_of_block {
     const bool row = product.m == 1 && !product.ty, column = product.n == 1 && product.tx;
     const int made = C::result(now.entry, 0);
     if (product.batches != 1 || product.k == 0 || product.large() || !(row || column) ||
-        !is_floating(C::tape.values[made].type))
+        !is_floating(C::values[made].type))
       return -1;
     int result = -1;
     for (int i = 0; i < Stage::results; ++i) {

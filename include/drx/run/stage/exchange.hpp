@@ -113,7 +113,7 @@ struct stage_exchange {
           using T = element_of<C, v>;
           T* a = reinterpret_cast<T*>(left);
           const T* b = reinterpret_cast<const T*>(right);
-          constexpr std::int64_t n = C::tape.values[v].shape.size();
+          constexpr std::int64_t n = C::values[v].shape.size();
           DRX_INDEPENDENT_STEPS
           for (std::int64_t i = 0; i < n; ++i) a[i] = detail::add_op{}(a[i], b[i]);
         });

@@ -39,12 +39,12 @@ struct stage_members {
       constexpr int from = C::operand(E, I), to = C::input(region, 1 + I), share = C::input(Stage::body, 1 + I);
       std::byte* base = address<C, from>(f);
       const std::int64_t at = is_program_input<C>(from) ? stored : local;  // computed values lie in the members' order
-      f.slots[C::plan.where[to].offset] = C::tape.values[to].depth > 0 ? base : base + at * C::bytes(share);
+      f.slots[C::plan.where[to].offset] = C::values[to].depth > 0 ? base : base + at * C::bytes(share);
     });
     unroll<Stage::results>(
         [&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
           constexpr int out = C::output(region, I), to = C::result(E, I);
-          if constexpr (C::tape.values[out].depth > 0) {
+          if constexpr (C::values[out].depth > 0) {
             constexpr int r = C::root(out);
             if constexpr (C::definition(r) >= 0) f.slots[C::plan.where[r].offset] = address<C, to>(f);
           }
@@ -64,7 +64,7 @@ struct stage_members {
         std::memcpy(address<C, to>(f) + number * C::bytes(one), address<C, out>(f),
                     static_cast<std::size_t>(C::bytes(out)));
       } else if constexpr (Stage::collected(I)) {
-        if constexpr (C::tape.values[out].depth == 0) {
+        if constexpr (C::values[out].depth == 0) {
           std::memcpy(address<C, to>(f) + local * C::bytes(one), address<C, out>(f),
                       static_cast<std::size_t>(C::bytes(out)));
         } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand that is a result
@@ -79,7 +79,7 @@ struct stage_members {
   static constexpr std::int64_t member_bytes = [] {
     std::int64_t n = 0;
     for (int i = 0; i < Stage::placed; ++i)
-      if (is_program_input<C>(C::operand(E, i)) && C::tape.values[C::input(Stage::body, 1 + i)].depth == 0)
+      if (is_program_input<C>(C::operand(E, i)) && C::values[C::input(Stage::body, 1 + i)].depth == 0)
         n += C::bytes(C::input(Stage::body, 1 + i));
     return n;
   }();
@@ -97,7 +97,7 @@ struct stage_members {
     unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int share = C::input(Stage::body + Body, 1 + I);
       constexpr std::int64_t bytes = C::bytes(share), line = machine::cache_line;
-      if constexpr (is_program_input<C>(C::operand(E, I)) && C::tape.values[share].depth == 0 && bytes > 0) {
+      if constexpr (is_program_input<C>(C::operand(E, I)) && C::values[share].depth == 0 && bytes > 0) {
         constexpr std::int64_t turn = bytes / (Body == 1 ? Stage::turns : 1);
         constexpr std::int64_t distance =
             Stage::template is_body_of_leaf<Body> ? bytes : (fetched_ahead + turn - 1) / turn * turn;
@@ -125,7 +125,7 @@ struct stage_members {
   /// The number of the first element of a placed share's member.
   template <int V>
   static std::int64_t first_element(const frame& f, std::int64_t member) {
-    constexpr auto& t = C::tape.values[V];
+    constexpr auto& t = C::values[V];
     for (int d = 0; d < t.depth; ++d) member = f.members[C::placements.index(t.placements[d])].offsets[member];
     return member;
   }
@@ -147,7 +147,7 @@ struct stage_members {
       if constexpr (Stage::folded(I) && Stage::fold_of(I) != fold::monoid && sums::template step_of<Body>(I) < 0)
         nodes::template fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I),
                                          address<C, C::output(Stage::body + Body, I)>(f),
-                                         C::tape.values[C::result(E, I)].shape.size());
+                                         C::values[C::result(E, I)].shape.size());
     });
   }
   /// Computes a block's `sums` for the members of one turn: adds them to a node or, in the first turn and without

@@ -25,7 +25,7 @@ struct stage_nodes {
         if constexpr (Stage::view().begins_monoid(I)) combine_monoid<I>(f, left, right);
       } else if constexpr (Stage::folded(I)) {
         fold_elements<I>(left + Stage::offset(I), left + Stage::offset(I), right + Stage::offset(I),
-                         C::tape.values[C::result(E, I)].shape.size());
+                         C::values[C::result(E, I)].shape.size());
       }
     });
   }
@@ -96,7 +96,7 @@ struct stage_nodes {
       constexpr int v = C::result(E, I);
       if constexpr (Stage::folded(I)) {
         std::memcpy(address<C, v>(f), from + Stage::offset(I), static_cast<std::size_t>(C::bytes(v)));
-        divide<I>(address<C, v>(f), C::tape.values[v].shape.size(), n);
+        divide<I>(address<C, v>(f), C::values[v].shape.size(), n);
       }
     });
   }

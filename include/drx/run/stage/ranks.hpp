@@ -122,11 +122,11 @@ struct stage_ranks {
   /// Whether all results are sums of one floating type, which MPI can add by itself.
   static constexpr bool summable = [] {
     for (int i = 0; i < Stage::results; ++i) {
-      const dtype t = C::tape.values[C::result(E, i)].type;
+      const dtype t = C::values[C::result(E, i)].type;
       if (!Stage::folded(i)) continue;
       if ((Stage::fold_of(i) != fold::sum && Stage::fold_of(i) != fold::mean) || !is_floating(t)) return false;
       for (int k = 0; k < i; ++k)
-        if (Stage::folded(k) && C::tape.values[C::result(E, k)].type != t) return false;
+        if (Stage::folded(k) && C::values[C::result(E, k)].type != t) return false;
     }
     return true;
   }();
