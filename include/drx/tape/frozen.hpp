@@ -174,6 +174,35 @@ struct frozen_tape {
   [[nodiscard]] constexpr tape thaw(int region = 0) const { return view().thaw(region); }
 };
 
+/// What code asks of a tape at run time too, apart from it: with the tape its primitives, and all their rules, would be
+/// compiled into the program.
+template <int Entries, int Values, int Pool>
+struct tape_numbers {
+  std::int64_t pool[static_cast<unsigned>(Pool) + 1] = {};
+  abstract_value values[static_cast<unsigned>(Values) + 1] = {};
+  std::int64_t bytes[static_cast<unsigned>(Values) + 1] = {};
+  span_of_pool operands[static_cast<unsigned>(Entries) + 1] = {}, results[static_cast<unsigned>(Entries) + 1] = {},
+                                                         ints[static_cast<unsigned>(Entries) + 1] = {};
+
+  template <class Tape>
+  explicit constexpr tape_numbers(const Tape& t) {
+    for (int i = 0; i < Pool; ++i) pool[i] = t.pool[i];
+    for (int v = 0; v < Values; ++v) {
+      values[v] = t.values[v];
+      bytes[v] = values[v].shape.size() * byte_size(values[v].type);
+    }
+    for (int e = 0; e < Entries; ++e) {
+      operands[e] = t.entries[e].operands;
+      results[e] = t.entries[e].results;
+      ints[e] = t.entries[e].ints;
+    }
+  }
+  [[nodiscard]] constexpr int operand(int e, int i) const { return static_cast<int>(pool[operands[e].first + i]); }
+  [[nodiscard]] constexpr int result(int e, int i) const { return static_cast<int>(pool[results[e].first + i]); }
+  /// The ints of entry e, for its primitive's view.
+  [[nodiscard]] constexpr int_list attributes(int e) const { return {pool + ints[e].first, ints[e].count}; }
+};
+
 /// A tape frozen where its size is not known before: in a program that plans others.
 struct frozen_lists {
   vec<frozen_region> regions;

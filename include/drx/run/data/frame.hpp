@@ -83,33 +83,6 @@ struct frame {
   bool alone = false;  // there are fewer members than threads: placements nested in them may use all threads
 };
 
-/// What code asks of a tape at run time too, apart from it: with the tape its primitives, and all their rules, would be
-/// compiled into the program.
-template <int Entries, int Values, int Pool>
-struct tape_numbers {
-  std::int64_t pool[static_cast<unsigned>(Pool) + 1] = {};
-  abstract_value values[static_cast<unsigned>(Values) + 1] = {};
-  std::int64_t bytes[static_cast<unsigned>(Values) + 1] = {};
-  int operands[static_cast<unsigned>(Entries) + 1] = {}, results[static_cast<unsigned>(Entries) + 1] = {};
-  int ints[static_cast<unsigned>(Entries) + 1] = {}, int_counts[static_cast<unsigned>(Entries) + 1] = {};
-
-  template <class Tape>
-  explicit constexpr tape_numbers(const Tape& t) {
-    for (int i = 0; i < Pool; ++i) pool[i] = t.pool[i];
-    for (int v = 0; v < Values; ++v) {
-      values[v] = t.values[v];
-      bytes[v] = values[v].shape.size() * byte_size(values[v].type);
-    }
-    for (int e = 0; e < Entries; ++e) {
-      const frozen_entry& x = t.entries[e];
-      operands[e] = x.operands.first;
-      results[e] = x.results.first;
-      ints[e] = x.ints.first;
-      int_counts[e] = x.ints.count;
-    }
-  }
-};
-
 /// The compile-time side of a running program, by type. `Lowered` has its tape, plan and mesh (plan::lowered).
 template <class Lowered>
 struct code {
@@ -120,9 +93,9 @@ struct code {
   static constexpr frozen_sizes sizes = std::remove_cvref_t<decltype(tape)>::sizes;
   static constexpr tape_numbers<sizes.entries, sizes.values, sizes.pool> numbers{tape};
   static constexpr const auto& values = numbers.values;
-  static constexpr int operand(int e, int i) { return static_cast<int>(numbers.pool[numbers.operands[e] + i]); }
-  static constexpr int result(int e, int i) { return static_cast<int>(numbers.pool[numbers.results[e] + i]); }
-  static constexpr int_list attributes(int e) { return {numbers.pool + numbers.ints[e], numbers.int_counts[e]}; }
+  static constexpr int operand(int e, int i) { return numbers.operand(e, i); }
+  static constexpr int result(int e, int i) { return numbers.result(e, i); }
+  static constexpr int_list attributes(int e) { return numbers.attributes(e); }
   static constexpr int input(int r, int i) { return static_cast<int>(tape.pool[tape.regions[r].inputs.first + i]); }
   static constexpr int output(int r, int i) { return static_cast<int>(tape.pool[tape.regions[r].outputs.first + i]); }
   static constexpr int root(int v) {
