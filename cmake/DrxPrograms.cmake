@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   target_compile_definitions(${planner} PRIVATE DRX_NATIVE_TRACING $<TARGET_PROPERTY:${arg_TARGET},COMPILE_DEFINITIONS>)
   target_include_directories(${planner} PRIVATE $<TARGET_PROPERTY:${arg_TARGET},INCLUDE_DIRECTORIES>)
   target_compile_options(${planner} PRIVATE $<FILTER:$<TARGET_PROPERTY:${arg_TARGET},COMPILE_OPTIONS>,EXCLUDE,_plans\\.hpp> -O0 -w) # the target itself shows warnings
+  target_link_options(${planner} PRIVATE $<TARGET_PROPERTY:${arg_TARGET},LINK_OPTIONS>)
   find_package(Threads REQUIRED)
   target_link_libraries(${planner} PRIVATE drx::drx Threads::Threads ${CMAKE_DL_LIBS})
 

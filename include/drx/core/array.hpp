@@ -10,6 +10,9 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#if defined(DRX_NATIVE_TRACING)
+#include <memory>
+#endif
 
 namespace drx {
 
@@ -186,7 +189,7 @@ class array {
 #if defined(DRX_NATIVE_TRACING)
   constexpr void take(const array& other) {
     if (traced_) {
-      ref_ = other.ref_;
+      std::construct_at(&ref_, other.ref_);  // a constant expression where the union held neither
     } else {
       for (std::int64_t i = 0; i < size; ++i) data_[i] = other.data_[i];
     }

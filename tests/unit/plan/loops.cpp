@@ -15,13 +15,18 @@ constexpr auto loss = [](auto w, auto v, auto b, auto x, auto y) {
   return drx::mean(drx::softmax_cross_entropy(drx::matmul(h, v) + b, y));
 };
 /// Four steps of descent of a network with five classes.
-constexpr auto train = [](auto w, auto v, auto b, auto x, auto y) {
-  return drx::fori_loop<4>(std::tuple{w, v, b}, [=](auto m) {
-    const auto& [p, q, r] = m;
-    const auto [dp, dq, dr] = drx::grad<0, 1, 2>(loss)(p, q, r, x, y);
-    return std::tuple{p - .5 * dp, q - .5 * dq, r - .5 * dr};
-  });
+template <drx::loop_options Options>
+constexpr auto train_by = [](auto w, auto v, auto b, auto x, auto y) {
+  return drx::fori_loop<4>(
+      std::tuple{w, v, b},
+      [=](auto m) {
+        const auto& [p, q, r] = m;
+        const auto [dp, dq, dr] = drx::grad<0, 1, 2>(loss)(p, q, r, x, y);
+        return std::tuple{p - .5 * dp, q - .5 * dq, r - .5 * dr};
+      },
+      Options);
 };
+constexpr auto& train = train_by<drx::keep_carries>;
 constexpr auto final_loss = [](auto w, auto v, auto b, auto x, auto y) {
   const auto [p, q, r] = train(w, v, b, x, y);
   return loss(p, q, r, x, y);
@@ -36,7 +41,7 @@ constexpr auto by_rate = [](auto r, auto w, auto v, auto b, auto x, auto y) {
           const auto [dp, dq, ds] = drx::grad<0, 1, 2>(loss)(p, q, s, x, y);
           return std::tuple{p - rate * dp, q - rate * dq, s - rate * ds};
         },
-        drx::keep_all)));
+        drx::loop_options{drx::keep_all, drx::carry_products})));
   })(r);
 };
 /// Narrow slices in and out of each step, a mask, a transpose, and both sums.
@@ -86,7 +91,8 @@ TEST_CASE("a network that is trained in a loop: nothing is transposed in it") {
   harness::check_run<P>();
 }
 TEST_CASE("of fewer rows than columns the loop carries products instead of weights; and the way back does") {
-  using P = program<train, floats<16, 32>, floats<32, 5>, floats<5>, floats<8, 16>, floats<8, 5>>;
+  using P =
+      program<train_by<drx::carry_products>, floats<16, 32>, floats<32, 5>, floats<5>, floats<8, 16>, floats<8, 5>>;
   const drx::tape t = drx::plan::staged_program<P>::tape_constant().thaw();
   int squares = 0;
   for (const drx::abstract_value& v : t.values) squares += v.shape == drx::make_shape(8, 8);
