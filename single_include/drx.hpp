@@ -458,6 +458,9 @@ class native_tracing {
 #include <initializer_list>
 #include <string>
 #include <utility>
+#if defined(DRX_NATIVE_TRACING)
+#include <memory>
+#endif
 
 namespace drx {
 
@@ -615,7 +618,7 @@ class array {
 #if defined(DRX_NATIVE_TRACING)
   constexpr void take(const array& other) {
     if (traced_) {
-      ref_ = other.ref_;
+      std::construct_at(&ref_, other.ref_);
     } else {
       for (std::int64_t i = 0; i < size; ++i) data_[i] = other.data_[i];
     }
@@ -15181,7 +15184,7 @@ struct erf : floating_function {
   static constexpr const char* name = "erf";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_FN static T apply(T x) {
+  DRX_INLINE static T apply(T x) {
     return math::erf(x);
   }
   template <class T>
@@ -15197,7 +15200,7 @@ struct erfc : floating_function {
   static constexpr const char* name = "erfc";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
-  DRX_FN static T apply(T x) {
+  DRX_INLINE static T apply(T x) {
     return math::erfc(x);
   }
   template <class T>

@@ -17,7 +17,7 @@ struct erf : floating_function {
   static constexpr const char* name = "erf";
   static constexpr known_value known(const known_value& x) { return x.but_zero(); }
   template <class T>
-  DRX_FN static T apply(T x) {
+  DRX_INLINE static T apply(T x) {
     return math::erf(x);
   }
   template <class T>
@@ -33,7 +33,7 @@ struct erfc : floating_function {
   static constexpr const char* name = "erfc";
   static constexpr known_value known(const known_value& x) { return {x.finite, true, false, false}; }
   template <class T>
-  DRX_FN static T apply(T x) {
+  DRX_INLINE static T apply(T x) {
     return math::erfc(x);
   }
   template <class T>

@@ -212,18 +212,22 @@ struct kernel<C, E, &prim::roll> : detail::moves<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::flip> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
+  static constexpr int_list axes = prim::rules::flip::view(C::attributes(E)).axes;
+  static constexpr shape whole = detail::strides_of(m::from);
+  static constexpr std::int64_t start = [] {
+    std::int64_t n = 0;
+    for (const std::int64_t axis : axes) n += (m::from[static_cast<int>(axis)] - 1) * whole[static_cast<int>(axis)];
+    return n;
+  }();
+  static constexpr detail::strided_places places = [] {
+    shape stride = whole;
+    for (const std::int64_t axis : axes) stride[static_cast<int>(axis)] = -stride[static_cast<int>(axis)];
+    return detail::strided_places{m::to, stride, detail::strides_of(m::to)};
+  }();
   static void run(frame& f) {
-    shape stride = detail::strides_of(m::from);
-    std::int64_t start = 0;
-    constexpr int_list axes = prim::rules::flip::view(C::attributes(E)).axes;
-    for (int i = 0; i < axes.size(); ++i) {
-      const int axis = axes.number(i);
-      start += (m::from[axis] - 1) * stride[axis];
-      stride[axis] = -stride[axis];
-    }
     if constexpr (m::to.size() > 0)
-      detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f) + start, stride,
-                                    elements<typename m::T, C, m::y>(f), detail::strides_of(m::to), m::to);
+      detail::copy_strided<kernel>(elements<const typename m::T, C, m::x>(f) + start,
+                                   elements<typename m::T, C, m::y>(f));
   }
 };
 

@@ -21,15 +21,35 @@ constexpr shape strides_of(const shape& s) {
   }
   return r;
 }
-/// Copies an array of the given extents between two strided places.
-template <int Rank, int Axis = 0, class T>
-inline void copy_strided(const T* from, const shape& from_stride, T* to, const shape& to_stride, const shape& extent) {
-  if constexpr (Axis == Rank) {
+/// The extents of a copy between two strided places, and the distances in memory between neighbours along each axis.
+struct strided_places {
+  shape extent, from, to;
+
+  /// The first of the last axes whose elements lie side by side at both places.
+  [[nodiscard]] constexpr int first_contiguous() const {
+    int axis = extent.rank;
+    for (std::int64_t n = 1; axis > 0 && (extent[axis - 1] == 1 || (from[axis - 1] == n && to[axis - 1] == n)); --axis)
+      n *= extent[axis - 1];
+    return axis;
+  }
+  /// The number of elements at one index of the axes before.
+  [[nodiscard]] constexpr std::int64_t contiguous() const {
+    std::int64_t n = 1;
+    for (int axis = first_contiguous(); axis < extent.rank; ++axis) n *= extent[axis];
+    return n;
+  }
+};
+/// Copies elements between the places of Kernel, constants, which are inlined: the loops' extents and distances are
+/// then constants, too.
+template <class Kernel, int Axis = 0, class T>
+DRX_HOST_INLINE void copy_strided(const T* from, T* to) {
+  if constexpr (Axis < Kernel::places.first_contiguous()) {
+    for (std::int64_t i = 0; i < Kernel::places.extent[Axis]; ++i)
+      copy_strided<Kernel, Axis + 1>(from + i * Kernel::places.from[Axis], to + i * Kernel::places.to[Axis]);
+  } else if constexpr (Kernel::places.contiguous() == 1) {
     *to = *from;
-  } else {
-    for (std::int64_t i = 0; i < extent[Axis]; ++i)
-      copy_strided<Rank, Axis + 1>(from + i * from_stride[Axis], from_stride, to + i * to_stride[Axis], to_stride,
-                                   extent);
+  } else if constexpr (Kernel::places.contiguous() > 1) {
+    std::memcpy(to, from, static_cast<std::size_t>(Kernel::places.contiguous()) * sizeof(T));
   }
 }
 template <class C, int E>
@@ -43,11 +63,11 @@ struct moves {  // entries that move elements: x to y
 template <class C, int E>
 struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
-  static constexpr shape stride = [] {
+  static constexpr detail::strided_places places = [] {
     const shape own = detail::strides_of(m::from);
     shape s = own;
     for (int i = 0; i < s.rank; ++i) s[i] = own[prim::rules::transpose::view(C::attributes(E)).permutation.number(i)];
-    return s;
+    return detail::strided_places{m::to, s, detail::strides_of(m::to)};
   }();
   static constexpr bool of_matrix =
       m::rank == 2 && (std::is_same_v<typename m::T, float> || std::is_same_v<typename m::T, double>);
@@ -58,7 +78,7 @@ struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
     if constexpr (of_matrix) {
       transpose<static_cast<int>(m::from[0]), static_cast<int>(m::from[1])>(x, y);
     } else {
-      detail::copy_strided<m::rank>(x, stride, y, detail::strides_of(m::to), m::to);
+      detail::copy_strided<kernel>(x, y);
     }
   }
 };
@@ -67,16 +87,21 @@ struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::slice> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
+  static constexpr prim::rules::slice::view range{C::attributes(E)};
+  static constexpr shape whole = detail::strides_of(m::from);
+  static constexpr std::int64_t start = [] {
+    std::int64_t n = 0;
+    for (int i = 0; i < m::rank; ++i) n += range.start(i) * whole[i];
+    return n;
+  }();
+  static constexpr detail::strided_places places = [] {
+    shape stride = whole;
+    for (int i = 0; i < m::rank; ++i) stride[i] *= range.stride(i);
+    return detail::strided_places{m::to, stride, detail::strides_of(m::to)};
+  }();
   static void run(frame& f) {
-    constexpr prim::rules::slice::view range(C::attributes(E));
-    shape stride = detail::strides_of(m::from);
-    std::int64_t start = 0;
-    for (int i = 0; i < m::rank; ++i) {
-      start += range.start(i) * stride[i];
-      stride[i] *= range.stride(i);
-    }
-    detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f) + start, stride,
-                                  elements<typename m::T, C, m::y>(f), detail::strides_of(m::to), m::to);
+    detail::copy_strided<kernel>(elements<const typename m::T, C, m::x>(f) + start,
+                                 elements<typename m::T, C, m::y>(f));
   }
 };
 // cut-end slice_kernel
@@ -84,19 +109,23 @@ struct kernel<C, E, &prim::slice> : detail::moves<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::pad> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
+  static constexpr prim::rules::pad::view zeros{C::attributes(E)};
+  static constexpr shape whole = detail::strides_of(m::to);
+  static constexpr std::int64_t start = [] {
+    std::int64_t n = 0;
+    for (int i = 0; i < m::rank; ++i) n += zeros.low(i) * whole[i];
+    return n;
+  }();
+  static constexpr detail::strided_places places = [] {
+    shape stride = whole;
+    for (int i = 0; i < m::rank; ++i) stride[i] *= zeros.interior(i) + 1;
+    return detail::strided_places{m::from, detail::strides_of(m::from), stride};
+  }();
   static void run(frame& f) {
-    constexpr prim::rules::pad::view zeros(C::attributes(E));
-    shape stride = detail::strides_of(m::to);
-    std::int64_t start = 0;
-    for (int i = 0; i < m::rank; ++i) {
-      start += zeros.low(i) * stride[i];
-      stride[i] *= zeros.interior(i) + 1;
-    }
     auto* out = elements<typename m::T, C, m::y>(f);
     std::memset(out, 0, static_cast<std::size_t>(C::bytes(m::y)));
-    if (m::from.size() > 0)
-      detail::copy_strided<m::rank>(elements<const typename m::T, C, m::x>(f), detail::strides_of(m::from), out + start,
-                                    stride, m::from);
+    if constexpr (m::from.size() > 0)
+      detail::copy_strided<kernel>(elements<const typename m::T, C, m::x>(f), out + start);
   }
 };
 
