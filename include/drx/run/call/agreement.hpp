@@ -16,59 +16,10 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
 namespace drx::run {
-
-/// A placement of a program that is nested in no other.
-struct top_placement {
-  int number = 0;
-  std::string_view name;
-};
-/// A leaf of an unplaced argument, which is the program's input in `slot`.
-struct unplaced_leaf {
-  int slot = 0, argument = 0, leaf = 0;
-  dtype type{};
-  std::int64_t bytes = 0;
-};
-/// The inputs of a call that must be the same on all ranks: members of these placements, and these leaves.
-struct compared_by_ranks {
-  std::span<const top_placement> placements;
-  std::span<const unplaced_leaf> leaves;
-};
-template <class Program>
-struct compared_in_calls {
-  using C = code_of<Program>;
-  static constexpr auto placements = [] {
-    struct {
-      top_placement of[C::placements.count + 1] = {};
-      std::size_t count = 0;
-    } list;
-    for (int p = 0; p < C::placements.count; ++p)
-      if (C::placements.parent[p] < 0) list.of[list.count++] = {p, C::placements.placement[p]->name};
-    return list;
-  }();
-  static constexpr auto leaves = [] {
-    struct {
-      unplaced_leaf of[C::tape.regions[0].inputs.count + 1] = {};
-      std::size_t count = 0;
-    } list;
-    int slot = 0, argument = 0;
-    const auto add = [&](int n) {
-      for (int leaf = 0; leaf < n; ++leaf, ++slot)
-        if (const int v = C::input(0, slot); C::values[v].depth == 0)
-          list.of[list.count++] = {slot, argument, leaf, C::values[v].type, C::bytes(v)};
-      ++argument;
-    };
-    [&]<class... I>(std::type_identity<std::tuple<I...>>) {
-      (add(leaf_count<I>), ...);
-    }(std::type_identity<typename Program::inputs>{});
-    return list;
-  }();
-  static compared_by_ranks all() { return {{placements.of, placements.count}, {leaves.of, leaves.count}}; }
-};
 
 /// The first of n things that differs between ranks; n if none does. digest_of(k) is a hash of the first k.
 template <class Digest>
@@ -110,34 +61,36 @@ class call_agreement {
   /// The name of the call, for messages.
   [[nodiscard]] const std::string& name() const { return call_; }
 
-  /// Throws on all ranks if they differ in `what`. (DRX_CHECK=0 leaves this out.)
-  void require(const call_state& s, const compared_by_ranks& what) {
+  /// Throws on all ranks if they differ in the members of a placement at the top, or in an unplaced argument.
+  /// (DRX_CHECK=0 leaves this out.)
+  void require(const call_facts& facts, const call_state& s) {
     communicator& c = *s.runtime.communicator;
-    const auto [placements, all_leaves] = what;
-    if (placements.empty() || c.size() == 1 || !c.checks_calls()) return;
+    if (facts.placements.empty() || c.size() == 1 || !c.checks_calls()) return;
     ++calls_;
     // At calls 1, 2, 4, 8, ... its part of the time goes to 0.
-    const bool with_leaves = c.checks_arguments() || std::has_single_bit(calls_);
-    const std::span<const unplaced_leaf> leaves = with_leaves ? all_leaves : std::span<const unplaced_leaf>{};
+    const bool with_inputs = c.checks_arguments() || std::has_single_bit(calls_);
     meta::digest d;
-    for (const top_placement& p : placements) {
-      const membership& m = s.members[static_cast<std::size_t>(p.number)];
+    for (std::size_t p = 0; p < facts.placements.size(); ++p) {
+      if (facts.placements[p].parent >= 0) continue;
+      const membership& m = s.members[p];
       d.add(m.total);
       d.add(m.choice);
       for (int r = 1; r <= c.size(); ++r) d.add(m.boundaries[r]);
     }
-    for (const unplaced_leaf& x : leaves) d.add(bytes_of(x, s.slots));
+    for (std::size_t i = 0; i < facts.inputs.size() && with_inputs; ++i)
+      if (!facts.inputs[i].placed) d.add(bytes_of(facts, s, i));
     if (c.all_equal(d.value(), call_.c_str())) return;
-    for (const top_placement& p : placements)
-      name_difference(c, s.members[static_cast<std::size_t>(p.number)], std::string(p.name));
-    for (const unplaced_leaf& x : leaves) name_difference(c, x, bytes_of(x, s.slots));
+    for (std::size_t p = 0; p < facts.placements.size(); ++p)
+      if (facts.placements[p].parent < 0) name_difference(c, s.members[p], std::string(facts.placements[p].info->name));
+    for (std::size_t i = 0; i < facts.inputs.size() && with_inputs; ++i)
+      if (!facts.inputs[i].placed) name_difference(c, facts.inputs[i], bytes_of(facts, s, i));
     throw std::runtime_error("the ranks disagree in " + call_);  // (one of the above has thrown)
   }
 
  private:
   static constexpr std::int64_t five_digits = 100000;  // of a program's fingerprint, which tell it from others
-  static std::span<const std::byte> bytes_of(const unplaced_leaf& x, const std::vector<std::byte*>& slots) {
-    return {slots[static_cast<std::size_t>(x.slot)], static_cast<std::size_t>(x.bytes)};
+  static std::span<const std::byte> bytes_of(const call_facts& facts, const call_state& s, std::size_t input) {
+    return {s.slots[input], static_cast<std::size_t>(facts.inputs[input].bytes)};
   }
   void name_difference(communicator& c, const membership& m, const std::string& placement) const {
     c.require_equal(m.total, ("the number of " + placement + " in " + call_).c_str());
@@ -156,7 +109,7 @@ class call_agreement {
       c.require_equal(m.boundaries[r + 1],
                       ("where the " + placement + " of rank " + std::to_string(r) + " end in " + call_).c_str());
   }
-  void name_difference(communicator& c, const unplaced_leaf& x, std::span<const std::byte> data) const {
+  void name_difference(communicator& c, const input_facts& x, std::span<const std::byte> data) const {
     const auto width = static_cast<std::size_t>(byte_size(x.type));
     const auto elements = static_cast<std::int64_t>(data.size() / width);
     const std::int64_t k = first_difference(c, elements, [&](std::int64_t n) {

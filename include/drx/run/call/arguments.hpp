@@ -16,6 +16,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace drx::run {
 
@@ -65,62 +66,76 @@ inline bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) 
   return std::less<>{}(b.data(), a.data() + a.size()) && std::less<>{}(a.data(), b.data() + b.size());
 }
 
-template <class C>
-struct call_arguments {
-  using facts = call_facts<C>;
-  using members = call_members<C>;
-
-  /// Binds all arguments of a program that has Inputs, and notes the members that they tell.
-  template <class Inputs, class... A>
-  static void bind_all(call_state& s, const A&... arguments) {
+/// Checks arguments, one after the other, and binds them to the slots of the program's inputs.
+class argument_binder {
+ public:
+  argument_binder(const call_facts& facts, call_state& s) : facts_(facts), s_(s) {
     std::fill(s.members.begin(), s.members.end(), membership{});
     s.arguments.clear();
-    int slot = 0;
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (bind<std::tuple_element_t<I, Inputs>>(s, arguments, slot, static_cast<int>(I)), ...);
-    }(std::make_index_sequence<sizeof...(A)>{});
+  }
+  /// The next argument begins; its leaves follow.
+  void begin_argument() { ++argument_; }
+  /// A leaf of an unplaced structure. It has as many elements as the program's.
+  void leaf(const void* data, dtype type, const shape& of) {
+    const input_facts& x = input();
+    if (type != x.type || of.size() != x.part.size())
+      throw std::invalid_argument(error::sentence({"drx: argument ", x.argument, ", leaf ", x.leaf, " is ",
+                                                   show(abstract_value(type, of)), "; the program takes ",
+                                                   show(abstract_value(x.type, x.part))}));
+    take(data, x.bytes);
+  }
+  /// Contiguous memory of the program's element type.
+  void memory(const void* data, std::int64_t elements) {
+    const input_facts& x = input();
+    if (elements != x.part.size())
+      throw std::invalid_argument(error::sentence({"drx: argument ", x.argument, " has ", elements,
+                                                   " elements; the program takes ",
+                                                   show(abstract_value(x.type, x.part))}));
+    take(data, x.bytes);
+  }
+  /// All leaves of placed members.
+  void members(const placed_members& a, const placed_type& type) {
+    const std::string name = error::sentence({"argument ", argument_});
+    require_ranks(a, name);
+    require_layout(a, type, name);
+    agree(a, type, name);
+    std::int64_t elements = a.elements();
+    for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
+    for (int i = 0; i < static_cast<int>(type.leaves.size()); ++i) {
+      const std::int64_t bytes = elements * input().bytes;
+      take(not_written(a.leaf(i), bytes), bytes);
+    }
   }
 
  private:
-  /// Binds argument `number`, for which the program has an input I, to the slots from `slot` on, which advances.
-  template <class I, class A>
-  static void bind(call_state& s, const A& a, int& slot, int number) {
-    if constexpr (Placed<I>) {
-      bind_placed<I>(s, a, slot, number);
-    } else if constexpr (Structured<A>) {
-      constexpr leaf_types<I> types;
-      int k = 0;
-      structure<A>::visit(a, [&](const auto* p, const shape& of) {
-        using T = std::remove_cvref_t<decltype(*p)>;
-        if (dtype_of<T> != types[k].type || of.size() != types[k].shape.size())
-          throw std::invalid_argument("drx: argument " + std::to_string(number) + ", leaf " + std::to_string(k) +
-                                      " is " + show(abstract_value(dtype_of<T>, of)) + "; the program takes " +
-                                      show(types[k]));
-        ++k;
-        take(s, slot, reinterpret_cast<std::byte*>(const_cast<T*>(p)),
-             of.size() * static_cast<std::int64_t>(sizeof(T)));
-      });
-    } else {  // contiguous memory: std::span, std::vector, Kokkos::View
-      constexpr leaf_types<I> types;
-      using T = std::remove_cvref_t<decltype(*a.data())>;
-      if (static_cast<std::int64_t>(a.size()) != types[0].shape.size())
-        throw std::invalid_argument("drx: argument " + std::to_string(number) + " has " + std::to_string(a.size()) +
-                                    " elements; the program takes " + show(types[0]));
-      take(s, slot, reinterpret_cast<std::byte*>(const_cast<T*>(a.data())),
-           types[0].shape.size() * static_cast<std::int64_t>(sizeof(T)));
+  [[nodiscard]] const input_facts& input() const { return facts_.inputs[slot_]; }
+  void require_ranks(const placed_members& a, const std::string& name) const {
+    const auto ranks = static_cast<std::size_t>(s_.runtime.communicator->size());
+    if (a.boundaries().size() == ranks + 1) return;
+    throw std::invalid_argument(
+        a.boundaries().empty()
+            ? error::sentence({"drx: ", name, " was never placed; the program runs on ", ranks})
+            : error::sentence({"drx: ", name, " was placed on ", a.boundaries().size() - 1,
+                               " ranks; the program runs on ", ranks}));
+  }
+  /// Members come in as many shards, and split along the same axes, as the program takes them.
+  void require_layout(const placed_members& a, const placed_type& type, const std::string& name) const {
+    const std::int64_t shards = facts_.shards_of(type.placements[0]);
+    if (a.shards() != shards)
+      throw std::invalid_argument(error::sentence({"drx: ", name, " has its ", type.placements[0]->name, " in ",
+                                                   a.shards(), " shards; the program takes them in ", shards,
+                                                   shards > 1 ? " (drx::place_sharded)" : ""}));
+    for (std::size_t i = 0; i < type.leaves.size(); ++i) {
+      const int axis = call_facts::split_axis(type.leaves[i].shape, facts_.inputs[slot_ + i].part);
+      const int own = a.split_axis(static_cast<int>(i));
+      if (axis != own)
+        throw std::invalid_argument(error::sentence({"drx: ", name, ", leaf ", i, " is split along axis ", own,
+                                                     " (-1: whole); the program takes it along ", axis}));
     }
   }
-  template <class I, class S, class P>
-  static void bind_placed(call_state& s, const partitions<S, P>& a, int& slot, int number) {
-    const std::string name = "argument " + std::to_string(number);
-    const auto ranks = static_cast<std::size_t>(s.runtime.communicator->size());
-    if (a.boundaries().size() != ranks + 1)
-      throw std::invalid_argument("drx: " + name +
-                                  (a.boundaries().empty()
-                                       ? " was never placed"
-                                       : " was placed on " + std::to_string(a.boundaries().size() - 1) + " ranks") +
-                                  "; the program runs on " + std::to_string(ranks));
-    check_layout<canonical_t<I>>(a, slot, name);
+  /// Notes the members that the argument tells, of the placements nested in it too.
+  void agree(const placed_members& a, const placed_type& type, const std::string& name) const {
+    const call_members known{facts_, s_};
     membership m;
     m.total = a.total() * a.shards();
     m.first = a.first();
@@ -129,53 +144,23 @@ struct call_arguments {
     m.storage = a.storage();
     m.chosen = a.chosen();
     m.choice = a.choice();
-    members::agree(s, C::placements.index(&placement_of<P>), m, name);
-    bind_nested<S>(s, a, 0, name);
-    std::int64_t elements = a.elements();
-    for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
-    for (int i = 0; i < leaf_count<I>; ++i) {
-      const std::int64_t bytes = elements * facts::input_bytes.of[slot];
-      take(s, slot, not_written(s, a.leaf(i), bytes, slot), bytes);
+    known.agree(facts_.index(type.placements[0]), m, name);
+    for (std::size_t k = 1; k < type.placements.size(); ++k) {
+      const std::vector<std::int64_t>& offsets = a.offsets(static_cast<int>(k) - 1);
+      membership nested;
+      nested.offsets = offsets.data();
+      nested.local = static_cast<std::int64_t>(offsets.size()) - 1;
+      nested.total = offsets.back();
+      known.agree(facts_.index(type.placements[k]), nested, name);
     }
-  }
-  /// Binds the members of the placements nested in S.
-  template <class S, class A>
-  static void bind_nested(call_state& s, const A& a, int level, const std::string& name) {
-    if constexpr (Placed<S>) {
-      membership m;
-      m.offsets = a.offsets(level).data();
-      m.local = static_cast<std::int64_t>(a.offsets(level).size()) - 1;
-      m.total = a.offsets(level).back();
-      members::agree(s, C::placements.index(&placement_of<typename S::placement>), m, name);
-      bind_nested<typename S::member>(s, a, level + 1, name);
-    }
-  }
-  /// Checks that members come in as many shards, and split along the same axes, as the program takes them.
-  template <class I, class S, class P>
-  static void check_layout(const partitions<S, P>& a, int slot, const std::string& name) {
-    constexpr std::int64_t shards = facts::shards_of(&placement_of<P>);
-    if (a.shards() != shards)
-      throw std::invalid_argument("drx: " + name + " has its " + std::string(placement_of<P>.name) + " in " +
-                                  std::to_string(a.shards()) + " shards; the program takes them in " +
-                                  std::to_string(shards) + (shards > 1 ? " (drx::place_sharded)" : ""));
-    constexpr leaf_types<I> types;
-    unroll<facts::inputs>([&]<int V>(std::integral_constant<int, V>) {
-      if (V < slot || V >= slot + leaf_count<I>) return;
-      constexpr shape part = C::values[C::input(0, V)].shape;  // (a copy: see plan/fingerprint.hpp)
-      const int axis = facts::split_axis(types[V - slot].shape, part);
-      if (axis != a.split_axis(V - slot))
-        throw std::invalid_argument("drx: " + name + ", leaf " + std::to_string(V - slot) + " is split along axis " +
-                                    std::to_string(a.split_axis(V - slot)) +
-                                    " (-1: whole); the program takes it along " + std::to_string(axis));
-    });
   }
   /// `data` itself, or a copy of it if the program has returned it as a result and will write over it.
-  static std::byte* not_written(call_state& s, std::byte* data, std::int64_t bytes, int slot) {
+  std::byte* not_written(std::byte* data, std::int64_t bytes) const {
     const auto size = static_cast<std::size_t>(bytes);
-    for (const std::span<const std::byte> result : s.placed_results)
+    for (const std::span<const std::byte> result : s_.placed_results)
       if (overlap(result, {data, size})) {
-        s.copies.resize(static_cast<std::size_t>(facts::inputs));
-        buffer& copy = s.copies[static_cast<std::size_t>(slot)];
+        s_.copies.resize(facts_.inputs.size());
+        buffer& copy = s_.copies[slot_];
         copy.grow(size);
         std::memcpy(copy.data(), data, size);
         return copy.data();
@@ -183,10 +168,38 @@ struct call_arguments {
     return data;
   }
   /// Binds the next input to `data`.
-  static void take(call_state& s, int& slot, std::byte* data, std::int64_t bytes) {
-    s.slots[static_cast<std::size_t>(slot++)] = data;
-    if constexpr (facts::direct_slots.any) s.arguments.push_back({data, static_cast<std::size_t>(bytes)});
+  void take(const void* data, std::int64_t bytes) {
+    std::byte* const at = static_cast<std::byte*>(const_cast<void*>(data));
+    s_.slots[slot_++] = at;
+    if (facts_.writes_directly) s_.arguments.push_back({at, static_cast<std::size_t>(bytes)});
   }
+
+  const call_facts& facts_;
+  call_state& s_;
+  std::size_t slot_ = 0;  // of the next input
+  int argument_ = -1;
 };
+
+/// Binds an argument for an input of type I.
+template <class I, class A>
+void bind_argument(argument_binder& binder, const A& a) {
+  binder.begin_argument();
+  if constexpr (Placed<I>) {
+    binder.members(a, placed_type_of<canonical_t<I>>::value);
+  } else if constexpr (Structured<A>) {
+    structure<A>::visit(a, [&](const auto* p, const shape& of) {
+      binder.leaf(p, dtype_of<std::remove_cvref_t<decltype(*p)>>, of);
+    });
+  } else {  // std::span, std::vector, Kokkos::View
+    binder.memory(a.data(), static_cast<std::int64_t>(a.size()));
+  }
+}
+/// Binds all arguments of a program that has these inputs, and notes the members that they tell.
+template <class... I, class... A>
+void bind_arguments(std::type_identity<std::tuple<I...>>, const call_facts& facts, call_state& s,
+                    const A&... arguments) {
+  [[maybe_unused]] argument_binder binder(facts, s);
+  (bind_argument<I>(binder, arguments), ...);
+}
 
 }  // namespace drx::run

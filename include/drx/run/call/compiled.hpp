@@ -24,26 +24,22 @@ class compiled {
   using C = run::code_of<Program>;
   using inputs = typename Program::inputs;
   static constexpr std::int64_t fingerprint = plan::fingerprint(C::tape);
+  static constexpr const run::call_facts& facts = run::facts_of<Program>::value;
 
  public:
   using result = host_t<typename Program::result>;
 
   /// All ranks make the same programs in the same order, with the same options.
   compiled(executor& e, communicator& c, compile_options options = {}) : agreement_(fingerprint) {
-    for (const member_count& m : options.members)
-      if (m.count < 0)
-        throw std::invalid_argument("drx: compile_options::members: " + std::to_string(m.count) + " of " +
-                                    std::string(m.placement->name));
-    if (c.size() > 1)
-      c.require_same("drx::compile: the program " + std::to_string(fingerprint) + " with " + show(options));
-    run::lay_out<C>(state_, e, c, std::move(options));
+    run::require_options(options, fingerprint, c);
+    run::lay_out(state_, facts, e, c, std::move(options));
   }
   compiled(compiled&&) noexcept = default;
   compiled& operator=(compiled&&) noexcept = default;
 
   /// Bytes of workspace: for the unplaced values, and for each thread. Neither depends on the number of members.
   static constexpr std::int64_t server_bytes() { return C::plan.server_bytes; }
-  static constexpr std::int64_t thread_bytes() { return run::frames_of_thread<C> * C::plan.thread_bytes; }
+  static constexpr std::int64_t thread_bytes() { return facts.frames.of_thread * C::plan.thread_bytes; }
 
   /// Runs the program on host values and returns its results; std::invalid_argument where an argument does not fit.
   template <class... A>
@@ -80,14 +76,15 @@ class compiled {
     requires run::CallArguments<inputs, A...>
   void call(result& r, const A&... arguments) & {
     const auto under_way = gate_.enter(agreement_.name());
-    run::call_arguments<C>::template bind_all<inputs>(state_, arguments...);
-    run::call_members<C>::complete(state_);
-    agreement_.require(state_, run::compared_in_calls<Program>::all());
-    run::call_members<C>::prepare_shards(state_);
-    run::frame f = run::frame_of_call<C>(state_);
-    run::call_results<C>::bind_all(state_, r);
+    run::bind_arguments(std::type_identity<inputs>{}, facts, state_, arguments...);
+    const run::call_members members{facts, state_};
+    members.complete();
+    agreement_.require(facts, state_);
+    members.prepare_shards();
+    run::frame f = run::frame_of_call(facts, state_);
+    if constexpr (facts.writes_directly || facts.passes_on) run::bind_results(facts, state_, r);
     run::run_region<C, 0>(f);
-    run::call_results<C>::give(state_, f, r);
+    run::give_results(facts, state_, f, r);
   }
 
  private:

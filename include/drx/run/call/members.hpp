@@ -3,11 +3,10 @@
 // Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 
-#include <drx/run/call/facts.hpp>
+#include <drx/core/sentence.hpp>
 #include <drx/run/call/state.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -15,92 +14,85 @@
 namespace drx::run {
 
 /// The numbers of members in a call. `name` is always the origin of a number, for messages.
-template <class C>
 struct call_members {
-  using facts = call_facts<C>;
+  const call_facts& facts;
+  call_state& s;
 
   /// Sets the members of placement p to m. All that give members of one placement must agree on them.
-  static void agree(call_state& s, int p, const membership& m, std::string_view name) {
+  void agree(int p, const membership& m, std::string_view name) const {
     if (p < 0) return;  // the program does not use it
-    membership& known = members_of(s, p);
+    membership& known = members_of(p);
     if (known.total < 0) {
       known = m;
       return;
     }
     if (known.total != m.total)
-      throw std::invalid_argument("drx: " + std::string(name) + " has " + std::to_string(m.total) + " members of " +
-                                  name_of(p) + "; an earlier argument has " + std::to_string(known.total));
-    const auto other_subset = [&] {
-      return std::invalid_argument("drx: " + std::string(name) + " is another subset of " + name_of(p) +
-                                   " than an earlier argument");
+      refuse({"drx: ", name, " has ", m.total, " members of ", name_of(p), "; an earlier argument has ", known.total});
+    const auto refuse_subset = [&] {
+      refuse({"drx: ", name, " is another subset of ", name_of(p), " than an earlier argument"});
     };
-    if (m.chosen && known.chosen && m.choice != known.choice)
-      throw other_subset();  // (on ranks without such members too)
+    if (m.chosen && known.chosen && m.choice != known.choice) refuse_subset();  // (on ranks without such members too)
     if ((m.storage || known.storage) && m.local == known.local)
       for (std::int64_t i = 0; i < m.local; ++i)
-        if ((m.storage ? m.storage[i] : i) != (known.storage ? known.storage[i] : i)) throw other_subset();
+        if ((m.storage ? m.storage[i] : i) != (known.storage ? known.storage[i] : i)) refuse_subset();
     if (m.boundaries && known.boundaries)
       for (int r = 0; r <= s.runtime.communicator->size(); ++r)
         if (m.boundaries[r] != known.boundaries[r])
-          throw std::invalid_argument("drx: " + std::string(name) + " lies on the ranks in other blocks of " +
-                                      name_of(p) + " than an earlier argument");
+          refuse({"drx: ", name, " lies on the ranks in other blocks of ", name_of(p), " than an earlier argument"});
     if (m.offsets && known.offsets && m.offsets != known.offsets)
       for (std::int64_t i = 0; i <= m.local; ++i)
         if (m.offsets[i] != known.offsets[i])
-          throw std::invalid_argument("drx: " + std::string(name) + " has other numbers of " + name_of(p) +
-                                      " per member than an earlier argument");
+          refuse({"drx: ", name, " has other numbers of ", name_of(p), " per member than an earlier argument"});
   }
   /// Takes the numbers that the program and its options give. After it the members of all placements are known.
-  static void complete(call_state& s) {
+  void complete() const {
     constexpr std::string_view options = "compile_options::members";
+    const int placements = static_cast<int>(facts.placements.size());
     for (const member_count& c : s.options.members) {
-      const int p = C::placements.index(c.placement);
-      if (p >= 0 && C::placements.parent[p] < 0) set_count(s, p, c.count * facts::shards_of(c.placement), options);
+      const int p = facts.index(c.placement);
+      if (p >= 0 && facts.at(p).parent < 0) set_count(p, c.count * facts.at(p).shards, options);
     }
-    for_each_stage<C>([&]<int E>(std::integral_constant<int, E>) {
-      constexpr std::optional<std::int64_t> n = prim::rules::stage::view(C::attributes(E)).members;
-      if constexpr (n)
-        set_count(s, C::placements.index(C::tape.entries[E].placement), *n,
-                  "the program, which distributes or gathers an array,");
-    });
-    for (int depth = 1; depth < C::placements.count; ++depth)  // parents are known before
+    for (const given_members& g : facts.given)
+      set_count(g.placement, g.count, "the program, which distributes or gathers an array,");
+    for (int depth = 1; depth < placements; ++depth)  // parents are known before
       for (const member_count& c : s.options.members) {
-        const int p = C::placements.index(c.placement), parent = p < 0 ? -1 : C::placements.parent[p];
-        if (parent < 0 || members_of(s, parent).total < 0) continue;
-        if (members_of(s, p).total < 0) set_count(s, p, c.count, options);
-        require_count_at_each(members_of(s, p), p, c.count);
+        const int p = facts.index(c.placement), parent = p < 0 ? -1 : facts.at(p).parent;
+        if (parent < 0 || members_of(parent).total < 0) continue;
+        if (members_of(p).total < 0) set_count(p, c.count, options);
+        require_count_at_each(members_of(p), p, c.count);
       }
-    for (int p = 0; p < C::placements.count; ++p) {
-      if (members_of(s, p).total < 0)
-        throw std::invalid_argument("drx: no argument tells how many members " + name_of(p) +
-                                    " has; compile with {.members = {drx::members<" + name_of(p) + ">(n)}}");
-      require_at_most(members_of(s, p), p);
+    for (int p = 0; p < placements; ++p) {
+      if (members_of(p).total < 0)
+        refuse({"drx: no argument tells how many members ", name_of(p),
+                " has; compile with {.members = {drx::members<", name_of(p), ">(n)}}"});
+      require_at_most(members_of(p), p);
     }
   }
   /// Finds the ranks that share a member with this one, where members are split over shards.
-  static void prepare_shards(call_state& s) {
-    if constexpr (C::mesh.count > 0) {
-      constexpr int p = C::placements.index(C::mesh.members);
-      const membership& m = members_of(s, p);
-      if (m.total == 0)  // (loops could not carry parts)
-        throw std::invalid_argument("drx: a program with layouts needs members of " + name_of(p) +
-                                    ", and there are none");
-      s.runtime.shards.prepare(*s.runtime.communicator, m.boundaries, C::mesh.count);
-      s.runtime.columns.prepare(*s.runtime.communicator, m.boundaries, C::mesh.count);
-    }
+  void prepare_shards() const {
+    if (facts.sharded < 0) return;
+    const membership& m = members_of(facts.sharded);
+    if (m.total == 0)  // (loops could not carry parts)
+      refuse({"drx: a program with layouts needs members of ", name_of(facts.sharded), ", and there are none"});
+    const std::int64_t shards = facts.at(facts.sharded).shards;
+    s.runtime.shards.prepare(*s.runtime.communicator, m.boundaries, shards);
+    s.runtime.columns.prepare(*s.runtime.communicator, m.boundaries, shards);
   }
 
  private:
-  static membership& members_of(call_state& s, int p) { return s.members[static_cast<std::size_t>(p)]; }
-  static std::string name_of(int p) { return std::string(C::placements.placement[p]->name); }
+  [[noreturn]] static void refuse(std::initializer_list<error::word> words) {
+    throw std::invalid_argument(error::sentence(words));
+  }
+  [[nodiscard]] membership& members_of(int p) const { return s.members[static_cast<std::size_t>(p)]; }
+  [[nodiscard]] std::string_view name_of(int p) const { return facts.at(p).info->name; }
 
   /// Sets the number of members of placement p (at each member of its parent), as the program or its options give it.
-  static void set_count(call_state& s, int p, std::int64_t count, std::string_view name) {
+  void set_count(int p, std::int64_t count, std::string_view name) const {
     if (s.boundaries.empty()) s.boundaries.resize(s.members.size());
     std::vector<std::int64_t>& list = s.boundaries[static_cast<std::size_t>(p)];
     membership m;
-    if (C::placements.parent[p] < 0) {
-      const std::int64_t shards = facts::shards_of(C::placements.placement[p]);
+    if (facts.at(p).parent < 0) {
+      const std::int64_t shards = facts.at(p).shards;
       if (list.empty()) list = boundaries_of_shards(count / shards, shards, s.runtime.communicator->size());
       const auto rank = static_cast<std::size_t>(s.runtime.communicator->rank());
       m.total = count;
@@ -108,7 +100,7 @@ struct call_members {
       m.local = list[rank + 1] - list[rank];
       m.boundaries = list.data();
     } else {
-      const membership& parent = members_of(s, C::placements.parent[p]);
+      const membership& parent = members_of(facts.at(p).parent);
       std::int64_t parents = parent.offsets ? parent.total : parent.local;
       for (std::int64_t i = 0; parent.storage && i < parent.local; ++i)
         parents = std::max(parents, parent.storage[i] + 1);
@@ -120,27 +112,25 @@ struct call_members {
       m.local = parents;
       m.total = list.back();
     }
-    agree(s, p, m, name);
+    agree(p, m, name);
   }
   /// Requires that placement p has no more members than it says.
-  static void require_at_most(const membership& m, int p) {
-    const placement_info& placement = *C::placements.placement[p];
-    if (placement.most_members == placement_info::any_number) return;
+  void require_at_most(const membership& m, int p) const {
+    const placement_facts& placement = facts.at(p);
+    const std::int64_t most = placement.info->most_members;
+    if (most == placement_info::any_number) return;
     const auto require = [&](std::int64_t n) {
-      if (n > placement.most_members)
-        throw std::invalid_argument("drx: " + std::to_string(n) + " members of " + name_of(p) +
-                                    ", whose most_members is " + std::to_string(placement.most_members));
+      if (n > most) refuse({"drx: ", n, " members of ", name_of(p), ", whose most_members is ", most});
     };
-    if (C::placements.parent[p] < 0) return require(m.total / facts::shards_of(&placement));
+    if (placement.parent < 0) return require(m.total / placement.shards);
     for (std::int64_t i = 0; i < m.local; ++i) require(m.offsets[i + 1] - m.offsets[i]);
   }
   /// Requires that nested placement p has as many members at each member of its parent as the options say.
-  static void require_count_at_each(const membership& m, int p, std::int64_t count) {
+  void require_count_at_each(const membership& m, int p, std::int64_t count) const {
     for (std::int64_t i = 0; i < m.local; ++i)
       if (const std::int64_t n = m.offsets[i + 1] - m.offsets[i]; n != count)
-        throw std::invalid_argument("drx: compile_options::members: " + std::to_string(count) + " of " + name_of(p) +
-                                    " at each member of " + name_of(C::placements.parent[p]) +
-                                    "; the arguments, or the program, have " + std::to_string(n));
+        refuse({"drx: compile_options::members: ", count, " of ", name_of(p), " at each member of ",
+                name_of(facts.at(p).parent), "; the arguments, or the program, have ", n});
   }
 };
 

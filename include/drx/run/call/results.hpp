@@ -35,153 +35,152 @@ inline constexpr bool is_view<std::pair<X, Y>> = is_view<X> || is_view<Y>;
 
 namespace run {
 
-template <class C>
-struct call_results {
-  using facts = call_facts<C>;
-
-  /// Before the program runs: makes stages write their results where the caller wants them.
-  template <class R>
-  static void bind_all(call_state& s, R& r) {
-    int out = 0;
-    if constexpr (facts::direct_slots.any || facts::passed_on.any) bind(s, r, out);
+/// Calls visitor.leaf(data, bytes) or visitor.members(partitions, its placed_type) for each part of a result, in the
+/// order of the program's outputs.
+template <class R, class Visitor>
+void visit_result(R& r, Visitor& visitor) {
+  if constexpr (drx::detail::is_partitions<R>) {
+    visitor.members(r, placed_type_of<placed<typename R::member, typename R::placement>>::value);
+  } else if constexpr (drx::detail::is_tuple<R>) {
+    std::apply([&](auto&... part) { (visit_result(part, visitor), ...); }, r);
+  } else if constexpr (requires {
+                         r.first;
+                         r.second;
+                       }) {
+    visit_result(r.first, visitor);
+    visit_result(r.second, visitor);
+  } else {
+    structure<R>::visit(r, [&](auto* p, const shape& of) {
+      visitor.leaf(reinterpret_cast<std::byte*>(p), static_cast<std::size_t>(of.size()) * sizeof(*p));
+    });
   }
-  /// After the program has run: copies the results that are not in place yet.
-  template <class R>
-  static void give(call_state& s, const frame& f, R& r) {
-    if constexpr (facts::passed_on.any) save_inputs(s);
-    int out = 0;
-    extract(s, r, f, out);
-    s.replaced.clear();
+}
+
+/// The memory of an output that cannot be written at once where the caller wants it.
+inline std::byte* own_result(const call_facts& facts, call_state& s, std::size_t out, std::size_t bytes) {
+  s.own_results.resize(facts.outputs.size());
+  buffer& own = s.own_results[out];
+  own.grow(bytes);
+  return own.data();
+}
+
+/// Before the program runs: makes stages write their results where the caller wants them.
+class result_binder {
+ public:
+  result_binder(const call_facts& facts, call_state& s) : facts_(facts), s_(s) {}
+
+  void leaf(std::byte* data, std::size_t bytes) {
+    if (facts_.passes_on) {
+      s_.results.resize(facts_.outputs.size());
+      s_.results[out_] = {data, bytes};
+    }
+    if (const auto slot = facts_.outputs[out_].direct_slot; slot) s_.slots[static_cast<std::size_t>(*slot)] = place(data, bytes);
+    ++out_;
+  }
+  void members(const placed_members&, const placed_type& type) { out_ += type.leaves.size(); }
+
+ private:
+  /// The caller's memory, or memory of our own where an argument lies there too.
+  [[nodiscard]] std::byte* place(std::byte* data, std::size_t bytes) const {
+    for (const std::span<const std::byte> a : s_.arguments)
+      if (overlap(a, {data, bytes})) return own_result(facts_, s_, out_, bytes);
+    return data;
+  }
+
+  const call_facts& facts_;
+  call_state& s_;
+  std::size_t out_ = 0;
+};
+
+/// After the program has run: copies the results that are not in place yet.
+class result_giver {
+ public:
+  result_giver(const call_facts& facts, call_state& s, const frame& f) : facts_(facts), s_(s), f_(f) {
+    if (facts.passes_on) save_inputs();
+  }
+
+  void leaf(std::byte* data, std::size_t bytes) {
+    const std::byte* from = address_at(f_, facts_.outputs[out_++].where);
+    if (from != data) std::memcpy(data, from, bytes);
+  }
+  template <class S, class P>
+  void members(partitions<S, P>& r, const placed_type& type) {
+    const int p = facts_.index(type.placements[0]);
+    const membership& m = s_.members[static_cast<std::size_t>(p)];
+    std::vector<std::vector<std::int64_t>> offsets = nested_offsets(type, m);
+    auto [data, axes] = leaves(type);
+    if (!r.boundaries().empty()) s_.replaced.push_back(std::move(r));
+    r = partitions<S, P>({m.boundaries, m.boundaries + s_.runtime.communicator->size() + 1},
+                         s_.runtime.communicator->rank(), std::move(offsets), data, nullptr, facts_.at(p).shards, axes);
+    note(r.elements(), type.leaves.size());
   }
 
  private:
-  /// r is the outputs from `out` on, which advances.
-  template <class R>
-  static void bind(call_state& s, R& r, int& out) {
-    if constexpr (drx::detail::is_partitions<R>) {
-      out += leaf_count<typename R::member>;
-    } else if constexpr (drx::detail::is_tuple<R>) {
-      std::apply([&](auto&... part) { (bind(s, part, out), ...); }, r);
-    } else if constexpr (requires {
-                           r.first;
-                           r.second;
-                         }) {
-      bind(s, r.first, out);
-      bind(s, r.second, out);
-    } else {
-      structure<R>::visit(r, [&](auto* p, const shape& of) {
-        std::byte* const data = reinterpret_cast<std::byte*>(p);
-        const std::size_t bytes = static_cast<std::size_t>(of.size()) * sizeof(*p);
-        if constexpr (facts::passed_on.any) {
-          s.results.resize(static_cast<std::size_t>(facts::outputs));
-          s.results[static_cast<std::size_t>(out)] = {data, bytes};
-        }
-        if (facts::direct_slots.slot[out] >= 0) bind_result(s, out, data, bytes);
-        ++out;
-      });
-    }
-  }
-  /// The caller's memory, or memory of our own where an argument lies there too.
-  static void bind_result(call_state& s, int out, std::byte* data, std::size_t bytes) {
-    for (const std::span<const std::byte> a : s.arguments)
-      if (overlap(a, {data, bytes})) {
-        data = own_result(s, out, bytes);
-        break;
-      }
-    s.slots[static_cast<std::size_t>(facts::direct_slots.slot[out])] = data;
-  }
-  static std::byte* own_result(call_state& s, int out, std::size_t bytes) {
-    s.own_results.resize(static_cast<std::size_t>(facts::outputs));
-    buffer& own = s.own_results[static_cast<std::size_t>(out)];
-    own.grow(bytes);
-    return own.data();
-  }
   /// Copies inputs that are outputs, if another result is about to be written over them.
-  static void save_inputs(call_state& s) {
-    unroll<facts::outputs>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (facts::passed_on.of[I]) {
-        std::byte*& input = s.slots[static_cast<std::size_t>(C::plan.where[C::output(0, I)].offset)];
-        constexpr auto bytes = static_cast<std::size_t>(C::bytes(C::output(0, I)));
-        const std::span<const std::byte> in{input, bytes};
-        bool overwritten = false;
-        for (std::size_t k = 0; k < s.results.size(); ++k)
-          overwritten = overwritten || (k != static_cast<std::size_t>(I) && overlap(in, s.results[k]));
-        if (!overwritten) return;
-        input = own_result(s, I, bytes);
-        std::copy(in.begin(), in.end(), input);
-      }
-    });
-  }
-  template <class R>
-  static void extract(call_state& s, R& r, const frame& f, int& out) {
-    if constexpr (drx::detail::is_partitions<R>) {
-      extract_placed(s, r, f, out);
-    } else if constexpr (drx::detail::is_tuple<R>) {
-      std::apply([&](auto&... part) { (extract(s, part, f, out), ...); }, r);
-    } else if constexpr (requires {
-                           r.first;
-                           r.second;
-                         }) {
-      extract(s, r.first, f, out);
-      extract(s, r.second, f, out);
-    } else {
-      structure<R>::visit(r, [&](auto* p, const shape& of) {
-        const std::byte* from = output_address(f, out++);
-        if (from != reinterpret_cast<const std::byte*>(p))
-          std::memcpy(p, from, static_cast<std::size_t>(of.size()) * sizeof(*p));
-      });
+  void save_inputs() {
+    for (std::size_t i = 0; i < facts_.outputs.size(); ++i) {
+      const output_facts& x = facts_.outputs[i];
+      if (!x.is_passed_on) continue;
+      std::byte*& input = s_.slots[static_cast<std::size_t>(x.where.offset)];
+      const std::span<const std::byte> in{input, static_cast<std::size_t>(x.bytes)};
+      bool overwritten = false;
+      for (std::size_t k = 0; k < s_.results.size(); ++k)
+        overwritten = overwritten || (k != i && overlap(in, s_.results[k]));
+      if (!overwritten) continue;
+      input = own_result(facts_, s_, i, in.size());
+      std::copy(in.begin(), in.end(), input);
     }
   }
-  template <class S, class P>
-  static void extract_placed(call_state& s, partitions<S, P>& r, const frame& f, int& out) {
-    const membership& m = s.members[static_cast<std::size_t>(C::placements.index(&placement_of<P>))];
-    if (m.storage && Placed<S>)
-      throw std::invalid_argument("drx: a result nested in a subset of " + std::string(placement_of<P>.name));
+  /// The memory of the leaves of placed output out_, and the axes along which they are split.
+  [[nodiscard]] std::pair<std::vector<std::byte*>, std::vector<int>> leaves(const placed_type& type) const {
     std::vector<std::byte*> data;
     std::vector<int> axes;
-    constexpr leaf_types<S> types;
-    for (int i = 0; i < leaf_count<S>; ++i) {
-      axes.push_back(output_axis(types[i].shape, out));
-      data.push_back(const_cast<std::byte*>(output_address(f, out++)));
+    for (std::size_t i = 0; i < type.leaves.size(); ++i) {
+      const output_facts& x = facts_.outputs[out_ + i];
+      data.push_back(address_at(f_, x.where));
+      axes.push_back(call_facts::split_axis(type.leaves[i].shape, x.part));
     }
-    std::vector<std::vector<std::int64_t>> offsets;
-    nested_offsets<S>(s, offsets, m.local);
-    if (!r.boundaries().empty()) s.replaced.push_back(std::make_shared<partitions<S, P>>(std::move(r)));
-    r = partitions<S, P>({m.boundaries, m.boundaries + s.runtime.communicator->size() + 1},
-                         s.runtime.communicator->rank(), std::move(offsets), data, nullptr,
-                         facts::shards_of(&placement_of<P>), axes);
-    s.placed_results.resize(static_cast<std::size_t>(facts::outputs));
-    for (int i = out - leaf_count<S>; i < out; ++i)
-      if (facts::own_outputs.of[i])
-        s.placed_results[static_cast<std::size_t>(i)] = {
-            output_address(f, i), static_cast<std::size_t>(r.elements() * facts::own_outputs.bytes[i])};
+    return {data, axes};
   }
-  /// The axis along which output `out` is split, if each member has an array of shape `whole`.
-  static int output_axis(const shape& whole, int out) {
-    int axis = -1;
-    unroll<facts::outputs>([&]<int V>(std::integral_constant<int, V>) {
-      constexpr shape part = C::values[C::output(0, V)].shape;
-      if (V == out) axis = facts::split_axis(whole, part);
-    });
-    return axis;
-  }
-  template <class S>
-  static void nested_offsets(const call_state& s, std::vector<std::vector<std::int64_t>>& lists, std::int64_t n) {
-    if constexpr (Placed<S>) {
-      const membership& m =
-          s.members[static_cast<std::size_t>(C::placements.index(&placement_of<typename S::placement>))];
-      lists.emplace_back(m.offsets, m.offsets + n + 1);
-      nested_offsets<typename S::member>(s, lists, lists.back().back());
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> nested_offsets(const placed_type& type,
+                                                                      const membership& outer) const {
+    if (outer.storage && type.placements.size() > 1)
+      throw std::invalid_argument(
+          error::sentence({"drx: a result nested in a subset of ", type.placements[0]->name}));
+    std::vector<std::vector<std::int64_t>> lists;
+    std::int64_t n = outer.local;
+    for (const placement_info* p : type.placements.subspan(1)) {
+      const std::int64_t* offsets = s_.members[static_cast<std::size_t>(facts_.index(p))].offsets;
+      lists.emplace_back(offsets, offsets + n + 1);
+      n = lists.back().back();
     }
+    return lists;
   }
-  static const std::byte* output_address(const frame& f, int out) {
-    const std::byte* at = nullptr;
-    unroll<facts::outputs>([&]<int I>(std::integral_constant<int, I>) {
-      if (I == out) at = address<C, C::output(0, I)>(f);
-    });
-    return at;
+  /// Notes the memory of the next leaves, which the next call writes over.
+  void note(std::int64_t elements, std::size_t leaves) {
+    s_.placed_results.resize(facts_.outputs.size());
+    for (const std::size_t end = out_ + leaves; out_ < end; ++out_)
+      if (const output_facts& x = facts_.outputs[out_]; x.is_own)
+        s_.placed_results[out_] = {address_at(f_, x.where), static_cast<std::size_t>(elements * x.bytes)};
   }
+
+  const call_facts& facts_;
+  call_state& s_;
+  const frame& f_;
+  std::size_t out_ = 0;
 };
+
+template <class R>
+void bind_results(const call_facts& facts, call_state& s, R& r) {
+  result_binder binder(facts, s);
+  visit_result(r, binder);
+}
+template <class R>
+void give_results(const call_facts& facts, call_state& s, const frame& f, R& r) {
+  result_giver giver(facts, s, f);
+  visit_result(r, giver);
+  s.replaced.clear();
+}
 
 }  // namespace run
 }  // namespace drx

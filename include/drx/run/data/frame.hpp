@@ -83,6 +83,13 @@ struct frame {
   bool alone = false;  // there are fewer members than threads: placements nested in them may use all threads
 };
 
+/// The sizes of a program's frames.
+struct frame_sizes {
+  int slots = 0, placements = 0;
+  int of_thread = 1;              // frames that each thread has
+  std::int64_t thread_bytes = 0;  // of one frame's workspace
+};
+
 /// The compile-time side of a running program, by type. `Lowered` has its tape, plan and mesh (plan::lowered).
 template <class Lowered>
 struct code {
@@ -129,6 +136,11 @@ inline std::byte* address(const frame& f) {
   } else {
     return unrelated(f.thread + l.offset);
   }
+}
+/// The same of a place that is known at run time only.
+inline std::byte* address_at(const frame& f, plan::location l) {
+  if (l.space == plan::space::slot) return f.slots[l.offset];
+  return (l.space == plan::space::server ? f.server : f.thread) + l.offset;
 }
 /// The scratch memory that the plan gave entry E beside its operands and results; null where it has none.
 template <class C, int E>

@@ -70,6 +70,41 @@ void provide_placed(const frame& f) {
     f.slots[C::plan.where[V].offset] = placed_buffer<C, V>(f);
 }
 
+/// A placed value that is held whole, of a placement that is nested in no other.
+struct held_value {
+  int value = 0;
+  std::int64_t slot = 0, bytes = 0;  // of its address; of one element
+  int placement = 0;                 // the innermost one
+  bool nested = false;
+};
+/// The placed results of every stage at the top, in loops too.
+template <class C>
+constexpr auto values_held_whole() {
+  struct {
+    held_value of[C::sizes.values + 1] = {};
+    int count = 0;
+  } list;
+  for (int e = 0; e < C::sizes.entries; ++e) {
+    const auto& x = C::tape.entries[e];
+    if (x.prim != &prim::stage || C::placements.parent[C::placements.index(x.placement)] >= 0) continue;
+    for (int i = 0; i < x.results.count; ++i) {
+      const int v = C::result(e, i);
+      const auto& t = C::values[v];
+      if (t.depth > 0)
+        list.of[list.count++] = {v, C::plan.where[v].offset, C::bytes(v),
+                                 C::placements.index(t.placements[t.depth - 1]), t.depth > 1};
+    }
+  }
+  return list;
+}
+/// Memory for the members that are here.
+inline std::byte* memory_of(const held_value& v, const frame& f) {
+  const membership& m = f.members[v.placement];
+  buffer& memory = static_cast<runtime*>(f.runtime)->collected[static_cast<std::size_t>(v.value)];
+  memory.grow(static_cast<std::size_t>((v.nested ? m.total : m.local) * v.bytes) + 1);
+  return memory.data();
+}
+
 /// The side of a copy that is one row of a stacked array.
 enum class row_of { neither, source, target };
 

@@ -21,6 +21,7 @@ struct thread_state {
   std::vector<buffer> nodes;      // by stage
   std::vector<buffer> collected;  // by value: placed values that one member needs whole
   member_exchange exchange;
+  std::vector<member_transfer> transfers;  // of one stage
 };
 
 /// One step of folding pieces of nodes: left + right, written to `to`.

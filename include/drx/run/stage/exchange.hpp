@@ -3,128 +3,143 @@
 // Tested by tests/mpi/gather.cpp and tests/mpi/loops_with_collectives.cpp.
 #pragma once
 
-#include <drx/run/kernels/fold_operations.hpp>
-#include <drx/run/data/placed_storage.hpp>
-#include <drx/run/stage/facts.hpp>
-#include <drx/run/packs/inlining.hpp>
+#include <drx/core/sentence.hpp>
+#include <drx/run/stage/node_facts.hpp>
 
+#include <array>
 #include <optional>
 #include <stdexcept>
-#include <string>
 
 namespace drx::run {
 
-/// `Stage`: the facts of a stage.
+/// A result that is not folded.
+struct exchanged_result {
+  fold how = fold::collect;
+  dtype type{};
+  std::int64_t bytes = 0;               // of one member's value
+  std::int64_t elements = 0;            // of the stage's result, for one member if it is placed
+  std::int64_t pieces = 1;              // of a member's value that go to members of their own
+  std::optional<std::int64_t> members;  // that the program requires
+  const std::int64_t* sources = nullptr;  // by member, if it receives another one's value
+  plan::location where;                   // of the stage's result
+
+  /// Whether members' values go to other members.
+  [[nodiscard]] bool is_moved() const { return how == fold::permute || (how == fold::transpose && pieces > 0); }
+};
+/// The results of a stage that ranks or members exchange.
+struct exchange_facts {
+  std::span<const exchanged_result> results;
+  std::string_view placement;
+
+  [[nodiscard]] bool any_moved() const {
+    for (const exchanged_result& x : results)
+      if (x.is_moved()) return true;
+    return false;
+  }
+};
+
+/// The exchange_facts of a stage, whose facts are `Stage`.
 template <class Stage>
-struct stage_exchange {
+struct exchange_facts_of {
+ private:
   using C = typename Stage::code;
-  static constexpr int E = Stage::entry;
-
-  /// Requires as many members as the program gathers; else throws on all ranks alike.
-  static void require_gathered(std::int64_t members) {
-    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr std::optional<std::int64_t> n = Stage::view().members_of_fold(I);
-      constexpr fold f = Stage::fold_of(I);
-      if constexpr (n)
-        if (members != *n)
-          throw std::invalid_argument(std::string("drx: ") +
-                                      (f == fold::permute  ? "ppermute"
-                                       : f == fold::gather ? "gather"
-                                                           : "all_to_all") +
-                                      " of " + std::to_string(*n) + " members, but " +
-                                      std::string(Stage::x.placement->name) + " has " + std::to_string(members));
-    });
-  }
-  /// Gathers a result of which each rank has written its own members' part.
-  static void gathered(frame& f, runtime& rt, const membership& m) {
-    if (rt.communicator->size() == 1) return;
-    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (Stage::fold_of(I) == fold::gather) {
-        const auto ranks = static_cast<std::size_t>(rt.communicator->size());
-        rt.bytes.resize(ranks);
-        rt.offsets.resize(ranks);
-        for (std::size_t r = 0; r < ranks; ++r) {
-          rt.offsets[r] = m.boundaries[r] * C::bytes(C::output(Stage::body, I));
-          rt.bytes[r] = m.boundaries[r + 1] * C::bytes(C::output(Stage::body, I)) - rt.offsets[r];
-        }
-        rt.communicator->all_gather(address<C, C::result(E, I)>(f), rt.bytes, rt.offsets);
-      }
-    });
-  }
-
-  /// Sends members' values, each of which lies where it was made, to the members that receive them, with one message
-  /// from rank to rank for all results.
-  static void members(frame& f, communicator& c, const std::int64_t* boundaries, std::int64_t begin) {
-    member_exchange& exchange =
-        static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)].exchange;
-    [&]<int... K>(std::integer_sequence<int, K...>) {
-      if constexpr (sizeof...(K) > 0) exchange.run(c, boundaries, transfer<moved.result[K]>(f, begin)...);
-    }(std::make_integer_sequence<int, moved.count>{});
-  }
-  /// The results that go to other members.
-  static constexpr auto moved = [] {
-    struct {
-      int result[Stage::results + 1] = {};
-      int count = 0;
-    } list;
-    for (int i = 0; i < Stage::results; ++i)
-      if (Stage::fold_of(i) == fold::permute ||
-          (Stage::fold_of(i) == fold::transpose && Stage::view().exchanged_members(i) > 0))
-        list.result[list.count++] = i;
-    return list;
-  }();
-  template <int I>
-  static auto transfer(frame& f, std::int64_t begin) {
-    constexpr std::int64_t bytes = C::bytes(C::output(Stage::body, I));
-    std::byte* const values = address<C, C::result(E, I)>(f) + begin * bytes;
-    if constexpr (Stage::fold_of(I) == fold::permute) {
-      return member_transfer{values, 1, bytes, [](member_range to, member_range from, auto&& get) {
-                               for (std::int64_t m = to.begin; m < to.end; ++m)
-                                 if (const std::int64_t source = sources<I>.of[m]; from.holds(source))
-                                   get(m, 0, source, 0);
-                             }};
-    } else {
-      constexpr std::int64_t n = Stage::view().exchanged_members(I);
-      return member_transfer{values, n, bytes / n, [](member_range to, member_range from, auto&& get) {
-                               for (std::int64_t m = to.begin; m < to.end; ++m)
-                                 for (std::int64_t k = from.begin; k < from.end; ++k) get(m, k, k, m);
-                             }};
-    }
-  }
   /// By member: the member whose value it receives. (A copy: a program that reads its tape while running contains the
   /// rules of all primitives.)
   template <int I>
   static constexpr auto sources = [] {
-    struct {
-      std::int64_t of[Stage::view().sources(I).size() + 1] = {};
-    } list;
-    int m = 0;
-    for (auto source : Stage::view().sources(I)) list.of[m++] = source;
+    std::array<std::int64_t, static_cast<std::size_t>(Stage::view().sources(I).size()) + 1> list{};
+    std::size_t m = 0;
+    for (auto source : Stage::view().sources(I)) list[m++] = source;
     return list;
   }();
-  /// Gathers results of which each shard has written its own part.
-  static void shards(frame& f, runtime& rt, const membership& m) {
+  template <int I>
+  static constexpr exchanged_result result() {
+    constexpr int v = C::result(Stage::entry, I), one = C::output(Stage::body, I);
+    constexpr fold how = Stage::fold_of(I);
+    exchanged_result x;
+    x.how = how;
+    x.type = C::values[v].type;
+    x.bytes = C::bytes(one);
+    x.elements = C::values[v].shape.size();
+    x.members = Stage::view().members_of_fold(I);
+    x.where = C::plan.where[v];
+    if constexpr (how == fold::transpose) x.pieces = Stage::view().exchanged_members(I);
+    if constexpr (how == fold::permute) x.sources = sources<I>.data();
+    return x;
+  }
+  static constexpr auto results = [] {
+    struct {
+      std::array<exchanged_result, Stage::results + 1> of{};
+      std::size_t count = 0;
+    } list;
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr int v = C::result(E, I);
-      if constexpr (Stage::fold_of(I) == fold::shards) {
-        rt.shards.exchange(address<C, v>(f), m.first, m.first + m.local, C::bytes(C::output(Stage::body, I)));
-      } else if constexpr (Stage::fold_of(I) == fold::shard_sum) {
-        rt.columns.sum(address<C, v>(f), m.first, C::bytes(v), [](std::byte* left, const std::byte* right) {
-          using T = element_of<C, v>;
-          T* a = reinterpret_cast<T*>(left);
-          const T* b = reinterpret_cast<const T*>(right);
-          constexpr std::int64_t n = C::values[v].shape.size();
-          DRX_INDEPENDENT_STEPS
-          for (std::int64_t i = 0; i < n; ++i) a[i] = detail::add_op{}(a[i], b[i]);
-        });
-      }
+      if constexpr (!Stage::folded(I) && Stage::fold_of(I) != fold::collect) list.of[list.count++] = result<I>();
     });
-  }
-  static void nested(frame& f, std::int64_t begin, std::int64_t n) {
-    single_rank here;
-    const std::int64_t boundaries[] = {0, n};
-    members(f, here, boundaries, begin);
-  }
+    return list;
+  }();
+
+ public:
+  static constexpr exchange_facts value{{results.of.data(), results.count}, Stage::x.placement->name};
 };
+
+/// Requires as many members as the program gathers; else throws on all ranks alike.
+inline void require_gathered(const exchange_facts& facts, std::int64_t members) {
+  for (const exchanged_result& x : facts.results)
+    if (x.members && members != *x.members)
+      throw std::invalid_argument(error::sentence({"drx: ",
+                                                   x.how == fold::permute  ? "ppermute"
+                                                   : x.how == fold::gather ? "gather"
+                                                                           : "all_to_all",
+                                                   " of ", *x.members, " members, but ", facts.placement, " has ",
+                                                   members}));
+}
+/// Gathers results of which each rank has written its own members' part.
+inline void gather_over_ranks(const exchange_facts& facts, const frame& f, const membership& m) {
+  runtime& rt = *static_cast<runtime*>(f.runtime);
+  const auto ranks = static_cast<std::size_t>(rt.communicator->size());
+  if (ranks == 1) return;
+  for (const exchanged_result& x : facts.results) {
+    if (x.how != fold::gather) continue;
+    rt.bytes.resize(ranks);
+    rt.offsets.resize(ranks);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      rt.offsets[r] = m.boundaries[r] * x.bytes;
+      rt.bytes[r] = m.boundaries[r + 1] * x.bytes - rt.offsets[r];
+    }
+    rt.communicator->all_gather(address_at(f, x.where), rt.bytes, rt.offsets);
+  }
+}
+/// Sends members' values, each of which lies where it was made, to the members that receive them, with one message from
+/// rank to rank for all results. `begin`: the first of these members among all whose values lie there.
+inline void exchange_members(const exchange_facts& facts, const frame& f, communicator& c,
+                             const std::int64_t* boundaries, std::int64_t begin) {
+  if (!facts.any_moved()) return;
+  thread_state& thread = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)];
+  thread.transfers.clear();
+  for (const exchanged_result& x : facts.results)
+    if (x.is_moved())
+      thread.transfers.push_back({address_at(f, x.where) + begin * x.bytes, x.pieces, x.bytes / x.pieces, x.sources});
+  thread.exchange.run(c, boundaries, thread.transfers);
+}
+/// The same for the n members of a member, which are all on one rank.
+inline void exchange_nested(const exchange_facts& facts, const frame& f, std::int64_t begin, std::int64_t n) {
+  single_rank here;
+  const std::int64_t boundaries[] = {0, n};
+  exchange_members(facts, f, here, boundaries, begin);
+}
+/// Gathers, or adds up, results of which each shard has written its own part.
+inline void exchange_shards(const exchange_facts& facts, const frame& f, const membership& m) {
+  runtime& rt = *static_cast<runtime*>(f.runtime);
+  for (const exchanged_result& x : facts.results) {
+    std::byte* const at = address_at(f, x.where);
+    if (x.how == fold::shards) {
+      rt.shards.exchange(at, m.first, m.first + m.local, x.bytes);
+    } else if (x.how == fold::shard_sum) {
+      rt.columns.sum(at, m.first, x.elements * byte_size(x.type), [&](std::byte* left, const std::byte* right) {
+        fold_elements(fold::sum, x.type, left, left, right, x.elements);
+      });
+    }
+  }
+}
 
 }  // namespace drx::run

@@ -124,12 +124,12 @@ struct stage_tree_leaves {
                      (Stage::block_bodies > 1 && m.count == Stage::template members_of_body<2>);
         if (one_step) {
           run_leaf(f, frames, m, list.data(list.size() - 1), nullptr, true);
-          list.push_joined(nodes::joins(f));
+          list.push_joined(node_joiner(f, nodes::facts));
           return;
         }
       }
     run_leaf(f, frames, m, list.next(), list.next() + Stage::node_bytes);
-    list.push({0, leaf}, nodes::joins(f));
+    list.push({0, leaf}, node_joiner(f, nodes::facts));
   }
 };
 

@@ -13,12 +13,12 @@ struct nested_stage {
   using C = typename Stage::code;
   using nodes = stage_nodes<Stage>;
   using leaves = stage_tree_leaves<Stage>;
-  using exchange = stage_exchange<Stage>;
+  static constexpr const exchange_facts& exchanged = exchange_facts_of<Stage>::value;
 
   static void run(frame& f) {
     const std::int64_t* at = f.members[Stage::p].offsets + f.at[Stage::parent];
     job j{&f, at[0], at[1] - at[0]};
-    exchange::require_gathered(j.members);
+    require_gathered(exchanged, j.members);
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int v = C::result(Stage::entry, I);
       provide_placed<C, v>(f);
@@ -34,12 +34,10 @@ struct nested_stage {
       node_list list(memory.data(), Stage::node_bytes);
       run_leaves(f, list, j, 0, j.leaves());
       if constexpr (Stage::node_bytes > 0) {
-        list.finish(nodes::joins(f));
-        if (list.size() == 0) nodes::neutral(f, memory.data());
-        nodes::finish(f, memory.data(), j.members);
+        finish_node(nodes::facts, f, root_of(nodes::facts, f, list, memory.data()), j.members);
       }
     }
-    exchange::nested(f, j.begin, j.members);
+    exchange_nested(exchanged, f, j.begin, j.members);
   }
 
  private:
@@ -82,10 +80,10 @@ struct nested_stage {
     if constexpr (Stage::node_bytes > 0) {
       node_list list(nullptr, Stage::node_bytes);
       for (int t = 0; t < j.tasks; ++t)
-        nodes::append(f, list, node_list::of_range(j.begin_of(t), j.begin_of(t + 1)),
-                      nodes_of_thread(f, t, j.members).data());
-      list.finish(nodes::joins(f));
-      nodes::finish(f, list.data(0), j.members);
+        append_nodes(nodes::facts, f, list, node_list::of_range(j.begin_of(t), j.begin_of(t + 1)),
+                     nodes_of_thread(f, t, j.members).data());
+      list.finish(node_joiner(f, nodes::facts));
+      finish_node(nodes::facts, f, list.data(0), j.members);
     }
   }
   /// Runs a task's leaves on another thread, on a copy of the owner's workspace, which has the values from around the
@@ -94,7 +92,7 @@ struct nested_stage {
     const job& j = *static_cast<const job*>(context);
     frame f = *j.f;
     if (task != j.f->thread_number) {
-      f = frame_of_thread<C>(*j.f, task);
+      f = frame_of_thread(*j.f, task, frame_sizes_of<C>);
       std::memcpy(f.thread, j.f->thread, static_cast<std::size_t>(C::plan.thread_bytes));
     }
     f.alone = false;

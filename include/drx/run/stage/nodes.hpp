@@ -3,11 +3,10 @@
 // Tested by tests/unit/run/executor_placements.cpp and tests/unit/run/largest_member.cpp.
 #pragma once
 
-#include <drx/run/kernels/fold_operations.hpp>
 #include <drx/run/kernels/all.hpp>
-#include <drx/run/data/node_list.hpp>
-#include <drx/run/stage/facts.hpp>
+#include <drx/run/stage/node_facts.hpp>
 
+#include <array>
 #include <cstring>
 
 namespace drx::run {
@@ -29,23 +28,12 @@ struct stage_nodes {
       }
     });
   }
-  /// Adds n elements of result I; `to` may be `left`.
+  /// Folds n elements of result I; `to` may be `left`.
   template <int I>
   static void fold_elements(std::byte* to, const std::byte* left, const std::byte* right, std::int64_t n) {
     using T = element_of<C, C::result(E, I)>;
-    T* y = reinterpret_cast<T*>(to);
-    const T* a = reinterpret_cast<const T*>(left);
-    const T* b = reinterpret_cast<const T*>(right);
-    DRX_INDEPENDENT_STEPS
-    for (std::int64_t i = 0; i < n; ++i) {
-      if constexpr (Stage::fold_of(I) == fold::max) {
-        y[i] = detail::max_op{}(a[i], b[i]);
-      } else if constexpr (Stage::fold_of(I) == fold::min) {
-        y[i] = detail::min_op{}(a[i], b[i]);
-      } else {
-        y[i] = detail::add_op{}(a[i], b[i]);
-      }
-    }
+    run::fold_elements(Stage::fold_of(I), reinterpret_cast<T*>(to), reinterpret_cast<const T*>(left),
+                       reinterpret_cast<const T*>(right), n);
   }
   template <int I>
   static void combine_monoid(frame& f, std::byte* left, const std::byte* right) {
@@ -65,15 +53,6 @@ struct stage_nodes {
         });
   }
 
-  /// Combines node `right` into node `left`; the signature that node_list expects.
-  static auto joins(frame& f) {
-    return [&f](std::byte* left, const std::byte* right) { combine(f, left, right); };
-  }
-  /// Appends the nodes of `part`, which lie one after the other in `data`, to a list.
-  static void append(frame& f, node_list& list, const node_list& part, std::byte* data) {
-    for (int i = 0; i < part.size(); ++i) list.push(part.at(i), data + i * Stage::node_bytes, joins(f));
-  }
-
   /// Writes the results of no members: zeros, a monoid's identity.
   static void neutral(frame& f, std::byte* to) {
     std::memset(to, 0, Stage::node_bytes);
@@ -90,26 +69,37 @@ struct stage_nodes {
       }
     });
   }
-  /// Writes the root of the tree to the results' places; means are divided.
-  static void finish(frame& f, const std::byte* from, std::int64_t n) {
-    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr int v = C::result(E, I);
-      if constexpr (Stage::folded(I)) {
-        std::memcpy(address<C, v>(f), from + Stage::offset(I), static_cast<std::size_t>(C::bytes(v)));
-        divide<I>(address<C, v>(f), C::values[v].shape.size(), n);
-      }
-    });
-  }
-  /// Writes elements of result I, divided by n if it is a mean.
-  template <int I>
-  static void divide(std::byte* at, std::int64_t elements, std::int64_t n) {
-    if constexpr (Stage::fold_of(I) == fold::mean) {
-      using T = element_of<C, C::result(E, I)>;
-      T* y = reinterpret_cast<T*>(at);
-      const T count = n == 0 ? T(1) : static_cast<T>(n);
-      for (std::int64_t i = 0; i < elements; ++i) y[i] /= count;
+
+ private:
+  static constexpr auto results = [] {
+    struct {
+      std::array<node_result, Stage::results + 1> of{};
+      std::size_t count = 0;
+      int first = 0;
+    } list;
+    for (int i = 0; i < Stage::results; ++i) {
+      if (!Stage::folded(i)) continue;
+      const int v = C::result(E, i);
+      if (list.count == 0) list.first = i;
+      list.of[list.count++] = {Stage::fold_of(i), C::values[v].type, Stage::offset(i), C::bytes(v),
+                               C::values[v].shape.size(), C::plan.where[v]};
     }
+    return list;
+  }();
+  static constexpr node_facts make() {
+    node_facts n;
+    n.stage = static_cast<std::size_t>(Stage::ordinal);
+    n.bytes = Stage::node_bytes;
+    n.has_monoid = Stage::has_monoid;
+    n.results = {results.of.data(), results.count};
+    if (results.count > 0) n.of_member = C::plan.where[C::output(Stage::body, results.first)];
+    n.combine = combine;
+    n.neutral = neutral;
+    return n;
   }
+
+ public:
+  static constexpr node_facts facts = make();
 };
 
 }  // namespace drx::run

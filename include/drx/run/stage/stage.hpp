@@ -4,9 +4,10 @@
 // compute maximal whole subtrees of their ranges and hand those on, so that every sum is the same sum, to the last bit,
 // on any number of ranks and threads. A rank sends O(log n) nodes in one collective.
 //
-// stage_facts: the facts from the tape. stage_members: one member, or a block of them. stage_tree_leaves: those as
-// leaves of the tree. stage_nodes: two nodes become one. top_stage: members over threads and ranks. stage_ranks: the
-// ranks' nodes. stage_exchange: messages between members. nested_stage: members of a member.
+// Compiled for each stage: stage_facts, the facts from the tape; stage_members, one member, or a block of them;
+// stage_tree_leaves, those as leaves of the tree; stage_nodes, two nodes become one. Compiled once for all stages, from
+// tables of facts: top_run, members over threads and ranks; fold_ranks, the ranks' nodes; exchange.hpp, messages
+// between members.
 // Tested by tests/unit/run/executor_placements.cpp.
 #pragma once
 

@@ -10,13 +10,21 @@
 
 namespace drx::run {
 
-/// A copy of `f` for thread number `thread`.
+/// The frame_sizes of a program. A thread has two frames if steps run ahead.
 template <class C>
-frame frame_of_thread(const frame& f, int thread) {
+inline constexpr frame_sizes frame_sizes_of = [] {
+  frame_sizes s{C::plan.slots, C::placements.count, 1, C::plan.thread_bytes};
+  for (int e = 0; e < C::sizes.entries; ++e)
+    if (C::tape.entries[e].prim == &prim::stage && steps_ahead<C>(e) > 0) s.of_thread = 2;
+  return s;
+}();
+
+/// A copy of `f` for thread number `thread`.
+inline frame frame_of_thread(const frame& f, int thread, const frame_sizes& sizes) {
   thread_state& mine = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(thread)];
   frame own = f;
-  std::copy(f.slots, f.slots + C::plan.slots, mine.slots.data());
-  std::copy(f.at, f.at + C::placements.count, mine.at.data());
+  std::copy(f.slots, f.slots + sizes.slots, mine.slots.data());
+  std::copy(f.at, f.at + sizes.placements, mine.at.data());
   own.slots = mine.slots.data();
   own.at = mine.at.data();
   own.thread = mine.workspace.data();
@@ -24,21 +32,12 @@ frame frame_of_thread(const frame& f, int thread) {
   return own;
 }
 
-/// The number of frames of a thread: two if steps run ahead.
-template <class C>
-inline constexpr int frames_of_thread = [] {
-  for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
-    if (C::tape.entries[e].prim == &prim::stage && steps_ahead<C>(e) > 0) return 2;
-  return 1;
-}();
-
 /// The second frame of a thread whose first one is `own`, made from the same `f`.
-template <class C>
-frame second_frame(const frame& f, const frame& own) {
+inline frame second_frame(const frame& f, const frame& own, const frame_sizes& sizes) {
   frame other = own;
-  other.slots = std::copy(f.slots, f.slots + C::plan.slots, own.slots + C::plan.slots) - C::plan.slots;
-  other.at = std::copy(f.at, f.at + C::placements.count, own.at + C::placements.count) - C::placements.count;
-  other.thread = own.thread + C::plan.thread_bytes;
+  other.slots = std::copy(f.slots, f.slots + sizes.slots, own.slots + sizes.slots) - sizes.slots;
+  other.at = std::copy(f.at, f.at + sizes.placements, own.at + sizes.placements) - sizes.placements;
+  other.thread = own.thread + sizes.thread_bytes;
   return other;
 }
 

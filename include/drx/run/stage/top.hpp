@@ -3,169 +3,194 @@
 // Tested by tests/unit/run/executor_threads.cpp and tests/mpi/reductions.cpp.
 #pragma once
 
+#include <drx/core/sentence.hpp>
 #include <drx/run/stage/exchange.hpp>
 #include <drx/run/stage/leaves.hpp>
 #include <drx/run/stage/ranks.hpp>
 
 #include <algorithm>
 #include <stdexcept>
-#include <string>
 
 namespace drx::run {
+
+/// The facts about a stage whose placement is nested in no other.
+struct top_stage_facts {
+  const node_facts& nodes;
+  const exchange_facts& exchanged;
+  const frame_sizes& frames;
+  int placement = 0, child = -1;  // its number; that of the placement that is nested in it, or -1
+  bool has_blocks = false;
+  bool has_nested = false;  // whether there is a stage over members of these members
+  /// Runs a task's leaves on a frame of its thread, and adds them to the list.
+  void (*run_leaves)(frame& f, const frame& owner, node_list& list, const struct leaf_range& leaves) = nullptr;
+  /// Runs one member, which is the rank's only one; its results stay where they were computed.
+  void (*run_only)(frame& f, std::int64_t stored, std::int64_t number) = nullptr;
+};
+/// Some tree leaves of a rank's members.
+struct leaf_range {
+  const membership& members;
+  std::int64_t unit, first_leaf;  // members of a tree leaf; the number of the rank's first one
+  std::int64_t begin, end;
+};
+
+namespace detail {
+
+/// The work of a rank in a stage: its members, in tree leaves that are dealt out to tasks.
+class top_run {
+ public:
+  top_run(const top_stage_facts& facts, frame& f)
+      : facts_(facts), f_(f), rt_(*static_cast<runtime*>(f.runtime)), m_(f.members[facts.placement]), unit_(unit()) {}
+
+  void run() {
+    f_.thread = rt_.threads[0].workspace.data();  // workspace for combining
+    run_tasks();
+    gather_over_ranks(facts_.exchanged, f_, m_);
+    exchange_shards(facts_.exchanged, f_, m_);
+    exchange_members(facts_.exchanged, f_, *rt_.communicator, m_.boundaries, 0);
+    if (facts_.nodes.bytes == 0) return;
+    buffer& spare = rt_.threads[0].nodes[facts_.nodes.stage];  // for the results of no members
+    spare.grow(static_cast<std::size_t>(facts_.nodes.bytes));
+    node_list list = nodes_of_tasks(spare);
+    fold_ranks(facts_.nodes, f_, m_, unit_, list, spare.data(), lent_);
+  }
+
+ private:
+  /// The number of members in a tree leaf. Members at the top go in blocks if there are many of them. This depends on
+  /// the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
+  [[nodiscard]] std::int64_t unit() const {
+    if (!facts_.has_blocks || m_.storage) return 1;
+    const std::int64_t unit = members_in_block(m_.total);
+    for (int r = 1; r < rt_.communicator->size(); ++r)
+      if (m_.boundaries[r] % unit != 0 && m_.boundaries[r] != m_.total)
+        throw std::invalid_argument(error::sentence({"drx: a block of members ends at ", m_.boundaries[r], "; of ",
+                                                     m_.total, " members, blocks end at multiples of ", unit}));
+    return unit;
+  }
+  [[nodiscard]] std::int64_t leaves() const { return (m_.local + unit_ - 1) / unit_; }
+  [[nodiscard]] std::int64_t first_leaf() const { return m_.first / unit_; }
+  [[nodiscard]] std::int64_t stored(std::int64_t member) const { return m_.storage ? m_.storage[member] : member; }
+
+  void run_tasks() {
+    const int threads = rt_.executor->concurrency();
+    tasks_ = static_cast<int>(std::min<std::int64_t>(leaves(), threads));
+    const bool alone = facts_.has_nested && leaves() < threads;  // few, perhaps large: threads go inside
+    if (alone) tasks_ = std::min(tasks_, 1);
+    lends_ = m_.local == 1 && rt_.communicator->size() > 1 && facts_.nodes.results.size() == 1 &&
+             facts_.nodes.results[0].bytes == facts_.nodes.bytes &&
+             nodes_of_ranks(facts_.nodes, rt_, m_, unit_).are_split();
+    for (int t = 0; t < tasks_; ++t)
+      nodes_of_task(t).grow((node_list::capacity(m_.local) + 1) * static_cast<std::size_t>(facts_.nodes.bytes));
+    share_out();
+    if (alone && tasks_ == 1) {
+      f_.alone = true;
+      run_task(this, 0);
+      f_.alone = false;
+    } else {
+      rt_.executor->run(tasks_, run_task, this);
+    }
+  }
+  static void run_task(void* context, int task) { static_cast<top_run*>(context)->run_task(task); }
+  void run_task(int task) {
+    frame f = frame_of_thread(f_, task, facts_.frames);
+    if (lends_) {
+      facts_.run_only(f, stored(0), m_.first);
+      lent_ = address_at(f, facts_.nodes.of_member);
+      return;
+    }
+    node_list list(nodes_of_task(task).data(), facts_.nodes.bytes);
+    facts_.run_leaves(f, f_, list, {m_, unit_, first_leaf(), begin_of(task), begin_of(task + 1)});
+  }
+  /// The memory for a task's nodes.
+  [[nodiscard]] buffer& nodes_of_task(int task) const {
+    return rt_.threads[static_cast<std::size_t>(task)].nodes[facts_.nodes.stage];
+  }
+  /// The nodes of all tasks, joined. `spare` has room for one.
+  [[nodiscard]] node_list nodes_of_tasks(buffer& spare) const {
+    node_list list(spare.data(), facts_.nodes.bytes);
+    for (int t = 0; t < tasks_; ++t)
+      append_nodes(facts_.nodes, f_, list,
+                   node_list::of_range(first_leaf() + begin_of(t), first_leaf() + begin_of(t + 1)),
+                   lent_ ? lent_ : nodes_of_task(t).data());
+    return list;
+  }
+  /// The first leaf of a task: tasks have even shares of the members or, if another placement is nested in theirs, of
+  /// the nested members.
+  [[nodiscard]] std::int64_t begin_of(int task) const {
+    return facts_.child < 0 ? leaves() * task / tasks_ : rt_.shares[static_cast<std::size_t>(task)];
+  }
+  void share_out() {
+    if (facts_.child < 0) return;
+    const std::int64_t* offsets = f_.members[facts_.child].offsets;
+    const auto weight = [&](std::int64_t member) {
+      const std::int64_t s = stored(member);
+      return offsets[s + 1] - offsets[s] + 1;
+    };
+    std::int64_t total = 0, before = 0;
+    for (std::int64_t i = 0; i < m_.local; ++i) total += weight(i);
+    rt_.shares.assign(static_cast<std::size_t>(tasks_) + 1, leaves());
+    rt_.shares[0] = 0;
+    int task = 1;
+    for (std::int64_t i = 0; i < m_.local && task < tasks_; ++i) {
+      before += weight(i);
+      while (task < tasks_ && before * tasks_ >= total * task)
+        rt_.shares[static_cast<std::size_t>(task++)] = tree_leaf_at(i + 1, unit_);
+    }
+  }
+
+  const top_stage_facts& facts_;
+  frame& f_;
+  runtime& rt_;
+  const membership& m_;
+  std::int64_t unit_;  // members of a tree leaf
+  int tasks_ = 0;
+  bool lends_ = false;         // whether the only member's result stays where it was computed
+  std::byte* lent_ = nullptr;  // and where that is
+};
+
+}  // namespace detail
 
 /// `Stage`: the facts of a stage whose placement is nested in no other.
 template <class Stage>
 struct top_stage {
   using C = typename Stage::code;
-  static constexpr int E = Stage::entry;
-  using nodes = stage_nodes<Stage>;
-  using leaves = stage_tree_leaves<Stage>;
-  using exchange = stage_exchange<Stage>;
-  using ranks = stage_ranks<Stage>;
 
   static void run(frame& f) {
-    runtime& rt = *static_cast<runtime*>(f.runtime);
-    const membership& m = f.members[Stage::p];
-    exchange::require_gathered(m.total);
-    f.thread = rt.threads[0].workspace.data();  // workspace for combining
-    job j{&f, &rt, &m, unit_of(rt, m)};
-    run_tasks(j);
-    exchange::gathered(f, rt, m);
-    exchange::shards(f, rt, m);
-    exchange::members(f, *rt.communicator, m.boundaries, 0);
-    if constexpr (Stage::node_bytes > 0) {
-      buffer& spare = rt.threads[0].nodes[Stage::ordinal];  // for the results of no members
-      spare.grow(static_cast<std::size_t>(Stage::node_bytes));
-      node_list list = nodes_of_tasks(j, spare);
-      ranks::fold(f, m, j.unit, list, spare.data(), j.lent);
-    }
+    require_gathered(facts.exchanged, f.members[Stage::p].total);
+    detail::top_run(facts, f).run();
   }
 
  private:
-  /// The rank's members, in tree leaves that are dealt out to tasks.
-  struct job {
-    frame* f;
-    runtime* rt;
-    const membership* members;
-    std::int64_t unit;  // members of a tree leaf
-    int tasks = 0;
-    bool lends = false;         // whether the only member's result stays where it was computed
-    std::byte* lent = nullptr;  // and where that is
-    [[nodiscard]] std::int64_t leaves() const { return (members->local + unit - 1) / unit; }
-    [[nodiscard]] std::int64_t first_leaf() const { return members->first / unit; }
-  };
-  /// The number of members in a tree leaf. Members at the top go in blocks if there are many of them. This depends on
-  /// the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
-  static std::int64_t unit_of(const runtime& rt, const membership& m) {
-    if (!Stage::has_blocks || m.storage) return 1;
-    const std::int64_t unit = members_in_block(m.total);
-    for (int r = 1; r < rt.communicator->size(); ++r)
-      if (m.boundaries[r] % unit != 0 && m.boundaries[r] != m.total)
-        throw std::invalid_argument("drx: a block of members ends at " + std::to_string(m.boundaries[r]) + "; of " +
-                                    std::to_string(m.total) + " members, blocks end at multiples of " +
-                                    std::to_string(unit));
-    return unit;
-  }
-
-  /// Whether there is a stage over members of these members.
-  static constexpr bool has_nested = [] {
-    for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
-      if (C::tape.entries[e].prim == &prim::stage &&
-          C::placements.parent[C::placements.index(C::tape.entries[e].placement)] == Stage::p)
-        return true;
-    return false;
-  }();
-  static void run_tasks(job& j) {
-    const runtime& rt = *j.rt;
-    const int threads = rt.executor->concurrency();
-    j.tasks = static_cast<int>(std::min<std::int64_t>(j.leaves(), threads));
-    const bool alone = has_nested && j.leaves() < threads;  // few, perhaps large: threads go inside
-    if (alone) j.tasks = std::min(j.tasks, 1);
-    j.lends = ranks::lendable >= 0 && j.members->local == 1 && rt.communicator->size() > 1 &&
-              ranks::splits(rt, *j.members, j.unit);
-    for (int t = 0; t < j.tasks; ++t)
-      nodes_of_task(j, t).grow((node_list::capacity(j.members->local) + 1) * Stage::node_bytes);
-    share_out(j);
-    if (alone && j.tasks == 1) {
-      j.f->alone = true;
-      run_task(&j, 0);
-      j.f->alone = false;
-    } else {
-      rt.executor->run(j.tasks, run_task, &j);
-    }
-  }
-  static void run_task(void* context, int task) {
-    job& j = *static_cast<job*>(context);
-    const membership& m = *j.members;
-    const auto stored = [&](std::int64_t member) { return m.storage ? m.storage[member] : member; };
-    frame f = frame_of_thread<C>(*j.f, task);
-    if constexpr (ranks::lendable >= 0)
-      if (j.lends) {
-        std::int64_t number = m.first;
-        stage_members<Stage>::template run_body<0>(f, stored(0), 0, number);
-        j.lent = address<C, C::output(Stage::body, ranks::lendable)>(f);
-        return;
-      }
+  static void run_leaves(frame& f, const frame& owner, node_list& list, const leaf_range& leaves) {
     frame other = f;
-    if constexpr (Stage::ahead > 0) other = second_frame<C>(*j.f, f);
+    if constexpr (Stage::ahead > 0) other = second_frame(owner, f, frame_sizes_of<C>);
     two_frames frames{{{&f}, {&other}}};
-    node_list list(nodes_of_task(j, task).data(), Stage::node_bytes);
-    const std::int64_t end = begin_of(j, task + 1), last = std::min(end * j.unit, m.local);
-    for (std::int64_t l = begin_of(j, task); l < end; ++l) {
-      const std::int64_t member = l * j.unit, count = std::min(j.unit, m.local - member);
-      leaves::push_tree_leaf(f, frames, list, j.first_leaf() + l,
-                             {stored(member), member, m.first + member, count, last - member - count});
+    const membership& m = leaves.members;
+    const std::int64_t last = std::min(leaves.end * leaves.unit, m.local);
+    for (std::int64_t l = leaves.begin; l < leaves.end; ++l) {
+      const std::int64_t member = l * leaves.unit, count = std::min(leaves.unit, m.local - member);
+      stage_tree_leaves<Stage>::push_tree_leaf(
+          f, frames, list, leaves.first_leaf + l,
+          {m.storage ? m.storage[member] : member, member, m.first + member, count, last - member - count});
     }
   }
-  /// The memory for a task's nodes.
-  static buffer& nodes_of_task(const job& j, int task) {
-    return j.rt->threads[static_cast<std::size_t>(task)].nodes[Stage::ordinal];
+  static void run_only(frame& f, std::int64_t stored, std::int64_t number) {
+    stage_members<Stage>::template run_body<0>(f, stored, 0, number);
   }
-  /// The nodes of all tasks, joined. `spare` has room for one.
-  static node_list nodes_of_tasks(const job& j, buffer& spare) {
-    node_list list(spare.data(), Stage::node_bytes);
-    for (int t = 0; t < j.tasks; ++t) {
-      const node_list part = node_list::of_range(j.first_leaf() + begin_of(j, t), j.first_leaf() + begin_of(j, t + 1));
-      nodes::append(*j.f, list, part, j.lent ? j.lent : nodes_of_task(j, t).data());
-    }
-    return list;
-  }
-
-  /// The placement that is nested in this one, or -1.
-  static constexpr int child = [] {
+  static constexpr top_stage_facts make() {
+    top_stage_facts t{stage_nodes<Stage>::facts, exchange_facts_of<Stage>::value, frame_sizes_of<C>};
+    t.placement = Stage::p;
+    t.has_blocks = Stage::has_blocks;
     for (int q = 0; q < C::placements.count; ++q)
-      if (C::placements.parent[q] == Stage::p) return q;
-    return -1;
-  }();
-  /// The first leaf of a task: tasks have even shares of the members or, if another placement is nested in theirs, of
-  /// the nested members.
-  static std::int64_t begin_of(const job& j, int task) {
-    if constexpr (child < 0) {
-      return j.leaves() * task / j.tasks;
-    } else {
-      return j.rt->shares[static_cast<std::size_t>(task)];
-    }
+      if (C::placements.parent[q] == Stage::p && t.child < 0) t.child = q;
+    for (int e = 0; e < C::sizes.entries; ++e)
+      if (C::tape.entries[e].prim == &prim::stage)
+        t.has_nested =
+            t.has_nested || C::placements.parent[C::placements.index(C::tape.entries[e].placement)] == Stage::p;
+    t.run_leaves = run_leaves;
+    t.run_only = run_only;
+    return t;
   }
-  static void share_out(const job& j) {
-    if constexpr (child >= 0) {
-      const membership& m = *j.members;
-      const std::int64_t* offsets = j.f->members[child].offsets;
-      const auto weight = [&](std::int64_t member) {
-        const std::int64_t s = m.storage ? m.storage[member] : member;
-        return offsets[s + 1] - offsets[s] + 1;
-      };
-      std::int64_t total = 0, before = 0;
-      for (std::int64_t i = 0; i < m.local; ++i) total += weight(i);
-      j.rt->shares.assign(static_cast<std::size_t>(j.tasks) + 1, j.leaves());
-      j.rt->shares[0] = 0;
-      int task = 1;
-      for (std::int64_t i = 0; i < m.local && task < j.tasks; ++i) {
-        before += weight(i);
-        while (task < j.tasks && before * j.tasks >= total * task)
-          j.rt->shares[static_cast<std::size_t>(task++)] = ranks::tree_leaf_at(i + 1, j.unit);
-      }
-    }
-  }
+  static constexpr top_stage_facts facts = make();
 };
 
 }  // namespace drx::run
