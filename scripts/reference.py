@@ -250,9 +250,18 @@ def twins():
 
 # ---- the page ----
 
+def inherited(d):
+    """The public members of a type's public bases, each of which has a header of its name."""
+    for base in re.findall(r"\bpublic\s+(\w+)", d.text):
+        for header in INCLUDE.rglob(f"{base}.hpp"):
+            for b in declarations(header.read_text()):
+                if b.kind == "type" and b.name == base:
+                    yield from members(b)
+
+
 def public_members(d, inside):
     """(member, text) of a type: members with a docstring, fields with a comment behind them, and all fields of a type that has nothing else."""
-    found = [m for m in members(d) if not m.deleted and m.kind in ("function", "variable") and f"{d.name}.{m.name}" not in inside]
+    found = [m for m in [*inherited(d), *members(d)] if not m.deleted and m.kind in ("function", "variable") and f"{d.name}.{m.name}" not in inside]
     plain = all(m.kind == "variable" and not m.doc and not m.behind for m in found)
     return [(m, m.doc or [m.behind]) for m in found if m.doc or (m.kind == "variable" and m.behind) or plain]
 

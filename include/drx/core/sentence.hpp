@@ -27,7 +27,7 @@ class word {
 };
 
 /// The words one after the other. (Chains of + compile to several times the code at each place that throws.)
-inline std::string sentence(std::initializer_list<word> words) {
+[[gnu::cold]] inline std::string sentence(std::initializer_list<word> words) {
   std::string text;
   for (const word& w : words) w.append_to(text);
   return text;

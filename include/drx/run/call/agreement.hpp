@@ -92,7 +92,7 @@ class call_agreement {
   static std::span<const std::byte> bytes_of(const call_facts& facts, const call_state& s, std::size_t input) {
     return {s.slots[input], static_cast<std::size_t>(facts.inputs[input].bytes)};
   }
-  void name_difference(communicator& c, const membership& m, const std::string& placement) const {
+  [[gnu::cold]] void name_difference(communicator& c, const membership& m, const std::string& placement) const {
     c.require_equal(m.total, ("the number of " + placement + " in " + call_).c_str());
     c.require_equal(m.chosen ? 1 : 0, ("whether it is a subset of the " + placement + ", in " + call_ + ",").c_str());
     if (m.chosen) {
@@ -109,7 +109,7 @@ class call_agreement {
       c.require_equal(m.boundaries[r + 1],
                       ("where the " + placement + " of rank " + std::to_string(r) + " end in " + call_).c_str());
   }
-  void name_difference(communicator& c, const input_facts& x, std::span<const std::byte> data) const {
+  [[gnu::cold]] void name_difference(communicator& c, const input_facts& x, std::span<const std::byte> data) const {
     const auto width = static_cast<std::size_t>(byte_size(x.type));
     const auto elements = static_cast<std::int64_t>(data.size() / width);
     const std::int64_t k = first_difference(c, elements, [&](std::int64_t n) {

@@ -16,7 +16,7 @@ struct compile_options {
   std::vector<member_count> members =
       {};  // for placements that no argument has; for a nested one: at each member of the outer
 };
-inline std::string show(const compile_options& options) {
+[[gnu::cold]] inline std::string show(const compile_options& options) {
   std::string text = options.order == reduction_order::tree ? "reduction_order::tree" : "reduction_order::fast";
   for (const member_count& m : options.members)
     text += ", " + std::to_string(m.count) + " members of " + std::string(m.placement->name);

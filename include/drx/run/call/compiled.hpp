@@ -80,7 +80,7 @@ class compiled {
     const run::call_members members{facts, state_};
     members.complete();
     agreement_.require(facts, state_);
-    members.prepare_shards();
+    if constexpr (facts.sharded >= 0) members.prepare_shards();
     run::frame f = run::frame_of_call(facts, state_);
     if constexpr (facts.writes_directly || facts.passes_on) run::bind_results(facts, state_, r);
     run::run_region<C, 0>(f);

@@ -68,9 +68,8 @@ struct call_members {
       require_at_most(members_of(p), p);
     }
   }
-  /// Finds the ranks that share a member with this one, where members are split over shards.
+  /// Finds the ranks that share a member with this one, in a program whose members are split over shards.
   void prepare_shards() const {
-    if (facts.sharded < 0) return;
     const membership& m = members_of(facts.sharded);
     if (m.total == 0)  // (loops could not carry parts)
       refuse({"drx: a program with layouts needs members of ", name_of(facts.sharded), ", and there are none"});
@@ -80,7 +79,7 @@ struct call_members {
   }
 
  private:
-  [[noreturn]] static void refuse(std::initializer_list<error::word> words) {
+  [[noreturn, gnu::cold]] static void refuse(std::initializer_list<error::word> words) {
     throw std::invalid_argument(error::sentence(words));
   }
   [[nodiscard]] membership& members_of(int p) const { return s.members[static_cast<std::size_t>(p)]; }

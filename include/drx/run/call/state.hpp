@@ -37,7 +37,7 @@ struct call_state {
 };
 
 /// Requires options that make sense, and the same program with the same ones on all ranks.
-inline void require_options(const compile_options& options, std::int64_t fingerprint, communicator& c) {
+[[gnu::cold]] inline void require_options(const compile_options& options, std::int64_t fingerprint, communicator& c) {
   for (const member_count& m : options.members)
     if (m.count < 0)
       throw std::invalid_argument(
@@ -47,7 +47,7 @@ inline void require_options(const compile_options& options, std::int64_t fingerp
 }
 
 /// Lays out the workspaces, once, so that calls allocate nothing.
-inline void lay_out(call_state& s, const call_facts& facts, executor& e, communicator& c, compile_options options) {
+[[gnu::cold]] inline void lay_out(call_state& s, const call_facts& facts, executor& e, communicator& c, compile_options options) {
   s.options = std::move(options);
   s.runtime.executor = &e;
   s.runtime.communicator = &c;
@@ -82,6 +82,7 @@ inline frame frame_of_call(const call_facts& facts, call_state& s) {
   f.at = s.at.data();
   f.runtime = &s.runtime;
   f.thread = s.runtime.threads[0].workspace.data();
+  f.alone = true;
   for (const held_value& v : facts.held) f.slots[v.slot] = memory_of(v, f);
   return f;
 }

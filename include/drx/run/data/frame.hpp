@@ -80,7 +80,7 @@ struct frame {
   std::int64_t* at = nullptr;  // by placement: the local number of the member that this thread is at
   void* runtime = nullptr;     // of the stage runner: arenas, executor, communicator
   int thread_number = 0;
-  bool alone = false;  // there are fewer members than threads: placements nested in them may use all threads
+  bool alone = false;  // no other thread is at work: nested placements and large products may use all threads
 };
 
 /// The sizes of a program's frames.

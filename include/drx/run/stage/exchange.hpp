@@ -26,18 +26,77 @@ struct exchanged_result {
   /// Whether members' values go to other members.
   [[nodiscard]] bool is_moved() const { return how == fold::permute || (how == fold::transpose && pieces > 0); }
 };
-/// The results of a stage that ranks or members exchange.
+/// The results of a stage that ranks or members exchange, and the functions that do it; null where no result needs one,
+/// so that its code is compiled where it runs.
 struct exchange_facts {
   std::span<const exchanged_result> results;
   std::string_view placement;
-
-  [[nodiscard]] bool any_moved() const {
-    for (const exchanged_result& x : results)
-      if (x.is_moved()) return true;
-    return false;
-  }
+  void (*gather)(const exchange_facts&, const frame&, const membership&) = nullptr;
+  void (*shards)(const exchange_facts&, const frame&, const membership&) = nullptr;
+  void (*members)(const exchange_facts&, const frame&, communicator&, const std::int64_t* boundaries,
+                  std::int64_t begin) = nullptr;
 };
 
+/// Requires as many members as the program gathers; else throws on all ranks alike.
+inline void require_gathered(const exchange_facts& facts, std::int64_t members) {
+  for (const exchanged_result& x : facts.results)
+    if (x.members && members != *x.members)
+      throw std::invalid_argument(error::sentence({"drx: ",
+                                                   x.how == fold::permute  ? "ppermute"
+                                                   : x.how == fold::gather ? "gather"
+                                                                           : "all_to_all",
+                                                   " of ", *x.members, " members, but ", facts.placement, " has ",
+                                                   members}));
+}
+/// Gathers results of which each rank has written its own members' part.
+inline void gather_over_ranks(const exchange_facts& facts, const frame& f, const membership& m) {
+  runtime& rt = *static_cast<runtime*>(f.runtime);
+  const auto ranks = static_cast<std::size_t>(rt.communicator->size());
+  if (ranks == 1) return;
+  for (const exchanged_result& x : facts.results) {
+    if (x.how != fold::gather) continue;
+    rt.bytes.resize(ranks);
+    rt.offsets.resize(ranks);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      rt.offsets[r] = m.boundaries[r] * x.bytes;
+      rt.bytes[r] = m.boundaries[r + 1] * x.bytes - rt.offsets[r];
+    }
+    rt.communicator->all_gather(address_at(f, x.where), rt.bytes, rt.offsets);
+  }
+}
+/// Sends members' values, each of which lies where it was made, to the members that receive them, with one message from
+/// rank to rank for all results. `begin`: the first of these members among all whose values lie there.
+inline void exchange_members(const exchange_facts& facts, const frame& f, communicator& c,
+                             const std::int64_t* boundaries, std::int64_t begin) {
+  thread_state& thread = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)];
+  thread.transfers.clear();
+  for (const exchanged_result& x : facts.results)
+    if (x.is_moved())
+      thread.transfers.push_back({address_at(f, x.where) + begin * x.bytes, x.pieces, x.bytes / x.pieces, x.sources});
+  thread.exchange.run(c, boundaries, thread.transfers);
+}
+/// Gathers, or adds up, results of which each shard has written its own part.
+inline void exchange_shards(const exchange_facts& facts, const frame& f, const membership& m) {
+  runtime& rt = *static_cast<runtime*>(f.runtime);
+  for (const exchanged_result& x : facts.results) {
+    std::byte* const at = address_at(f, x.where);
+    if (x.how == fold::shards) {
+      rt.shards.exchange(at, m.first, m.first + m.local, x.bytes);
+    } else if (x.how == fold::shard_sum) {
+      rt.columns.sum(at, m.first, x.elements * byte_size(x.type), [&](std::byte* left, const std::byte* right) {
+        fold_elements(fold::sum, x.type, left, left, right, x.elements);
+      });
+    }
+  }
+}
+
+/// Exchanges the values of the n members of a member, which are all on one rank.
+inline void exchange_nested(const exchange_facts& facts, const frame& f, std::int64_t begin, std::int64_t n) {
+  if (!facts.members) return;
+  single_rank here;
+  const std::int64_t boundaries[] = {0, n};
+  facts.members(facts, f, here, boundaries, begin);
+}
 /// The exchange_facts of a stage, whose facts are `Stage`.
 template <class Stage>
 struct exchange_facts_of {
@@ -77,69 +136,18 @@ struct exchange_facts_of {
     });
     return list;
   }();
+  static constexpr exchange_facts make() {
+    exchange_facts f{{results.of.data(), results.count}, Stage::x.placement->name};
+    for (const exchanged_result& x : f.results) {
+      if (x.how == fold::gather) f.gather = gather_over_ranks;
+      if (x.how == fold::shards || x.how == fold::shard_sum) f.shards = exchange_shards;
+      if (x.is_moved()) f.members = exchange_members;
+    }
+    return f;
+  }
 
  public:
-  static constexpr exchange_facts value{{results.of.data(), results.count}, Stage::x.placement->name};
+  static constexpr exchange_facts value = make();
 };
-
-/// Requires as many members as the program gathers; else throws on all ranks alike.
-inline void require_gathered(const exchange_facts& facts, std::int64_t members) {
-  for (const exchanged_result& x : facts.results)
-    if (x.members && members != *x.members)
-      throw std::invalid_argument(error::sentence({"drx: ",
-                                                   x.how == fold::permute  ? "ppermute"
-                                                   : x.how == fold::gather ? "gather"
-                                                                           : "all_to_all",
-                                                   " of ", *x.members, " members, but ", facts.placement, " has ",
-                                                   members}));
-}
-/// Gathers results of which each rank has written its own members' part.
-inline void gather_over_ranks(const exchange_facts& facts, const frame& f, const membership& m) {
-  runtime& rt = *static_cast<runtime*>(f.runtime);
-  const auto ranks = static_cast<std::size_t>(rt.communicator->size());
-  if (ranks == 1) return;
-  for (const exchanged_result& x : facts.results) {
-    if (x.how != fold::gather) continue;
-    rt.bytes.resize(ranks);
-    rt.offsets.resize(ranks);
-    for (std::size_t r = 0; r < ranks; ++r) {
-      rt.offsets[r] = m.boundaries[r] * x.bytes;
-      rt.bytes[r] = m.boundaries[r + 1] * x.bytes - rt.offsets[r];
-    }
-    rt.communicator->all_gather(address_at(f, x.where), rt.bytes, rt.offsets);
-  }
-}
-/// Sends members' values, each of which lies where it was made, to the members that receive them, with one message from
-/// rank to rank for all results. `begin`: the first of these members among all whose values lie there.
-inline void exchange_members(const exchange_facts& facts, const frame& f, communicator& c,
-                             const std::int64_t* boundaries, std::int64_t begin) {
-  if (!facts.any_moved()) return;
-  thread_state& thread = static_cast<runtime*>(f.runtime)->threads[static_cast<std::size_t>(f.thread_number)];
-  thread.transfers.clear();
-  for (const exchanged_result& x : facts.results)
-    if (x.is_moved())
-      thread.transfers.push_back({address_at(f, x.where) + begin * x.bytes, x.pieces, x.bytes / x.pieces, x.sources});
-  thread.exchange.run(c, boundaries, thread.transfers);
-}
-/// The same for the n members of a member, which are all on one rank.
-inline void exchange_nested(const exchange_facts& facts, const frame& f, std::int64_t begin, std::int64_t n) {
-  single_rank here;
-  const std::int64_t boundaries[] = {0, n};
-  exchange_members(facts, f, here, boundaries, begin);
-}
-/// Gathers, or adds up, results of which each shard has written its own part.
-inline void exchange_shards(const exchange_facts& facts, const frame& f, const membership& m) {
-  runtime& rt = *static_cast<runtime*>(f.runtime);
-  for (const exchanged_result& x : facts.results) {
-    std::byte* const at = address_at(f, x.where);
-    if (x.how == fold::shards) {
-      rt.shards.exchange(at, m.first, m.first + m.local, x.bytes);
-    } else if (x.how == fold::shard_sum) {
-      rt.columns.sum(at, m.first, x.elements * byte_size(x.type), [&](std::byte* left, const std::byte* right) {
-        fold_elements(fold::sum, x.type, left, left, right, x.elements);
-      });
-    }
-  }
-}
 
 }  // namespace drx::run

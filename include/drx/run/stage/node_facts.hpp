@@ -21,6 +21,8 @@ struct node_result {
   std::int64_t offset = 0, bytes = 0, elements = 0;
   plan::location where;  // of the stage's result
 };
+class nodes_of_ranks;
+
 /// The nodes of a stage.
 struct node_facts {
   std::size_t stage = 0;  // its number among the program's stages
@@ -32,6 +34,9 @@ struct node_facts {
   void (*combine)(frame& f, std::byte* left, const std::byte* right) = nullptr;
   /// Writes the results of no members: zeros, a monoid's identity.
   void (*neutral)(frame& f, std::byte* to) = nullptr;
+  /// Folds large nodes in pieces, one for each rank; null where nodes are small or cannot be split.
+  void (*split)(const node_facts& facts, frame& f, const nodes_of_ranks& nodes, const node_list& own,
+                const std::byte* lent, std::int64_t members) = nullptr;
 
   /// The floating type of all results, if they are sums, which MPI can add by itself.
   [[nodiscard]] std::optional<dtype> summed_type() const {

@@ -39,7 +39,7 @@ class nodes_of_ranks {
   /// Whether the ranks share the folding; that depends on sizes that all ranks know.
   [[nodiscard]] bool are_split() const {
     const int ranks = rt_.communicator->size();
-    return ranks > 1 && split_reduction::is_possible(facts_) && facts_.bytes >= split_reduction::piece_bytes * ranks &&
+    return ranks > 1 && facts_.split && facts_.bytes >= split_reduction::piece_bytes * ranks &&
            are_large();
   }
 
@@ -51,6 +51,12 @@ class nodes_of_ranks {
   const membership& m_;
   std::int64_t unit_;
 };
+
+/// What node_facts::split points to, if a stage's nodes can be split.
+inline void split_over_ranks(const node_facts& facts, frame& f, const nodes_of_ranks& nodes, const node_list& own,
+                             const std::byte* lent, std::int64_t members) {
+  split_reduction(facts, f).run(own, lent, members, [&](int r) { return nodes.of(r, r + 1); });
+}
 
 /// Every rank's nodes, on every rank, joined.
 inline node_list gathered_nodes(const node_facts& facts, frame& f, const nodes_of_ranks& nodes, const node_list& own,
@@ -92,8 +98,7 @@ inline void fold_ranks(const node_facts& facts, frame& f, const membership& m, s
   const nodes_of_ranks nodes(facts, rt, m, unit);
   if (rt.communicator->size() > 1) {
     if (nodes.is_fast()) list.finish(node_joiner(f, facts));
-    if (nodes.are_split())
-      return split_reduction(facts, f).run(list, lent, m.total, [&](int r) { return nodes.of(r, r + 1); });
+    if (nodes.are_split()) return facts.split(facts, f, nodes, list, lent, m.total);
     if (const auto type = facts.summed_type(); nodes.is_fast() && type) {
       std::byte* const own = list.size() == 0 ? spare : list.data(0);
       if (list.size() == 0) std::memset(own, 0, static_cast<std::size_t>(facts.bytes));

@@ -44,9 +44,10 @@ class top_run {
   void run() {
     f_.thread = rt_.threads[0].workspace.data();  // workspace for combining
     run_tasks();
-    gather_over_ranks(facts_.exchanged, f_, m_);
-    exchange_shards(facts_.exchanged, f_, m_);
-    exchange_members(facts_.exchanged, f_, *rt_.communicator, m_.boundaries, 0);
+    const exchange_facts& exchanged = facts_.exchanged;
+    if (exchanged.gather) exchanged.gather(exchanged, f_, m_);
+    if (exchanged.shards) exchanged.shards(exchanged, f_, m_);
+    if (exchanged.members) exchanged.members(exchanged, f_, *rt_.communicator, m_.boundaries, 0);
     if (facts_.nodes.bytes == 0) return;
     buffer& spare = rt_.threads[0].nodes[facts_.nodes.stage];  // for the results of no members
     spare.grow(static_cast<std::size_t>(facts_.nodes.bytes));
@@ -73,21 +74,20 @@ class top_run {
   void run_tasks() {
     const int threads = rt_.executor->concurrency();
     tasks_ = static_cast<int>(std::min<std::int64_t>(leaves(), threads));
-    const bool alone = facts_.has_nested && leaves() < threads;  // few, perhaps large: threads go inside
-    if (alone) tasks_ = std::min(tasks_, 1);
+    const bool few = facts_.has_nested && leaves() < threads;  // and perhaps large: threads go inside
+    if (few) tasks_ = std::min(tasks_, 1);
     lends_ = m_.local == 1 && rt_.communicator->size() > 1 && facts_.nodes.results.size() == 1 &&
              facts_.nodes.results[0].bytes == facts_.nodes.bytes &&
              nodes_of_ranks(facts_.nodes, rt_, m_, unit_).are_split();
     for (int t = 0; t < tasks_; ++t)
       nodes_of_task(t).grow((node_list::capacity(m_.local) + 1) * static_cast<std::size_t>(facts_.nodes.bytes));
     share_out();
-    if (alone && tasks_ == 1) {
-      f_.alone = true;
-      run_task(this, 0);
-      f_.alone = false;
-    } else {
+    f_.alone = tasks_ == 1;
+    if (f_.alone)
+      run_task(0);
+    else
       rt_.executor->run(tasks_, run_task, this);
-    }
+    f_.alone = true;
   }
   static void run_task(void* context, int task) { static_cast<top_run*>(context)->run_task(task); }
   void run_task(int task) {
@@ -176,8 +176,13 @@ struct top_stage {
   static void run_only(frame& f, std::int64_t stored, std::int64_t number) {
     stage_members<Stage>::template run_body<0>(f, stored, 0, number);
   }
+  static constexpr node_facts nodes = [] {
+    node_facts n = stage_nodes<Stage>::facts;
+    if (split_reduction::is_possible(n)) n.split = split_over_ranks;
+    return n;
+  }();
   static constexpr top_stage_facts make() {
-    top_stage_facts t{stage_nodes<Stage>::facts, exchange_facts_of<Stage>::value, frame_sizes_of<C>};
+    top_stage_facts t{nodes, exchange_facts_of<Stage>::value, frame_sizes_of<C>};
     t.placement = Stage::p;
     t.has_blocks = Stage::has_blocks;
     for (int q = 0; q < C::placements.count; ++q)
