@@ -24,7 +24,7 @@ struct exchanged_result {
   plan::location where;                   // of the stage's result
 
   /// Whether members' values go to other members.
-  [[nodiscard]] bool is_moved() const { return how == fold::permute || (how == fold::transpose && pieces > 0); }
+  [[nodiscard]] constexpr bool is_moved() const { return how == fold::permute || (how == fold::transpose && pieces > 0); }
 };
 /// The results of a stage that ranks or members exchange, and the functions that do it; null where no result needs one,
 /// so that its code is compiled where it runs.
