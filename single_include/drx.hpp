@@ -2216,7 +2216,6 @@ constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std
                   const vec<std::int64_t>& interior);
 constexpr int concatenate(builder& b, const vec<int>& x, int axis);
 constexpr int flip(builder& b, int x, const vec<std::int64_t>& axes);
-constexpr int roll(builder& b, int x, int axis, std::int64_t places);
 
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch);
 constexpr int update_slice(builder& b, int x, int piece, int starts, int batch);
@@ -18049,10 +18048,14 @@ struct roll {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::roll(s.b, ct[0], view(s.e).axis, -view(s.e).places)};
+    return {written(s.b, *s.e.prim, ct[0], view(s.e).axis, -view(s.e).places)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::roll(s.b, s.operands[0], view(s.e).axis + 1, view(s.e).places)};
+    return {written(s.b, *s.e.prim, s.operands[0], view(s.e).axis + 1, view(s.e).places)};
+  }
+  static constexpr int written(builder& b, const primitive& p, int x, int axis, std::int64_t places) {
+    const std::int64_t n = b.shape(x)[axis];
+    return b.add1(p, {x}, view(axis, n == 0 ? 0 : (places % n + n) % n).make());
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double x = 0;
@@ -18092,8 +18095,7 @@ inline constexpr primitive roll{.name = "roll",
 }
 namespace emit {
 constexpr int roll(builder& b, int x, int axis, std::int64_t places) {
-  const std::int64_t n = b.shape(x)[axis];
-  return b.add1(prim::roll, {x}, prim::rules::roll::view(axis, n == 0 ? 0 : (places % n + n) % n).make());
+  return prim::rules::roll::written(b, prim::roll, x, axis, places);
 }
 }
 
