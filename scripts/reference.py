@@ -14,7 +14,9 @@ INCLUDE = ROOT / "include/drx"
 OPERATIONS = "primitives", "functions"  # where a header named without its folder is looked for
 PAGE = ROOT / "docs/reference.md"
 
-SECTIONS = [  # title, what stands in it, its headers, each followed by those of its names (-name) that are for drx itself
+# Title, what stands in it, its headers, each followed by those of its names (-name) that are for drx itself. Headers that say in their first
+# lines where they belong (`// Section of docs/reference.md: Shapes and layout.`) need not be listed: they come last in that section.
+SECTIONS = [
     ("Placements and placed values", "Placements, placed values, and the decomposition of a user's types into arrays.",
      "core/placement -placement_info -placement_of core/structure -placed.leaf -structure -value -partitions -leaf_types -all_floating core/placed_parts"),
     ("Arrays", "Values of fixed shape and element type, and the ways to make them.",
@@ -36,7 +38,7 @@ SECTIONS = [  # title, what stands in it, its headers, each followed by those of
     ("Along an axis", "Results of the shape of their argument.",
      "cumulative cummax sort"),
     ("Shapes and layout", "The same elements in other places.",
-     "layout broadcast_to axes concatenate pad flip roll"),
+     "layout broadcast_to axes concatenate pad flip"),
     ("Parts of arrays", "At positions known while compiling, and at traced ones.",
      "slice dynamic_slice take"),
     ("Products and linear algebra", "The last two axes are matrices, and those before them a batch.",
@@ -73,8 +75,18 @@ any fitting one will do. "Refused otherwise" is the text that the compiler print
 fit. The [guide](guide.md) shows how the parts go together."""
 
 
+def own_sections():
+    """header -> the title of the section that its first lines name."""
+    found = {}
+    for path in sorted(INCLUDE.rglob("*.hpp")):
+        begin = path.read_text().split("#pragma once")[0]
+        if said := re.search(r"^// Section of docs/reference\.md: (.*)\.$", begin, re.M):
+            found[path.relative_to(INCLUDE).with_suffix("").as_posix()] = said[1]
+    return found
+
+
 def headers_of(section):
-    """(header, the names in it that are for drx itself) of a section."""
+    """(header, the names in it that are for drx itself) of a section's list."""
     found = []
     for word in section.split():
         if word.startswith("-"):
@@ -329,9 +341,16 @@ def page():
         return f"[{heading}](#{slug}" + (f"-{slugs[slug] - 1})" if slugs[slug] > 1 else ")")
 
     link("Reference")
+    own = own_sections()
+    titles = [title for title, _, _ in SECTIONS]
+    errors += [f"include/drx/{header}.hpp: scripts/reference.py has no section {title}" for header, title in own.items() if title not in titles]
+    listed = {header for _, _, section in SECTIONS for header, _ in headers_of(section)}
+    errors += [f"include/drx/{header}.hpp: names its section, and is listed in scripts/reference.py too" for header in own if header in listed]
+    listed |= own.keys()
     for title, intro, section in SECTIONS:
-        names, inside = {}, {name for _, those in headers_of(section) for name in those}
-        for header, its_own in headers_of(section):
+        headers = headers_of(section) + [(header, set()) for header, its_section in own.items() if its_section == title]
+        names, inside = {}, {name for _, those in headers for name in those}
+        for header, its_own in headers:
             if not (INCLUDE / f"{header}.hpp").exists():
                 errors.append(f"scripts/reference.py: section {title}: there is no include/drx/{header}.hpp")
                 continue
@@ -348,13 +367,12 @@ def page():
                 errors.append(f"include/drx/{header}.hpp:{first.line}: {'::'.join(first.scope)}::{name} has no docstring (///): what it computes, shapes, element types, errors")
             parts.append(show_name(name, overloads, jax.get(name, []) if first.scope == ("drx",) else [], inside, said))
         out.append("\n\n".join(parts))
-    listed = {header for _, _, section in SECTIONS for header, _ in headers_of(section)}
     for path in sorted(INCLUDE.rglob("*.hpp")):
         header = path.relative_to(INCLUDE).with_suffix("").as_posix()
         if header in listed or any(header.startswith(folder) for folder in INSIDE):
             continue
         if names := entries(header, set()):
-            errors.append(f"include/drx/{header}.hpp: {', '.join(names)}: in no section of scripts/reference.py")
+            errors.append(f"include/drx/{header}.hpp: {', '.join(names)}: in no section: say in its first lines in which, such as // Section of docs/reference.md: {titles[0]}.")
     text = "\n\n".join(["<!-- made by scripts/reference.py from the docstrings in include/drx -->\n# Reference", HEAD, "\n".join(contents), *out])
     return text + "\n", errors, count
 

@@ -1503,6 +1503,13 @@ struct along_axis_result {
   bool has_axis;
 };
 
+struct entry_cost {
+  double multiplications =
+      0;
+  double repeats = 1;
+  bool suits_lanes = false;
+};
+
 struct primitive {
   const char* name;
   vec<abstract_value> (*type)(const typing&);
@@ -1526,12 +1533,15 @@ struct primitive {
   vec<split_result> (*split)(split_site&) = nullptr;
   drx::role role = drx::role::step;
   std::int64_t (*scratch)(const vec<abstract_value>& operands, int_list) = nullptr;
+  entry_cost (*cost)(const tape&, const entry&) = nullptr;
   bool transparent = false;
   bool elementwise = false;
   bool pointwise = false;
   bool in_place =
       false;
 };
+
+constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cost ? e.prim->cost(t, e) : entry_cost(); }
 
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {
   return batch_along(t, batched, n, axis);
@@ -2206,7 +2216,6 @@ constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std
                   const vec<std::int64_t>& interior);
 constexpr int concatenate(builder& b, const vec<int>& x, int axis);
 constexpr int flip(builder& b, int x, const vec<std::int64_t>& axes);
-constexpr int roll(builder& b, int x, int axis, std::int64_t places);
 
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch);
 constexpr int update_slice(builder& b, int x, int piece, int starts, int batch);
@@ -7962,6 +7971,16 @@ struct matmul {
     if (!batched[1]) y = emit::repeated(s.b, y, n);
     return {written(s.b, *s.e.prim, x, y, tx, ty)};
   }
+  static constexpr bool is_of_vectors(const tape& t, const entry& product) {
+    const shape x = t.values[product.operands[0]].shape, y = t.values[product.operands[1]].shape;
+    return x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1;
+  }
+  static constexpr entry_cost cost(const tape& t, const entry& e) {
+    const shape x = t.values[e.operands[0]].shape;
+    const std::int64_t inner = x[x.rank - (view(e).transposes_first ? 2 : 1)];
+    return {.multiplications = static_cast<double>(t.values[e.results[0]].shape.size() * inner),
+            .suits_lanes = !is_of_vectors(t, e)};
+  }
   static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
     return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
   }
@@ -8097,7 +8116,8 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .evaluate = rules::matmul::evaluate,
                                   .known = rules::matmul::known,
                                   .lanes = rules::matmul::lanes,
-                                  .split = rules::matmul::split};
+                                  .split = rules::matmul::split,
+                                  .cost = rules::matmul::cost};
 inline constexpr primitive matmul_undecided{.name = "matmul?",
                                             .type = rules::matmul::type,
                                             .jvp = rules::matmul::jvp,
@@ -10734,6 +10754,7 @@ struct convolution {
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list ints) {
     return view(ints).result == role::x ? operands[1].shape.size() * byte_size(operands[1].type) : 0;
   }
+  static constexpr entry_cost cost(const tape&, const entry&) { return {.suits_lanes = true}; }
   static void evaluate(evaluation& v) {
     const view c(v.e);
     const abstract_value &p = v.in[0]->type, &q = v.in[1]->type, &result = v.out[0].type;
@@ -10790,7 +10811,8 @@ inline constexpr primitive convolution{.name = "convolution",
                                        .known = rules::convolution::known,
                                        .lanes = rules::convolution::lanes,
                                        .split = rules::split::whole,
-                                       .scratch = rules::convolution::scratch};
+                                       .scratch = rules::convolution::scratch,
+                                       .cost = rules::convolution::cost};
 }
 namespace emit {
 constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& ints) {
@@ -13019,6 +13041,9 @@ struct scan {
     for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
     return s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
   }
+  static constexpr entry_cost cost(const tape&, const entry& e) {
+    return {.repeats = static_cast<double>(view(e).length.value_or(1)), .suits_lanes = true};
+  }
   static void evaluate(evaluation& v) {
     const parts n(v.e.attrs, static_cast<int>(v.in.size()), static_cast<int>(v.out.size()));
     std::vector<tensor> carry;
@@ -13073,7 +13098,8 @@ inline constexpr primitive scan{.name = "scan",
                                 .evaluate = rules::scan::evaluate,
                                 .known = rules::scan::known,
                                 .known_inside = rules::scan::known_inside,
-                                .lanes = rules::scan::lanes};
+                                .lanes = rules::scan::lanes,
+                                .cost = rules::scan::cost};
 }
 
 namespace detail {
@@ -18022,10 +18048,14 @@ struct roll {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::roll(s.b, ct[0], view(s.e).axis, -view(s.e).places)};
+    return {written(s.b, *s.e.prim, ct[0], view(s.e).axis, -view(s.e).places)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::roll(s.b, s.operands[0], view(s.e).axis + 1, view(s.e).places)};
+    return {written(s.b, *s.e.prim, s.operands[0], view(s.e).axis + 1, view(s.e).places)};
+  }
+  static constexpr int written(builder& b, const primitive& p, int x, int axis, std::int64_t places) {
+    const std::int64_t n = b.shape(x)[axis];
+    return b.add1(p, {x}, view(axis, n == 0 ? 0 : (places % n + n) % n).make());
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double x = 0;
@@ -18065,8 +18095,7 @@ inline constexpr primitive roll{.name = "roll",
 }
 namespace emit {
 constexpr int roll(builder& b, int x, int axis, std::int64_t places) {
-  const std::int64_t n = b.shape(x)[axis];
-  return b.add1(prim::roll, {x}, prim::rules::roll::view(axis, n == 0 ? 0 : (places % n + n) % n).make());
+  return prim::rules::roll::written(b, prim::roll, x, axis, places);
 }
 }
 

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto y) {
   auto both = x && y;
+  // correct: auto both = x > 0 && y > 0;
   return drx::where(both, x, y);
 };
 using F = drx::program<f, drx::array<float, 3>, drx::array<float, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::argmax<2>(x);
+  // correct: auto y = drx::argmax<1>(x);
   return drx::max(y);
 };
 using F = drx::program<f, drx::array<float, 3, 4>>;

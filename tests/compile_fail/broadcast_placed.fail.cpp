@@ -7,6 +7,7 @@ struct clients : drx::placement<clients> {};
 
 constexpr auto f = [](auto x) {
   auto y = drx::broadcast<clients>(x);
+  // correct: auto y = drx::broadcast<clients>(drx::reduce_mean(x));
   return drx::map([](auto v) { return v + 1; }, y);
 };
 using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>>;

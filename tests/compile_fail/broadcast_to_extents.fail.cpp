@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::broadcast_to<2, 4>(x);
+  // correct: auto y = drx::broadcast_to<2, 3>(x);
   return drx::sum<0>(y);
 };
 using F = drx::program<f, drx::array<float, 3>>;

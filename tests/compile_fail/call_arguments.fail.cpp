@@ -4,6 +4,7 @@
 
 constexpr auto f = [](auto x) {
   const auto g = [](const auto& v) { return v * 2; };
+  // correct: const auto g = [](const auto& v, const auto& w) { return v * w; };
   return drx::call(g, x, x);
 };
 using F = drx::program<f, double>;

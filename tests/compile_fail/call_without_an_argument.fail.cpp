@@ -9,4 +9,5 @@ using F = drx::program<f, drx::array<float, 3>, int>;
 void fit(drx::session& session) {
   auto run = session.compile<F>();
   auto y = run(drx::array<float, 3>{});
+  // correct: auto y = run(drx::array<float, 3>{}, 2);
 }

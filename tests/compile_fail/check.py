@@ -1,5 +1,6 @@
-"""Each NAME.pass.cpp must compile. Each NAME.fail.cpp must not: with exactly one error, whose first line names that
-file, and diagnostics that match each `// expect: REGEX` in it. `// needs: run` adds the flags of drx::run (g++ only).
+"""Each NAME.fail.cpp does not compile: it gives exactly one error, whose first line names that file, and diagnostics that match each
+`// expect: REGEX` in it. Its twin, which is correct, compiles: the same file with what follows `// correct: ` in place of the line before, or,
+where they differ by more, NAME.pass.cpp. `// needs: run` adds the flags of drx::run (g++ only).
 `// while recording` is for what only the tape tells: the error is one in constant evaluation, which begins in a header.
 Most of a short compilation is the compiler's start, so one compiles several twins, each in a namespace; where that fails, each alone."""
 import argparse, os, pathlib, re, sys, tempfile
@@ -12,8 +13,17 @@ def head(output, lines=15):
     return "\n".join(output.splitlines()[:lines])
 
 
-def twin_of(fail):
-    return fail.with_name(fail.name.replace(".fail.cpp", ".pass.cpp"))
+CORRECT = re.compile(r"^.*\n *// correct: (.*)$", re.M)
+
+
+def twin_of(fail, folder):
+    """The file of the correct twin, written to the folder if the misuse says what it differs in. It may not exist."""
+    beside, text = fail.with_name(fail.name.replace(".fail.cpp", ".pass.cpp")), fail.read_text()
+    if beside.exists() or not CORRECT.search(text):
+        return beside
+    written = pathlib.Path(folder) / beside.name
+    written.write_text(CORRECT.sub(lambda line: line[1], text))
+    return written
 
 
 def compile_together(twins, compiler, folder):
@@ -30,12 +40,11 @@ def compile_together(twins, compiler, folder):
     return twins if ok else []
 
 
-def check(fail, compiler, compiled):
-    """The complaints about one pair, whose twin may be among those compiled already; None where it does not apply."""
+def check(fail, twin, compiler, compiled):
+    """The complaints about one misuse, whose twin may be among those compiled already; None where it does not apply."""
     text = fail.read_text()
     expected = re.findall(r"^\s*// expect: (.*?)\s*$", text, re.M)
     runs = bool(re.search(r"^// needs: run", text, re.M))
-    twin = twin_of(fail)
     if runs and not compiler.can_run:
         return None
     complaints = [] if expected else ["no `// expect: REGEX` line"]
@@ -44,7 +53,9 @@ def check(fail, compiler, compiled):
         if not ok:
             complaints.append(f"{twin.name} does not compile:\n{head(output)}")
     elif not twin.exists():
-        complaints.append(f"no twin {twin.name} that compiles")
+        complaints.append(f"no twin that compiles: neither a line `// correct: ...` nor {twin.name}")
+    if twin.parent == fail.parent and twin.exists() and CORRECT.search(text):
+        complaints.append(f"two twins: a line `// correct: ...` and {twin.name}")
     ok, output = compiler.check(fail, runs)
     errors = [line for line in output.splitlines() if re.search(r"(?<!\w)error: ", line)]
     if ok:
@@ -64,7 +75,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", required=True, help="flags.json in the build tree")
-    parser.add_argument("names", nargs="*", help="only these pairs")
+    parser.add_argument("names", nargs="*", help="only these misuses")
     args = parser.parse_args()
     compiler = Compiler(args.compiler, args.flags)
     here = pathlib.Path(__file__).parent
@@ -72,10 +83,11 @@ def main():
     lonely = [p for p in here.rglob("*.pass.cpp") if not p.with_name(p.name.replace(".pass.cpp", ".fail.cpp")).exists()]
     with tempfile.TemporaryDirectory(prefix="drx-compile-fail-") as folder, ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
         compiler.precompile("drx/drx.hpp", folder)
-        twins = [twin_of(f) for f in pairs if twin_of(f).exists() and "// needs: run" not in f.read_text()]
+        twin = {f: twin_of(f, folder) for f in pairs}
+        twins = [twin[f] for f in pairs if twin[f].exists() and "// needs: run" not in f.read_text()]
         together = pool.map(lambda some: compile_together(some, compiler, folder), [twins[i : i + 16] for i in range(0, len(twins), 16)])
         compiled = {twin for some in together for twin in some}
-        results = list(pool.map(lambda fail: check(fail, compiler, compiled), pairs))
+        results = list(pool.map(lambda fail: check(fail, twin[fail], compiler, compiled), pairs))
     failed = len(lonely)
     for orphan in lonely:
         print(f"FAILED {orphan.name}: no twin that fails")

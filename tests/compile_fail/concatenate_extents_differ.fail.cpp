@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto y) {
   auto z = drx::concatenate<0>(x, y);
+  // correct: auto z = drx::concatenate<1>(x, y);
   return drx::sum(z);
 };
 using F = drx::program<f, drx::array<float, 2, 3>, drx::array<float, 2, 4>>;

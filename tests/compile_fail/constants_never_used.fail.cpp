@@ -6,6 +6,7 @@
 constexpr auto f = [](auto x) {
   [[maybe_unused]] auto weights = drx::exp(drx::iota<drx::array<double, 3>>());
   return drx::sum(x);
+  // correct: return drx::sum(x * weights);
 };
 using F = drx::program<f, drx::array<double, 3>>;
 const auto& tape = F::tape();

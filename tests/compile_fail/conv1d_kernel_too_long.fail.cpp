@@ -8,4 +8,5 @@ constexpr auto f = [](auto x, auto w) {
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 4, 3>, drx::array<float, 5, 3, 2>>;
+// correct: using F = drx::program<f, drx::array<float, 5, 3>, drx::array<float, 5, 3, 2>>;
 const auto& tape = F::tape();

@@ -8,4 +8,5 @@ constexpr auto f = [](auto x, auto w) {
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 8, 8, 3>, drx::array<float, 3, 3, 4, 5>>;
+// correct: using F = drx::program<f, drx::array<float, 8, 8, 4>, drx::array<float, 3, 3, 4, 5>>;
 const auto& tape = F::tape();

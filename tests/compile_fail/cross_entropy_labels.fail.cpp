@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto labels) {
   auto y = drx::softmax_cross_entropy(x, labels);
+  // correct: auto y = drx::softmax_cross_entropy(drx::transpose(x), labels);
   return drx::mean(y);
 };
 using F = drx::program<f, drx::array<float, 3, 4>, drx::array<int, 4>>;

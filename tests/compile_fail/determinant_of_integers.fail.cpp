@@ -8,4 +8,5 @@ constexpr auto f = [](auto x) {
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<int, 3, 3>>;
+// correct: using F = drx::program<f, drx::array<float, 3, 3>>;
 const auto& tape = F::tape();

@@ -10,5 +10,6 @@ struct model {
 };
 BOOST_HANA_ADAPT_STRUCT(model, w, b);
 constexpr auto f = [](auto m) { return drx::dot(m, std::pair{m.b, m.w}); };
+// correct: constexpr auto f = [](auto m) { return drx::dot(m, m); };
 using F = drx::program<f, model>;
 const auto& tape = F::tape();

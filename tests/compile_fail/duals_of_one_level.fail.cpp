@@ -5,3 +5,4 @@
 
 using drx::ad::dual;
 double f(dual<double, 1> x, dual<double, 2> y) { return (x * y).value; }
+// correct: double f(dual<double, 2> x, dual<double, 2> y) { return (x * y).value; }

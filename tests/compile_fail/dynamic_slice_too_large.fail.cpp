@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto i) {
   auto y = drx::dynamic_slice<3>(x, i);
+  // correct: auto y = drx::dynamic_slice<1>(x, i);
   return drx::sum(y);
 };
 using F = drx::program<f, drx::array<float, 2, 4>, int>;

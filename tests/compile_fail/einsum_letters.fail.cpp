@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::einsum<"ij,jk->il">(x, x);
+  // correct: auto z = drx::einsum<"ij,jk->ik">(x, x);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3, 3>>;

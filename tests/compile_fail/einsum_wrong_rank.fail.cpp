@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::einsum<"ij->i">(x);
+  // correct: auto z = drx::einsum<"i->i">(x);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

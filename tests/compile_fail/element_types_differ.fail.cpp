@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto y) {
   auto z = x + y;
+  // correct: auto z = x + drx::cast<float>(y);
   return drx::sum(2 * z);
 };
 using F = drx::program<f, drx::array<float, 3>, drx::array<double, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::erfinv(x);
+  // correct: auto y = drx::erfinv(drx::cast<float>(x));
   return drx::sum(y * 2);
 };
 using F = drx::program<f, drx::array<int, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::exp(x);
+  // correct: auto y = drx::exp(drx::cast<float>(x));
   return drx::sum(y * 2);
 };
 using F = drx::program<f, drx::array<int, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::fold_in(x, 0.5);
+  // correct: auto y = drx::fold_in(x, 5);
   return drx::split(y);
 };
 using F = drx::program<f, drx::prng_key>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto n, auto x) {
   auto g = drx::grad([](auto k, auto v) { return drx::sum(drx::cast<float>(k) * v); })(n, x);
+  // correct: auto g = drx::grad<1>([](auto k, auto v) { return drx::sum(drx::cast<float>(k) * v); })(n, x);
   return drx::sum(g);
 };
 using F = drx::program<f, drx::array<int, 3>, drx::array<float, 3>>;

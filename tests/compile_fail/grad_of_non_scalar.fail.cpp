@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto g = drx::grad([](auto v) { return v * v; })(x);
+  // correct: auto g = drx::grad([](auto v) { return drx::sum(v * v); })(x);
   return x - 0.1 * g;
 };
 using F = drx::program<f, drx::array<float, 3>>;

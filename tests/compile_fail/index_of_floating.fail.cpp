@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto i) {
   auto y = drx::index(x, i);
+  // correct: auto y = drx::index(x, drx::cast<int>(i));
   return drx::sum(y);
 };
 using F = drx::program<f, drx::array<float, 2, 4>, float>;

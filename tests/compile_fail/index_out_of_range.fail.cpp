@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::index<2>(x);
+  // correct: auto y = drx::index<1>(x);
   return drx::sum(y);
 };
 using F = drx::program<f, drx::array<float, 2, 4>>;

@@ -7,4 +7,5 @@
 
 constexpr auto f = [](auto x) { return drx::sum(x); };
 using F = drx::program<f, std::string>;
+// correct: using F = drx::program<f, drx::array<float, 2>>;
 const auto& tape = F::tape();

@@ -8,6 +8,7 @@ struct clients : drx::placement<clients> {};
 constexpr auto f = [](auto m, auto d) {
   auto loss = [](auto w, auto x) {
     auto y = drx::matmul(x, w);
+    // correct: auto y = drx::matmul(drx::transpose(x), w);
     auto z = y * 2 + 1;
     return drx::mean(z * z);
   };

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::cast<float>(drx::isnan(x));
+  // correct: auto z = drx::cast<float>(drx::isnan(drx::cast<float>(x)));
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<int, 3>>;

@@ -8,4 +8,5 @@ constexpr auto f = [](auto x, auto t) {
   return y + dy;
 };
 using F = drx::program<f, drx::array<float, 3>, drx::array<float, 2>>;
+// correct: using F = drx::program<f, drx::array<float, 3>, drx::array<float, 3>>;
 const auto& tape = F::tape();

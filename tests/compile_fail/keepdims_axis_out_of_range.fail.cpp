@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::sum<2>(x, drx::keepdims);
+  // correct: auto z = drx::sum<1>(x, drx::keepdims);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 2, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::lgamma(x);
+  // correct: auto z = drx::lgamma(drx::cast<float>(x));
   return drx::sum(z * 2);
 };
 using F = drx::program<f, drx::array<int, 3>>;

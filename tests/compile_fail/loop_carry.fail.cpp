@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::fori_loop<4>(x, [](auto c) { return drx::sum(c); });
+  // correct: auto y = drx::fori_loop<4>(x, [](auto c) { return c * drx::sum(c); });
   return drx::sum(y);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -8,6 +8,7 @@ struct parts {};
 
 constexpr auto f = [](auto x) {
   auto y = drx::map([](auto v) { return parts{}; }, x);
+  // correct: auto y = drx::map([](auto v) { return drx::sum(v); }, x);
   return drx::reduce_sum(y);
 };
 using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>>;

@@ -8,4 +8,5 @@ constexpr auto f = [](auto x, auto y) {
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 5, 3, 4>, drx::array<float, 6, 4, 2>>;
+// correct: using F = drx::program<f, drx::array<float, 5, 3, 4>, drx::array<float, 1, 4, 2>>;
 const auto& tape = F::tape();

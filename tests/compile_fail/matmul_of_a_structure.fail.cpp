@@ -10,5 +10,6 @@ struct model {
 };
 BOOST_HANA_ADAPT_STRUCT(model, w, b);
 constexpr auto f = [](auto m, auto x) { return drx::matmul(m, x); };
+// correct: constexpr auto f = [](auto m, auto x) { return drx::matmul(m.w, x); };
 using F = drx::program<f, model, drx::array<float, 3>>;
 const auto& tape = F::tape();

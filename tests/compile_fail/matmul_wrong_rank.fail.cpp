@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto y) {
   auto z = drx::matmul(x, y);
+  // correct: auto z = x * y;
   return drx::sum(z);
 };
 using F = drx::program<f, drx::array<float, 3, 4>, float>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::mod(x > 0, x > 1);
+  // correct: auto z = drx::mod(x, 2);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

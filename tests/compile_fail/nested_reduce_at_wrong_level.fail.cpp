@@ -8,6 +8,7 @@ struct pupils : drx::placement<pupils> {};
 
 constexpr auto f = [](auto x) {
   auto y = drx::reduce_sum(x);
+  // correct: auto y = drx::reduce_sum(drx::map([](auto v) { return drx::reduce_sum(v); }, x));
   return y * 2;
 };
 using F = drx::program<f, drx::placed<drx::placed<float, pupils>, clients>>;

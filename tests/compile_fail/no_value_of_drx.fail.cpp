@@ -6,5 +6,6 @@
 #include <string>
 
 constexpr auto f = [](auto x) { return std::string("sum"); };
+// correct: constexpr auto f = [](auto x) { return drx::sum(x); };
 using F = drx::program<f, drx::array<float, 3>>;
 const auto& tape = F::tape();

@@ -5,4 +5,5 @@
 
 constexpr auto f = [](auto m) { return drx::norm(m); };
 using F = drx::program<f, std::pair<float, double>>;
+// correct: using F = drx::program<f, std::pair<float, float>>;
 const auto& tape = F::tape();

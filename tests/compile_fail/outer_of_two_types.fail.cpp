@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::outer(x, drx::cast<double>(x));
+  // correct: auto z = drx::outer(x, x);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::permutation<5>(x);
+  // correct: auto y = drx::permutation<5>(drx::random_key(x));
   return drx::sum(y * 2);
 };
 using F = drx::program<f, int>;

@@ -7,6 +7,7 @@ struct clients : drx::placement<clients> {};
 
 constexpr auto f = [](auto x, auto y) {
   auto z = drx::broadcast_to<2, 3>(x + y);
+  // correct: auto z = drx::map([](auto v) { return drx::broadcast_to<2, 3>(v); }, x + y);
   return drx::reduce_max(z);
 };
 using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>, drx::placed<drx::array<float, 3>, clients>>;

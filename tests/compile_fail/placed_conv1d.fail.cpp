@@ -7,6 +7,7 @@ struct clients : drx::placement<clients> {};
 
 constexpr auto f = [](auto x, auto y) {
   auto z = drx::conv1d(x, y);
+  // correct: auto z = drx::map([](auto a, auto b) { return drx::conv1d(a, b); }, x, y);
   return drx::reduce_max(z);
 };
 using F =

@@ -6,6 +6,7 @@
 struct clients : drx::placement<clients> {};
 constexpr auto f = [](auto x) {
   auto y = drx::normal<float, 3>(x);
+  // correct: auto y = drx::map([](auto k) { return drx::normal<float, 3>(k); }, x);
   return drx::reduce_sum(y);
 };
 using F = drx::program<f, drx::placed<drx::prng_key, clients>>;

@@ -7,6 +7,7 @@ struct clients : drx::placement<clients> {};
 
 constexpr auto f = [](auto x, auto y) {
   auto z = drx::max(x, y);
+  // correct: auto z = drx::map([](auto a, auto b) { return drx::max(a, b); }, x, y);
   return drx::reduce_max(z);
 };
 using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>, drx::placed<drx::array<float, 3>, clients>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto i) {
   auto y = drx::prod(x > i);
+  // correct: auto y = drx::prod(drx::where(x > i, 1, x));
   return drx::sum(y);
 };
 using F = drx::program<f, drx::array<float, 2, 4>, float>;

@@ -6,6 +6,7 @@
 constexpr auto f = [](auto x) {
   auto [y, pullback] = drx::vjp([](auto v) { return drx::sum(v * v); }, x);
   return pullback(x);
+  // correct: return pullback(y);
 };
 using F = drx::program<f, drx::array<float, 3>>;
 const auto& tape = F::tape();

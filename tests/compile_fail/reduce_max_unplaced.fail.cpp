@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::reduce_max(x);
+  // correct: auto y = drx::max(x);
   return y + 1;
 };
 using F = drx::program<f, drx::array<float, 3>>;

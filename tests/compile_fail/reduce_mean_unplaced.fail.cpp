@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::reduce_mean(x);
+  // correct: auto y = drx::mean(x);
   return y + 1;
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = x % drx::cast<double>(x);
+  // correct: auto z = x % x;
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::reshape<5>(x);
+  // correct: auto y = drx::reshape<2, 6>(x);
   return drx::sum<0>(y);
 };
 using F = drx::program<f, drx::array<float, 3, 4>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::reshape(x, 3, 1);
+  // correct: auto z = drx::reshape<3, 1>(x);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto i) {
   auto y = drx::scatter_add(x, i, drx::index<0>(x));
+  // correct: auto y = drx::scatter_add(x, i, x);
   return drx::sum(y);
 };
 using F = drx::program<f, drx::array<float, 2, 4>, drx::array<int, 2>>;

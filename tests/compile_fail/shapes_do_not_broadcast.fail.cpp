@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x, auto y) {
   auto z = x * y;
+  // correct: auto z = x * drx::sum(y);
   return drx::sum(z);
 };
 using F = drx::program<f, drx::array<float, 3>, drx::array<float, 4>>;

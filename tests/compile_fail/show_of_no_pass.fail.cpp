@@ -7,3 +7,4 @@
 constexpr auto f = [](auto x) { return drx::sum(x * x); };
 using P = drx::program<f, drx::array<float, 3>>;
 const std::string text = drx::plan::show<P, "narrow transpose">();
+// correct: const std::string text = drx::plan::show<P, "narrow transposes">();

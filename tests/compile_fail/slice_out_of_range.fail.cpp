@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::slice<2, 5>(x);
+  // correct: auto y = drx::slice<2, 4>(x);
   return drx::sum(y);
 };
 using F = drx::program<f, drx::array<float, 4>>;

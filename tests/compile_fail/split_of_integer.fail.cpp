@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::split(x);
+  // correct: auto y = drx::split(drx::random_key(x));
   return drx::sum(y * 2);
 };
 using F = drx::program<f, int>;

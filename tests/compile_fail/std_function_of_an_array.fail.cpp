@@ -5,5 +5,6 @@
 #include <cmath>
 
 constexpr auto f = [](auto x) { return 2 * std::sin(x); };
+// correct: constexpr auto f = [](auto x) { return 2 * drx::sin(x); };
 using F = drx::program<f, drx::array<float, 3>>;
 const auto& tape = F::tape();

@@ -6,6 +6,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = std::pow(x, 2);
+  // correct: auto y = drx::pow(x, 2);
   return y + x;
 };
 using F = drx::program<f, double>;

@@ -7,6 +7,7 @@
 struct model {
   drx::array<float, 3> w;
   float b;
+  // correct: drx::scalar<float> b;
 };
 BOOST_HANA_ADAPT_STRUCT(model, w, b);
 constexpr auto f = [](auto m) { return drx::sum(m.w) + m.b; };

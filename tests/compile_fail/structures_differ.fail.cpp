@@ -7,6 +7,7 @@
 
 constexpr auto f = [](auto x, auto y) {
   auto z = x + std::tuple{y};
+  // correct: auto z = x + std::tuple{y, drx::sum(y)};
   return z * 2;
 };
 using F = drx::program<f, std::tuple<drx::array<float, 3>, float>, drx::array<float, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::sum<2>(x);
+  // correct: auto y = drx::sum<1>(x);
   return drx::sum(y);
 };
 using F = drx::program<f, drx::array<float, 3, 4>>;

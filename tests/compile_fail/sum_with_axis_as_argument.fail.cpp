@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::sum(x, 0);
+  // correct: auto z = drx::sum<0>(x);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = std::get<1>(drx::svd(x));
+  // correct: auto z = std::get<1>(drx::svd(drx::expand_dims<1>(x)));
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -8,4 +8,5 @@ constexpr auto f = [](auto i, auto x) {
   return drx::sum(y);
 };
 using F = drx::program<f, float, drx::array<float, 3>>;
+// correct: using F = drx::program<f, int, drx::array<float, 3>>;
 const auto& tape = F::tape();

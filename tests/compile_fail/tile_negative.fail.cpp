@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::tile<-1>(x);
+  // correct: auto z = drx::tile<1>(x);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

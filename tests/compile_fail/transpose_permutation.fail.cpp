@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto y = drx::transpose<0, 0>(x);
+  // correct: auto y = drx::transpose<0, 1>(x);
   return drx::matmul(drx::transpose(x), y);
 };
 using F = drx::program<f, drx::array<float, 3, 4>>;

@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::tril(x);
+  // correct: auto z = drx::tril(drx::outer(x, x));
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 3>>;

@@ -8,6 +8,7 @@ struct pupils : drx::placement<pupils> {};
 
 constexpr auto f = [](auto x, auto y) {
   auto z = x + y;
+  // correct: auto z = x + drx::broadcast<clients>(drx::reduce_sum(y));
   return drx::reduce_mean(z);
 };
 using F = drx::program<f, drx::placed<drx::array<float, 3>, clients>, drx::placed<drx::array<float, 3>, pupils>>;

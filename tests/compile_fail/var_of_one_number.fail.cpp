@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   auto z = drx::var<0>(x, drx::ddof<1>);
+  // correct: auto z = drx::var<0>(x);
   return drx::sum(z + 1);
 };
 using F = drx::program<f, drx::array<float, 1, 3>>;

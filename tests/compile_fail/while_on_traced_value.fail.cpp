@@ -5,6 +5,7 @@
 
 constexpr auto f = [](auto x) {
   while (x > 1) x = x * 0.5;
+  // correct: x = drx::fori_loop<8>(x, [](auto v) { return drx::where(v > 1, v * 0.5, v); });
   return x;
 };
 using F = drx::program<f, float>;

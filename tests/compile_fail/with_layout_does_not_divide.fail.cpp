@@ -9,6 +9,7 @@ constexpr auto f = [](auto x) {
   return drx::map(
       [](auto v) {
         auto y = drx::with_layout<model, 2>(v, drx::split_along<0>);
+        // correct: auto y = drx::with_layout<model, 2>(v, drx::split_along<1>);
         return drx::sum(y);
       },
       x);

@@ -137,6 +137,7 @@ struct convolution {
   static constexpr std::int64_t scratch(const vec<abstract_value>& operands, int_list ints) {
     return view(ints).result == role::x ? operands[1].shape.size() * byte_size(operands[1].type) : 0;
   }
+  static constexpr entry_cost cost(const tape&, const entry&) { return {.suits_lanes = true}; }
   static void evaluate(evaluation& v) {
     const view c(v.e);
     const abstract_value &p = v.in[0]->type, &q = v.in[1]->type, &result = v.out[0].type;
@@ -193,7 +194,8 @@ inline constexpr primitive convolution{.name = "convolution",
                                        .known = rules::convolution::known,
                                        .lanes = rules::convolution::lanes,
                                        .split = rules::split::whole,
-                                       .scratch = rules::convolution::scratch};
+                                       .scratch = rules::convolution::scratch,
+                                       .cost = rules::convolution::cost};
 }
 namespace emit {
 /// ints as prim::rules::convolution says, with role y.

@@ -1,6 +1,6 @@
-// drx/primitives/declarations.hpp: the functions that rules write entries with, one per primitive, which adds its entry
-// to a builder. Each is defined in the primitive's own file. A rule may write any entry, so that these files know each
-// other by this one only.
+// drx/primitives/declarations.hpp: the functions that rules write entries with, which add a primitive's entry to a
+// builder. Each is defined in the primitive's own file. Rules write entries of other primitives, so that these files
+// know each other by this one only. (A primitive that only its own rules write is not declared here.)
 #pragma once
 
 // When a primitive's file is compiled alone, the others' functions have no definition, and compilers warn.
@@ -68,7 +68,6 @@ constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std
                   const vec<std::int64_t>& interior);
 constexpr int concatenate(builder& b, const vec<int>& x, int axis);
 constexpr int flip(builder& b, int x, const vec<std::int64_t>& axes);
-constexpr int roll(builder& b, int x, int axis, std::int64_t places);
 
 constexpr int dynamic_slice(builder& b, int x, int starts, const vec<std::int64_t>& sizes, int batch);
 constexpr int update_slice(builder& b, int x, int piece, int starts, int batch);

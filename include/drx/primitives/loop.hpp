@@ -542,6 +542,9 @@ struct scan {
     for (int i = 0; i < s.operands.size(); ++i) operands.push_back(in[1 + i] ? s.operand(i) : s.operands[i]);
     return s.b.add(*s.e.prim, operands, s.e.attrs, vec<tape>{step});
   }
+  static constexpr entry_cost cost(const tape&, const entry& e) {  // (of steps that end by a guard, one is counted)
+    return {.repeats = static_cast<double>(view(e).length.value_or(1)), .suits_lanes = true};
+  }
   static void evaluate(evaluation& v) {
     const parts n(v.e.attrs, static_cast<int>(v.in.size()), static_cast<int>(v.out.size()));
     std::vector<tensor> carry;
@@ -596,7 +599,8 @@ inline constexpr primitive scan{.name = "scan",
                                 .evaluate = rules::scan::evaluate,
                                 .known = rules::scan::known,
                                 .known_inside = rules::scan::known_inside,
-                                .lanes = rules::scan::lanes};
+                                .lanes = rules::scan::lanes,
+                                .cost = rules::scan::cost};
 }
 
 namespace detail {

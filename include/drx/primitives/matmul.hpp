@@ -76,6 +76,18 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
     if (!batched[1]) y = emit::repeated(s.b, y, n);
     return {written(s.b, *s.e.prim, x, y, tx, ty)};
   }
+  /// Whether a product has a vector among its operands, or as its result's row or column.
+  static constexpr bool is_of_vectors(const tape& t, const entry& product) {
+    const shape x = t.values[product.operands[0]].shape, y = t.values[product.operands[1]].shape;
+    return x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1;
+  }
+  /// Products of vectors become matrix products along an axis of members; small matrices leave vector units idle.
+  static constexpr entry_cost cost(const tape& t, const entry& e) {
+    const shape x = t.values[e.operands[0]].shape;
+    const std::int64_t inner = x[x.rank - (view(e).transposes_first ? 2 : 1)];
+    return {.multiplications = static_cast<double>(t.values[e.results[0]].shape.size() * inner),
+            .suits_lanes = !is_of_vectors(t, e)};
+  }
   static constexpr int written(builder& b, const primitive& p, int x, int y, bool transpose_x, bool transpose_y) {
     return b.add1(p, {x, y}, view(transpose_x, transpose_y).make());
   }
@@ -219,7 +231,8 @@ inline constexpr primitive matmul{.name = "matmul",
                                   .evaluate = rules::matmul::evaluate,
                                   .known = rules::matmul::known,
                                   .lanes = rules::matmul::lanes,
-                                  .split = rules::matmul::split};
+                                  .split = rules::matmul::split,
+                                  .cost = rules::matmul::cost};
 inline constexpr primitive matmul_undecided{.name = "matmul?",
                                             .type = rules::matmul::type,
                                             .jvp = rules::matmul::jvp,

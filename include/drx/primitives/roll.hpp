@@ -1,4 +1,5 @@
 // drx/primitives/roll.hpp: elements moved round along an axis.
+// Section of docs/reference.md: Shapes and layout.
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
@@ -29,10 +30,14 @@ struct roll {
   }
   static constexpr vec<int> vjp(const rule_site& s, const vec<int>& ct, const vec<bool>&) {
     if (ct[0] == zero_tangent) return {zero_tangent};
-    return {emit::roll(s.b, ct[0], view(s.e).axis, -view(s.e).places)};
+    return {written(s.b, *s.e.prim, ct[0], view(s.e).axis, -view(s.e).places)};
   }
   static constexpr vec<int> batch(const rule_site& s, const vec<bool>&, std::int64_t) {
-    return {emit::roll(s.b, s.operands[0], view(s.e).axis + 1, view(s.e).places)};
+    return {written(s.b, *s.e.prim, s.operands[0], view(s.e).axis + 1, view(s.e).places)};
+  }
+  static constexpr int written(builder& b, const primitive& p, int x, int axis, std::int64_t places) {
+    const std::int64_t n = b.shape(x)[axis];
+    return b.add1(p, {x}, view(axis, n == 0 ? 0 : (places % n + n) % n).make());
   }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes& a) {
     double x = 0;
@@ -73,8 +78,7 @@ inline constexpr primitive roll{.name = "roll",
 namespace emit {
 /// By any number of places.
 constexpr int roll(builder& b, int x, int axis, std::int64_t places) {
-  const std::int64_t n = b.shape(x)[axis];
-  return b.add1(prim::roll, {x}, prim::rules::roll::view(axis, n == 0 ? 0 : (places % n + n) % n).make());
+  return prim::rules::roll::written(b, prim::roll, x, axis, places);
 }
 }  // namespace emit
 

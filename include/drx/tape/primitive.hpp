@@ -89,6 +89,14 @@ struct along_axis_result {
   bool has_axis;
 };
 
+/// What an entry costs, as far as plans weigh it. The default is that of an entry whose cost does not matter.
+struct entry_cost {
+  double multiplications =
+      0;                     // in the entry's own matrix products. (In nested long loops they may exceed the integers.)
+  double repeats = 1;        // how often its regions are computed
+  bool suits_lanes = false;  // several members compute it faster each in a lane than along a first axis
+};
+
 /// A primitive owns its rules. An object of this type, with static storage, is its identity.
 struct primitive {
   const char* name;
@@ -143,12 +151,17 @@ struct primitive {
   drx::role role = drx::role::step;
   /// The bytes that the entry's kernel computes in, beside operands and results.
   std::int64_t (*scratch)(const vec<abstract_value>& operands, int_list) = nullptr;
+  /// What the entry costs. Without this rule it costs as much as what it has in its regions, computed once: plans are
+  /// right, and may be slower than need be.
+  entry_cost (*cost)(const tape&, const entry&) = nullptr;
   bool transparent = false;  // region 0, applied to the operands, computes the entry and takes its place when executed
   bool elementwise = false;  // there is a row for it (primitives/elementwise.hpp)
   bool pointwise = false;    // result[i] depends on operand[i] only, all of one shape
   bool in_place =
       false;  // its kernel may write the result over operand 0, of which it reads nothing else than it writes
 };
+
+constexpr entry_cost cost_of(const tape& t, const entry& e) { return e.prim->cost ? e.prim->cost(t, e) : entry_cost(); }
 
 constexpr tape region_drivers::batch(const tape& t, const vec<bool>& batched, std::int64_t n) const {
   return batch_along(t, batched, n, axis);

@@ -177,17 +177,13 @@ struct stacked_factors {
   }
 };
 
-/// The number of multiplications in t's matrix products, in regions too. (In nested long loops it may exceed the
-/// integers.)
+/// The number of multiplications in t's matrix products, in regions too.
 constexpr double multiplications(const tape& t) {
   double n = 0;
   for (const entry& e : t.entries) {
-    const double times = e.prim == &prim::scan ? static_cast<double>(prim::rules::scan::view(e).length.value_or(1)) : 1;
-    for (const tape& r : e.regions) n += times * multiplications(r);
-    if (e.prim != &prim::matmul) continue;
-    const shape x = t.values[e.operands[0]].shape;
-    n += static_cast<double>(t.values[e.results[0]].shape.size() *
-                             x[x.rank - (prim::rules::matmul::view(e).transposes_first ? 2 : 1)]);
+    const entry_cost cost = cost_of(t, e);
+    for (const tape& r : e.regions) n += cost.repeats * multiplications(r);
+    n += cost.multiplications;
   }
   return n;
 }

@@ -12,12 +12,6 @@
 
 namespace drx::plan {
 
-/// Whether a matrix product has a vector among its operands or as its result's row or column.
-constexpr bool is_of_vectors(const tape& t, const entry& product) {
-  const shape x = t.values[product.operands[0]].shape, y = t.values[product.operands[1]].shape;
-  return x[0] == 1 || x[1] == 1 || y[0] == 1 || y[1] == 1;
-}
-
 /// Whether all entries of a body can, and should, be computed for several members at once: its products are of vectors,
 /// which become matrix products, or of small matrices, which leave vector units idle.
 constexpr bool can_batch_small(const tape& body) {
@@ -29,8 +23,8 @@ constexpr bool can_batch_small(const tape& body) {
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-      if (x.rank != 2 ||
-          !(is_of_vectors(body, e) || (x.size() <= machine::small_matrix && y.size() <= machine::small_matrix)))
+      if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) ||
+                           (x.size() <= machine::small_matrix && y.size() <= machine::small_matrix)))
         return false;
     }
   }
@@ -129,10 +123,8 @@ constexpr tape with_constants_first(tape t, int batched) {
 /// Whether members do better in lanes than along a first axis: they compute with small matrices or windows of their
 /// own, or in loops.
 constexpr bool suits_lanes(const tape& body) {
-  for (const entry& e : body.entries) {
-    if (e.prim == &prim::convolution || e.prim == &prim::scan) return true;
-    if (e.prim == &prim::matmul && !is_of_vectors(body, e)) return true;
-  }
+  for (const entry& e : body.entries)
+    if (cost_of(body, e).suits_lanes) return true;
   return false;
 }
 

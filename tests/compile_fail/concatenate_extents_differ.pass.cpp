@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x, auto y) {
-  auto z = drx::concatenate<1>(x, y);
-  return drx::sum(z);
-};
-using F = drx::program<f, drx::array<float, 2, 3>, drx::array<float, 2, 4>>;
-const auto& tape = F::tape();

@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x) {
-  auto y = drx::exp(drx::cast<float>(x));
-  return drx::sum(y * 2);
-};
-using F = drx::program<f, drx::array<int, 3>>;
-const auto& tape = F::tape();

@@ -1,9 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x) {
-  auto k = drx::random_key(x);
-  auto z = drx::exponential<float, 3>(k);
-  return drx::sum(z + 1);
-};
-using F = drx::program<f, int>;
-const auto& tape = F::tape();

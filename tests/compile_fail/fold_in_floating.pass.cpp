@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x) {
-  auto y = drx::fold_in(x, 5);
-  return drx::split(y);
-};
-using F = drx::program<f, drx::prng_key>;
-const auto& tape = F::tape();

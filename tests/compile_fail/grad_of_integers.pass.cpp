@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto n, auto x) {
-  auto g = drx::grad<1>([](auto k, auto v) { return drx::sum(drx::cast<float>(k) * v); })(n, x);
-  return drx::sum(g);
-};
-using F = drx::program<f, drx::array<int, 3>, drx::array<float, 3>>;
-const auto& tape = F::tape();

@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x) {
-  auto z = drx::sum<1>(x, drx::keepdims);
-  return drx::sum(z + 1);
-};
-using F = drx::program<f, drx::array<float, 2, 3>>;
-const auto& tape = F::tape();

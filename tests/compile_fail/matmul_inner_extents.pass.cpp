@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x, auto y) {
-  auto z = drx::matmul(x, drx::transpose(y));
-  return drx::sum(z + 1);
-};
-using F = drx::program<f, drx::array<float, 3, 4>, drx::array<float, 3, 4>>;
-const auto& tape = F::tape();

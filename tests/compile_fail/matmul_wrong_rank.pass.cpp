@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x, auto y) {
-  auto z = x * y;
-  return drx::sum(z);
-};
-using F = drx::program<f, drx::array<float, 3, 4>, float>;
-const auto& tape = F::tape();

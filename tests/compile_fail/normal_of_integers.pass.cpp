@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x) {
-  auto y = drx::normal<double, 3>(x);
-  return drx::sum(y * 2);
-};
-using F = drx::program<f, drx::prng_key>;
-const auto& tape = F::tape();

@@ -1,5 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x, auto y) { return drx::sum(x * y); };
-using F = drx::program<f, drx::array<float, 3>, drx::array<float, 3>>;
-const std::string text = drx::show<F>();

@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x, auto y) {
-  auto z = x * drx::sum(y);
-  return drx::sum(z);
-};
-using F = drx::program<f, drx::array<float, 3>, drx::array<float, 4>>;
-const auto& tape = F::tape();

@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x, auto i) {
-  auto y = drx::take_along<0>(x, i);
-  return drx::sum(y);
-};
-using F = drx::program<f, drx::array<float, 2, 4>, drx::array<int, 3, 4>>;
-const auto& tape = F::tape();

@@ -1,5 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto m, auto n) { return drx::tree_map([](auto a, auto b) { return a * b; }, m, n); };
-using F = drx::program<f, std::pair<drx::array<float, 3>, float>, std::pair<drx::array<float, 3>, float>>;
-const auto& tape = F::tape();

@@ -1,8 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x) {
-  auto y = drx::uniform<float, 3>(drx::random_key(x));
-  return drx::sum(y * 2);
-};
-using F = drx::program<f, int>;
-const auto& tape = F::tape();

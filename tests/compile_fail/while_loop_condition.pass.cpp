@@ -1,7 +1,0 @@
-#include <drx/drx.hpp>
-
-constexpr auto f = [](auto x) {
-  return drx::while_loop<9>([](auto c) { return drx::sum(c) < 9; }, [](auto c) { return c * 2; }, x);
-};
-using F = drx::program<f, drx::array<float, 3>>;
-const auto& tape = F::tape();
