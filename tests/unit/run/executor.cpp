@@ -1,3 +1,4 @@
+// processors: aarch64
 // Programs of arrays, run by drx::compiled and by the plain interpreter.
 #include <drx/drx.hpp>
 

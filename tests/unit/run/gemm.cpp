@@ -1,3 +1,4 @@
+// processors: aarch64
 #include <drx/run/gemm/gemm.hpp>
 
 #include <doctest/doctest.h>

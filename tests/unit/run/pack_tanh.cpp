@@ -1,3 +1,4 @@
+// processors: aarch64
 // tanh of packs, where the target has it: every float of a stride against the C library in double, and doubles of all
 // sizes against it in long double.
 #include <drx/drx.hpp>
