@@ -36,10 +36,13 @@ struct fused_product {
     template <int Cols>
     [[gnu::noinline]] void finish(const T* tile, int row, int height, int col) const {
       const pack_operands<T> at = this->operands;
-      for (int r = 0; r < height; ++r)
-        for (int c = 0; c < Cols; c += pack_width<T>)
-          packs::template compute_packs<T>(load(tile + r * Cols + c), at.pointers, at.out, row + r, col + c,
-                                           std::make_integer_sequence<int, Loop::count>{});
+      constexpr int width = pack_width<T>, in_row = Cols / width;
+      packs::template compute_all<T>(
+          height * in_row,
+          [&](std::int64_t i) __attribute__((always_inline)) {
+            return typename packs::position{row + i / in_row, col + i % in_row * width};
+          },
+          [&](std::int64_t i) __attribute__((always_inline)) { return load(tile + i * width); }, at.pointers, at.out);
     }
   };
 
