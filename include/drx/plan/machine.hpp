@@ -36,9 +36,15 @@ inline constexpr std::int64_t least_waited_for = 4096;
 /// Rows of a loop that also adds them up: from one band of rows, whose sums stay in registers, to 32 parts of 128 rows
 /// (run/fused/sums.hpp).
 inline constexpr std::int64_t least_summed_rows = 8, most_summed_rows = 4096;
-/// Multiplications of a product in register tiles over whole operands; Eigen's blocked product is better for larger
-/// ones.
+/// Multiplications of a product in register tiles over whole operands; larger ones are computed in packed blocks.
 inline constexpr std::int64_t most_tiled_multiplications = std::int64_t{256} * 256 * 256;
+/// The packed blocks of a larger product: rows of A, columns of B, and terms of each sum. A block of A takes 168 KiB of
+/// the second cache for floats, 336 for doubles; the terms of a sum are a chain as long as others (longest_chain). The
+/// rows are a multiple of a register tile's rows on each target, 14, 6 or 4.
+inline constexpr std::int64_t product_rows = 168, product_columns = 2048, product_depth = 256;
+/// Terms up to which a sum is computed in blocks: 512 parts, which are added up in order. Longer ones are added up in
+/// parts of parts, in register tiles.
+inline constexpr std::int64_t longest_blocked_sum = 512 * product_depth;
 /// Bytes from which on a stage or a product writes a result of the program where the caller wants it. bench/allreduce
 /// shows what that spares results over ranks.
 inline constexpr std::int64_t large_output = 1 << 16;

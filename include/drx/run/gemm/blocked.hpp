@@ -1,0 +1,212 @@
+// drx/run/gemm/blocked.hpp: the product of large matrices, in blocks that are copied to where the caches hold them.
+// Blocks of op(A) and op(B) are packed, in the order in which register tiles read them; the second cache holds the block
+// of A, the first one a panel of B. Extents and strides are arguments, so that one function computes all products of an
+// element type.
+// Tested by tests/unit/run/blocked_products.cpp.
+#pragma once
+
+#include <drx/plan/memory/products.hpp>
+#include <drx/run/packs/long_sums.hpp>
+#include <drx/run/packs/pack.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace drx::run {
+
+/// A matrix in memory: element (i, j) lies at data[i * row_stride + j * column_stride]. The transpose has the strides
+/// exchanged.
+template <class T>
+struct strided_matrix {
+  const T* data;
+  std::int64_t row_stride, column_stride;
+
+  DRX_HOST_INLINE const T* at(std::int64_t i, std::int64_t j) const { return data + i * row_stride + j * column_stride; }
+};
+
+namespace detail {
+
+/// C = op(A) op(B), where C is row-major and contiguous.
+template <class T>
+struct blocked {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  static constexpr int W = pack_width<T>;
+  /// A tile's sums take P packs in each of its rows; with P packs of B and one element of A they fill the registers.
+  static constexpr int P = 2, columns = P * W;
+  static constexpr int rows = many_registers ? 14 : vector_bytes > shortest_vector ? 6 : 4;
+  static constexpr std::int64_t depth = machine::product_depth, block_rows = machine::product_rows,
+                                block_columns = machine::product_columns;
+  static_assert(depth <= longest_chain && block_rows % rows == 0 && block_columns % columns == 0);
+
+  strided_matrix<T> a, b;
+  T* c;
+  std::int64_t m, n, k;
+
+  // ---- packing ----
+
+  /// to[j * to_stride + i] = from[i * stride + j] for i < Rows, j < W. The W - Rows numbers behind each become zero.
+  template <int Rows>
+  DRX_HOST_INLINE static void turn(const T* from, std::int64_t stride, T* to, int to_stride) {
+    pack<T> x[W];
+    DRX_UNROLL
+    for (int i = 0; i < W; ++i) x[i] = i < Rows ? load(from + i * stride) : pack<T>{};
+    transpose_packs<T>(x);
+    DRX_UNROLL
+    for (int j = 0; j < W; ++j) save(to + j * to_stride, x[j]);
+  }
+  /// to[j * Lines + i] = from[i * stride + j] for i < Lines, j < count: numbers of neighbouring lines, each contiguous.
+  template <int Lines>
+  static void turn_lines(const T* from, std::int64_t stride, T* to, std::int64_t count) {
+    std::int64_t j = 0;
+    for (; j + W <= count; j += W) {
+      if constexpr (Lines < W) {
+        turn<Lines>(from + j, stride, to + j * Lines, Lines);
+      } else {
+        DRX_UNROLL
+        for (int i = 0; i + W <= Lines; i += W) turn<W>(from + i * stride + j, stride, to + j * Lines + i, Lines);
+        if constexpr (Lines % W != 0)
+          turn<W>(from + (Lines - W) * stride + j, stride, to + j * Lines + Lines - W, Lines);
+      }
+    }
+    for (; j < count; ++j)
+      for (int i = 0; i < Lines; ++i) to[j * Lines + i] = from[i * stride + j];
+  }
+  /// to[j * Lines + i] = from[i * across + j * along] for i < lines, j < count, and zeros for other i < Lines.
+  template <int Lines>
+  static void pack_lines(const T* from, std::int64_t across, std::int64_t along, T* to, std::int64_t lines,
+                         std::int64_t count) {
+    if (lines == Lines && across == 1) {
+      for (std::int64_t j = 0; j < count; ++j) std::memcpy(to + j * Lines, from + j * along, Lines * sizeof(T));
+    } else if (lines == Lines && along == 1) {
+      turn_lines<Lines>(from, across, to, count);
+    } else {
+      for (std::int64_t j = 0; j < count; ++j) {
+        for (std::int64_t i = 0; i < lines; ++i) to[j * Lines + i] = from[i * across + j * along];
+        for (std::int64_t i = lines; i < Lines; ++i) to[j * Lines + i] = T(0);
+      }
+    }
+  }
+  /// The block of A from (i, l) on.
+  void pack_a(T* to, std::int64_t i, std::int64_t height, std::int64_t l, std::int64_t deep) const {
+    for (std::int64_t r = 0; r < height; r += rows, to += rows * deep)
+      pack_lines<rows>(a.at(i + r, l), a.row_stride, a.column_stride, to, std::min<std::int64_t>(rows, height - r),
+                       deep);
+  }
+  /// The panel of B from (l, j) on.
+  void pack_b(T* to, std::int64_t l, std::int64_t deep, std::int64_t j, std::int64_t width) const {
+    pack_lines<columns>(b.at(l, j), b.column_stride, b.row_stride, to, width, deep);
+  }
+
+  // ---- tiles ----
+
+  /// The tile of R rows and Packs packs at `to` becomes, or adds, the product of rows of a panel of A and of one of B.
+  template <int R, int Packs>
+  static void tile(const T* x, const T* y, std::int64_t deep, T* to, std::int64_t stride, bool add) {
+    pack<T> sum[R][Packs] = {};
+    for (std::int64_t l = 0; l < deep; ++l, x += rows, y += columns) {
+      pack<T> row[Packs];
+      DRX_UNROLL
+      for (int p = 0; p < Packs; ++p) row[p] = load(y + p * W);
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r) {
+        const T factor = x[r];
+        DRX_UNROLL
+        for (int p = 0; p < Packs; ++p) sum[r][p] += factor * row[p];
+      }
+    }
+    if (add) {
+      DRX_UNROLL
+      for (int r = 0; r < R; ++r) DRX_UNROLL
+      for (int p = 0; p < Packs; ++p) sum[r][p] += load(to + r * stride + p * W);
+    }
+    DRX_UNROLL
+    for (int r = 0; r < R; ++r) DRX_UNROLL
+    for (int p = 0; p < Packs; ++p) save(to + r * stride + p * W, sum[r][p]);
+  }
+  using tile_function = void (*)(const T*, const T*, std::int64_t, T*, std::int64_t, bool);
+  struct tile_table {
+    tile_function of[rows / 2];
+  };
+  template <int Packs, int... I>
+  static constexpr tile_table tiles_of(std::integer_sequence<int, I...>) {
+    return {{tile<2 * (I + 1), Packs>...}};
+  }
+  /// The tile of at least `height` rows and `width` columns.
+  static tile_function smallest_tile(std::int64_t height, std::int64_t width) {
+    constexpr std::make_integer_sequence<int, rows / 2> heights{};
+    static constexpr tile_table narrow = tiles_of<1>(heights), whole = tiles_of<P>(heights);
+    return (width <= W ? narrow : whole).of[(height - 1) / 2];
+  }
+  /// The first `height` rows and `width` columns of a tile at the end of C.
+  static void part_of_tile(const T* x, const T* y, std::int64_t deep, T* to, std::int64_t stride, bool add,
+                           std::int64_t height, std::int64_t width) {
+    alignas(64) T whole[rows * columns];
+    smallest_tile(height, width)(x, y, deep, whole, columns, false);
+    for (std::int64_t r = 0; r < height; ++r, to += stride)
+      for (std::int64_t j = 0; j < width; ++j)
+        to[j] = add ? to[j] + whole[r * columns + j] : whole[r * columns + j];
+  }
+
+  // ---- blocks ----
+
+  /// The extent of the first of as few blocks as possible, all about as large: a multiple of `unit`.
+  static constexpr std::int64_t even(std::int64_t extent, std::int64_t most, std::int64_t unit) {
+    const std::int64_t blocks = (extent + most - 1) / most, each = (extent + blocks - 1) / blocks;
+    return (each + unit - 1) / unit * unit;
+  }
+  void run(T* work) const {
+    if (m == 0 || n == 0) return;
+    if (k == 0) {
+      std::fill_n(c, m * n, T(0));
+      return;
+    }
+    const std::int64_t high = even(m, block_rows, rows), deep = std::min(k, even(k, depth, machine::widest_vector));
+    // Where one block has all of A's rows, a panel of B is read once, and the next one takes its place.
+    const bool keeps_panels = m > high;
+    const std::int64_t wide = keeps_panels ? even(n, block_columns, columns) : n;
+    T* const packed_b = work;
+    T* const packed_a = work + plan::packed_columns(m, n) * deep;
+    for (std::int64_t j = 0; j < n; j += wide)
+      for (std::int64_t l = 0; l < k; l += deep) {
+        const std::int64_t terms = std::min(deep, k - l);
+        for (std::int64_t i = 0; i < m; i += high) {
+          pack_a(packed_a, i, std::min(high, m - i), l, terms);
+          for (std::int64_t panel = j; panel < std::min(j + wide, n); panel += columns) {
+            const std::int64_t width = std::min<std::int64_t>(columns, n - panel);
+            T* const y = packed_b + (keeps_panels ? (panel - j) * terms : 0);
+            if (i == 0) pack_b(y, l, terms, panel, width);
+            multiply(packed_a, y, terms, i, std::min(high, m - i), panel, width, l != 0);
+          }
+        }
+      }
+  }
+  /// A packed block of A times a packed panel of B.
+  void multiply(const T* x, const T* y, std::int64_t terms, std::int64_t i, std::int64_t high, std::int64_t j,
+                std::int64_t width, bool add) const {
+    for (std::int64_t r = 0; r < high; r += rows, x += rows * terms) {
+      const std::int64_t height = std::min<std::int64_t>(rows, high - r);
+      T* const to = c + (i + r) * n + j;
+      if (height == rows && width == columns)
+        tile<rows, P>(x, y, terms, to, n, add);
+      else
+        part_of_tile(x, y, terms, to, n, add, height, width);
+    }
+  }
+};
+
+}  // namespace detail
+
+/// C = op(A) op(B): op(A) is m x k, op(B) is k x n, C is row-major and contiguous. `work` are plan::blocked_work(m, n,
+/// k) elements, aligned as arrays are. Each sum is one of parts of machine::product_depth terms, which are added up in
+/// order.
+template <class T>
+void blocked_product(strided_matrix<T> a, strided_matrix<T> b, T* c, std::int64_t m, std::int64_t n, std::int64_t k,
+                     T* work) {
+  detail::blocked<T>{a, b, c, m, n, k}.run(work);
+}
+
+}  // namespace drx::run
