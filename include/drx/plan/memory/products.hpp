@@ -17,8 +17,8 @@ struct product_extents {
 
   /// Whether the product is too large for register tiles over whole operands.
   constexpr bool large() const { return m * n * k > machine::most_tiled_multiplications; }
-  /// Whether a product of floating numbers is computed in packed blocks (run/gemm/blocked.hpp). Longer sums than these
-  /// would be chains of too many parts.
+  /// Whether a product of floating numbers is computed in packed blocks (run/gemm/blocked.hpp). Longer sums than
+  /// these would be too long chains.
   constexpr bool in_blocks() const { return large() && m > 1 && n > 1 && k <= machine::longest_blocked_sum; }
   /// The number of results, if each is the dot product of one row in memory with the same vector, the other operand;
   /// else 0.
@@ -36,9 +36,13 @@ constexpr std::int64_t packed_columns(std::int64_t m, std::int64_t n) {
   constexpr std::int64_t panel = 2 * machine::widest_vector;
   return m <= machine::product_rows ? panel : std::min(machine::product_columns, n + panel);
 }
-/// Elements that run::blocked_product computes in. (Vectors are written to the end of A, beyond it in part.)
-constexpr std::int64_t blocked_work(std::int64_t m, std::int64_t n, std::int64_t k) {
+/// Elements of both, and of the vector that is written, in part, beyond the end of A.
+constexpr std::int64_t packed_size(std::int64_t m, std::int64_t n, std::int64_t k) {
   return (packed_rows(m) + packed_columns(m, n)) * std::min(machine::product_depth, k) + machine::widest_vector;
+}
+/// Elements that run::blocked_product computes in: packed blocks and, for long sums, a second result.
+constexpr std::int64_t blocked_work(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return packed_size(m, n, k) + (k > machine::product_chain ? m * n : 0);
 }
 
 constexpr product_extents extents_of(const frozen_view& t, const frozen_entry& x) {

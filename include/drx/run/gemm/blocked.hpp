@@ -200,13 +200,20 @@ struct blocked {
 
 }  // namespace detail
 
-/// C = op(A) op(B): op(A) is m x k, op(B) is k x n, C is row-major and contiguous. `work` are plan::blocked_work(m, n,
-/// k) elements, aligned as arrays are. Each sum is one of parts of machine::product_depth terms, which are added up in
-/// order.
+/// C = op(A) op(B): op(A) is m x k, op(B) is k x n, C is row-major and contiguous. `work` has plan::blocked_work(m, n,
+/// k) elements, aligned as arrays are. Each sum is one of parts of up to machine::product_depth terms, in an order that
+/// depends on k alone.
 template <class T>
 void blocked_product(strided_matrix<T> a, strided_matrix<T> b, T* c, std::int64_t m, std::int64_t n, std::int64_t k,
                      T* work) {
-  detail::blocked<T>{a, b, c, m, n, k}.run(work);
+  constexpr std::int64_t chain = machine::product_chain;
+  detail::blocked<T>{a, b, c, m, n, std::min(k, chain)}.run(work);
+  T* const next = work + plan::packed_size(m, n, k);
+  for (std::int64_t l = chain; l < k; l += chain) {
+    a.data = a.at(0, chain), b.data = b.at(chain, 0);
+    detail::blocked<T>{a, b, next, m, n, std::min(k - l, chain)}.run(work);
+    for (std::int64_t i = 0; i < m * n; ++i) c[i] += next[i];
+  }
 }
 
 }  // namespace drx::run
