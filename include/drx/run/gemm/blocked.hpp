@@ -40,11 +40,17 @@ struct blocked {
   static constexpr int rows = many_registers ? 14 : vector_bytes > shortest_vector ? 6 : 4;
   static constexpr std::int64_t depth = machine::product_depth, block_rows = machine::product_rows,
                                 block_columns = machine::product_columns;
+  /// Steps of a tile's sums between two fetches.
+  static constexpr std::int64_t between_fetches = 8;
+  /// Columns of C that do not repay the time for packing A.
+  static constexpr std::int64_t few_columns = 256;
   static_assert(depth <= longest_chain && block_rows % rows == 0 && block_columns % columns == 0);
 
   strided_matrix<T> a, b;
   T* c;
   std::int64_t m, n, k;
+
+  static constexpr std::int64_t ceil_div(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
 
   // ---- packing ----
 
@@ -90,6 +96,31 @@ struct blocked {
       }
     }
   }
+  /// The lines of memory of which the next block or panel is packed. They are fetched to the second cache beside the
+  /// multiplications before: where few tiles share a panel, waiting for its numbers took as long as the product.
+  struct lines_ahead {
+    const char* at = nullptr;
+    std::int64_t step = 0, in_run = 0;        // runs of so many lines are contiguous, and begin `step` bytes apart
+    std::int64_t line = 0, left = 0, each = 0;  // lines of this run that were fetched; of all left; at each call
+
+    /// The operand from `from` on, as pack_lines reads it, in `times` calls.
+    static lines_ahead of(const T* from, std::int64_t across, std::int64_t along, std::int64_t lines,
+                          std::int64_t count, std::int64_t times) {
+      constexpr std::int64_t bytes = sizeof(T);
+      const bool turned = across != 1;
+      const std::int64_t runs = turned ? lines : count;
+      const std::int64_t in_run = ceil_div((turned ? count : lines) * bytes, machine::cache_line);
+      return {reinterpret_cast<const char*>(from), (turned ? across : along) * bytes, in_run, 0, runs * in_run,
+              ceil_div(runs * in_run, times)};
+    }
+    DRX_HOST_INLINE void fetch() {
+      for (std::int64_t i = 0; i < each && left > 0; ++i, --left) {
+        __builtin_prefetch(at + line * machine::cache_line, 0, 2);
+        if (++line == in_run) line = 0, at += step;
+      }
+    }
+  };
+
   /// The block of A from (i, l) on.
   void pack_a(T* to, std::int64_t i, std::int64_t height, std::int64_t l, std::int64_t deep) const {
     for (std::int64_t r = 0; r < height; r += rows, to += rows * deep)
@@ -105,17 +136,22 @@ struct blocked {
 
   /// The tile of R rows and Packs packs at `to` becomes, or adds, the product of rows of a panel of A and of one of B.
   template <int R, int Packs>
-  static void tile(const T* x, const T* y, std::int64_t deep, T* to, std::int64_t stride, bool add) {
+  static void tile(const T* x, const T* y, std::int64_t deep, T* to, std::int64_t stride, bool add,
+                   lines_ahead& next) {
     pack<T> sum[R][Packs] = {};
-    for (std::int64_t l = 0; l < deep; ++l, x += rows, y += columns) {
-      pack<T> row[Packs];
-      DRX_UNROLL
-      for (int p = 0; p < Packs; ++p) row[p] = load(y + p * W);
-      DRX_UNROLL
-      for (int r = 0; r < R; ++r) {
-        const T factor = x[r];
+    for (std::int64_t l = 0; l < deep; l += between_fetches) {
+      next.fetch();
+      const std::int64_t steps = std::min(between_fetches, deep - l);
+      for (std::int64_t s = 0; s < steps; ++s, x += rows, y += columns) {
+        pack<T> row[Packs];
         DRX_UNROLL
-        for (int p = 0; p < Packs; ++p) sum[r][p] += factor * row[p];
+        for (int p = 0; p < Packs; ++p) row[p] = load(y + p * W);
+        DRX_UNROLL
+        for (int r = 0; r < R; ++r) {
+          const T factor = x[r];
+          DRX_UNROLL
+          for (int p = 0; p < Packs; ++p) sum[r][p] += factor * row[p];
+        }
       }
     }
     if (add) {
@@ -127,7 +163,7 @@ struct blocked {
     for (int r = 0; r < R; ++r) DRX_UNROLL
     for (int p = 0; p < Packs; ++p) save(to + r * stride + p * W, sum[r][p]);
   }
-  using tile_function = void (*)(const T*, const T*, std::int64_t, T*, std::int64_t, bool);
+  using tile_function = void (*)(const T*, const T*, std::int64_t, T*, std::int64_t, bool, lines_ahead&);
   struct tile_table {
     tile_function of[rows / 2];
   };
@@ -143,9 +179,9 @@ struct blocked {
   }
   /// The first `height` rows and `width` columns of a tile at the end of C.
   static void part_of_tile(const T* x, const T* y, std::int64_t deep, T* to, std::int64_t stride, bool add,
-                           std::int64_t height, std::int64_t width) {
+                           std::int64_t height, std::int64_t width, lines_ahead& next) {
     alignas(64) T whole[rows * columns];
-    smallest_tile(height, width)(x, y, deep, whole, columns, false);
+    smallest_tile(height, width)(x, y, deep, whole, columns, false, next);
     for (std::int64_t r = 0; r < height; ++r, to += stride)
       for (std::int64_t j = 0; j < width; ++j)
         to[j] = add ? to[j] + whole[r * columns + j] : whole[r * columns + j];
@@ -155,8 +191,7 @@ struct blocked {
 
   /// The extent of the first of as few blocks as possible, all about as large: a multiple of `unit`.
   static constexpr std::int64_t even(std::int64_t extent, std::int64_t most, std::int64_t unit) {
-    const std::int64_t blocks = (extent + most - 1) / most, each = (extent + blocks - 1) / blocks;
-    return (each + unit - 1) / unit * unit;
+    return ceil_div(ceil_div(extent, ceil_div(extent, most)), unit) * unit;
   }
   void run(T* work) const {
     if (m == 0 || n == 0) return;
@@ -171,29 +206,45 @@ struct blocked {
     T* const packed_b = work;
     T* const packed_a = work + plan::packed_columns(m, n) * deep;
     for (std::int64_t j = 0; j < n; j += wide)
-      for (std::int64_t l = 0; l < k; l += deep) {
-        const std::int64_t terms = std::min(deep, k - l);
-        for (std::int64_t i = 0; i < m; i += high) {
-          pack_a(packed_a, i, std::min(high, m - i), l, terms);
-          for (std::int64_t panel = j; panel < std::min(j + wide, n); panel += columns) {
-            const std::int64_t width = std::min<std::int64_t>(columns, n - panel);
-            T* const y = packed_b + (keeps_panels ? (panel - j) * terms : 0);
-            if (i == 0) pack_b(y, l, terms, panel, width);
-            multiply(packed_a, y, terms, i, std::min(high, m - i), panel, width, l != 0);
-          }
-        }
+      for (std::int64_t l = 0; l < k; l += deep)
+        for (std::int64_t i = 0; i < m; i += high)
+          multiply_block({i, std::min(high, m - i), j, std::min(wide, n - j), l, std::min(deep, k - l), keeps_panels},
+                         packed_a, packed_b);
+  }
+  struct block {
+    std::int64_t i, high, j, wide, l, terms;
+    bool keeps_panels;
+  };
+  void multiply_block(const block& at, T* packed_a, T* packed_b) const {
+    const auto [i, high, j, wide, l, terms, keeps_panels] = at;
+    const std::int64_t fetches = ceil_div(high, rows) * ceil_div(terms, between_fetches), below = i + high;
+    lines_ahead next;
+    if (wide <= few_columns && below < m)
+      next = lines_ahead::of(a.at(below, l), a.row_stride, a.column_stride, std::min(high, m - below), terms,
+                             fetches * ceil_div(wide, columns));
+    pack_a(packed_a, i, high, l, terms);
+    for (std::int64_t begin = j; begin < j + wide; begin += columns) {
+      const std::int64_t width = std::min<std::int64_t>(columns, j + wide - begin), after = begin + columns;
+      T* const panel = packed_b + (keeps_panels ? (begin - j) * terms : 0);
+      if (i == 0) {
+        pack_b(panel, l, terms, begin, width);
+        if (wide > few_columns)
+          next = lines_ahead::of(b.at(l, after), b.column_stride, b.row_stride,
+                                 std::clamp<std::int64_t>(j + wide - after, 0, columns), terms, fetches);
       }
+      multiply(packed_a, panel, terms, i, high, begin, width, l != 0, next);
+    }
   }
   /// A packed block of A times a packed panel of B.
   void multiply(const T* x, const T* y, std::int64_t terms, std::int64_t i, std::int64_t high, std::int64_t j,
-                std::int64_t width, bool add) const {
+                std::int64_t width, bool add, lines_ahead& next) const {
     for (std::int64_t r = 0; r < high; r += rows, x += rows * terms) {
       const std::int64_t height = std::min<std::int64_t>(rows, high - r);
       T* const to = c + (i + r) * n + j;
       if (height == rows && width == columns)
-        tile<rows, P>(x, y, terms, to, n, add);
+        tile<rows, P>(x, y, terms, to, n, add, next);
       else
-        part_of_tile(x, y, terms, to, n, add, height, width);
+        part_of_tile(x, y, terms, to, n, add, height, width, next);
     }
   }
 };
