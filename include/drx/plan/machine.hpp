@@ -46,8 +46,8 @@ inline constexpr std::int64_t product_rows = 168, product_columns = 2048, produc
 /// from there to the result. With 512 parts a sum of equal floats was off by 71 roundings, with 128 by 26, with one by
 /// 20.
 inline constexpr std::int64_t product_chain = 128 * product_depth;
-/// Terms up to which a sum is computed in blocks: as many chains as each has parts. Longer ones are added up in parts of
-/// parts, in register tiles.
+/// Terms up to which a sum is computed in blocks: as many chains as each has parts. Longer ones are added up in parts
+/// of parts, in register tiles.
 inline constexpr std::int64_t longest_blocked_sum = 128 * product_chain;
 /// Bytes from which on a stage or a product writes a result of the program where the caller wants it. bench/allreduce
 /// shows what that spares results over ranks.

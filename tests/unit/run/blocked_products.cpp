@@ -66,8 +66,8 @@ double error_of(const std::vector<T>& c, const strided_matrix<T>& a, const strid
       }
     for (std::int64_t j = 0; j < n; ++j) {
       const double scale = static_cast<double>(magnitude[size(j)]) + std::numeric_limits<double>::min();
-      most = harness::larger(most, harness::difference(static_cast<double>(c[size(i * n + j)]),
-                                                       static_cast<double>(sum[size(j)]), scale));
+      most = harness::larger(
+          most, harness::difference(static_cast<double>(c[size(i * n + j)]), static_cast<double>(sum[size(j)]), scale));
     }
   }
   return most / static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -102,9 +102,9 @@ TEST_CASE("products at the edges of tiles and blocks") {
   const auto both = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     check<float>(m, n, k, random), check<double>(m, n, k, random);
   };
-  constexpr std::int64_t rows = drx::run::detail::blocked<float>::rows, width = drx::run::detail::blocked<float>::columns,
-                         high = drx::machine::product_rows, wide = drx::machine::product_columns,
-                         deep = drx::machine::product_depth;
+  constexpr std::int64_t rows = drx::run::detail::blocked<float>::rows,
+                         width = drx::run::detail::blocked<float>::columns, high = drx::machine::product_rows,
+                         wide = drx::machine::product_columns, deep = drx::machine::product_depth;
   for (std::int64_t m : {rows - 1, rows, rows + 1})
     for (std::int64_t n : {width / 2, width / 2 + 1, width - 1, width, width + 1})
       for (std::int64_t k : {1, 15, 16, 17}) both(m, n, k);

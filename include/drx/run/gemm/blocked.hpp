@@ -1,7 +1,7 @@
 // drx/run/gemm/blocked.hpp: the product of large matrices, in blocks that are copied to where the caches hold them.
-// Blocks of op(A) and op(B) are packed, in the order in which register tiles read them; the second cache holds the block
-// of A, the first one a panel of B. Extents and strides are arguments, so that one function computes all products of an
-// element type.
+// Blocks of op(A) and op(B) are packed, in the order in which register tiles read them; the second cache holds the
+// block of A, the first one a panel of B. Extents and strides are arguments, so that one function computes all products
+// of an element type.
 // Tested by tests/unit/run/blocked_products.cpp.
 #pragma once
 
@@ -25,7 +25,9 @@ struct strided_matrix {
   const T* data;
   std::int64_t row_stride, column_stride;
 
-  DRX_HOST_INLINE const T* at(std::int64_t i, std::int64_t j) const { return data + i * row_stride + j * column_stride; }
+  DRX_HOST_INLINE const T* at(std::int64_t i, std::int64_t j) const {
+    return data + i * row_stride + j * column_stride;
+  }
 };
 
 namespace detail {
@@ -44,7 +46,10 @@ struct blocked {
   static constexpr std::int64_t between_fetches = 8;
   /// Columns of C that do not repay the time for packing A.
   static constexpr std::int64_t few_columns = 256;
-  static_assert(depth <= longest_chain && block_rows % rows == 0 && block_columns % columns == 0);
+  /// Columns of B that are packed at a time, panel by panel.
+  static constexpr std::int64_t together = plan::packed_columns(1, 1);
+  static_assert(together % columns == 0 && depth <= longest_chain && block_rows % rows == 0 &&
+                block_columns % columns == 0);
 
   strided_matrix<T> a, b;
   T* c;
@@ -100,7 +105,7 @@ struct blocked {
   /// multiplications before: where few tiles share a panel, waiting for its numbers took as long as the product.
   struct lines_ahead {
     const char* at = nullptr;
-    std::int64_t step = 0, in_run = 0;        // runs of so many lines are contiguous, and begin `step` bytes apart
+    std::int64_t step = 0, in_run = 0;          // runs of so many lines are contiguous, and begin `step` bytes apart
     std::int64_t line = 0, left = 0, each = 0;  // lines of this run that were fetched; of all left; at each call
 
     /// The operand from `from` on, as pack_lines reads it, in `times` calls.
@@ -136,8 +141,7 @@ struct blocked {
 
   /// The tile of R rows and Packs packs at `to` becomes, or adds, the product of rows of a panel of A and of one of B.
   template <int R, int Packs>
-  static void tile(const T* x, const T* y, std::int64_t deep, T* to, std::int64_t stride, bool add,
-                   lines_ahead& next) {
+  static void tile(const T* x, const T* y, std::int64_t deep, T* to, std::int64_t stride, bool add, lines_ahead& next) {
     pack<T> sum[R][Packs] = {};
     for (std::int64_t l = 0; l < deep; l += between_fetches) {
       next.fetch();
@@ -183,8 +187,7 @@ struct blocked {
     alignas(64) T whole[rows * columns];
     smallest_tile(height, width)(x, y, deep, whole, columns, false, next);
     for (std::int64_t r = 0; r < height; ++r, to += stride)
-      for (std::int64_t j = 0; j < width; ++j)
-        to[j] = add ? to[j] + whole[r * columns + j] : whole[r * columns + j];
+      for (std::int64_t j = 0; j < width; ++j) to[j] = add ? to[j] + whole[r * columns + j] : whole[r * columns + j];
   }
 
   // ---- blocks ----
@@ -223,16 +226,19 @@ struct blocked {
       next = lines_ahead::of(a.at(below, l), a.row_stride, a.column_stride, std::min(high, m - below), terms,
                              fetches * ceil_div(wide, columns));
     pack_a(packed_a, i, high, l, terms);
-    for (std::int64_t begin = j; begin < j + wide; begin += columns) {
-      const std::int64_t width = std::min<std::int64_t>(columns, j + wide - begin), after = begin + columns;
-      T* const panel = packed_b + (keeps_panels ? (begin - j) * terms : 0);
+    for (std::int64_t begin = j; begin < j + wide; begin += together) {
+      const std::int64_t end = std::min(begin + together, j + wide);
+      T* const panels = packed_b + (keeps_panels ? (begin - j) * terms : 0);
+      const auto width = [&](std::int64_t panel) { return std::min<std::int64_t>(columns, end - panel); };
       if (i == 0) {
-        pack_b(panel, l, terms, begin, width);
+        for (std::int64_t panel = begin; panel < end; panel += columns)
+          pack_b(panels + (panel - begin) * terms, l, terms, panel, width(panel));
         if (wide > few_columns)
-          next = lines_ahead::of(b.at(l, after), b.column_stride, b.row_stride,
-                                 std::clamp<std::int64_t>(j + wide - after, 0, columns), terms, fetches);
+          next = lines_ahead::of(b.at(l, end), b.column_stride, b.row_stride, std::min(together, j + wide - end), terms,
+                                 fetches * (together / columns));
       }
-      multiply(packed_a, panel, terms, i, high, begin, width, l != 0, next);
+      for (std::int64_t panel = begin; panel < end; panel += columns)
+        multiply(packed_a, panels + (panel - begin) * terms, terms, i, high, panel, width(panel), l != 0, next);
     }
   }
   /// A packed block of A times a packed panel of B.

@@ -23,8 +23,7 @@ struct kernel<C, E, &prim::matmul> {
     const T* p = elements<const T, C, x>(f);
     const T* q = elements<const T, C, y>(f);
     T* r = elements<T, C, z>(f);
-    for (std::int64_t b = 0; b < extents.batches; ++b)
-      multiply(f, p + b * m * k, q + b * k * n, r + b * m * n);
+    for (std::int64_t b = 0; b < extents.batches; ++b) multiply(f, p + b * m * k, q + b * k * n, r + b * m * n);
   }
   /// Rows [first, first + Rows) of a product whose elements are dot products.
   template <int Rows>
