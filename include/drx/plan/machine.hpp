@@ -49,6 +49,8 @@ inline constexpr std::int64_t product_chain = 128 * product_depth;
 /// Terms up to which a sum is computed in blocks: as many chains as each has parts. Longer ones are added up in parts
 /// of parts, in register tiles.
 inline constexpr std::int64_t longest_blocked_sum = 128 * product_chain;
+/// Multiplications of a thread's part of a large product: some 50 microseconds.
+inline constexpr std::int64_t least_dealt_multiplications = 1 << 21;
 /// Bytes from which on a stage or a product writes a result of the program where the caller wants it. bench/allreduce
 /// shows what that spares results over ranks.
 inline constexpr std::int64_t large_output = 1 << 16;

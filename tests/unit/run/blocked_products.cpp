@@ -45,7 +45,7 @@ std::vector<T> product(const strided_matrix<T>& a, const strided_matrix<T>& b, s
   std::fill_n(numbers, work_size + guard, std::numeric_limits<T>::quiet_NaN());
   std::fill_n(numbers + work_size, guard, T(7));
   std::vector<T> c(size(m * n + guard), T(7));
-  drx::run::blocked_product(a, b, c.data(), m, n, k, numbers);
+  drx::run::blocked_product(a, b, c.data(), n, m, n, k, numbers);
   CHECK(std::all_of(numbers + work_size, numbers + work_size + guard, [](T x) { return x == T(7); }));
   CHECK(std::all_of(c.end() - guard, c.end(), [](T x) { return x == T(7); }));
   c.resize(size(m * n));
@@ -112,6 +112,29 @@ TEST_CASE("products at the edges of tiles and blocks") {
   for (std::int64_t m : {high - 1, high, high + 1}) both(m, 40, 30);
   for (std::int64_t k : {deep - 1, deep, deep + 1, 3 * deep + 5}) both(20, 40, k), both(high + 3, 3, k);
   for (std::int64_t n : {wide - 1, wide + 1}) both(high + 1, n, 3);
+}
+TEST_CASE("products in tasks have the bits of one") {
+  std::mt19937 random(4);
+  const auto same = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
+    const drawn<float> a(m, k, false, 1, random), b(k, n, true, 0, random);
+    const auto whole = product(a.view, b.view, m, n, k);
+    for (int threads : {2, 3, 7}) {
+      std::vector<float> c(size(m * n), 7.0f);
+      const drx::run::dealt_product<float> dealt{a.view, b.view, c.data(), m, n, k, threads};
+      for (int t = 0; t < threads; ++t) {
+        drx::buffer work(size(dealt.work_of(t)) * sizeof(float));
+        dealt.run(t, reinterpret_cast<float*>(work.data()));
+      }
+      CHECK(c == whole);
+    }
+  };
+  same(333, 290, 300);
+  same(50, 777, 70);
+  same(30, 230, 33'000);
+  using dealt = drx::run::dealt_product<float>;
+  CHECK(dealt::tasks_for(256, 256, 257, 64) == 8);
+  CHECK(dealt::tasks_for(1024, 64, 1024, 4) == 4);
+  CHECK(dealt::tasks_for(40, 40, 100'000, 4) == 1);
 }
 TEST_CASE("products of nothing") {
   const float none = 1;

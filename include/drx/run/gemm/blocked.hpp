@@ -32,7 +32,7 @@ struct strided_matrix {
 
 namespace detail {
 
-/// C = op(A) op(B), where C is row-major and contiguous.
+/// C = op(A) op(B), where C is row-major.
 template <class T>
 struct blocked {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -53,7 +53,7 @@ struct blocked {
 
   strided_matrix<T> a, b;
   T* c;
-  std::int64_t m, n, k;
+  std::int64_t c_stride, m, n, k;
 
   static constexpr std::int64_t ceil_div(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
 
@@ -199,7 +199,7 @@ struct blocked {
   void run(T* work) const {
     if (m == 0 || n == 0) return;
     if (k == 0) {
-      std::fill_n(c, m * n, T(0));
+      for (std::int64_t i = 0; i < m; ++i) std::fill_n(c + i * c_stride, n, T(0));
       return;
     }
     const std::int64_t high = even(m, block_rows, rows), deep = std::min(k, even(k, depth, machine::widest_vector));
@@ -246,31 +246,67 @@ struct blocked {
                 std::int64_t width, bool add, lines_ahead& next) const {
     for (std::int64_t r = 0; r < high; r += rows, x += rows * terms) {
       const std::int64_t height = std::min<std::int64_t>(rows, high - r);
-      T* const to = c + (i + r) * n + j;
+      T* const to = c + (i + r) * c_stride + j;
       if (height == rows && width == columns)
-        tile<rows, P>(x, y, terms, to, n, add, next);
+        tile<rows, P>(x, y, terms, to, c_stride, add, next);
       else
-        part_of_tile(x, y, terms, to, n, add, height, width, next);
+        part_of_tile(x, y, terms, to, c_stride, add, height, width, next);
     }
   }
 };
 
 }  // namespace detail
 
-/// C = op(A) op(B): op(A) is m x k, op(B) is k x n, C is row-major and contiguous. `work` has plan::blocked_work(m, n,
-/// k) elements, aligned as arrays are. Each sum is one of parts of up to machine::product_depth terms, in an order that
-/// depends on k alone.
+/// C = op(A) op(B): op(A) is m x k, op(B) is k x n; row i of C begins at c + i c_stride. `work` has
+/// plan::blocked_work(m, n, k) elements, aligned as arrays are. Each sum is one of parts of up to
+/// machine::product_depth terms, in an order that depends on k alone.
 template <class T>
-void blocked_product(strided_matrix<T> a, strided_matrix<T> b, T* c, std::int64_t m, std::int64_t n, std::int64_t k,
-                     T* work) {
+void blocked_product(strided_matrix<T> a, strided_matrix<T> b, T* c, std::int64_t c_stride, std::int64_t m,
+                     std::int64_t n, std::int64_t k, T* work) {
   constexpr std::int64_t chain = machine::product_chain;
-  detail::blocked<T>{a, b, c, m, n, std::min(k, chain)}.run(work);
+  detail::blocked<T>{a, b, c, c_stride, m, n, std::min(k, chain)}.run(work);
   T* const next = work + plan::packed_size(m, n, k);
   for (std::int64_t l = chain; l < k; l += chain) {
     a.data = a.at(0, chain), b.data = b.at(chain, 0);
-    detail::blocked<T>{a, b, next, m, n, std::min(k - l, chain)}.run(work);
-    for (std::int64_t i = 0; i < m * n; ++i) c[i] += next[i];
+    detail::blocked<T>{a, b, next, n, m, n, std::min(k - l, chain)}.run(work);
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) c[i * c_stride + j] += next[i * n + j];
   }
 }
+
+/// The same product as tasks, each of which computes some of C's rows, or of its columns, if these are more.
+template <class T>
+struct dealt_product {
+  strided_matrix<T> a, b;
+  T* c;
+  std::int64_t m, n, k;
+  int tasks;
+
+  /// As many tasks as there are threads, if each has enough to do.
+  static constexpr int tasks_for(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t threads) {
+    const std::int64_t most = std::min(std::max(m, n) / unit, m * n * k / machine::least_dealt_multiplications);
+    return static_cast<int>(std::max(std::min(threads, most), std::int64_t{1}));
+  }
+  [[nodiscard]] std::int64_t work_of(int task) const {
+    const std::int64_t extent = end(task) - end(task - 1);
+    return plan::blocked_work(by_rows() ? extent : m, by_rows() ? n : extent, k);
+  }
+  void run(int task, T* work) const {
+    const std::int64_t first = end(task - 1), extent = end(task) - first;
+    if (by_rows())
+      blocked_product({a.at(first, 0), a.row_stride, a.column_stride}, b, c + first * n, n, extent, n, k, work);
+    else
+      blocked_product(a, {b.at(0, first), b.row_stride, b.column_stride}, c + first, n, m, extent, k, work);
+  }
+
+ private:
+  static constexpr std::int64_t unit = 2 * machine::widest_vector;  // whole tiles of columns
+  [[nodiscard]] bool by_rows() const { return m >= n; }
+  /// The first row, or column, after those of a task.
+  [[nodiscard]] std::int64_t end(int task) const {
+    const std::int64_t all = by_rows() ? m : n;
+    return task + 1 == tasks ? all : all * (task + 1) / tasks / unit * unit;
+  }
+};
 
 }  // namespace drx::run

@@ -4,6 +4,7 @@
 // Tested by tests/unit/run/long_products.cpp and tests/unit/run/gemm.cpp.
 #pragma once
 
+#include <drx/run/data/runtime.hpp>
 #include <drx/run/gemm/blocked.hpp>
 #include <drx/run/gemm/gemm.hpp>
 #include <drx/run/kernels/kernel.hpp>
@@ -38,10 +39,31 @@ struct kernel<C, E, &prim::matmul> {
     else
       gemm<T, 1, Rows, depth, false, true>(p, q + first * depth, store_to<Rows>(r));
   }
+  /// Deals the product out to this rank's threads, if it is worth it. The bits are those of one thread.
+  static bool multiply_on_threads(runtime& rt, const strided_matrix<T>& a, const strided_matrix<T>& b, T* r) {
+    using product = dealt_product<T>;
+    struct job {
+      product dealt;
+      runtime& rt;
+      T* work(int task) { return reinterpret_cast<T*>(rt.threads[static_cast<std::size_t>(task)].product.data()); }
+    } j{{a, b, r, m, n, k, product::tasks_for(m, n, k, rt.executor->concurrency())}, rt};
+    if (j.dealt.tasks == 1) return false;
+    for (int t = 0; t < j.dealt.tasks; ++t)
+      rt.threads[static_cast<std::size_t>(t)].product.grow(static_cast<std::size_t>(j.dealt.work_of(t)) * sizeof(T));
+    rt.executor->run(
+        j.dealt.tasks,
+        [](void* context, int task) {
+          job& mine = *static_cast<job*>(context);
+          mine.dealt.run(task, mine.work(task));
+        },
+        &j);
+    return true;
+  }
   static void multiply([[maybe_unused]] const frame& f, const T* p, const T* q, T* r) {
     if constexpr (in_blocks) {
       const strided_matrix<T> a{p, tx ? 1 : k, tx ? m : 1}, b{q, ty ? 1 : n, ty ? k : 1};
-      blocked_product(a, b, r, m, n, k, reinterpret_cast<T*>(scratch<C, E>(f)));
+      if (f.alone && multiply_on_threads(*static_cast<runtime*>(f.runtime), a, b, r)) return;
+      blocked_product(a, b, r, n, m, n, k, reinterpret_cast<T*>(scratch<C, E>(f)));
     } else {
       constexpr int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
       gemm<T, rows, columns, depth, tx, ty>(p, q, store_to<columns>(r));
