@@ -1,4 +1,7 @@
-// The product of constant size beside Eigen's, fixed-size and through Map<dynamic>; items are multiply-adds.
+// The product of constant size beside Eigen's, fixed-size and through Map<dynamic>, and the product of large matrices;
+// items are multiply-adds.
+#include <drx/run/data/buffer.hpp>
+#include <drx/run/gemm/blocked.hpp>
 #include <drx/run/gemm/gemm.hpp>
 
 #include <Eigen/Dense>
@@ -34,6 +37,15 @@ template <class T, int M, int N, int K, bool TransA, bool TransB>
 void drx_gemm(benchmark::State& state) {
   measure<T, M, N, K>(state, [](const T* a, const T* b, T* c) {
     drx::run::gemm<T, M, N, K, TransA, TransB>(a, b, drx::run::store_to<N>(c));
+  });
+}
+
+template <class T, int M, int N, int K, bool TransA, bool TransB>
+void drx_blocked(benchmark::State& state) {
+  const drx::buffer work(static_cast<std::size_t>(drx::plan::blocked_work(M, N, K)) * sizeof(T));
+  measure<T, M, N, K>(state, [&](const T* a, const T* b, T* c) {
+    drx::run::blocked_product<T>({a, TransA ? 1 : K, TransA ? M : 1}, {b, TransB ? 1 : N, TransB ? K : 1}, c, N, M, N,
+                                 K, reinterpret_cast<T*>(work.data()));
   });
 }
 
@@ -80,6 +92,10 @@ void eigen_dynamic(benchmark::State& state) {
   BENCHMARK_TEMPLATE(eigen_fixed, __VA_ARGS__); \
   BENCHMARK_TEMPLATE(eigen_dynamic, __VA_ARGS__)
 
+#define DRX_LARGE(...)                          \
+  BENCHMARK_TEMPLATE(drx_blocked, __VA_ARGS__); \
+  BENCHMARK_TEMPLATE(eigen_dynamic, __VA_ARGS__)
+
 DRX_SHAPE(float, 32, 128, 64, false, false);
 DRX_SHAPE(float, 32, 10, 128, false, false);
 DRX_SHAPE(float, 128, 10, 32, true, false);
@@ -88,11 +104,17 @@ DRX_SHAPE(float, 64, 128, 32, true, false);
 DRX_SHAPE(double, 256, 128, 64, false, false);
 DRX_SHAPE(double, 256, 128, 64, true, false);
 DRX_SHAPE(float, 64, 64, 64, false, false);
-DRX_SHAPE(float, 512, 512, 512, false, false);
-DRX_SHAPE(float, 512, 512, 512, true, false);
-DRX_SHAPE(float, 512, 512, 512, false, true);
 DRX_SHAPE(float, 64, 1, 64, false, false);
 DRX_SHAPE(float, 1, 64, 64, false, false);
 DRX_SHAPE(float, 5, 7, 6, false, false);
+
+DRX_LARGE(float, 512, 512, 512, false, false);
+DRX_LARGE(float, 512, 512, 512, true, false);
+DRX_LARGE(float, 512, 512, 512, false, true);
+DRX_LARGE(float, 300, 700, 500, false, false);
+DRX_LARGE(float, 2048, 64, 2048, false, false);
+DRX_LARGE(float, 64, 2048, 2048, false, false);
+DRX_LARGE(double, 512, 512, 512, false, false);
+DRX_LARGE(double, 1024, 1024, 1024, false, false);
 
 BENCHMARK_MAIN();

@@ -1,5 +1,5 @@
 # drx::drx    the core: placements, programs, derivatives, plans. Needs nothing but the compiler.
-# drx::run    the core and running it: Kokkos, and MPI and Eigen where found.
+# drx::run    the core and running it: Kokkos, and MPI where found.
 # drx::eigen  the core and its Eigen adapter.    drx::hana  the core and its Boost.Hana adapter.
 
 set(DRX_INCLUDE ${PROJECT_SOURCE_DIR}/include)
@@ -47,7 +47,7 @@ drx_headers(drx config.hpp drx.hpp ${core_headers})
 
 if(TARGET Kokkos::kokkos)
   drx_library(run drx::drx Kokkos::kokkos)
-  if("CUDA" IN_LIST Kokkos_DEVICES) # maps are plain constexpr functions; Eigen's carry no device marks
+  if("CUDA" IN_LIST Kokkos_DEVICES) # maps are plain constexpr functions, which carry no device marks
     target_compile_options(drx_run INTERFACE --extended-lambda --expt-relaxed-constexpr -diag-suppress=20012)
   endif()
   if(TARGET MPI::MPI_CXX)
@@ -55,11 +55,6 @@ if(TARGET Kokkos::kokkos)
     target_link_libraries(drx_run INTERFACE MPI::MPI_CXX)
     # Without the removed C++ bindings mpi.h takes 0.02 s to compile, not 0.5 s.
     target_compile_definitions(drx_run INTERFACE DRX_HAS_MPI=1 OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-  endif()
-  if(TARGET Eigen3::Eigen)
-    set(DRX_HAS_EIGEN ON)
-    target_link_libraries(drx_run INTERFACE Eigen3::Eigen)
-    target_compile_definitions(drx_run INTERFACE DRX_HAS_EIGEN=1)
   endif()
   list(TRANSFORM DRX_RUN_FOLDERS APPEND /*.hpp OUTPUT_VARIABLE run_headers)
   drx_headers(drx_run run.hpp ${run_headers})

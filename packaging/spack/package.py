@@ -12,7 +12,7 @@ class Drx(CMakePackage):
 
     variant("run", default=True, description="Run programs on Kokkos (without: the compile-time core)")
     variant("mpi", default=True, when="+run", description="Run them on many processes")
-    variant("eigen", default=True, description="Adapter for Eigen; faster products on the host")
+    variant("eigen", default=True, description="Adapter for Eigen")
     variant("hana", default=True, description="Adapter for Boost.Hana structures")
 
     depends_on("cxx", type="build")

@@ -36,9 +36,21 @@ inline constexpr std::int64_t least_waited_for = 4096;
 /// Rows of a loop that also adds them up: from one band of rows, whose sums stay in registers, to 32 parts of 128 rows
 /// (run/fused/sums.hpp).
 inline constexpr std::int64_t least_summed_rows = 8, most_summed_rows = 4096;
-/// Multiplications of a product in register tiles over whole operands; Eigen's blocked product is better for larger
-/// ones.
+/// Multiplications of a product in register tiles over whole operands; larger ones are computed in packed blocks.
 inline constexpr std::int64_t most_tiled_multiplications = std::int64_t{256} * 256 * 256;
+/// The packed blocks of a larger product: rows of A, columns of B, and terms of each sum. A block of A takes 168 KiB of
+/// the second cache for floats, 336 for doubles; the terms of a sum are a chain as long as others (longest_chain). The
+/// rows are a multiple of a register tile's rows on each target, 14, 6 or 4.
+inline constexpr std::int64_t product_rows = 168, product_columns = 2048, product_depth = 256;
+/// Terms of a sum whose parts are added up in order, 128 of them; the sums of longer ones go to a second matrix, and
+/// from there to the result. With 512 parts a sum of equal floats was off by 71 roundings, with 128 by 26, with one by
+/// 20.
+inline constexpr std::int64_t product_chain = 128 * product_depth;
+/// Terms up to which a sum is computed in blocks: as many chains as each has parts. Longer ones are added up in parts
+/// of parts, in register tiles.
+inline constexpr std::int64_t longest_blocked_sum = 128 * product_chain;
+/// Multiplications of a thread's part of a large product: some 50 microseconds.
+inline constexpr std::int64_t least_dealt_multiplications = 1 << 21;
 /// Bytes from which on a stage or a product writes a result of the program where the caller wants it. bench/allreduce
 /// shows what that spares results over ranks.
 inline constexpr std::int64_t large_output = 1 << 16;

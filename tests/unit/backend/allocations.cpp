@@ -1,7 +1,7 @@
 // A call allocates nothing after the first, on any executor. And inputs are read where they lie.
 #include <drx/backend/session.hpp>
 #include <drx/drx.hpp>
-#if defined(DRX_HAS_EIGEN)
+#if __has_include(<Eigen/Core>)
 #include <drx/ext/eigen.hpp>
 #endif
 
@@ -133,7 +133,7 @@ TEST_CASE("std::span, std::vector, Kokkos::View and Eigen's matrices are inputs 
   CHECK(right(p(matrix, view)));
   CHECK_THROWS_WITH_AS(p(w, w), "drx: argument 1 has 12 elements; the program takes f32[4]", std::invalid_argument);
   CHECK_THROWS_WITH_AS(p(x, x), "drx: argument 0 has 4 elements; the program takes f32[3,4]", std::invalid_argument);
-#if defined(DRX_HAS_EIGEN)
+#if __has_include(<Eigen/Core>)
   Eigen::Matrix<float, 3, 4, Eigen::RowMajor> m;
   m << 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12;
   CHECK(right(p(m, Eigen::Vector4f(1, 0, -1, 2))));

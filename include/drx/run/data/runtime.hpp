@@ -20,6 +20,7 @@ struct thread_state {
   std::vector<std::int64_t> at;
   std::vector<buffer> nodes;      // by stage
   std::vector<buffer> collected;  // by value: placed values that one member needs whole
+  buffer product;                 // for a part of a large product
   member_exchange exchange;
   std::vector<member_transfer> transfers;  // of one stage
 };

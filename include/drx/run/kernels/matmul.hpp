@@ -1,17 +1,38 @@
-// drx/run/kernels/matmul.hpp: the kernel of matrix products: small ones run in register tiles, large ones in Eigen.
-// Exceptions are products with vectors, and sums so long that Eigen's chain of additions, one for each few hundred
-// terms, would lose digits.
+// drx/run/kernels/matmul.hpp: the kernel of matrix products: small ones run in register tiles over whole operands, large
+// ones in packed blocks. Exceptions are products with vectors, and sums so long that a chain of their parts, one for
+// each few hundred terms, would lose digits.
 // Tested by tests/unit/run/long_products.cpp and tests/unit/run/gemm.cpp.
 #pragma once
 
+#include <drx/run/data/runtime.hpp>
+#include <drx/run/gemm/blocked.hpp>
 #include <drx/run/gemm/gemm.hpp>
 #include <drx/run/kernels/kernel.hpp>
 
-#if defined(DRX_HAS_EIGEN)
-#include <Eigen/Core>
-#endif
-
 namespace drx::run {
+
+/// Deals a product out to this rank's threads, if it is worth it; says whether it was. The bits are those of one thread.
+template <class T>
+bool multiply_on_threads(runtime& rt, const strided_matrix<T>& a, const strided_matrix<T>& b, T* r, std::int64_t m,
+                         std::int64_t n, std::int64_t k) {
+  using product = dealt_product<T>;
+  struct job {
+    product dealt;
+    runtime& rt;
+    T* work(int task) { return reinterpret_cast<T*>(rt.threads[static_cast<std::size_t>(task)].product.data()); }
+  } j{{a, b, r, m, n, k, product::tasks_for(m, n, k, rt.executor->concurrency())}, rt};
+  if (j.dealt.tasks == 1) return false;
+  for (int t = 0; t < j.dealt.tasks; ++t)
+    rt.threads[static_cast<std::size_t>(t)].product.grow(static_cast<std::size_t>(j.dealt.work_of(t)) * sizeof(T));
+  rt.executor->run(
+      j.dealt.tasks,
+      [](void* context, int task) {
+        job& mine = *static_cast<job*>(context);
+        mine.dealt.run(task, mine.work(task));
+      },
+      &j);
+  return true;
+}
 
 template <class C, int E>
 struct kernel<C, E, &prim::matmul> {
@@ -20,15 +41,13 @@ struct kernel<C, E, &prim::matmul> {
   static constexpr plan::product_extents extents = plan::extents_of(C::tape.view(), C::tape.entries[E]);
   static constexpr bool tx = extents.tx, ty = extents.ty;
   static constexpr std::int64_t m = extents.m, n = extents.n, k = extents.k;
-  static constexpr std::int64_t longest_of_eigen = 1 << 17;  // terms, which Eigen adds up in some 500 additions
-  static constexpr bool by_eigen =
-      std::is_floating_point_v<T> && extents.large() && m > 1 && n > 1 && k <= longest_of_eigen;
+  static constexpr bool in_blocks = std::is_floating_point_v<T> && extents.in_blocks();
 
   static void run(frame& f) {
     const T* p = elements<const T, C, x>(f);
     const T* q = elements<const T, C, y>(f);
     T* r = elements<T, C, z>(f);
-    for (std::int64_t b = 0; b < extents.batches; ++b) multiply(p + b * m * k, q + b * k * n, r + b * m * n);
+    for (std::int64_t b = 0; b < extents.batches; ++b) multiply(f, p + b * m * k, q + b * k * n, r + b * m * n);
   }
   /// Rows [first, first + Rows) of a product whose elements are dot products.
   template <int Rows>
@@ -43,26 +62,15 @@ struct kernel<C, E, &prim::matmul> {
     else
       gemm<T, 1, Rows, depth, false, true>(p, q + first * depth, store_to<Rows>(r));
   }
-  static void multiply(const T* p, const T* q, T* r) {
-#if defined(DRX_HAS_EIGEN)
-    if constexpr (by_eigen) {
-      using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-      const Eigen::Map<const matrix> a(p, tx ? k : m, tx ? m : k), b(q, ty ? n : k, ty ? k : n);
-      Eigen::Map<matrix> c(r, m, n);
-      if constexpr (tx && ty) {
-        c.noalias() = a.transpose() * b.transpose();
-      } else if constexpr (tx) {
-        c.noalias() = a.transpose() * b;
-      } else if constexpr (ty) {
-        c.noalias() = a * b.transpose();
-      } else {
-        c.noalias() = a * b;
-      }
-      return;
+  static void multiply([[maybe_unused]] const frame& f, const T* p, const T* q, T* r) {
+    if constexpr (in_blocks) {
+      const strided_matrix<T> a{p, tx ? 1 : k, tx ? m : 1}, b{q, ty ? 1 : n, ty ? k : 1};
+      if (f.alone && multiply_on_threads(*static_cast<runtime*>(f.runtime), a, b, r, m, n, k)) return;
+      blocked_product(a, b, r, n, m, n, k, reinterpret_cast<T*>(scratch<C, E>(f)));
+    } else {
+      constexpr int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
+      gemm<T, rows, columns, depth, tx, ty>(p, q, store_to<columns>(r));
     }
-#endif
-    constexpr int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
-    gemm<T, rows, columns, depth, tx, ty>(p, q, store_to<columns>(r));
   }
 };
 
