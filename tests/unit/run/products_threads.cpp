@@ -19,15 +19,17 @@ constexpr auto of_clients = [](auto w, auto x, auto nested) {
 };
 using Program = drx::program<of_clients, matrix, drx::placed<matrix, clients>,
                              drx::placed<drx::placed<drx::array<float>, rows>, clients>>;
+constexpr auto of_server = [](auto a, auto b) { return drx::matmul(a, drx::transpose(b)); };
+using Unplaced = drx::program<of_server, matrix, matrix>;
 }  // namespace
 
-TEST_CASE("a member's large product on any number of threads") {
-  const auto in = harness::random_inputs<Program>({.members = 2, .seed = 5});
-  const auto expected = harness::run_serial<Program>(in);
+TEST_CASE_TEMPLATE("a large product of a member, or of no member, on any number of threads", P, Program, Unplaced) {
+  const auto in = harness::random_inputs<P>({.members = 2, .seed = 5});
+  const auto expected = harness::run_serial<P>(in);
   for (int threads : {2, 3, 7}) {
     harness::thread_executor e(threads);
     drx::single_rank c;
-    drx::compiled<Program> p(e, c);
+    drx::compiled<P> p(e, c);
     CHECK(harness::same_bits(harness::call(p, c, in), expected));
     CHECK(harness::same_bits(harness::call(p, c, in), expected));
   }

@@ -79,18 +79,18 @@ class argument_binder {
   void leaf(const void* data, dtype type, const shape& of) {
     const input_facts& x = input();
     if (type != x.type || of.size() != x.part.size())
-      throw std::invalid_argument(error::sentence({"drx: argument ", x.argument, ", leaf ", x.leaf, " is ",
-                                                   show(abstract_value(type, of)), "; the program takes ",
-                                                   show(abstract_value(x.type, x.part))}));
+      throw std::invalid_argument(
+          error::sentence({"drx: argument ", x.argument, ", leaf ", x.leaf, " is ", show(abstract_value(type, of)),
+                           "; the program takes ", show(abstract_value(x.type, x.part))}));
     take(data, x.bytes);
   }
   /// Contiguous memory of the program's element type.
   void memory(const void* data, std::int64_t elements) {
     const input_facts& x = input();
     if (elements != x.part.size())
-      throw std::invalid_argument(error::sentence({"drx: argument ", x.argument, " has ", elements,
-                                                   " elements; the program takes ",
-                                                   show(abstract_value(x.type, x.part))}));
+      throw std::invalid_argument(
+          error::sentence({"drx: argument ", x.argument, " has ", elements, " elements; the program takes ",
+                           show(abstract_value(x.type, x.part))}));
     take(data, x.bytes);
   }
   /// All leaves of placed members.
@@ -112,19 +112,18 @@ class argument_binder {
   void require_ranks(const placed_members& a, const std::string& name) const {
     const auto ranks = static_cast<std::size_t>(s_.runtime.communicator->size());
     if (a.boundaries().size() == ranks + 1) return;
-    throw std::invalid_argument(
-        a.boundaries().empty()
-            ? error::sentence({"drx: ", name, " was never placed; the program runs on ", ranks})
-            : error::sentence({"drx: ", name, " was placed on ", a.boundaries().size() - 1,
-                               " ranks; the program runs on ", ranks}));
+    throw std::invalid_argument(a.boundaries().empty()
+                                    ? error::sentence({"drx: ", name, " was never placed; the program runs on ", ranks})
+                                    : error::sentence({"drx: ", name, " was placed on ", a.boundaries().size() - 1,
+                                                       " ranks; the program runs on ", ranks}));
   }
   /// Members come in as many shards, and split along the same axes, as the program takes them.
   void require_layout(const placed_members& a, const placed_type& type, const std::string& name) const {
     const std::int64_t shards = facts_.shards_of(type.placements[0]);
     if (a.shards() != shards)
-      throw std::invalid_argument(error::sentence({"drx: ", name, " has its ", type.placements[0]->name, " in ",
-                                                   a.shards(), " shards; the program takes them in ", shards,
-                                                   shards > 1 ? " (drx::place_sharded)" : ""}));
+      throw std::invalid_argument(
+          error::sentence({"drx: ", name, " has its ", type.placements[0]->name, " in ", a.shards(),
+                           " shards; the program takes them in ", shards, shards > 1 ? " (drx::place_sharded)" : ""}));
     for (std::size_t i = 0; i < type.leaves.size(); ++i) {
       const int axis = call_facts::split_axis(type.leaves[i].shape, facts_.inputs[slot_ + i].part);
       const int own = a.split_axis(static_cast<int>(i));
@@ -187,9 +186,8 @@ void bind_argument(argument_binder& binder, const A& a) {
   if constexpr (Placed<I>) {
     binder.members(a, placed_type_of<canonical_t<I>>::value);
   } else if constexpr (Structured<A>) {
-    structure<A>::visit(a, [&](const auto* p, const shape& of) {
-      binder.leaf(p, dtype_of<std::remove_cvref_t<decltype(*p)>>, of);
-    });
+    structure<A>::visit(
+        a, [&](const auto* p, const shape& of) { binder.leaf(p, dtype_of<std::remove_cvref_t<decltype(*p)>>, of); });
   } else {  // std::span, std::vector, Kokkos::View
     binder.memory(a.data(), static_cast<std::int64_t>(a.size()));
   }

@@ -53,7 +53,7 @@ struct call_facts {
   frame_sizes frames;
   int stages = 0, values = 0;
   std::int64_t server_bytes = 0;
-  int sharded = -1;  // the placement whose members are split over shards, or -1
+  int sharded = -1;                                 // the placement whose members are split over shards, or -1
   bool writes_directly = false, passes_on = false;  // whether any output says so
 
   [[nodiscard]] int index(const placement_info* p) const {

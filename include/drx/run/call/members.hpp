@@ -63,8 +63,8 @@ struct call_members {
       }
     for (int p = 0; p < placements; ++p) {
       if (members_of(p).total < 0)
-        refuse({"drx: no argument tells how many members ", name_of(p),
-                " has; compile with {.members = {drx::members<", name_of(p), ">(n)}}"});
+        refuse({"drx: no argument tells how many members ", name_of(p), " has; compile with {.members = {drx::members<",
+                name_of(p), ">(n)}}"});
       require_at_most(members_of(p), p);
     }
   }

@@ -74,7 +74,8 @@ class result_binder {
       s_.results.resize(facts_.outputs.size());
       s_.results[out_] = {data, bytes};
     }
-    if (const auto slot = facts_.outputs[out_].direct_slot; slot) s_.slots[static_cast<std::size_t>(*slot)] = place(data, bytes);
+    if (const auto slot = facts_.outputs[out_].direct_slot; slot)
+      s_.slots[static_cast<std::size_t>(*slot)] = place(data, bytes);
     ++out_;
   }
   void members(const placed_members&, const placed_type& type) { out_ += type.leaves.size(); }
@@ -145,8 +146,7 @@ class result_giver {
   [[nodiscard]] std::vector<std::vector<std::int64_t>> nested_offsets(const placed_type& type,
                                                                       const membership& outer) const {
     if (outer.storage && type.placements.size() > 1)
-      throw std::invalid_argument(
-          error::sentence({"drx: a result nested in a subset of ", type.placements[0]->name}));
+      throw std::invalid_argument(error::sentence({"drx: a result nested in a subset of ", type.placements[0]->name}));
     std::vector<std::vector<std::int64_t>> lists;
     std::int64_t n = outer.local;
     for (const placement_info* p : type.placements.subspan(1)) {

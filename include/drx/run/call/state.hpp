@@ -47,7 +47,8 @@ struct call_state {
 }
 
 /// Lays out the workspaces, once, so that calls allocate nothing.
-[[gnu::cold]] inline void lay_out(call_state& s, const call_facts& facts, executor& e, communicator& c, compile_options options) {
+[[gnu::cold]] inline void lay_out(call_state& s, const call_facts& facts, executor& e, communicator& c,
+                                  compile_options options) {
   s.options = std::move(options);
   s.runtime.executor = &e;
   s.runtime.communicator = &c;

@@ -53,7 +53,7 @@ class member_exchange {
     };
     const auto count = [&](const member_transfer& x) {
       x.each(all, mine,
-              [&](std::int64_t m, std::int64_t, std::int64_t, std::int64_t) { send_bytes_[owner(m)] += x.bytes; });
+             [&](std::int64_t m, std::int64_t, std::int64_t, std::int64_t) { send_bytes_[owner(m)] += x.bytes; });
       x.each(mine, all, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t) {
         receive_bytes_[owner(from)] += x.bytes;
       });

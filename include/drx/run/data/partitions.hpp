@@ -104,12 +104,15 @@ struct owned_leaves {
 /// Checks that there is one range of members per rank, in order, the same on every rank.
 inline void check_boundaries(communicator& c, const std::vector<std::int64_t>& boundaries) {
   if (boundaries.size() != static_cast<std::size_t>(c.size()) + 1)
-    throw std::invalid_argument(error::sentence({"drx::place: ", boundaries.size(), " boundaries of blocks; ranks: ", c.size(), ", which need one more than that"}));
+    throw std::invalid_argument(error::sentence({"drx::place: ", boundaries.size(), " boundaries of blocks; ranks: ",
+                                                 c.size(), ", which need one more than that"}));
   if (boundaries.front() != 0)
-    throw std::invalid_argument(error::sentence({"drx::place: the first block begins at member ", boundaries.front(), ", not at 0"}));
+    throw std::invalid_argument(
+        error::sentence({"drx::place: the first block begins at member ", boundaries.front(), ", not at 0"}));
   for (std::size_t r = 1; r < boundaries.size(); ++r)
     if (boundaries[r] < boundaries[r - 1])
-      throw std::invalid_argument(error::sentence({"drx::place: the block of rank ", r - 1, " ends at member ", boundaries[r], ", before its beginning at ", boundaries[r - 1]}));
+      throw std::invalid_argument(error::sentence({"drx::place: the block of rank ", r - 1, " ends at member ",
+                                                   boundaries[r], ", before its beginning at ", boundaries[r - 1]}));
   for (auto b : boundaries) c.require_equal(b, "drx::place: the number of members, or a block's boundary");
 }
 template <class X>
@@ -200,11 +203,14 @@ auto place_sharded(communicator& c, std::int64_t n, std::int64_t shards, Load&& 
   constexpr leaf_types<S> types;
   if (axes.empty()) axes.assign(static_cast<std::size_t>(leaf_count<S>), -1);
   if (axes.size() != static_cast<std::size_t>(leaf_count<S>))
-    throw std::invalid_argument(error::sentence({"drx::place_sharded: ", axes.size(), " axes for ", leaf_count<S>, " leaves"}));
+    throw std::invalid_argument(
+        error::sentence({"drx::place_sharded: ", axes.size(), " axes for ", leaf_count<S>, " leaves"}));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const shape& s = types[static_cast<int>(i)].shape;
     if (axes[i] < -1 || axes[i] >= s.rank || (axes[i] >= 0 && s[axes[i]] % shards != 0))
-      throw std::invalid_argument(error::sentence({"drx::place_sharded: leaf ", i, " is ", show(types[static_cast<int>(i)]), ": axis ", axes[i], " has no ", shards, " equal parts"}));
+      throw std::invalid_argument(
+          error::sentence({"drx::place_sharded: leaf ", i, " is ", show(types[static_cast<int>(i)]), ": axis ", axes[i],
+                           " has no ", shards, " equal parts"}));
   }
   auto boundaries = boundaries_of_shards(n, shards, c.size());
   detail::leaf_arrays<S> parts;
@@ -241,7 +247,9 @@ partitions<canonical_t<S>, P> place_memory(communicator& c, std::vector<std::int
     const abstract_value& t = types[static_cast<int>(data.size())];
     const std::int64_t elements = local * t.shape.size();
     if (dtype_of<T> != t.type || static_cast<std::int64_t>(x.size()) != elements)
-      throw std::invalid_argument(error::sentence({"drx::place_memory: leaf ", data.size(), " has ", x.size(), " elements of ", name_of(dtype_of<T>), "; ", local, " members need ", elements, " of ", name_of(t.type)}));
+      throw std::invalid_argument(
+          error::sentence({"drx::place_memory: leaf ", data.size(), " has ", x.size(), " elements of ",
+                           name_of(dtype_of<T>), "; ", local, " members need ", elements, " of ", name_of(t.type)}));
     data.push_back(reinterpret_cast<std::byte*>(const_cast<T*>(x.data())));
   };
   (add(leaf), ...);

@@ -64,8 +64,8 @@ class placed_members {
       throw std::out_of_range(error::sentence({"drx::partitions: element ", i, " of ", elements()}));
     for (std::size_t k = 0; k < leaves_.size(); ++k)
       if (leaves_[k].axis >= 0)
-        throw std::logic_error(error::sentence(
-            {"drx::partitions: leaf ", k, " is split along axis ", leaves_[k].axis, ": read leaf(k)"}));
+        throw std::logic_error(
+            error::sentence({"drx::partitions: leaf ", k, " is split along axis ", leaves_[k].axis, ": read leaf(k)"}));
   }
   /// Copies the leaves, of whose members each has `bytes[i]` (of all shards together), into memory of their own.
   void own_copy(std::span<const std::int64_t> bytes) {
@@ -85,9 +85,9 @@ class placed_members {
     if (rank < 0 || static_cast<std::size_t>(rank) + 1 >= boundaries_.size() ||
         boundaries_[static_cast<std::size_t>(rank)] != first_ ||
         boundaries_[static_cast<std::size_t>(rank) + 1] != first_ + local_)
-      throw std::invalid_argument(error::sentence({"drx::partitions::subset: rank ", rank,
-                                                   " is not the one that holds these ", local_, " members from ",
-                                                   first_, " on"}));
+      throw std::invalid_argument(
+          error::sentence({"drx::partitions::subset: rank ", rank, " is not the one that holds these ", local_,
+                           " members from ", first_, " on"}));
     std::vector<std::int64_t> boundaries(boundaries_.size(), 0), storage;
     auto chosen = std::make_shared<std::vector<std::int64_t>>();
     chosen->reserve(members.size());

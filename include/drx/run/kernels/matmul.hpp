@@ -11,7 +11,8 @@
 
 namespace drx::run {
 
-/// Deals a product out to this rank's threads, if it is worth it; says whether it was. The bits are those of one thread.
+/// Deals a product out to this rank's threads, if it is worth it; says whether it was. The bits are those of one
+/// thread.
 template <class T>
 bool multiply_on_threads(runtime& rt, const strided_matrix<T>& a, const strided_matrix<T>& b, T* r, std::int64_t m,
                          std::int64_t n, std::int64_t k) {

@@ -16,15 +16,17 @@ namespace drx::run {
 struct exchanged_result {
   fold how = fold::collect;
   dtype type{};
-  std::int64_t bytes = 0;               // of one member's value
-  std::int64_t elements = 0;            // of the stage's result, for one member if it is placed
-  std::int64_t pieces = 1;              // of a member's value that go to members of their own
-  std::optional<std::int64_t> members;  // that the program requires
+  std::int64_t bytes = 0;                 // of one member's value
+  std::int64_t elements = 0;              // of the stage's result, for one member if it is placed
+  std::int64_t pieces = 1;                // of a member's value that go to members of their own
+  std::optional<std::int64_t> members;    // that the program requires
   const std::int64_t* sources = nullptr;  // by member, if it receives another one's value
   plan::location where;                   // of the stage's result
 
   /// Whether members' values go to other members.
-  [[nodiscard]] constexpr bool is_moved() const { return how == fold::permute || (how == fold::transpose && pieces > 0); }
+  [[nodiscard]] constexpr bool is_moved() const {
+    return how == fold::permute || (how == fold::transpose && pieces > 0);
+  }
 };
 /// The results of a stage that ranks or members exchange, and the functions that do it; null where no result needs one,
 /// so that its code is compiled where it runs.
@@ -41,12 +43,12 @@ struct exchange_facts {
 inline void require_gathered(const exchange_facts& facts, std::int64_t members) {
   for (const exchanged_result& x : facts.results)
     if (x.members && members != *x.members)
-      throw std::invalid_argument(error::sentence({"drx: ",
-                                                   x.how == fold::permute  ? "ppermute"
-                                                   : x.how == fold::gather ? "gather"
-                                                                           : "all_to_all",
-                                                   " of ", *x.members, " members, but ", facts.placement, " has ",
-                                                   members}));
+      throw std::invalid_argument(
+          error::sentence({"drx: ",
+                           x.how == fold::permute  ? "ppermute"
+                           : x.how == fold::gather ? "gather"
+                                                   : "all_to_all",
+                           " of ", *x.members, " members, but ", facts.placement, " has ", members}));
 }
 /// Gathers results of which each rank has written its own members' part.
 inline void gather_over_ranks(const exchange_facts& facts, const frame& f, const membership& m) {

@@ -81,8 +81,8 @@ struct stage_nodes {
       if (!Stage::folded(i)) continue;
       const int v = C::result(E, i);
       if (list.count == 0) list.first = i;
-      list.of[list.count++] = {Stage::fold_of(i), C::values[v].type, Stage::offset(i), C::bytes(v),
-                               C::values[v].shape.size(), C::plan.where[v]};
+      list.of[list.count++] = {Stage::fold_of(i), C::values[v].type,         Stage::offset(i),
+                               C::bytes(v),       C::values[v].shape.size(), C::plan.where[v]};
     }
     return list;
   }();

@@ -39,8 +39,7 @@ class nodes_of_ranks {
   /// Whether the ranks share the folding; that depends on sizes that all ranks know.
   [[nodiscard]] bool are_split() const {
     const int ranks = rt_.communicator->size();
-    return ranks > 1 && facts_.split && facts_.bytes >= split_reduction::piece_bytes * ranks &&
-           are_large();
+    return ranks > 1 && facts_.split && facts_.bytes >= split_reduction::piece_bytes * ranks && are_large();
   }
 
  private:

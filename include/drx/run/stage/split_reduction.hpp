@@ -17,10 +17,11 @@ class split_reduction {
  public:
   /// A piece smaller than this is not worth a message to each rank.
   static constexpr std::int64_t piece_bytes = 1 << 10;
-  static constexpr bool is_possible(const node_facts& facts) { return !facts.has_monoid && facts.bytes >= 4 * piece_bytes; }
+  static constexpr bool is_possible(const node_facts& facts) {
+    return !facts.has_monoid && facts.bytes >= 4 * piece_bytes;
+  }
 
-  split_reduction(const node_facts& facts, frame& f)
-      : facts_(facts), f_(f), rt_(*static_cast<runtime*>(f.runtime)) {}
+  split_reduction(const node_facts& facts, frame& f) : facts_(facts), f_(f), rt_(*static_cast<runtime*>(f.runtime)) {}
 
   /// Folds the nodes of all ranks from left to right, with own ones from `list`, and writes the results' places. The
   /// node `lent` is not written to.
