@@ -113,12 +113,12 @@ struct facts_of {
     return r;
   }();
   static constexpr auto outputs = [] {
-    constexpr int count = C::tape.regions[0].outputs.count;
-    list<output_facts, count> r;
-    for (int i = 0; i < count; ++i) {
+    constexpr int of_tape = C::tape.regions[0].outputs.count;
+    list<output_facts, of_tape> r;
+    for (int i = 0; i < of_tape; ++i) {
       const int v = C::output(0, i), root = C::root(v);
       const bool is_own = C::definition(root) >= 0, unplaced = C::values[root].depth == 0;
-      output_facts x{C::values[v].shape, C::bytes(v), C::plan.where[v], {}, is_own, count > 1 && unplaced && !is_own};
+      output_facts x{C::values[v].shape, C::bytes(v), C::plan.where[v], {}, is_own, of_tape > 1 && unplaced && !is_own};
       if (unplaced && is_own && C::plan.where[root].space == plan::space::slot) x.direct_slot = x.where.offset;
       r.add(x);
     }
