@@ -1,6 +1,7 @@
 // drx/primitives/arithmetic.hpp: + - * / and negation, min, max.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
 #include <drx/primitives/reported.hpp>
@@ -8,16 +9,6 @@
 namespace drx {
 namespace prim {
 namespace rows {
-
-/// x as a number whose sums and products wrap instead of overflowing: for an integer, the unsigned one of its bits.
-template <class T>
-DRX_INLINE constexpr auto wrapping(T x) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<std::make_unsigned_t<T>>(x);
-  } else {
-    return x;
-  }
-}
 
 struct add : same_type, on_numbers {
   static constexpr const char* name = "add";

@@ -173,7 +173,7 @@ struct convolution {
                 const auto first = c.result == role::x ? y + j : x + i,
                            second = c.result == role::w ? y + j : w + i * co + j;
                 T& sum = to[c.result == role::y ? y + j : c.result == role::x ? x + i : w + i * co + j];
-                sum = static_cast<T>(sum + p_data[first] * q_data[second]);
+                sum = wrapping_product_sum(p_data[first], q_data[second], sum);
               }
           });
         });

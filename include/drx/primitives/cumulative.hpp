@@ -93,7 +93,7 @@ struct cumsum : along_axis {
   }
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
-      return before ? *before + v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i];
+      return before ? wrapping_sum(*before, v.in[0]->data<T>()[i]) : v.in[0]->data<T>()[i];
     });
   }
 };
@@ -125,7 +125,7 @@ struct recurrence : along_axis {
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
       const T* b = v.in[1]->data<T>();
-      return before ? v.in[0]->data<T>()[i] * *before + b[i] : b[i];
+      return before ? wrapping_product_sum(v.in[0]->data<T>()[i], *before, b[i]) : b[i];
     });
   }
 };
@@ -147,7 +147,7 @@ struct cumprod : along_axis {
   }
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
-      return before ? *before * v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i];
+      return before ? wrapping_product(*before, v.in[0]->data<T>()[i]) : v.in[0]->data<T>()[i];
     });
   }
 };

@@ -195,7 +195,12 @@ struct matmul {  // operands of one rank >= 2, equal leading extents
           for (std::int64_t l = 0; l < k; ++l) {
             const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]),
                        c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
-            if (!ZeroWins || (a != 0 && c != 0)) total = static_cast<wide>(total + a * c);
+            if (ZeroWins && (a == 0 || c == 0)) continue;
+            if constexpr (std::is_integral_v<T>) {
+              total = wrapping_product_sum(a, c, total);
+            } else {
+              total += a * c;
+            }
           }
           r[i * n + j] = static_cast<T>(total);
         }

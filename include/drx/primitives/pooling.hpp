@@ -102,7 +102,7 @@ struct window_sum : pooling {  // or, transposed, each element added to all elem
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t) {
         T& sum = v.out[0].data<T>()[w.transposed ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
+        sum = wrapping_sum(sum, v.in[0]->data<T>()[w.transposed ? o : i]);
       });
     });
   }
@@ -157,7 +157,7 @@ struct window_select
       for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t position) {
         if (winner[o] != position) return;
         T& sum = v.out[0].data<T>()[w.transposed ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
+        sum = wrapping_sum(sum, v.in[0]->data<T>()[w.transposed ? o : i]);
       });
     });
   }

@@ -58,7 +58,7 @@ struct prod : over_axes {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(1);
     });
-    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a * b); }, true);
+    fold(v, [](auto a, auto b) { return wrapping_product(a, b); }, true);
   }
 };
 }  // namespace prim::rules

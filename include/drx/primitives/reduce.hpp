@@ -49,7 +49,7 @@ struct reduce_sum : reduce {
     return {ct[0] == zero_tangent ? zero_tangent : emit::broadcast(s.b, ct[0], s.e.attrs.placement)};
   }
   static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return a + b; });
+    fold(v, [](auto a, auto b) { return wrapping_sum(a, b); });
   }
 };
 struct reduce_mean : reduce_sum {  // 0 without members

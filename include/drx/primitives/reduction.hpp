@@ -157,7 +157,7 @@ struct sum : over_axes {
     return emit::mul(b, left, right);
   }
   static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);
+    fold(v, [](auto a, auto b) { return wrapping_sum(a, b); }, true);
   }
 };
 /// max and min: the winners share the derivative equally.

@@ -156,7 +156,7 @@ struct scatter {
         take::element_of(*v.in[0], axis, batch, to[axis], to.rank, at, element);
         indexing::own_index(updates, batch, at, source);
         T& y = v.out[0].data<T>()[flat_index(to, element)];
-        y = static_cast<T>(y + v.in[1]->data<T>()[flat_index(updates, source)]);
+        y = wrapping_sum(y, v.in[1]->data<T>()[flat_index(updates, source)]);
       });
     });
   }

@@ -27,7 +27,7 @@ DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
         detail::add_up<K>(sum, [&](int first, int depth) {
           for (int k = first; k < first + depth; ++k)
             sum[0][0] =
-                static_cast<T>(sum[0][0] + a[TransA ? k * M + i : i * K + k] * b[TransB ? j * K + k : k * N + j]);
+                wrapping_product_sum(a[TransA ? k * M + i : i * K + k], b[TransB ? j * K + k : k * N + j], sum[0][0]);
         });
         epilogue(i, j, sum[0][0]);
       }

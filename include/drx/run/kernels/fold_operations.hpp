@@ -2,14 +2,14 @@
 // Tested by tests/unit/run/executor.cpp.
 #pragma once
 
-#include <drx/config.hpp>
+#include <drx/core/wrapping.hpp>
 
 namespace drx::run::detail {
 
 struct add_op {
   template <class T>
   DRX_INLINE T operator()(T a, T b) const {
-    return static_cast<T>(a + b);
+    return wrapping_sum(a, b);
   }
 };
 struct max_op {  // of numbers, or lane by lane

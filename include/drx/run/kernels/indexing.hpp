@@ -188,7 +188,7 @@ struct kernel<C, E, &prim::scatter> {
     T* q = elements<T, C, y>(f);
     std::memset(q, 0, static_cast<std::size_t>(C::bytes(y)));
     G::for_each(elements<const element_of<C, i>, C, i>(f), [&](std::int64_t to, std::int64_t from) {
-      for (std::int64_t k = 0; k < G::behind; ++k) q[to + k] = static_cast<T>(q[to + k] + p[from + k]);
+      for (std::int64_t k = 0; k < G::behind; ++k) q[to + k] = wrapping_sum(q[to + k], p[from + k]);
     });
   }
 };
@@ -266,7 +266,8 @@ struct kernel<C, E, &prim::cumsum> : detail::walk_kernel<C, E> {
   using T = typename w::T;
   static void run(frame& f) {
     const T* p = elements<const T, C, w::x>(f);
-    w::walk(f, [p](std::int64_t i) { return p[i]; }, [p](T before, std::int64_t i) { return before + p[i]; });
+    w::walk(
+        f, [p](std::int64_t i) { return p[i]; }, [p](T before, std::int64_t i) { return wrapping_sum(before, p[i]); });
   }
 };
 template <class C, int E>
@@ -275,7 +276,9 @@ struct kernel<C, E, &prim::cumprod> : detail::walk_kernel<C, E> {
   using T = typename w::T;
   static void run(frame& f) {
     const T* p = elements<const T, C, w::x>(f);
-    w::walk(f, [p](std::int64_t i) { return p[i]; }, [p](T before, std::int64_t i) { return before * p[i]; });
+    w::walk(
+        f, [p](std::int64_t i) { return p[i]; },
+        [p](T before, std::int64_t i) { return wrapping_product(before, p[i]); });
   }
 };
 template <class C, int E>
@@ -285,7 +288,9 @@ struct kernel<C, E, &prim::recurrence> : detail::walk_kernel<C, E> {
   static void run(frame& f) {
     const T* a = elements<const T, C, w::x>(f);
     const T* b = elements<const T, C, C::operand(E, 1)>(f);
-    w::walk(f, [b](std::int64_t i) { return b[i]; }, [a, b](T before, std::int64_t i) { return a[i] * before + b[i]; });
+    w::walk(
+        f, [b](std::int64_t i) { return b[i]; },
+        [a, b](T before, std::int64_t i) { return wrapping_product_sum(a[i], before, b[i]); });
   }
 };
 
@@ -313,7 +318,7 @@ namespace detail {
 struct times_op {
   template <class T>
   DRX_INLINE T operator()(T a, T b) const {
-    return static_cast<T>(a * b);
+    return wrapping_product(a, b);
   }
 };
 }  // namespace detail

@@ -74,10 +74,9 @@ struct window_adder {
         T* to = y + (p::transposed ? in : out);
         if constexpr (Chosen) {
           const std::int32_t* chosen = elements<const std::int32_t, C, C::operand(E, 1)>(f) + out;
-          for (int c = 0; c < p::channels; ++c)
-            to[c] = static_cast<T>(to[c] + (chosen[c] == position ? from[c] : T(0)));
+          for (int c = 0; c < p::channels; ++c) to[c] = wrapping_sum(to[c], chosen[c] == position ? from[c] : T(0));
         } else {
-          for (int c = 0; c < p::channels; ++c) to[c] = static_cast<T>(to[c] + from[c]);
+          for (int c = 0; c < p::channels; ++c) to[c] = wrapping_sum(to[c], from[c]);
         }
       });
     }

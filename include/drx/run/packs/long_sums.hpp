@@ -3,9 +3,11 @@
 // depends on the number of terms alone.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/run/packs/inlining.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace drx::run {
 
@@ -34,6 +36,15 @@ DRX_INLINE void carry_part(std::int64_t part, bool last, Add add, Save save) {
   }
 }
 
+/// a + b of numbers, or of packs.
+template <class V>
+DRX_INLINE V sum_of(V a, V b) {
+  if constexpr (std::is_integral_v<V>) {
+    return wrapping_sum(a, b);
+  } else {
+    return a + b;
+  }
+}
 /// Adds Terms terms to sums that are zero; add(first, count) adds some of them.
 template <int Terms, class V, int A, int B, class Add>
 DRX_INLINE void add_up(V (&sum)[A][B], Add add) {
@@ -50,7 +61,7 @@ DRX_INLINE void add_up(V (&sum)[A][B], Add add) {
           [&](int level) __attribute__((always_inline)) {
             DRX_UNROLL
             for (int i = 0; i < A; ++i) DRX_UNROLL
-            for (int j = 0; j < B; ++j) sum[i][j] += held[level][i][j];
+            for (int j = 0; j < B; ++j) sum[i][j] = sum_of(sum[i][j], held[level][i][j]);
           },
           [&](int level) __attribute__((always_inline)) {
             DRX_UNROLL
