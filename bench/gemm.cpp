@@ -42,7 +42,7 @@ void drx_gemm(benchmark::State& state) {
 
 template <class T, int M, int N, int K, bool TransA, bool TransB>
 void drx_blocked(benchmark::State& state) {
-  const drx::buffer work(static_cast<std::size_t>(drx::plan::blocked_work(M, N, K)) * sizeof(T));
+  const drx::buffer work(static_cast<std::size_t>(drx::run::blocked_work(M, N, K)) * sizeof(T));
   measure<T, M, N, K>(state, [&](const T* a, const T* b, T* c) {
     drx::run::blocked_product<T>({a, TransA ? 1 : K, TransA ? M : 1}, {b, TransB ? 1 : N, TransB ? K : 1}, c, N, M, N,
                                  K, reinterpret_cast<T*>(work.data()));

@@ -134,6 +134,22 @@ TEST_CASE("subsets: members stay where they are") {
   }
 }
 
+TEST_CASE("a subset of many members, of which the last ranks have none") {
+  auto& s = harness::session();
+  auto& c = s.communicator();
+  static constexpr auto f = [](auto x) { return drx::reduce_sum(drx::map([](auto v) { return drx::sin(v); }, x)); };
+  using P = program<f, placed<double, clients>>;
+  const auto value = [](std::int64_t i) { return .1 * static_cast<double>(i * i % 17); };
+  std::vector<std::int64_t> chosen(300);
+  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = static_cast<std::int64_t>(i);
+  drx::compiled<P> p(s.executor(), c);
+  const double got = p(drx::place<clients>(c, 2048, value).subset(chosen, c.rank()));
+  drx::serial_executor one;
+  drx::single_rank alone;
+  drx::compiled<P> reference(one, alone);
+  CHECK(got == reference(drx::place<clients>(alone, 2048, value).subset(chosen, 0)));
+}
+
 #ifdef DRX_HAS_MPI
 TEST_CASE("collectives in pieces are the whole") {
   auto& s = harness::session();

@@ -9,6 +9,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace drx {
 
@@ -28,9 +29,10 @@ class kokkos_executor final : public executor {
     failure first;
     {
       const std::lock_guard turn(turns_);
-      if (!policy_ || static_cast<int>(policy_->end()) != tasks) policy_.emplace(0, tasks).set_chunk_size(1);
-      Kokkos::parallel_for("drx::stage", *policy_, launch{task, context, &first});
-      policy_->space().fence("drx::stage");  // (a name that std::string holds without allocating)
+      std::optional<policy>& of_tasks = policies_[static_cast<std::size_t>(tasks) % policies_.size()];
+      if (!of_tasks || static_cast<int>(of_tasks->end()) != tasks) of_tasks.emplace(0, tasks).set_chunk_size(1);
+      Kokkos::parallel_for("drx::stage", *of_tasks, launch{task, context, &first});
+      of_tasks->space().fence("drx::stage");  // (a name that std::string holds without allocating)
     }
     if (first.exception) std::rethrow_exception(first.exception);
   }
@@ -53,9 +55,12 @@ class kokkos_executor final : public executor {
       }
     }
   };
+  using policy = Kokkos::RangePolicy<space>;
   int concurrency_ = space().concurrency();
   std::mutex turns_;
-  std::optional<Kokkos::RangePolicy<space>> policy_;  // kept: Kokkos 4.5 allocates for each execution space and policy
+  // By number of tasks, which is at most the concurrency. Kept: Kokkos 4.5 allocates for each execution space and
+  // policy.
+  std::vector<std::optional<policy>> policies_{static_cast<std::size_t>(concurrency_) + 1};
 };
 
 }  // namespace drx

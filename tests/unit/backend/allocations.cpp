@@ -104,6 +104,24 @@ TEST_CASE("a second call allocates nothing, on one thread and on Kokkos' threads
   CHECK(allocations_of_second_call(positions, m34{}, array<int, 5>{1, 2, 0, 5, -1}, 1) == 0);
 }
 
+TEST_CASE("large products allocate nothing at a second call, nor tasks in turns of several numbers") {
+  auto& s = harness::session();
+  static constexpr auto f = [](auto w) { return drx::sum(drx::matmul(w, drx::transpose(w))); };
+  static const auto w = drx::array<float, 260, 260>{};
+  auto p = s.compile<program<f, array<float, 260, 260>>>();
+  CHECK(allocations_of_second_call(p, w) == 0);
+  std::atomic<int> done = 0;
+  const auto count = [](void* context, int) { ++*static_cast<std::atomic<int>*>(context); };
+  const auto turns = [&] {
+    for (int tasks : {2, 3, 2, 3}) s.executor().run(tasks, count, &done);
+  };
+  turns();
+  const long before = allocations;
+  turns();
+  CHECK(allocations == before);
+  CHECK(done == 20);
+}
+
 TEST_CASE("workspaces know nothing of the number of members") {
   auto& s = harness::session();
   static constexpr auto mean = [](auto w, auto x) {

@@ -40,7 +40,7 @@ template <class T>
 std::vector<T> product(const strided_matrix<T>& a, const strided_matrix<T>& b, std::int64_t m, std::int64_t n,
                        std::int64_t k) {
   constexpr std::int64_t guard = 16;
-  const std::int64_t work_size = drx::plan::blocked_work(m, n, k);
+  const std::int64_t work_size = drx::run::blocked_work(m, n, k);
   drx::buffer work(size((work_size + guard) * static_cast<std::int64_t>(sizeof(T))));
   T* const numbers = reinterpret_cast<T*>(work.data());
   std::fill_n(numbers, work_size + guard, std::numeric_limits<T>::quiet_NaN());

@@ -119,7 +119,6 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
 
 /// The bytes in which a step computes, beside its operands and results.
 constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_entry& x) {
-  if (x.prim == &prim::matmul) return blocked_bytes(w.t, x);
   if (!x.prim->scratch) return 0;
   vec<abstract_value> operands;
   for (int i = 0; i < x.operands.count; ++i) operands.push_back(w.t.values[w.id(x.operands, i)]);

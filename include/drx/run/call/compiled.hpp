@@ -10,7 +10,6 @@
 #include <drx/run/stage/stage.hpp>
 
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace drx {

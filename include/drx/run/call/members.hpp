@@ -7,9 +7,10 @@
 #include <drx/run/call/state.hpp>
 
 #include <algorithm>
+#include <initializer_list>
 #include <stdexcept>
-#include <string>
 #include <string_view>
+#include <vector>
 
 namespace drx::run {
 

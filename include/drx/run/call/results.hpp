@@ -5,10 +5,8 @@
 #include <drx/run/call/arguments.hpp>
 
 #include <cstring>
-#include <memory>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -145,7 +143,7 @@ class result_giver {
   }
   [[nodiscard]] std::vector<std::vector<std::int64_t>> nested_offsets(const placed_type& type,
                                                                       const membership& outer) const {
-    if (outer.storage && type.placements.size() > 1)
+    if (outer.chosen && type.placements.size() > 1)
       throw std::invalid_argument(error::sentence({"drx: a result nested in a subset of ", type.placements[0]->name}));
     std::vector<std::vector<std::int64_t>> lists;
     std::int64_t n = outer.local;

@@ -8,7 +8,6 @@
 #include <drx/run/call/facts.hpp>
 #include <drx/run/data/placed_members.hpp>
 
-#include <memory>
 #include <span>
 #include <stdexcept>
 #include <utility>

@@ -80,7 +80,7 @@ struct frame {
   std::int64_t* at = nullptr;  // by placement: the local number of the member that this thread is at
   void* runtime = nullptr;     // of the stage runner: arenas, executor, communicator
   int thread_number = 0;
-  bool alone = false;  // no other thread is at work: nested placements and large products may use all threads
+  bool alone = false;  // no other thread of this program is at work: nested placements and large products may use all
 };
 
 /// The sizes of a program's frames.
@@ -169,22 +169,6 @@ constexpr void unroll(F&& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) {
     (f(std::integral_constant<int, I>{}), ...);
   }(std::make_integer_sequence<int, N>{});
-}
-
-/// Calls f(integral_constant<int, e>) for each entry e that is a stage, in regions too.
-template <class C, class F>
-void for_each_stage(F&& f) {
-  static constexpr auto stages = [] {
-    struct {
-      int entry[std::remove_cvref_t<decltype(C::tape)>::sizes.entries + 1] = {};
-      int count = 0;
-    } list;
-    for (int e = 0; e < std::remove_cvref_t<decltype(C::tape)>::sizes.entries; ++e)
-      if (C::tape.entries[e].prim == &prim::stage) list.entry[list.count++] = e;
-    return list;
-  }();
-  unroll<stages.count>(
-      [&]<int I>(std::integral_constant<int, I>) { f(std::integral_constant<int, stages.entry[I]>{}); });
 }
 
 }  // namespace drx::run

@@ -7,7 +7,6 @@
 #include <drx/meta/hash.hpp>
 #include <drx/run/data/buffer.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -37,7 +36,9 @@ class placed_members {
   /// For each member of the level around nested level k, the position of its first member, and the end.
   [[nodiscard]] const std::vector<std::int64_t>& offsets(int k) const { return offsets_[static_cast<std::size_t>(k)]; }
   /// The number of elements that each leaf has here: members or, with nested placements, those of the innermost one.
-  [[nodiscard]] std::int64_t elements() const { return offsets_.empty() ? local_ : offsets_.back().back(); }
+  [[nodiscard]] std::int64_t elements() const {
+    return boundaries_.empty() ? 0 : offsets_.empty() ? local_ : offsets_.back().back();
+  }
   /// The elements of leaf i of all members here, one member after the other.
   [[nodiscard]] std::byte* leaf(int i) const { return leaves_[static_cast<std::size_t>(i)].data; }
   /// The position of each member in the leaves; null if they are in order.

@@ -5,12 +5,11 @@
 // Tested by tests/unit/run/blocked_products.cpp.
 #pragma once
 
-#include <drx/plan/memory/products.hpp>
+#include <drx/plan/machine.hpp>
 #include <drx/run/packs/long_sums.hpp>
 #include <drx/run/packs/pack.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -30,6 +29,24 @@ struct strided_matrix {
   }
 };
 
+/// Numbers of a product's packed blocks: rows and columns of a block in whole tiles of any target, whose rows are at
+/// most 16 and whose columns are two of the widest vectors. Of B it is one panel if one block has all rows of A.
+constexpr std::int64_t packed_rows(std::int64_t m) {
+  return std::min(machine::product_rows, m + machine::widest_vector);
+}
+constexpr std::int64_t packed_columns(std::int64_t m, std::int64_t n) {
+  constexpr std::int64_t panel = 2 * machine::widest_vector;
+  return m <= machine::product_rows ? panel : std::min(machine::product_columns, n + panel);
+}
+/// Elements of both, and of the vector that is written, in part, beyond the end of A.
+constexpr std::int64_t packed_size(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return (packed_rows(m) + packed_columns(m, n)) * std::min(machine::product_depth, k) + machine::widest_vector;
+}
+/// Elements that blocked_product computes in: packed blocks and, for long sums, a second result.
+constexpr std::int64_t blocked_work(std::int64_t m, std::int64_t n, std::int64_t k) {
+  return packed_size(m, n, k) + (k > machine::product_chain ? m * n : 0);
+}
+
 namespace detail {
 
 /// C = op(A) op(B), where C is row-major.
@@ -47,7 +64,7 @@ struct blocked {
   /// Columns of C that do not repay the time for packing A.
   static constexpr std::int64_t few_columns = 256;
   /// Columns of B that are packed at a time, panel by panel.
-  static constexpr std::int64_t together = plan::packed_columns(1, 1);
+  static constexpr std::int64_t together = packed_columns(1, 1);
   static_assert(together % columns == 0 && depth <= longest_chain && block_rows % rows == 0 &&
                 block_columns % columns == 0);
 
@@ -207,7 +224,7 @@ struct blocked {
     const bool keeps_panels = m > high;
     const std::int64_t wide = keeps_panels ? even(n, block_columns, columns) : n;
     T* const packed_b = work;
-    T* const packed_a = work + plan::packed_columns(m, n) * deep;
+    T* const packed_a = work + packed_columns(m, n) * deep;
     for (std::int64_t j = 0; j < n; j += wide)
       for (std::int64_t l = 0; l < k; l += deep)
         for (std::int64_t i = 0; i < m; i += high)
@@ -258,14 +275,14 @@ struct blocked {
 }  // namespace detail
 
 /// C = op(A) op(B): op(A) is m x k, op(B) is k x n; row i of C begins at c + i c_stride. `work` has
-/// plan::blocked_work(m, n, k) elements, aligned as arrays are. Each sum is one of parts of up to
+/// blocked_work(m, n, k) elements, aligned as arrays are. Each sum is one of parts of up to
 /// machine::product_depth terms, in an order that depends on k alone.
 template <class T>
 void blocked_product(strided_matrix<T> a, strided_matrix<T> b, T* c, std::int64_t c_stride, std::int64_t m,
                      std::int64_t n, std::int64_t k, T* work) {
   constexpr std::int64_t chain = machine::product_chain;
   detail::blocked<T>{a, b, c, c_stride, m, n, std::min(k, chain)}.run(work);
-  T* const next = work + plan::packed_size(m, n, k);
+  T* const next = work + packed_size(m, n, k);
   for (std::int64_t l = chain; l < k; l += chain) {
     a.data = a.at(0, chain), b.data = b.at(chain, 0);
     detail::blocked<T>{a, b, next, n, m, n, std::min(k - l, chain)}.run(work);
@@ -289,7 +306,7 @@ struct dealt_product {
   }
   [[nodiscard]] std::int64_t work_of(int task) const {
     const std::int64_t extent = end(task) - end(task - 1);
-    return plan::blocked_work(by_rows() ? extent : m, by_rows() ? n : extent, k);
+    return blocked_work(by_rows() ? extent : m, by_rows() ? n : extent, k);
   }
   void run(int task, T* work) const {
     const std::int64_t first = end(task - 1), extent = end(task) - first;

@@ -11,28 +11,31 @@
 
 namespace drx::run {
 
-/// Deals a product out to this rank's threads, if it is worth it; says whether it was. The bits are those of one
-/// thread.
+/// A large product, in memory that each thread keeps. Where no other thread is at work it is dealt out to this rank's
+/// threads, if that is worth it. The bits are those of one thread.
 template <class T>
-bool multiply_on_threads(runtime& rt, const strided_matrix<T>& a, const strided_matrix<T>& b, T* r, std::int64_t m,
-                         std::int64_t n, std::int64_t k) {
+void multiply_in_blocks(const frame& f, const strided_matrix<T>& a, const strided_matrix<T>& b, T* r, std::int64_t m,
+                        std::int64_t n, std::int64_t k) {
   using product = dealt_product<T>;
+  runtime& rt = *static_cast<runtime*>(f.runtime);
+  const auto memory = [&](int thread, std::int64_t elements) {
+    buffer& of = rt.threads[static_cast<std::size_t>(thread)].product;
+    of.grow(static_cast<std::size_t>(elements) * sizeof(T));
+    return reinterpret_cast<T*>(of.data());
+  };
   struct job {
     product dealt;
     runtime& rt;
-    T* work(int task) { return reinterpret_cast<T*>(rt.threads[static_cast<std::size_t>(task)].product.data()); }
-  } j{{a, b, r, m, n, k, product::tasks_for(m, n, k, rt.executor->concurrency())}, rt};
-  if (j.dealt.tasks == 1) return false;
-  for (int t = 0; t < j.dealt.tasks; ++t)
-    rt.threads[static_cast<std::size_t>(t)].product.grow(static_cast<std::size_t>(j.dealt.work_of(t)) * sizeof(T));
+  } j{{a, b, r, m, n, k, f.alone ? product::tasks_for(m, n, k, rt.executor->concurrency()) : 1}, rt};
+  if (j.dealt.tasks == 1) return blocked_product(a, b, r, n, m, n, k, memory(f.thread_number, blocked_work(m, n, k)));
+  for (int t = 0; t < j.dealt.tasks; ++t) memory(t, j.dealt.work_of(t));
   rt.executor->run(
       j.dealt.tasks,
       [](void* context, int task) {
         job& mine = *static_cast<job*>(context);
-        mine.dealt.run(task, mine.work(task));
+        mine.dealt.run(task, reinterpret_cast<T*>(mine.rt.threads[static_cast<std::size_t>(task)].product.data()));
       },
       &j);
-  return true;
 }
 
 template <class C, int E>
@@ -66,8 +69,7 @@ struct kernel<C, E, &prim::matmul> {
   static void multiply([[maybe_unused]] const frame& f, const T* p, const T* q, T* r) {
     if constexpr (in_blocks) {
       const strided_matrix<T> a{p, tx ? 1 : k, tx ? m : 1}, b{q, ty ? 1 : n, ty ? k : 1};
-      if (f.alone && multiply_on_threads(*static_cast<runtime*>(f.runtime), a, b, r, m, n, k)) return;
-      blocked_product(a, b, r, n, m, n, k, reinterpret_cast<T*>(scratch<C, E>(f)));
+      multiply_in_blocks(f, a, b, r, m, n, k);
     } else {
       constexpr int rows = static_cast<int>(m), columns = static_cast<int>(n), depth = static_cast<int>(k);
       gemm<T, rows, columns, depth, tx, ty>(p, q, store_to<columns>(r));

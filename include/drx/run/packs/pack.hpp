@@ -15,7 +15,8 @@ inline constexpr int vector_bytes = 64, vector_registers = 32;
 #elif defined(__AVX__)
 inline constexpr int vector_bytes = 32, vector_registers = 16;
 #elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 128  // SVE, of a length that -msve-vector-bits gives
-inline constexpr int vector_bytes = __ARM_FEATURE_SVE_BITS / 8, vector_registers = 32;
+inline constexpr int vector_bytes = __ARM_FEATURE_SVE_BITS < 512 ? __ARM_FEATURE_SVE_BITS / 8 : 64,
+                     vector_registers = 32;
 #elif defined(__aarch64__)
 inline constexpr int vector_bytes = 16, vector_registers = 32;
 #else

@@ -211,28 +211,34 @@ inline constexpr int packs_of_tanh = 4;
 
 namespace detail {
 
-/// Instructions for packs of one type. (Compilers may contract a * b + c or not, on which no bits must depend.)
+/// Instructions for packs of one type. (Compilers may contract a * b + c or not, on which no bits must depend. Later
+/// versions of clang have them by other names than g++.)
 template <class T>
-struct pack_instructions;
-template <>
-struct pack_instructions<float> {
-  typedef std::uint32_t bits __attribute__((vector_size(vector_bytes)));
-  DRX_HOST_INLINE static pack<float> fma(pack<float> a, pack<float> b, pack<float> c) {
-    return __builtin_ia32_vfmaddps256(a, b, c);
+struct pack_instructions {
+  static constexpr bool in_floats = std::is_same_v<T, float>;
+  typedef std::conditional_t<in_floats, std::uint32_t, std::uint64_t> word;
+  typedef word bits __attribute__((vector_size(vector_bytes)));
+
+  DRX_HOST_INLINE static pack<T> fma(pack<T> a, pack<T> b, pack<T> c) {
+#if defined(__clang__) && __has_builtin(__builtin_elementwise_fma)
+    return __builtin_elementwise_fma(a, b, c);
+#else
+    if constexpr (in_floats)
+      return __builtin_ia32_vfmaddps256(a, b, c);
+    else
+      return __builtin_ia32_vfmaddpd256(a, b, c);
+#endif
   }
   /// The smaller number; a NaN in x stays.
-  DRX_HOST_INLINE static pack<float> smaller(pack<float> limit, pack<float> x) {
-    return __builtin_ia32_minps256(limit, x);
-  }
-};
-template <>
-struct pack_instructions<double> {
-  typedef std::uint64_t bits __attribute__((vector_size(vector_bytes)));
-  DRX_HOST_INLINE static pack<double> fma(pack<double> a, pack<double> b, pack<double> c) {
-    return __builtin_ia32_vfmaddpd256(a, b, c);
-  }
-  DRX_HOST_INLINE static pack<double> smaller(pack<double> limit, pack<double> x) {
-    return __builtin_ia32_minpd256(limit, x);
+  DRX_HOST_INLINE static pack<T> smaller(pack<T> limit, pack<T> x) {
+#if defined(__clang__)
+    return limit < x ? limit : x;
+#else
+    if constexpr (in_floats)
+      return __builtin_ia32_minps256(limit, x);
+    else
+      return __builtin_ia32_minpd256(limit, x);
+#endif
   }
 };
 

@@ -8,7 +8,9 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <string_view>
 
 namespace drx::run {
 
@@ -28,8 +30,8 @@ struct exchanged_result {
     return how == fold::permute || (how == fold::transpose && pieces > 0);
   }
 };
-/// The results of a stage that ranks or members exchange, and the functions that do it; null where no result needs one,
-/// so that its code is compiled where it runs.
+/// The results of a stage that ranks or members exchange, and the functions that do it; null where no result needs it,
+/// so that a program without such results does not contain the code.
 struct exchange_facts {
   std::span<const exchanged_result> results;
   std::string_view placement;

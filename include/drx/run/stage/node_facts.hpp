@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 namespace drx::run {
 
@@ -38,6 +39,10 @@ struct node_facts {
   void (*split)(const node_facts& facts, frame& f, const nodes_of_ranks& nodes, const node_list& own,
                 const std::byte* lent, std::int64_t members) = nullptr;
 
+  /// Whether a member's only result is its node, which a rank with one member need not copy.
+  [[nodiscard]] constexpr bool lends() const {
+    return split != nullptr && results.size() == 1 && results[0].bytes == bytes;
+  }
   /// The floating type of all results, if they are sums, which MPI can add by itself.
   [[nodiscard]] std::optional<dtype> summed_type() const {
     for (const node_result& r : results) {

@@ -59,7 +59,7 @@ class top_run {
   /// The number of members in a tree leaf. Members at the top go in blocks if there are many of them. This depends on
   /// the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
   [[nodiscard]] std::int64_t unit() const {
-    if (!facts_.has_blocks || m_.storage) return 1;
+    if (!facts_.has_blocks || m_.chosen) return 1;  // (a rank without members of a subset has no list of places)
     const std::int64_t unit = members_in_block(m_.total);
     for (int r = 1; r < rt_.communicator->size(); ++r)
       if (m_.boundaries[r] % unit != 0 && m_.boundaries[r] != m_.total)
@@ -76,8 +76,7 @@ class top_run {
     tasks_ = static_cast<int>(std::min<std::int64_t>(leaves(), threads));
     const bool few = facts_.has_nested && leaves() < threads;  // and perhaps large: threads go inside
     if (few) tasks_ = std::min(tasks_, 1);
-    lends_ = m_.local == 1 && rt_.communicator->size() > 1 && facts_.nodes.results.size() == 1 &&
-             facts_.nodes.results[0].bytes == facts_.nodes.bytes &&
+    lends_ = m_.local == 1 && rt_.communicator->size() > 1 && facts_.nodes.lends() &&
              nodes_of_ranks(facts_.nodes, rt_, m_, unit_).are_split();
     for (int t = 0; t < tasks_; ++t)
       nodes_of_task(t).grow((node_list::capacity(m_.local) + 1) * static_cast<std::size_t>(facts_.nodes.bytes));
@@ -192,7 +191,7 @@ struct top_stage {
         t.has_nested =
             t.has_nested || C::placements.parent[C::placements.index(C::tape.entries[e].placement)] == Stage::p;
     t.run_leaves = run_leaves;
-    t.run_only = run_only;
+    if constexpr (nodes.lends()) t.run_only = run_only;
     return t;
   }
   static constexpr top_stage_facts facts = make();
