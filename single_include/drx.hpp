@@ -23,10 +23,37 @@
 #define DRX_INLINE inline __attribute__((always_inline))
 #endif
 
+#include <type_traits>
+
+namespace drx {
+
+template <class T>
+DRX_INLINE constexpr auto wrapping(T x) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    return static_cast<std::make_unsigned_t<T>>(x);
+  } else {
+    return x;
+  }
+}
+template <class T>
+DRX_INLINE constexpr T wrapping_sum(T a, T b) {
+  return static_cast<T>(wrapping(a) + wrapping(b));
+}
+template <class T>
+DRX_INLINE constexpr T wrapping_product(T a, T b) {
+  return static_cast<T>(wrapping(a) * wrapping(b));
+}
+
+template <class T>
+DRX_INLINE constexpr T wrapping_product_sum(T a, T b, T c) {
+  return static_cast<T>(wrapping(a) * wrapping(b) + wrapping(c));
+}
+
+}
+
 #include <concepts>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 namespace drx {
 
@@ -3205,15 +3232,6 @@ constexpr auto comparison(const primitive& p, const A& a, const B& b) {
 namespace drx {
 namespace prim {
 namespace rows {
-
-template <class T>
-DRX_INLINE constexpr auto wrapping(T x) {
-  if constexpr (std::is_integral_v<T>) {
-    return static_cast<std::make_unsigned_t<T>>(x);
-  } else {
-    return x;
-  }
-}
 
 struct add : same_type, on_numbers {
   static constexpr const char* name = "add";
@@ -8083,7 +8101,12 @@ struct matmul {
           for (std::int64_t l = 0; l < k; ++l) {
             const auto a = static_cast<wide>(tx ? p[l * m + i] : p[i * k + l]),
                        c = static_cast<wide>(ty ? q[j * k + l] : q[l * n + j]);
-            if (!ZeroWins || (a != 0 && c != 0)) total = static_cast<wide>(total + a * c);
+            if (ZeroWins && (a == 0 || c == 0)) continue;
+            if constexpr (std::is_integral_v<T>) {
+              total = wrapping_product_sum(a, c, total);
+            } else {
+              total += a * c;
+            }
           }
           r[i * n + j] = static_cast<T>(total);
         }
@@ -8383,7 +8406,7 @@ struct sum : over_axes {
     return emit::mul(b, left, right);
   }
   static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a + b); }, true);
+    fold(v, [](auto a, auto b) { return wrapping_sum(a, b); }, true);
   }
 };
 template <bool Max>
@@ -9273,7 +9296,7 @@ struct reduce_sum : reduce {
     return {ct[0] == zero_tangent ? zero_tangent : emit::broadcast(s.b, ct[0], s.e.attrs.placement)};
   }
   static void evaluate(evaluation& v) {
-    fold(v, [](auto a, auto b) { return a + b; });
+    fold(v, [](auto a, auto b) { return wrapping_sum(a, b); });
   }
 };
 struct reduce_mean : reduce_sum {
@@ -10790,7 +10813,7 @@ struct convolution {
                 const auto first = c.result == role::x ? y + j : x + i,
                            second = c.result == role::w ? y + j : w + i * co + j;
                 T& sum = to[c.result == role::y ? y + j : c.result == role::x ? x + i : w + i * co + j];
-                sum = static_cast<T>(sum + p_data[first] * q_data[second]);
+                sum = wrapping_product_sum(p_data[first], q_data[second], sum);
               }
           });
         });
@@ -11008,7 +11031,7 @@ struct cumsum : along_axis {
   }
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
-      return before ? *before + v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i];
+      return before ? wrapping_sum(*before, v.in[0]->data<T>()[i]) : v.in[0]->data<T>()[i];
     });
   }
 };
@@ -11039,7 +11062,7 @@ struct recurrence : along_axis {
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
       const T* b = v.in[1]->data<T>();
-      return before ? v.in[0]->data<T>()[i] * *before + b[i] : b[i];
+      return before ? wrapping_product_sum(v.in[0]->data<T>()[i], *before, b[i]) : b[i];
     });
   }
 };
@@ -11060,7 +11083,7 @@ struct cumprod : along_axis {
   }
   static void evaluate(evaluation& v) {
     walk(v, [&]<class T>(const T* before, std::int64_t i) {
-      return before ? *before * v.in[0]->data<T>()[i] : v.in[0]->data<T>()[i];
+      return before ? wrapping_product(*before, v.in[0]->data<T>()[i]) : v.in[0]->data<T>()[i];
     });
   }
 };
@@ -12181,7 +12204,7 @@ struct scatter {
         take::element_of(*v.in[0], axis, batch, to[axis], to.rank, at, element);
         indexing::own_index(updates, batch, at, source);
         T& y = v.out[0].data<T>()[flat_index(to, element)];
-        y = static_cast<T>(y + v.in[1]->data<T>()[flat_index(updates, source)]);
+        y = wrapping_sum(y, v.in[1]->data<T>()[flat_index(updates, source)]);
       });
     });
   }
@@ -17223,7 +17246,7 @@ struct window_sum : pooling {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t) {
         T& sum = v.out[0].data<T>()[w.transposed ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
+        sum = wrapping_sum(sum, v.in[0]->data<T>()[w.transposed ? o : i]);
       });
     });
   }
@@ -17276,7 +17299,7 @@ struct window_select
       for_each(w, w.transposed ? to : from, w.transposed ? from : to, [&](auto i, auto o, std::int32_t position) {
         if (winner[o] != position) return;
         T& sum = v.out[0].data<T>()[w.transposed ? i : o];
-        sum = static_cast<T>(sum + v.in[0]->data<T>()[w.transposed ? o : i]);
+        sum = wrapping_sum(sum, v.in[0]->data<T>()[w.transposed ? o : i]);
       });
     });
   }
@@ -17530,7 +17553,7 @@ struct prod : over_axes {
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
       for (std::int64_t i = 0; i < v.out[0].size(); ++i) v.out[0].data<T>()[i] = static_cast<T>(1);
     });
-    fold(v, [](auto a, auto b) { return static_cast<decltype(a)>(a * b); }, true);
+    fold(v, [](auto a, auto b) { return wrapping_product(a, b); }, true);
   }
 };
 }
