@@ -95,10 +95,9 @@ class argument_binder {
   }
   /// All leaves of placed members.
   void members(const placed_members& a, const placed_type& type) {
-    const std::string name = error::sentence({"argument ", argument_});
-    require_ranks(a, name);
-    require_layout(a, type, name);
-    agree(a, type, name);
+    require_ranks(a);
+    require_layout(a, type);
+    agree(a, type);
     std::int64_t elements = a.elements();
     for (std::int64_t i = 0; a.storage() && i < a.local(); ++i) elements = std::max(elements, a.storage()[i] + 1);
     for (int i = 0; i < static_cast<int>(type.leaves.size()); ++i) {
@@ -109,31 +108,32 @@ class argument_binder {
 
  private:
   [[nodiscard]] const input_facts& input() const { return facts_.inputs[slot_]; }
-  void require_ranks(const placed_members& a, const std::string& name) const {
+  void require_ranks(const placed_members& a) const {
     const auto ranks = static_cast<std::size_t>(s_.runtime.communicator->size());
     if (a.boundaries().size() == ranks + 1) return;
-    throw std::invalid_argument(a.boundaries().empty()
-                                    ? error::sentence({"drx: ", name, " was never placed; the program runs on ", ranks})
-                                    : error::sentence({"drx: ", name, " was placed on ", a.boundaries().size() - 1,
-                                                       " ranks; the program runs on ", ranks}));
+    throw std::invalid_argument(
+        a.boundaries().empty()
+            ? error::sentence({"drx: argument ", argument_, " was never placed; the program runs on ", ranks})
+            : error::sentence({"drx: argument ", argument_, " was placed on ", a.boundaries().size() - 1,
+                               " ranks; the program runs on ", ranks}));
   }
   /// Members come in as many shards, and split along the same axes, as the program takes them.
-  void require_layout(const placed_members& a, const placed_type& type, const std::string& name) const {
+  void require_layout(const placed_members& a, const placed_type& type) const {
     const std::int64_t shards = facts_.shards_of(type.placements[0]);
     if (a.shards() != shards)
       throw std::invalid_argument(
-          error::sentence({"drx: ", name, " has its ", type.placements[0]->name, " in ", a.shards(),
+          error::sentence({"drx: argument ", argument_, " has its ", type.placements[0]->name, " in ", a.shards(),
                            " shards; the program takes them in ", shards, shards > 1 ? " (drx::place_sharded)" : ""}));
     for (std::size_t i = 0; i < type.leaves.size(); ++i) {
       const int axis = call_facts::split_axis(type.leaves[i].shape, facts_.inputs[slot_ + i].part);
       const int own = a.split_axis(static_cast<int>(i));
       if (axis != own)
-        throw std::invalid_argument(error::sentence({"drx: ", name, ", leaf ", i, " is split along axis ", own,
-                                                     " (-1: whole); the program takes it along ", axis}));
+        throw std::invalid_argument(error::sentence({"drx: argument ", argument_, ", leaf ", i, " is split along axis ",
+                                                     own, " (-1: whole); the program takes it along ", axis}));
     }
   }
   /// Notes the members that the argument tells, of the placements nested in it too.
-  void agree(const placed_members& a, const placed_type& type, const std::string& name) const {
+  void agree(const placed_members& a, const placed_type& type) const {
     const call_members known{facts_, s_};
     membership m;
     m.total = a.total() * a.shards();
@@ -143,14 +143,14 @@ class argument_binder {
     m.storage = a.storage();
     m.chosen = a.chosen();
     m.choice = a.choice();
-    known.agree(facts_.index(type.placements[0]), m, name);
+    known.agree(facts_.index(type.placements[0]), m, {argument_});
     for (std::size_t k = 1; k < type.placements.size(); ++k) {
       const std::vector<std::int64_t>& offsets = a.offsets(static_cast<int>(k) - 1);
       membership nested;
       nested.offsets = offsets.data();
       nested.local = static_cast<std::int64_t>(offsets.size()) - 1;
       nested.total = offsets.back();
-      known.agree(facts_.index(type.placements[k]), nested, name);
+      known.agree(facts_.index(type.placements[k]), nested, {argument_});
     }
   }
   /// `data` itself, or a copy of it if the program has returned it as a result and will write over it.

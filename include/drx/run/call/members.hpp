@@ -9,18 +9,29 @@
 #include <algorithm>
 #include <initializer_list>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace drx::run {
 
-/// The numbers of members in a call. `name` is always the origin of a number, for messages.
+/// The origin of a number of members, for messages: an argument of the call, or these words.
+struct members_origin {
+  int argument = 0;
+  std::string_view words = {};
+
+  [[nodiscard, gnu::cold]] std::string name() const {
+    return words.empty() ? error::sentence({"argument ", argument}) : std::string(words);
+  }
+};
+
+/// The numbers of members in a call.
 struct call_members {
   const call_facts& facts;
   call_state& s;
 
   /// Sets the members of placement p to m. All that give members of one placement must agree on them.
-  void agree(int p, const membership& m, std::string_view name) const {
+  void agree(int p, const membership& m, const members_origin& from) const {
     if (p < 0) return;  // the program does not use it
     membership& known = members_of(p);
     if (known.total < 0) {
@@ -28,9 +39,10 @@ struct call_members {
       return;
     }
     if (known.total != m.total)
-      refuse({"drx: ", name, " has ", m.total, " members of ", name_of(p), "; an earlier argument has ", known.total});
+      refuse({"drx: ", from.name(), " has ", m.total, " members of ", name_of(p), "; an earlier argument has ",
+              known.total});
     const auto refuse_subset = [&] {
-      refuse({"drx: ", name, " is another subset of ", name_of(p), " than an earlier argument"});
+      refuse({"drx: ", from.name(), " is another subset of ", name_of(p), " than an earlier argument"});
     };
     if (m.chosen && known.chosen && m.choice != known.choice) refuse_subset();  // (on ranks without such members too)
     if ((m.storage || known.storage) && m.local == known.local)
@@ -39,22 +51,23 @@ struct call_members {
     if (m.boundaries && known.boundaries)
       for (int r = 0; r <= s.runtime.communicator->size(); ++r)
         if (m.boundaries[r] != known.boundaries[r])
-          refuse({"drx: ", name, " lies on the ranks in other blocks of ", name_of(p), " than an earlier argument"});
+          refuse({"drx: ", from.name(), " lies on the ranks in other blocks of ", name_of(p),
+                  " than an earlier argument"});
     if (m.offsets && known.offsets && m.offsets != known.offsets)
       for (std::int64_t i = 0; i <= m.local; ++i)
         if (m.offsets[i] != known.offsets[i])
-          refuse({"drx: ", name, " has other numbers of ", name_of(p), " per member than an earlier argument"});
+          refuse({"drx: ", from.name(), " has other numbers of ", name_of(p), " per member than an earlier argument"});
   }
   /// Takes the numbers that the program and its options give. After it the members of all placements are known.
   void complete() const {
-    constexpr std::string_view options = "compile_options::members";
+    constexpr members_origin options{.words = "compile_options::members"};
     const int placements = static_cast<int>(facts.placements.size());
     for (const member_count& c : s.options.members) {
       const int p = facts.index(c.placement);
       if (p >= 0 && facts.at(p).parent < 0) set_count(p, c.count * facts.at(p).shards, options);
     }
     for (const given_members& g : facts.given)
-      set_count(g.placement, g.count, "the program, which distributes or gathers an array,");
+      set_count(g.placement, g.count, {.words = "the program, which distributes or gathers an array,"});
     for (int depth = 1; depth < placements; ++depth)  // parents are known before
       for (const member_count& c : s.options.members) {
         const int p = facts.index(c.placement), parent = p < 0 ? -1 : facts.at(p).parent;
@@ -87,7 +100,7 @@ struct call_members {
   [[nodiscard]] std::string_view name_of(int p) const { return facts.at(p).info->name; }
 
   /// Sets the number of members of placement p (at each member of its parent), as the program or its options give it.
-  void set_count(int p, std::int64_t count, std::string_view name) const {
+  void set_count(int p, std::int64_t count, const members_origin& from) const {
     if (s.boundaries.empty()) s.boundaries.resize(s.members.size());
     std::vector<std::int64_t>& list = s.boundaries[static_cast<std::size_t>(p)];
     membership m;
@@ -112,7 +125,7 @@ struct call_members {
       m.local = parents;
       m.total = list.back();
     }
-    agree(p, m, name);
+    agree(p, m, from);
   }
   /// Requires that placement p has no more members than it says.
   void require_at_most(const membership& m, int p) const {
