@@ -4,7 +4,7 @@
 
 set(DRX_INCLUDE ${PROJECT_SOURCE_DIR}/include)
 set(DRX_CORE_FOLDERS meta scalar core tape tracing primitives functions transform plan generate)
-set(DRX_RUN_FOLDERS run backend export)
+set(DRX_RUN_FOLDERS run backend)
 
 # Compilers give up on long constant evaluations much earlier than drx's programs need.
 set(DRX_OPTIONS_GNU -ftemplate-depth=4096 -fconstexpr-ops-limit=1000000000 -fconstexpr-loop-limit=10000000 -fconstexpr-depth=2048)
@@ -62,7 +62,7 @@ endif()
 
 if(TARGET Eigen3::Eigen)
   drx_library(eigen drx::drx Eigen3::Eigen)
-  drx_headers(drx_eigen ext/eigen.hpp)
+  drx_headers(drx_eigen ext/eigen.hpp ext/eigen_scalar.hpp)
 endif()
 if(TARGET Boost::headers)
   drx_library(hana drx::drx Boost::headers)

@@ -23,6 +23,10 @@ constexpr auto of_products = [](auto x) {
   auto y = large(x);
   return std::tuple{drx::matmul(y, drx::transpose(y)), drx::matmul(drx::transpose(y), y)};
 };
+constexpr auto convolved = [](auto x) {
+  auto y = large(drx::reshape<1, 20, 6>(x));
+  return std::tuple{drx::conv1d(y, large(drx::reshape<5, 6, 4>(x))), drx::abs(y)};
+};
 constexpr auto over_members = [](auto p) {
   auto y = drx::map([](auto x) { return large(x); }, p);
   return std::tuple{drx::reduce_sum(y), drx::reduce_sum(drx::map([](auto x) { return drx::sum<0>(x); }, y))};
@@ -32,6 +36,7 @@ constexpr auto over_members = [](auto p) {
 TEST_CASE("sums and products over axes") {
   harness::check_run<drx::program<over_axes, numbers>>({}, {0});
   harness::check_run<drx::program<of_products, numbers>>({}, {0});
+  harness::check_run<drx::program<convolved, numbers>>({}, {0});
 }
 TEST_CASE("sums over members") {
   harness::check_run<drx::program<over_members, drx::placed<numbers, parts>>>({}, {5, 300});

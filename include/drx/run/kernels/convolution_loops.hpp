@@ -192,7 +192,7 @@ struct convolution {
     for (int co = 0; co < CO; ++co) y[co] = 0;
     for_each_tap<Reversed>(x, kernel, oh, t, at, [&](const T* in, const T* row) {
       for (int ci = 0; ci < CI; ++ci)
-        for (int co = 0; co < CO; ++co) y[co] = static_cast<T>(y[co] + in[ci] * row[ci * CO + co]);
+        for (int co = 0; co < CO; ++co) y[co] = wrapping_product_sum(in[ci], row[ci * CO + co], y[co]);
     });
   }
 
@@ -209,7 +209,7 @@ struct convolution {
           for_each_position(x, y, images, kh, kw, [&](const T* in, const T* out) {
             for (int ci = 0; ci < CI; ++ci)
               for (int co = 0; co < CO; ++co)
-                kernel[ci * CO + co] = static_cast<T>(kernel[ci * CO + co] + in[ci] * out[co]);
+                kernel[ci * CO + co] = wrapping_product_sum(in[ci], out[co], kernel[ci * CO + co]);
           });
         }
       }
