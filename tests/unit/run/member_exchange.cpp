@@ -28,8 +28,7 @@ TEST_CASE("transfers among one rank's members, several at once; who gets nothing
   for (std::size_t i = 0; i < transposed.size(); ++i) transposed[i] = static_cast<double>(i);
   drx::single_rank rank;
   member_exchange exchange;
-  const member_transfer transfers[] = {transfer(shifted, shift), transfer(transposed, nullptr)};
-  exchange.run(rank, boundaries, transfers);
+  exchange.run(rank, boundaries, {transfer(shifted, shift), transfer(transposed, nullptr)});
   CHECK(shifted == std::vector<double>{0, 0, 1, 2, 3, 4, 5, 6, 7, 8});
   for (std::size_t m = 0; m < members; ++m)
     for (std::size_t k = 0; k < members; ++k)

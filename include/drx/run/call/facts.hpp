@@ -4,11 +4,10 @@
 #pragma once
 
 #include <drx/run/data/placed_storage.hpp>
+#include <drx/run/data/table.hpp>
 #include <drx/run/stage/thread_frames.hpp>
 
-#include <array>
 #include <optional>
-#include <span>
 #include <tuple>
 #include <type_traits>
 
@@ -45,11 +44,11 @@ struct given_members {
 
 /// The facts about the calls of one program.
 struct call_facts {
-  std::span<const placement_facts> placements;
-  std::span<const input_facts> inputs;  // in the order of their slots
-  std::span<const output_facts> outputs;
-  std::span<const given_members> given;
-  std::span<const held_value> held;
+  table<placement_facts> placements;
+  table<input_facts> inputs;  // in the order of their slots
+  table<output_facts> outputs;
+  table<given_members> given;
+  table<held_value> held;
   frame_sizes frames;
   int stages = 0, values = 0;
   std::int64_t server_bytes = 0;
@@ -81,10 +80,10 @@ struct facts_of {
   using C = code_of<Program>;
   template <class T, int N>
   struct list {
-    std::array<T, static_cast<std::size_t>(N) + 1> of{};
+    T of[N + 1] = {};
     std::size_t count = 0;
     constexpr void add(const T& x) { of[count++] = x; }
-    [[nodiscard]] constexpr std::span<const T> all() const { return {of.data(), count}; }
+    [[nodiscard]] constexpr table<T> all() const { return {of, count}; }
   };
 
   static constexpr auto placements = [] {
@@ -159,8 +158,8 @@ struct facts_of {
 
 /// The placements and leaves of a type placed<S, P>: what a call asks of its members.
 struct placed_type {
-  std::span<const placement_info* const> placements;  // from the outermost in
-  std::span<const abstract_value> leaves;
+  table<const placement_info*> placements;  // from the outermost in
+  table<abstract_value> leaves;
 };
 template <class I>
 struct placed_type_of {
@@ -179,14 +178,15 @@ struct placed_type_of {
       levels<S>::list(out + 1);
     }
   };
-  static constexpr auto placements = [] {
-    std::array<const placement_info*, levels<I>::count> r{};
-    levels<I>::list(r.data());
-    return r;
-  }();
+  struct list {
+    const placement_info* of[levels<I>::count + 1] = {};
+    constexpr list() { levels<I>::list(of); }
+  };
+  static constexpr list placements{};
 
  public:
-  static constexpr placed_type value{placements, {types.value, static_cast<std::size_t>(leaf_count<I>)}};
+  static constexpr placed_type value{{placements.of, static_cast<std::size_t>(levels<I>::count)},
+                                     {types.value, static_cast<std::size_t>(leaf_count<I>)}};
 };
 
 }  // namespace drx::run

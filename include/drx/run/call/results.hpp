@@ -147,8 +147,8 @@ class result_giver {
       throw std::invalid_argument(error::sentence({"drx: a result nested in a subset of ", type.placements[0]->name}));
     std::vector<std::vector<std::int64_t>> lists;
     std::int64_t n = outer.local;
-    for (const placement_info* p : type.placements.subspan(1)) {
-      const std::int64_t* offsets = s_.members[static_cast<std::size_t>(facts_.index(p))].offsets;
+    for (std::size_t k = 1; k < type.placements.size(); ++k) {
+      const std::int64_t* offsets = s_.members[static_cast<std::size_t>(facts_.index(type.placements[k]))].offsets;
       lists.emplace_back(offsets, offsets + n + 1);
       n = lists.back().back();
     }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <vector>
 
 namespace drx::run {
@@ -44,7 +43,11 @@ struct member_transfer {
 class member_exchange {
  public:
   /// Makes all transfers at once, with one message to each rank.
-  void run(communicator& c, const std::int64_t* boundaries, std::span<const member_transfer> transfers) {
+  void run(communicator& c, const std::int64_t* boundaries, const std::vector<member_transfer>& transfers) {
+    if (c.size() == 1) {
+      for (const member_transfer& x : transfers) run_here(x, boundaries[1] - boundaries[0]);
+      return;
+    }
     const auto ranks = static_cast<std::size_t>(c.size()), own = static_cast<std::size_t>(c.rank());
     const member_range mine{boundaries[own], boundaries[own + 1]}, all{0, boundaries[ranks]};
     for (auto* list : {&send_bytes_, &send_at_, &receive_bytes_, &receive_at_}) list->assign(ranks, 0);
@@ -78,7 +81,7 @@ class member_exchange {
     at_ = send_at_;
     for (const member_transfer& x : transfers) pack(x);
     std::memcpy(in_.data() + receive_at_[own], out_.data() + send_at_[own], static_cast<std::size_t>(send_bytes_[own]));
-    if (ranks > 1) send_and_receive(c, own);
+    send_and_receive(c, own);
     const auto unpack = [&](const member_transfer& x) {
       std::int64_t missing = (mine.end - mine.begin) * x.pieces;
       x.each(mine, all, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t) { --missing; });
@@ -94,6 +97,24 @@ class member_exchange {
   }
 
  private:
+  /// A transfer among n members of one rank: from a copy of all values.
+  void run_here(const member_transfer& x, std::int64_t n) {
+    const std::int64_t member = x.pieces * x.bytes;
+    if (n * member == 0) return;
+    out_.grow(static_cast<std::size_t>(n * member));
+    std::memcpy(out_.data(), x.values, static_cast<std::size_t>(n * member));
+    for (std::int64_t m = 0; m < n; ++m) {
+      std::byte* const to = x.values + m * member;
+      if (!x.sources) {
+        for (std::int64_t k = 0; k < n; ++k)
+          std::memcpy(to + k * x.bytes, out_.data() + k * member + m * x.bytes, static_cast<std::size_t>(x.bytes));
+      } else if (member_range{0, n}.holds(x.sources[m])) {
+        std::memcpy(to, out_.data() + x.sources[m] * member, static_cast<std::size_t>(member));
+      } else {
+        std::memset(to, 0, static_cast<std::size_t>(member));
+      }
+    }
+  }
   void send_and_receive(communicator& c, std::size_t own) {
     sent_.clear();
     received_.clear();

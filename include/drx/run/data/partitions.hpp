@@ -7,7 +7,6 @@
 #include <drx/run/data/placed_members.hpp>
 #include <drx/run/data/shards.hpp>
 
-#include <array>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -60,13 +59,9 @@ class partitions : public placed_members {
 
   /// These partitions in memory of their own, for a placed result, which the next call of its program overwrites.
   [[nodiscard]] partitions copy() const {
-    static constexpr auto bytes = [] {
-      std::array<std::int64_t, leaves + 1> list{};
-      constexpr leaf_types<S> types;
-      for (int i = 0; i < leaves; ++i)
-        list[static_cast<std::size_t>(i)] = types[i].shape.size() * byte_size(types[i].type);
-      return list;
-    }();
+    constexpr leaf_types<S> types;
+    std::int64_t bytes[leaves + 1] = {};
+    for (int i = 0; i < leaves; ++i) bytes[i] = types[i].shape.size() * byte_size(types[i].type);
     partitions r = *this;
     r.own_copy(bytes);
     return r;

@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -69,7 +68,7 @@ class placed_members {
             error::sentence({"drx::partitions: leaf ", k, " is split along axis ", leaves_[k].axis, ": read leaf(k)"}));
   }
   /// Copies the leaves, of whose members each has `bytes[i]` (of all shards together), into memory of their own.
-  void own_copy(std::span<const std::int64_t> bytes) {
+  void own_copy(const std::int64_t* bytes) {
     if (is_subset_) throw std::invalid_argument("drx::partitions::copy: of a subset");
     const auto memory = std::make_shared<std::vector<buffer>>();
     for (std::size_t i = 0; i < leaves_.size(); ++i) {

@@ -6,9 +6,7 @@
 #include <drx/core/sentence.hpp>
 #include <drx/run/stage/node_facts.hpp>
 
-#include <array>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string_view>
 
@@ -33,7 +31,7 @@ struct exchanged_result {
 /// The results of a stage that ranks or members exchange, and the functions that do it; null where no result needs it,
 /// so that a program without such results does not contain the code.
 struct exchange_facts {
-  std::span<const exchanged_result> results;
+  table<exchanged_result> results;
   std::string_view placement;
   void (*gather)(const exchange_facts&, const frame&, const membership&) = nullptr;
   void (*shards)(const exchange_facts&, const frame&, const membership&) = nullptr;
@@ -110,9 +108,11 @@ struct exchange_facts_of {
   /// rules of all primitives.)
   template <int I>
   static constexpr auto sources = [] {
-    std::array<std::int64_t, static_cast<std::size_t>(Stage::view().sources(I).size()) + 1> list{};
-    std::size_t m = 0;
-    for (auto source : Stage::view().sources(I)) list[m++] = source;
+    struct {
+      std::int64_t of[Stage::view().sources(I).size() + 1] = {};
+    } list;
+    int m = 0;
+    for (auto source : Stage::view().sources(I)) list.of[m++] = source;
     return list;
   }();
   template <int I>
@@ -127,12 +127,12 @@ struct exchange_facts_of {
     x.members = Stage::view().members_of_fold(I);
     x.where = C::plan.where[v];
     if constexpr (how == fold::transpose) x.pieces = Stage::view().exchanged_members(I);
-    if constexpr (how == fold::permute) x.sources = sources<I>.data();
+    if constexpr (how == fold::permute) x.sources = sources<I>.of;
     return x;
   }
   static constexpr auto results = [] {
     struct {
-      std::array<exchanged_result, Stage::results + 1> of{};
+      exchanged_result of[Stage::results + 1] = {};
       std::size_t count = 0;
     } list;
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
@@ -141,7 +141,7 @@ struct exchange_facts_of {
     return list;
   }();
   static constexpr exchange_facts make() {
-    exchange_facts f{{results.of.data(), results.count}, Stage::x.placement->name};
+    exchange_facts f{{results.of, results.count}, Stage::x.placement->name};
     for (const exchanged_result& x : f.results) {
       if (x.how == fold::gather) f.gather = gather_over_ranks;
       if (x.how == fold::shards || x.how == fold::shard_sum) f.shards = exchange_shards;

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <drx/run/data/node_list.hpp>
+#include <drx/run/data/table.hpp>
 #include <drx/run/kernels/fold_operations.hpp>
 #include <drx/run/packs/inlining.hpp>
 #include <drx/run/stage/facts.hpp>
 
 #include <cstring>
 #include <optional>
-#include <span>
 #include <type_traits>
 
 namespace drx::run {
@@ -29,7 +29,7 @@ struct node_facts {
   std::size_t stage = 0;  // its number among the program's stages
   std::int64_t bytes = 0;
   bool has_monoid = false;
-  std::span<const node_result> results;
+  table<node_result> results;
   plan::location of_member;  // where a member has the first of these results, before it is in a node
   /// Adds the node on the right to the one on the left.
   void (*combine)(frame& f, std::byte* left, const std::byte* right) = nullptr;

@@ -6,7 +6,6 @@
 #include <drx/run/kernels/all.hpp>
 #include <drx/run/stage/node_facts.hpp>
 
-#include <array>
 #include <cstring>
 
 namespace drx::run {
@@ -73,7 +72,7 @@ struct stage_nodes {
  private:
   static constexpr auto results = [] {
     struct {
-      std::array<node_result, Stage::results + 1> of{};
+      node_result of[Stage::results + 1] = {};
       std::size_t count = 0;
       int first = 0;
     } list;
@@ -91,7 +90,7 @@ struct stage_nodes {
     n.stage = static_cast<std::size_t>(Stage::ordinal);
     n.bytes = Stage::node_bytes;
     n.has_monoid = Stage::has_monoid;
-    n.results = {results.of.data(), results.count};
+    n.results = {results.of, results.count};
     if (results.count > 0) n.of_member = C::plan.where[C::output(Stage::body, results.first)];
     n.combine = combine;
     n.neutral = neutral;
