@@ -15723,12 +15723,16 @@ struct abs : number_function {
     if constexpr (std::is_floating_point_v<T>) {
       return math::abs(x);
     } else {
-      return x < 0 ? -x : x;
+      return x < 0 ? static_cast<T>(-wrapping(x)) : x;
     }
   }
   template <class T>
   static T reference(T x) {
-    return std::abs(x);
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::abs(x);
+    } else {
+      return apply(x);
+    }
   }
   static constexpr int partial(builder& b, const rule_site& s, int, int t) {
     return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));

@@ -6,6 +6,7 @@
 // input (x) or to the kernel (w). So the derivatives of each are the other two, and nothing is flipped or padded.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/primitives/windows.hpp>

@@ -2,6 +2,7 @@
 // recurrence that is their derivative.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>

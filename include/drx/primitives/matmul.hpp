@@ -1,6 +1,7 @@
 // drx/primitives/matmul.hpp: the matrix product, with either operand transposed, over any leading batch axes.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>

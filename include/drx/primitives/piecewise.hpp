@@ -1,6 +1,7 @@
 // drx/primitives/piecewise.hpp: rounding, sign and absolute value, relu, softsign, clamp; whether numbers are finite.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementary.hpp>
 #include <drx/primitives/reported.hpp>

@@ -1,6 +1,7 @@
 // drx/primitives/pooling.hpp: sums and maxima over windows that move over the spatial axes, channel by channel.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reported.hpp>

@@ -1,6 +1,7 @@
 // drx/primitives/prod.hpp: the product over axes of an array.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/cumulative.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/reduction.hpp>

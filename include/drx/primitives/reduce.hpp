@@ -1,6 +1,7 @@
 // drx/primitives/reduce.hpp: reductions from the members of a placement to one unplaced value.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/arithmetic.hpp>
 #include <drx/primitives/broadcast.hpp>
 #include <drx/primitives/comparison.hpp>

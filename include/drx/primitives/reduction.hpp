@@ -1,6 +1,7 @@
 // drx/primitives/reduction.hpp: sum, mean, max, min over axes of an array.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/arithmetic.hpp>
 #include <drx/primitives/cast.hpp>
 #include <drx/primitives/comparison.hpp>

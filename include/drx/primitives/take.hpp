@@ -1,6 +1,7 @@
 // drx/primitives/take.hpp: elements gathered along an axis by an array of positions, and their transpose, which adds.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/primitives/arithmetic.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/dynamic_slice.hpp>

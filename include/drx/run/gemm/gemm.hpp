@@ -1,6 +1,7 @@
 // drx/run/gemm/gemm.hpp: dense matrix product of constant size, row-major and contiguous, with an epilogue.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/run/gemm/epilogues.hpp>
 #include <drx/run/gemm/shapes.hpp>
 

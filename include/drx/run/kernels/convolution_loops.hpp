@@ -8,6 +8,7 @@
 // Tested by tests/unit/run/convolution.cpp.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/run/packs/pack.hpp>
 #include <drx/run/packs/inlining.hpp>
 

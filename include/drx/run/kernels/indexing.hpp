@@ -1,6 +1,7 @@
 // drx/run/kernels/indexing.hpp: the kernels that move elements by positions, fold along an axis, or sort.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/run/kernels/folds.hpp>
 #include <drx/run/kernels/layout.hpp>
 

@@ -3,6 +3,7 @@
 // Tested by tests/unit/run/convolution.cpp.
 #pragma once
 
+#include <drx/core/wrapping.hpp>
 #include <drx/run/kernels/convolution_loops.hpp>
 #include <drx/run/kernels/fold_operations.hpp>
 #include <drx/run/kernels/kernel.hpp>
