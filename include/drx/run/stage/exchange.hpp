@@ -4,6 +4,7 @@
 #pragma once
 
 #include <drx/core/sentence.hpp>
+#include <drx/run/data/runtime.hpp>
 #include <drx/run/stage/node_facts.hpp>
 
 #include <optional>
