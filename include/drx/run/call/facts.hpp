@@ -78,16 +78,8 @@ template <class Program>
 struct facts_of {
  private:
   using C = code_of<Program>;
-  template <class T, int N>
-  struct list {
-    T of[N + 1] = {};
-    std::size_t count = 0;
-    constexpr void add(const T& x) { of[count++] = x; }
-    [[nodiscard]] constexpr table<T> all() const { return {of, count}; }
-  };
-
   static constexpr auto placements = [] {
-    list<placement_facts, C::placements.count> r;
+    written_table<placement_facts, C::placements.count> r;
     for (int p = 0; p < C::placements.count; ++p) {
       const placement_info* info = C::placements.placement[p];
       const bool split = C::mesh.count > 0 && C::mesh.members == info;
@@ -96,7 +88,7 @@ struct facts_of {
     return r;
   }();
   static constexpr auto inputs = [] {
-    list<input_facts, C::tape.regions[0].inputs.count> r;
+    written_table<input_facts, C::tape.regions[0].inputs.count> r;
     int argument = 0;
     const auto add = [&](int leaves) {
       for (int leaf = 0; leaf < leaves; ++leaf) {
@@ -113,7 +105,7 @@ struct facts_of {
   }();
   static constexpr auto outputs = [] {
     constexpr int of_tape = C::tape.regions[0].outputs.count;
-    list<output_facts, of_tape> r;
+    written_table<output_facts, of_tape> r;
     for (int i = 0; i < of_tape; ++i) {
       const int v = C::output(0, i), root = C::root(v);
       const bool is_own = C::definition(root) >= 0, unplaced = C::values[root].depth == 0;
@@ -124,7 +116,7 @@ struct facts_of {
     return r;
   }();
   static constexpr auto given = [] {
-    list<given_members, C::sizes.entries> r;
+    written_table<given_members, C::sizes.entries> r;
     for (int e = 0; e < C::sizes.entries; ++e)
       if (C::tape.entries[e].prim == &prim::stage)
         if (const auto n = prim::rules::stage::view(C::attributes(e)).members; n)
@@ -139,7 +131,7 @@ struct facts_of {
     f.inputs = inputs.all();
     f.outputs = outputs.all();
     f.given = given.all();
-    f.held = {held.of, static_cast<std::size_t>(held.count)};
+    f.held = held.all();
     f.frames = frame_sizes_of<C>;
     f.stages = C::sizes.entries;
     f.values = C::sizes.values;

@@ -6,6 +6,7 @@
 
 #include <drx/run/data/frame.hpp>
 #include <drx/run/data/runtime.hpp>
+#include <drx/run/data/table.hpp>
 
 #include <cstring>
 
@@ -80,10 +81,7 @@ struct held_value {
 /// The placed results of every stage at the top, in loops too.
 template <class C>
 constexpr auto values_held_whole() {
-  struct {
-    held_value of[C::sizes.values + 1] = {};
-    int count = 0;
-  } list;
+  written_table<held_value, C::sizes.values> list;
   for (int e = 0; e < C::sizes.entries; ++e) {
     const auto& x = C::tape.entries[e];
     if (x.prim != &prim::stage || C::placements.parent[C::placements.index(x.placement)] >= 0) continue;
@@ -91,8 +89,8 @@ constexpr auto values_held_whole() {
       const int v = C::result(e, i);
       const auto& t = C::values[v];
       if (t.depth > 0)
-        list.of[list.count++] = {v, C::plan.where[v].offset, C::bytes(v),
-                                 C::placements.index(t.placements[t.depth - 1]), t.depth > 1};
+        list.add(
+            {v, C::plan.where[v].offset, C::bytes(v), C::placements.index(t.placements[t.depth - 1]), t.depth > 1});
     }
   }
   return list;

@@ -20,4 +20,14 @@ struct table {
   constexpr const T& operator[](std::size_t i) const { return first[i]; }
 };
 
+/// A table that constant evaluation writes: at most N constants.
+template <class T, int N>
+struct written_table {
+  T of[N + 1] = {};
+  std::size_t count = 0;
+
+  constexpr void add(const T& x) { of[count++] = x; }
+  [[nodiscard]] constexpr table<T> all() const { return {of, count}; }
+};
+
 }  // namespace drx::run

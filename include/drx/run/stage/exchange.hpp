@@ -132,17 +132,14 @@ struct exchange_facts_of {
     return x;
   }
   static constexpr auto results = [] {
-    struct {
-      exchanged_result of[Stage::results + 1] = {};
-      std::size_t count = 0;
-    } list;
+    written_table<exchanged_result, Stage::results> list;
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      if constexpr (!Stage::folded(I) && Stage::fold_of(I) != fold::collect) list.of[list.count++] = result<I>();
+      if constexpr (!Stage::folded(I) && Stage::fold_of(I) != fold::collect) list.add(result<I>());
     });
     return list;
   }();
   static constexpr exchange_facts make() {
-    exchange_facts f{{results.of, results.count}, Stage::x.placement->name};
+    exchange_facts f{results.all(), Stage::x.placement->name};
     for (const exchanged_result& x : f.results) {
       if (x.how == fold::gather) f.gather = gather_over_ranks;
       if (x.how == fold::shards || x.how == fold::shard_sum) f.shards = exchange_shards;

@@ -71,17 +71,12 @@ struct stage_nodes {
 
  private:
   static constexpr auto results = [] {
-    struct {
-      node_result of[Stage::results + 1] = {};
-      std::size_t count = 0;
-      int first = 0;
-    } list;
+    written_table<node_result, Stage::results> list;
     for (int i = 0; i < Stage::results; ++i) {
-      if (!Stage::folded(i)) continue;
       const int v = C::result(E, i);
-      if (list.count == 0) list.first = i;
-      list.of[list.count++] = {Stage::fold_of(i), C::values[v].type,         Stage::offset(i),
-                               C::bytes(v),       C::values[v].shape.size(), C::plan.where[v]};
+      if (Stage::folded(i))
+        list.add({Stage::fold_of(i), C::values[v].type, Stage::offset(i), C::bytes(v), C::values[v].shape.size(),
+                  C::plan.where[v]});
     }
     return list;
   }();
@@ -90,8 +85,9 @@ struct stage_nodes {
     n.stage = static_cast<std::size_t>(Stage::ordinal);
     n.bytes = Stage::node_bytes;
     n.has_monoid = Stage::has_monoid;
-    n.results = {results.of, results.count};
-    if (results.count > 0) n.of_member = C::plan.where[C::output(Stage::body, results.first)];
+    n.results = results.all();
+    for (int i = Stage::results - 1; i >= 0; --i)
+      if (Stage::folded(i)) n.of_member = C::plan.where[C::output(Stage::body, i)];
     n.combine = combine;
     n.neutral = neutral;
     return n;
