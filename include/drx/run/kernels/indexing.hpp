@@ -160,6 +160,18 @@ struct gathering {
               ((g + p) * any + i) * behind);
       }
   }
+  /// The same for call number `row` of these.
+  template <class F>
+  DRX_INLINE static void at(const element_of<C, Indices>* index, std::int64_t row, const F& f) {
+    constexpr shape of_whole = whole, of_indices = indices, of_gathered = gathered, of_all = all;
+    if constexpr (before * any > 0) {
+      const std::int64_t i = row % any, p = row / any % before, b = row / any / before;
+      const std::int64_t w = batch_element(of_whole, of_all, batch, b) * before + p,
+                         g = batch_element(of_gathered, of_all, batch, b) * before + p,
+                         chosen = index[batch_element(of_indices, of_all, batch, b) * any + i];
+      f((w * n + prim::indexing::position(chosen, n)) * behind, (g * any + i) * behind);
+    }
+  }
 };
 }  // namespace detail
 

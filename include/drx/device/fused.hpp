@@ -1,0 +1,165 @@
+// drx/device/fused.hpp: fused loops by a team: an element to each lane, in turns; after a matrix product, an element of
+// the product; with sums over rows, a column to each lane.
+// Tested by tests/unit/device/steps.cpp.
+#pragma once
+
+#include <drx/device/kernel.hpp>
+#include <drx/device/products.hpp>
+#include <drx/device/sums.hpp>
+
+#include <type_traits>
+
+namespace drx::device {
+
+/// One element of a fused loop.
+template <class Loop>
+struct fused_element {
+  using C = typename Loop::code;
+  using registers_type = typename Loop::registers_type;
+  template <int M>
+  using of_entry = element_of<C, Loop::result(M)>;
+
+  /// The place in memory of the element that a source has for column i of row r.
+  template <int M, int I>
+  DRX_INLINE static std::int64_t place(std::int64_t r, std::int64_t i) {
+    constexpr run::detail::source s = Loop::operand(M, I);
+    if constexpr (s.from.size() == 1) {
+      return 0;
+    } else if constexpr (Loop::flat) {
+      return i;
+    } else {
+      constexpr bool same_column = s.from.rank == 0 || (s.from.last() == 1 && !(s.from == Loop::loop));
+      return Loop::row_start(s.from, r) + (same_column ? 0 : i);
+    }
+  }
+  /// Operand I of entry M. `product` is the element of the matrix product that the loop begins with.
+  template <class T, int M, int I, class P>
+  DRX_INLINE static T load(const frame& f, const registers_type& registers, std::int64_t r, std::int64_t i, P product) {
+    constexpr run::detail::source s = Loop::operand(M, I);
+    if constexpr (s.kind == run::detail::source_kind::register_) {
+      return run::detail::get<s.index>(registers);
+    } else if constexpr (s.kind == run::detail::source_kind::literal) {
+      constexpr T number = static_cast<T>(s.number);
+      return number;
+    } else if constexpr (s.kind == run::detail::source_kind::tile) {
+      return static_cast<T>(product);
+    } else if constexpr (s.kind == run::detail::source_kind::position) {
+      return run::fused_elements<Loop>::template position<T, s.axis>(r, i);
+    } else {
+      return elements<const T, C, s.value>(f)[place<M, I>(r, i)];
+    }
+  }
+  /// Entry M.
+  template <int M, class P>
+  DRX_INLINE static auto value(const frame& f, const registers_type& registers, std::int64_t r, std::int64_t i,
+                               P product) {
+    constexpr int e = Loop::entry(M);
+    using row = prim::row_of<Loop::primitive_of(M)>;
+    using R = element_of<C, C::result(e, 0)>;
+    if constexpr (Loop::template is<prim::constant, prim::iota, prim::broadcast_to, prim::matmul>(M)) {
+      return load<R, M, 0>(f, registers, r, i, product);
+    } else if constexpr (Loop::template is<prim::cast>(M)) {
+      using From = element_of<C, C::operand(e, 0)>;
+      return prim::rules::cast::convert<R>(load<From, M, 0>(f, registers, r, i, product));
+    } else if constexpr (run::fused_elements<Loop>::template ranged<M>) {
+      return row::exact(load<R, M, 0>(f, registers, r, i, product));
+    } else {
+      return [&]<int... K>(std::integer_sequence<int, K...>) {
+        return static_cast<R>(row::apply(load<element_of<C, C::operand(e, K)>, M, K>(f, registers, r, i, product)...));
+      }(std::make_integer_sequence<int, Loop::arity(M)>{});
+    }
+  }
+  /// All entries.
+  template <class P>
+  DRX_INLINE static void compute(const frame& f, registers_type& registers, std::int64_t r, std::int64_t i, P product) {
+    unroll<Loop::count>([&]<int M>(std::integral_constant<int, M>) {
+      run::detail::get<M>(registers) = value<M>(f, registers, r, i, product);
+    });
+  }
+  /// Stores the results that leave the loop.
+  DRX_INLINE static void store(const frame& f, const registers_type& registers, std::int64_t r, std::int64_t i) {
+    unroll<Loop::count>([&]<int M>(std::integral_constant<int, M>) {
+      constexpr int v = Loop::result(M);
+      constexpr bool stored = C::plan.stored[v];
+      if constexpr (stored) elements<of_entry<M>, C, v>(f)[r * Loop::columns + i] = run::detail::get<M>(registers);
+    });
+  }
+};
+
+/// A loop alone.
+template <class Loop, class Team>
+DRX_FN void run_elements(const Team& team, const frame& f) {
+  using element = fused_element<Loop>;
+  for_each(team, Loop::rows * Loop::columns, [&](std::int64_t n) {
+    const std::int64_t r = Loop::flat ? 0 : n / Loop::columns, i = Loop::flat ? n : n % Loop::columns;
+    typename Loop::registers_type registers;
+    element::compute(f, registers, r, i, 0);
+    element::store(f, registers, r, i);
+  });
+}
+/// A loop that begins with a matrix product.
+template <class Loop, class Team>
+DRX_FN void run_after_product(const Team& team, const frame& f) {
+  using C = typename Loop::code;
+  using element = fused_element<Loop>;
+  product<C, Loop::entry(0)>::run(team, f, 0, [&](std::int64_t row, std::int64_t column, auto sum) {
+    typename Loop::registers_type registers;
+    element::compute(f, registers, row, column, sum);
+    element::store(f, registers, row, column);
+  });
+}
+/// A loop that adds up its rows. A lane goes down a column, since results may take the places of what is added up.
+template <class Loop, class Team>
+DRX_FN void run_sums(const Team& team, const frame& f) {
+  using C = typename Loop::code;
+  using element = fused_element<Loop>;
+  using of = run::fused_sums<Loop>;
+  using T = element_of<C, Loop::result(0)>;
+  struct totals {
+    T of_sum[of::sums];
+  };
+  for_each(team, Loop::columns, [&](std::int64_t i) {
+    const auto row = [&](std::int64_t r) {
+      typename Loop::registers_type registers;
+      element::compute(f, registers, r, i, 0);
+      totals t;
+      unroll<of::sums>([&]<int K>(std::integral_constant<int, K>) {
+        constexpr int v = of::summed(K);
+        constexpr bool own = C::plan.loop_of[v] == Loop::step;
+        T x{};
+        if constexpr (own) {
+          constexpr int place = C::plan.member_of[v];
+          x = run::detail::get<place>(registers);
+        } else {
+          x = elements<const T, C, v>(f)[r * Loop::columns + i];
+        }
+        if constexpr (of::weighted(K)) x *= elements<const T, C, C::operand(of::sum_entry(K), 1)>(f)[r];
+        t.of_sum[K] = x;
+      });
+      element::store(f, registers, r, i);
+      return t;
+    };
+    const totals all = fold_all<Loop::rows, totals>(row, [](totals a, const totals& b) {
+      for (int k = 0; k < of::sums; ++k) a.of_sum[k] += b.of_sum[k];
+      return a;
+    });
+    unroll<of::sums>([&]<int K>(std::integral_constant<int, K>) {
+      elements<T, C, C::result(of::sum_entry(K), 0)>(f)[i] = all.of_sum[K];
+    });
+  });
+}
+
+/// Step Step, which is a fused loop.
+template <class C, int Step, class Team>
+DRX_FN void run_fused(const Team& team, frame& f) {
+  using loop = run::fused_loop<C, Step>;
+  if constexpr (loop::after_product) {
+    run_after_product<loop>(team, f);
+  } else if constexpr (loop::now.sums > 0) {
+    run_sums<loop>(team, f);
+  } else {
+    run_elements<loop>(team, f);
+  }
+}
+
+}  // namespace drx::device

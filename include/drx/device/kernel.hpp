@@ -1,0 +1,30 @@
+// drx/device/kernel.hpp: the code by which a team computes an entry is a specialisation of `team_kernel`. Without one,
+// the first lane runs the kernel of the host: right, but as slow as one lane.
+// Tested by tests/unit/device/steps.cpp.
+#pragma once
+
+#include <drx/device/team.hpp>
+#include <drx/run/kernels/all.hpp>
+
+namespace drx::device {
+
+using run::address;
+using run::element_of;
+using run::elements;
+using run::frame;
+using run::unroll;
+
+/// Runs all steps of a region (device/all.hpp).
+template <class C, int Region, class Team>
+DRX_FN void run_region(const Team& team, frame& f);
+
+/// The kernel of entry E, of primitive P.
+template <class C, int E, const primitive* P>
+struct team_kernel {
+  template <class Team>
+  DRX_FN static void run(const Team& team, frame& f) {
+    if (team.lane() == 0) run::kernel<C, E, P>::run(f);
+  }
+};
+
+}  // namespace drx::device
