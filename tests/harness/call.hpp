@@ -122,8 +122,8 @@ struct reader<std::pair<X, Y>> {
 }  // namespace detail
 
 /// Calls a compiled program; each rank has its own range of placed inputs and results.
-template <class Program>
-tensors call(drx::compiled<Program>& p, const drx::communicator& c, const tensors& in,
+template <class Program, class Code>
+tensors call(drx::compiled<Program, Code>& p, const drx::communicator& c, const tensors& in,
              const std::vector<std::int64_t>* blocks = nullptr) {
   return [&]<class... X>(std::type_identity<std::tuple<X...>>) {
     std::size_t at = 0;

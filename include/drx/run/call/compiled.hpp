@@ -9,6 +9,7 @@
 #include <drx/run/call/results.hpp>
 #include <drx/run/stage/stage.hpp>
 
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -18,9 +19,12 @@ namespace drx {
 /// numbers, arrays, structures, drx::partitions. Unplaced arguments must be the same on every rank. Placed results lie
 /// in this object and are valid until the next call. Calls exclude each other: a call from another thread while one is
 /// under way throws std::logic_error.
-template <class Program>
+///
+/// `Code` is the compile-time side of the program: run::code_of where this rank's threads run all of it,
+/// drx::device_code_of where a device runs its stages (drx/device/compile_on.hpp).
+template <class Program, class Code = run::code_of<Program>>
 class compiled {
-  using C = run::code_of<Program>;
+  using C = Code;
   using inputs = typename Program::inputs;
   static constexpr std::int64_t fingerprint = plan::fingerprint(C::tape);
   static constexpr const run::call_facts& facts = run::facts_of<Program>::value;
@@ -28,10 +32,13 @@ class compiled {
  public:
   using result = host_t<typename Program::result>;
 
-  /// All ranks make the same programs in the same order, with the same options.
-  compiled(executor& e, communicator& c, compile_options options = {}) : agreement_(fingerprint) {
+  /// All ranks make the same programs in the same order, with the same options. `device` is what the program keeps on
+  /// a device.
+  compiled(executor& e, communicator& c, compile_options options = {}, std::shared_ptr<void> device = nullptr)
+      : agreement_(fingerprint) {
     run::require_options(options, fingerprint, c);
     run::lay_out(state_, facts, e, c, std::move(options));
+    state_.runtime.device = std::move(device);
   }
   compiled(compiled&&) noexcept = default;
   compiled& operator=(compiled&&) noexcept = default;

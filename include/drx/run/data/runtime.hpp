@@ -5,6 +5,7 @@
 #include <drx/run/data/member_exchange.hpp>
 #include <drx/run/data/shards.hpp>
 
+#include <memory>
 #include <vector>
 
 namespace drx {
@@ -34,6 +35,7 @@ struct fold_step {
 struct runtime {
   drx::executor* executor = nullptr;
   drx::communicator* communicator = nullptr;
+  std::shared_ptr<void> device;  // what the program keeps on a device, if its stages run there (device/memory.hpp)
   reduction_order order = reduction_order::tree;
   std::vector<thread_state> threads;
   std::vector<buffer> gathered;              // by stage

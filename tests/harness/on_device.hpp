@@ -1,0 +1,46 @@
+// Runs programs with their stages on a device of threads, and on the plain interpreter beside it.
+#pragma once
+
+#include <drx/device/compile_on.hpp>
+
+#include "run.hpp"
+#include "thread_device.hpp"
+
+namespace harness {
+
+/// Compares the program on devices of several teams and lanes with the plain interpreter, for several numbers of
+/// members. The bits are the same on all of them.
+template <class Program>
+void check_on_device(sample s = {}, std::vector<std::int64_t> members = {5, 0, 1, 2, 37},
+                     const drx::compile_options& options = {}) {
+  drx::serial_executor e;
+  drx::single_rank c;
+  thread_device one(1, 1), several(3, 2), many(5, 4);
+  auto alone = drx::compile_on<Program>(one, e, c, options);
+  auto in_pairs = drx::compile_on<Program>(several, e, c, options);
+  auto in_fours = drx::compile_on<Program>(many, e, c, options);
+  for (std::int64_t n : members) {
+    CAPTURE(n);
+    s.members = n;
+    ++s.seed;
+    const tensors in = random_inputs<Program>(s), expected = run_plain<Program>(in, options);
+    const tensors got = call(alone, c, in);
+    check_near(got, expected, 1 + static_cast<double>(n) / 32);
+    CHECK_MESSAGE(same_bits(call(in_pairs, c, in), got), "teams of two");
+    CHECK_MESSAGE(same_bits(call(in_fours, c, in), got), "teams of four");
+    CHECK_MESSAGE(same_bits(call(in_pairs, c, in), got), "the second call");
+    if (n > 0) CHECK(several.launches > 0);
+  }
+}
+
+namespace detail {
+struct device_members : drx::placement<device_members> {};
+}  // namespace detail
+/// The same for a function of one member: a program that maps it.
+template <auto F, class... X>
+void check_member_on_device(const sample& s = {}) {
+  constexpr auto all = [](auto... x) { return drx::map(F, x...); };
+  check_on_device<drx::program<all, drx::placed<X, detail::device_members>...>>(s, {5, 0, 1});
+}
+
+}  // namespace harness
