@@ -43,4 +43,25 @@ void check_member_on_device(const sample& s = {}) {
   check_on_device<drx::program<all, drx::placed<X, detail::device_members>...>>(s, {5, 0, 1});
 }
 
+#if defined(DRX_TESTED_ON_A_DEVICE)
+namespace detail {
+template <class Program>
+struct on_device;
+/// A program without placed inputs is what each member computes.
+template <auto F, class... X>
+struct on_device<drx::program<F, X...>> {
+  static void check(const sample& s, const std::vector<std::int64_t>& members, const drx::compile_options& options) {
+    if constexpr ((drx::Placed<X> || ...))
+      check_on_device<drx::program<F, X...>>(s, members, options);
+    else if constexpr (sizeof...(X) > 0)
+      check_member_on_device<F, X...>(s);
+  }
+};
+}  // namespace detail
+template <class Program>
+void check_run(sample s, std::vector<std::int64_t> members, const drx::compile_options& options) {
+  detail::on_device<Program>::check(s, members, options);
+}
+#endif
+
 }  // namespace harness

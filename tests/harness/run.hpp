@@ -51,6 +51,11 @@ inline void check_near(const tensors& got, const tensors& expected, double slack
   }
 }
 
+#if defined(DRX_TESTED_ON_A_DEVICE)
+template <class Program>
+void check_run(sample s = {}, std::vector<std::int64_t> members = {5, 0, 1, 2, 37},
+               const drx::compile_options& options = {});  // (on_device.hpp)
+#else
 /// Compares the program on one thread with the plain interpreter, twice in the same workspace, for several numbers of
 /// members.
 template <class Program>
@@ -69,5 +74,10 @@ void check_run(sample s = {}, std::vector<std::int64_t> members = {5, 0, 1, 2, 3
     CHECK_MESSAGE(same_bits(call(p, c, in), got), "the second call");
   }
 }
+#endif
 
 }  // namespace harness
+
+#if defined(DRX_TESTED_ON_A_DEVICE)
+#include "on_device.hpp"
+#endif

@@ -19,13 +19,13 @@ struct team_kernel<C, E, &prim::scan> {
     constexpr auto loop = host::loop;
     constexpr bool counted = static_cast<bool>(loop.length), backwards = host::backwards;
     constexpr std::int64_t length = counted ? *loop.length : 0;
-    unroll<entry.results.count>([&]<int K>(std::integral_constant<int, K>) { provide_placed<C, C::result(E, K)>(f); });
+    unroll<entry.results.count>([&]<int K>(std::integral_constant<int, K>) { device::provide_placed<C, C::result(E, K)>(f); });
     unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
-      provide_placed<C, C::input(body, 1 + constants + carries + K)>(f);
+      device::provide_placed<C, C::input(body, 1 + constants + carries + K)>(f);
     });
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::operand(E, constants + K), to = C::result(E, K);
-      if constexpr (C::root(from) != C::root(to)) copy_value<C, from, to>(team, f);
+      if constexpr (C::root(from) != C::root(to)) device::copy_value<C, from, to>(team, f);
     });
     team.barrier();
     for (std::int64_t step = 0; !counted || step < length; ++step) {
@@ -37,7 +37,7 @@ struct team_kernel<C, E, &prim::scan> {
         constexpr int from = C::operand(E, constants + carries + K), to = C::input(body, 1 + constants + carries + K);
         constexpr std::int64_t slot = C::plan.where[to].offset, bytes = C::bytes(to);
         if constexpr (C::values[to].depth > 0) {
-          copy_value<C, from, to, run::row_of::source>(team, f, at);
+          device::copy_value<C, from, to, run::row_of::source>(team, f, at);
           team.barrier();
         } else {
           f.slots[slot] = address<C, from>(f) + at * bytes;
@@ -55,7 +55,7 @@ struct team_kernel<C, E, &prim::scan> {
       }
       device::run_region<C, body>(team, f);
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
-        copy_value<C, C::output(body, carries + K), C::result(E, carries + K), run::row_of::target>(team, f, at);
+        device::copy_value<C, C::output(body, carries + K), C::result(E, carries + K), run::row_of::target>(team, f, at);
       });
       team.barrier();  // (a stacked row may be copied from a carry)
       carry_over(team, f);
@@ -83,7 +83,7 @@ struct team_kernel<C, E, &prim::scan> {
     swap_carries<false>(team, f);
     unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int from = C::output(body, K), to = C::result(E, K);
-      if constexpr (!host::swapped(K) && C::root(from) != C::root(to)) copy_value<C, from, to>(team, f);
+      if constexpr (!host::swapped(K) && C::root(from) != C::root(to)) device::copy_value<C, from, to>(team, f);
     });
     swap_carries<true>(team, f);
   }
@@ -129,11 +129,11 @@ struct team_kernel<C, E, &prim::cond> {
   template <int Region, class Team>
   DRX_FN static void branch(const Team& team, frame& f) {
     constexpr auto& entry = C::tape.entries[E];
-    unroll<entry.results.count>([&]<int I>(std::integral_constant<int, I>) { provide_placed<C, C::result(E, I)>(f); });
+    unroll<entry.results.count>([&]<int I>(std::integral_constant<int, I>) { device::provide_placed<C, C::result(E, I)>(f); });
     device::run_region<C, Region>(team, f);
     unroll<entry.results.count>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int from = C::output(Region, I), to = C::result(E, I);
-      if constexpr (C::root(from) != C::root(to)) copy_value<C, from, to>(team, f);
+      if constexpr (C::root(from) != C::root(to)) device::copy_value<C, from, to>(team, f);
     });
   }
 };

@@ -24,7 +24,7 @@ struct team_kernel<C, E, &prim::stage> {
     const std::int64_t* const at = f.members[stage::p].offsets + f.at[stage::parent];
     const std::int64_t begin = at[0], count = at[1] - at[0];
     unroll<stage::results>(
-        [&]<int I>(std::integral_constant<int, I>) { provide_placed<C, C::result(E, I)>(f); });
+        [&]<int I>(std::integral_constant<int, I>) { device::provide_placed<C, C::result(E, I)>(f); });
     const auto& memory = *static_cast<const task_memory*>(f.runtime);
     std::byte* const nodes = memory.begin + memory.nodes[stage::ordinal];
     members::run(team, f, {0, count, begin, 0, 0, nullptr}, nodes);
