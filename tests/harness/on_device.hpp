@@ -51,7 +51,12 @@ struct on_device;
 template <auto F, class... X>
 struct on_device<drx::program<F, X...>> {
   static void check(const sample& s, const std::vector<std::int64_t>& members, const drx::compile_options& options) {
-    if constexpr ((drx::Placed<X> || ...))
+    constexpr bool has_placed_values = [] {
+      for (const auto& v : drx::program<F, X...>::tape().values)
+        if (v.depth > 0) return true;
+      return false;
+    }();
+    if constexpr (has_placed_values)
       check_on_device<drx::program<F, X...>>(s, members, options);
     else if constexpr (sizeof...(X) > 0)
       check_member_on_device<F, X...>(s);

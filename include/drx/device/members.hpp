@@ -143,6 +143,7 @@ struct team_members {
       constexpr std::int64_t offset = Stage::offset(I + K);
       copy_bytes(team, address<C, out>(f), left + offset, C::bytes(out));
     });
+    team.barrier();  // (the next monoid computes in the same workspace)
   }
   /// Writes the folded results of a member to a node.
   template <class Team>

@@ -1,0 +1,3 @@
+// Random numbers in members that a device computes.
+#define DRX_TESTED_ON_A_DEVICE
+#include "../run/random.cpp"
