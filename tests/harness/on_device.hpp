@@ -46,7 +46,11 @@ void check_member_on_device(const sample& s = {}) {
 #if defined(DRX_TESTED_ON_A_DEVICE)
 namespace detail {
 template <class Program>
-struct on_device;
+struct on_device {
+  static void check(const sample& s, const std::vector<std::int64_t>& members, const drx::compile_options& options) {
+    check_on_device<Program>(s, members, options);
+  }
+};
 /// A program without placed inputs is what each member computes.
 template <auto F, class... X>
 struct on_device<drx::program<F, X...>> {

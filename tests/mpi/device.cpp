@@ -21,13 +21,8 @@ constexpr auto loss = [](auto m, auto d) {
   return drx::mean(drx::square(h - d.second));
 };
 constexpr auto step = [](auto m, auto d) {  // three local steps, and the loss before them
-  auto [last, losses] = drx::scan(
-      [=](auto w, auto) {
-        auto [value, g] = drx::value_and_grad(loss)(w, d);
-        return std::pair{w - 0.1 * g, value};
-      },
-      m, drx::iota<3>());
-  return std::pair{last, drx::index<0>(losses)};
+  const auto last = drx::fori_loop<3>(m, [=](auto w) { return w - 0.1 * drx::grad(loss)(w, d); });
+  return std::pair{last, loss(m, d)};
 };
 constexpr auto round = [](auto m, auto d) {
   auto [models, losses] = drx::map(step, drx::broadcast<clients>(m), d);
@@ -71,7 +66,8 @@ TEST_CASE("a round of federated averaging on a device") {
 TEST_CASE("members that the device keeps are read there") {
   device d;
   auto p = drx::compile_on<Round>(d, harness::session());
-  auto clients_here = harness::session().place<clients>(9, [](float i) {
+  auto clients_here = harness::session().place<clients>(9, [](std::int64_t member) {
+    const auto i = static_cast<float>(member);
     data x;
     for (int k = 0; k < 8 * 6; ++k) x.first.data()[k] = std::sin(i + static_cast<float>(k));
     for (int k = 0; k < 8 * 4; ++k) x.second.data()[k] = std::cos(i * static_cast<float>(k));

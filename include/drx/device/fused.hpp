@@ -80,8 +80,8 @@ struct fused_element {
   DRX_INLINE static void store(const frame& f, const registers_type& registers, std::int64_t r, std::int64_t i) {
     unroll<Loop::count>([&]<int M>(std::integral_constant<int, M>) {
       constexpr int v = Loop::result(M);
-      constexpr bool stored = C::plan.stored[v];
-      if constexpr (stored) elements<of_entry<M>, C, v>(f)[r * Loop::columns + i] = run::detail::get<M>(registers);
+      if constexpr (is_stored<C>(v))
+        elements<of_entry<M>, C, v>(f)[r * Loop::columns + i] = run::detail::get<M>(registers);
     });
   }
 };
@@ -125,11 +125,9 @@ DRX_FN void run_sums(const Team& team, const frame& f) {
       totals t;
       unroll<of::sums>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int v = of::summed(K);
-        constexpr bool own = C::plan.loop_of[v] == Loop::step;
         T x{};
-        if constexpr (own) {
-          constexpr int place = C::plan.member_of[v];
-          x = run::detail::get<place>(registers);
+        if constexpr (is_in_loop<C>(v, Loop::step)) {
+          x = run::detail::get<place_in_loop<C>(v)>(registers);
         } else {
           x = elements<const T, C, v>(f)[r * Loop::columns + i];
         }

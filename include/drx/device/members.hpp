@@ -99,7 +99,7 @@ struct team_members {
         unroll<C::tape.regions[region].outputs.count>([&]<int K>(std::integral_constant<int, K>) {
           constexpr int out = C::output(region, K);
           constexpr std::int64_t offset = Stage::offset(I + K);
-          copy_bytes(team, address<C, out>(f), to + offset, C::bytes(out));
+          copy_bytes(team, address<C, out>(f), to + offset, bytes_of<C>(out));
         });
         team.barrier();
       }
@@ -132,16 +132,15 @@ struct team_members {
     constexpr int region = Stage::x.first_region + Stage::view().combine_region(I);
     constexpr int parts = C::tape.regions[region].outputs.count;
     unroll<parts>([&]<int K>(std::integral_constant<int, K>) {
-      constexpr std::int64_t offset = Stage::offset(I + K), to_left = C::plan.where[C::input(region, K)].offset,
-                             to_right = C::plan.where[C::input(region, parts + K)].offset;
-      f.slots[to_left] = left + offset;
-      f.slots[to_right] = const_cast<std::byte*>(right) + offset;
+      constexpr std::int64_t offset = Stage::offset(I + K);
+      f.slots[slot_of<C>(C::input(region, K))] = left + offset;
+      f.slots[slot_of<C>(C::input(region, parts + K))] = const_cast<std::byte*>(right) + offset;
     });
     device::run_region<C, region>(team, f);
     unroll<parts>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int out = C::output(region, K);
       constexpr std::int64_t offset = Stage::offset(I + K);
-      copy_bytes(team, address<C, out>(f), left + offset, C::bytes(out));
+      copy_bytes(team, address<C, out>(f), left + offset, bytes_of<C>(out));
     });
     team.barrier();  // (the next monoid computes in the same workspace)
   }
@@ -152,7 +151,7 @@ struct team_members {
       if constexpr (Stage::folded(I)) {
         constexpr int out = C::output(Stage::body, I);
         constexpr std::int64_t offset = Stage::offset(I);
-        copy_bytes(team, address<C, out>(f), to + offset, C::bytes(out));
+        copy_bytes(team, address<C, out>(f), to + offset, bytes_of<C>(out));
       }
     });
   }
@@ -162,7 +161,7 @@ struct team_members {
                            std::int64_t number) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(Stage::body, I), to = C::result(E, I);
-      constexpr std::int64_t bytes = C::bytes(out);
+      constexpr std::int64_t bytes = bytes_of<C>(out);
       if constexpr (Stage::fold_of(I) == fold::gather) {
         copy_bytes(team, address<C, out>(f), address<C, to>(f) + number * bytes, bytes);
       } else if constexpr (Stage::collected(I)) {
