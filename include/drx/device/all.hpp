@@ -2,6 +2,7 @@
 // Tested by tests/unit/device/steps.cpp.
 #pragma once
 
+#include <drx/device/convolutions.hpp>
 #include <drx/device/folds.hpp>
 #include <drx/device/fused.hpp>
 #include <drx/device/indexing.hpp>

@@ -42,19 +42,22 @@ struct pooled {
   /// window by window.
   template <class F>
   static void for_each(F f) {
+    for (std::int64_t n = 0; n < images; ++n) for_each_of_image(n, f);
+  }
+  /// The same for image n.
+  template <class F>
+  DRX_INLINE static void for_each_of_image(std::int64_t n, const F& f) {
     constexpr axis h = along(axes - 2), w = along(axes - 1);
-    for (std::int64_t n = 0; n < images; ++n)
-      for (int oh = 0; oh < h.out; ++oh)
-        for (int ow = 0; ow < w.out; ++ow)
-          for (int kh = 0; kh < h.taps; ++kh) {
-            const int ih = h.input(oh, kh);
-            for (int kw = 0; kw < w.taps && ih >= 0; ++kw) {
-              const int iw = w.input(ow, kw);
-              if (iw >= 0)
-                f(((n * h.in + ih) * w.in + iw) * channels, ((n * h.out + oh) * w.out + ow) * channels,
-                  kh * w.taps + kw);
-            }
+    for (int oh = 0; oh < h.out; ++oh)
+      for (int ow = 0; ow < w.out; ++ow)
+        for (int kh = 0; kh < h.taps; ++kh) {
+          const int ih = h.input(oh, kh);
+          for (int kw = 0; kw < w.taps && ih >= 0; ++kw) {
+            const int iw = w.input(ow, kw);
+            if (iw >= 0)
+              f(((n * h.in + ih) * w.in + iw) * channels, ((n * h.out + oh) * w.out + ow) * channels, kh * w.taps + kw);
           }
+        }
   }
 };
 
