@@ -119,14 +119,14 @@ using code_of = code<plan::lowered_t<Program>>;
 
 /// p, hidden from g++'s analysis. Otherwise, in a loop over numbers of several sizes, g++ 12 may count in addresses of
 /// one array (ivopts), write those of the others as differences from null, and take stores there for dead.
-inline std::byte* unrelated(std::byte* p) {
+DRX_FN inline std::byte* unrelated(std::byte* p) {
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
   asm volatile("" : "+r"(p) : : "memory");
 #endif
   return p;
 }
 template <class C, int V>
-inline std::byte* address(const frame& f) {
+DRX_FN inline std::byte* address(const frame& f) {
   constexpr plan::location l = C::plan.where[V];
   static_assert(l.space != plan::space::nowhere, "drx: a value is read that was given no place");
   if constexpr (l.space == plan::space::slot) {
@@ -138,13 +138,13 @@ inline std::byte* address(const frame& f) {
   }
 }
 /// The same of a place that is known at run time only.
-inline std::byte* address_at(const frame& f, plan::location l) {
+DRX_FN inline std::byte* address_at(const frame& f, plan::location l) {
   if (l.space == plan::space::slot) return f.slots[l.offset];
   return (l.space == plan::space::server ? f.server : f.thread) + l.offset;
 }
 /// The scratch memory that the plan gave entry E beside its operands and results; null where it has none.
 template <class C, int E>
-inline std::byte* scratch(const frame& f) {
+DRX_FN inline std::byte* scratch(const frame& f) {
   constexpr plan::location l = C::plan.scratch[E];
   if constexpr (l.space == plan::space::server) {
     return f.server + l.offset;
@@ -157,7 +157,7 @@ inline std::byte* scratch(const frame& f) {
   }
 }
 template <class T, class C, int V>
-inline T* elements(const frame& f) {
+DRX_FN inline T* elements(const frame& f) {
   return reinterpret_cast<T*>(address<C, V>(f));
 }
 template <class C, int V>
@@ -165,7 +165,7 @@ using element_of = element_t<C::values[V].type>;
 
 /// Calls f(integral_constant<int, i>) for i in [0, N).
 template <int N, class F>
-constexpr void unroll(F&& f) {
+DRX_FN constexpr void unroll(F&& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) {
     (f(std::integral_constant<int, I>{}), ...);
   }(std::make_integer_sequence<int, N>{});

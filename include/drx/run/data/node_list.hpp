@@ -66,7 +66,7 @@ class node_list {
     return l;
   }
   /// The number of these nodes.
-  static std::int64_t count_of_range(std::int64_t begin, std::int64_t end) {
+  DRX_FN static std::int64_t count_of_range(std::int64_t begin, std::int64_t end) {
     std::int64_t n = 0;
     for (std::int64_t i = begin; i < end; ++n) {
       const std::int64_t aligned = i == 0 ? end : i & -i;

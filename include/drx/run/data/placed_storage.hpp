@@ -33,10 +33,10 @@ constexpr bool leaves_the_member(int v) {
 /// The elements of a placed value that are here; for an unplaced value, its single one.
 struct element_range {
   std::int64_t begin = 0, end = 1;
-  [[nodiscard]] std::int64_t count() const { return end - begin; }
+  [[nodiscard]] DRX_FN std::int64_t count() const { return end - begin; }
 };
 template <class C, int V>
-element_range range_of(const frame& f) {
+DRX_FN element_range range_of(const frame& f) {
   constexpr auto& t = C::values[V];
   element_range r;
   if constexpr (t.depth > 0) {

@@ -54,7 +54,7 @@ struct box {
     return axis < Batch ? Batch : axis;
   }();
   static constexpr std::int64_t width = extents_between(part, last, rank);
-  static std::int64_t start(const element_of<C, Starts>* at) {
+  DRX_FN static std::int64_t start(const element_of<C, Starts>* at) {
     std::int64_t offset = 0;
     for (int i = 0; i < sized; ++i)
       offset += prim::indexing::position(static_cast<std::int64_t>(at[i]), whole[Batch + i], part[Batch + i]) *

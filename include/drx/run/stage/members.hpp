@@ -33,7 +33,7 @@ struct stage_members {
   static consteval std::int64_t slot_of(int v) { return C::plan.where[v].offset; }
   /// Points the inputs of body Body at the members from `stored` on.
   template <int Body>
-  static void enter(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
+  DRX_FN static void enter(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
     constexpr int region = Stage::body + Body;
     f.at[Stage::p] = stored;
     constexpr std::int64_t slot_of_number = slot_of(C::input(region, 0));
@@ -131,7 +131,7 @@ struct stage_members {
   }
   /// The number of the first element of a placed share's member.
   template <int V>
-  static std::int64_t first_element(const frame& f, std::int64_t member) {
+  DRX_FN static std::int64_t first_element(const frame& f, std::int64_t member) {
     constexpr auto& t = C::values[V];
     for (int d = 0; d < t.depth; ++d) member = f.members[C::placements.index(t.placements[d])].offsets[member];
     return member;
