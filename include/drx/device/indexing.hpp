@@ -4,6 +4,8 @@
 
 #include <drx/device/kernel.hpp>
 
+#include <utility>
+
 namespace drx::device {
 
 template <class C, int E>
@@ -113,6 +115,37 @@ struct team_kernel<C, E, &prim::recurrence> : team_walk<C, E, &prim::recurrence>
     base::run(
         team, f, [b](std::int64_t i) { return b[i]; },
         [a, b](T before, std::int64_t i) { return wrapping_product_sum(a[i], before, b[i]); });
+  }
+};
+
+/// The order of the numbers in each row: Batcher's merging network, for any number of them, on their positions. The
+/// order is total (equal numbers keep theirs), so that it is the host's.
+template <class C, int E>
+struct team_kernel<C, E, &prim::argsort> {
+  template <class Team>
+  DRX_FN static void run(const Team& team, frame& f) {
+    constexpr int x = C::operand(E, 0), y = C::result(E, 0);
+    using T = element_of<C, x>;
+    constexpr std::int64_t n = C::values[y].shape.last(), rows = n == 0 ? 0 : C::values[y].shape.size() / n;
+    const T* const p = elements<const T, C, x>(f);
+    std::int32_t* const order = elements<std::int32_t, C, y>(f);
+    if constexpr (rows > 0) {
+      for_each(team, rows * n, [&](std::int64_t i) { order[i] = static_cast<std::int32_t>(i % n); });
+      team.barrier();
+      for (std::int64_t run = 1; run < n; run *= 2)
+        for (std::int64_t far = run; far >= 1; far /= 2) {
+          for_each(team, rows * n, [&](std::int64_t at) {
+            const std::int64_t i = at % n, first = i - far % run;
+            if (i + far >= n || first < 0 || first % (2 * far) >= far || i / (2 * run) != (i + far) / (2 * run)) return;
+            const T* const row = p + (at - i);
+            std::int32_t &left = order[at], &right = order[at + far];
+            const bool stays = prim::comes_before(row[left], row[right]) ||
+                               (!prim::comes_before(row[right], row[left]) && left < right);
+            if (!stays) std::swap(left, right);
+          });
+          team.barrier();
+        }
+    }
   }
 };
 

@@ -96,8 +96,9 @@ struct call {
 
   /// Runs W calls from number `first` on, of which n are in use.
   template <int W>
-  static void run_lanes(const std::int64_t* a, const typename G::sizes_type& s, const void* const* in, void* const* out,
-                        std::int64_t first, std::int64_t n) {
+  static void run_lanes([[maybe_unused]] const std::int64_t* a, [[maybe_unused]] const typename G::sizes_type& s,
+                        [[maybe_unused]] const void* const* in, [[maybe_unused]] void* const* out,
+                        [[maybe_unused]] std::int64_t first, [[maybe_unused]] std::int64_t n) {
 #if !defined(__CUDACC__)
     using S = ad::pack<T, W>;
     S x[G::max_in > 0 ? G::max_in : 1], y[G::max_out > 0 ? G::max_out : 1];

@@ -33,7 +33,7 @@ struct sin : circular_function {
     return math::sin_near(x);
   }
   template <class T>
-  static T exact(T x) {
+  DRX_FN static T exact(T x) {
     return math::sin_of_any(x);
   }
   template <class T>
@@ -51,7 +51,7 @@ struct cos : circular_function {
     return math::cos_near(x);
   }
   template <class T>
-  static T exact(T x) {
+  DRX_FN static T exact(T x) {
     return math::cos_of_any(x);
   }
   template <class T>
@@ -69,7 +69,7 @@ struct tan : circular_function, singular_value {
     return math::tan_near(x);
   }
   template <class T>
-  static T exact(T x) {
+  DRX_FN static T exact(T x) {
     return math::tan_of_any(x);
   }
   template <class T>

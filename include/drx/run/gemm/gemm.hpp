@@ -11,7 +11,7 @@ namespace drx::run {
 
 /// C = op(A) op(B): op(A) is M x K, stored K x M if TransA; op(B) is K x N, stored N x K if TransB. Any extent may be
 /// 0.
-#if defined(__CUDACC__)
+#if defined(__NVCC__)
 #pragma nv_exec_check_disable
 #endif
 template <class T, int M, int N, int K, bool TransA, bool TransB, class Epilogue>

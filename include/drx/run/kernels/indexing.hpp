@@ -256,7 +256,7 @@ struct walk_kernel {
   static constexpr std::int64_t outer = extents_between(s, 0, axis), n = s[axis],
                                 inner = extents_between(s, axis + 1, s.rank);
   template <class Begin, class Next>
-  static void walk(frame& f, Begin begin, Next next) {
+  DRX_FN static void walk(frame& f, Begin begin, Next next) {
     T* out = elements<T, C, y>(f);
     if constexpr (s.size() > 0)
       for (std::int64_t o = 0; o < outer; ++o)
@@ -311,7 +311,7 @@ namespace detail {
 template <class C, int E, bool Max>
 struct best_so_far_kernel : walk_kernel<C, E> {
   using w = walk_kernel<C, E>;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     const auto* p = elements<const element_of<C, w::x>, C, w::x>(f);
     const auto position = [](std::int64_t i) { return static_cast<std::int32_t>(i / w::inner % w::n); };
     w::walk(f, position, [=](std::int32_t best, std::int64_t i) {

@@ -15,7 +15,7 @@ namespace drx::run {
 
 /// The sum of x[i] y[i], in an order that n alone decides: eight lanes side by side, then the lanes.
 template <class T>
-inline T dot(const T* x, const T* y, int n) {
+DRX_FN inline T dot(const T* x, const T* y, int n) {
   constexpr int lanes = 8;
   T lane[lanes] = {};
   int i = 0;
@@ -28,13 +28,13 @@ inline T dot(const T* x, const T* y, int n) {
 }
 /// y -= factor x.
 template <class T>
-inline void subtract(T* __restrict y, const T* __restrict x, T factor, int n) {
+DRX_FN inline void subtract(T* __restrict y, const T* __restrict x, T factor, int n) {
   for (int i = 0; i < n; ++i) y[i] -= factor * x[i];
 }
 
 /// Solves x op(A) = y for one row, which holds y before and x after; A is N x N, its lower or upper triangle.
 template <int N, bool Lower, bool Transposed, bool Unit, class T>
-inline void solve_row(const T* a, T* x) {
+DRX_FN inline void solve_row(const T* a, T* x) {
   constexpr bool forward = Lower == Transposed;
   for (int at = 0; at < N; ++at) {
     const int k = forward ? at : N - 1 - at;
@@ -51,7 +51,7 @@ inline void solve_row(const T* a, T* x) {
 }
 /// Solves op(A) X = Y for M columns.
 template <int N, int M, bool Lower, bool Transposed, bool Unit, class T>
-inline void solve_columns(const T* a, T* x) {
+DRX_FN inline void solve_columns(const T* a, T* x) {
   if constexpr (M == 1) {
     solve_row<N, Lower, !Transposed, Unit>(a, x);
   } else {
@@ -68,7 +68,7 @@ inline void solve_columns(const T* a, T* x) {
 
 /// The lower L with L L^T = (A + A^T) / 2, or NaN in its triangle. It is computed as rows of the upper triangle.
 template <int N, class T>
-inline void cholesky(const T* a, T* l) {
+DRX_FN inline void cholesky(const T* a, T* l) {
   for (int i = 0; i < N; ++i)
     for (int j = i; j < N; ++j) l[i * N + j] = (a[i * N + j] + a[j * N + i]) / 2;
   bool definite = true;
@@ -89,13 +89,13 @@ inline void cholesky(const T* a, T* l) {
 }
 
 template <int N, class T>
-inline void swap_rows(T* a, int i, int j, int columns = N) {
+DRX_FN inline void swap_rows(T* a, int i, int j, int columns = N) {
   for (int k = 0; k < columns && i != j; ++k) std::swap(a[i * columns + k], a[j * columns + k]);
 }
 
 /// LU factors in place of A, with partial pivoting. Returns the sign of the permutation.
 template <int N, class T>
-inline T lu_factors(T* a, std::int32_t* pivots) {
+DRX_FN inline T lu_factors(T* a, std::int32_t* pivots) {
   T sign = 1;
   for (int k = 0; k < N; ++k) {
     int best = k;
@@ -114,7 +114,7 @@ inline T lu_factors(T* a, std::int32_t* pivots) {
   return sign;
 }
 template <int N, int M, bool Transposed, class T>
-inline void lu_solve(const T* lu, const std::int32_t* pivots, T* x) {
+DRX_FN inline void lu_solve(const T* lu, const std::int32_t* pivots, T* x) {
   if constexpr (Transposed) {
     solve_columns<N, M, false, true, false>(lu, x);
     solve_columns<N, M, true, true, true>(lu, x);
@@ -127,7 +127,7 @@ inline void lu_solve(const T* lu, const std::int32_t* pivots, T* x) {
 }
 
 template <int N, class T>
-inline T determinant(const T* a, T* copy) {
+DRX_FN inline T determinant(const T* a, T* copy) {
   if constexpr (N == 0) {
     return 1;
   } else if constexpr (N == 1) {
@@ -146,7 +146,7 @@ inline T determinant(const T* a, T* copy) {
 
 /// The matrix of cofactors, also for singular matrices. Scratch: 2 N N elements.
 template <int N, class T>
-inline void cofactors(const T* a, T* c, T* scratch) {
+DRX_FN inline void cofactors(const T* a, T* c, T* scratch) {
   if constexpr (N == 1) {
     c[0] = 1;
   } else if constexpr (N == 2) {
@@ -221,7 +221,7 @@ struct matrices {
 template <class C, int E>
 struct kernel<C, E, &prim::cholesky> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     const auto* a = elements<const typename m::T, C, m::a>(f);
     auto* l = elements<typename m::T, C, m::y>(f);
     for (std::int64_t b = 0; b < m::batches; ++b) cholesky<m::n>(a + b * m::size, l + b * m::size);
@@ -234,7 +234,7 @@ struct kernel<C, E, &prim::triangular_solve> : detail::matrices<C, E> {
   static constexpr prim::rules::triangular_solve::view form{C::attributes(E)};
   static constexpr int side = static_cast<int>(m::to[m::to.rank - 2] * m::to.last()),
                        others = m::n == 0 ? 0 : side / m::n;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     const auto* a = elements<const typename m::T, C, m::a>(f);
     auto* x = elements<typename m::T, C, m::y>(f);
     std::memcpy(x, elements<const typename m::T, C, C::operand(E, 1)>(f), static_cast<std::size_t>(C::bytes(m::y)));
@@ -252,7 +252,7 @@ struct kernel<C, E, &prim::triangular_solve> : detail::matrices<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::lu_factors> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     auto* lu = elements<typename m::T, C, m::y>(f);
     auto* pivots = elements<std::int32_t, C, C::result(E, 1)>(f);
     std::memcpy(lu, elements<const typename m::T, C, m::a>(f), static_cast<std::size_t>(C::bytes(m::y)));
@@ -263,7 +263,7 @@ struct kernel<C, E, &prim::lu_factors> : detail::matrices<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::lu_solve> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     constexpr int columns = static_cast<int>(m::to.last()), side = m::n * columns;
     const auto* lu = elements<const typename m::T, C, C::operand(E, 1)>(f);
     const auto* pivots = elements<const std::int32_t, C, C::operand(E, 2)>(f);
@@ -278,7 +278,7 @@ struct kernel<C, E, &prim::lu_solve> : detail::matrices<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::logdet> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     using T = typename m::T;
     const T* lu = elements<const T, C, C::operand(E, 1)>(f);
     T* y = elements<T, C, m::y>(f);
@@ -292,7 +292,7 @@ struct kernel<C, E, &prim::logdet> : detail::matrices<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::determinant> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     using T = typename m::T;
     const T* a = elements<const T, C, m::a>(f);
     T* y = elements<T, C, m::y>(f);
@@ -304,7 +304,7 @@ struct kernel<C, E, &prim::determinant> : detail::matrices<C, E> {
 template <class C, int E>
 struct kernel<C, E, &prim::cofactors> : detail::matrices<C, E> {
   using m = detail::matrices<C, E>;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     using T = typename m::T;
     const T* a = elements<const T, C, m::a>(f);
     T* c = elements<T, C, m::y>(f);
@@ -320,7 +320,7 @@ struct kernel<C, E, &prim::minors> {
   static constexpr bool transposed = prim::rules::minors::view(C::attributes(E)).transposed,
                         with_sign = prim::rules::minors::view(C::attributes(E)).with_sign;
   static constexpr shape from = C::values[x].shape, matrix = transposed ? C::values[y].shape : from;
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     constexpr std::int64_t n = matrix.last(), size = n * n, all = size * (n - 1) * (n - 1);
     const T* in = elements<const T, C, x>(f);
     T* out = elements<T, C, y>(f);

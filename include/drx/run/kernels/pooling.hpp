@@ -41,7 +41,7 @@ struct pooled {
   /// Calls f(first channel of the input, first channel of the output, position in the window) for each position inside,
   /// window by window.
   template <class F>
-  static void for_each(F f) {
+  DRX_FN static void for_each(F f) {
     for (std::int64_t n = 0; n < images; ++n) for_each_of_image(n, f);
   }
   /// The same for image n.
@@ -95,7 +95,7 @@ struct kernel<C, E, &prim::window_select> : detail::window_adder<C, E, true> {};
 
 template <class C, int E>
 struct kernel<C, E, &prim::window_max> {
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     using p = detail::pooled<C, E>;
     if constexpr (p::axes > 2) {
       plain_kernel<C, E>::run(f);
@@ -113,7 +113,7 @@ struct kernel<C, E, &prim::window_max> {
 
 template <class C, int E>
 struct kernel<C, E, &prim::window_argmax> {
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     using p = detail::pooled<C, E>;
     if constexpr (p::axes > 2) {
       plain_kernel<C, E>::run(f);

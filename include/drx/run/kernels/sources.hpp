@@ -10,7 +10,7 @@ namespace drx::run {
 
 template <class C, int E>
 struct kernel<C, E, &prim::members> {
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     constexpr int v = C::result(E, 0);
     constexpr int p = C::placements.index(C::tape.entries[E].placement);
     constexpr int parent = C::placements.parent[p];
@@ -22,7 +22,7 @@ struct kernel<C, E, &prim::members> {
 
 template <class C, int E>
 struct kernel<C, E, &prim::data> {
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     constexpr int y = C::result(E, 0);
     constexpr prim::rules::data::view data(C::attributes(E));
     using T = element_of<C, y>;
@@ -33,7 +33,7 @@ struct kernel<C, E, &prim::data> {
 
 template <class C, int E>
 struct kernel<C, E, &prim::random_bits> {
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     constexpr int x = C::operand(E, 0), y = C::result(E, 0);
     constexpr auto what = prim::rules::random_bits::view(C::attributes(E)).what;
     constexpr std::int64_t keys = C::values[x].shape.size() / 2;
@@ -52,7 +52,7 @@ struct kernel<C, E, &prim::random_bits> {
 
 template <class C, int E>
 struct kernel<C, E, &prim::fold_in> {
-  static void run(frame& f) {
+  DRX_FN static void run(frame& f) {
     constexpr int x = C::operand(E, 0), n = C::operand(E, 1), y = C::result(E, 0);
     const std::int32_t* p = elements<const std::int32_t, C, x>(f);
     const auto* number = elements<const element_of<C, n>, C, n>(f);
