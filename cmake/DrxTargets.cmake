@@ -4,7 +4,7 @@
 
 set(DRX_INCLUDE ${PROJECT_SOURCE_DIR}/include)
 set(DRX_CORE_FOLDERS meta scalar core tape tracing primitives functions transform plan generate)
-set(DRX_RUN_FOLDERS run backend)
+set(DRX_RUN_FOLDERS run device backend)
 
 # Compilers give up on long constant evaluations much earlier than drx's programs need.
 set(DRX_OPTIONS_GNU -ftemplate-depth=4096 -fconstexpr-ops-limit=1000000000 -fconstexpr-loop-limit=10000000 -fconstexpr-depth=2048)
@@ -57,7 +57,7 @@ if(TARGET Kokkos::kokkos)
     target_compile_definitions(drx_run INTERFACE DRX_HAS_MPI=1 OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   endif()
   list(TRANSFORM DRX_RUN_FOLDERS APPEND /*.hpp OUTPUT_VARIABLE run_headers)
-  drx_headers(drx_run run.hpp ${run_headers})
+  drx_headers(drx_run run.hpp device.hpp ${run_headers})
 endif()
 
 if(TARGET Eigen3::Eigen)

@@ -31,6 +31,7 @@ lock_cache() {
 }
 unlock_cache() { exec 9>&-; }
 
+# PACKAGE? is installed only where Debian has it.
 install_packages() {
   if ! command -v dpkg-query >/dev/null; then
     echo "   not a Debian system: expecting these packages' tools to be there: $*"
@@ -38,15 +39,20 @@ install_packages() {
   fi
   local missing=() package
   for package; do
-    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true) == installed ]] || missing+=("$package")
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "${package%\?}" 2>/dev/null || true) == installed ]] || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
-  step "install ${missing[*]}" "install these packages by hand (as root: apt-get install ${missing[*]}), then run this again"
+  step "install ${missing[*]//\?/}" "install these packages by hand (as root: apt-get install ${missing[*]//\?/}), then run this again"
   local as_root=()
   if ((EUID != 0)); then as_root=(sudo); fi
   quietly "$drx_cache/log/apt-update" "${as_root[@]}" apt-get update
+  local there=()
+  for package in "${missing[@]}"; do
+    [[ $package == *\? && -z $(apt-cache madison "${package%\?}") ]] || there+=("${package%\?}")
+  done
+  ((${#there[@]})) || return 0
   quietly "$drx_cache/log/apt-install" "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y --no-install-recommends "${missing[@]}"
+    apt-get install -y --no-install-recommends "${there[@]}"
 }
 
 # A virtual environment, as Debian's own Python refuses pip installs. Its interpreter: $drx_python.

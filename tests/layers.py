@@ -2,7 +2,7 @@
 import pathlib, re, sys
 
 CORE = ["meta", "scalar", "core", "tape", "tracing", "primitives", "functions", "transform", "plan", "generate"]
-ORDER = CORE + ["run", "backend"]
+ORDER = CORE + ["run", "device", "backend"]
 ROOMS = {  # within a folder, in the same sense: its folders, and headers; those that are not named may include all
     "plan": ["machine.hpp", "shards", "loops", "staging", "pipeline.hpp", "memory"],
     "run": ["check", "packs", "gemm", "data", "fused", "kernels", "stage", "call"],
@@ -35,7 +35,9 @@ def may_include(header, target):
     if header == "drx.hpp":
         return folder in CORE
     if header == "run.hpp":
-        return folder in ORDER or target == "drx.hpp"
+        return folder in ORDER and folder != "device" or target == "drx.hpp"
+    if header == "device.hpp":
+        return folder in ORDER or target == "run.hpp"
     return "/" in header and folder in allowed(header.split("/")[0])
 
 

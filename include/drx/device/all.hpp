@@ -1,5 +1,5 @@
 // drx/device/all.hpp: runs the steps of a region by a team, with a barrier after each.
-// Tested by tests/unit/device/steps.cpp.
+// Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
 #include <drx/device/convolutions.hpp>

@@ -1,5 +1,5 @@
 // drx/device/compile_on.hpp: programs whose stages a device runs.
-// Tested by tests/unit/device/programs.cpp.
+// Tested by tests/unit/device/placements_threads.cpp.
 #pragma once
 
 #include <drx/device/stage.hpp>

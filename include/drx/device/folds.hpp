@@ -1,5 +1,5 @@
 // drx/device/folds.hpp: sums, extrema and products over axes of an array: an element of the result to each lane.
-// Tested by tests/unit/device/steps.cpp.
+// Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
 #include <drx/device/kernel.hpp>

@@ -1,5 +1,5 @@
 // drx/device/indexing.hpp: entries that read or write by positions, that go along an axis, or that draw random bits.
-// Tested by tests/unit/device/steps.cpp.
+// Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
 #include <drx/device/kernel.hpp>

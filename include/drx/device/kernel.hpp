@@ -1,6 +1,6 @@
 // drx/device/kernel.hpp: the code by which a team computes an entry is a specialisation of `team_kernel`. Without one,
 // the first lane runs the kernel of the host: right, but as slow as one lane.
-// Tested by tests/unit/device/steps.cpp.
+// Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
 #include <drx/device/team.hpp>

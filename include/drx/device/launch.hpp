@@ -1,6 +1,6 @@
 // drx/device/launch.hpp: what a device runs: all members of a stage, dealt out to teams; then the folding of the teams'
 // nodes.
-// Tested by tests/unit/device/programs.cpp.
+// Tested by tests/unit/device/placements_threads.cpp.
 #pragma once
 
 #include <drx/device/all.hpp>

@@ -1,6 +1,6 @@
 // drx/device/loops.hpp: loops and branches by a team. Each lane keeps count of the steps by itself; carries and stacked
 // values are copied together.
-// Tested by tests/unit/device/steps.cpp.
+// Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
 #include <drx/device/placed.hpp>

@@ -1,6 +1,6 @@
 // drx/device/members.hpp: members of a stage by a team: one after the other, each folded at once into the nodes of its
 // range of the reduction tree.
-// Tested by tests/unit/device/programs.cpp.
+// Tested by tests/unit/device/placements_threads.cpp.
 #pragma once
 
 #include <drx/device/kernel.hpp>

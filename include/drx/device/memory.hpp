@@ -1,5 +1,5 @@
 // drx/device/memory.hpp: the memory of a device, and what a compiled program keeps there from call to call.
-// Tested by tests/unit/device/programs.cpp.
+// Tested by tests/unit/device/placements_threads.cpp.
 #pragma once
 
 #include <drx/config.hpp>

@@ -1,6 +1,6 @@
 // drx/device/moves.hpp: entries that move elements: transpose, slice, pad, flip, roll, concatenate, and boxes at
 // positions that are known at run time.
-// Tested by tests/unit/device/steps.cpp.
+// Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
 #include <drx/device/kernel.hpp>

@@ -1,5 +1,5 @@
 // drx/device/nested.hpp: a stage inside a member, by the member's team.
-// Tested by tests/unit/device/programs.cpp.
+// Tested by tests/unit/device/placements_threads.cpp.
 #pragma once
 
 #include <drx/device/members.hpp>

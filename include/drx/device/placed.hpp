@@ -1,6 +1,6 @@
 // drx/device/placed.hpp: placed values that one member holds whole (results of its nested stages, operands of its loops)
 // lie in memory of the member's team.
-// Tested by tests/unit/device/programs.cpp.
+// Tested by tests/unit/device/placements_threads.cpp.
 #pragma once
 
 #include <drx/device/kernel.hpp>

@@ -1,6 +1,6 @@
 // drx/device/products.hpp: matrix products by a team: each lane adds up a tile of the result in its registers. The
 // terms of an element are added in an order that their number alone decides.
-// Tested by tests/unit/device/steps.cpp.
+// Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
 #include <drx/device/kernel.hpp>

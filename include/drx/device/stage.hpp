@@ -3,7 +3,7 @@
 //
 // The tree stands over single members here, not over blocks of them: its bits do not depend on the number of teams, of
 // lanes or of ranks. They differ from those of the host, whose products and sums have another order.
-// Tested by tests/unit/device/programs.cpp and tests/mpi/device.cpp.
+// Tested by tests/unit/device/placements_threads.cpp and tests/mpi/device.cpp.
 #pragma once
 
 #include <drx/device/launch.hpp>

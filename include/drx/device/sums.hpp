@@ -1,6 +1,6 @@
 // drx/device/sums.hpp: sums and other folds of many numbers, in an order that the number of terms alone decides: the
 // bits are the same for teams of any size.
-// Tested by tests/unit/device/steps.cpp.
+// Tested by tests/unit/device/arrays.cpp.
 #pragma once
 
 #include <drx/device/team.hpp>

@@ -5,7 +5,7 @@
 //   int lane() const, int lanes() const   the number of this lane, and how many there are,
 //   void barrier() const                  which all lanes reach before one of them goes on; what they wrote is seen.
 // Every lane runs the same code, with a frame of its own (slots and members' numbers), on one workspace of the team.
-// Tested by tests/unit/device/steps.cpp and tests/unit/device/programs_threads.cpp.
+// Tested by tests/unit/device/arrays.cpp and tests/unit/device/placements_threads.cpp.
 #pragma once
 
 #include <drx/config.hpp>
