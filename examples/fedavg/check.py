@@ -129,6 +129,14 @@ def check_threads(c, data):
                      f"too many threads are refused, {ranks} ranks: {reason}", result)
 
 
+def check_device(c, data):
+    """Of a Kokkos that runs on host threads; another takes the option."""
+    for ranks in (1, 2):
+        result = c.run(ranks, data, "device", "--rounds", "1", "--device", timeout=20)
+        c.expect(result.returncode == 2 and result.stderr.count("--device: this Kokkos") == 1 and not (c.folder / "device").exists(),
+                 f"--device is refused without a GPU, {ranks} ranks", result)
+
+
 def check_streams(c, data):
     expected = c.run(1, data, "printed", "--rounds", "3")
     with open("/dev/full", "w") as full:
@@ -221,6 +229,7 @@ def main():
         check_kill(c, data)
         check_lock(c, data)
         check_threads(c, data)
+        check_device(c, data)
         check_streams(c, data)
         check_links(c, data)
         check_full_disk(c, data)

@@ -3,4 +3,4 @@
 
 template std::unique_ptr<fedavg::trainer> fedavg::make_trainer<fedavg::digits_shape>(drx::session&, const dataset&,
                                                                                      const dataset&, const partition&,
-                                                                                     int, float);
+                                                                                     int, float, bool);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <drx/backend/session.hpp>
+#include <drx/backend/device.hpp>
 #include <optional>
 
 #include "../common/data.hpp"
@@ -70,7 +70,7 @@ input read(const options& o) {
 std::unique_ptr<trainer> make_trainer(drx::session& session, const options& o, const input& in) {
   const auto make = [&]<shape S>() {
     return fedavg::make_trainer<S>(session, in.rows.train, in.rows.test, in.clients, o.local_steps,
-                                   static_cast<float>(o.rate));
+                                   static_cast<float>(o.rate), o.device);
   };
   return in.model.features == digits_shape.features ? make.operator()<digits_shape>()
                                                     : make.operator()<flights_shape>();
@@ -258,6 +258,12 @@ int train(drx::session& session, const options& o) {
                           .backend = drx::session::kokkos_version(),
                           .ranks = session.ranks(),
                           .threads = session.threads()};
+  if (o.device && !drx::kokkos_device<>::is_gpu) {
+    if (session.root())
+      print(stderr, fmt::format("fedavg: --device: this Kokkos ({}) has no GPU; docs/devices.md says how to get one\n",
+                                drx::session::kokkos_version()));
+    return 2;
+  }
   if (o.info) {
     if (session.root()) print(stdout, run_info(chosen(o), where).dump(2) + "\n");
     return printed_all("fedavg");

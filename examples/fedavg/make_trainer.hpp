@@ -6,7 +6,7 @@
 #include <boost/hana/keys.hpp>
 #include <boost/hana/string.hpp>
 #include <drx/plan/show.hpp>
-#include <drx/run.hpp>
+#include <drx/device.hpp>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -27,10 +27,12 @@ class trainer_of final : public trainer {
   using row = typename P::row;
   using data_of_clients = placed_rows_of_clients<row>;
   using pooled_data = placed_rows<row>;
+  using gpu = drx::kokkos_device<>;
+  using kept = decltype(std::declval<gpu&>().keep(std::declval<const data_of_clients&>()));
 
  public:
   trainer_of(drx::session& session, const dataset& train, const dataset& test, const partition& owners, int local_steps,
-             float rate)
+             float rate, bool on_device)
       : session_(session),
         data_(train),
         rate_(rate),
@@ -39,7 +41,7 @@ class trainer_of final : public trainer {
         test_(place_rows<row>(session, test)),
         evaluate_(session.compile<typename P::evaluation>()) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (void)((compiled_steps[I] == local_steps && (choose<compiled_steps[I]>(), true)) || ...);
+      (void)((compiled_steps[I] == local_steps && (choose<compiled_steps[I]>(on_device), true)) || ...);
     }(std::make_index_sequence<compiled_steps.size()>{});
     if (!round_) throw std::invalid_argument("fedavg: this number of local steps is not compiled in");
   }
@@ -76,11 +78,23 @@ class trainer_of final : public trainer {
 
  private:
   template <int Steps>
-  void choose() {
+  void choose(bool on_device) {
     using program = typename P::template round<Steps>;
-    round_ = [this, compiled = std::make_shared<drx::compiled<program>>(session_.compile<program>())](
-                 model& to, const model& from, const data_of_clients& data) { compiled->call(to, from, rate_, data); };
     program_ = drx::plan::show<program>();
+    if constexpr (gpu::is_gpu) {
+      if (on_device) {
+        device_.emplace();
+        kept_.emplace(device_->keep(of_clients_));
+        return use(drx::compile_on<program>(*device_, session_));
+      }
+    }
+    use(session_.compile<program>());
+  }
+  /// Trains by this program.
+  template <class Compiled>
+  void use(Compiled&& ready) {
+    round_ = [this, compiled = std::make_shared<Compiled>(std::move(ready))](
+                 model& to, const model& from, const data_of_clients& data) { compiled->call(to, from, rate_, data); };
   }
   score score_on(const pooled_data& data) {
     const auto [loss, accuracy] = evaluate_(model_, data);
@@ -94,6 +108,8 @@ class trainer_of final : public trainer {
   data_of_clients of_clients_;
   std::optional<data_of_clients> of_one_;  // placed when it is needed
   pooled_data train_, test_;
+  std::optional<gpu> device_;
+  std::optional<kept> kept_;
   std::function<void(model& to, const model& from, const data_of_clients&)> round_;
   drx::compiled<typename P::evaluation> evaluate_;
   std::string program_;
@@ -101,8 +117,8 @@ class trainer_of final : public trainer {
 
 template <shape S>
 std::unique_ptr<trainer> make_trainer(drx::session& session, const dataset& train, const dataset& test,
-                                      const partition& clients, int local_steps, float rate) {
-  return std::make_unique<trainer_of<S>>(session, train, test, clients, local_steps, rate);
+                                      const partition& clients, int local_steps, float rate, bool on_device) {
+  return std::make_unique<trainer_of<S>>(session, train, test, clients, local_steps, rate, on_device);
 }
 
 }  // namespace fedavg

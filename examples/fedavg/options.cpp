@@ -58,6 +58,7 @@ std::variant<options, stop> parse(int argc, const char* const* argv) {
   line.number("--checkpoint-every", o.checkpoint_every, 0, 1'000'000, "rounds between checkpoints, 0: none");
   line.flag("--resume", o.resume, "continue from the checkpoint in the --out folder");
   line.flag("--central", o.central, "also train one model on all the data in one place");
+  line.flag("--device", o.device, "train on a GPU, one for each rank, which keeps the clients' rows");
   line.flag("--show", o.show, "print the program of a round and stop");
   line.flag("--info", o.info, "print compiler, MPI, Kokkos and options and stop");
   if (auto stopped = line.parse(argc, argv)) return *stopped;

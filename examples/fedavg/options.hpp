@@ -29,6 +29,7 @@ struct options {
   int threads = 0;            ///< per rank; 0: left to Kokkos
   bool resume = false;
   bool central = false;
+  bool device = false;
   bool show = false;
   bool info = false;
 
@@ -58,6 +59,7 @@ void for_each_option(const options& o, Visit visit) {
   visit("checkpoint_every", o.checkpoint_every);
   visit("resume", o.resume);
   visit("central", o.central);
+  visit("device", o.device);
 }
 
 /// The options as JSON.

@@ -52,9 +52,9 @@ class trainer {
 };
 
 /// Puts the rows on the ranks and lays out the programs. The model is all zeros at first. `train` must outlive the
-/// trainer. Defined in make_trainer.hpp.
+/// trainer. With `on_device`, a GPU computes the rounds and keeps the clients' rows. Defined in make_trainer.hpp.
 template <shape S>
 std::unique_ptr<trainer> make_trainer(drx::session& session, const dataset& train, const dataset& test,
-                                      const partition& clients, int local_steps, float rate);
+                                      const partition& clients, int local_steps, float rate, bool on_device);
 
 }  // namespace fedavg

@@ -9,6 +9,8 @@
 #include "harness/random_tensor.hpp"
 #include "harness/ranks.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace {
@@ -43,7 +45,7 @@ harness::tensors inputs(std::int64_t members) {
 TEST_CASE("a round of federated averaging on a device") {
   drx::communicator& c = harness::session().communicator();
   drx::single_rank alone;
-  device d, pairs(2), few(1, 3);
+  device d, pairs(std::min(2, Kokkos::DefaultHostExecutionSpace().concurrency())), few(1, 3);
   auto p = drx::compile_on<Round>(d, harness::session());
   auto q = drx::compile_on<Round>(pairs, harness::session());
   auto one = drx::compile_on<Round>(few, harness::session().executor(), alone);

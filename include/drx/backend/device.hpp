@@ -27,6 +27,9 @@ class kokkos_device final : public device_memory {
   static constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, memory_space>::accessible;
 
  public:
+  /// Whether the device is a GPU, and not a host's threads.
+  static constexpr bool is_gpu = !on_host;
+
   /// `lanes`: of a team; 0: 128 on a GPU, one on a host. `teams`: how many compute at once; 0: as many as fill the
   /// device.
   explicit kokkos_device(int lanes = 0, int teams = 0) : lanes_(lanes > 0 ? lanes : on_host ? 1 : lanes_of_gpu) {
