@@ -56,6 +56,8 @@ SECTIONS = [
      "transform/program transform/without_carried_products tape/print"),
     ("Running", "With `<drx/run.hpp>`: sessions, placing, calls and results.",
      "backend/session run/data/partitions -partitions.partitions -partitions.storage -partitions.chosen -partitions.choice run/call/compile_options -show run/call/compiled run/data/runtime"),
+    ("Devices", "With `<drx/device.hpp>`: programs whose stages a GPU computes (docs/devices.md).",
+     "device/compile_on device/memory backend/device"),
     ("Checks", "With `<drx/run/check/check_grads.hpp>`: derivatives against differences.",
      "run/check/check_grads -text -operator<<"),
     ("Other libraries' types", "With `<drx/ext/eigen.hpp>`, `<drx/ext/eigen_scalar.hpp>` and `<drx/ext/hana.hpp>`.",

@@ -7217,8 +7217,9 @@ struct call {
   }
 
   template <int W>
-  static void run_lanes(const std::int64_t* a, const typename G::sizes_type& s, const void* const* in, void* const* out,
-                        std::int64_t first, std::int64_t n) {
+  static void run_lanes([[maybe_unused]] const std::int64_t* a, [[maybe_unused]] const typename G::sizes_type& s,
+                        [[maybe_unused]] const void* const* in, [[maybe_unused]] void* const* out,
+                        [[maybe_unused]] std::int64_t first, [[maybe_unused]] std::int64_t n) {
 #if !defined(__CUDACC__)
     using S = ad::pack<T, W>;
     S x[G::max_in > 0 ? G::max_in : 1], y[G::max_out > 0 ? G::max_out : 1];
@@ -14609,7 +14610,7 @@ struct sin : circular_function {
     return math::sin_near(x);
   }
   template <class T>
-  static T exact(T x) {
+  DRX_FN static T exact(T x) {
     return math::sin_of_any(x);
   }
   template <class T>
@@ -14627,7 +14628,7 @@ struct cos : circular_function {
     return math::cos_near(x);
   }
   template <class T>
-  static T exact(T x) {
+  DRX_FN static T exact(T x) {
     return math::cos_of_any(x);
   }
   template <class T>
@@ -14645,7 +14646,7 @@ struct tan : circular_function, singular_value {
     return math::tan_near(x);
   }
   template <class T>
-  static T exact(T x) {
+  DRX_FN static T exact(T x) {
     return math::tan_of_any(x);
   }
   template <class T>

@@ -24,5 +24,5 @@ constexpr auto all_of_members = [](auto a, auto x, auto key, auto own) {
   return std::tuple{drx::reduce_sum(each), drx::reduce_with(product, each), each};
 };
 }  // namespace
-KERNELS_OF(drx::program<all_of_members, drx::placed<m4, schools>, drx::placed<m4, schools>, drx::placed<drx::prng_key, schools>,
-                        drx::placed<drx::placed<float, pupils>, schools>>)
+KERNELS_OF(drx::program<all_of_members, drx::placed<m4, schools>, drx::placed<m4, schools>,
+                        drx::placed<drx::prng_key, schools>, drx::placed<drx::placed<float, pupils>, schools>>)

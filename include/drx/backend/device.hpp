@@ -128,7 +128,8 @@ class kokkos_device final : public device_memory {
   template <class Members>
   class kept_members {
    public:
-    kept_members(kokkos_device& d, const Members& m, const std::vector<std::int64_t>& bytes) : device_(&d), members_(m) {
+    kept_members(kokkos_device& d, const Members& m, const std::vector<std::int64_t>& bytes)
+        : device_(&d), members_(m) {
       for (std::size_t i = 0; i < bytes.size(); ++i) {
         const auto n = static_cast<std::size_t>(m.elements() * bytes[i]);
         if (n == 0) continue;

@@ -12,7 +12,7 @@ namespace drx {
 
 /// A program whose stages run on a device of type Device.
 template <class Program, class Device>
-using compiled_on = compiled<Program, device_code_of<Program, Device>>;
+using compiled_on = compiled<Program, device::code_on<plan::lowered_t<Program>, Device>>;
 
 /// Makes a program ready to run: its stages on `device`, which must outlive it, the rest on this rank's threads.
 template <class Program, class Device>

@@ -121,8 +121,8 @@ struct team_window_adder {
           const T from = x[(of::transposed ? out : in) + c];
           T& to = y[(of::transposed ? in : out) + c];
           if constexpr (Chosen)
-            to = wrapping_sum(
-                to, elements<const std::int32_t, C, C::operand(E, 1)>(f)[out + c] == position ? from : T(0));
+            to = wrapping_sum(to,
+                              elements<const std::int32_t, C, C::operand(E, 1)>(f)[out + c] == position ? from : T(0));
           else
             to = wrapping_sum(to, from);
         });

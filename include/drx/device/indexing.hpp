@@ -48,9 +48,8 @@ struct team_kernel<C, E, &prim::scatter> {
         constexpr std::int64_t width = G::behind == 0 ? 1 : G::behind;
         const std::int64_t before = n / width, k = n % width;
         for (std::int64_t a = 0; a < G::any; ++a)
-          G::at(index, (b * G::before + before) * G::any + a, [&](std::int64_t to, std::int64_t from) {
-            q[to + k] = wrapping_sum(q[to + k], p[from + k]);
-          });
+          G::at(index, (b * G::before + before) * G::any + a,
+                [&](std::int64_t to, std::int64_t from) { q[to + k] = wrapping_sum(q[to + k], p[from + k]); });
       });
       team.barrier();
     }

@@ -10,14 +10,14 @@ namespace drx::device {
 
 /// Addresses in the device's memory, which all teams read.
 struct launch_addresses {
-  std::byte* server = nullptr;               // of unplaced values: where offset 0 of the host's workspace would lie
+  std::byte* server = nullptr;  // of unplaced values: where offset 0 of the host's workspace would lie
   std::byte* const* slots = nullptr;
   const run::membership* members = nullptr;  // by placement
   const std::int64_t* held = nullptr;        // task_memory::held
   const std::int64_t* nested_nodes = nullptr;
-  std::byte* tasks = nullptr;                // the memory of teams, one after the other
-  std::int64_t task_bytes = 0;               // of one team
-  std::int64_t workspace = 0, nodes = 0;     // where these lie in it
+  std::byte* tasks = nullptr;             // the memory of teams, one after the other
+  std::int64_t task_bytes = 0;            // of one team
+  std::int64_t workspace = 0, nodes = 0;  // where these lie in it
 };
 
 /// The state of a lane. `Slots` and `Placements` are at least 1.
@@ -91,8 +91,7 @@ struct fold_launch {
       // Each element is folded by one lane, which takes the pairs in their order.
       const lane_of_all all{std::int64_t{task} * team.lanes() + team.lane(), std::int64_t{tasks} * team.lanes()};
       frame none;
-      for (std::int64_t i = 0; i < count; ++i)
-        team_members<Stage>::combine(all, none, pairs[i].left, pairs[i].right);
+      for (std::int64_t i = 0; i < count; ++i) team_members<Stage>::combine(all, none, pairs[i].left, pairs[i].right);
     }
   }
 };

@@ -19,7 +19,8 @@ struct team_kernel<C, E, &prim::scan> {
     constexpr auto loop = host::loop;
     constexpr bool counted = static_cast<bool>(loop.length), backwards = host::backwards;
     constexpr std::int64_t length = counted ? *loop.length : 0;
-    unroll<entry.results.count>([&]<int K>(std::integral_constant<int, K>) { device::provide_placed<C, C::result(E, K)>(f); });
+    unroll<entry.results.count>(
+        [&]<int K>(std::integral_constant<int, K>) { device::provide_placed<C, C::result(E, K)>(f); });
     unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
       device::provide_placed<C, C::input(body, 1 + constants + carries + K)>(f);
     });
@@ -53,7 +54,8 @@ struct team_kernel<C, E, &prim::scan> {
       }
       device::run_region<C, body>(team, f);
       unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
-        device::copy_value<C, C::output(body, carries + K), C::result(E, carries + K), run::row_of::target>(team, f, at);
+        device::copy_value<C, C::output(body, carries + K), C::result(E, carries + K), run::row_of::target>(team, f,
+                                                                                                            at);
       });
       team.barrier();  // (a stacked row may be copied from a carry)
       carry_over(team, f);
@@ -127,7 +129,8 @@ struct team_kernel<C, E, &prim::cond> {
   template <int Region, class Team>
   DRX_FN static void branch(const Team& team, frame& f) {
     constexpr auto& entry = C::tape.entries[E];
-    unroll<entry.results.count>([&]<int I>(std::integral_constant<int, I>) { device::provide_placed<C, C::result(E, I)>(f); });
+    unroll<entry.results.count>(
+        [&]<int I>(std::integral_constant<int, I>) { device::provide_placed<C, C::result(E, I)>(f); });
     device::run_region<C, Region>(team, f);
     unroll<entry.results.count>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int from = C::output(Region, I), to = C::result(E, I);

@@ -11,10 +11,10 @@ namespace drx::device {
 /// Some members in a row: result number `local` of this rank's (or of the outer member's) comes from member `number`
 /// of all, whose shares lie at `local`, or at `storage[local]` of a subset.
 struct member_range {
-  std::int64_t begin = 0, end = 0;          // members here, which are the leaves of the tree, too
-  std::int64_t first_local = 0;             // added to a member: where its results lie
-  std::int64_t first_number = 0;            // added to a member: its number among all
-  std::int64_t first_leaf = 0;              // added to a member: its leaf of the tree
+  std::int64_t begin = 0, end = 0;  // members here, which are the leaves of the tree, too
+  std::int64_t first_local = 0;     // added to a member: where its results lie
+  std::int64_t first_number = 0;    // added to a member: its number among all
+  std::int64_t first_leaf = 0;      // added to a member: its leaf of the tree
   const std::int64_t* storage = nullptr;
 };
 

@@ -134,9 +134,10 @@ struct team_kernel<C, E, &prim::dynamic_slice> {
                            to = run::detail::extents_between(part, batch, B::rank);
     if constexpr (n * to > 0)
       for (std::int64_t b = 0; b < n; ++b) {
-        const auto* at = elements<const element_of<C, s>, C, s>(f) +
-                         run::detail::batch_element(starts, part, batch, b) * B::sized;
-        const T* p = elements<const T, C, x>(f) + run::detail::batch_element(whole, part, batch, b) * from + B::start(at);
+        const auto* at =
+            elements<const element_of<C, s>, C, s>(f) + run::detail::batch_element(starts, part, batch, b) * B::sized;
+        const T* p =
+            elements<const T, C, x>(f) + run::detail::batch_element(whole, part, batch, b) * from + B::start(at);
         T* const q = elements<T, C, y>(f) + b * to;
         for_each_of_box<B>(team, batch, [&](std::int64_t element, std::int64_t place) { q[element] = p[place]; });
       }
@@ -167,10 +168,9 @@ struct team_kernel<C, E, &prim::update_slice> {
     team.barrier();
     if constexpr (n * pieces > 0)
       for (std::int64_t b = 0; b < n; ++b) {
-        const T* const q =
-            elements<const T, C, piece>(f) + run::detail::batch_element(part, whole, batch, b) * pieces;
-        const auto* at = elements<const element_of<C, s>, C, s>(f) +
-                         run::detail::batch_element(starts, whole, batch, b) * B::sized;
+        const T* const q = elements<const T, C, piece>(f) + run::detail::batch_element(part, whole, batch, b) * pieces;
+        const auto* at =
+            elements<const element_of<C, s>, C, s>(f) + run::detail::batch_element(starts, whole, batch, b) * B::sized;
         T* const to = out + b * each + B::start(at);
         for_each_of_box<B>(team, batch, [&](std::int64_t element, std::int64_t place) { to[place] = q[element]; });
       }

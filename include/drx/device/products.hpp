@@ -64,9 +64,8 @@ struct team_kernel<C, E, &prim::matmul> {
   DRX_FN static void run(const Team& team, frame& f) {
     for (std::int64_t b = 0; b < of::extents.batches; ++b) {
       auto* const z = elements<typename of::T, C, of::z>(f) + b * of::m * of::n;
-      of::run(team, f, b, [&](std::int64_t row, std::int64_t column, typename of::T sum) {
-        z[row * of::n + column] = sum;
-      });
+      of::run(team, f, b,
+              [&](std::int64_t row, std::int64_t column, typename of::T sum) { z[row * of::n + column] = sum; });
     }
   }
 };

@@ -14,16 +14,13 @@
 #include <cstring>
 
 namespace drx {
+namespace device {
 
 /// The compile-time side of a program whose stages run on a device of type Device.
 template <class Lowered, class Device>
-struct device_code : run::code<Lowered> {
+struct code_on : run::code<Lowered> {
   using device_type = Device;
 };
-template <class Program, class Device>
-using device_code_of = device_code<plan::lowered_t<Program>, Device>;
-
-namespace device {
 
 /// Writes a block of the host's memory, which will lie at `base` of the device.
 class block_writer {
@@ -72,8 +69,8 @@ class stage_call {
       const auto tasks = static_cast<int>(std::min<std::int64_t>(m_.local, device_.teams()));
       memory_.tasks.grow(static_cast<std::size_t>(addresses_.task_bytes * tasks));
       addresses_.tasks = memory_.tasks.data();
-      device_.launch(
-          stage_launch<Stage>{addresses_, {0, m_.local, 0, m_.first, m_.first, storage_}}, tasks, C::plan.thread_bytes);
+      device_.launch(stage_launch<Stage>{addresses_, {0, m_.local, 0, m_.first, m_.first, storage_}}, tasks,
+                     C::plan.thread_bytes);
       take_results();
       if constexpr (Stage::node_bytes > 0) nodes = fold_nodes(tasks);
     }
@@ -180,8 +177,7 @@ class stage_call {
         constexpr plan::location at = C::plan.where[v];
         constexpr auto bytes = static_cast<std::size_t>(C::bytes(v));
         if constexpr (at.space == plan::space::server) {
-          if (bytes > 0)
-            std::memcpy(block.at(server) + (at.offset - server_begin), address<C, v>(f_), bytes);
+          if (bytes > 0) std::memcpy(block.at(server) + (at.offset - server_begin), address<C, v>(f_), bytes);
         } else {
           static_assert(at.space == plan::space::slot);
           unplaced_[I] = block.add(address<C, v>(f_), bytes);
@@ -305,8 +301,8 @@ class stage_call {
     const auto note = [&](std::byte* left, const std::byte* right) { pairs_.push_back({left, right}); };
     run::node_list list(nullptr, Stage::node_bytes);
     for (int t = 0; t < tasks; ++t) {
-      const run::node_list part = run::node_list::of_range(m_.first + m_.local * t / tasks,
-                                                           m_.first + m_.local * (t + 1) / tasks);
+      const run::node_list part =
+          run::node_list::of_range(m_.first + m_.local * t / tasks, m_.first + m_.local * (t + 1) / tasks);
       std::byte* const nodes = addresses_.tasks + t * addresses_.task_bytes + addresses_.nodes;
       for (int i = 0; i < part.size(); ++i) list.push(part.at(i), nodes + i * Stage::node_bytes, note);
     }
@@ -356,9 +352,9 @@ class stage_call {
 namespace run {
 
 template <class Lowered, class Device, int E>
-struct kernel<device_code<Lowered, Device>, E, &prim::stage> {
+struct kernel<device::code_on<Lowered, Device>, E, &prim::stage> {
   static void run(frame& f) {
-    using stage = stage_facts<device_code<Lowered, Device>, E>;
+    using stage = stage_facts<device::code_on<Lowered, Device>, E>;
     require_gathered(exchange_facts_of<stage>::value, f.members[stage::p].total);
     device::stage_call<stage>(f).run();
   }

@@ -21,7 +21,7 @@ namespace drx {
 /// under way throws std::logic_error.
 ///
 /// `Code` is the compile-time side of the program: run::code_of where this rank's threads run all of it,
-/// drx::device_code_of where a device runs its stages (drx/device/compile_on.hpp).
+/// drx::device::code_on where a device runs its stages (drx/device/compile_on.hpp).
 template <class Program, class Code = run::code_of<Program>>
 class compiled {
   using C = Code;
