@@ -16,11 +16,7 @@ namespace drx::run {
 #endif
 template <class T, int M, int N, int K, bool TransA, bool TransB, class Epilogue>
 DRX_INLINE void gemm(const T* a, const T* b, Epilogue epilogue) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-  constexpr bool vectorised = false;  // one thread of a device
-#else
   constexpr bool vectorised = (std::same_as<T, float> || std::same_as<T, double>) && M > 0 && N > 0 && K > 0;
-#endif
   if constexpr (!vectorised) {
     for (int i = 0; i < M; ++i)
       for (int j = 0; j < N; ++j) {
