@@ -108,9 +108,9 @@ void round_of_clients(benchmark::State& state) {
     else
       host.call(to, m, 0.1f, members);
   }
-  state.counters["GFLOP/s"] =
-      benchmark::Counter(1e-9 * operations * static_cast<double>(state.range(0)) * static_cast<double>(state.iterations()),
-                         benchmark::Counter::kIsRate);
+  state.counters["GFLOP/s"] = benchmark::Counter(
+      1e-9 * operations * static_cast<double>(state.range(0)) * static_cast<double>(state.iterations()),
+      benchmark::Counter::kIsRate);
 }
 template <bool OnDevice>
 void hypergradient(benchmark::State& state) {
@@ -177,7 +177,8 @@ int main(int argc, char** argv) {
   session = &own;
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  std::printf("device: %s, teams of %d lanes, %d at once\n", device::name().c_str(), device().lanes(), device().teams());
+  std::printf("device: %s, teams of %d lanes, %d at once\n", device::name().c_str(), device().lanes(),
+              device().teams());
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -47,8 +47,9 @@ drx_headers(drx config.hpp drx.hpp ${core_headers})
 
 if(TARGET Kokkos::kokkos)
   drx_library(run drx::drx Kokkos::kokkos)
-  if("CUDA" IN_LIST Kokkos_DEVICES) # maps are plain constexpr functions, which carry no device marks
-    target_compile_options(drx_run INTERFACE --extended-lambda --expt-relaxed-constexpr -diag-suppress=20012)
+  if("CUDA" IN_LIST Kokkos_DEVICES) # maps are plain constexpr functions, which carry no device marks; nvcc must be told to take them
+    set(nvcc_options --extended-lambda --expt-relaxed-constexpr -diag-suppress=20012)
+    target_compile_options(drx_run INTERFACE "$<$<NOT:$<CXX_COMPILER_ID:Clang>>:${nvcc_options}>")
   endif()
   if(TARGET MPI::MPI_CXX)
     set(DRX_HAS_MPI ON)

@@ -406,7 +406,7 @@ inline constexpr bool is_unsaid = std::is_same_v<R, function_does_not_take_these
 template <class Why>
 inline constexpr bool is_unsaid<refused<Why>> = true;
 
-#if defined(__CUDACC__)
+#if defined(__NVCC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1301
 #endif
@@ -422,7 +422,7 @@ template <class Why>
 struct leave_note {
   friend constexpr auto read(note<Why>) { return true; }
 };
-#if defined(__CUDACC__)
+#if defined(__NVCC__)
 #pragma nv_diagnostic pop
 #endif
 #if defined(__GNUC__) && !defined(__clang__)

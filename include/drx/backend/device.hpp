@@ -64,7 +64,7 @@ class kokkos_device final : public device_memory {
     policy p(space_, tasks, lanes_);
     const bool fits = workspace <= most_fast_memory();
     const auto fast = static_cast<std::size_t>(fits ? workspace + aligned_to : 0);
-    p.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(fast)));
+    p.set_scratch_size(0, Kokkos::PerTeam(fast));
     Kokkos::parallel_for("drx::stage", p, launched<Work>{work, tasks, fast});
   }
 

@@ -102,7 +102,7 @@ inline constexpr bool is_unsaid<refused<Why>> = true;
 // A mistake in a statement, such as `if (x > y)`, does not change the type of a function, so that no type shows that
 // the compiler has complained; what fails after it, fails because of it. The deleted function that was called leaves a
 // note instead: `noted<Why>` as a default template argument defines a friend, whose presence `Noted` tests.
-#if defined(__CUDACC__)
+#if defined(__NVCC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1301
 #endif
@@ -118,7 +118,7 @@ template <class Why>
 struct leave_note {
   friend constexpr auto read(note<Why>) { return true; }
 };
-#if defined(__CUDACC__)
+#if defined(__NVCC__)
 #pragma nv_diagnostic pop
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
