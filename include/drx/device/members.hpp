@@ -8,17 +8,19 @@
 
 namespace drx::device {
 
-/// Some members in a row: result number `local` of this rank's (or of the outer member's) comes from member `number`
-/// of all, whose shares lie at `local`, or at `storage[local]` of a subset.
+/// Some members in a row, in leaves of the tree of `unit` members each; the last one may have fewer. Member m has the
+/// number first_number + m among all. Its shares and results lie at first_local + m; of a subset, shares at storage[m].
 struct member_range {
-  std::int64_t begin = 0, end = 0;  // members here, which are the leaves of the tree, too
-  std::int64_t first_local = 0;     // added to a member: where its results lie
-  std::int64_t first_number = 0;    // added to a member: its number among all
-  std::int64_t first_leaf = 0;      // added to a member: its leaf of the tree
+  std::int64_t begin = 0, end = 0;  // leaves
+  std::int64_t unit = 1, count = 0;  // members of a leaf; members before the last leaf's end
+  std::int64_t first_local = 0, first_number = 0;
   const std::int64_t* storage = nullptr;
+  /// The number of leaf l in the tree.
+  [[nodiscard]] DRX_FN constexpr std::int64_t leaf(std::int64_t l) const { return first_number / unit + l; }
 };
 
-/// `Stage`: the facts of a stage (run/stage/facts.hpp). Each member runs through body 0.
+/// `Stage`: the facts of a stage (run/stage/facts.hpp). Members run through body 0 one by one, or through another body
+/// as a block.
 template <class Stage>
 struct team_members {
   using C = typename Stage::code;
@@ -32,27 +34,65 @@ struct team_members {
   }();
   static_assert(stays_on_the_device, "drx: members in shards (with_layout) do not run on devices");
 
-  /// Computes the members of a range. Their nodes, the largest subtrees, lie one after the other from `nodes` on, where
+  /// Whether blocks of members run here: not those whose members lie in the lanes of vectors, which GPUs do not have.
+  static constexpr bool has_blocks = [] {
+    if (!Stage::has_blocks || Stage::has_monoid) return false;
+    const auto& of_block = C::tape.regions[Stage::body + 1];
+    for (int e = of_block.first_entry; e < of_block.first_entry + of_block.entries; ++e)
+      if (C::tape.entries[e].prim == &prim::lane_matmul || C::tape.entries[e].prim == &prim::lane_convolution) return false;
+    return true;
+  }();
+
+  /// Computes the leaves of a range. Their nodes, the largest subtrees, lie one after the other from `nodes` on, where
   /// one more node has room.
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f, const member_range& m, std::byte* nodes) {
-    for (std::int64_t member = m.begin; member < m.end; ++member) {
-      const std::int64_t local = m.first_local + member, stored = m.storage ? m.storage[member] : local;
-      std::int64_t number = m.first_number + member;
-      host::template enter<0>(f, stored, local, number);
-      device::run_region<C, Stage::body>(team, f);
-      leave(team, f, stored, local, number);
-      const std::int64_t first = m.first_leaf + m.begin, leaf = m.first_leaf + member;
-      const std::int64_t before = run::node_list::count_of_range(first, leaf),
-                         after = run::node_list::count_of_range(first, leaf + 1);
-      if constexpr (Stage::node_bytes > 0) {
-        write_node(team, f, nodes + before * Stage::node_bytes);
-        team.barrier();
-        join(team, f, nodes, before + 1, after);
-      } else {
-        team.barrier();
-      }
+    for (std::int64_t l = m.begin; l < m.end; ++l) {
+      const std::int64_t before = run::node_list::count_of_range(m.leaf(m.begin), m.leaf(l)),
+                         after = run::node_list::count_of_range(m.leaf(m.begin), m.leaf(l + 1));
+      run_leaf(team, f, m, l, nodes + before * Stage::node_bytes);
+      if constexpr (Stage::node_bytes > 0) join(team, f, nodes, before + 1, after);
     }
+  }
+  /// Computes the members of leaf l, in the largest blocks that fit, and writes their node.
+  template <class Team>
+  DRX_FN static void run_leaf(const Team& team, frame& f, const member_range& m, std::int64_t l, std::byte* node) {
+    const std::int64_t first = l * m.unit, end = first + m.unit < m.count ? first + m.unit : m.count;
+    for (std::int64_t member = first; member < end;) {
+      if constexpr (has_blocks) {
+        constexpr std::int64_t large = Stage::template members_of_body<1>, small = Stage::template members_of_body<2>;
+        if (end - member >= large) {
+          run_body<1>(team, f, m, member, node, member > first);
+          member += large;
+          continue;
+        }
+        if constexpr (Stage::block_bodies > 1)
+          if (end - member >= small) {
+            run_body<Stage::block_bodies>(team, f, m, member, node, member > first);
+            member += small;
+            continue;
+          }
+      }
+      run_body<0>(team, f, m, member, node, member > first);
+      ++member;
+    }
+  }
+  /// Computes the members of body Body from `member` on. Their results are written to the node or added to it.
+  template <int Body, class Team>
+  DRX_FN static void run_body(const Team& team, frame& f, const member_range& m, std::int64_t member, std::byte* node,
+                              bool add) {
+    const std::int64_t local = m.first_local + member, stored = m.storage ? m.storage[member] : local;
+    std::int64_t number = m.first_number + member;
+    host::template enter<Body>(f, stored, local, number);
+    device::run_region<C, Stage::body + Body>(team, f);
+    leave<Body>(team, f, stored, local, number);
+    if constexpr (Stage::node_bytes > 0) {
+      if (!add)
+        write_node<Body>(team, f, node);
+      else if constexpr (has_blocks)
+        add_to_node<Body>(team, f, node);
+    }
+    team.barrier();
   }
   /// Joins the last of `count` nodes from right to left, until `left` are left.
   template <class Team>
@@ -72,17 +112,8 @@ struct team_members {
         if constexpr (Stage::view().begins_monoid(I)) combine_monoid<I>(team, f, left, right);
       } else if constexpr (Stage::folded(I)) {
         using T = element_of<C, C::result(E, I)>;
-        constexpr std::int64_t offset = Stage::offset(I), n = C::values[C::result(E, I)].shape.size();
-        T* const to = reinterpret_cast<T*>(left + offset);
-        const T* const from = reinterpret_cast<const T*>(right + offset);
-        for_each(team, n, [&](std::int64_t i) {
-          if constexpr (how == fold::max)
-            to[i] = run::detail::max_op{}(to[i], from[i]);
-          else if constexpr (how == fold::min)
-            to[i] = run::detail::min_op{}(to[i], from[i]);
-          else
-            to[i] = run::detail::add_op{}(to[i], from[i]);
-        });
+        constexpr std::int64_t offset = Stage::offset(I);
+        fold_elements<I>(team, reinterpret_cast<T*>(left + offset), reinterpret_cast<const T*>(right + offset));
       }
     });
   }
@@ -127,6 +158,19 @@ struct team_members {
   }
 
  private:
+  /// Folds the elements of result I on the right into those on the left.
+  template <int I, class Team, class T>
+  DRX_FN static void fold_elements(const Team& team, T* left, const T* right) {
+    constexpr fold how = Stage::fold_of(I);
+    for_each(team, C::values[C::result(E, I)].shape.size(), [&](std::int64_t i) {
+      if constexpr (how == fold::max)
+        left[i] = run::detail::max_op{}(left[i], right[i]);
+      else if constexpr (how == fold::min)
+        left[i] = run::detail::min_op{}(left[i], right[i]);
+      else
+        left[i] = run::detail::add_op{}(left[i], right[i]);
+    });
+  }
   template <int I, class Team>
   DRX_FN static void combine_monoid(const Team& team, frame& f, std::byte* left, const std::byte* right) {
     constexpr int region = Stage::x.first_region + Stage::view().combine_region(I);
@@ -144,29 +188,40 @@ struct team_members {
     });
     team.barrier();  // (the next monoid computes in the same workspace)
   }
-  /// Writes the folded results of a member to a node.
-  template <class Team>
+  /// Adds the folded results of body Body to a node.
+  template <int Body, class Team>
+  DRX_FN static void add_to_node(const Team& team, const frame& f, std::byte* to) {
+    unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
+      if constexpr (Stage::folded(I)) {
+        using T = element_of<C, C::result(E, I)>;
+        constexpr std::int64_t offset = Stage::offset(I);
+        fold_elements<I>(team, reinterpret_cast<T*>(to + offset), elements<const T, C, C::output(Stage::body + Body, I)>(f));
+      }
+    });
+  }
+  /// Writes the folded results of body Body to a node.
+  template <int Body, class Team>
   DRX_FN static void write_node(const Team& team, const frame& f, std::byte* to) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       if constexpr (Stage::folded(I)) {
-        constexpr int out = C::output(Stage::body, I);
+        constexpr int out = C::output(Stage::body + Body, I);
         constexpr std::int64_t offset = Stage::offset(I);
         copy_bytes(team, address<C, out>(f), to + offset, bytes_of<C>(out));
       }
     });
   }
   /// Writes the results that are not folded where they belong.
-  template <class Team>
+  template <int Body, class Team>
   DRX_FN static void leave(const Team& team, const frame& f, std::int64_t stored, std::int64_t local,
                            std::int64_t number) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
-      constexpr int out = C::output(Stage::body, I), to = C::result(E, I);
-      constexpr std::int64_t bytes = bytes_of<C>(out);
+      constexpr int out = C::output(Stage::body + Body, I), one = C::output(Stage::body, I), to = C::result(E, I);
+      constexpr std::int64_t bytes = bytes_of<C>(out), of_one = bytes_of<C>(one);
       if constexpr (Stage::fold_of(I) == fold::gather) {
-        copy_bytes(team, address<C, out>(f), address<C, to>(f) + number * bytes, bytes);
+        copy_bytes(team, address<C, out>(f), address<C, to>(f) + number * of_one, bytes);
       } else if constexpr (Stage::collected(I)) {
         if constexpr (C::values[out].depth == 0) {
-          copy_bytes(team, address<C, out>(f), address<C, to>(f) + local * bytes, bytes);
+          copy_bytes(team, address<C, out>(f), address<C, to>(f) + local * of_one, bytes);
         } else if constexpr (C::definition(C::root(out)) < 0) {  // an operand that is a result
           const std::int64_t begin = host::template first_element<out>(f, stored),
                              end = host::template first_element<out>(f, stored + 1);

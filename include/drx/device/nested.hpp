@@ -27,12 +27,14 @@ struct team_kernel<C, E, &prim::stage> {
         [&]<int I>(std::integral_constant<int, I>) { device::provide_placed<C, C::result(E, I)>(f); });
     const auto& memory = *static_cast<const task_memory*>(f.runtime);
     std::byte* const nodes = memory.begin + memory.nodes[stage::ordinal];
-    members::run(team, f, {0, count, begin, 0, 0, nullptr}, nodes);
+    constexpr std::int64_t unit = members::has_blocks ? stage::members_of_leaf : 1;
+    const std::int64_t leaves = (count + unit - 1) / unit;
+    members::run(team, f, {0, leaves, unit, count, begin, 0, nullptr}, nodes);
     if constexpr (stage::node_bytes > 0) {
       if (count == 0) {
         members::neutral(team, f, nodes);
       } else {
-        members::join(team, f, nodes, run::node_list::count_of_range(0, count), 1);
+        members::join(team, f, nodes, run::node_list::count_of_range(0, leaves), 1);
       }
       members::finish(team, f, nodes, count);
     }

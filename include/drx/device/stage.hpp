@@ -1,8 +1,8 @@
 // drx/device/stage.hpp: a stage whose members a device computes. The host gives it what the members read, in one block;
 // the device computes the members and folds their nodes; ranks then fold theirs as on hosts.
 //
-// The tree stands over single members here, not over blocks of them: its bits do not depend on the number of teams, of
-// lanes or of ranks. They differ from those of the host, whose products and sums have another order.
+// The bits do not depend on the number of teams, of lanes or of ranks. They differ from those of the host, whose products
+// and sums have another order.
 // Tested by tests/unit/device/placements_threads.cpp and tests/mpi/device.cpp.
 #pragma once
 
@@ -59,27 +59,29 @@ class stage_call {
         m_(f.members[Stage::p]),
         state_(*static_cast<device_state*>(rt_.device.get())),
         device_(static_cast<device_type&>(*state_.memory)),
-        memory_(state_.stages[static_cast<std::size_t>(Stage::ordinal)]) {}
+        memory_(state_.stages[static_cast<std::size_t>(Stage::ordinal)]),
+        unit_(team_members<Stage>::has_blocks ? run::members_of_tree_leaf(m_, rt_.communicator->size()) : 1) {}
 
   void run() {
     f_.thread = rt_.threads[0].workspace.data();
     run::node_list nodes(nullptr, Stage::node_bytes);
     if (m_.local > 0) {
       prepare();
-      const auto tasks = static_cast<int>(std::min<std::int64_t>(m_.local, device_.teams()));
+      const std::int64_t leaves = (m_.local + unit_ - 1) / unit_;
+      const auto tasks = static_cast<int>(std::min<std::int64_t>(leaves, device_.teams()));
       memory_.tasks.grow(static_cast<std::size_t>(addresses_.task_bytes * tasks));
       addresses_.tasks = memory_.tasks.data();
-      device_.launch(stage_launch<Stage>{addresses_, {0, m_.local, 0, m_.first, m_.first, storage_}}, tasks,
+      device_.launch(stage_launch<Stage>{addresses_, {0, leaves, unit_, m_.local, 0, m_.first, storage_}}, tasks,
                      C::plan.thread_bytes);
       take_results();
-      if constexpr (Stage::node_bytes > 0) nodes = fold_nodes(tasks);
+      if constexpr (Stage::node_bytes > 0) nodes = fold_nodes(tasks, leaves);
     }
     if (exchanged.gather) exchanged.gather(exchanged, f_, m_);
     if (exchanged.members) exchanged.members(exchanged, f_, *rt_.communicator, m_.boundaries, 0);
     if constexpr (Stage::node_bytes > 0) {
       std::byte* spare = nullptr;
       run::node_list own = own_nodes(nodes, spare);
-      run::fold_ranks(facts, f_, m_, 1, own, spare, nullptr);
+      run::fold_ranks(facts, f_, m_, unit_, own, spare, nullptr);
     }
   }
 
@@ -296,13 +298,13 @@ class stage_call {
   }
 
   /// Folds the nodes of all teams as far as this rank's members go; their addresses are the device's.
-  run::node_list fold_nodes(int tasks) {
+  run::node_list fold_nodes(int tasks, std::int64_t leaves) {
     pairs_.clear();
     const auto note = [&](std::byte* left, const std::byte* right) { pairs_.push_back({left, right}); };
     run::node_list list(nullptr, Stage::node_bytes);
     for (int t = 0; t < tasks; ++t) {
-      const run::node_list part =
-          run::node_list::of_range(m_.first + m_.local * t / tasks, m_.first + m_.local * (t + 1) / tasks);
+      const std::int64_t first = m_.first / unit_;
+      const run::node_list part = run::node_list::of_range(first + leaves * t / tasks, first + leaves * (t + 1) / tasks);
       std::byte* const nodes = addresses_.tasks + t * addresses_.task_bytes + addresses_.nodes;
       for (int i = 0; i < part.size(); ++i) list.push(part.at(i), nodes + i * Stage::node_bytes, note);
     }
@@ -341,6 +343,7 @@ class stage_call {
   device_type& device_;
   stage_memory& memory_;
   std::vector<fold_pair>& pairs_ = memory_.pairs;
+  std::int64_t unit_;  // members of a tree leaf
   launch_addresses addresses_;
   const std::int64_t* storage_ = nullptr;
   std::size_t slots_ = 0;

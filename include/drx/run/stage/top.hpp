@@ -33,6 +33,18 @@ struct leaf_range {
   std::int64_t begin, end;
 };
 
+/// The number of members in a tree leaf of a stage with blocks: members at the top go in blocks if there are many of them.
+/// This depends on the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
+inline std::int64_t members_of_tree_leaf(const membership& m, int ranks) {
+  if (m.chosen) return 1;  // (a rank without members of a subset has no list of places)
+  const std::int64_t unit = members_in_block(m.total);
+  for (int r = 1; r < ranks; ++r)
+    if (m.boundaries[r] % unit != 0 && m.boundaries[r] != m.total)
+      throw std::invalid_argument(error::sentence({"drx: a block of members ends at ", m.boundaries[r], "; of ", m.total,
+                                                   " members, blocks end at multiples of ", unit}));
+  return unit;
+}
+
 namespace detail {
 
 /// The work of a rank in a stage: its members, in tree leaves that are dealt out to tasks.
@@ -56,16 +68,8 @@ class top_run {
   }
 
  private:
-  /// The number of members in a tree leaf. Members at the top go in blocks if there are many of them. This depends on
-  /// the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
   [[nodiscard]] std::int64_t unit() const {
-    if (!facts_.has_blocks || m_.chosen) return 1;  // (a rank without members of a subset has no list of places)
-    const std::int64_t unit = members_in_block(m_.total);
-    for (int r = 1; r < rt_.communicator->size(); ++r)
-      if (m_.boundaries[r] % unit != 0 && m_.boundaries[r] != m_.total)
-        throw std::invalid_argument(error::sentence({"drx: a block of members ends at ", m_.boundaries[r], "; of ",
-                                                     m_.total, " members, blocks end at multiples of ", unit}));
-    return unit;
+    return facts_.has_blocks ? members_of_tree_leaf(m_, rt_.communicator->size()) : 1;
   }
   [[nodiscard]] std::int64_t leaves() const { return (m_.local + unit_ - 1) / unit_; }
   [[nodiscard]] std::int64_t first_leaf() const { return m_.first / unit_; }
