@@ -1,4 +1,4 @@
-// registers: 64, stack: 320
+// registers: 96, stack: 320
 // Many kinds of steps in one member: linear algebra, sorting, random numbers, branches, loops that end by a condition,
 // members of members, a monoid.
 #include "stage_kernel.cuh"

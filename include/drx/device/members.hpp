@@ -11,7 +11,7 @@ namespace drx::device {
 /// Some members in a row, in leaves of the tree of `unit` members each; the last one may have fewer. Member m has the
 /// number first_number + m among all. Its shares and results lie at first_local + m; of a subset, shares at storage[m].
 struct member_range {
-  std::int64_t begin = 0, end = 0;  // leaves
+  std::int64_t begin = 0, end = 0;   // leaves
   std::int64_t unit = 1, count = 0;  // members of a leaf; members before the last leaf's end
   std::int64_t first_local = 0, first_number = 0;
   const std::int64_t* storage = nullptr;
@@ -39,7 +39,8 @@ struct team_members {
     if (!Stage::has_blocks || Stage::has_monoid) return false;
     const auto& of_block = C::tape.regions[Stage::body + 1];
     for (int e = of_block.first_entry; e < of_block.first_entry + of_block.entries; ++e)
-      if (C::tape.entries[e].prim == &prim::lane_matmul || C::tape.entries[e].prim == &prim::lane_convolution) return false;
+      if (C::tape.entries[e].prim == &prim::lane_matmul || C::tape.entries[e].prim == &prim::lane_convolution)
+        return false;
     return true;
   }();
 
@@ -195,7 +196,8 @@ struct team_members {
       if constexpr (Stage::folded(I)) {
         using T = element_of<C, C::result(E, I)>;
         constexpr std::int64_t offset = Stage::offset(I);
-        fold_elements<I>(team, reinterpret_cast<T*>(to + offset), elements<const T, C, C::output(Stage::body + Body, I)>(f));
+        fold_elements<I>(team, reinterpret_cast<T*>(to + offset),
+                         elements<const T, C, C::output(Stage::body + Body, I)>(f));
       }
     });
   }

@@ -1,8 +1,8 @@
 // drx/device/stage.hpp: a stage whose members a device computes. The host gives it what the members read, in one block;
 // the device computes the members and folds their nodes; ranks then fold theirs as on hosts.
 //
-// The bits do not depend on the number of teams, of lanes or of ranks. They differ from those of the host, whose products
-// and sums have another order.
+// The bits do not depend on the number of teams, of lanes or of ranks. They differ from those of the host, whose
+// products and sums have another order.
 // Tested by tests/unit/device/placements_threads.cpp and tests/mpi/device.cpp.
 #pragma once
 
@@ -304,7 +304,8 @@ class stage_call {
     run::node_list list(nullptr, Stage::node_bytes);
     for (int t = 0; t < tasks; ++t) {
       const std::int64_t first = m_.first / unit_;
-      const run::node_list part = run::node_list::of_range(first + leaves * t / tasks, first + leaves * (t + 1) / tasks);
+      const run::node_list part =
+          run::node_list::of_range(first + leaves * t / tasks, first + leaves * (t + 1) / tasks);
       std::byte* const nodes = addresses_.tasks + t * addresses_.task_bytes + addresses_.nodes;
       for (int i = 0; i < part.size(); ++i) list.push(part.at(i), nodes + i * Stage::node_bytes, note);
     }

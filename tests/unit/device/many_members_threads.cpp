@@ -19,14 +19,13 @@ constexpr auto slopes = [](auto w, auto data) {
                     drx::map([](auto r) { return r.first * r.second; }, data)};
 };
 constexpr auto decays = [](auto x) {
-  auto each = drx::map(
-      [](auto v) { return drx::fori_loop<9>(v, [](auto c) { return c - 0.1 * drx::sin(c); }); }, x);
+  auto each = drx::map([](auto v) { return drx::fori_loop<9>(v, [](auto c) { return c - 0.1 * drx::sin(c); }); }, x);
   return std::tuple{drx::reduce_sum(each), each};
 };
 constexpr auto of_groups = [](auto w, auto data) {
-  return drx::reduce_mean(drx::map(
-      [](auto v, auto own) { return drx::grad([=](auto p) { return std::get<0>(of_rows(p, own)); })(v); },
-      drx::broadcast<groups>(w), data));
+  return drx::reduce_mean(
+      drx::map([](auto v, auto own) { return drx::grad([=](auto p) { return std::get<0>(of_rows(p, own)); })(v); },
+               drx::broadcast<groups>(w), data));
 };
 }  // namespace
 
@@ -37,7 +36,6 @@ TEST_CASE("a loop over three numbers in each member") {
   harness::check_on_device<drx::program<decays, drx::placed<drx::array<double, 3>, rows>>>({}, {256, 300});
 }
 TEST_CASE("members of members in blocks") {
-  harness::check_on_device<
-      drx::program<of_groups, drx::array<float, 20>, drx::placed<drx::placed<row, rows>, groups>>>({.nested = 70},
-                                                                                                    {3, 1});
+  harness::check_on_device<drx::program<of_groups, drx::array<float, 20>, drx::placed<drx::placed<row, rows>, groups>>>(
+      {.nested = 70}, {3, 1});
 }

@@ -33,15 +33,16 @@ struct leaf_range {
   std::int64_t begin, end;
 };
 
-/// The number of members in a tree leaf of a stage with blocks: members at the top go in blocks if there are many of them.
-/// This depends on the members only, so that the tree is the same on any number of ranks (drx::place cuts between blocks).
+/// The number of members in a tree leaf of a stage with blocks: members at the top go in blocks if there are many of
+/// them. This depends on the members only, so that the tree is the same on any number of ranks (drx::place cuts between
+/// blocks).
 inline std::int64_t members_of_tree_leaf(const membership& m, int ranks) {
   if (m.chosen) return 1;  // (a rank without members of a subset has no list of places)
   const std::int64_t unit = members_in_block(m.total);
   for (int r = 1; r < ranks; ++r)
     if (m.boundaries[r] % unit != 0 && m.boundaries[r] != m.total)
-      throw std::invalid_argument(error::sentence({"drx: a block of members ends at ", m.boundaries[r], "; of ", m.total,
-                                                   " members, blocks end at multiples of ", unit}));
+      throw std::invalid_argument(error::sentence({"drx: a block of members ends at ", m.boundaries[r], "; of ",
+                                                   m.total, " members, blocks end at multiples of ", unit}));
   return unit;
 }
 
