@@ -6,6 +6,8 @@
 #include <drx/device/kernel.hpp>
 #include <drx/run/stage/members.hpp>
 
+#include <string_view>
+
 namespace drx::device {
 
 /// Some members in a row, in leaves of the tree of `unit` members each; the last one may have fewer. Member m has the
@@ -39,8 +41,7 @@ struct team_members {
     if (!Stage::has_blocks || Stage::has_monoid) return false;
     const auto& of_block = C::tape.regions[Stage::body + 1];
     for (int e = of_block.first_entry; e < of_block.first_entry + of_block.entries; ++e)
-      if (C::tape.entries[e].prim == &prim::lane_matmul || C::tape.entries[e].prim == &prim::lane_convolution)
-        return false;
+      if (std::string_view(C::tape.entries[e].prim->name).starts_with("lane_")) return false;
     return true;
   }();
 
