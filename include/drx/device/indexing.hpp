@@ -57,12 +57,12 @@ struct team_kernel<C, E, &prim::scatter> {
 };
 
 /// Goes along an axis: a lane takes one row before the axis and one element behind it.
-template <class C, int E, const primitive* P>
+template <class C, int E>
 struct team_walk {
   using walk = run::detail::walk_kernel<C, E>;
+  using T = typename walk::T;
   template <class Team, class Begin, class Next>
-  DRX_INLINE static void run(const Team& team, frame& f, const Begin& begin, const Next& next) {
-    using T = typename walk::T;
+  DRX_INLINE static void go(const Team& team, frame& f, const Begin& begin, const Next& next) {
     constexpr std::int64_t n = walk::n, inner = walk::inner;
     T* const out = elements<T, C, walk::y>(f);
     if constexpr (walk::s.size() > 0)
@@ -79,39 +79,28 @@ struct team_walk {
       });
   }
 };
-template <class C, int E>
-struct team_kernel<C, E, &prim::cumsum> : team_walk<C, E, &prim::cumsum> {
-  using base = team_walk<C, E, &prim::cumsum>;
+template <class C, int E, class Op>
+struct team_cumulative : team_walk<C, E> {
+  using typename team_walk<C, E>::T;
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
-    using T = typename base::walk::T;
-    const T* const p = elements<const T, C, base::walk::x>(f);
-    base::run(
-        team, f, [p](std::int64_t i) { return p[i]; },
-        [p](T before, std::int64_t i) { return wrapping_sum(before, p[i]); });
+    const T* const p = elements<const T, C, team_walk<C, E>::walk::x>(f);
+    team_walk<C, E>::go(
+        team, f, [p](std::int64_t i) { return p[i]; }, [p](T before, std::int64_t i) { return Op{}(before, p[i]); });
   }
 };
 template <class C, int E>
-struct team_kernel<C, E, &prim::cumprod> : team_walk<C, E, &prim::cumprod> {
-  using base = team_walk<C, E, &prim::cumprod>;
-  template <class Team>
-  DRX_FN static void run(const Team& team, frame& f) {
-    using T = typename base::walk::T;
-    const T* const p = elements<const T, C, base::walk::x>(f);
-    base::run(
-        team, f, [p](std::int64_t i) { return p[i]; },
-        [p](T before, std::int64_t i) { return wrapping_product(before, p[i]); });
-  }
-};
+struct team_kernel<C, E, &prim::cumsum> : team_cumulative<C, E, run::detail::add_op> {};
 template <class C, int E>
-struct team_kernel<C, E, &prim::recurrence> : team_walk<C, E, &prim::recurrence> {
-  using base = team_walk<C, E, &prim::recurrence>;
+struct team_kernel<C, E, &prim::cumprod> : team_cumulative<C, E, run::detail::times_op> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::recurrence> : team_walk<C, E> {
+  using typename team_walk<C, E>::T;
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
-    using T = typename base::walk::T;
-    const T* const a = elements<const T, C, base::walk::x>(f);
+    const T* const a = elements<const T, C, team_walk<C, E>::walk::x>(f);
     const T* const b = elements<const T, C, C::operand(E, 1)>(f);
-    base::run(
+    team_walk<C, E>::go(
         team, f, [b](std::int64_t i) { return b[i]; },
         [a, b](T before, std::int64_t i) { return wrapping_product_sum(a[i], before, b[i]); });
   }

@@ -23,37 +23,30 @@ DRX_INLINE void copy_strided(const Team& team, const T* from, T* to) {
   });
 }
 
-template <class C, int E>
-struct team_kernel<C, E, &prim::transpose> {
-  using host = run::kernel<C, E, &prim::transpose>;
+/// A result whose elements are some of the operand's, from the host's kernel's `start` on.
+template <class C, int E, const primitive* P>
+struct team_move {
+  using host = run::kernel<C, E, P>;
+  static constexpr std::int64_t start = [] {
+    if constexpr (requires { host::start; })
+      return host::start;
+    else
+      return std::int64_t{0};
+  }();
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
     using T = typename host::m::T;
-    copy_strided<host>(team, elements<const T, C, host::m::x>(f), elements<T, C, host::m::y>(f));
-  }
-};
-template <class C, int E>
-struct team_kernel<C, E, &prim::slice> {
-  using host = run::kernel<C, E, &prim::slice>;
-  template <class Team>
-  DRX_FN static void run(const Team& team, frame& f) {
-    using T = typename host::m::T;
-    constexpr std::int64_t start = host::start;
-    copy_strided<host>(team, elements<const T, C, host::m::x>(f) + start, elements<T, C, host::m::y>(f));
-  }
-};
-template <class C, int E>
-struct team_kernel<C, E, &prim::flip> {
-  using host = run::kernel<C, E, &prim::flip>;
-  template <class Team>
-  DRX_FN static void run(const Team& team, frame& f) {
-    using T = typename host::m::T;
-    if constexpr (host::m::to.size() > 0) {
-      constexpr std::int64_t start = host::start;
+    if constexpr (host::m::to.size() > 0)
       copy_strided<host>(team, elements<const T, C, host::m::x>(f) + start, elements<T, C, host::m::y>(f));
-    }
   }
 };
+template <class C, int E>
+struct team_kernel<C, E, &prim::transpose> : team_move<C, E, &prim::transpose> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::slice> : team_move<C, E, &prim::slice> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::flip> : team_move<C, E, &prim::flip> {};
+
 template <class C, int E>
 struct team_kernel<C, E, &prim::pad> {
   using host = run::kernel<C, E, &prim::pad>;
