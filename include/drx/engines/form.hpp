@@ -78,46 +78,83 @@ struct program_form {
 };
 
 namespace detail {
-/// Goes through the entries of a region that runs `times` times in a call; none: nobody knows how often.
-template <class C>
-constexpr void add_region(program_form& form, int region, std::optional<std::int64_t> times) {
-  const auto& r = C::tape.regions[region];
-  for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) {
-    const frozen_entry& x = C::tape.entries[e];
-    if (x.prim == &prim::stage) {
-      const prim::rules::stage::view stage(C::attributes(e));
-      if (!times) form.refuse(obstacle::condition, e);
-      form.runs += times.value_or(0);
-      for (int i = 0; i < stage.results; ++i)
-        if (const fold f = stage.fold_of(i);
-            f != fold::sum && f != fold::mean && f != fold::max && f != fold::min && f != fold::monoid)
-          form.refuse(f == fold::shards || f == fold::shard_sum ? obstacle::shards : obstacle::moved_members, e);
-      for (int i = 0; i < stage.placed; ++i) {
-        if (!run::is_program_input<C>(C::operand(e, i))) form.refuse(obstacle::moved_members, e);
-        if (C::values[C::operand(e, i)].depth > 1) form.refuse(obstacle::nested_placement, e);
+/// Reads the form of a plan's tape.
+class form_reader {
+ public:
+  constexpr explicit form_reader(const frozen_view& t) : t_(t), held_(t.sizes.values, false) {}
+
+  constexpr program_form run(const mesh_axes& mesh) {
+    if (mesh.count > 0) form_.refuse(obstacle::shards, -1);
+    const frozen_region& program = t_.regions[0];
+    for (int i = 0; i < program.inputs.count; ++i) held_[id(program.inputs, i)] = true;
+    for (int e = 0; e < program.entries; ++e)
+      for (int i = 0; i < program.outputs.count; ++i) {
+        const int out = id(program.outputs, i);
+        for (int k = 0; k < t_.entries[e].results.count; ++k)
+          if (t_.values[out].depth > 0 && id(t_.entries[e].results, k) == out)
+            form_.refuse(obstacle::placed_result, e);
       }
-      continue;
-    }
-    std::optional<std::int64_t> inside;
-    if (x.prim == &prim::scan) {
-      const prim::rules::scan::view loop(C::attributes(e));
-      if (times && loop.length && !loop.guard) inside = *times * *loop.length;
-    }
-    for (int k = 0; k < x.regions; ++k) add_region<C>(form, x.first_region + k, inside);
+    for (int i = 0; i < program.outputs.count; ++i)
+      if (t_.values[id(program.outputs, i)].depth > 0) form_.refuse(obstacle::placed_result, -1);
+    read(0, 1);
+    if (form_.runs == 0) form_.refuse(obstacle::no_stage, -1);
+    return form_;
   }
-}
-/// The form of a program whose constants are C.
+
+ private:
+  [[nodiscard]] constexpr int id(const span_of_pool& s, int i) const { return static_cast<int>(t_.pool[s.first + i]); }
+  [[nodiscard]] constexpr bool has_stage(int region) const {
+    const frozen_region& r = t_.regions[region];
+    for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) {
+      if (t_.entries[e].prim == &prim::stage) return true;
+      for (int k = 0; k < t_.entries[e].regions; ++k)
+        if (has_stage(t_.entries[e].first_region + k)) return true;
+    }
+    return false;
+  }
+  /// Reads a region that runs `times` times in a call; none: nobody knows how often.
+  constexpr void read(int region, std::optional<std::int64_t> times) {
+    const frozen_region& r = t_.regions[region];
+    for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) {
+      const frozen_entry& x = t_.entries[e];
+      if (x.prim == &prim::stage) {
+        read_stage(e, times);
+        continue;
+      }
+      std::optional<std::int64_t> inside;
+      if (x.prim == &prim::scan) {
+        const prim::rules::scan::view loop(t_.attributes(x));
+        if (times && loop.length && !loop.guard) inside = *times * *loop.length;
+        for (int i = 0; i < loop.constants; ++i)
+          held_[id(t_.regions[x.first_region].inputs, 1 + i)] = held_[id(x.operands, i)];
+      }
+      for (int k = 0; k < x.regions; ++k) read(x.first_region + k, inside);
+    }
+  }
+  constexpr void read_stage(int e, std::optional<std::int64_t> times) {
+    const frozen_entry& x = t_.entries[e];
+    const prim::rules::stage::view stage(t_.attributes(x));
+    if (!times) form_.refuse(obstacle::condition, e);
+    form_.runs += times.value_or(0);
+    for (int i = 0; i < stage.results; ++i)
+      if (const fold f = stage.fold_of(i);
+          f != fold::sum && f != fold::mean && f != fold::max && f != fold::min && f != fold::monoid)
+        form_.refuse(f == fold::shards || f == fold::shard_sum ? obstacle::shards : obstacle::moved_members, e);
+    for (int i = 0; i < stage.placed; ++i) {
+      const int from = id(x.operands, i);
+      if (t_.values[from].depth > 1) form_.refuse(obstacle::nested_placement, e);
+      if (!held_[from]) form_.refuse(obstacle::moved_members, e);
+    }
+    if (has_stage(x.first_region)) form_.refuse(obstacle::nested_placement, e);
+  }
+
+  frozen_view t_;
+  vec<bool> held_;  // by value: whether it is an argument of the program
+  program_form form_;
+};
 template <class C>
 constexpr program_form form_of() {
-  program_form form;
-  if (C::mesh.count > 0) form.refuse(obstacle::shards, -1);
-  for (int i = 0; i < C::tape.regions[0].outputs.count; ++i)
-    if (C::values[C::output(0, i)].depth > 0) form.refuse(obstacle::placed_result, C::definition(C::output(0, i)));
-  add_region<C>(form, 0, 1);
-  for (int p = 0; p < C::placements.count; ++p)
-    if (C::placements.parent[p] >= 0) form.refuse(obstacle::nested_placement, -1);
-  if (form.runs == 0) form.refuse(obstacle::no_stage, -1);
-  return form;
+  return form_reader(C::tape.view()).run(C::mesh);
 }
 
 /// The first part of a result: that of a tuple or pair, or the result itself.
