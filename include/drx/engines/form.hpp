@@ -240,6 +240,19 @@ struct refusal<P> : detail::refusal_of<form<P>.why, form<P>.entry> {};
 template <class P>
 using refusal_t = typename refusal<P>::type;
 
+namespace detail {
+template <class First, class... Rest>
+struct first_refusal {
+  using type = refusal_t<First>;
+};
+template <class First, class Second, class... Rest>
+  requires(std::same_as<refusal_t<First>, drx::detail::no_misuse>)
+struct first_refusal<First, Second, Rest...> : first_refusal<Second, Rest...> {};
+}  // namespace detail
+/// Why engines cannot run the first of several programs that they cannot run.
+template <class... P>
+using first_refusal_t = typename detail::first_refusal<P...>::type;
+
 }  // namespace engines
 
 /// A program that engines outside the job can run (drx::worker_main): its reductions follow each other, each as often
