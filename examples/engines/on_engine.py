@@ -28,7 +28,8 @@ def on_mpi(executable, program, folder, clients, ranks):
     """The results' bytes."""
     out = folder / f"mpi{ranks}"
     launcher = shlex.split(os.environ.get("DRX_MPIRUN", "mpirun --oversubscribe --bind-to none -n"))
-    subprocess.run([*launcher, str(ranks), executable, program, folder, str(clients), out], check=True)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
+    subprocess.run([*launcher, str(ranks), executable, program, folder, str(clients), out], check=True, env=environment)
     return out.read_bytes()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import apache_beam as beam
 import numpy as np
 from apache_beam.pvalue import AsSingleton
+from apache_beam.typehints import no_annotations
 
 from .manifest import Partition
 from .program import Call, Partial
@@ -15,11 +16,12 @@ from .worker import shared_worker
 
 
 class _Map(beam.DoFn):  # type: ignore[misc]
-    """Partials of partitions. They are kept until a bundle ends, so that one request has many of them."""
+    """The partial of a batch of partitions."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
 
+    @no_annotations  # type: ignore[misc]  # (Beam takes the type of *roots for that of a tuple)
     def process(self, partitions: list[Partition], *roots: bytes) -> Iterable[Partial]:
         yield shared_worker(self._call.program).map(self._call, roots, partitions)
 
@@ -49,6 +51,7 @@ class _Join(beam.CombineFn):  # type: ignore[misc]
         return shared_worker(self._program).combine(self._program, kept)
 
 
+@no_annotations  # type: ignore[misc]
 def _root(partial: Partial, call: Call, placement: str, *roots: bytes) -> bytes:
     worker = shared_worker(call.program)
     stage = worker.finish(call, roots)
@@ -56,6 +59,7 @@ def _root(partial: Partial, call: Call, placement: str, *roots: bytes) -> bytes:
     return worker.root(call.program, stage, [partial], call.members[placement])
 
 
+@no_annotations  # type: ignore[misc]
 def _results(_: Any, call: Call, *roots: bytes) -> list[np.ndarray[Any, Any]]:
     results = shared_worker(call.program).finish(call, roots)
     assert not isinstance(results, int)
