@@ -1,4 +1,5 @@
 """One program on one engine, compared with MPI on one and three ranks; `run` calls this in the engine's environment."""
+import contextlib
 import os
 import pathlib
 import shlex
@@ -33,42 +34,63 @@ def on_mpi(executable, program, folder, clients, ranks):
     return out.read_bytes()
 
 
-def on_beam(call, manifest):
-    import apache_beam as beam
-    from drx_engines.beam import MapReduce
+class Beam:
+    """The runner of Beam's Python SDK; the same pipeline goes to Flink, Dataflow or Spark."""
 
-    found = []
+    def ready(self):
+        return contextlib.nullcontext()
 
-    def keep(results):
-        np.savez(manifest.folder / "results.npz", *results)
+    def __call__(self, call, manifest, folder):
+        import apache_beam as beam
+        from drx_engines.beam import MapReduce
 
-    with beam.Pipeline("FnApiRunner") as p:
-        p | beam.Create(manifest.partitions) | MapReduce(call, manifest.placement) | beam.Map(keep)
-    with np.load(manifest.folder / "results.npz") as saved:
-        found = [saved[name] for name in saved.files]
-    return found
-
-
-def on_spark(call, manifest):
-    from drx_engines import spark
-    from pyspark import SparkConf, SparkContext
-
-    conf = SparkConf().setMaster("local[2,4]").setAppName("drx").set("spark.ui.enabled", "false")
-    context = SparkContext(conf=conf.set("spark.driver.host", "127.0.0.1"))
-    context.setLogLevel("ERROR")
-    try:
-        return spark.run(context, call, manifest)
-    finally:
-        context.stop()
+        out = folder / "results.npz"
+        with beam.Pipeline("FnApiRunner") as p:
+            (p | beam.Create(manifest.partitions) | MapReduce(call, manifest.placement)
+             | beam.Map(lambda results: np.savez(out, *results)))
+        with np.load(out) as saved:
+            return [saved[name] for name in saved.files]
 
 
-def on_streaming(call, manifest):
-    from drx_engines import streaming
+class Spark:
+    """Spark on this machine: two cores, and a task may fail three times."""
 
-    return streaming.run(call, manifest)
+    @contextlib.contextmanager
+    def ready(self):
+        from pyspark import SparkConf, SparkContext
+
+        conf = SparkConf().setMaster("local[2,4]").setAppName("drx")
+        for key, value in {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+                           "spark.driver.host": "127.0.0.1", "spark.log.level": "ERROR"}.items():
+            conf = conf.set(key, value)
+        self.context = SparkContext(conf=conf)
+        try:
+            yield
+        finally:
+            self.context.stop()
+
+    def __call__(self, call, manifest, folder):
+        from drx_engines import spark
+
+        return spark.run(self.context, call, manifest)
 
 
-def kill_a_worker(executable, done):
+class Streaming:
+    """Hadoop Streaming's steps, run by mrjob on this machine."""
+
+    def ready(self):
+        return contextlib.nullcontext()
+
+    def __call__(self, call, manifest, folder):
+        from drx_engines import streaming
+
+        return streaming.run(call, manifest)
+
+
+ENGINES = {"beam": Beam(), "spark": Spark(), "streaming": Streaming()}
+
+
+def kill_a_worker(executable, done, killed):
     """Kills one of this run's worker processes, once one is there."""
     while not done.is_set():
         for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
@@ -81,43 +103,49 @@ def kill_a_worker(executable, done):
                     os.kill(int(status.parent.name), signal.SIGKILL)
                 except OSError:  # it has ended
                     continue
-                print(f"killed worker {status.parent.name}")
+                killed.append(status.parent.name)
                 return
         time.sleep(0.001)
 
 
-def main():
-    engine, program, executable, clients, size, folder, *options = sys.argv[1:]
-    clients, folder = int(clients), pathlib.Path(folder)
-    write_data(folder, clients)
-    expected = on_mpi(executable, program, folder, clients, 1)
-    if on_mpi(executable, program, folder, clients, 3) != expected:
-        sys.exit("three ranks give other bits than one")
-    p = drx.Program.load(executable, program)
-    arguments = CENTRES if program == "k_means" else START
-    manifest = drx.Manifest.of_files("clients", clients, [folder / "x.npy", folder / "y.npy"], int(size))
-    object.__setattr__(manifest, "folder", folder)
-    done = threading.Event()
-    if "--kill" in options:
-        if engine == "mpi":
-            sys.exit("MPI does not replace a rank that was killed")
-        threading.Thread(target=kill_a_worker, args=(executable, done), daemon=True).start()
+def run_on(engine, name, executable, folder, clients, size, kills):
+    """Whether the program gives MPI's bits on the engine."""
+    expected = on_mpi(executable, name, folder, clients, 1)
+    if on_mpi(executable, name, folder, clients, 3) != expected:
+        print(f"{name}: three ranks give other bits than one")
+        return False
+    program = drx.Program.load(executable, name)
+    files = [folder / "x.npy", folder / "y.npy"]
+    manifest = drx.Manifest.of_files("clients", clients, files, size)
+    call = program.call(*(CENTRES if name == "k_means" else START), members={"clients": clients})
+    killed, done = [], threading.Event()
+    if kills:
+        threading.Thread(target=kill_a_worker, args=(executable, done, killed), daemon=True).start()
     start = time.perf_counter()
-    if engine == "mpi":
-        results = expected
-    else:
-        call = p.call(*arguments, members={"clients": clients})
-        results = {"beam": on_beam, "spark": on_spark, "streaming": on_streaming}[engine](call, manifest)
-        results = b"".join(r.tobytes() for r in results)
-    done.set()
+    results = ENGINES[engine](call, manifest, folder)
     took = time.perf_counter() - start
-    numbers = np.frombuffer(results)
-    print(f"{program} on {engine}: {len(manifest.partitions)} partitions, {len(p.plan['stages'])} stages, {took:.2f} s")
-    print("results:", " ".join(f"{x:.17g}" for x in numbers[:5]))
-    if results != expected:
-        sys.exit(f"the bits differ from MPI's: {np.frombuffer(expected)[:5]}")
-    print("the same bits as MPI on 1 and 3 ranks")
+    done.set()
+    print(f"{name} on {engine}: {len(manifest.partitions)} partitions, {len(program.stage_runs)} reductions, {took:.2f} s")
+    print("results:", " ".join(f"{x:.17g}" for x in np.concatenate([r.ravel() for r in results])[:5]))
+    if kills and not killed:
+        print("no worker was killed: the run was too short")
+        return False
+    if b"".join(r.tobytes() for r in results) != expected:
+        print(f"the bits differ from MPI's: {np.frombuffer(expected)[:5]}")
+        return False
+    print("the same bits as MPI on 1 and 3 ranks" + (", though a worker was killed" if killed else ""))
+    return True
+
+
+def main():
+    engine, names, executable, clients, size, folder, *options = sys.argv[1:]
+    folder = pathlib.Path(folder)
+    write_data(folder, int(clients))
+    with ENGINES[engine].ready():
+        good = [run_on(engine, name, executable, folder, int(clients), int(size), "--kill" in options)
+                for name in names.split(",")]
+    return 0 if all(good) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
