@@ -2,6 +2,7 @@
 // expect: a_reduction_depends_on_a_condition<[0-9]+>
 // expect: outside of branches and loops that end by a condition
 // needs: run
+#include <drx/drx.hpp>
 #include <drx/engines/worker.hpp>
 
 struct rows : drx::placement<rows> {};

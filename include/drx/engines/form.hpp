@@ -249,6 +249,12 @@ template <class First, class Second, class... Rest>
   requires(std::same_as<refusal_t<First>, drx::detail::no_misuse>)
 struct first_refusal<First, Second, Rest...> : first_refusal<Second, Rest...> {};
 }  // namespace detail
+/// Why P is no federated round; `no_misuse` where it is one.
+template <class P>
+struct federated_refusal : refusal<P> {};
+template <class P>
+  requires(Program<P> && federated_form<P>.why != obstacle::none)
+struct federated_refusal<P> : detail::refusal_of<federated_form<P>.why, federated_form<P>.entry> {};
 /// Why engines cannot run the first of several programs that they cannot run.
 template <class... P>
 using first_refusal_t = typename detail::first_refusal<P...>::type;
@@ -265,5 +271,15 @@ concept MapReduceForm = Program<P> && engines::form<P>.why == engines::obstacle:
 /// first argument) and the clients' data to the next state, alone or as the first of several results.
 template <class P>
 concept FederatedRound = MapReduceForm<P> && engines::federated_form<P>.why == engines::obstacle::none;
+
+/// Compiles only where P is a federated round; the error says what keeps it from that, and at which entry.
+///     static_assert(drx::require_federated_round<Round>());
+template <FederatedRound P>
+constexpr bool require_federated_round() {
+  return true;
+}
+template <class P, class Why = typename engines::federated_refusal<P>::type>
+  requires(!FederatedRound<P>)
+bool require_federated_round() = delete;  // drx: a federated round has one broadcast and one reduction; its first argument is the server's state, and its result, or the first of several, the next state
 
 }  // namespace drx
