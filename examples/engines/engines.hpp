@@ -21,8 +21,7 @@ inline constexpr auto train_locally = [](auto w, auto rate, auto rows) {
 };
 /// Federated averaging: one round.
 inline constexpr auto round = [](auto w, auto rate, auto rows) {
-  return drx::reduce_mean(
-      drx::map(train_locally, drx::broadcast<clients>(w), drx::broadcast<clients>(rate), rows));
+  return drx::reduce_mean(drx::map(train_locally, drx::broadcast<clients>(w), drx::broadcast<clients>(rate), rows));
 };
 /// The loss after a round, whose derivative by the rate is a MapReduce program again.
 inline constexpr auto loss_after = [](auto w, auto rate, auto rows) {

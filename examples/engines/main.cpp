@@ -18,7 +18,8 @@ namespace {
 using namespace engines_example;
 
 static_assert(drx::FederatedRound<fedavg> && !drx::FederatedRound<hypergradient> && !drx::FederatedRound<k_means>);
-// What a call sends is known while compiling: a mean, three reductions (the round, the loss after it, and the way back), six sums.
+// What a call sends is known while compiling: a mean, three reductions (the round, the loss after it, and the way
+// back), six sums.
 static_assert(drx::cost<fedavg>().reductions() == 1 && drx::cost<fedavg>().bytes_up() == 32);
 static_assert(drx::cost<hypergradient>().reductions() == 3);
 static_assert(drx::cost<k_means>().reductions() == 6 && drx::cost<k_means>().bytes_up() == 6 * 8 * (12 + 3));
@@ -65,6 +66,5 @@ int main(int argc, char** argv) {
   if (program == "fedavg") run<fedavg>(session, folder, members, out, start, 0.5);
   if (program == "hypergradient") run<hypergradient>(session, folder, members, out, start, 0.5);
   if (program == "k_means")
-    run<k_means>(session, folder, members, out,
-                 drx::array<double, 3, 4>{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0});
+    run<k_means>(session, folder, members, out, drx::array<double, 3, 4>{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0});
 }

@@ -1,5 +1,5 @@
 // drx/engines/cost.hpp: what a call of a program costs, as constants of its type: reductions, bytes, operations.
-// Tested by tests/unit/engines/cost.cpp and tests/mpi/cost.cpp.
+// Tested by tests/unit/engines/form.cpp and tests/mpi/cost.cpp.
 #pragma once
 
 #include <drx/engines/form.hpp>
@@ -98,28 +98,25 @@ class cost_reader {
       constexpr std::int64_t widest = 8;  // to which each result is aligned
       c.bytes_up += (bytes(id(body.outputs, i)) + widest - 1) / widest * widest;
     }
-    c.operations = operations(x.first_region);
+    c.operations = operations(t_.thaw(x.first_region));
     return c;
   }
-  /// The operations on floating numbers in a region: of loops, of all their steps; of branches, of the longest.
-  [[nodiscard]] constexpr double operations(int region) const {
+  /// The operations on floating numbers in a body: of loops, of all their steps; of branches, of the longest.
+  [[nodiscard]] static constexpr double operations(const tape& t) {
     double n = 0;
-    for_each(region, [&](int e) {
-      const frozen_entry& x = t_.entries[e];
+    for (const entry& e : t.entries) {
       double inside = 0, longest = 0;
-      for (int k = 0; k < x.regions; ++k) {
-        const double of = operations(x.first_region + k);
+      for (const tape& region : e.regions) {
+        const double of = operations(region);
         inside += of;
         longest = of > longest ? of : longest;
       }
-      if (x.prim == &prim::scan) {
-        n += inside * static_cast<double>(prim::rules::scan::view(t_.attributes(x)).length.value_or(1));
-      } else if (x.regions > 0) {
-        n += longest;
+      if (e.prim == &prim::scan) {
+        n += inside * static_cast<double>(prim::rules::scan::view(e).length.value_or(1));
       } else {
-        n += operations_of(x);
+        n += e.regions.empty() ? operations_of(t, e) : longest;
       }
-    });
+    }
     return n;
   }
 
@@ -134,29 +131,14 @@ class cost_reader {
     const frozen_region& r = t_.regions[region];
     for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) f(e);
   }
-  [[nodiscard]] constexpr double operations_of(const frozen_entry& x) const {
-    if (x.prim->role == role::virtual_ || x.prim->role == role::alias || x.results.count == 0) return 0;
-    const abstract_value& result = t_.values[id(x.results, 0)];
+  [[nodiscard]] static constexpr double operations_of(const tape& t, const entry& e) {
+    if (e.prim->role == role::virtual_ || e.prim->role == role::alias || e.results.empty()) return 0;
+    const abstract_value& result = t.values[e.results[0]];
     if (!is_floating(result.type)) return 0;
-    if (x.prim->elementwise || x.prim->pointwise) return static_cast<double>(result.shape.size());
-    if (x.prim->cost) {
-      tape operands;  // the rule reads the operands' types
-      entry e;
-      e.prim = x.prim;
-      for (auto k : t_.attributes(x)) e.attrs.ints.push_back(k);
-      e.attrs.number = x.number;
-      for (int i = 0; i < x.operands.count; ++i) {
-        e.operands.push_back(operands.values.size());
-        operands.values.push_back(t_.values[id(x.operands, i)]);
-      }
-      for (int i = 0; i < x.results.count; ++i) {
-        e.results.push_back(operands.values.size());
-        operands.values.push_back(t_.values[id(x.results, i)]);
-      }
-      return 2 * cost_of(operands, e).multiplications;
-    }
-    const bool reduces = x.prim == &prim::sum || x.prim == &prim::max_over || x.prim == &prim::min_over;
-    return reduces ? static_cast<double>(t_.values[id(x.operands, 0)].shape.size()) : 0;
+    if (e.prim->elementwise || e.prim->pointwise) return static_cast<double>(result.shape.size());
+    if (e.prim->cost) return 2 * cost_of(t, e).multiplications;
+    const bool reduces = e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over;
+    return reduces ? static_cast<double>(t.values[e.operands[0]].shape.size()) : 0;
   }
 
   frozen_view t_;

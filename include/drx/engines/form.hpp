@@ -1,6 +1,5 @@
 // drx/engines/form.hpp: whether an engine outside the job (Beam, Spark, Hadoop, Flower) can run a program: its stages
 // follow each other, whatever the data are, and all that leaves a stage is the root of its tree.
-// Tested by tests/unit/engines/form.cpp and tests/compile_fail/map_reduce_form.fail.cpp.
 #pragma once
 
 #include <drx/run/stage/stage.hpp>
@@ -60,7 +59,8 @@ constexpr const char* sentence(obstacle o) {
     case obstacle::condition:
       return "a reduction stands in a branch, or in a loop that ends by a condition: how often it runs depends on data";
     case obstacle::several_stages: return "a federated round has one broadcast and one reduction";
-    default: return "the first argument is the server's state, and the first result the next one, of the same structure";
+    default:
+      return "the first argument is the server's state, and the first result the next one, of the same structure";
   }
 }
 
@@ -91,8 +91,7 @@ class form_reader {
       for (int i = 0; i < program.outputs.count; ++i) {
         const int out = id(program.outputs, i);
         for (int k = 0; k < t_.entries[e].results.count; ++k)
-          if (t_.values[out].depth > 0 && id(t_.entries[e].results, k) == out)
-            form_.refuse(obstacle::placed_result, e);
+          if (t_.values[out].depth > 0 && id(t_.entries[e].results, k) == out) form_.refuse(obstacle::placed_result, e);
       }
     for (int i = 0; i < program.outputs.count; ++i)
       if (t_.values[id(program.outputs, i)].depth > 0) form_.refuse(obstacle::placed_result, -1);

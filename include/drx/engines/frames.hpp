@@ -1,6 +1,5 @@
 // drx/engines/frames.hpp: the frames by which a worker talks to an engine: a header with a length and a checksum, a
 // JSON document, and the bytes that it names.
-// Tested by tests/unit/engines/frames.cpp and tests/engines/worker.py.
 #pragma once
 
 #include <drx/core/sentence.hpp>
@@ -155,7 +154,8 @@ inline std::optional<packet> read_packet(int descriptor) {
   detail::frame_header header, expected;
   const std::size_t got = detail::read_some(descriptor, reinterpret_cast<std::byte*>(&header), sizeof header);
   if (got == 0) return {};
-  if (got < sizeof header) throw damaged_frame(error::sentence({"drx: the input ends after ", got, " bytes of a frame's 16"}));
+  if (got < sizeof header)
+    throw damaged_frame(error::sentence({"drx: the input ends after ", got, " bytes of a frame's 16"}));
   if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0)
     throw damaged_frame("drx: a frame does not begin with drx1");
   if (header.length > most) throw damaged_frame(error::sentence({"drx: a frame of ", header.length, " bytes"}));
@@ -164,11 +164,13 @@ inline std::optional<packet> read_packet(int descriptor) {
     const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(left, step));
     payload.resize(payload.size() + now);
     if (detail::read_some(descriptor, payload.data() + payload.size() - now, now) < now)
-      throw damaged_frame(error::sentence({"drx: the input ends in the middle of a frame of ", header.length, " bytes"}));
+      throw damaged_frame(
+          error::sentence({"drx: the input ends in the middle of a frame of ", header.length, " bytes"}));
     left -= now;
   }
   if (detail::crc32(payload) != header.checksum)
-    throw damaged_frame(error::sentence({"drx: a frame of ", header.length, " bytes is damaged: its checksum differs"}));
+    throw damaged_frame(
+        error::sentence({"drx: a frame of ", header.length, " bytes is damaged: its checksum differs"}));
   return packet_of(payload);
 }
 

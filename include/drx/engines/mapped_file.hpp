@@ -1,6 +1,5 @@
 // drx/engines/mapped_file.hpp: members' values in files, .npy or raw, mapped into memory: a worker reads what it
 // computes on, and no more.
-// Tested by tests/unit/engines/mapped_file.cpp.
 #pragma once
 
 #include <drx/core/abstract_value.hpp>
@@ -58,7 +57,8 @@ class mapped_file {
     if (size == 0) return {};
     const std::int64_t there = static_cast<std::int64_t>(data.size()) / size;
     if (first < 0 || count < 0 || first > there || count > there - first)
-      fail(error::sentence({"it has ", there, " members of ", show(one), "; asked for are ", count, " from ", first, " on"}));
+      fail(error::sentence(
+          {"it has ", there, " members of ", show(one), "; asked for are ", count, " from ", first, " on"}));
     return data.subspan(static_cast<std::size_t>(first * size), static_cast<std::size_t>(count * size));
   }
 

@@ -1,6 +1,5 @@
 // drx/engines/plan_json.hpp: the plan of a program as a JSON document, for engines outside the job. docs/plan.schema.json
 // is its schema.
-// Tested by tests/unit/engines/plan_json.cpp and tests/engines/plan_schema.py.
 #pragma once
 
 #include <drx/engines/cost.hpp>
@@ -51,7 +50,8 @@ class plan_writer {
     d["placements"] = ordered_json::array();
     for (const placement_info* p : placements()) {
       ordered_json x{{"name", p->name}};
-      x["most_members"] = p->most_members == placement_info::any_number ? ordered_json() : ordered_json(p->most_members);
+      x["most_members"] =
+          p->most_members == placement_info::any_number ? ordered_json() : ordered_json(p->most_members);
       d["placements"].push_back(x);
     }
     d["stages"] = ordered_json::array();
@@ -114,15 +114,14 @@ class plan_writer {
       }
       std::optional<std::int64_t> inside;
       if (e.prim == &prim::scan)
-        if (const prim::rules::scan::view loop{int_list(e.attrs.ints)}; times && loop.length && !loop.guard)
-          inside = *times * *loop.length;
+        if (const prim::rules::scan::view loop(e); times && loop.length && !loop.guard) inside = *times * *loop.length;
       const auto stages = list.size();
       for (int k = 0; k < e.regions.size(); ++k) add_stages(list, e.regions[k], x.first_region + k, inside);
       if (list.size() == stages) between_ += drx::detail::show_entry(t, e) + "\n";
     }
   }
   ordered_json stage(const tape& t, const entry& e, int number, std::optional<std::int64_t> times, int ordinal) {
-    const prim::rules::stage::view s{int_list(e.attrs.ints)};
+    const prim::rules::stage::view s(e);
     const stage_cost cost = cost_.stage(number, times);
     ordered_json d{{"stage", ordinal}, {"placement", e.attrs.placement->name}};
     d["runs"] = times ? ordered_json(*times) : ordered_json();

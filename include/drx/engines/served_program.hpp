@@ -1,6 +1,5 @@
 // drx/engines/served_program.hpp: a program as an engine's worker calls it: arguments and results are bytes, and a call
 // ends where a reduction needs members that are elsewhere.
-// Tested by tests/unit/engines/served_program.cpp.
 #pragma once
 
 #include <drx/engines/form.hpp>
@@ -21,9 +20,9 @@ namespace drx::engines {
 /// Bytes in memory of their own.
 using bytes = std::vector<std::byte>;
 
-/// Some subtrees of a stage's tree, from left to right, and their nodes' bytes one after the other. Partials of disjoint
-/// members are joined in any order: two neighbours become the node above them as soon as both are there, and nothing
-/// else is ever added, so that the bits do not depend on that order.
+/// Some subtrees of a stage's tree, from left to right, and their nodes' bytes one after the other. Partials of
+/// disjoint members are joined in any order: two neighbours become the node above them as soon as both are there, and
+/// nothing else is ever added, so that the bits do not depend on that order.
 struct partial {
   std::vector<run::node> nodes;
   bytes data;
@@ -146,7 +145,8 @@ class served_program {
       require_bytes(x, leaves[taken], 1);
       state_.slots[i] = const_cast<std::byte*>(leaves[taken++].data());  // (inputs are not written to)
     }
-    for (std::size_t p = 0; p < facts().placements.size(); ++p) set_members(p, {name_of(p), total_of(p, members), 0, 0});
+    for (std::size_t p = 0; p < facts().placements.size(); ++p)
+      set_members(p, {name_of(p), total_of(p, members), 0, 0});
   }
 
   /// The nodes of some members in the stage after the known roots. `leaves`: of each leaf of the placed arguments of
@@ -167,8 +167,8 @@ class served_program {
     std::size_t wanted = 0;
     for (const run::input_facts& x : facts().inputs) wanted += x.placed && x.placement == static_cast<int>(p);
     if (leaves.size() != wanted)
-      throw std::invalid_argument(error::sentence({"drx: ", leaves.size(), " leaves of members of ", range.placement,
-                                                   "; the program takes ", wanted}));
+      throw std::invalid_argument(error::sentence(
+          {"drx: ", leaves.size(), " leaves of members of ", range.placement, "; the program takes ", wanted}));
     partial mapped;
     detail::known_roots engine(roots, true, mapped);
     run_until_stage(engine);
@@ -219,8 +219,9 @@ class served_program {
     std::sort(pieces.begin(), pieces.end(), [](const piece& a, const piece& b) { return a.begin() < b.begin(); });
     for (std::size_t i = 1; i < pieces.size(); ++i)
       if (pieces[i - 1].end() > pieces[i].begin())
-        throw std::invalid_argument(error::sentence({"drx: two partials of stage ", stage, " have the members of node (",
-                                                     pieces[i].at.level, ", ", pieces[i].at.position, ")"}));
+        throw std::invalid_argument(
+            error::sentence({"drx: two partials of stage ", stage, " have the members of node (", pieces[i].at.level,
+                             ", ", pieces[i].at.position, ")"}));
     run::frame f = run::frame_of_call(facts(), state_);
     partial all;
     const auto size = static_cast<std::size_t>(of.bytes);
@@ -246,16 +247,17 @@ class served_program {
     partial all = combine(stage, parts);
     run::frame f = run::frame_of_call(facts(), state_);
     const auto size = static_cast<std::size_t>(of.bytes);
-    const std::int64_t unit = of.members_of_leaf > 1 ? members_in_block(members) : 1, leaves = (members + unit - 1) / unit;
+    const std::int64_t unit = of.members_of_leaf > 1 ? members_in_block(members) : 1,
+                       leaves = (members + unit - 1) / unit;
     std::int64_t at = 0;
     for (const run::node& n : all.nodes) {
       if (n.position << n.level != at) break;
       at = (n.position + 1) << n.level;
     }
     if (at != leaves || (leaves == 0 && !all.nodes.empty()))
-      throw std::invalid_argument(error::sentence(
-          {"drx: the partials of stage ", stage, " are not those of all ", members, " members: they cover ",
-           at * unit, " of them from the first on, without a gap"}));
+      throw std::invalid_argument(
+          error::sentence({"drx: the partials of stage ", stage, " are not those of all ", members,
+                           " members: they cover ", at * unit, " of them from the first on, without a gap"}));
     if (all.nodes.empty()) {
       all.data.resize(size);
       of.neutral(f, all.data.data());
@@ -289,15 +291,15 @@ class served_program {
   void set_members(std::size_t p, const member_range& r) {
     const run::placement_facts& of = facts().placements[p];
     if (r.total < 0 || r.first < 0 || r.count < 0 || r.count > r.total || r.first > r.total - r.count)
-      throw std::invalid_argument(error::sentence({"drx: members ", r.first, " to ", r.first + r.count, " of ",
-                                                   r.total, " members of ", of.info->name}));
+      throw std::invalid_argument(error::sentence(
+          {"drx: members ", r.first, " to ", r.first + r.count, " of ", r.total, " members of ", of.info->name}));
     if (r.total > of.info->most_members)
       throw std::invalid_argument(error::sentence(
           {"drx: ", r.total, " members of ", of.info->name, ", whose most_members is ", of.info->most_members}));
     for (const run::given_members& g : facts().given)
       if (g.placement == static_cast<int>(p) && g.count != r.total)
-        throw std::invalid_argument(error::sentence(
-            {"drx: ", r.total, " members of ", of.info->name, "; the program itself says ", g.count}));
+        throw std::invalid_argument(
+            error::sentence({"drx: ", r.total, " members of ", of.info->name, "; the program itself says ", g.count}));
     boundaries_.resize(facts().placements.size());
     boundaries_[p] = {0, r.first, r.first + r.count, r.total};
     run::membership m;
@@ -309,21 +311,22 @@ class served_program {
   }
   static void require_bytes(const run::input_facts& x, std::span<const std::byte> data, std::int64_t members) {
     if (static_cast<std::int64_t>(data.size()) != x.bytes * members)
-      throw std::invalid_argument(error::sentence({"drx: argument ", x.argument, ", leaf ", x.leaf, " has ", data.size(),
-                                                   " bytes; ", members, " of ", show(abstract_value(x.type, x.part)),
-                                                   " have ", x.bytes * members}));
+      throw std::invalid_argument(
+          error::sentence({"drx: argument ", x.argument, ", leaf ", x.leaf, " has ", data.size(), " bytes; ", members,
+                           " of ", show(abstract_value(x.type, x.part)), " have ", x.bytes * members}));
     if (reinterpret_cast<std::uintptr_t>(data.data()) % static_cast<std::uintptr_t>(byte_size(x.type)) != 0)
-      throw std::invalid_argument(error::sentence(
-          {"drx: argument ", x.argument, ", leaf ", x.leaf, " does not lie at a multiple of ", byte_size(x.type), " bytes"}));
+      throw std::invalid_argument(error::sentence({"drx: argument ", x.argument, ", leaf ", x.leaf,
+                                                   " does not lie at a multiple of ", byte_size(x.type), " bytes"}));
   }
   static void require_partial(const run::node_facts& of, const partial& x) {
     constexpr int most_levels = 48;  // more than any number of members has
     if (x.data.size() != x.nodes.size() * static_cast<std::size_t>(of.bytes))
-      throw std::invalid_argument(error::sentence({"drx: a partial of stage ", of.stage, " has ", x.data.size(),
-                                                   " bytes; its ", x.nodes.size(), " nodes have ",
-                                                   x.nodes.size() * static_cast<std::size_t>(of.bytes)}));
+      throw std::invalid_argument(
+          error::sentence({"drx: a partial of stage ", of.stage, " has ", x.data.size(), " bytes; its ", x.nodes.size(),
+                           " nodes have ", x.nodes.size() * static_cast<std::size_t>(of.bytes)}));
     for (const run::node& n : x.nodes)
-      if (n.level < 0 || n.level > most_levels || n.position < 0 || n.position > (std::int64_t{1} << most_levels) >> n.level)
+      if (n.level < 0 || n.level > most_levels || n.position < 0 ||
+          n.position > (std::int64_t{1} << most_levels) >> n.level)
         throw std::invalid_argument(
             error::sentence({"drx: a partial of stage ", of.stage, " has a node (", n.level, ", ", n.position, ")"}));
   }

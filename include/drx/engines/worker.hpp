@@ -3,7 +3,7 @@
 //     int main(int argc, char** argv) {
 //       if (drx::is_worker(argc, argv)) return drx::worker_main<Round, Tuned>(argc, argv);
 //       drx::session session(argc, argv);  // as before
-// Tested by tests/engines/worker.py.
+// Tested by tests/unit/engines/worker.cpp.
 #pragma once
 
 #include <drx/engines/frames.hpp>
@@ -47,8 +47,7 @@ class server {
 
   [[nodiscard]] nlohmann::ordered_json list() const {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const served_entry& p : programs_)
-      all.push_back({{"number", all.size()}, {"name", p.name}, {"plan", p.plan}});
+    for (const served_entry& p : programs_) all.push_back({{"number", all.size()}, {"name", p.name}, {"plan", p.plan}});
     return all;
   }
   packet answer(const packet& request) {
@@ -58,8 +57,9 @@ class server {
     if (what == "combine") return combine(request);
     if (what == "root") return root(request);
     if (what == "finish") return finish(request);
-    throw std::invalid_argument("drx: a worker does \"programs\", \"map\", \"combine\", \"root\" and \"finish\"; asked for is \"" +
-                                what + "\"");
+    throw std::invalid_argument(
+        "drx: a worker does \"programs\", \"map\", \"combine\", \"root\" and \"finish\"; asked for is \"" + what +
+        "\"");
   }
 
  private:
@@ -73,20 +73,23 @@ class server {
   static std::int64_t number(const json& object, const char* key) {
     const json& x = at(object, key);
     if (!x.is_number_integer())
-      throw std::invalid_argument(std::string("drx: a request's \"") + key + "\" is " + x.dump() + ", which is no integer");
+      throw std::invalid_argument(std::string("drx: a request's \"") + key + "\" is " + x.dump() +
+                                  ", which is no integer");
     return x.get<std::int64_t>();
   }
   static std::string text(const json& object, const char* key) {
     const json& x = at(object, key);
     if (!x.is_string())
-      throw std::invalid_argument(std::string("drx: a request's \"") + key + "\" is " + x.dump() + ", which is no text");
+      throw std::invalid_argument(std::string("drx: a request's \"") + key + "\" is " + x.dump() +
+                                  ", which is no text");
     return x.get<std::string>();
   }
   static std::string text(const packet& p, const char* key) { return text(p.head, key); }
   static const json& array(const json& object, const char* key) {
     const json& x = at(object, key);
     if (!x.is_array())
-      throw std::invalid_argument(std::string("drx: a request's \"") + key + "\" is " + x.dump() + ", which is no list");
+      throw std::invalid_argument(std::string("drx: a request's \"") + key + "\" is " + x.dump() +
+                                  ", which is no list");
     return x;
   }
 
@@ -94,8 +97,7 @@ class server {
   served_entry& program_of(const packet& request) {
     const std::int64_t n = number(request.head, "program");
     if (n < 0 || static_cast<std::size_t>(n) >= programs_.size())
-      throw std::invalid_argument(
-          error::sentence({"drx: program ", n, " of a worker that serves ", programs_.size()}));
+      throw std::invalid_argument(error::sentence({"drx: program ", n, " of a worker that serves ", programs_.size()}));
     served_entry& p = programs_[static_cast<std::size_t>(n)];
     const std::string hash = text(request, "plan"), own = p.plan["hash"].get<std::string>();
     if (hash != own)
@@ -106,14 +108,15 @@ class server {
   /// A part of the request's bytes, which begins at blob number `from`.
   static std::span<const bytes> blobs(const packet& request, std::size_t from, std::size_t count) {
     if (from > request.blobs.size() || count > request.blobs.size() - from)
-      throw std::invalid_argument(error::sentence(
-          {"drx: a request with ", request.blobs.size(), " blobs needs ", from + count}));
+      throw std::invalid_argument(
+          error::sentence({"drx: a request with ", request.blobs.size(), " blobs needs ", from + count}));
     return std::span(request.blobs).subspan(from, count);
   }
   static std::vector<member_range> members_of(const packet& request) {
     const json& x = at(request.head, "members");
     std::vector<member_range> all;
-    if (!x.is_object()) throw std::invalid_argument("drx: a request's \"members\" is " + x.dump() + ", which is no object");
+    if (!x.is_object())
+      throw std::invalid_argument("drx: a request's \"members\" is " + x.dump() + ", which is no object");
     for (const auto& [name, n] : x.items()) all.push_back({name, number(x, name.c_str()), 0, 0});
     return all;
   }
@@ -182,8 +185,8 @@ class server {
       for (const json& n : nodes) {
         if (!n.is_array() || n.size() != 2 || !n[0].is_number_integer() || !n[1].is_number_integer()) throw wrong();
         constexpr std::int64_t most = 1000;  // (what is too much for a level is refused with a sentence)
-        x.nodes.push_back({static_cast<int>(std::clamp<std::int64_t>(n[0].get<std::int64_t>(), -1, most)),
-                           n[1].get<std::int64_t>()});
+        x.nodes.push_back(
+            {static_cast<int>(std::clamp<std::int64_t>(n[0].get<std::int64_t>(), -1, most)), n[1].get<std::int64_t>()});
       }
       x.data = blobs(request, parts.size(), 1)[0];
       parts.push_back(std::move(x));
@@ -269,7 +272,8 @@ int worker_main(int argc, char** argv) {
       return static_cast<int>(std::cout.flush() ? worker_exit::done : worker_exit::refused);
     }
     const int out = ::dup(STDOUT_FILENO);
-    if (out < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) throw std::runtime_error("drx: no file descriptor is left");
+    if (out < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+      throw std::runtime_error("drx: no file descriptor is left");
     return static_cast<int>(engines::detail::serve(server, STDIN_FILENO, out));
   } catch (const std::exception& e) {
     std::cerr << e.what() << '\n';

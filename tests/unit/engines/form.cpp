@@ -11,14 +11,10 @@ using weights = drx::array<double, 3>;
 using data = drx::placed<weights, rows>;
 
 constexpr auto shifted = [](auto w, auto x) { return w * x; };
-constexpr auto round = [](auto w, auto x) {
-  return drx::reduce_mean(drx::map(shifted, drx::broadcast<rows>(w), x));
-};
+constexpr auto round = [](auto w, auto x) { return drx::reduce_mean(drx::map(shifted, drx::broadcast<rows>(w), x)); };
 constexpr auto with_loss = [](auto w, auto x) { return std::tuple{round(w, x), drx::sum(w)}; };
 constexpr auto twice = [](auto w, auto x) { return round(round(w, x), x); };
-constexpr auto rounds = [](auto w, auto x) {
-  return drx::fori_loop<5>(w, [=](auto v) { return round(v, x); });
-};
+constexpr auto rounds = [](auto w, auto x) { return drx::fori_loop<5>(w, [=](auto v) { return round(v, x); }); };
 constexpr auto until_small = [](auto w, auto x) {
   return drx::while_loop([](auto v) { return drx::sum(v) > 1e-3; }, [=](auto v) { return round(v, x); }, w);
 };
@@ -29,7 +25,8 @@ constexpr auto stacked = [](auto w, auto x) {
 constexpr auto unplaced = [](auto w) { return w + w; };
 constexpr auto norm = [](auto w, auto x) { return drx::sum(round(w, x)); };
 constexpr auto nested = [](auto w, auto x) {
-  return drx::reduce_mean(drx::map([](auto v, auto g) { return v + drx::reduce_sum(g); }, drx::broadcast<groups>(w), x));
+  return drx::reduce_mean(
+      drx::map([](auto v, auto g) { return v + drx::reduce_sum(g); }, drx::broadcast<groups>(w), x));
 };
 
 using Round = drx::program<round, weights, data>;

@@ -44,14 +44,13 @@ TEST_CASE("a packet comes back") {
   CHECK(!read_back({}));
 }
 
-TEST_CASE("the checksum is that of zlib") {
-  CHECK(drx::engines::detail::crc32(text("123456789")) == 0xCBF43926U);
-}
+TEST_CASE("the checksum is that of zlib") { CHECK(drx::engines::detail::crc32(text("123456789")) == 0xCBF43926U); }
 
 TEST_CASE("each byte of a frame is needed, and none may be another") {
   const bytes good = written({{{"do", "map"}}, {text("one")}});
   for (std::size_t i = 1; i < good.size(); ++i)
-    CHECK_THROWS_AS(read_back({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i)}), drx::engines::damaged_frame);
+    CHECK_THROWS_AS(read_back({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(i)}),
+                    drx::engines::damaged_frame);
   for (std::size_t i = 0; i < good.size(); ++i) {
     bytes bad = good;
     bad[i] ^= std::byte{4};
@@ -69,8 +68,13 @@ TEST_CASE("a payload whose parts do not fit is refused") {
     return all;
   };
   CHECK(drx::engines::packet_of(with_head(R"({"blobs":[2]})", 2)).blobs.size() == 1);
-  for (const auto& [head, more] : {std::pair{R"({"blobs":[2]})", 1}, {R"({"blobs":[2]})", 3}, {R"({"blobs":[-1]})", 0},
-                                   {R"({"blobs":7})", 0}, {R"([1])", 0}, {R"({"blobs":)", 0}})
-    CHECK_THROWS_AS(drx::engines::packet_of(with_head(head, static_cast<std::size_t>(more))), drx::engines::damaged_frame);
+  for (const auto& [head, more] : {std::pair{R"({"blobs":[2]})", 1},
+                                   {R"({"blobs":[2]})", 3},
+                                   {R"({"blobs":[-1]})", 0},
+                                   {R"({"blobs":7})", 0},
+                                   {R"([1])", 0},
+                                   {R"({"blobs":)", 0}})
+    CHECK_THROWS_AS(drx::engines::packet_of(with_head(head, static_cast<std::size_t>(more))),
+                    drx::engines::damaged_frame);
   CHECK_THROWS_WITH(drx::engines::packet_of(bytes(3)), "drx: a frame has no document");
 }

@@ -63,8 +63,10 @@ TEST_CASE("files that do not fit are refused with their name") {
     const drx::engines::mapped_file mapped(f.path);
     CHECK_THROWS_WITH(std::ignore = mapped.members(pair_of_floats, 0, 1), ("drx: " + f.path + ": " + why).c_str());
   };
-  refuses("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }", "its elements are '<f8'; the program takes <f4");
-  refuses("{'descr': '>f4', 'fortran_order': False, 'shape': (3, 2), }", "its elements are '>f4'; the program takes <f4");
+  refuses("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }",
+          "its elements are '<f8'; the program takes <f4");
+  refuses("{'descr': '>f4', 'fortran_order': False, 'shape': (3, 2), }",
+          "its elements are '>f4'; the program takes <f4");
   refuses("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }", "it is in Fortran order");
   refuses("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }",
           "its shape is (2,3,); the program takes members of f32[2] along axis 0");

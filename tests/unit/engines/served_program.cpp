@@ -121,8 +121,7 @@ TEST_CASE("what is wrong with a request is named") {
   const std::span<const std::byte> arguments[] = {raw(&w, 1)}, short_argument[] = {raw(w.data(), 2)};
   const member_range members[] = {{"rows", 10, 0, 0}}, others[] = {{"columns", 10, 0, 0}};
   CHECK_THROWS_WITH(p.bind({}, members), "drx: 0 leaves of arguments; the program takes 1");
-  CHECK_THROWS_WITH(p.bind(short_argument, members),
-                    "drx: argument 0, leaf 0 has 16 bytes; 1 of f64[3] have 24");
+  CHECK_THROWS_WITH(p.bind(short_argument, members), "drx: argument 0, leaf 0 has 16 bytes; 1 of f64[3] have 24");
   CHECK_THROWS_WITH(p.bind(arguments, others), "drx: the number of members of rows is not given");
   p.bind(arguments, members);
   rows_in_memory d(10);
@@ -138,8 +137,9 @@ TEST_CASE("what is wrong with a request is named") {
   const std::vector<partial> same{a, a};
   CHECK_THROWS_WITH(p.combine(0, same), "drx: two partials of stage 0 have the members of node (1, 0)");
   CHECK_THROWS_WITH(p.combine(3, same), "drx: stage 3 of a program with 1 stages");
-  CHECK_THROWS_WITH(p.root(0, std::span(same).first(1), 10),
-                    "drx: the partials of stage 0 are not those of all 10 members: they cover 2 of them from the first on, without a gap");
+  CHECK_THROWS_WITH(
+      p.root(0, std::span(same).first(1), 10),
+      "drx: the partials of stage 0 are not those of all 10 members: they cover 2 of them from the first on, without a gap");
   partial cut = a;
   cut.data.pop_back();
   CHECK_THROWS_WITH(p.combine(0, std::span(&cut, 1)), "drx: a partial of stage 0 has 23 bytes; its 1 nodes have 24");
