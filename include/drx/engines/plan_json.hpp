@@ -177,7 +177,8 @@ plan_source source_of() {
   const frozen_lists program(P::make());
   const tape traced = program.view().thaw();
   s.mesh = plan::mesh_of(plan::after_passes(traced, plan::passes_up_to("functions")));
-  s.plan = plan::after_passes(traced, static_cast<int>(std::size(plan::passes)));
+  const frozen_lists stages(plan::after_passes(traced, static_cast<int>(std::size(plan::passes))));
+  s.plan = stages.view().thaw();  // (its values are numbered as those of constants)
 #else
   using C = run::code_of<P>;
   s.plan = C::tape.thaw();
@@ -192,7 +193,8 @@ plan_source source_of() {
 /// The plan of program P as a JSON document, in the form of docs/plan.schema.json: inputs and outputs, the stages in
 /// their order, bytes, tapes in text, and a hash of all that. Programs with the same tape have the same document. Where
 /// an executable is compiled with DRX_NATIVE_TRACING, it traces and plans the program itself, and nothing is evaluated
-/// while compiling.
+/// while compiling. (Of the operands of one expression, either may then be recorded first: the document, and its hash,
+/// may differ from that of constant evaluation.)
 template <Program P>
 nlohmann::ordered_json plan_json() {
   const engines::detail::plan_source source = engines::detail::source_of<P>();
