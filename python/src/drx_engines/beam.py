@@ -21,7 +21,7 @@ class _Map(beam.DoFn):  # type: ignore[misc]
     def __init__(self, call: Call) -> None:
         self._call = call
 
-    @no_annotations  # type: ignore[misc]  # (Beam takes the type of *roots for that of a tuple)
+    @no_annotations  # type: ignore[untyped-decorator]  # (Beam takes the type of *roots for that of a tuple)
     def process(self, partitions: list[Partition], *roots: bytes) -> Iterable[Partial]:
         yield shared_worker(self._call.program).map(self._call, roots, partitions)
 
@@ -51,7 +51,7 @@ class _Join(beam.CombineFn):  # type: ignore[misc]
         return shared_worker(self._program).combine(self._program, kept)
 
 
-@no_annotations  # type: ignore[misc]
+@no_annotations  # type: ignore[untyped-decorator]
 def _root(partial: Partial, call: Call, placement: str, *roots: bytes) -> bytes:
     worker = shared_worker(call.program)
     stage = worker.finish(call, roots)
@@ -59,7 +59,7 @@ def _root(partial: Partial, call: Call, placement: str, *roots: bytes) -> bytes:
     return worker.root(call.program, stage, [partial], call.members[placement])
 
 
-@no_annotations  # type: ignore[misc]
+@no_annotations  # type: ignore[untyped-decorator]
 def _results(_: Any, call: Call, *roots: bytes) -> list[np.ndarray[Any, Any]]:
     results = shared_worker(call.program).finish(call, roots)
     assert not isinstance(results, int)
@@ -79,8 +79,7 @@ class MapReduce(beam.PTransform):  # type: ignore[misc]
 
     def expand(self, partitions: beam.PCollection[Partition]) -> beam.PCollection[list[np.ndarray[Any, Any]]]:
         """One ParDo and one CombineGlobally for each run of a stage."""
-        call, roots = self._call, []
-        batches = partitions | beam.BatchElements(min_batch_size=4, max_batch_size=256)
+            batches = partitions | beam.BatchElements(min_batch_size=4, max_batch_size=256)
         for t in range(len(call.program.stage_runs)):
             known = [AsSingleton(r) for r in roots]
             partial = (batches | f"Map{t}" >> beam.ParDo(_Map(call), *known)

@@ -33,7 +33,7 @@ def run(context: SparkContext, call: Call, manifest: Manifest, slices: int | Non
             program = sent.value[0].program
             return shared_worker(program).combine(program, [left, right])
 
-        result = partitions.mapPartitions(mapped).treeAggregate(Partial(), joined, joined)
+        result: Partial = partitions.mapPartitions(mapped).treeAggregate(Partial(), joined, joined)
         sent.unpersist()
         return result
 
