@@ -62,28 +62,27 @@ class cost_reader {
 
   [[nodiscard]] constexpr int stages(int region = 0) const {
     int n = 0;
-    for_each(region, [&](int e) {
-      if (is_stage(e)) {
-        ++n;
-      } else {
-        for (int k = 0; k < t_.entries[e].regions; ++k) n += stages(t_.entries[e].first_region + k);
-      }
-    });
+    const frozen_region& r = t_.regions[region];
+    for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) {
+      n += is_stage(e);
+      for (int k = 0; k < t_.entries[e].regions && !is_stage(e); ++k) n += stages(t_.entries[e].first_region + k);
+    }
     return n;
   }
   constexpr void write(stage_cost*& to, int region = 0, std::optional<std::int64_t> times = 1) const {
-    for_each(region, [&](int e) {
+    const frozen_region& r = t_.regions[region];
+    for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) {
       const frozen_entry& x = t_.entries[e];
       if (is_stage(e)) {
         *to++ = stage(e, times);
-        return;
+        continue;
       }
       std::optional<std::int64_t> inside;
       if (x.prim == &prim::scan)
         if (const prim::rules::scan::view loop(t_.attributes(x)); times && loop.length && !loop.guard)
           inside = *times * *loop.length;
       for (int k = 0; k < x.regions; ++k) write(to, x.first_region + k, inside);
-    });
+    }
   }
   [[nodiscard]] constexpr stage_cost stage(int e, std::optional<std::int64_t> times) const {
     const frozen_entry& x = t_.entries[e];
@@ -126,11 +125,6 @@ class cost_reader {
     return t_.values[v].shape.size() * byte_size(t_.values[v].type);
   }
   [[nodiscard]] constexpr bool is_stage(int e) const { return t_.entries[e].prim == &prim::stage; }
-  template <class F>
-  constexpr void for_each(int region, F f) const {
-    const frozen_region& r = t_.regions[region];
-    for (int e = r.first_entry; e < r.first_entry + r.entries; ++e) f(e);
-  }
   [[nodiscard]] static constexpr double operations_of(const tape& t, const entry& e) {
     if (e.prim->role == role::virtual_ || e.prim->role == role::alias || e.results.empty()) return 0;
     const abstract_value& result = t.values[e.results[0]];

@@ -13,15 +13,35 @@ struct stored_block {
   int last;  // the last step that needs it
 };
 
+/// The memory of a frame while it is laid out: a block goes to the first place that is free when it is needed. (A type,
+/// and no lambda: clang instantiates the functions that take it too late for a constant that a concept asks for.)
+struct frame_memory {
+  const vec<stored_block>& live;
+  std::int64_t& frame;  // its bytes so far
+
+  /// The offset of a block of `size` bytes that step s needs.
+  constexpr std::int64_t operator()(std::int64_t size, int s) const {
+    std::int64_t offset = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const stored_block& b : live)
+        if (b.last >= s && offset < b.offset + b.bytes && b.offset < offset + size) {
+          offset = b.offset + b.bytes;
+          moved = true;
+        }
+    }
+    frame = offset + size > frame ? offset + size : frame;
+    return offset;
+  }
+};
+
 // The functions below, from the outermost in.
 constexpr vec<int> last_uses(const plan_in_progress& w, int r);
 constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last);
 constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_entry& x);
 constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result);
-template <class Place>
-constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, Place place);
-template <class Place>
-constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, Place place);
+constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, frame_memory place);
+constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, frame_memory place);
 constexpr bool is_large_output(const plan_in_progress& w, int v);
 constexpr int carries_of(const plan_in_progress& w, const frozen_entry& x);
 constexpr bool exchanges_carries(const plan_in_progress& w, const frozen_entry& x, const frozen_region& inner, int k);
@@ -63,19 +83,7 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   vec<stored_block> live;
   std::int64_t frame = 0;
-  auto place = [&](std::int64_t size, int s) {  // first fit
-    std::int64_t offset = 0;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (const stored_block& b : live)
-        if (b.last >= s && offset < b.offset + b.bytes && b.offset < offset + size) {
-          offset = b.offset + b.bytes;
-          moved = true;
-        }
-    }
-    frame = offset + size > frame ? offset + size : frame;
-    return offset;
-  };
+  frame_memory place{live, frame};
   for (int s = 0; s < steps; ++s) {
     const step& now = w.p.steps[step0 + s];
     int still = 0;
@@ -145,8 +153,7 @@ constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result
   return ok;
 }
 
-template <class Place>
-constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, Place place) {
+constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, frame_memory place) {
   const auto& x = w.t.entries[e];
   if (x.prim == &prim::cond) return frames_of_branches(w, x, s, where, place);
   for (int k = 0; k < x.regions; ++k) {
@@ -174,8 +181,7 @@ constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where,
 
 /// Both branches lie in the same memory, since only one runs; each writes the results where they belong, if it
 /// computes them.
-template <class Place>
-constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, Place place) {
+constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, frame_memory place) {
   std::int64_t size = 0;
   for (int k = 0; k < x.regions; ++k) {
     const auto& branch = w.t.regions[x.first_region + k];
