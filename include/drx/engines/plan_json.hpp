@@ -49,7 +49,8 @@ class plan_writer {
     for (int v : source_.plan.outputs) d["outputs"].push_back(value(source_.plan.values[v]));
     d["placements"] = ordered_json::array();
     for (const placement_info* p : placements()) {
-      ordered_json x{{"name", p->name}};
+      ordered_json x;
+      x["name"] = p->name;
       x["most_members"] =
           p->most_members == placement_info::any_number ? ordered_json() : ordered_json(p->most_members);
       d["placements"].push_back(x);

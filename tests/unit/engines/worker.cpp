@@ -62,7 +62,7 @@ TEST_CASE("map, root and finish") {
   json root = request("root");
   root["stage"] = 0;
   root["count"] = 3;
-  root["partials"] = {mapped.head["nodes"]};
+  root["partials"] = json::array({mapped.head["nodes"]});
   const packet at_root = s.answer({root, mapped.blobs});
   CHECK(number(at_root.blobs.at(0)) == 70);
   json finish = request("finish");
