@@ -1,5 +1,5 @@
-// drx/engines/plan_json.hpp: the plan of a program as a JSON document, for engines outside the job. docs/plan.schema.json
-// is its schema.
+// drx/engines/plan_json.hpp: the plan of a program as a JSON document, for engines outside the job.
+// docs/plan.schema.json is its schema.
 #pragma once
 
 #include <drx/engines/cost.hpp>
@@ -7,11 +7,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
+#include <type_traits>
+#include <vector>
 
 #if defined(DRX_NATIVE_TRACING)
 #include <drx/core/native_tracing.hpp>

@@ -5,6 +5,7 @@
 #include <drx/engines/form.hpp>
 #include <drx/run/call/members.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
-// drx/engines/worker.hpp: an executable as the worker of an engine (Beam, Spark, Hadoop, Flower): it serves the stages of
-// its programs over framed stdin and stdout. docs/engines.md describes the requests.
+// drx/engines/worker.hpp: an executable as the worker of an engine (Beam, Spark, Hadoop Streaming): it serves the stages
+// of its programs over framed stdin and stdout. docs/engines.md describes the requests.
 //     int main(int argc, char** argv) {
 //       if (drx::is_worker(argc, argv)) return drx::worker_main<Round, Tuned>(argc, argv);
 //       drx::session session(argc, argv);  // as before
@@ -10,12 +10,18 @@
 #include <drx/engines/mapped_file.hpp>
 #include <drx/engines/plan_json.hpp>
 
-#include <cstdio>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <iostream>
-#include <map>
 #include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace drx {
