@@ -79,7 +79,9 @@ class MapReduce(beam.PTransform):  # type: ignore[misc]
 
     def expand(self, partitions: beam.PCollection[Partition]) -> beam.PCollection[list[np.ndarray[Any, Any]]]:
         """One ParDo and one CombineGlobally for each run of a stage."""
-            batches = partitions | beam.BatchElements(min_batch_size=4, max_batch_size=256)
+        call = self._call
+        roots: list[beam.PCollection[bytes]] = []
+        batches = partitions | beam.BatchElements(min_batch_size=4, max_batch_size=256)
         for t in range(len(call.program.stage_runs)):
             known = [AsSingleton(r) for r in roots]
             partial = (batches | f"Map{t}" >> beam.ParDo(_Map(call), *known)
