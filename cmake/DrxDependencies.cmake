@@ -7,6 +7,10 @@ if(NOT TARGET Boost::headers)
   find_package(Boost QUIET)
 endif()
 
+if(NOT TARGET nlohmann_json::nlohmann_json)
+  find_package(nlohmann_json 3.10 QUIET CONFIG)
+endif()
+
 if(DRX_ENABLE_RUN AND NOT TARGET Kokkos::kokkos)
   find_package(Kokkos 4.5 QUIET CONFIG)
   if(NOT Kokkos_FOUND AND DRX_KOKKOS_SOURCE_DIR)
@@ -32,7 +36,7 @@ if(DRX_ENABLE_RUN AND DRX_ENABLE_MPI AND TARGET Kokkos::kokkos AND NOT TARGET MP
   endif()
 endif()
 
-foreach(dependency IN ITEMS Kokkos::kokkos MPI::MPI_CXX Eigen3::Eigen Boost::headers)
+foreach(dependency IN ITEMS Kokkos::kokkos MPI::MPI_CXX Eigen3::Eigen Boost::headers nlohmann_json::nlohmann_json)
   if(TARGET ${dependency})
     list(APPEND drx_found ${dependency})
   endif()

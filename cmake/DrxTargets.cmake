@@ -1,5 +1,6 @@
 # drx::drx    the core: placements, programs, derivatives, plans. Needs nothing but the compiler.
 # drx::run    the core and running it: Kokkos, and MPI where found.
+# drx::engines  the core and workers for engines outside the job (Beam, Spark): nlohmann-json; neither Kokkos nor MPI.
 # drx::eigen  the core and its Eigen adapter.    drx::hana  the core and its Boost.Hana adapter.
 
 set(DRX_INCLUDE ${PROJECT_SOURCE_DIR}/include)
@@ -59,6 +60,14 @@ if(TARGET Kokkos::kokkos)
   endif()
   list(TRANSFORM DRX_RUN_FOLDERS APPEND /*.hpp OUTPUT_VARIABLE run_headers)
   drx_headers(drx_run run.hpp device.hpp ${run_headers})
+endif()
+
+if(TARGET nlohmann_json::nlohmann_json)
+  drx_library(engines drx::drx nlohmann_json::nlohmann_json)
+  drx_headers(drx_engines engines/*.hpp)
+  if(NOT TARGET drx_run) # stages run by these, which then come with no other target
+    drx_headers(drx_engines run/*.hpp)
+  endif()
 endif()
 
 if(TARGET Eigen3::Eigen)

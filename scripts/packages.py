@@ -4,8 +4,9 @@
 packages.py environment NAME FOLDER   makes FOLDER a virtual environment of exactly these packages, unless it is one
 packages.py download NAME FOLDER      puts the one package's archive into FOLDER, and installs nothing
 
-pip compares each file with its hash before anything in it runs. It installs wheels only. A source archive that is
-downloaded has its metadata made, by the build tools of build.txt in an environment of their own.
+pip compares each file with its hash before anything in it runs. It installs wheels only, except packages that have none:
+they are in NAME_source.txt, and are built in the environment, by the build tools that NAME.txt pins. A source archive that
+is downloaded has its metadata made, by the build tools of build.txt in an environment of their own.
 """
 import contextlib
 import fcntl
@@ -53,8 +54,15 @@ def is_complete(folder, name):
     return marker.exists() and marker.read_text() == hash_of(name) and (folder / "bin/python").exists()
 
 
+def sources_of(name):
+    """The list of the packages without wheels, if there is one."""
+    path = REQUIREMENTS / f"{name}_source.txt"
+    return [path] if path.exists() else []
+
+
 def hash_of(name):
-    return hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()
+    files = [REQUIREMENTS / f"{name}.txt", *sources_of(name)]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def environment(name, folder):
@@ -67,6 +75,9 @@ def environment(name, folder):
             call("no virtual environment", debian if debian.exists() else sys.executable, "-m", "venv", "--clear", folder)
             pip(f"{name}.txt does not install", python, "install", "--no-deps", "--only-binary", ":all:", "--require-hashes",
                 "--requirement", REQUIREMENTS / f"{name}.txt")
+            for path in sources_of(name):
+                pip(f"{path.name} does not install", python, "install", "--no-deps", "--no-build-isolation", "--no-binary",
+                    ":all:", "--require-hashes", "--requirement", path)
             pip(f"{name}.txt lacks a package", python, "check")
             (folder / "complete").write_text(hash_of(name))
     return python

@@ -58,6 +58,8 @@ SECTIONS = [
      "backend/session run/data/partitions -partitions.partitions -partitions.storage -partitions.chosen -partitions.choice run/call/compile_options -show run/call/compiled run/data/runtime"),
     ("Devices", "With `<drx/device.hpp>`: programs whose stages a GPU computes (docs/devices.md).",
      "device/compile_on device/memory backend/device"),
+    ("Engines", "With `<drx/engines/worker.hpp>`: a program's plan and cost, and its executable as the worker of an engine outside the job (docs/engines.md).",
+     "engines/worker engines/plan_json engines/cost engines/form"),
     ("Checks", "With `<drx/run/check/check_grads.hpp>`: derivatives against differences.",
      "run/check/check_grads -text -operator<<"),
     ("Other libraries' types", "With `<drx/ext/eigen.hpp>`, `<drx/ext/eigen_scalar.hpp>` and `<drx/ext/hana.hpp>`.",

@@ -2,7 +2,7 @@
 import pathlib, re, sys
 
 CORE = ["meta", "scalar", "core", "tape", "tracing", "primitives", "functions", "transform", "plan", "generate"]
-ORDER = CORE + ["run", "device", "backend"]
+ORDER = CORE + ["run", "engines", "device", "backend"]
 ROOMS = {  # within a folder, in the same sense: its folders, and headers; those that are not named may include all
     "plan": ["machine.hpp", "shards", "loops", "staging", "pipeline.hpp", "memory"],
     "run": ["check", "packs", "gemm", "data", "fused", "kernels", "stage", "call"],

@@ -1,9 +1,9 @@
-"""Each header of plan/ and run/ has a test: one of its own (tests/unit/<folder>/<stem>.cpp, or <room>_<stem>.cpp where several headers
+"""Each header of plan/, run/ and engines/ has a test: one of its own (tests/unit/<folder>/<stem>.cpp, or <room>_<stem>.cpp where several headers
 have the stem), or, in the comment that it begins with, a line `// Tested by tests/....cpp.` that names tests which are there."""
 import collections, pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-FOLDERS = "plan", "run"
+FOLDERS = "plan", "run", "engines"
 
 
 def own_tests(header, stems):

@@ -4,7 +4,7 @@ import contextlib, hashlib, io, os, pathlib, re, shutil, subprocess, sys, tarfil
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEFT_OUT = {"build", "out", ".git", "__pycache__"}
 ASKS_PIP = re.compile(r"""\bpip3?["']?[\s,]+(?:-[^\s,]+[\s,]+)*["']?(?:install|download|wheel)\b""")
-PINNED = re.compile(r'[a-z0-9-]+==[0-9.]+( ; python_version == "[0-9.]+")?( --hash=sha256:[0-9a-f]{64})+')
+PINNED = re.compile(r'[a-z0-9-]+==[0-9.]+(post[0-9]+)?( ; python_version == "[0-9.]+")?( --hash=sha256:[0-9a-f]{64})+')
 
 # A source archive that would tell that its build has run.
 BACKEND = """

@@ -12,13 +12,15 @@ struct stored_block {
   std::int64_t offset, bytes;
   int last;  // the last step that needs it
 };
-/// The frame of a region while its values get their places.
-struct region_frame {
-  vec<stored_block> live;
-  std::int64_t bytes = 0;
 
-  /// The first place where `size` bytes are free from step s on.
-  constexpr std::int64_t place(std::int64_t size, int s) {
+/// The memory of a frame while it is laid out: a block goes to the first place that is free when it is needed. (A type,
+/// and no lambda: clang instantiates the functions that take it too late for a constant that a concept asks for.)
+struct frame_memory {
+  const vec<stored_block>& live;
+  std::int64_t& frame;  // its bytes so far
+
+  /// The offset of a block of `size` bytes that step s needs.
+  constexpr std::int64_t operator()(std::int64_t size, int s) const {
     std::int64_t offset = 0;
     for (bool moved = true; moved;) {
       moved = false;
@@ -28,7 +30,7 @@ struct region_frame {
           moved = true;
         }
     }
-    bytes = offset + size > bytes ? offset + size : bytes;
+    frame = offset + size > frame ? offset + size : frame;
     return offset;
   }
 };
@@ -38,8 +40,8 @@ constexpr vec<int> last_uses(const plan_in_progress& w, int r);
 constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last);
 constexpr std::int64_t scratch_bytes(const plan_in_progress& w, const frozen_entry& x);
 constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result);
-constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, region_frame& frame);
-constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, region_frame& frame);
+constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, frame_memory place);
+constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, frame_memory place);
 constexpr bool is_large_output(const plan_in_progress& w, int v);
 constexpr int carries_of(const plan_in_progress& w, const frozen_entry& x);
 constexpr bool exchanges_carries(const plan_in_progress& w, const frozen_entry& x, const frozen_region& inner, int k);
@@ -79,8 +81,9 @@ constexpr vec<int> last_uses(const plan_in_progress& w, int r) {
 /// Gives each value that the steps of region r store its place, step by step. Returns the bytes of its frame.
 constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const vec<int>& last) {
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
-  region_frame frame;
-  vec<stored_block>& live = frame.live;
+  vec<stored_block> live;
+  std::int64_t frame = 0;
+  frame_memory place{live, frame};
   for (int s = 0; s < steps; ++s) {
     const step& now = w.p.steps[step0 + s];
     int still = 0;
@@ -107,7 +110,7 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
           live[reused].last = end;
           w.p.where[v] = {where, live[reused].offset};
         } else {
-          const std::int64_t offset = frame.place(w.bytes(v), s);
+          const std::int64_t offset = place(w.bytes(v), s);
           live.push_back({v, offset, w.bytes(v), end});
           w.p.where[v] = {where, offset};
         }
@@ -116,10 +119,10 @@ constexpr std::int64_t addresses(plan_in_progress& w, int r, space where, const 
     if (now.is_loop) continue;
     const auto& x = w.t.entries[now.entry];
     if (const std::int64_t extra = scratch_bytes(w, x); extra > 0)
-      w.p.scratch[now.entry] = {where, frame.place(w.aligned(extra), s)};
-    frames_of_regions(w, now.entry, s, where, frame);
+      w.p.scratch[now.entry] = {where, place(w.aligned(extra), s)};
+    frames_of_regions(w, now.entry, s, where, place);
   }
-  return frame.bytes;
+  return frame;
 }
 
 /// The bytes in which a step computes, beside its operands and results.
@@ -150,9 +153,9 @@ constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result
   return ok;
 }
 
-constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, region_frame& frame) {
+constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where, frame_memory place) {
   const auto& x = w.t.entries[e];
-  if (x.prim == &prim::cond) return frames_of_branches(w, x, s, where, frame);
+  if (x.prim == &prim::cond) return frames_of_branches(w, x, s, where, place);
   for (int k = 0; k < x.regions; ++k) {
     const int r = x.first_region + k;
     const auto& inner = w.t.regions[r];
@@ -166,19 +169,19 @@ constexpr void frames_of_regions(plan_in_progress& w, int e, int s, space where,
       for (int i = 0; i < carries_of(w, x); ++i)
         if (w.t.values[w.id(x.results, i)].depth == 0 && exchanges_carries(w, x, inner, i))
           copies += w.bytes(w.id(x.results, i));
-      if (copies > 0) w.p.scratch[e] = {where, frame.place(size + copies, s) + size};
+      if (copies > 0) w.p.scratch[e] = {where, place(size + copies, s) + size};
     }
     if (to_threads) {  // each stage of the program may use all of the threads' workspaces
       w.p.thread_bytes = size > w.p.thread_bytes ? size : w.p.thread_bytes;
     } else {
-      shift_frame(w, r, frame.place(size, s), where);
+      shift_frame(w, r, place(size, s), where);
     }
   }
 }
 
 /// Both branches lie in the same memory, since only one runs; each writes the results where they belong, if it
 /// computes them.
-constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, region_frame& frame) {
+constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, int s, space where, frame_memory place) {
   std::int64_t size = 0;
   for (int k = 0; k < x.regions; ++k) {
     const auto& branch = w.t.regions[x.first_region + k];
@@ -192,7 +195,7 @@ constexpr void frames_of_branches(plan_in_progress& w, const frozen_entry& x, in
       if (made_here && w.t.values[out].depth == 0) w.p.root[out] = w.id(x.results, i);
     }
   }
-  const std::int64_t offset = frame.place(size, s);
+  const std::int64_t offset = place(size, s);
   for (int k = 0; k < x.regions; ++k) shift_frame(w, x.first_region + k, offset, where);
 }
 

@@ -26,6 +26,7 @@ struct input_facts {
   dtype type{};
   shape part;              // of one member, or of one shard of it
   std::int64_t bytes = 0;  // of such a part
+  int placement = -1;      // the number of its outermost placement; -1: unplaced
 };
 /// An output of the program, which is a leaf of the result.
 struct output_facts {
@@ -94,7 +95,8 @@ struct facts_of {
       for (int leaf = 0; leaf < leaves; ++leaf) {
         const int v = C::input(0, static_cast<int>(r.count));
         const abstract_value& x = C::values[v];
-        r.add({argument, leaf, x.depth > 0, x.type, x.shape, C::bytes(v)});
+        r.add({argument, leaf, x.depth > 0, x.type, x.shape, C::bytes(v),
+               x.depth > 0 ? C::placements.index(x.placements[0]) : -1});
       }
       ++argument;
     };

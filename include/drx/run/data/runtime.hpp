@@ -15,6 +15,21 @@ enum class reduction_order { tree, fast };
 
 namespace run {
 
+struct frame;
+struct node_facts;
+class node_list;
+
+/// What takes the place of the ranks where an engine outside the job holds the members (drx/engines/): it has a stage's
+/// nodes computed by many processes, and gives back the root of its tree.
+class stage_engine {
+ public:
+  virtual ~stage_engine() = default;
+  /// The root of the next stage's tree; null if this process computes the nodes of its members, which `take` gets.
+  virtual const std::byte* root(const node_facts& facts) = 0;
+  /// Takes the nodes of this process's members. It does not return: it ends the call by an exception.
+  virtual void take(const node_facts& facts, frame& f, node_list& nodes) = 0;
+};
+
 struct thread_state {
   buffer workspace;
   std::vector<std::byte*> slots;
@@ -35,7 +50,8 @@ struct fold_step {
 struct runtime {
   drx::executor* executor = nullptr;
   drx::communicator* communicator = nullptr;
-  std::shared_ptr<void> device;  // what the program keeps on a device, if its stages run there (device/memory.hpp)
+  std::shared_ptr<void> device;    // what the program keeps on a device, if its stages run there (device/memory.hpp)
+  stage_engine* engine = nullptr;  // where the ranks are not those of a job
   reduction_order order = reduction_order::tree;
   std::vector<thread_state> threads;
   std::vector<buffer> gathered;              // by stage

@@ -28,6 +28,7 @@ class nodes_of_ranks;
 struct node_facts {
   std::size_t stage = 0;  // its number among the program's stages
   std::int64_t bytes = 0;
+  std::int64_t members_of_leaf = 1;  // of the tree, where members go in blocks
   bool has_monoid = false;
   table<node_result> results;
   plan::location of_member;  // where a member has the first of these results, before it is in a node

@@ -84,6 +84,7 @@ struct stage_nodes {
     node_facts n;
     n.stage = static_cast<std::size_t>(Stage::ordinal);
     n.bytes = Stage::node_bytes;
+    n.members_of_leaf = Stage::members_of_leaf;
     n.has_monoid = Stage::has_monoid;
     n.results = results.all();
     for (int i = Stage::results - 1; i >= 0; --i)

@@ -56,19 +56,33 @@ class top_run {
 
   void run() {
     f_.thread = rt_.threads[0].workspace.data();  // workspace for combining
+    if (rt_.engine) return run_for_engine();
     run_tasks();
     const exchange_facts& exchanged = facts_.exchanged;
     if (exchanged.gather) exchanged.gather(exchanged, f_, m_);
     if (exchanged.shards) exchanged.shards(exchanged, f_, m_);
     if (exchanged.members) exchanged.members(exchanged, f_, *rt_.communicator, m_.boundaries, 0);
     if (facts_.nodes.bytes == 0) return;
-    buffer& spare = rt_.threads[0].nodes[facts_.nodes.stage];  // for the results of no members
-    spare.grow(static_cast<std::size_t>(facts_.nodes.bytes));
+    buffer& spare = room_for_none();
     node_list list = nodes_of_tasks(spare);
     fold_ranks(facts_.nodes, f_, m_, unit_, list, spare.data(), lent_);
   }
 
  private:
+  /// The root of the tree, if the engine has it; else this process's nodes go to the engine, which ends the call.
+  void run_for_engine() {
+    if (const std::byte* const root = rt_.engine->root(facts_.nodes))
+      return finish_node(facts_.nodes, f_, root, m_.total);
+    run_tasks();
+    node_list list = nodes_of_tasks(room_for_none());
+    rt_.engine->take(facts_.nodes, f_, list);
+  }
+  /// Memory for the results of no members.
+  [[nodiscard]] buffer& room_for_none() const {
+    buffer& spare = rt_.threads[0].nodes[facts_.nodes.stage];
+    spare.grow(static_cast<std::size_t>(facts_.nodes.bytes));
+    return spare;
+  }
   [[nodiscard]] std::int64_t unit() const {
     return facts_.has_blocks ? members_of_tree_leaf(m_, rt_.communicator->size()) : 1;
   }
@@ -162,6 +176,8 @@ struct top_stage {
     require_gathered(facts.exchanged, f.members[Stage::p].total);
     detail::top_run(facts, f).run();
   }
+  /// What an engine needs to know to join the stage's nodes.
+  static constexpr const node_facts& nodes_of_stage() { return nodes; }
 
  private:
   static void run_leaves(frame& f, const frame& owner, node_list& list, const leaf_range& leaves) {

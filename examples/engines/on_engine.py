@@ -1,0 +1,151 @@
+"""One program on one engine, compared with MPI on one and three ranks; `run` calls this in the engine's environment."""
+import contextlib
+import os
+import pathlib
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+
+import drx_engines as drx
+
+START = (np.array([0.5, -0.5, 0.25, 0]), 0.5)
+CENTRES = (np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]),)
+
+
+def write_data(folder, clients):
+    random = np.random.default_rng(1)
+    x = random.normal(size=(clients, 16, 4)) + random.normal(size=(clients, 1, 4))
+    y = (x @ np.array([1.0, -2, 0.5, 0]) > random.normal(size=(clients, 16))).astype(float)
+    np.save(folder / "x.npy", x)
+    np.save(folder / "y.npy", y)
+
+
+def on_mpi(executable, program, folder, clients, ranks):
+    """The results' bytes."""
+    out = folder / f"mpi{ranks}"
+    launcher = shlex.split(os.environ.get("DRX_MPIRUN", "mpirun --oversubscribe --bind-to none -n"))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OMP_PROC_BIND": "false"}
+    subprocess.run([*launcher, str(ranks), executable, program, folder, str(clients), out], check=True, env=environment)
+    return out.read_bytes()
+
+
+class Beam:
+    """The runner of Beam's Python SDK; the same pipeline goes to Flink, Dataflow or Spark."""
+
+    def ready(self):
+        return contextlib.nullcontext()
+
+    def __call__(self, call, manifest, folder):
+        import apache_beam as beam
+        from drx_engines.beam import MapReduce
+
+        out = folder / "results.npz"
+        with beam.Pipeline("FnApiRunner") as p:
+            (p | beam.Create(manifest.partitions) | MapReduce(call, manifest.placement)
+             | beam.Map(lambda results: np.savez(out, *results)))
+        with np.load(out) as saved:
+            return [saved[name] for name in saved.files]
+
+
+class Spark:
+    """Spark on this machine: two cores, and a task may fail three times."""
+
+    @contextlib.contextmanager
+    def ready(self):
+        from pyspark import SparkConf, SparkContext
+
+        conf = SparkConf().setMaster("local[2,4]").setAppName("drx")
+        for key, value in {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+                           "spark.driver.host": "127.0.0.1", "spark.log.level": "ERROR"}.items():
+            conf = conf.set(key, value)
+        self.context = SparkContext(conf=conf)
+        try:
+            yield
+        finally:
+            self.context.stop()
+
+    def __call__(self, call, manifest, folder):
+        from drx_engines import spark
+
+        return spark.run(self.context, call, manifest)
+
+
+class Streaming:
+    """Hadoop Streaming's steps, run by mrjob on this machine."""
+
+    def ready(self):
+        return contextlib.nullcontext()
+
+    def __call__(self, call, manifest, folder):
+        from drx_engines import streaming
+
+        return streaming.run(call, manifest)
+
+
+ENGINES = {"beam": Beam(), "spark": Spark(), "streaming": Streaming()}
+
+
+def kill_a_worker(executable, done, killed):
+    """Kills one of this run's worker processes, once one is there."""
+    while not done.is_set():
+        for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = status.read_bytes().split(b"\0")
+            except OSError:  # it has ended
+                continue
+            if words[:2] == [os.fsencode(executable), b"--drx-worker"]:
+                try:
+                    os.kill(int(status.parent.name), signal.SIGKILL)
+                except OSError:  # it has ended
+                    continue
+                killed.append(status.parent.name)
+                return
+        time.sleep(0.001)
+
+
+def run_on(engine, name, executable, folder, clients, size, kills):
+    """Whether the program gives MPI's bits on the engine."""
+    expected = on_mpi(executable, name, folder, clients, 1)
+    if on_mpi(executable, name, folder, clients, 3) != expected:
+        print(f"{name}: three ranks give other bits than one")
+        return False
+    program = drx.Program.load(executable, name)
+    files = [folder / "x.npy", folder / "y.npy"]
+    manifest = drx.Manifest.of_files("clients", clients, files, size)
+    call = program.call(*(CENTRES if name == "k_means" else START), members={"clients": clients})
+    killed, done = [], threading.Event()
+    if kills:
+        threading.Thread(target=kill_a_worker, args=(executable, done, killed), daemon=True).start()
+    start = time.perf_counter()
+    results = ENGINES[engine](call, manifest, folder)
+    took = time.perf_counter() - start
+    done.set()
+    print(f"{name} on {engine}: {len(manifest.partitions)} partitions, {len(program.stage_runs)} reductions, {took:.2f} s")
+    print("results:", " ".join(f"{x:.17g}" for x in np.concatenate([r.ravel() for r in results])[:5]))
+    if kills and not killed:
+        print("no worker was killed: the run was too short")
+        return False
+    if b"".join(r.tobytes() for r in results) != expected:
+        print(f"the bits differ from MPI's: {np.frombuffer(expected)[:5]}")
+        return False
+    print("the same bits as MPI on 1 and 3 ranks" + (", though a worker was killed" if killed else ""))
+    return True
+
+
+def main():
+    engine, names, executable, clients, size, folder, *options = sys.argv[1:]
+    folder = pathlib.Path(folder)
+    write_data(folder, int(clients))
+    with ENGINES[engine].ready():
+        good = [run_on(engine, name, executable, folder, int(clients), int(size), "--kill" in options)
+                for name in names.split(",")]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

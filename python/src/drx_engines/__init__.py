@@ -1,0 +1,25 @@
+"""Runs compiled drx programs on engines that hold the data: Apache Beam, Spark, Hadoop Streaming.
+
+A program's executable is the worker (drx::worker_main). This package starts it, sends it requests in frames, and leaves
+to the engine where the work is done and how partial results are brought together. docs/engines.md of drx has examples.
+"""
+
+from .frames import DamagedFrame
+from .manifest import Leaf, Manifest, Partition
+from .program import Call, Partial, Program
+from .rounds import run_stages
+from .worker import Worker, WorkerDied, WorkerError
+
+__all__ = [
+    "Call",
+    "DamagedFrame",
+    "Leaf",
+    "Manifest",
+    "Partial",
+    "Partition",
+    "Program",
+    "Worker",
+    "WorkerDied",
+    "WorkerError",
+    "run_stages",
+]

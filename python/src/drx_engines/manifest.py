@@ -1,0 +1,109 @@
+"""Where the members' values lie: files that workers map into memory. An engine moves these references, never the data."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pathlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """The values of one leaf of some members: those from number `offset` of a .npy or raw file on."""
+
+    path: str
+    offset: int
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Members first to first + count - 1, with a Leaf for each leaf of the program's placed arguments, in their order."""
+
+    first: int
+    count: int
+    leaves: tuple[Leaf, ...]
+
+    def document(self) -> dict[str, Any]:
+        """The partition as JSON, as a worker takes it."""
+        leaves = [{"path": leaf.path, "offset": leaf.offset} for leaf in self.leaves]
+        return {"first": self.first, "count": self.count, "leaves": leaves}
+
+    @classmethod
+    def of_document(cls, d: dict[str, Any]) -> Partition:
+        """The partition of such a document."""
+        return cls(d["first"], d["count"], tuple(Leaf(leaf["path"], leaf["offset"]) for leaf in d["leaves"]))
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """All members of a placement, in partitions. There may be more of them than memory holds."""
+
+    placement: str
+    members: int
+    partitions: tuple[Partition, ...]
+
+    def __post_init__(self) -> None:
+        at = 0
+        for p in sorted(self.partitions, key=lambda p: p.first):
+            if p.first != at or p.count < 0:
+                raise ValueError(f"manifest of {self.placement}: a partition has members {p.first} to "
+                                 f"{p.first + p.count}; the ones before it end at {at}")
+            at += p.count
+        if at != self.members:
+            raise ValueError(f"manifest of {self.placement}: the partitions have {at} members of {self.members}")
+
+    @classmethod
+    def of_files(cls, placement: str, members: int, paths: Sequence[str | os.PathLike[str]], size: int) -> Manifest:
+        """Partitions of `size` members each, of files that each have one leaf of all members. From 256 members on, a
+        size that is no multiple of 32 is an error where the program computes members in blocks."""
+        if size < 1:
+            raise ValueError(f"manifest of {placement}: partitions of {size} members")
+        files = [str(pathlib.Path(p).resolve()) for p in paths]
+        return cls(placement, members, tuple(
+            Partition(first, min(size, members - first), tuple(Leaf(f, first) for f in files))
+            for first in range(0, members, size)))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Manifest:
+        """A manifest in JSON, or in CSV with the columns placement, first, count, leaf, path, offset. Paths are relative
+        to the manifest."""
+        source = pathlib.Path(path)
+        if source.suffix == ".csv":
+            return cls._of_rows(source)
+        d = json.loads(source.read_text())
+        if d.get("drx_manifest") != VERSION:
+            raise ValueError(f"{source}: version {d.get('drx_manifest')!r} of a manifest; this package reads {VERSION}")
+        partitions = (Partition.of_document(p) for p in d["partitions"])
+        return cls(d["placement"], d["members"], tuple(_beside(source, p) for p in partitions))
+
+    @classmethod
+    def _of_rows(cls, source: pathlib.Path) -> Manifest:
+        found: dict[tuple[int, int], dict[int, Leaf]] = {}
+        names = set()
+        with open(source, newline="") as file:
+            for row in csv.DictReader(file):
+                names.add(row["placement"])
+                leaves = found.setdefault((int(row["first"]), int(row["count"])), {})
+                leaves[int(row["leaf"])] = Leaf(row["path"], int(row["offset"]))
+        if len(names) != 1:
+            raise ValueError(f"{source}: a manifest has one placement; this has {sorted(names)}")
+        partitions = [Partition(first, count, tuple(leaves[k] for k in sorted(leaves)))
+                      for (first, count), leaves in sorted(found.items())]
+        return cls(names.pop(), sum(p.count for p in partitions), tuple(_beside(source, p) for p in partitions))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the manifest as JSON."""
+        document = {"drx_manifest": VERSION, "placement": self.placement, "members": self.members,
+                    "partitions": [p.document() for p in self.partitions]}
+        pathlib.Path(path).write_text(json.dumps(document, indent=1))
+
+
+def _beside(manifest: pathlib.Path, p: Partition) -> Partition:
+    folder = manifest.resolve().parent
+    return Partition(p.first, p.count, tuple(Leaf(str(folder / leaf.path), leaf.offset) for leaf in p.leaves))

@@ -1,0 +1,106 @@
+"""Programs of an executable, their calls, and the partial results that engines bring together."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+PLAN_VERSION = 1
+_DTYPES = {"bool": np.bool_, "i32": np.int32, "i64": np.int64, "f32": np.float32, "f64": np.float64}
+
+
+@dataclass(frozen=True)
+class Partial:
+    """Some subtrees (level, position) of a stage's reduction tree, and their nodes' bytes. Workers join partials of
+    disjoint members in any order, with the same bits. Without nodes it is the partial of no members."""
+
+    stage: int = -1
+    nodes: tuple[tuple[int, int], ...] = ()
+    data: bytes = b""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of an executable that ends in drx::worker_main. It can be pickled: engines send it to their workers,
+    which find the executable under the same path."""
+
+    command: tuple[str, ...]
+    number: int
+    name: str
+    plan: Mapping[str, Any]
+
+    @classmethod
+    def load(cls, command: str | Sequence[str], name: str | int) -> Program:
+        """The program of this name or number; `command` starts the executable."""
+        words = (command,) if isinstance(command, str) else tuple(command)
+        done = subprocess.run([*words, "--drx-plans"], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(words)} --drx-plans ended with {done.returncode}: {done.stderr.strip()}")
+        programs = json.loads(done.stdout)
+        for p in programs:
+            if name in (p["name"], p["number"], p["plan"]["hash"]):
+                if p["plan"]["drx_plan"] != PLAN_VERSION:
+                    raise RuntimeError(f"version {p['plan']['drx_plan']} of a plan; this package reads {PLAN_VERSION}")
+                return cls(words, p["number"], p["name"], p["plan"])
+        raise ValueError(f"{' '.join(words)} has no program {name!r}; it has {[p['name'] for p in programs]}")
+
+    @property
+    def hash(self) -> str:
+        """The hash of the plan, by which a worker knows that it has the same program."""
+        return str(self.plan["hash"])
+
+    @property
+    def stage_runs(self) -> list[int]:
+        """The stages in the order in which a call runs them; only for stages outside loops, or in a loop of one."""
+        return [s["stage"] for s in self.plan["stages"] for _ in range(s["runs"])]
+
+    def call(self, *arguments: Any, members: Mapping[str, int]) -> Call:
+        """The program's unplaced arguments (numbers, arrays, or tuples of them), in their order, and how many members
+        each placement has."""
+        inputs = [i for i in self.plan["inputs"] if not i["placement"]]
+        wanted = sorted({i["argument"] for i in inputs})
+        if len(arguments) != len(wanted):
+            raise ValueError(f"{self.name}: {len(arguments)} unplaced arguments; the program takes {len(wanted)}")
+        leaves: list[bytes] = []
+        for value, argument in zip(arguments, wanted, strict=True):
+            types = [i for i in inputs if i["argument"] == argument]
+            parts = list(_leaves(value))
+            if len(parts) != len(types):
+                raise ValueError(f"{self.name}: argument {argument} has {len(parts)} leaves; the program takes {len(types)}")
+            for part, of in zip(parts, types, strict=True):
+                array = np.asarray(part)
+                if array.shape != tuple(of["shape"]):
+                    raise ValueError(f"{self.name}: argument {argument}, leaf {of['leaf']} has shape {array.shape}; "
+                                     f"the program takes {tuple(of['shape'])}")
+                if not np.can_cast(array.dtype, _DTYPES[of["type"]], "same_kind"):
+                    raise ValueError(f"{self.name}: argument {argument}, leaf {of['leaf']} has elements of "
+                                     f"{array.dtype}; the program takes {of['type']}")
+                leaves.append(np.ascontiguousarray(array, _DTYPES[of["type"]]).tobytes())
+        return Call(self, tuple(leaves), dict(members))
+
+    def results(self, leaves: Sequence[bytes]) -> list[np.ndarray[Any, Any]]:
+        """The results of a call as arrays, one for each leaf."""
+        return [np.frombuffer(data, _DTYPES[of["type"]]).reshape(of["shape"]).copy()
+                for data, of in zip(leaves, self.plan["outputs"], strict=True)]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A program with its unplaced arguments, leaf by leaf, and the numbers of members."""
+
+    program: Program
+    leaves: tuple[bytes, ...]
+    members: Mapping[str, int]
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _leaves(part)
+    else:
+        yield value
