@@ -80,7 +80,7 @@ struct fused_element {
   DRX_INLINE static void store(const frame& f, const registers_type& registers, std::int64_t r, std::int64_t i) {
     unroll<Loop::count>([&]<int M>(std::integral_constant<int, M>) {
       constexpr int v = Loop::result(M);
-      if constexpr (is_stored<C>(v))
+      if constexpr (is_stored<C, v>)
         elements<of_entry<M>, C, v>(f)[r * Loop::columns + i] = run::detail::get<M>(registers);
     });
   }
@@ -126,8 +126,8 @@ DRX_FN void run_sums(const Team& team, const frame& f) {
       unroll<of::sums>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int v = of::summed(K);
         T x{};
-        if constexpr (is_in_loop<C>(v, Loop::step)) {
-          x = run::detail::get<place_in_loop<C>(v)>(registers);
+        if constexpr (is_in_loop<C, v, Loop::step>) {
+          x = run::detail::get<place_in_loop<C, v>>(registers);
         } else {
           x = elements<const T, C, v>(f)[r * Loop::columns + i];
         }

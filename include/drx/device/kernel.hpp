@@ -12,32 +12,20 @@ using run::address;
 using run::element_of;
 using run::elements;
 using run::frame;
+using run::slot_of;
 using run::unroll;
 
-// Facts from a plan as constants. (Device code must not name the plan itself, which lies in the host's memory.)
-template <class C>
-consteval bool is_stored(int v) {
-  return C::plan.stored[v];
-}
-/// The slot of value v.
-template <class C>
-consteval std::int64_t slot_of(int v) {
-  return C::plan.where[v].offset;
-}
-/// The bytes of value v; of a placed one, of one element.
-template <class C>
-consteval std::int64_t bytes_of(int v) {
-  return C::bytes(v);
-}
-/// Whether a fused loop computes value v, and its place there.
-template <class C>
-consteval bool is_in_loop(int v, int step) {
-  return C::plan.loop_of[v] == step;
-}
-template <class C>
-consteval int place_in_loop(int v) {
-  return C::plan.member_of[v];
-}
+// Facts from a plan, each a constant by itself, as slot_of is.
+template <class C, int V>
+inline constexpr bool is_stored = C::plan.stored[V];
+/// The bytes of value V; of a placed one, of one element.
+template <class C, int V>
+inline constexpr std::int64_t bytes_of = C::bytes(V);
+/// Whether the fused loop of step Step computes value V, and its place there.
+template <class C, int V, int Step>
+inline constexpr bool is_in_loop = C::plan.loop_of[V] == Step;
+template <class C, int V>
+inline constexpr int place_in_loop = C::plan.member_of[V];
 
 /// Runs all steps of a region (device/all.hpp).
 template <class C, int Region, class Team>

@@ -32,14 +32,14 @@ struct team_kernel<C, E, &prim::scan> {
     for (std::int64_t step = 0; !counted || step < length; ++step) {
       const std::int64_t at = backwards ? length - 1 - step : step;
       auto index = static_cast<std::int32_t>(at);
-      f.slots[slot_of<C>(C::input(body, 0))] = reinterpret_cast<std::byte*>(&index);
+      f.slots[slot_of<C, C::input(body, 0)>] = reinterpret_cast<std::byte*>(&index);
       unroll<xs>([&]<int K>(std::integral_constant<int, K>) {
         constexpr int from = C::operand(E, constants + carries + K), to = C::input(body, 1 + constants + carries + K);
         if constexpr (C::values[to].depth > 0) {
           device::copy_value<C, from, to, run::row_of::source>(team, f, at);
           team.barrier();
         } else {
-          f.slots[slot_of<C>(to)] = address<C, from>(f) + at * bytes_of<C>(to);
+          f.slots[slot_of<C, to>] = address<C, from>(f) + at * bytes_of<C, to>;
         }
       });
       if constexpr (static_cast<bool>(loop.guard)) {
@@ -71,7 +71,7 @@ struct team_kernel<C, E, &prim::scan> {
     unroll<ys>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int y = C::result(E, carries + K);
       const run::element_range members = run::range_of<C, y>(f);
-      constexpr std::int64_t row = bytes_of<C>(C::output(body, carries + K)), bytes = bytes_of<C>(y);
+      constexpr std::int64_t row = bytes_of<C, C::output(body, carries + K)>, bytes = bytes_of<C, y>;
       for (std::int64_t m = members.begin; m < members.end; ++m)
         fill(team, address<C, y>(f) + m * bytes + first * row, steps * row, std::byte{});
     });
@@ -104,9 +104,9 @@ struct team_kernel<C, E, &prim::scan> {
           static_assert(C::values[value].depth == 0,
                         "drx: a loop inside a member whose placed carries change places does not run on devices");
           std::byte* const copy = copies;
-          copies += (bytes_of<C>(value) + machine::cache_line - 1) / machine::cache_line * machine::cache_line;
+          copies += (bytes_of<C, value> + machine::cache_line - 1) / machine::cache_line * machine::cache_line;
           std::byte* const lies = address<C, value>(f);
-          copy_bytes(team, Back ? copy : lies, Back ? lies : copy, bytes_of<C>(value));
+          copy_bytes(team, Back ? copy : lies, Back ? lies : copy, bytes_of<C, value>);
         }
       });
       team.barrier();

@@ -38,11 +38,14 @@ struct team_members {
 
   /// Whether blocks of members run here: not those whose members lie in the lanes of vectors, which GPUs do not have.
   static constexpr bool has_blocks = [] {
-    if (!Stage::has_blocks || Stage::has_monoid) return false;
-    const auto& of_block = C::tape.regions[Stage::body + 1];
-    for (int e = of_block.first_entry; e < of_block.first_entry + of_block.entries; ++e)
-      if (std::string_view(C::tape.entries[e].prim->name).starts_with("lane_")) return false;
-    return true;
+    if constexpr (Stage::has_blocks && !Stage::has_monoid) {
+      const auto& of_block = C::tape.regions[Stage::body + 1];
+      for (int e = of_block.first_entry; e < of_block.first_entry + of_block.entries; ++e)
+        if (std::string_view(C::tape.entries[e].prim->name).starts_with("lane_")) return false;
+      return true;
+    } else {
+      return false;
+    }
   }();
 
   /// Computes the leaves of a range. Their nodes, the largest subtrees, lie one after the other from `nodes` on, where
@@ -132,7 +135,7 @@ struct team_members {
         unroll<C::tape.regions[region].outputs.count>([&]<int K>(std::integral_constant<int, K>) {
           constexpr int out = C::output(region, K);
           constexpr std::int64_t offset = Stage::offset(I + K);
-          copy_bytes(team, address<C, out>(f), to + offset, bytes_of<C>(out));
+          copy_bytes(team, address<C, out>(f), to + offset, bytes_of<C, out>);
         });
         team.barrier();
       }
@@ -179,14 +182,14 @@ struct team_members {
     constexpr int parts = C::tape.regions[region].outputs.count;
     unroll<parts>([&]<int K>(std::integral_constant<int, K>) {
       constexpr std::int64_t offset = Stage::offset(I + K);
-      f.slots[slot_of<C>(C::input(region, K))] = left + offset;
-      f.slots[slot_of<C>(C::input(region, parts + K))] = const_cast<std::byte*>(right) + offset;
+      f.slots[slot_of<C, C::input(region, K)>] = left + offset;
+      f.slots[slot_of<C, C::input(region, parts + K)>] = const_cast<std::byte*>(right) + offset;
     });
     device::run_region<C, region>(team, f);
     unroll<parts>([&]<int K>(std::integral_constant<int, K>) {
       constexpr int out = C::output(region, K);
       constexpr std::int64_t offset = Stage::offset(I + K);
-      copy_bytes(team, address<C, out>(f), left + offset, bytes_of<C>(out));
+      copy_bytes(team, address<C, out>(f), left + offset, bytes_of<C, out>);
     });
     team.barrier();  // (the next monoid computes in the same workspace)
   }
@@ -209,7 +212,7 @@ struct team_members {
       if constexpr (Stage::folded(I)) {
         constexpr int out = C::output(Stage::body + Body, I);
         constexpr std::int64_t offset = Stage::offset(I);
-        copy_bytes(team, address<C, out>(f), to + offset, bytes_of<C>(out));
+        copy_bytes(team, address<C, out>(f), to + offset, bytes_of<C, out>);
       }
     });
   }
@@ -219,7 +222,7 @@ struct team_members {
                            std::int64_t number) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int out = C::output(Stage::body + Body, I), one = C::output(Stage::body, I), to = C::result(E, I);
-      constexpr std::int64_t bytes = bytes_of<C>(out), of_one = bytes_of<C>(one);
+      constexpr std::int64_t bytes = bytes_of<C, out>, of_one = bytes_of<C, one>;
       if constexpr (Stage::fold_of(I) == fold::gather) {
         copy_bytes(team, address<C, out>(f), address<C, to>(f) + number * of_one, bytes);
       } else if constexpr (Stage::collected(I)) {

@@ -21,14 +21,14 @@ DRX_INLINE void provide_placed(const frame& f) {
   constexpr bool held = C::values[V].depth > 0 && !run::leaves_the_member<C>(V);
   if constexpr (held) {
     const auto& memory = *static_cast<const task_memory*>(f.runtime);
-    f.slots[slot_of<C>(V)] = memory.begin + memory.held[V] - run::range_of<C, V>(f).begin * bytes_of<C>(V);
+    f.slots[slot_of<C, V>] = memory.begin + memory.held[V] - run::range_of<C, V>(f).begin * bytes_of<C, V>;
   }
 }
 
 /// Copies value From, or one row of it, to value To, or to one row of it; member by member if they are placed.
 template <class C, int From, int To, run::row_of Row = run::row_of::neither, class Team>
 DRX_INLINE void copy_value(const Team& team, const frame& f, std::int64_t row = 0) {
-  constexpr std::int64_t from_bytes = bytes_of<C>(From), to_bytes = bytes_of<C>(To),
+  constexpr std::int64_t from_bytes = bytes_of<C, From>, to_bytes = bytes_of<C, To>,
                          bytes = Row == run::row_of::target ? from_bytes : to_bytes;
   if constexpr (bytes > 0) {
     const std::byte* from = address<C, From>(f) + (Row == run::row_of::source ? row * bytes : 0);

@@ -125,6 +125,9 @@ DRX_FN inline std::byte* unrelated(std::byte* p) {
 #endif
   return p;
 }
+/// The slot of value V. (A constant by itself: device code must not name the plan, which lies in the host's memory.)
+template <class C, int V>
+inline constexpr std::int64_t slot_of = C::plan.where[V].offset;
 template <class C, int V>
 DRX_FN inline std::byte* address(const frame& f) {
   constexpr plan::location l = C::plan.where[V];

@@ -29,31 +29,25 @@ struct stage_members {
     }
     leave<Body>(f, stored, local, number);
   }
-  /// The slot of value v. (A constant where it is used: code for devices must not name the plan.)
-  static consteval std::int64_t slot_of(int v) { return C::plan.where[v].offset; }
   /// Points the inputs of body Body at the members from `stored` on.
   template <int Body>
   DRX_FN static void enter(frame& f, std::int64_t stored, std::int64_t local, std::int64_t& number) {
     constexpr int region = Stage::body + Body;
     f.at[Stage::p] = stored;
-    constexpr std::int64_t slot_of_number = slot_of(C::input(region, 0));
-    f.slots[slot_of_number] = reinterpret_cast<std::byte*>(&number);
+    f.slots[slot_of<C, C::input(region, 0)>] = reinterpret_cast<std::byte*>(&number);
     unroll<Stage::placed>([&]<int I>(std::integral_constant<int, I>) {
       constexpr int from = C::operand(E, I), to = C::input(region, 1 + I), share = C::input(Stage::body, 1 + I);
       std::byte* base = address<C, from>(f);
       const std::int64_t at = is_program_input<C>(from) ? stored : local;  // computed values lie in the members' order
-      constexpr std::int64_t slot = slot_of(to), bytes = C::bytes(share);
-      f.slots[slot] = C::values[to].depth > 0 ? base : base + at * bytes;
+      constexpr std::int64_t bytes = C::bytes(share);
+      f.slots[slot_of<C, to>] = C::values[to].depth > 0 ? base : base + at * bytes;
     });
     unroll<Stage::results>(
         [&]<int I>(std::integral_constant<int, I>) {  // nested results are collected where they belong
           constexpr int out = C::output(region, I), to = C::result(E, I);
           if constexpr (C::values[out].depth > 0) {
             constexpr int r = C::root(out);
-            if constexpr (C::definition(r) >= 0) {
-              constexpr std::int64_t slot = slot_of(r);
-              f.slots[slot] = address<C, to>(f);
-            }
+            if constexpr (C::definition(r) >= 0) f.slots[slot_of<C, r>] = address<C, to>(f);
           }
         });
   }
