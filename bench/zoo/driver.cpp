@@ -1,5 +1,6 @@
-// bench/zoo/driver.cpp: runs a program of the zoo: zoo_NAME FOLDER. It reads the arguments from FOLDER, writes its results
-// there as doubles, then takes orders from its input: a number of calls, which it answers with the seconds of one.
+// bench/zoo/driver.cpp: runs a program of the zoo: zoo_NAME FOLDER. It reads the arguments from FOLDER, writes its
+// results there as doubles, then takes orders from its input: a number of calls, which it answers with the seconds of
+// one.
 #include "driver.hpp"
 
 #include <drx/run.hpp>

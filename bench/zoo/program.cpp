@@ -1,5 +1,6 @@
 // bench/zoo/program.cpp: one program of the zoo, with its arguments read from files: ZOO_HEADER is its header and
-// ZOO_NAMESPACE its namespace. This file holds neither Kokkos nor MPI, so that compiling it takes what the program costs.
+// ZOO_NAMESPACE its namespace. This file holds neither Kokkos nor MPI, so that compiling it takes what the program
+// costs.
 #include "driver.hpp"
 #include ZOO_HEADER
 
@@ -44,7 +45,7 @@ struct reader {
     return x;
   }
   template <class S, class P>
-  drx::partitions<S, P> argument(std::type_identity<drx::placed<S, P>>) {
+  drx::partitions<drx::canonical_t<S>, P> argument(std::type_identity<drx::placed<S, P>>) {
     constexpr drx::leaf_types<S> types;
     auto owner = std::make_shared<std::vector<drx::buffer>>();
     std::vector<std::byte*> data;

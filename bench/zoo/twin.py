@@ -24,7 +24,7 @@ def main():
 
     sys.dont_write_bytecode = True
     twin = importlib.import_module(name)
-    arguments = [np.ascontiguousarray(a) for a in twin.arguments(np.random.default_rng(7))]
+    arguments = [np.array(a, order="C") for a in twin.arguments(np.random.default_rng(7))]
     if any(a.dtype == np.float64 for a in arguments):
         jax.config.update("jax_enable_x64", True)
     for i, a in enumerate(arguments):

@@ -17,6 +17,6 @@ inline constexpr auto likelihood = [](auto hyper, auto x, auto y) {
 inline constexpr auto loss = [](auto hyper, auto x, auto y) {
   return drx::reduce_mean(drx::map(likelihood, drx::broadcast<tasks>(hyper), x, y));
 };
-using Program = drx::program<drx::value_and_grad(loss), std::tuple<double, double, double>,
-                             drx::placed<inputs, tasks>, drx::placed<inputs, tasks>>;
+using Program = drx::program<drx::value_and_grad(loss), std::tuple<double, double, double>, drx::placed<inputs, tasks>,
+                             drx::placed<inputs, tasks>>;
 }  // namespace gaussian_process

@@ -20,6 +20,6 @@ inline constexpr auto likelihood = [](auto model, auto y) {  // forward algorith
 inline constexpr auto loss = [](auto model, auto data) {
   return -drx::reduce_mean(drx::map(likelihood, drx::broadcast<sequences>(model), data));
 };
-using Program = drx::program<drx::value_and_grad(loss), std::pair<moves, means>,
-                             drx::placed<drx::array<float, 100>, sequences>>;
+using Program =
+    drx::program<drx::value_and_grad(loss), std::pair<moves, means>, drx::placed<drx::array<float, 100>, sequences>>;
 }  // namespace hidden_markov

@@ -12,6 +12,5 @@ inline constexpr auto distortion = [](auto c, auto heat, auto x) {  // of a poin
 inline constexpr auto loss = [](auto heat, auto c, auto data) {
   return drx::reduce_mean(drx::map(distortion, drx::broadcast<points>(c), drx::broadcast<points>(heat), data));
 };
-using Program =
-    drx::program<drx::value_and_grad(loss), float, centres, drx::placed<drx::array<float, 16>, points>>;
+using Program = drx::program<drx::value_and_grad(loss), float, centres, drx::placed<drx::array<float, 16>, points>>;
 }  // namespace soft_kmeans
