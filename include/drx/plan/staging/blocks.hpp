@@ -120,12 +120,30 @@ constexpr tape with_constants_first(tape t, int batched) {
   return t;
 }
 
+/// Whether an entry folds several rows of few numbers, which leave vector units idle: distances to centres, for one.
+constexpr bool folds_short_rows(const tape& body, const entry& e) {
+  if (e.prim != &prim::sum && e.prim != &prim::max_over && e.prim != &prim::min_over) return false;
+  const abstract_value& x = body.values[e.operands[0]];
+  const shape s = x.shape;
+  return is_floating(x.type) && s.rank > 1 && prim::rules::over_axes::view(e).is_only(s.rank - 1) && s.last() > 1 &&
+         s.last() <= machine::short_row && s.size() > s.last();
+}
+/// The bytes of a member's largest value.
+constexpr std::int64_t largest_value(const tape& body) {
+  std::int64_t most = 0;
+  for (const abstract_value& v : body.values) most = std::max(most, v.shape.size() * byte_size(v.type));
+  return most;
+}
+
 /// Whether members do better in lanes than along a first axis: they compute with small matrices or windows of their
-/// own, or in loops.
+/// own, in loops, or with short rows, if a block's values then stay in the second cache.
 constexpr bool suits_lanes(const tape& body) {
-  for (const entry& e : body.entries)
+  bool short_rows = false;
+  for (const entry& e : body.entries) {
     if (cost_of(body, e).suits_lanes) return true;
-  return false;
+    short_rows = short_rows || folds_short_rows(body, e);
+  }
+  return short_rows && largest_value(body) * prim::rules::stage::leaf <= machine::value_of_lanes;
 }
 
 /// The body for n members at once: batched or in lanes, then folded over them. Its shares and results have members in
