@@ -2266,6 +2266,10 @@ constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& int
 constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes,
                           bool y_in_lanes);
 constexpr int lane_convolution(builder& b, int x, int y, bool kernels_in_lanes, const attributes& single);
+constexpr vec<int> lane_cholesky(builder& b, int a);
+constexpr vec<int> lane_lu_factors(builder& b, int a);
+constexpr int lane_triangular_solve(builder& b, int a, int y, const attributes& single, bool side_in_lanes);
+constexpr int lane_lu_solve(builder& b, int lu, int exchanged, int y, bool transposed, bool side_in_lanes);
 constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
 
@@ -8669,6 +8673,15 @@ struct square_matrix {
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
     return s.b.add(*s.e.prim, operands, s.e.attrs);
   }
+  static constexpr std::int64_t most_rows_in_lanes = 8;
+  static constexpr bool suits_lanes(const lane_site& s, int matrix) {
+    const shape from = s.b.shape(s.operands[matrix]);
+    return from.rank == 2 + s.in_lanes[matrix] && from[0] > 0 && from[0] <= most_rows_in_lanes;
+  }
+  static constexpr entry_cost cost(const tape& t, const entry& e) {
+    const shape from = t.values[e.operands[0]].shape;
+    return {.suits_lanes = from.rank == 2 && from[0] <= most_rows_in_lanes};
+  }
 };
 }
 
@@ -8835,6 +8848,10 @@ struct cholesky {
     const int left = emit::triangular_solve(s.b, l, inner, false, true, true, false);
     return {symmetric(s.b, emit::triangular_solve(s.b, l, left, true, true, false, false))};
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!square_matrix::suits_lanes(s, 0)) return {};
+    return emit::lane_cholesky(s.b, s.operands[0]);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
     const auto n = s.last();
@@ -8868,7 +8885,9 @@ inline constexpr primitive cholesky{.name = "cholesky",
                                     .batch = rules::square_matrix::batch,
                                     .evaluate = rules::cholesky::evaluate,
                                     .known = rules::known::nothing,
-                                    .split = rules::split::along_matrices};
+                                    .lanes = rules::cholesky::lanes,
+                                    .split = rules::split::along_matrices,
+                                    .cost = rules::square_matrix::cost};
 }
 namespace emit {
 constexpr int cholesky(builder& b, int a) { return b.add1(prim::cholesky, {a}); }
@@ -13453,6 +13472,236 @@ constexpr auto custom_vjp(const F& f, const Forward& forward, const Backward& ba
 }
 
 namespace drx {
+namespace prim {
+namespace rows {
+
+struct floor : floating_function, not_differentiable {
+  static constexpr const char* name = "floor";
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, x.not_negative, x.not_positive, x.negative()};
+  }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    return math::floor(x);
+  }
+  template <class T>
+  static T reference(T x) {
+    return std::floor(x);
+  }
+};
+struct ceil : floating_function, not_differentiable {
+  static constexpr const char* name = "ceil";
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, x.not_negative, x.not_positive, x.positive()};
+  }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    return math::ceil(x);
+  }
+  template <class T>
+  static T reference(T x) {
+    return std::ceil(x);
+  }
+};
+struct sign : number_function, not_differentiable {
+  static constexpr const char* name = "sign";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
+  template <class T>
+  DRX_INLINE static constexpr T apply(T x) {
+    return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x;
+  }
+  template <class T>
+  static T reference(T x) {
+    return apply(x);
+  }
+};
+struct abs : number_function {
+  static constexpr const char* name = "abs";
+  static constexpr known_value known(const known_value& x) {
+    return {x.finite, true, x.not_negative && x.not_positive, x.not_zero};
+  }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return math::abs(x);
+    } else {
+      return x < 0 ? static_cast<T>(-wrapping(x)) : x;
+    }
+  }
+  template <class T>
+  static T reference(T x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::abs(x);
+    } else {
+      return apply(x);
+    }
+  }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
+  }
+  static constexpr const primitive& prim_sign();
+};
+struct relu : number_function {
+  static constexpr const char* name = "relu";
+  static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_positive, x.positive()}; }
+  template <class T>
+  DRX_INLINE static constexpr T apply(T x) {
+    return x < 0 ? T(0) : x;
+  }
+  template <class T>
+  static T reference(T x) {
+    return apply(x);
+  }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
+    const int zero = emit::constant_like(b, t, 0);
+    return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
+  }
+};
+struct round : floating_function, not_differentiable {
+  static constexpr const char* name = "round";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    return math::round(x);
+  }
+  template <class T>
+  static T reference(T x) {
+    return std::nearbyint(x);
+  }
+};
+
+struct softsign : floating_function {
+  static constexpr const char* name = "softsign";
+  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
+  template <class T>
+  DRX_INLINE static T apply(T x) {
+    return x / (1 + math::abs(x));
+  }
+  template <class T>
+  static T reference(T x) {
+    return x / (1 + std::abs(x));
+  }
+  static constexpr int partial(builder& b, const rule_site& s, int, int t);
+};
+
+}
+
+inline constexpr primitive floor = elementwise_primitive<rows::floor>();
+inline constexpr primitive ceil = elementwise_primitive<rows::ceil>();
+inline constexpr primitive sign = elementwise_primitive<rows::sign>();
+inline constexpr primitive abs = elementwise_primitive<rows::abs>();
+inline constexpr primitive relu = elementwise_primitive<rows::relu>();
+inline constexpr primitive round = elementwise_primitive<rows::round>();
+inline constexpr primitive softsign = elementwise_primitive<rows::softsign>();
+template <>
+struct row_of<&floor> : rows::floor {};
+template <>
+struct row_of<&ceil> : rows::ceil {};
+template <>
+struct row_of<&sign> : rows::sign {};
+template <>
+struct row_of<&abs> : rows::abs {};
+template <>
+struct row_of<&relu> : rows::relu {};
+template <>
+struct row_of<&round> : rows::round {};
+template <>
+struct row_of<&softsign> : rows::softsign {};
+
+constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
+constexpr int rows::softsign::partial(builder& b, const rule_site& s, int, int t) {
+  const int one = emit::constant_like(b, t, 1);
+  const int d = emit::div(b, one, emit::add(b, one, b.add1(prim::abs, {s.operands[0]})));
+  return emit::times(b, t, emit::mul(b, d, d));
+}
+}
+
+template <class A> requires FloatingArray<A>
+constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
+template <class A> requires FloatingArray<A>
+constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
+template <class A> requires detail::NumberArray<A>
+constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
+template <class A> requires FloatingArray<A>
+constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
+template <class A> requires FloatingArray<A>
+constexpr A softsign(const A& x) { return detail::elementary(prim::softsign, x); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
+Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why softsign(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+namespace detail {
+template <class A, class L, class H>
+concept Clampable = Array<A> && Compatible<A, L> && Compatible<A, H> &&
+                    !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
+template <class A, class L, class H>
+constexpr auto clamp_misuse() {
+  if constexpr (NoArray<A> || Placed<L> || Placed<H>) {
+    return no_array_t<A, L, H>{};
+  } else if constexpr (Incompatible<A, L>) {
+    return mismatch<A, L>();
+  } else if constexpr (Incompatible<A, H>) {
+    return mismatch<A, H>();
+  } else {
+    return error::needs_numbers{};
+  }
+}
+}
+
+template <class A, class L, class H>
+  requires detail::Clampable<A, L, H>
+constexpr auto clamp(const A& x, const L& low, const H& high) {
+  return where(x < low, low, where(x > high, high, x));
+}
+template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
+  requires((Array<A> || detail::NoArray<A>) && !detail::Clampable<A, L, H>)
+Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+template <class A> requires FloatingArray<A>
+constexpr auto isnan(const A& x) { return x != x; }
+template <class A> requires FloatingArray<A>
+constexpr auto isinf(const A& x) { return abs(x) > std::numeric_limits<typename A::value_type>::max(); }
+template <class A> requires FloatingArray<A>
+constexpr auto isfinite(const A& x) { return abs(x) <= std::numeric_limits<typename A::value_type>::max(); }
+
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isnan(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
+Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
+
+DRX_SILENT(abs)
+DRX_SILENT(relu)
+DRX_SILENT(ceil)
+DRX_SILENT(clamp)
+DRX_SILENT(floor)
+DRX_SILENT(sign)
+DRX_SILENT(isfinite)
+DRX_SILENT(isinf)
+DRX_SILENT(isnan)
+DRX_SILENT(round)
+DRX_SILENT(softsign)
+
+}
+
+namespace drx {
 namespace prim::rules {
 struct triangular_form {
   bool right = false, lower = true, transposed = false, unit = false;
@@ -13521,6 +13770,15 @@ struct triangular_solve {
     turned.transposed = !turned.transposed;
     return b.add1(*prim_ptr(), {e->operands[0], o[1]}, turned.make());
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!square_matrix::suits_lanes(s, 0) || s.b.shape(s.operands[1]).size() == 0) return {};
+    if (s.in_lanes[0])
+      return {emit::lane_triangular_solve(s.b, s.operands[0], s.operands[1], s.e.attrs, s.in_lanes[1])};
+    if (view(s.e).right) return {emit::lane_triangular_solve(s.b, s.operand(0), s.operands[1], s.e.attrs, true)};
+    const shape from = s.b.shape(s.operands[1]);
+    const int wide = emit::reshape(s.b, s.operands[1], make_shape(from[0], from[1] * from[2]));
+    return {emit::reshape(s.b, s.b.add1(*prim_ptr(), {s.operands[0], wide}, s.e.attrs), from)};
+  }
   static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) {
     const view form(a);
@@ -13566,7 +13824,9 @@ inline constexpr primitive triangular_solve{.name = "triangular_solve",
                                             .print = rules::triangular_solve::print,
                                             .evaluate = rules::triangular_solve::evaluate,
                                             .known = rules::known::nothing,
-                                            .split = rules::split::along_matrices};
+                                            .lanes = rules::triangular_solve::lanes,
+                                            .split = rules::split::along_matrices,
+                                            .cost = rules::square_matrix::cost};
 constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::triangular_solve; }
 }
 namespace emit {
@@ -13620,6 +13880,10 @@ struct lu_factors {
   }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent, zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!square_matrix::suits_lanes(s, 0)) return {};
+    return emit::lane_lu_factors(s.b, s.operands[0]);
+  }
   template <class T>
   static void factor(std::int64_t n, T* a, std::int32_t* exchanged) {
     for (std::int64_t k = 0; k < n; ++k) {
@@ -13694,6 +13958,17 @@ struct lu_solve {
     const int solved = emit::reshape(s.b, solve(s, wide, view(s.e).transposed), make_shape(from[1], n, from[2]));
     return {emit::transpose(s.b, solved, {1, 0, 2})};
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const bool transposed = view(s.e).transposed;
+    if (!square_matrix::suits_lanes(s, 0) || s.b.shape(s.operands[3]).size() == 0) return {};
+    if (s.in_lanes[1])
+      return {emit::lane_lu_solve(s.b, s.operands[1], s.operand(2), s.operands[3], transposed, s.in_lanes[3])};
+    if (s.in_lanes[2] || !s.in_lanes[3]) return {};
+    const shape from = s.b.shape(s.operands[3]);
+    const int wide = emit::reshape(s.b, s.operands[3], make_shape(from[0], from[1] * from[2]));
+    const vec<int> operands{s.operands[1], s.operands[1], s.operands[2], wide};
+    return {emit::reshape(s.b, s.b.add1(*s.e.prim, operands, s.e.attrs), from)};
+  }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double y = 1;
     return emit::is_constant(b, o[3], y) && y == 0 ? o[3] : -1;
@@ -13748,6 +14023,17 @@ struct logdet {
     r[0] = emit::times(s.b, sum::spread(s.b, ct[0], from, {from.rank - 2, from.rank - 1}), slope(s));
     return r;
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!square_matrix::suits_lanes(s, 0) || !s.in_lanes[1]) return {};
+    const std::int64_t n = s.b.shape(s.operands[1])[0];
+    int sum = -1;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const int element = emit::slice(s.b, s.operands[1], {i, i, 0}, {i + 1, i + 1, s.n}, {1, 1, 1});
+      const int term = emit::log(s.b, s.b.add1(prim::abs, {emit::reshape(s.b, element, make_shape(s.n))}));
+      sum = sum < 0 ? term : emit::add(s.b, sum, term);
+    }
+    return {sum};
+  }
   static void evaluate(evaluation& v) {
     const auto n = v.in[1]->type.shape.last();
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
@@ -13769,7 +14055,9 @@ inline constexpr primitive lu_factors{.name = "lu_factors",
                                       .batch = rules::square_matrix::batch,
                                       .evaluate = rules::lu_factors::evaluate,
                                       .known = rules::known::nothing,
-                                      .split = rules::split::along_matrices};
+                                      .lanes = rules::lu_factors::lanes,
+                                      .split = rules::split::along_matrices,
+                                      .cost = rules::square_matrix::cost};
 inline constexpr primitive lu_solve{.name = "lu_solve",
                                     .type = rules::lu_solve::type,
                                     .jvp = rules::lu_solve::jvp,
@@ -13779,6 +14067,7 @@ inline constexpr primitive lu_solve{.name = "lu_solve",
                                     .print = rules::lu_solve::print,
                                     .evaluate = rules::lu_solve::evaluate,
                                     .known = rules::known::nothing,
+                                    .lanes = rules::lu_solve::lanes,
                                     .split = rules::split::along_matrices};
 inline constexpr primitive logdet{.name = "logdet",
                                   .type = rules::logdet::type,
@@ -13787,6 +14076,7 @@ inline constexpr primitive logdet{.name = "logdet",
                                   .batch = rules::square_matrix::batch,
                                   .evaluate = rules::logdet::evaluate,
                                   .known = rules::known::nothing,
+                                  .lanes = rules::logdet::lanes,
                                   .split = rules::split::whole};
 constexpr const primitive* rules::logdet::lu_solve_ptr() { return &prim::lu_solve; }
 }
@@ -15670,236 +15960,6 @@ DRX_SILENT(exp2)
 
 }
 
-namespace drx {
-namespace prim {
-namespace rows {
-
-struct floor : floating_function, not_differentiable {
-  static constexpr const char* name = "floor";
-  static constexpr known_value known(const known_value& x) {
-    return {x.finite, x.not_negative, x.not_positive, x.negative()};
-  }
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    return math::floor(x);
-  }
-  template <class T>
-  static T reference(T x) {
-    return std::floor(x);
-  }
-};
-struct ceil : floating_function, not_differentiable {
-  static constexpr const char* name = "ceil";
-  static constexpr known_value known(const known_value& x) {
-    return {x.finite, x.not_negative, x.not_positive, x.positive()};
-  }
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    return math::ceil(x);
-  }
-  template <class T>
-  static T reference(T x) {
-    return std::ceil(x);
-  }
-};
-struct sign : number_function, not_differentiable {
-  static constexpr const char* name = "sign";
-  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
-  template <class T>
-  DRX_INLINE static constexpr T apply(T x) {
-    return x == x ? static_cast<T>(static_cast<T>(x > 0) - static_cast<T>(x < 0)) : x;
-  }
-  template <class T>
-  static T reference(T x) {
-    return apply(x);
-  }
-};
-struct abs : number_function {
-  static constexpr const char* name = "abs";
-  static constexpr known_value known(const known_value& x) {
-    return {x.finite, true, x.not_negative && x.not_positive, x.not_zero};
-  }
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return math::abs(x);
-    } else {
-      return x < 0 ? static_cast<T>(-wrapping(x)) : x;
-    }
-  }
-  template <class T>
-  static T reference(T x) {
-    if constexpr (std::is_floating_point_v<T>) {
-      return std::abs(x);
-    } else {
-      return apply(x);
-    }
-  }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    return emit::times(b, t, b.add1(prim_sign(), {s.operands[0]}));
-  }
-  static constexpr const primitive& prim_sign();
-};
-struct relu : number_function {
-  static constexpr const char* name = "relu";
-  static constexpr known_value known(const known_value& x) { return {x.finite, true, x.not_positive, x.positive()}; }
-  template <class T>
-  DRX_INLINE static constexpr T apply(T x) {
-    return x < 0 ? T(0) : x;
-  }
-  template <class T>
-  static T reference(T x) {
-    return apply(x);
-  }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t) {
-    const int zero = emit::constant_like(b, t, 0);
-    return emit::where(b, emit::less(b, zero, s.operands[0]), t, zero);
-  }
-};
-struct round : floating_function, not_differentiable {
-  static constexpr const char* name = "round";
-  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    return math::round(x);
-  }
-  template <class T>
-  static T reference(T x) {
-    return std::nearbyint(x);
-  }
-};
-
-struct softsign : floating_function {
-  static constexpr const char* name = "softsign";
-  static constexpr known_value known(const known_value& x) { return x.but_zero(); }
-  template <class T>
-  DRX_INLINE static T apply(T x) {
-    return x / (1 + math::abs(x));
-  }
-  template <class T>
-  static T reference(T x) {
-    return x / (1 + std::abs(x));
-  }
-  static constexpr int partial(builder& b, const rule_site& s, int, int t);
-};
-
-}
-
-inline constexpr primitive floor = elementwise_primitive<rows::floor>();
-inline constexpr primitive ceil = elementwise_primitive<rows::ceil>();
-inline constexpr primitive sign = elementwise_primitive<rows::sign>();
-inline constexpr primitive abs = elementwise_primitive<rows::abs>();
-inline constexpr primitive relu = elementwise_primitive<rows::relu>();
-inline constexpr primitive round = elementwise_primitive<rows::round>();
-inline constexpr primitive softsign = elementwise_primitive<rows::softsign>();
-template <>
-struct row_of<&floor> : rows::floor {};
-template <>
-struct row_of<&ceil> : rows::ceil {};
-template <>
-struct row_of<&sign> : rows::sign {};
-template <>
-struct row_of<&abs> : rows::abs {};
-template <>
-struct row_of<&relu> : rows::relu {};
-template <>
-struct row_of<&round> : rows::round {};
-template <>
-struct row_of<&softsign> : rows::softsign {};
-
-constexpr const primitive& rows::abs::prim_sign() { return prim::sign; }
-constexpr int rows::softsign::partial(builder& b, const rule_site& s, int, int t) {
-  const int one = emit::constant_like(b, t, 1);
-  const int d = emit::div(b, one, emit::add(b, one, b.add1(prim::abs, {s.operands[0]})));
-  return emit::times(b, t, emit::mul(b, d, d));
-}
-}
-
-template <class A> requires FloatingArray<A>
-constexpr A floor(const A& x) { return detail::elementary(prim::floor, x); }
-template <class A> requires FloatingArray<A>
-constexpr A ceil(const A& x) { return detail::elementary(prim::ceil, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A sign(const A& x) { return detail::elementary(prim::sign, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A abs(const A& x) { return detail::elementary(prim::abs, x); }
-template <class A> requires detail::NumberArray<A>
-constexpr A relu(const A& x) { return detail::elementary(prim::relu, x); }
-template <class A> requires FloatingArray<A>
-constexpr A round(const A& x) { return detail::elementary(prim::round, x); }
-template <class A> requires FloatingArray<A>
-constexpr A softsign(const A& x) { return detail::elementary(prim::softsign, x); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why floor(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why ceil(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why sign(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why abs(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_numbers_t<A>> requires detail::NotNumbers<A>
-Why relu(const A&) = delete;  // drx: of arrays of numbers; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why round(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why softsign(const A&) = delete;  // drx: of float or double arrays: cast<float>(x) first; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-namespace detail {
-template <class A, class L, class H>
-concept Clampable = Array<A> && Compatible<A, L> && Compatible<A, H> &&
-                    !std::is_same_v<typename std::remove_cvref_t<A>::value_type, bool>;
-template <class A, class L, class H>
-constexpr auto clamp_misuse() {
-  if constexpr (NoArray<A> || Placed<L> || Placed<H>) {
-    return no_array_t<A, L, H>{};
-  } else if constexpr (Incompatible<A, L>) {
-    return mismatch<A, L>();
-  } else if constexpr (Incompatible<A, H>) {
-    return mismatch<A, H>();
-  } else {
-    return error::needs_numbers{};
-  }
-}
-}
-
-template <class A, class L, class H>
-  requires detail::Clampable<A, L, H>
-constexpr auto clamp(const A& x, const L& low, const H& high) {
-  return where(x < low, low, where(x > high, high, x));
-}
-template <class A, class L, class H, class Why = decltype(detail::clamp_misuse<A, L, H>())>
-  requires((Array<A> || detail::NoArray<A>) && !detail::Clampable<A, L, H>)
-Why clamp(const A&, const L&, const H&) = delete;  // drx: clamp(array of numbers, low, high): bounds of its element type; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-template <class A> requires FloatingArray<A>
-constexpr auto isnan(const A& x) { return x != x; }
-template <class A> requires FloatingArray<A>
-constexpr auto isinf(const A& x) { return abs(x) > std::numeric_limits<typename A::value_type>::max(); }
-template <class A> requires FloatingArray<A>
-constexpr auto isfinite(const A& x) { return abs(x) <= std::numeric_limits<typename A::value_type>::max(); }
-
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isnan(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isinf(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-template <class A, class Why = detail::not_floating_t<A>> requires detail::NotFloating<A>
-Why isfinite(const A&) = delete;  // drx: of float or double arrays; of a placed value in a map; of a structure leaf by leaf: tree_map
-
-DRX_SILENT(abs)
-DRX_SILENT(relu)
-DRX_SILENT(ceil)
-DRX_SILENT(clamp)
-DRX_SILENT(floor)
-DRX_SILENT(sign)
-DRX_SILENT(isfinite)
-DRX_SILENT(isinf)
-DRX_SILENT(isnan)
-DRX_SILENT(round)
-DRX_SILENT(softsign)
-
-}
-
 namespace drx::patterns {
 
 constexpr int behind(const definitions& d, int v, const primitive& p) {
@@ -16658,6 +16718,158 @@ constexpr int shard_gather(builder& b, int x, std::int64_t n, const placement_in
 }
 }
 
+namespace drx::prim::rules {
+
+inline void evaluate_lanes(evaluation& v, const entry& one, const vec<bool>& in_lanes, void (*evaluate)(evaluation&)) {
+  const auto without_lanes = [](const abstract_value& t) {
+    return t.with_shape(without_axis(t.shape, t.shape.rank - 1));
+  };
+  const auto copy = [](tensor& into, std::int64_t i, const tensor& from, std::int64_t j) {
+    const auto width = static_cast<std::int64_t>(byte_size(into.type.type));
+    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)],
+                static_cast<std::size_t>(width));
+  };
+  const std::int64_t n = v.out[0].type.shape.last();
+  for (std::int64_t lane = 0; lane < n; ++lane) {
+    drx::detail::host_evaluation inner(one);
+    std::vector<tensor> operands(v.in.size());
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const tensor& all = *v.in[i];
+      operands[i] = all;
+      if (in_lanes[static_cast<int>(i)]) {
+        operands[i] = tensor(without_lanes(all.type));
+        for (std::int64_t k = 0; k < operands[i].size(); ++k) copy(operands[i], k, all, k * n + lane);
+      }
+      inner.in.push_back(&operands[i]);
+    }
+    for (const tensor& to : v.out) inner.out.emplace_back(without_lanes(to.type));
+    evaluate(inner);
+    for (std::size_t i = 0; i < v.out.size(); ++i)
+      for (std::int64_t k = 0; k < inner.out[i].size(); ++k) copy(v.out[i], k * n + lane, inner.out[i], k);
+  }
+}
+
+}
+
+namespace drx {
+
+namespace prim::rules {
+struct lane_matrix {
+  static constexpr std::int64_t require(const abstract_value& a) {
+    typing::require(a.shape.rank == 3 && a.shape[0] == a.shape[1] && is_floating(a.type),
+                    "no square matrix in each lane");
+    return a.shape[0];
+  }
+};
+struct lane_cholesky {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    lane_matrix::require(t.operands[0]);
+    return {t.operands[0]};
+  }
+  static void evaluate(evaluation& v) { evaluate_lanes(v, entry{}, {true}, cholesky::evaluate); }
+};
+struct lane_lu_factors {
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const std::int64_t n = lane_matrix::require(t.operands[0]);
+    return {t.operands[0], abstract_value(dtype::int32, make_shape(n, t.operands[0].shape[2]))};
+  }
+  static void evaluate(evaluation& v) { evaluate_lanes(v, entry{}, {true}, lu_factors::evaluate); }
+};
+struct lane_triangular_solve {
+  struct view : triangular_solve::view {
+    bool side_in_lanes;
+    constexpr explicit view(int_list a) : triangular_solve::view(a), side_in_lanes(a.flag(4)) {}
+    static constexpr attributes make(const triangular_solve::view& single, bool in_lanes) {
+      attributes a = single.make();
+      a.ints.push_back(in_lanes);
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const std::int64_t n = lane_matrix::require(t.operands[0]);
+    const view form(t.attrs);
+    shape y = t.operands[1].shape;
+    typing::require(
+        t.operands[1].type == t.operands[0].type && y.rank == 2 + form.side_in_lanes && y[form.right ? 1 : 0] == n,
+        "lane_triangular_solve: the right-hand side does not fit");
+    if (!form.side_in_lanes) y = with_last(y, t.operands[0].shape[2]);
+    return {t.operands[0].with_shape(y)};
+  }
+  static std::string print(const attributes& a) {
+    return triangular_solve::print(a) + (view(a).side_in_lanes ? "" : "; side the same");
+  }
+  static void evaluate(evaluation& v) {
+    entry one;
+    one.attrs = triangular_solve::view(int_list(v.e.attrs)).make();
+    evaluate_lanes(v, one, {true, view(v.e).side_in_lanes}, triangular_solve::evaluate);
+  }
+};
+struct lane_lu_solve {
+  struct view {
+    bool transposed, side_in_lanes;
+    constexpr view(bool is_transposed, bool in_lanes) : transposed(is_transposed), side_in_lanes(in_lanes) {}
+    constexpr explicit view(int_list a) : view(a.flag(0), a.flag(1)) {}
+    [[nodiscard]] constexpr attributes make() const {
+      attributes a;
+      a.ints = {transposed, side_in_lanes};
+      return a;
+    }
+  };
+  static constexpr vec<abstract_value> type(const typing& t) {
+    const std::int64_t n = lane_matrix::require(t.operands[0]), lanes = t.operands[0].shape[2];
+    const bool in_lanes = view(t.attrs).side_in_lanes;
+    shape y = t.operands[2].shape;
+    typing::require(t.operands[1] == abstract_value(dtype::int32, make_shape(n, lanes)), "lane_lu_solve: factors");
+    typing::require(t.operands[2].type == t.operands[0].type && y.rank == 2 + in_lanes && y[0] == n,
+                    "lane_lu_solve: the right-hand side does not fit");
+    if (!in_lanes) y = with_last(y, lanes);
+    return {t.operands[0].with_shape(y)};
+  }
+  static std::string print(const attributes& a) {
+    return std::string(view(a).transposed ? "T" : "N") + (view(a).side_in_lanes ? "" : "; side the same");
+  }
+  static void evaluate(evaluation& v) {
+    entry one;
+    one.attrs = lu_solve::view(view(v.e).transposed).make();
+    evaluate_lanes(v, one, {true, true, view(v.e).side_in_lanes}, [](evaluation& of_lane) {
+      of_lane.in.insert(of_lane.in.begin(), of_lane.in[0]);
+      lu_solve::evaluate(of_lane);
+    });
+  }
+};
+}
+
+namespace prim {
+inline constexpr primitive lane_cholesky{
+    .name = "lane_cholesky", .type = rules::lane_cholesky::type, .evaluate = rules::lane_cholesky::evaluate};
+inline constexpr primitive lane_lu_factors{
+    .name = "lane_lu_factors", .type = rules::lane_lu_factors::type, .evaluate = rules::lane_lu_factors::evaluate};
+inline constexpr primitive lane_triangular_solve{.name = "lane_triangular_solve",
+                                                 .type = rules::lane_triangular_solve::type,
+                                                 .print = rules::lane_triangular_solve::print,
+                                                 .evaluate = rules::lane_triangular_solve::evaluate};
+inline constexpr primitive lane_lu_solve{.name = "lane_lu_solve",
+                                         .type = rules::lane_lu_solve::type,
+                                         .print = rules::lane_lu_solve::print,
+                                         .evaluate = rules::lane_lu_solve::evaluate};
+}
+
+namespace emit {
+constexpr vec<int> lane_cholesky(builder& b, int a) { return b.add(prim::lane_cholesky, {a}); }
+constexpr vec<int> lane_lu_factors(builder& b, int a) { return b.add(prim::lane_lu_factors, {a}); }
+constexpr int lane_triangular_solve(builder& b, int a, int y, const attributes& single, bool side_in_lanes) {
+  using rules = prim::rules::lane_triangular_solve;
+  return b.add1(prim::lane_triangular_solve, {a, y},
+                rules::view::make(prim::rules::triangular_solve::view(int_list(single)), side_in_lanes));
+}
+constexpr int lane_lu_solve(builder& b, int lu, int exchanged, int y, bool transposed, bool side_in_lanes) {
+  return b.add1(prim::lane_lu_solve, {lu, exchanged, y},
+                prim::rules::lane_lu_solve::view(transposed, side_in_lanes).make());
+}
+}
+
+}
+
 namespace drx {
 
 namespace prim::rules {
@@ -16724,31 +16936,6 @@ struct lane_convolution {
   static void evaluate(evaluation& v);
 };
 
-inline void evaluate_lanes(evaluation& v, const entry& one, const bool (&in_lanes)[2], void (*evaluate)(evaluation&)) {
-  const abstract_value& to = v.out[0].type;
-  const std::int64_t n = to.shape.last();
-  const auto width = static_cast<std::int64_t>(byte_size(to.type));
-  const auto copy = [&](tensor& into, std::int64_t i, const tensor& from, std::int64_t j) {
-    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)],
-                static_cast<std::size_t>(width));
-  };
-  for (std::int64_t lane = 0; lane < n; ++lane) {
-    drx::detail::host_evaluation inner(one);
-    tensor operands[2];
-    for (std::size_t i = 0; i < 2; ++i) {
-      const tensor& all = *v.in[i];
-      operands[i] = all;
-      if (in_lanes[i]) {
-        operands[i] = tensor(all.type.with_shape(without_axis(all.type.shape, all.type.shape.rank - 1)));
-        for (std::int64_t k = 0; k < operands[i].size(); ++k) copy(operands[i], k, all, k * n + lane);
-      }
-      inner.in.push_back(&operands[i]);
-    }
-    inner.out.emplace_back(to.with_shape(without_axis(to.shape, to.shape.rank - 1)));
-    evaluate(inner);
-    for (std::int64_t k = 0; k < inner.out[0].size(); ++k) copy(v.out[0], k * n + lane, inner.out[0], k);
-  }
-}
 inline void lane_matmul::evaluate(evaluation& v) {
   const view product(v.e);
   entry one;

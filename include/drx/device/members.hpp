@@ -39,9 +39,14 @@ struct team_members {
   /// Whether blocks of members run here: not those whose members lie in the lanes of vectors, which GPUs do not have.
   static constexpr bool has_blocks = [] {
     if constexpr (Stage::has_blocks && !Stage::has_monoid) {
-      const auto& of_block = C::tape.regions[Stage::body + 1];
-      for (int e = of_block.first_entry; e < of_block.first_entry + of_block.entries; ++e)
-        if (std::string_view(C::tape.entries[e].prim->name).starts_with("lane_")) return false;
+      bool in_block[C::sizes.regions + 1] = {};  // regions come after those that contain them
+      in_block[Stage::body + 1] = true;
+      for (int r = Stage::body + 1; r < C::sizes.regions; ++r)
+        for (int k = 0; in_block[r] && k < C::tape.regions[r].entries; ++k) {
+          const auto& e = C::tape.entries[C::tape.regions[r].first_entry + k];
+          if (std::string_view(e.prim->name).starts_with("lane_")) return false;
+          for (int i = 0; i < e.regions; ++i) in_block[e.first_region + i] = true;
+        }
       return true;
     } else {
       return false;

@@ -71,6 +71,10 @@ inline constexpr std::int64_t small_matrix = 64;
 inline constexpr std::int64_t long_member = 256;
 /// Bytes that the first cache of a core holds.
 inline constexpr std::int64_t first_cache = 1 << 15;
+/// Numbers of a row, of which there are several, up to which members go in lanes: one of the widest vectors.
+inline constexpr std::int64_t short_row = widest_vector;
+/// Bytes of a value of a block in lanes, of which several are to stay in the second cache.
+inline constexpr std::int64_t value_of_lanes = second_cache / 4;
 /// Bytes that the loops of a block may keep of their steps, which are to stay in the second cache.
 inline constexpr std::int64_t kept_by_block = second_cache / 2;
 /// Entries of a body with loops from which on it has one block only, since each body is compiled.

@@ -33,6 +33,7 @@
 #include <drx/primitives/guarded.hpp>
 #include <drx/primitives/hyperbolic.hpp>
 #include <drx/primitives/indexing.hpp>
+#include <drx/primitives/lane_linear_algebra.hpp>
 #include <drx/primitives/lane_products.hpp>
 #include <drx/primitives/layout.hpp>
 #include <drx/primitives/loop.hpp>

@@ -36,6 +36,10 @@ struct cholesky {  // L with L L^T = (A + A^T) / 2; Murray (2016) has the deriva
     const int left = emit::triangular_solve(s.b, l, inner, false, true, true, false);
     return {symmetric(s.b, emit::triangular_solve(s.b, l, left, true, true, false, false))};
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!square_matrix::suits_lanes(s, 0)) return {};
+    return emit::lane_cholesky(s.b, s.operands[0]);
+  }
   static void evaluate(evaluation& v) {
     const shape s = v.out[0].type.shape;
     const auto n = s.last();
@@ -69,7 +73,9 @@ inline constexpr primitive cholesky{.name = "cholesky",
                                     .batch = rules::square_matrix::batch,
                                     .evaluate = rules::cholesky::evaluate,
                                     .known = rules::known::nothing,
-                                    .split = rules::split::along_matrices};
+                                    .lanes = rules::cholesky::lanes,
+                                    .split = rules::split::along_matrices,
+                                    .cost = rules::square_matrix::cost};
 }
 namespace emit {
 constexpr int cholesky(builder& b, int a) { return b.add1(prim::cholesky, {a}); }

@@ -91,6 +91,10 @@ constexpr int convolution(builder& b, int x, int w, const vec<std::int64_t>& int
 constexpr int lane_matmul(builder& b, int x, int y, bool transpose_x, bool transpose_y, bool x_in_lanes,
                           bool y_in_lanes);
 constexpr int lane_convolution(builder& b, int x, int y, bool kernels_in_lanes, const attributes& single);
+constexpr vec<int> lane_cholesky(builder& b, int a);
+constexpr vec<int> lane_lu_factors(builder& b, int a);
+constexpr int lane_triangular_solve(builder& b, int a, int y, const attributes& single, bool side_in_lanes);
+constexpr int lane_lu_solve(builder& b, int lu, int exchanged, int y, bool transposed, bool side_in_lanes);
 constexpr int window_sum(builder& b, int x, const vec<std::int64_t>& ints);
 constexpr int window_max(builder& b, int x, const vec<std::int64_t>& ints);
 

@@ -4,6 +4,7 @@
 #include <drx/primitives/convolution.hpp>
 #include <drx/primitives/declarations.hpp>
 #include <drx/primitives/elementwise.hpp>
+#include <drx/primitives/lane_evaluation.hpp>
 #include <drx/primitives/matmul.hpp>
 
 namespace drx {
@@ -76,32 +77,6 @@ struct lane_convolution {
   static void evaluate(evaluation& v);
 };
 
-/// Evaluates in each lane an entry of another primitive, on the operands' lanes.
-inline void evaluate_lanes(evaluation& v, const entry& one, const bool (&in_lanes)[2], void (*evaluate)(evaluation&)) {
-  const abstract_value& to = v.out[0].type;
-  const std::int64_t n = to.shape.last();
-  const auto width = static_cast<std::int64_t>(byte_size(to.type));
-  const auto copy = [&](tensor& into, std::int64_t i, const tensor& from, std::int64_t j) {
-    std::memcpy(&into.bytes[static_cast<std::size_t>(i * width)], &from.bytes[static_cast<std::size_t>(j * width)],
-                static_cast<std::size_t>(width));
-  };
-  for (std::int64_t lane = 0; lane < n; ++lane) {
-    drx::detail::host_evaluation inner(one);
-    tensor operands[2];
-    for (std::size_t i = 0; i < 2; ++i) {
-      const tensor& all = *v.in[i];
-      operands[i] = all;
-      if (in_lanes[i]) {
-        operands[i] = tensor(all.type.with_shape(without_axis(all.type.shape, all.type.shape.rank - 1)));
-        for (std::int64_t k = 0; k < operands[i].size(); ++k) copy(operands[i], k, all, k * n + lane);
-      }
-      inner.in.push_back(&operands[i]);
-    }
-    inner.out.emplace_back(to.with_shape(without_axis(to.shape, to.shape.rank - 1)));
-    evaluate(inner);
-    for (std::int64_t k = 0; k < inner.out[0].size(); ++k) copy(v.out[0], k * n + lane, inner.out[0], k);
-  }
-}
 inline void lane_matmul::evaluate(evaluation& v) {
   const view product(v.e);
   entry one;

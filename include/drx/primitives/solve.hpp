@@ -4,6 +4,7 @@
 #pragma once
 
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/piecewise.hpp>
 #include <drx/primitives/reduction.hpp>
 #include <drx/primitives/reported.hpp>
 #include <drx/primitives/square_matrix.hpp>
@@ -22,6 +23,10 @@ struct lu_factors {  // results: L below the diagonal of U, in one matrix; for e
   }
   static constexpr vec<int> jvp(const rule_site&, const vec<int>&) { return {zero_tangent, zero_tangent}; }
   static constexpr vec<int> vjp(const rule_site&, const vec<int>&, const vec<bool>&) { return {zero_tangent}; }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!square_matrix::suits_lanes(s, 0)) return {};
+    return emit::lane_lu_factors(s.b, s.operands[0]);
+  }
   template <class T>
   static void factor(std::int64_t n, T* a, std::int32_t* exchanged) {
     for (std::int64_t k = 0; k < n; ++k) {
@@ -96,6 +101,17 @@ struct lu_solve {  // operands A, its two factors, Y; op(A) X = Y. A itself is r
     const int solved = emit::reshape(s.b, solve(s, wide, view(s.e).transposed), make_shape(from[1], n, from[2]));
     return {emit::transpose(s.b, solved, {1, 0, 2})};
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    const bool transposed = view(s.e).transposed;
+    if (!square_matrix::suits_lanes(s, 0) || s.b.shape(s.operands[3]).size() == 0) return {};
+    if (s.in_lanes[1])
+      return {emit::lane_lu_solve(s.b, s.operands[1], s.operand(2), s.operands[3], transposed, s.in_lanes[3])};
+    if (s.in_lanes[2] || !s.in_lanes[3]) return {};
+    const shape from = s.b.shape(s.operands[3]);  // one matrix: the columns of all lanes
+    const int wide = emit::reshape(s.b, s.operands[3], make_shape(from[0], from[1] * from[2]));
+    const vec<int> operands{s.operands[1], s.operands[1], s.operands[2], wide};  // (the matrix itself is not read)
+    return {emit::reshape(s.b, s.b.add1(*s.e.prim, operands, s.e.attrs), from)};
+  }
   static constexpr int simplify(builder& b, const vec<int>& o, const attributes&) {
     double y = 1;
     return emit::is_constant(b, o[3], y) && y == 0 ? o[3] : -1;
@@ -150,6 +166,18 @@ struct logdet {  // operands A, its two factors
     r[0] = emit::times(s.b, sum::spread(s.b, ct[0], from, {from.rank - 2, from.rank - 1}), slope(s));
     return r;
   }
+  /// In lanes: the sum of the diagonal's logarithms, element by element.
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!square_matrix::suits_lanes(s, 0) || !s.in_lanes[1]) return {};
+    const std::int64_t n = s.b.shape(s.operands[1])[0];
+    int sum = -1;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const int element = emit::slice(s.b, s.operands[1], {i, i, 0}, {i + 1, i + 1, s.n}, {1, 1, 1});
+      const int term = emit::log(s.b, s.b.add1(prim::abs, {emit::reshape(s.b, element, make_shape(s.n))}));
+      sum = sum < 0 ? term : emit::add(s.b, sum, term);
+    }
+    return {sum};
+  }
   static void evaluate(evaluation& v) {
     const auto n = v.in[1]->type.shape.last();
     visit_dtype(v.out[0].type.type, [&]<class T>(T) {
@@ -171,7 +199,9 @@ inline constexpr primitive lu_factors{.name = "lu_factors",
                                       .batch = rules::square_matrix::batch,
                                       .evaluate = rules::lu_factors::evaluate,
                                       .known = rules::known::nothing,
-                                      .split = rules::split::along_matrices};
+                                      .lanes = rules::lu_factors::lanes,
+                                      .split = rules::split::along_matrices,
+                                      .cost = rules::square_matrix::cost};
 inline constexpr primitive lu_solve{.name = "lu_solve",
                                     .type = rules::lu_solve::type,
                                     .jvp = rules::lu_solve::jvp,
@@ -181,6 +211,7 @@ inline constexpr primitive lu_solve{.name = "lu_solve",
                                     .print = rules::lu_solve::print,
                                     .evaluate = rules::lu_solve::evaluate,
                                     .known = rules::known::nothing,
+                                    .lanes = rules::lu_solve::lanes,
                                     .split = rules::split::along_matrices};
 inline constexpr primitive logdet{.name = "logdet",
                                   .type = rules::logdet::type,
@@ -189,6 +220,7 @@ inline constexpr primitive logdet{.name = "logdet",
                                   .batch = rules::square_matrix::batch,
                                   .evaluate = rules::logdet::evaluate,
                                   .known = rules::known::nothing,
+                                  .lanes = rules::logdet::lanes,
                                   .split = rules::split::whole};
 constexpr const primitive* rules::logdet::lu_solve_ptr() { return &prim::lu_solve; }
 }  // namespace prim

@@ -5,6 +5,7 @@
 #include <drx/primitives/broadcast_to.hpp>
 #include <drx/primitives/constant.hpp>
 #include <drx/primitives/declarations.hpp>
+#include <drx/primitives/lane_site.hpp>
 #include <drx/primitives/where.hpp>
 #include <drx/tracing/values.hpp>
 
@@ -33,6 +34,19 @@ struct square_matrix {
     for (int i = 0; i < operands.size(); ++i)
       if (!batched[i]) operands[i] = emit::repeated(s.b, operands[i], n);
     return s.b.add(*s.e.prim, operands, s.e.attrs);
+  }
+  /// Rows of a matrix up to which members' matrices are factored side by side, one in each lane: it fits in registers
+  /// and the first cache.
+  static constexpr std::int64_t most_rows_in_lanes = 8;
+  /// Whether operand `matrix` of an entry is, in each lane, one matrix of few rows.
+  static constexpr bool suits_lanes(const lane_site& s, int matrix) {
+    const shape from = s.b.shape(s.operands[matrix]);
+    return from.rank == 2 + s.in_lanes[matrix] && from[0] > 0 && from[0] <= most_rows_in_lanes;
+  }
+  /// Small matrices leave vector units idle.
+  static constexpr entry_cost cost(const tape& t, const entry& e) {
+    const shape from = t.values[e.operands[0]].shape;
+    return {.suits_lanes = from.rank == 2 && from[0] <= most_rows_in_lanes};
   }
 };
 }  // namespace prim::rules

@@ -78,6 +78,15 @@ struct triangular_solve {          // operands A, Y of one rank, equal leading e
     turned.transposed = !turned.transposed;
     return b.add1(*prim_ptr(), {e->operands[0], o[1]}, turned.make());
   }
+  static constexpr vec<int> lanes(const lane_site& s) {
+    if (!square_matrix::suits_lanes(s, 0) || s.b.shape(s.operands[1]).size() == 0) return {};
+    if (s.in_lanes[0])
+      return {emit::lane_triangular_solve(s.b, s.operands[0], s.operands[1], s.e.attrs, s.in_lanes[1])};
+    if (view(s.e).right) return {emit::lane_triangular_solve(s.b, s.operand(0), s.operands[1], s.e.attrs, true)};
+    const shape from = s.b.shape(s.operands[1]);  // one matrix: the columns of all lanes
+    const int wide = emit::reshape(s.b, s.operands[1], make_shape(from[0], from[1] * from[2]));
+    return {emit::reshape(s.b, s.b.add1(*prim_ptr(), {s.operands[0], wide}, s.e.attrs), from)};
+  }
   static constexpr const primitive* prim_ptr();
   static std::string print(const attributes& a) {
     const view form(a);
@@ -124,7 +133,9 @@ inline constexpr primitive triangular_solve{.name = "triangular_solve",
                                             .print = rules::triangular_solve::print,
                                             .evaluate = rules::triangular_solve::evaluate,
                                             .known = rules::known::nothing,
-                                            .split = rules::split::along_matrices};
+                                            .lanes = rules::triangular_solve::lanes,
+                                            .split = rules::split::along_matrices,
+                                            .cost = rules::square_matrix::cost};
 constexpr const primitive* rules::triangular_solve::prim_ptr() { return &prim::triangular_solve; }
 }  // namespace prim
 namespace emit {

@@ -76,33 +76,6 @@ constexpr bool may_fill_blocks(std::int64_t n, std::int64_t most, bool nested) {
   return most >= (nested ? n : machine::least_members_in_blocks);
 }
 
-/// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
-/// and once for its sums; then longer members go in smaller blocks, which the first cache still holds the second time.
-/// The loops' residuals must stay in the second cache. Long bodies have one block size only, since each body is
-/// compiled.
-constexpr vec<std::int64_t> block_sizes(const tape& body, int placed) {
-  std::int64_t bytes = 0;
-  for (int i = 1; i <= placed; ++i) {
-    const abstract_value& share = body.values[body.inputs[i]];
-    bytes += share.shape.size() * byte_size(share.type);
-  }
-  bool of_vectors = true;
-  std::int64_t number = 0;
-  for (const entry& e : body.entries) {
-    if (e.prim != &prim::matmul) continue;
-    const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-    number = std::max<std::int64_t>(number, byte_size(body.values[e.results[0]].type));
-    of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
-  }
-  if (number > 0 && of_vectors && bytes >= machine::long_member) return {size_of_long_block(bytes, number)};
-  constexpr std::int64_t leaf = prim::rules::stage::leaf;
-  const std::int64_t kept = bytes_of_steps(body);
-  if (kept * 8 > machine::kept_by_block) return {};
-  if (kept * leaf > machine::kept_by_block) return {8};
-  if (has_loops(body) && entries_in_all(body) > machine::long_body) return {leaf};
-  return {leaf, 8};
-}
-
 /// t with the entries that do not depend on its first `batched` inputs in front, so that they do not cut the fused
 /// loops of the others.
 constexpr tape with_constants_first(tape t, int batched) {
@@ -120,12 +93,30 @@ constexpr tape with_constants_first(tape t, int batched) {
   return t;
 }
 
+/// Whether an entry folds several rows of few numbers, which leave vector units idle: distances to centres, for one.
+constexpr bool folds_short_rows(const tape& body, const entry& e) {
+  if (e.prim != &prim::sum && e.prim != &prim::max_over && e.prim != &prim::min_over) return false;
+  const abstract_value& x = body.values[e.operands[0]];
+  const shape s = x.shape;
+  return is_floating(x.type) && s.rank > 1 && prim::rules::over_axes::view(e).is_only(s.rank - 1) && s.last() > 1 &&
+         s.last() <= machine::short_row && s.size() > s.last();
+}
+/// The bytes of a member's largest value.
+constexpr std::int64_t largest_value(const tape& body) {
+  std::int64_t most = 0;
+  for (const abstract_value& v : body.values) most = std::max(most, v.shape.size() * byte_size(v.type));
+  return most;
+}
+
 /// Whether members do better in lanes than along a first axis: they compute with small matrices or windows of their
-/// own, or in loops.
+/// own, in loops, or with short rows, if a block's values then stay in the second cache.
 constexpr bool suits_lanes(const tape& body) {
-  for (const entry& e : body.entries)
+  bool short_rows = false;
+  for (const entry& e : body.entries) {
     if (cost_of(body, e).suits_lanes) return true;
-  return false;
+    short_rows = short_rows || folds_short_rows(body, e);
+  }
+  return short_rows && largest_value(body) * prim::rules::stage::leaf <= machine::value_of_lanes;
 }
 
 /// The body for n members at once: batched or in lanes, then folded over them. Its shares and results have members in
@@ -168,6 +159,39 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
   tape r = without_dead_entries(b.take());
   check(r);
   return r;
+}
+
+/// The sizes of the blocks in a tree leaf. If products are only of vectors, a member is read once for its dot products
+/// and once for its sums; then longer members go in smaller blocks, which the first cache still holds the second time.
+/// The loops' residuals must stay in the second cache. Long bodies have one block size only, since each body is
+/// compiled.
+constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::stage::view& stage) {
+  const int placed = stage.placed;
+  std::int64_t bytes = 0;
+  for (int i = 1; i <= placed; ++i) {
+    const abstract_value& share = body.values[body.inputs[i]];
+    bytes += share.shape.size() * byte_size(share.type);
+  }
+  bool of_vectors = true;
+  std::int64_t number = 0;
+  for (const entry& e : body.entries) {
+    if (e.prim != &prim::matmul) continue;
+    const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
+    number = std::max<std::int64_t>(number, byte_size(body.values[e.results[0]].type));
+    of_vectors = of_vectors && (x.size() == 1 || y.size() == 1 || body.values[e.results[0]].shape.size() == 1);
+  }
+  if (number > 0 && of_vectors && bytes >= machine::long_member) return {size_of_long_block(bytes, number)};
+  constexpr std::int64_t leaf = prim::rules::stage::leaf;
+  const std::int64_t kept = bytes_of_steps(body);
+  const bool lanes = suits_lanes(body);
+  const auto keeps_too_much = [&](std::int64_t n) {  // in lanes, what is the same for all members is kept once
+    if (n * kept <= machine::kept_by_block) return false;
+    return !lanes || bytes_of_steps(block_body(body, stage, n)) > machine::kept_by_block;
+  };
+  if (keeps_too_much(8)) return {};
+  if (keeps_too_much(leaf)) return {8};
+  if (has_loops(body) && entries_in_all(body) > machine::long_body) return {leaf};
+  return {leaf, 8};
 }
 
 /// t whose stages first compute, in their bodies for blocks, the values that are the same for all members.

@@ -8,6 +8,7 @@
 #include <drx/run/kernels/folds.hpp>
 #include <drx/run/fused/fused.hpp>
 #include <drx/run/kernels/indexing.hpp>
+#include <drx/run/kernels/lane_linear_algebra.hpp>
 #include <drx/run/kernels/lanes.hpp>
 #include <drx/run/kernels/layout.hpp>
 #include <drx/run/kernels/linear_algebra.hpp>

@@ -1,0 +1,51 @@
+"""One JAX twin of the zoo in a process of its own: twin.py NAME FOLDER.
+
+It writes the arguments that the twin makes into FOLDER, one file for each leaf, and each formulation's results as doubles. Then it takes
+orders: a line `formulation calls` is answered with the seconds of a call. bench/zoo/run calls it.
+"""
+
+import importlib
+import json
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def main():
+    name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    sys.path.insert(0, str(HERE / "programs"))
+    import jax
+
+    sys.dont_write_bytecode = True
+    twin = importlib.import_module(name)
+    arguments = [np.array(a, order="C") for a in twin.arguments(np.random.default_rng(7))]
+    if any(a.dtype == np.float64 for a in arguments):
+        jax.config.update("jax_enable_x64", True)
+    for i, a in enumerate(arguments):
+        a.tofile(folder / str(i))
+    arguments = jax.block_until_ready(jax.device_put(arguments))
+    compiled, about = {}, {}
+    for side, f in twin.twins.items():
+        begin = time.perf_counter()
+        compiled[side] = jax.jit(f).lower(*arguments).compile()
+        about[side] = {"compile_s": time.perf_counter() - begin, "temporaries": compiled[side].memory_analysis().temp_size_in_bytes}
+        results = jax.tree.leaves(compiled[side](*arguments))
+        about[side]["sizes"] = [int(np.size(r)) for r in results]
+        np.concatenate([np.asarray(r, np.float64).ravel() for r in results]).tofile(folder / f"{side}.f64")
+    print(json.dumps(about), flush=True)
+    for line in sys.stdin:
+        side, calls = line.rsplit(maxsplit=1)
+        f = compiled[side]
+        begin = time.perf_counter()
+        for _ in range(int(calls)):
+            jax.block_until_ready(f(*arguments))
+        print((time.perf_counter() - begin) / int(calls), flush=True)
+
+
+main()

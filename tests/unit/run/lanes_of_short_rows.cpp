@@ -1,0 +1,67 @@
+// Members in lanes for their short rows: distances to centres, which are sums of few numbers, for many members at once,
+// against the plain interpreter.
+#include <drx/drx.hpp>
+
+#include "harness/run.hpp"
+
+#include <string>
+
+namespace {
+struct points : drx::placement<points> {};
+template <class T, std::int64_t... N>
+using array = drx::array<T, N...>;
+
+// A mixture of diagonal Gaussians, and the derivatives by all of its parameters.
+template <class T>
+constexpr auto mixture = drx::value_and_grad([](auto model, auto data) {
+  auto of_point = [](auto m, auto x) {
+    auto [logits, means, log_scales] = m;
+    auto z = (x - means) * drx::exp(-log_scales);
+    return drx::logsumexp(drx::log_softmax(logits) - drx::sum<1>(0.5 * drx::square(z) + log_scales));
+  };
+  return drx::reduce_mean(drx::map(of_point, drx::broadcast<points>(model), data));
+});
+template <class T>
+using Mixture =
+    drx::program<mixture<T>, std::tuple<array<T, 5>, array<T, 5, 3>, array<T, 5, 3>>, drx::placed<array<T, 3>, points>>;
+
+// Extrema of short rows, by member and over all members, and a result of each member.
+constexpr auto extrema = [](auto centres, auto data) {
+  auto of_point = [](auto c, auto x) {
+    auto apart = drx::abs(c - x);
+    auto least = drx::min<1>(apart), most = drx::max<1>(apart);
+    return std::tuple{drx::argmin(least), drx::outer(least, x), drx::sum(most)};
+  };
+  auto [nearest, sums, spread] = drx::map(of_point, drx::broadcast<points>(centres), data);
+  return std::tuple{nearest, drx::reduce_sum(sums), drx::reduce_max(spread), drx::reduce_min(spread)};
+};
+using Extrema = drx::program<extrema, array<double, 6, 4>, drx::placed<array<double, 4>, points>>;
+
+// Rows of which a block would fill the second cache.
+constexpr auto of_many_rows = [](auto all, auto data) {
+  return drx::reduce_sum(drx::map([](auto a, auto x) { return drx::sum(drx::sqrt(drx::sum<1>(drx::square(a - x)))); },
+                                  drx::broadcast<points>(all), data));
+};
+template <std::int64_t Rows>
+using OfRows = drx::program<of_many_rows, array<double, Rows, 4>, drx::placed<array<double, 4>, points>>;
+
+template <class P>
+std::string plan_of() {
+  return drx::show(drx::plan::staged_program<P>::tape_constant().thaw());
+}
+}  // namespace
+
+TEST_CASE("a mixture's short rows in lanes") {
+  harness::check_run<Mixture<double>>({.low = -0.8, .high = 0.8}, {0, 5, 256, 300});
+  harness::check_run<Mixture<float>>({.low = -0.8, .high = 0.8}, {300});
+  CHECK(plan_of<Mixture<double>>().find("f64[5,3,32]") != std::string::npos);
+}
+TEST_CASE("extrema of short rows in lanes") {
+  harness::check_run<Extrema>({.low = -1, .high = 1}, {7, 300});
+  CHECK(plan_of<Extrema>().find("f64[6,4,32]") != std::string::npos);
+}
+TEST_CASE("members whose values would leave the cache are not in lanes") {
+  CHECK(plan_of<OfRows<8>>().find("f64[8,4,32]") != std::string::npos);
+  CHECK(plan_of<OfRows<512>>().find("f64[512,4,32]") == std::string::npos);
+  harness::check_run<OfRows<512>>({.low = -1, .high = 1}, {260});
+}
