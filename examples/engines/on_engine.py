@@ -87,7 +87,34 @@ class Streaming:
         return streaming.run(call, manifest)
 
 
-ENGINES = {"beam": Beam(), "spark": Spark(), "streaming": Streaming()}
+class Flower:
+    """Flower's simulation: four nodes, of which each has every fourth partition, on two processes of Ray. The state after
+    each of ROUNDS rounds is kept; programs that are not one federated round are refused."""
+
+    NODES, ROUNDS = 4, 1
+
+    def ready(self):
+        return contextlib.nullcontext()
+
+    def __call__(self, call, manifest, folder):
+        from flwr.simulation import run_simulation
+
+        from drx_engines import flower
+
+        rounds, self.times = [], [time.perf_counter()]
+
+        def after_round(number, state, metrics):
+            self.times.append(time.perf_counter())
+            rounds.append([np.asarray(leaf) for leaf in (state if isinstance(state, tuple) else (state,))] + metrics)
+
+        server = flower.server_app(call.program, START, self.ROUNDS, after_round, self.NODES, timeout=120)
+        client = flower.client_app(call.program, flower.simulated(manifest))
+        run_simulation(server, client, self.NODES, backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0},
+                                                                  "init_args": {"num_cpus": 2}})
+        return rounds[-1]
+
+
+ENGINES = {"beam": Beam(), "spark": Spark(), "streaming": Streaming(), "flower": Flower()}
 
 
 def kill_a_worker(executable, done, killed):

@@ -1,9 +1,10 @@
-"""Runs compiled drx programs on engines that hold the data: Apache Beam, Spark, Hadoop Streaming.
+"""Runs compiled drx programs on engines that hold the data: Apache Beam, Spark, Hadoop Streaming, Flower.
 
 A program's executable is the worker (drx::worker_main). This package starts it, sends it requests in frames, and leaves
 to the engine where the work is done and how partial results are brought together. docs/engines.md of drx has examples.
 """
 
+from .federated import FederatedRound, NotAFederatedRound
 from .frames import DamagedFrame
 from .manifest import Leaf, Manifest, Partition
 from .program import Call, Partial, Program
@@ -13,8 +14,10 @@ from .worker import Worker, WorkerDied, WorkerError
 __all__ = [
     "Call",
     "DamagedFrame",
+    "FederatedRound",
     "Leaf",
     "Manifest",
+    "NotAFederatedRound",
     "Partial",
     "Partition",
     "Program",
