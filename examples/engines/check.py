@@ -2,7 +2,8 @@
 """check.py PROGRAM MPIEXEC [MPIEXEC'S OPTIONS...] NUMPROC_FLAG
 
 The worker refuses what is damaged or does not fit, with a sentence and an exit status; the documents are as their schemas
-say; and the three programs have the same bits on MPI, Beam, Spark and Hadoop Streaming, though a worker is killed.
+say; and the three programs have the same bits on MPI, Beam, Spark and Hadoop Streaming, though a worker is killed; and
+those that are one federated round on Flower.
 """
 import json
 import os
@@ -119,27 +120,50 @@ def check_schemas(plans, folder):
 
 
 def check_package(folder):
-    python = environment("streaming")
-    if not python:
-        return
-    done = subprocess.run([python, "-m", "unittest", "discover", "-s", ROOT / "python/tests"], text=True, capture_output=True,
-                          check=False, env={**os.environ, "PYTHONPATH": str(ROOT / "python/src")}, cwd=folder)
-    check("the tests of drx_engines", done.returncode == 0, done.stderr[-2000:])
+    """The tests of python/, in an environment for each extra that they need."""
+    for name, extra in (("flower", "test_f*.py"), ("parquet", "test_[!f]*.py")):
+        python = environment(name)
+        if not python:
+            continue
+        done = subprocess.run([python, "-m", "unittest", "discover", "-s", ROOT / "python/tests", "-p", extra], text=True,
+                              capture_output=True, check=False, cwd=folder,
+                              env={**os.environ, "PYTHONPATH": str(ROOT / "python/src"), "FLWR_TELEMETRY_ENABLED": "0",
+                                   "FLWR_HOME": str(folder / "flwr")})
+        check(f"the tests of drx_engines with {name}", done.returncode == 0 and "skipped" not in done.stderr,
+              done.stderr[-2000:])
+
+
+def on_engine(engine, programs, program, launcher, *options):
+    words = [sys.executable, HERE / "run", "--engine", engine, "--program", programs, "--executable", program, *options]
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=200,
+                          env={**os.environ, "DRX_MPIRUN": shlex.join(launcher)})
 
 
 def check_engines(program, launcher):
+    programs = "fedavg,hypergradient,k_means"
     for engine in ["streaming", "beam", "spark"]:
         if engine == "spark" and subprocess.run(["bash", "-c", "java -version"], capture_output=True, check=False).returncode:
             skip(engine, "there is no java")
             continue
         if not environment(engine):
             continue
-        words = [sys.executable, HERE / "run", "--engine", engine, "--program", "fedavg,hypergradient,k_means",
-                 "--executable", program, "--kill"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=200,
-                              env={**os.environ, "DRX_MPIRUN": shlex.join(launcher)})
+        done = on_engine(engine, programs, program, launcher, "--kill")
         same = done.stdout.count("the same bits as MPI on 1 and 3 ranks, though a worker was killed")
         check(f"three programs on {engine}", done.returncode == 0 and same == 3, done.stdout + done.stderr[-2000:])
+
+
+def check_flower(program, launcher):
+    if not environment("flower"):
+        return
+    done = on_engine("flower", "fedavg", program, launcher, "--kill")
+    check("federated averaging on flower", done.returncode == 0 and "3 rounds" in done.stdout
+          and "the same bits as MPI on 1 and 3 ranks, though a worker was killed" in done.stdout,
+          done.stdout + done.stderr[-2000:])
+    for name, why in (("hypergradient", "a call of this program has 3 (entry 6: "),
+                      ("k_means", "a call of this program has 6 (entry 0: ")):
+        done = on_engine("flower", name, program, launcher)
+        said = f"{name} is not a federated round: a federated round has one broadcast and one reduction; {why}"
+        check(f"{name} on flower is refused", done.returncode == 1 and said in done.stderr, done.stdout + done.stderr[-2000:])
 
 
 def main():
@@ -147,8 +171,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         plans = check_worker(program)
         check_schemas(plans, pathlib.Path(name))
-        check_package(name)
+        check_package(pathlib.Path(name))
         check_engines(program, launcher)
+        check_flower(program, launcher)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return bool(failed)
 

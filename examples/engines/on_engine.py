@@ -1,5 +1,6 @@
 """One program on one engine, compared with MPI on one and three ranks; `run` calls this in the engine's environment."""
 import contextlib
+import itertools
 import os
 import pathlib
 import shlex
@@ -88,30 +89,38 @@ class Streaming:
 
 
 class Flower:
-    """Flower's simulation: four nodes, of which each has every fourth partition, on two processes of Ray. The state after
-    each of ROUNDS rounds is kept; programs that are not one federated round are refused."""
+    """Flower's simulation: four nodes, of which each has every fourth partition, on two processes of Ray. Several rounds:
+    the first is compared with MPI's call, the next ones with a worker of this process."""
 
-    NODES, ROUNDS = 4, 1
+    nodes, rounds = 4, 3
 
     def ready(self):
         return contextlib.nullcontext()
 
     def __call__(self, call, manifest, folder):
+        os.environ["FLWR_HOME"] = str(folder / "flwr")
         from flwr.simulation import run_simulation
 
         from drx_engines import flower
 
-        rounds, self.times = [], [time.perf_counter()]
+        states, self.times = [], [time.perf_counter()]
 
         def after_round(number, state, metrics):
             self.times.append(time.perf_counter())
-            rounds.append([np.asarray(leaf) for leaf in (state if isinstance(state, tuple) else (state,))] + metrics)
+            states.append(state)
 
-        server = flower.server_app(call.program, START, self.ROUNDS, after_round, self.NODES, timeout=120)
+        server = flower.server_app(call.program, START, self.rounds, after_round, self.nodes, timeout=120)
         client = flower.client_app(call.program, flower.simulated(manifest))
-        run_simulation(server, client, self.NODES, backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0},
+        run_simulation(server, client, self.nodes, backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0},
                                                                   "init_args": {"num_cpus": 2}})
-        return rounds[-1]
+        for before, after in itertools.pairwise(states):
+            with drx.Worker(call.program.command) as worker:
+                (expected,) = drx.run_stages(call.program.call(before, START[1], members=call.members), manifest,
+                                             lambda call, roots, m: worker.map(call, roots, m.partitions))
+            if after.tobytes() != expected.tobytes():
+                raise SystemExit(f"a later round on flower has other bits: {after}, not {expected}")
+        print(f"{len(states)} rounds, {' '.join(f'{t:.3f}' for t in np.diff(self.times))} s")
+        return [states[0]]
 
 
 ENGINES = {"beam": Beam(), "spark": Spark(), "streaming": Streaming(), "flower": Flower()}
@@ -175,4 +184,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except drx.NotAFederatedRound as refusal:
+        sys.exit(str(refusal))
