@@ -6,7 +6,7 @@ import csv
 import json
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,11 +71,14 @@ class Manifest:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Manifest:
-        """A manifest in JSON, or in CSV with the columns placement, first, count, leaf, path, offset. Paths are relative
-        to the manifest."""
+        """A manifest in JSON, or in CSV or Parquet (with the extra `parquet`) with the columns placement, first, count,
+        leaf, path, offset. Paths are relative to the manifest."""
         source = pathlib.Path(path)
         if source.suffix == ".csv":
-            return cls._of_rows(source)
+            with open(source, newline="") as file:
+                return cls._of_rows(source, csv.DictReader(file))
+        if source.suffix == ".parquet":
+            return cls._of_rows(source, _rows_of_parquet(source))
         d = json.loads(source.read_text())
         if d.get("drx_manifest") != VERSION:
             raise ValueError(f"{source}: version {d.get('drx_manifest')!r} of a manifest; this package reads {VERSION}")
@@ -83,14 +86,13 @@ class Manifest:
         return cls(d["placement"], d["members"], tuple(_beside(source, p) for p in partitions))
 
     @classmethod
-    def _of_rows(cls, source: pathlib.Path) -> Manifest:
+    def _of_rows(cls, source: pathlib.Path, rows: Iterable[Mapping[str, Any]]) -> Manifest:
         found: dict[tuple[int, int], dict[int, Leaf]] = {}
         names = set()
-        with open(source, newline="") as file:
-            for row in csv.DictReader(file):
-                names.add(row["placement"])
-                leaves = found.setdefault((int(row["first"]), int(row["count"])), {})
-                leaves[int(row["leaf"])] = Leaf(row["path"], int(row["offset"]))
+        for row in rows:
+            names.add(row["placement"])
+            leaves = found.setdefault((int(row["first"]), int(row["count"])), {})
+            leaves[int(row["leaf"])] = Leaf(row["path"], int(row["offset"]))
         if len(names) != 1:
             raise ValueError(f"{source}: a manifest has one placement; this has {sorted(names)}")
         partitions = [Partition(first, count, tuple(leaves[k] for k in sorted(leaves)))
@@ -102,6 +104,33 @@ class Manifest:
         document = {"drx_manifest": VERSION, "placement": self.placement, "members": self.members,
                     "partitions": [p.document() for p in self.partitions]}
         pathlib.Path(path).write_text(json.dumps(document, indent=1))
+
+
+_COLUMNS = {"placement": "a string", "first": "an integer", "count": "an integer", "leaf": "an integer", "path": "a string",
+            "offset": "an integer"}
+
+
+def _rows_of_parquet(source: pathlib.Path) -> list[dict[str, Any]]:
+    try:
+        import pyarrow.parquet
+        import pyarrow.types as types
+    except ImportError as missing:
+        raise ImportError(f"{source}: a manifest in Parquet needs pyarrow: pip install 'drx-engines[parquet]'") from missing
+    with pyarrow.parquet.ParquetFile(source) as file:
+        schema = file.schema_arrow
+        for name, wanted in _COLUMNS.items():
+            if name not in schema.names:
+                raise ValueError(f"{source}: a manifest has the columns {', '.join(_COLUMNS)}; this has no {name}")
+            kind = schema.field(name).type
+            of = kind.value_type if types.is_dictionary(kind) else kind
+            good = types.is_integer(of) if wanted == "an integer" else types.is_string(of) or types.is_large_string(of)
+            if not good:
+                raise ValueError(f"{source}: {name} is {wanted} in a manifest, and {kind} here")
+        rows: list[dict[str, Any]] = file.read(columns=list(_COLUMNS)).to_pylist()
+    for number, row in enumerate(rows):
+        if empty := [name for name in _COLUMNS if row[name] is None]:
+            raise ValueError(f"{source}: row {number} has no {empty[0]}")
+    return rows
 
 
 def _beside(manifest: pathlib.Path, p: Partition) -> Partition:
