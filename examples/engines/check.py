@@ -133,6 +133,34 @@ def check_package(folder):
               done.stderr[-2000:])
 
 
+PARQUET = """
+import pathlib, sys
+import numpy as np, pyarrow as pa, pyarrow.parquet
+import drx_engines as drx, on_engine
+executable, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+on_engine.write_data(folder, 100)
+program = drx.Program.load(executable, "fedavg")
+call = program.call(*on_engine.START, members={"clients": 100})
+plain = drx.Manifest.of_files("clients", 100, [folder / "x.npy", folder / "y.npy"], 32)
+rows = [dict(placement="clients", first=p.first, count=p.count, leaf=k, path=pathlib.Path(leaf.path).name, offset=leaf.offset)
+        for p in reversed(plain.partitions) for k, leaf in enumerate(p.leaves)]
+pa.parquet.write_table(pa.Table.from_pylist(rows), folder / "m.parquet")
+with drx.Worker(program.command) as worker:
+    (a,), (b,) = (drx.run_stages(call, m, lambda call, roots, m: worker.map(call, roots, m.partitions))
+                  for m in (plain, drx.Manifest.read(folder / "m.parquet")))
+assert np.abs(a).max() > 0 and a.tobytes() == b.tobytes(), (a, b)
+"""
+
+
+def check_parquet(program, folder):
+    python = environment("parquet")
+    if not python:
+        return
+    done = subprocess.run([python, "-c", PARQUET, program, folder], capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": f"{ROOT / 'python/src'}:{HERE}"}, timeout=60)
+    check("a worker takes a manifest in Parquet", done.returncode == 0, done.stderr[-2000:])
+
+
 def on_engine(engine, programs, program, launcher, *options):
     words = [sys.executable, HERE / "run", "--engine", engine, "--program", programs, "--executable", program, *options]
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=200,
@@ -172,6 +200,7 @@ def main():
         plans = check_worker(program)
         check_schemas(plans, pathlib.Path(name))
         check_package(pathlib.Path(name))
+        check_parquet(program, pathlib.Path(name))
         check_engines(program, launcher)
         check_flower(program, launcher)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

@@ -48,10 +48,14 @@ class Nodes:
         return replies[::-1]  # (no order is promised)
 
 
+def grid(apps: dict[int, Any], **how: Any) -> Any:
+    return Nodes(apps, **how)
+
+
 @unittest.skipUnless(HAS_FLOWER, "flwr is not installed")
 class Federations(unittest.TestCase):
     def nodes(self, *programs: Program, **how: Any) -> Any:
-        return Nodes({70 + k: flower.client_app(p, flower.simulated(MANIFEST)) for k, p in enumerate(programs)}, **how)
+        return grid({70 + k: flower.client_app(p, flower.simulated(MANIFEST)) for k, p in enumerate(programs)}, **how)
 
     def test_nodes_say_which_members_they_hold(self) -> None:
         federation = flower.Federation(self.nodes(program(), program(), program()), program(), 3)
@@ -61,10 +65,10 @@ class Federations(unittest.TestCase):
     def test_members_are_with_one_node_each(self) -> None:
         whole = flower.client_app(program(), lambda context: MANIFEST.partitions)
         with self.assertRaisesRegex(ValueError, "a partition has members 0 to 2; the ones before it end at 2"):
-            flower.Federation(Nodes({1: whole, 2: whole}), program(), 2)
+            flower.Federation(grid({1: whole, 2: whole}), program(), 2)
         part = flower.client_app(program(), lambda context: [Partition(4, 2, (Leaf("/x.npy", 0),))])
         with self.assertRaisesRegex(ValueError, "members 4 to 6; the ones before it end at 0"):
-            flower.Federation(Nodes({1: part}), program(), 1)
+            flower.Federation(grid({1: part}), program(), 1)
 
     def test_a_node_with_another_plan_is_refused(self) -> None:
         with self.assertRaisesRegex(ValueError, "node 71: the plan of fit is 0000000000000000 here, and ffffffffffffffff there"):
