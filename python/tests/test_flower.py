@@ -8,12 +8,11 @@ from typing import Any
 
 from test_federated import ROUND, STAGE, program
 
-from drx_engines import Leaf, Manifest, NotAFederatedRound, Partition, Program
+from drx_engines import Leaf, Manifest, NotAFederatedRound, Partition, Program, Worker
 
 HAS_FLOWER = importlib.util.find_spec("flwr") is not None
 if HAS_FLOWER:
-    from flwr.app import Context, Message, RecordDict, UserConfig
-    from flwr.app.error import Error
+    from flwr.app import Context, Error, Message, RecordDict, UserConfig
     from flwr.supercore.task_identity import TaskIdentity
 
     from drx_engines import flower
@@ -81,6 +80,12 @@ class Federations(unittest.TestCase):
             self.assertEqual(grid.asked, 3)
             with self.assertRaisesRegex(flower.NodeFailed, f"1 nodes of 1 failed 2 times: {why}"):
                 flower.Federation(self.nodes(program(), failures=2, silent=silent), program(), 1, timeout=1, attempts=2)
+
+    def test_the_server_hears_why_a_worker_failed(self) -> None:
+        ends = Program(("false",), 0, "fit", program().plan)
+        federation = flower.Federation(self.nodes(ends), program(), 1)
+        with self.assertRaisesRegex(flower.NodeFailed, "node 70: false ended 3 times without an answer: status 1"):
+            federation.run(Worker(["false"]), [0.0] * 4)
 
     def test_nodes_that_do_not_come(self) -> None:
         with self.assertRaisesRegex(flower.NodeFailed, "1 nodes of 2 are there after 0.1 seconds"):

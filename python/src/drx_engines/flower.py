@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from flwr.app import ConfigRecord, Context, Message, RecordDict
+from flwr.app import ConfigRecord, Context, Error, Message, RecordDict
 from flwr.clientapp import ClientApp
+from flwr.common.constant import ErrorCode
 from flwr.serverapp import Grid, ServerApp
 
 from .federated import FederatedRound
 from .manifest import Manifest, Partition
 from .program import Call, Partial, Program
-from .worker import Worker, shared_worker
+from .worker import Worker, WorkerDied, WorkerError, shared_worker
 
 Partitions = Callable[[Context], Iterable[Partition]]
 """The partitions whose data lie with a node. Each of all the members is with one node."""
@@ -63,11 +64,14 @@ def client_app(program: Program | Callable[[Context], Program], partitions: Part
     @app.train("drx_round")
     def train(message: Message, context: Context) -> Message:
         asked, own_program = message.content.config_records[_RECORD], own(context)
-        if asked["plan"] != own_program.hash:
-            raise ValueError(_other_plan(own_program, asked["plan"]))
         call = Call(own_program, _bytes(asked["arguments"]), {str(asked["placement"]): _int(asked["members"])})
-        held = list(partitions(context))
-        partial = shared_worker(own_program).map(call, (), held) if held else Partial()
+        try:
+            if asked["plan"] != own_program.hash:
+                raise ValueError(_other_plan(own_program, asked["plan"]))
+            held = list(partitions(context))
+            partial = shared_worker(own_program).map(call, (), held) if held else Partial()
+        except (ValueError, WorkerError, WorkerDied) as problem:  # a sentence for the server, in place of a trace of calls
+            return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, str(problem)), reply_to=message)
         return Message(RecordDict({_RECORD: _record_of(partial)}), reply_to=message)
 
     return app
