@@ -66,6 +66,10 @@ class Manifests(unittest.TestCase):
             self.assertEqual(Manifest.read(folder / "m.json"), m)
             (folder / "m.csv").write_text("placement,first,count,leaf,path,offset\nrows,0,3,0,x,7\n")
             self.assertEqual(Manifest.read(folder / "m.csv"), m)
+            (folder / "part.csv").write_text("placement,first,count,leaf,path,offset\nrows,6,3,0,x,7\n")
+            self.assertEqual(Manifest.read_part(folder / "part.csv"), (Partition(6, 3, (Leaf(str(folder / "x"), 7),)),))
+            with self.assertRaisesRegex(ValueError, "a partition has members 6 to 9; the ones before it end at 0"):
+                Manifest.read(folder / "part.csv")
             (folder / "v.json").write_text(json.dumps({"drx_manifest": 9}))
             with self.assertRaisesRegex(ValueError, "version 9 of a manifest"):
                 Manifest.read(folder / "v.json")

@@ -73,20 +73,33 @@ class Manifest:
     def read(cls, path: str | os.PathLike[str]) -> Manifest:
         """A manifest in JSON, or in CSV or Parquet (with the extra `parquet`) with the columns placement, first, count,
         leaf, path, offset. Paths are relative to the manifest."""
-        source = pathlib.Path(path)
-        if source.suffix == ".csv":
-            with open(source, newline="") as file:
-                return cls._of_rows(source, csv.DictReader(file))
-        if source.suffix == ".parquet":
-            return cls._of_rows(source, _rows_of_parquet(source))
-        d = json.loads(source.read_text())
-        if d.get("drx_manifest") != VERSION:
-            raise ValueError(f"{source}: version {d.get('drx_manifest')!r} of a manifest; this package reads {VERSION}")
-        partitions = (Partition.of_document(p) for p in d["partitions"])
-        return cls(d["placement"], d["members"], tuple(_beside(source, p) for p in partitions))
+        placement, members, partitions = cls._parts(pathlib.Path(path))
+        return cls(placement, sum(p.count for p in partitions) if members is None else members, partitions)
 
     @classmethod
-    def _of_rows(cls, source: pathlib.Path, rows: Iterable[Mapping[str, Any]]) -> Manifest:
+    def read_part(cls, path: str | os.PathLike[str]) -> tuple[Partition, ...]:
+        """The partitions of a file that has some of a manifest's, as a client of a federation has. Their members keep their
+        numbers among all members."""
+        return cls._parts(pathlib.Path(path))[2]
+
+    @classmethod
+    def _parts(cls, source: pathlib.Path) -> tuple[str, int | None, tuple[Partition, ...]]:
+        members = None
+        if source.suffix == ".csv":
+            with open(source, newline="") as file:
+                placement, partitions = cls._of_rows(source, csv.DictReader(file))
+        elif source.suffix == ".parquet":
+            placement, partitions = cls._of_rows(source, _rows_of_parquet(source))
+        else:
+            d = json.loads(source.read_text())
+            if d.get("drx_manifest") != VERSION:
+                raise ValueError(f"{source}: version {d.get('drx_manifest')!r} of a manifest; this package reads {VERSION}")
+            placement, members = d["placement"], d["members"]
+            partitions = [Partition.of_document(p) for p in d["partitions"]]
+        return placement, members, tuple(_beside(source, p) for p in partitions)
+
+    @classmethod
+    def _of_rows(cls, source: pathlib.Path, rows: Iterable[Mapping[str, Any]]) -> tuple[str, list[Partition]]:
         found: dict[tuple[int, int], dict[int, Leaf]] = {}
         names = set()
         for row in rows:
@@ -95,9 +108,8 @@ class Manifest:
             leaves[int(row["leaf"])] = Leaf(row["path"], int(row["offset"]))
         if len(names) != 1:
             raise ValueError(f"{source}: a manifest has one placement; this has {sorted(names)}")
-        partitions = [Partition(first, count, tuple(leaves[k] for k in sorted(leaves)))
-                      for (first, count), leaves in sorted(found.items())]
-        return cls(names.pop(), sum(p.count for p in partitions), tuple(_beside(source, p) for p in partitions))
+        return names.pop(), [Partition(first, count, tuple(leaves[k] for k in sorted(leaves)))
+                             for (first, count), leaves in sorted(found.items())]
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the manifest as JSON."""
