@@ -187,6 +187,9 @@ def check_flower(program, launcher):
     check("federated averaging on flower", done.returncode == 0 and "3 rounds" in done.stdout
           and "the same bits as MPI on 1 and 3 ranks, though a worker was killed" in done.stdout,
           done.stdout + done.stderr[-2000:])
+    done = on_engine("flower-deployed", "fedavg", program, launcher)
+    check("federated averaging on flower's SuperLink and SuperNodes", done.returncode == 0 and "3 rounds" in done.stdout
+          and "the same bits as MPI on 1 and 3 ranks" in done.stdout, done.stdout + done.stderr[-2000:])
     for name, why in (("hypergradient", "a call of this program has 3 (entry 6: "),
                       ("k_means", "a call of this program has 6 (entry 0: ")):
         done = on_engine("flower", name, program, launcher)

@@ -1,10 +1,12 @@
 """One program on one engine, compared with MPI on one and three ranks; `run` calls this in the engine's environment."""
 import contextlib
 import itertools
+import json
 import os
 import pathlib
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +16,7 @@ import numpy as np
 
 import drx_engines as drx
 
+HERE = pathlib.Path(__file__).resolve().parent
 START = (np.array([0.5, -0.5, 0.25, 0]), 0.5)
 CENTRES = (np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]),)
 
@@ -113,17 +116,83 @@ class Flower:
         client = flower.client_app(call.program, flower.simulated(manifest))
         run_simulation(server, client, self.nodes, backend_config={"client_resources": {"num_cpus": 1, "num_gpus": 0.0},
                                                                   "init_args": {"num_cpus": 2}})
-        for before, after in itertools.pairwise(states):
-            with drx.Worker(call.program.command) as worker:
-                (expected,) = drx.run_stages(call.program.call(before, START[1], members=call.members), manifest,
-                                             lambda call, roots, m: worker.map(call, roots, m.partitions))
-            if after.tobytes() != expected.tobytes():
-                raise SystemExit(f"a later round on flower has other bits: {after}, not {expected}")
         print(f"{len(states)} rounds, {' '.join(f'{t:.3f}' for t in np.diff(self.times))} s")
-        return [states[0]]
+        return [first_of(states, call, manifest)]
 
 
-ENGINES = {"beam": Beam(), "spark": Spark(), "streaming": Streaming(), "flower": Flower()}
+def first_of(states, call, manifest):
+    """The first state; each later one must have the bits that a worker of this process computes from the one before."""
+    for before, after in itertools.pairwise(states):
+        with drx.Worker(call.program.command) as worker:
+            (expected,) = drx.run_stages(call.program.call(before, START[1], members=call.members), manifest,
+                                         lambda call, roots, m: worker.map(call, roots, m.partitions))
+        if after.tobytes() != expected.tobytes():
+            raise SystemExit(f"a later round on flower has other bits: {after}, not {expected}")
+    return states[0]
+
+
+class FlowerDeployed:
+    """Flower's SuperLink and two SuperNodes, processes of this machine that speak over HTTP. Each SuperNode has every second
+    partition."""
+
+    nodes = 2
+
+    def ready(self):
+        return contextlib.nullcontext()
+
+    def __call__(self, call, manifest, folder):
+        drx.FederatedRound.of(call.program)
+        programs, home = pathlib.Path(sys.executable).parent, folder / "flwr"
+        home.mkdir(exist_ok=True)
+        link, *ports = (f"127.0.0.1:{free_port()}" for _ in range(1 + self.nodes))
+        (home / "config.toml").write_text(f'[superlink]\ndefault = "here"\n[superlink.here]\naddress = "{link}"\n'
+                                          'insecure = true\n')
+        environment = {**os.environ, "FLWR_HOME": str(home), "DRX_EXECUTABLE": call.program.command[0],
+                       "DRX_STATES": str(folder), "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+        starts = [["flower-superlink", "--insecure", "--disable-runtime-dependency-installation", "--port", link.split(":")[1]]]
+        for k, at in enumerate(ports):
+            part = folder / f"part{k}.json"
+            part.write_text(json.dumps({"drx_manifest": 1, "placement": manifest.placement, "members": manifest.members,
+                                        "partitions": [p.document() for p in manifest.partitions[k :: self.nodes]]}))
+            starts.append(["flower-supernode", "--insecure", "--superlink", link, "--port", at.split(":")[1],
+                           "--node-config", f'manifest="{part}"'])
+        with open(folder / "flower.log", "w") as log, contextlib.ExitStack() as running:
+            for words in starts:
+                process = subprocess.Popen([programs / words[0], *words[1:]], env=environment, stdout=log, stderr=log)
+                running.callback(process.wait)
+                running.callback(process.terminate)
+                if words is starts[0]:
+                    wait_for(link)
+            subprocess.run([programs / "flwr", "run", HERE / "flower_app", "here", "--stream"], env=environment, check=False,
+                           stdout=log, stderr=log, timeout=120)
+        files = sorted(folder.glob("state*.npy"), key=lambda f: int(f.stem[5:]))
+        if not files:
+            raise SystemExit((folder / "flower.log").read_text())
+        times = np.diff([f.stat().st_mtime for f in files])
+        print(f"{len(files)} rounds; those after the first took {' '.join(f'{t:.1f}' for t in times)} s")
+        return [first_of([np.load(f) for f in files], call, manifest)]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(address, seconds=60):
+    host, port = address.split(":")
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            socket.create_connection((host, int(port)), 1).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise SystemExit(f"nothing answers at {address} after {seconds} s")
+
+
+ENGINES = {"beam": Beam(), "spark": Spark(), "streaming": Streaming(), "flower": Flower(),
+           "flower-deployed": FlowerDeployed()}
 
 
 def kill_a_worker(executable, done, killed):
