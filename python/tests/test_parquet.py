@@ -64,7 +64,7 @@ class Parquet(unittest.TestCase):
     def test_without_pyarrow_it_says_what_to_install(self) -> None:
         (self.folder / "m.parquet").write_bytes(b"PAR1")
         with mock.patch.dict(sys.modules, {"pyarrow": None, "pyarrow.parquet": None}):
-            with self.assertRaisesRegex(ImportError, r"needs pyarrow: pip install 'drx-engines\[parquet\]'"):
+            with self.assertRaisesRegex(ImportError, r"needs pyarrow, the extra drx-engines\[parquet\]"):
                 Manifest.read(self.folder / "m.parquet")
 
 

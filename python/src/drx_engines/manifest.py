@@ -127,7 +127,7 @@ def _rows_of_parquet(source: pathlib.Path) -> list[dict[str, Any]]:
         import pyarrow.parquet
         import pyarrow.types as types
     except ImportError as missing:
-        raise ImportError(f"{source}: a manifest in Parquet needs pyarrow: pip install 'drx-engines[parquet]'") from missing
+        raise ImportError(f"{source}: a manifest in Parquet needs pyarrow, the extra drx-engines[parquet]") from missing
     with pyarrow.parquet.ParquetFile(source) as file:
         schema = file.schema_arrow
         for name, wanted in _COLUMNS.items():
