@@ -105,7 +105,7 @@ function(drx_add_folders)
         find_package(Python3 REQUIRED COMPONENTS Interpreter)
         set(launcher ${MPIEXEC_EXECUTABLE} ${MPIEXEC_PREFLAGS} ${MPIEXEC_NUMPROC_FLAG})
         if(EXISTS ${folder}/check.py)
-          drx_test(example.${name}.check PROCESSORS 2 LABELS example TIMEOUT 300
+          drx_test(example.${name}.check PROCESSORS 2 LABELS example TIMEOUT 900
             COMMAND ${Python3_EXECUTABLE} ${folder}/check.py $<TARGET_FILE:${name}> ${launcher})
         endif()
         if(EXISTS ${folder}/expected.json)
