@@ -10,6 +10,7 @@
 
 #include <drx/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace drx::device {

@@ -2,6 +2,8 @@
 // 2^level).
 #pragma once
 
+#include <drx/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>
