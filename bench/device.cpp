@@ -5,10 +5,11 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <vector>
 
 namespace {
 
@@ -79,74 +80,56 @@ auto place_rows(std::int64_t n) {
   });
 }
 
-/// Ends the process if any of n numbers is not near; NaN is not.
-void require_near(const float* a, const float* b, int n, const char* what) {
+/// All numbers of a result, one leaf after the other.
+template <class R>
+std::vector<float> numbers(const R& result) {
+  std::vector<float> all;
+  drx::structure<R>::visit(result,
+                           [&](const float* p, const drx::shape& of) { all.insert(all.end(), p, p + of.size()); });
+  return all;
+}
+/// Ends the process if a number of the device is not near the host's; NaN is not.
+void require_near(const std::vector<float>& a, const std::vector<float>& b) {
   float most = 0;
-  for (int i = 0; i < n; ++i) most = std::max(most, std::abs(b[i]));
-  for (int i = 0; i < n; ++i)
+  for (const float x : b) most = std::max(most, std::abs(x));
+  for (std::size_t i = 0; i < b.size(); ++i)
     if (!(std::abs(a[i] - b[i]) <= 1e-3f * (1e-3f + most))) {
-      std::fprintf(stderr, "bench_device: %s: number %d is %g on the device, %g on the host\n", what, i,
+      std::fprintf(stderr, "bench_device: number %zu is %g on the device, %g on the host\n", i,
                    static_cast<double>(a[i]), static_cast<double>(b[i]));
       std::exit(1);
     }
 }
+/// Compares a program on the device, which keeps the members, with the host's, then times one of them.
+template <class P, bool OnDevice, class Members, class... A>
+void measure(benchmark::State& state, const Members& members, const A&... arguments) {
+  auto host = session->compile<P>();
+  device gpu;
+  const auto kept = gpu.keep(members);
+  auto there = drx::compile_on<P>(gpu, *session);
+  require_near(numbers(there(arguments..., members)), numbers(host(arguments..., members)));
+  for (auto _ : state) {
+    if constexpr (OnDevice)
+      benchmark::DoNotOptimize(there(arguments..., members));
+    else
+      benchmark::DoNotOptimize(host(arguments..., members));
+  }
+}
 
 template <bool OnDevice>
 void round_of_clients(benchmark::State& state) {
-  const auto members = place_clients(state.range(0));
-  const model m = first_model();
-  auto host = session->compile<Round>();
-  device gpu;
-  const auto kept = gpu.keep(members);
-  auto there = drx::compile_on<Round>(gpu, *session);
-  const model expected = host(m, 0.1f, members), got = there(m, 0.1f, members);
-  require_near(std::get<0>(got).data(), std::get<0>(expected).data(), features * hidden, "a round");
-  model to{};
-  for (auto _ : state) {
-    if constexpr (OnDevice)
-      there.call(to, m, 0.1f, members);
-    else
-      host.call(to, m, 0.1f, members);
-  }
-  state.counters["GFLOP/s"] = benchmark::Counter(
-      1e-9 * operations * static_cast<double>(state.range(0)) * static_cast<double>(state.iterations()),
-      benchmark::Counter::kIsRate);
+  measure<Round, OnDevice>(state, place_clients(state.range(0)), first_model(), 0.1f);
+  const double all = operations * static_cast<double>(state.range(0)) * static_cast<double>(state.iterations());
+  state.counters["GFLOP/s"] = benchmark::Counter(1e-9 * all, benchmark::Counter::kIsRate);
 }
 template <bool OnDevice>
 void hypergradient(benchmark::State& state) {
-  const auto members = place_clients(state.range(0));
-  const model m = first_model();
-  auto host = session->compile<Hypergradient>();
-  device gpu;
-  const auto kept = gpu.keep(members);
-  auto there = drx::compile_on<Hypergradient>(gpu, *session);
-  const auto expected = host(0.1f, m, members), got = there(0.1f, m, members);
-  const float of_host[] = {expected.first, expected.second}, of_device[] = {got.first, got.second};
-  require_near(of_device, of_host, 2, "a hypergradient");
-  for (auto _ : state) {
-    if constexpr (OnDevice)
-      benchmark::DoNotOptimize(there(0.1f, m, members));
-    else
-      benchmark::DoNotOptimize(host(0.1f, m, members));
-  }
+  measure<Hypergradient, OnDevice>(state, place_clients(state.range(0)), 0.1f, first_model());
 }
 template <bool OnDevice>
 void gradient_of_rows(benchmark::State& state) {
-  const auto members = place_rows(state.range(0));
   drx::array<float, width> w{};
   fill(w, 3, 0.1f);
-  auto host = session->compile<Gradient>();
-  device gpu;
-  const auto kept = gpu.keep(members);
-  auto there = drx::compile_on<Gradient>(gpu, *session);
-  const auto expected = host(w, members), got = there(w, members);
-  require_near(got.data(), expected.data(), width, "a gradient of rows");
-  for (auto _ : state) {
-    if constexpr (OnDevice)
-      benchmark::DoNotOptimize(there(w, members));
-    else
-      benchmark::DoNotOptimize(host(w, members));
-  }
+  measure<Gradient, OnDevice>(state, place_rows(state.range(0)), w);
   state.SetBytesProcessed(state.iterations() * state.range(0) * static_cast<std::int64_t>(sizeof(float)) * (width + 1));
 }
 /// A copy in the device's memory: the bound of what reads memory once. (Bytes read and written are counted.)

@@ -14,7 +14,7 @@ namespace drx::device {
 /// number first_number + m among all. Its shares and results lie at first_local + m; of a subset, shares at storage[m].
 struct member_range {
   std::int64_t begin = 0, end = 0;   // leaves
-  std::int64_t unit = 1, count = 0;  // members of a leaf; members before the last leaf's end
+  std::int64_t unit = 1, count = 0;  // members of a leaf; members here
   std::int64_t first_local = 0, first_number = 0;
   const std::int64_t* storage = nullptr;
   /// The number of leaf l in the tree.
@@ -113,7 +113,7 @@ struct team_members {
       team.barrier();
     }
   }
-  /// Adds the node on the right to the one on the left.
+  /// Folds the node on the right into the one on the left.
   template <class Team>
   DRX_FN static void combine(const Team& team, frame& f, std::byte* left, const std::byte* right) {
     unroll<Stage::results>([&]<int I>(std::integral_constant<int, I>) {

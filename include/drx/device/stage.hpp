@@ -241,7 +241,7 @@ class stage_call {
       if constexpr (C::values[V].depth > 0) {
         constexpr int parent = C::placements.parent[C::placements.index(C::values[V].placements[0])];
         if constexpr (parent >= 0 && !run::leaves_the_member<C>(V)) {
-          const std::int64_t at = place(most_elements<V>(parent) * C::bytes(V));
+          const std::int64_t at = place(most_elements<V>() * C::bytes(V));
           std::memcpy(block.at(held) + V * sizeof at, &at, sizeof at);
         }
       }
@@ -261,12 +261,11 @@ class stage_call {
     });
     addresses_.task_bytes = next;
   }
-  /// The most elements of placed value V that a member of placement `parent` has.
+  /// The most elements of nested value V that one member of the placement around it has.
   template <int V>
-  [[nodiscard]] std::int64_t most_elements(int parent) const {
+  [[nodiscard]] std::int64_t most_elements() const {
     constexpr auto& t = C::values[V];
     const std::int64_t parents = f_.members[C::placements.index(t.placements[0])].local;
-    (void)parent;
     std::int64_t most = 0;
     for (std::int64_t i = 0; i < parents; ++i) {
       std::int64_t begin = i, end = i + 1;

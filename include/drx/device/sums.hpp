@@ -12,16 +12,16 @@ namespace drx::device {
 /// The longest run of numbers that are folded one after the other.
 inline constexpr std::int64_t longest_run = 128;
 
-/// Folds term(begin), ..., term(end - 1), at least one: in halves while they are longer than a run, whose middles
-/// are multiples of a run. The stack is as deep as the logarithm of their number.
+/// Folds term(begin), ..., term(end - 1), at least one, one after the other.
 template <class T, class Term, class Op>
 DRX_INLINE T fold_run(std::int64_t begin, std::int64_t end, const Term& term, const Op& op) {
   T total = term(begin);
   for (std::int64_t i = begin + 1; i < end; ++i) total = op(total, term(i));
   return total;
 }
-/// The same for N terms, a constant. Runs are the leaves of a binary tree over their numbers; the totals of whole
-/// subtrees wait in `held`, by level, as a binary counter's digits do.
+/// Folds term(0), ..., term(N - 1). Runs are the leaves of a binary tree over their numbers, so that the error of a sum
+/// grows with the logarithm of N; the totals of whole subtrees wait in `held`, by level, as a binary counter's digits
+/// do.
 template <std::int64_t N, class T, class Term, class Op>
 DRX_INLINE T fold_all(const Term& term, const Op& op) {
   static_assert(N > 0);

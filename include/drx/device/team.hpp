@@ -15,13 +15,6 @@
 
 namespace drx::device {
 
-/// A team of one lane.
-struct lone_lane {
-  [[nodiscard]] DRX_FN static constexpr int lane() { return 0; }
-  [[nodiscard]] DRX_FN static constexpr int lanes() { return 1; }
-  DRX_FN static void barrier() {}
-};
-
 /// Calls f(i) for i in [0, n), each from one lane; neighbours go to neighbouring lanes.
 template <class Team, class F>
 DRX_INLINE void for_each(const Team& team, std::int64_t n, const F& f) {
@@ -32,7 +25,7 @@ template <class T, class Team>
 DRX_INLINE void copy(const Team& team, const T* from, T* to, std::int64_t n) {
   if (from != to) for_each(team, n, [&](std::int64_t i) { to[i] = from[i]; });
 }
-/// Copies bytes of values, which lie at multiples of 8 bytes or are smaller, in words where that is so.
+/// Copies bytes, in words of four where both places and their number allow it.
 template <class Team>
 DRX_INLINE void copy_bytes(const Team& team, const std::byte* from, std::byte* to, std::int64_t bytes) {
   const auto places = reinterpret_cast<std::uintptr_t>(from) | reinterpret_cast<std::uintptr_t>(to);
