@@ -28,9 +28,8 @@ class block_writer {
   explicit block_writer(std::vector<std::byte>& block) : block_(block) { block_.clear(); }
   /// Makes room, and returns where it lies from the block's beginning.
   std::size_t reserve(std::size_t bytes) {
-    constexpr std::size_t line = machine::cache_line;
     const std::size_t at = block_.size();
-    block_.resize(at + (bytes + line - 1) / line * line);
+    block_.resize(at + static_cast<std::size_t>(plan::plan_in_progress::aligned(static_cast<std::int64_t>(bytes))));
     return at;
   }
   std::size_t add(const void* data, std::size_t bytes) {
@@ -86,22 +85,9 @@ class stage_call {
   }
 
  private:
-  static constexpr run::node_facts facts = [] {
-    run::node_facts n = run::stage_nodes<Stage>::facts;
-    if (run::split_reduction::is_possible(n)) n.split = run::split_over_ranks;
-    return n;
-  }();
+  static constexpr const run::node_facts& facts = run::top_stage<Stage>::nodes_of_stage();
 
-  /// The value whose memory a use of v reads, seen through broadcasts, which are not stored; -1 for constants.
-  static constexpr int touched(int v) {
-    for (;;) {
-      v = C::root(v);
-      const int e = C::definition(v);
-      if (e < 0 || C::plan.stored[v] || C::tape.entries[e].prim->role != role::virtual_) return v;
-      if (C::tape.entries[e].prim != &prim::broadcast_to) return -1;
-      v = C::operand(e, 0);
-    }
-  }
+  static constexpr int touched(int v) { return plan::touched_value(C::tape.view(), C::plan, v); }
   static constexpr int operands = C::tape.entries[E].operands.count;
 
   /// Bytes of a value of this rank: of a placed value, of all its elements.
@@ -229,8 +215,7 @@ class stage_call {
   void lay_out_tasks(const block_writer& block, std::size_t held, std::size_t nested) {
     std::int64_t next = 0;
     const auto place = [&](std::int64_t bytes) {
-      constexpr std::int64_t line = machine::cache_line;
-      return std::exchange(next, next + (bytes + line - 1) / line * line);
+      return std::exchange(next, next + plan::plan_in_progress::aligned(bytes));
     };
     const auto capacity = [](std::int64_t members) {
       return static_cast<std::int64_t>(run::node_list::capacity(members)) + 1;

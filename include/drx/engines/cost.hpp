@@ -77,11 +77,7 @@ class cost_reader {
         *to++ = stage(e, times);
         continue;
       }
-      std::optional<std::int64_t> inside;
-      if (x.prim == &prim::scan)
-        if (const prim::rules::scan::view loop(t_.attributes(x)); times && loop.length && !loop.guard)
-          inside = *times * *loop.length;
-      for (int k = 0; k < x.regions; ++k) write(to, x.first_region + k, inside);
+      for (int k = 0; k < x.regions; ++k) write(to, x.first_region + k, runs_of_regions(t_, x, times));
     }
   }
   [[nodiscard]] constexpr stage_cost stage(int e, std::optional<std::int64_t> times) const {
@@ -93,10 +89,7 @@ class cost_reader {
     c.runs = times;
     for (int i = 0; i < x.operands.count; ++i)
       (i < view.placed ? c.member_bytes : c.bytes_down) += bytes(id(body.inputs, 1 + i));
-    for (int i = 0; i < view.results; ++i) {
-      constexpr std::int64_t widest = 8;  // to which each result is aligned
-      c.bytes_up += (bytes(id(body.outputs, i)) + widest - 1) / widest * widest;
-    }
+    for (int i = 0; i < view.results; ++i) c.bytes_up += run::bytes_in_node(bytes(id(body.outputs, i)));
     c.operations = operations(t_.thaw(x.first_region));
     return c;
   }

@@ -78,6 +78,14 @@ struct program_form {
 };
 
 namespace detail {
+/// How often the regions of entry x run in a call, if x runs `times` times; none if that depends on data.
+constexpr std::optional<std::int64_t> runs_of_regions(const frozen_view& t, const frozen_entry& x,
+                                                      std::optional<std::int64_t> times) {
+  if (x.prim != &prim::scan) return {};
+  const prim::rules::scan::view loop(t.attributes(x));
+  if (!times || !loop.length || loop.guard) return {};
+  return *times * *loop.length;
+}
 /// Reads the form of a plan's tape.
 class form_reader {
  public:
@@ -120,14 +128,12 @@ class form_reader {
         read_stage(e, times);
         continue;
       }
-      std::optional<std::int64_t> inside;
       if (x.prim == &prim::scan) {
         const prim::rules::scan::view loop(t_.attributes(x));
-        if (times && loop.length && !loop.guard) inside = *times * *loop.length;
         for (int i = 0; i < loop.constants; ++i)
           held_[id(t_.regions[x.first_region].inputs, 1 + i)] = held_[id(x.operands, i)];
       }
-      for (int k = 0; k < x.regions; ++k) read(x.first_region + k, inside);
+      for (int k = 0; k < x.regions; ++k) read(x.first_region + k, runs_of_regions(t_, x, times));
     }
   }
   constexpr void read_stage(int e, std::optional<std::int64_t> times) {

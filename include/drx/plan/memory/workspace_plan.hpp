@@ -91,6 +91,19 @@ struct frozen_plan {
   }
 };
 
+/// The value whose memory a use of v reads, through aliases and virtual broadcasts; -1 for constants. `Plan` is a
+/// workspace_plan or a frozen_plan.
+template <class Plan>
+constexpr int touched_value(const frozen_view& t, const Plan& p, int v) {
+  for (;;) {
+    while (p.root[v] != v) v = p.root[v];
+    const int e = p.definition[v];
+    if (e < 0 || p.stored[v] || t.entries[e].prim->role != role::virtual_) return v;
+    if (t.entries[e].prim != &prim::broadcast_to) return -1;
+    v = static_cast<int>(t.pool[t.entries[e].operands.first]);
+  }
+}
+
 /// A frozen tape and the plan of its steps and memory while it is made: the functions of plan/memory hand it on.
 struct plan_in_progress {
   const frozen_view t;
@@ -112,16 +125,7 @@ struct plan_in_progress {
     while (p.root[v] != v) v = p.root[v];
     return v;
   }
-  /// The value whose memory a use of v reads, through aliases and virtual broadcasts; -1 for constants.
-  constexpr int touched(int v) const {
-    for (;;) {
-      v = root(v);
-      const int e = p.definition[v];
-      if (e < 0 || p.stored[v] || t.entries[e].prim->role != role::virtual_) return v;
-      if (t.entries[e].prim != &prim::broadcast_to) return -1;
-      v = id(t.entries[e].operands, 0);
-    }
-  }
+  constexpr int touched(int v) const { return touched_value(t, p, v); }
   template <class F>
   constexpr void for_each_entry(int s, F f) const {
     const step& now = p.steps[s];

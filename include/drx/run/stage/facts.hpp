@@ -8,6 +8,11 @@
 
 namespace drx::run {
 
+/// The room that a result of so many bytes has in a node.
+constexpr std::int64_t bytes_in_node(std::int64_t bytes) {
+  constexpr std::int64_t widest_number = 8;  // bytes, to which each result is aligned
+  return (bytes + widest_number - 1) / widest_number * widest_number;
+}
 /// The facts about the stage that is entry E. Folded results are packed one after the other in a node.
 template <class C, int E>
 struct stage_facts {
@@ -48,10 +53,7 @@ struct stage_facts {
   }();
 
   // The packed node: all folded results one after the other.
-  static constexpr std::int64_t packed(int i) {
-    constexpr std::int64_t widest_number = 8;  // bytes, to which each result is aligned
-    return (C::bytes(C::result(E, i)) + widest_number - 1) / widest_number * widest_number;
-  }
+  static constexpr std::int64_t packed(int i) { return bytes_in_node(C::bytes(C::result(E, i))); }
   static constexpr std::int64_t offset(int i) {
     std::int64_t n = 0;
     for (int k = 0; k < i; ++k) n += folded(k) ? packed(k) : 0;

@@ -176,7 +176,7 @@ struct top_stage {
     require_gathered(facts.exchanged, f.members[Stage::p].total);
     detail::top_run(facts, f).run();
   }
-  /// What an engine needs to know to join the stage's nodes.
+  /// The stage's nodes, for others that join them: an engine's worker, a device.
   static constexpr const node_facts& nodes_of_stage() { return nodes; }
 
  private:
