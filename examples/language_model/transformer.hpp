@@ -16,25 +16,25 @@ struct sizes {
 };
 
 /// The weights of one layer: attention, then a network with one hidden layer, each after a normalisation.
-template <sizes S>
+template <sizes S, class T = float>
 struct layer {
-  using vector = drx::array<float, S.width>;
-  using hidden = drx::array<float, 4 * S.width>;
-  using to_attention = drx::array<float, S.width, 3 * S.width>;
-  using from_attention = drx::array<float, S.width, S.width>;
-  using to_hidden = drx::array<float, S.width, 4 * S.width>;
-  using from_hidden = drx::array<float, 4 * S.width, S.width>;
+  using vector = drx::array<T, S.width>;
+  using hidden = drx::array<T, 4 * S.width>;
+  using to_attention = drx::array<T, S.width, 3 * S.width>;
+  using from_attention = drx::array<T, S.width, S.width>;
+  using to_hidden = drx::array<T, S.width, 4 * S.width>;
+  using from_hidden = drx::array<T, 4 * S.width, S.width>;
   BOOST_HANA_DEFINE_STRUCT(layer, (vector, scale1), (vector, shift1), (to_attention, qkv), (from_attention, out),
                            (vector, scale2), (vector, shift2), (to_hidden, up), (hidden, up_bias), (from_hidden, down),
                            (vector, down_bias));
 };
 
-template <sizes S>
+template <sizes S, class T = float>
 struct transformer {
-  using embedding = drx::array<float, S.letters, S.width>;
-  using positions = drx::array<float, S.context, S.width>;
-  using all_layers = drx::batched<layer<S>, S.layers>;
-  using vector = drx::array<float, S.width>;
+  using embedding = drx::array<T, S.letters, S.width>;
+  using positions = drx::array<T, S.context, S.width>;
+  using all_layers = drx::batched<layer<S, T>, S.layers>;
+  using vector = drx::array<T, S.width>;
   BOOST_HANA_DEFINE_STRUCT(transformer, (embedding, letter), (positions, place), (all_layers, layers), (vector, scale),
                            (vector, shift));
 };
@@ -72,7 +72,7 @@ template <sizes S>
 inline constexpr auto logits = [](auto model, auto read) {
   auto x = drx::reshape<decltype(read)::size, S.width>(drx::take(model.letter, read) + model.place);
   auto next_layer = [](auto y, auto l) { return std::pair{through_layer<S>(y, l), std::tuple{}}; };
-  auto y = drx::scan(next_layer, x, model.layers).first;
+  auto y = drx::scan(next_layer, x, model.layers, drx::keep_all).first;
   return drx::matmul(normalised(y, model.scale, model.shift), drx::transpose(model.letter));
 };
 
