@@ -42,16 +42,15 @@ inline constexpr auto adamw = [](auto state, auto rate, auto slope) {
   return std::tuple{drx::tree_map(move, model, first, second), first, second, t};
 };
 
-/// AdamW steps that begin without moments, one on each batch of texts; with the mean of their losses.
+/// AdamW steps, one on each batch of texts; with the mean of their losses.
 template <sizes S>
-inline constexpr auto train_adamw = [](auto model, auto rate, auto batches) {
-  auto step = [=](auto state, auto batch) {
-    auto [loss, slope] = drx::value_and_grad(mean_loss<S>)(std::get<0>(state), batch);
-    return std::pair{adamw(state, rate, clipped(slope)), loss};
+inline constexpr auto train_adamw = [](auto state, auto rate, auto batches) {
+  auto step = [=](auto now, auto batch) {
+    auto [loss, slope] = drx::value_and_grad(mean_loss<S>)(std::get<0>(now), batch);
+    return std::pair{adamw(now, rate, clipped(slope)), loss};
   };
-  auto none = drx::tree_map([](auto w) { return 0 * w; }, model);
-  auto [last, losses] = drx::scan(step, std::tuple{model, none, none, 0 * rate}, batches);
-  return std::pair{std::get<0>(last), drx::mean(losses)};
+  auto [last, losses] = drx::scan(step, state, batches);
+  return std::pair{last, drx::mean(losses)};
 };
 
 /// One round of federated averaging. data: each client's batches, and its weight.
@@ -63,16 +62,20 @@ inline constexpr auto fedavg_round = [](auto model, auto rate, auto data) {
   return std::tuple{drx::reduce_weighted_mean(trained, weights), drx::reduce_weighted_mean(losses, weights)};
 };
 
-/// One round of DiLoCo: the clients' mean change is a gradient for a Nesterov step.
+/// One round of DiLoCo: the clients' mean change is a gradient for a Nesterov step. Who is drawn for a round has no
+/// state of its own: the moments go on as means, too.
 template <sizes S>
-inline constexpr auto diloco_round = [](auto model, auto momentum, auto rates, auto data) {
+inline constexpr auto diloco_round = [](auto state, auto momentum, auto rates, auto data) {
   auto [rate, outer_rate, decay] = rates;
   auto [batches, weights] = data;
   auto [trained, losses] =
-      drx::map(train_adamw<S>, drx::broadcast<clients>(model), drx::broadcast<clients>(rate), batches);
-  auto change = model - drx::reduce_weighted_mean(trained, weights);
-  auto moved = decay * momentum + change;
-  return std::tuple{model - outer_rate * (change + decay * moved), moved, drx::reduce_weighted_mean(losses, weights)};
+      drx::map(train_adamw<S>, drx::broadcast<clients>(state), drx::broadcast<clients>(rate), batches);
+  auto [model, first, second, taken] = state;
+  auto [mean, mean_first, mean_second, steps] = drx::reduce_weighted_mean(trained, weights);
+  auto change = model - mean;
+  momentum = decay * momentum + change;
+  auto next = std::tuple{model - outer_rate * (change + decay * momentum), mean_first, mean_second, drx::round(steps)};
+  return std::tuple{next, momentum, drx::reduce_weighted_mean(losses, weights)};
 };
 
 /// One AdamW step on the texts of all workers at once, for comparison: a message in each step.
@@ -112,7 +115,7 @@ struct programs {
 
   using fedavg = drx::program<fedavg_round<S>, model, float, drx::placed<work, clients>>;
   using diloco =
-      drx::program<diloco_round<S>, model, model, std::tuple<float, float, float>, drx::placed<work, clients>>;
+      drx::program<diloco_round<S>, adamw_state, model, std::tuple<float, float, float>, drx::placed<work, clients>>;
   using central = drx::program<central_step<S>, adamw_state, float, drx::placed<batch, clients>>;
   using scores = drx::program<score<S>, model, drx::placed<drx::placed<text, texts>, clients>>;
   using next_letter = drx::program<continuations<S>, model, drx::array<std::int32_t, 1, S.context>>;

@@ -63,24 +63,27 @@ std::string fingerprint(const std::vector<owner>& owners, const nlohmann::ordere
   return text + fmt::format("heads={}\n", size.heads);
 }
 
+std::vector<std::uint64_t> sizes_of(const state& s) {
+  auto all = examples::sizes_of(s.now);
+  const auto more = examples::sizes_of(s.momentum);
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 input read(const settings& o, const nlohmann::ordered_json& chosen, const state& s) {
   input in{.owners = read_owners(text_file(o), o.held_out, size.context + 1), .fingerprint = {}, .before = {}};
   in.fingerprint = fingerprint(in.owners, chosen);
-  auto sizes = examples::sizes_of(s.now);
-  const auto more = examples::sizes_of(s.momentum);
-  sizes.insert(sizes.end(), more.begin(), more.end());
-  if (o.resume) in.before = examples::load(o.out / "checkpoint", in.fingerprint, sizes);
+  if (o.resume) in.before = examples::load(o.out / "checkpoint", in.fingerprint, sizes_of(s));
   return in;
 }
 
 void save_checkpoint(const settings& o, const input& in, const state& s, int round) {
-  examples::checkpoint c{
-      .fingerprint = in.fingerprint, .round = static_cast<std::uint64_t>(round), .sizes = {}, .parameters = {}};
-  for (const model* m : {&s.now, &s.momentum}) {
-    const auto more = examples::sizes_of(*m);
-    c.sizes.insert(c.sizes.end(), more.begin(), more.end());
-    examples::append(c.parameters, *m);
-  }
+  examples::checkpoint c{.fingerprint = in.fingerprint,
+                         .round = static_cast<std::uint64_t>(round),
+                         .sizes = sizes_of(s),
+                         .parameters = {}};
+  examples::append(c.parameters, s.now);
+  examples::append(c.parameters, s.momentum);
   examples::save(o.out / "checkpoint", c);
 }
 
@@ -176,7 +179,7 @@ void train(application& app, const settings& o, const input& in, state& s) {
     examples::take_from(from, s.momentum);
     app.continue_curves(o.method, done);
   } else {
-    set_first_weights(s.now, o.seed);
+    set_first_weights(std::get<0>(s.now), o.seed);
   }
   app.session.communicator().require_equal(static_cast<std::int64_t>(done), "the checkpoint's round");
 
@@ -191,7 +194,7 @@ void train(application& app, const settings& o, const input& in, state& s) {
       [&](int round) {
         float loss = 0;
         if (round > 0) loss = o.method == "fedavg" ? t.fedavg_round(s, round) : t.diloco_round(s, round);
-        return measured(t, o, in, s.now, round, loss);
+        return measured(t, o, in, std::get<0>(s.now), round, loss);
       },
       [&](int round) {
         if (o.checkpoint_every == 0 || !(round == o.rounds || round % o.checkpoint_every == 0)) return;
@@ -199,9 +202,9 @@ void train(application& app, const settings& o, const input& in, state& s) {
         if (app.session.root()) save_checkpoint(o, in, s, round);
       },
       done);
-  add(o.method, t.bits_of_all(s.now));
+  add(o.method, t.bits_of_all(std::get<0>(s.now)));
   if (o.central) {
-    const auto c = std::make_unique<trainer::central_state>();
+    const auto c = std::make_unique<adamw_state>();
     set_first_weights(std::get<0>(*c), o.seed);
     app.run("central", o.rounds, [&](int round) {
       const float loss = round > 0 ? t.central_round(*c, round) : 0;
@@ -215,7 +218,7 @@ void train(application& app, const settings& o, const input& in, state& s) {
   card["held_out_bits_per_byte"] = bits;
   app.describe("model", card);
   app.result("held_out_bits_per_byte", bits);
-  const std::string sample = t.sample(s.now, o.sample, o.temperature);
+  const std::string sample = t.sample(std::get<0>(s.now), o.sample, o.temperature);
   if (!app.session.root()) return;
   table.write(o.out / "clients.csv");
   if (o.sample > 0) examples::print(stdout, sample + "\n\n");

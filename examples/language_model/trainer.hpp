@@ -42,9 +42,12 @@ inline void set_first_weights(model& m, std::uint64_t seed) {
   std::ranges::fill(m.scale, 1.0f);
 }
 
+using adamw_state = programs<size>::adamw_state;
+
 /// What a run is in the middle of.
 struct state {
-  model now, momentum;  // momentum: DiLoCo's
+  adamw_state now;  // federated averaging leaves all but the model as it is
+  model momentum;   // DiLoCo's
 };
 
 struct rates {
@@ -66,23 +69,22 @@ class trainer {
   /// One round from s to s. Returns the mean loss in it, in nats.
   float fedavg_round(state& s, int round) {
     const auto to = std::make_unique<std::tuple<model, float>>();
-    fedavg_.call(*to, s.now, rates_.fedavg, place_work(round));
-    s.now = std::get<0>(*to);
+    fedavg_.call(*to, std::get<0>(s.now), rates_.fedavg, place_work(round));
+    std::get<0>(s.now) = std::get<0>(*to);
     return std::get<1>(*to);
   }
   float diloco_round(state& s, int round) {
-    const auto to = std::make_unique<std::tuple<model, model, float>>();
+    const auto to = std::make_unique<std::tuple<adamw_state, model, float>>();
     diloco_.call(*to, s.now, s.momentum, std::tuple{rates_.inner, rates_.outer, rates_.momentum}, place_work(round));
     s.now = std::get<0>(*to);
     s.momentum = std::get<1>(*to);
     return std::get<2>(*to);
   }
 
-  using central_state = programs<size>::adamw_state;
   /// As many steps on as many letters as in a round, by AdamW, with texts drawn from those of all owners.
-  float central_round(central_state& s, int round) {
+  float central_round(adamw_state& s, int round) {
     float sum = 0;
-    const auto to = std::make_unique<std::tuple<central_state, float>>();
+    const auto to = std::make_unique<std::tuple<adamw_state, float>>();
     for (int step = 0; step < local_steps; ++step) {
       const auto batches = session_.place<clients>(static_cast<std::int64_t>(workers()), [&](std::int64_t worker) {
         programs<size>::batch b;
