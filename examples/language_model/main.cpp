@@ -21,15 +21,15 @@ using examples::application, examples::measures;
 struct settings : examples::options {
   settings() {
     data = "bible";
-    rounds = 200;
+    rounds = 150;
   }
   std::string method = "diloco";
   double participation = 0.25;
   double held_out = 0.1;
-  double rate = 1;
-  double inner_rate = 0.003;
+  double rate = 0.5;
+  double inner_rate = 0.006;
   double outer_rate = 0.7;
-  double momentum = 0.9;
+  double momentum = 0.6;
   int eval_every = 10;
   int checkpoint_every = 20;
   bool resume = false;
