@@ -37,7 +37,7 @@ inline constexpr auto adamw = [](auto state, auto rate, auto slope) {
   first = 0.9 * first + 0.1 * slope;
   second = 0.99 * second + 0.01 * slope * slope;
   auto t = taken + 1;
-  auto a = rate / (1 - drx::exp(t * std::log(0.9))), b = 1 / (1 - drx::exp(t * std::log(0.99)));
+  auto a = rate / (1 - drx::pow(0.9, t)), b = 1 / (1 - drx::pow(0.99, t));
   auto move = [=](auto w, auto m, auto v) { return w - a * m / (drx::sqrt(b * v) + 1e-8) - 0.01 * rate * w; };
   return std::tuple{drx::tree_map(move, model, first, second), first, second, t};
 };

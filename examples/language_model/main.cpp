@@ -54,13 +54,13 @@ std::filesystem::path text_file(const settings& o) {
   return path;
 }
 
-/// The options that decide what the rounds compute, and the model.
+/// What decides what the rounds compute, but for the sizes of the model, which the checkpoint has.
 std::string fingerprint(const std::vector<owner>& owners, const nlohmann::ordered_json& chosen) {
   std::string text = fmt::format("data={:08x}\n", checksum(owners));
   for (const char* name :
        {"method", "participation", "held_out", "seed", "rate", "inner_rate", "outer_rate", "momentum"})
     text += fmt::format("{}={}\n", name, chosen.at(name).dump());
-  return text + fmt::format("heads={}\n", size.heads);
+  return text + fmt::format("heads={}\nsteps={}\ntexts={}\n", size.heads, local_steps, texts_of_step);
 }
 
 std::vector<std::uint64_t> sizes_of(const state& s) {

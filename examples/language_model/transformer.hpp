@@ -2,7 +2,6 @@
 #pragma once
 
 #include <boost/hana/define_struct.hpp>
-#include <cmath>
 #include <cstdint>
 #include <drx/drx.hpp>
 #include <drx/ext/hana.hpp>
@@ -51,10 +50,11 @@ inline constexpr auto attention = [](auto x, auto qkv, auto out) {
   constexpr auto places = decltype(x)::shape[0];
   constexpr int of_head = S.width / S.heads;
   using square = drx::array<std::int32_t, S.context, S.context>;
+  using scale = drx::scalar<typename decltype(x)::value_type>;
   auto all = drx::reshape<places / S.context, S.context, 3, S.heads, of_head>(drx::matmul(x, qkv));
   auto by_head = drx::transpose<2, 0, 3, 1, 4>(all);  // q, k, v: texts x heads x context x of_head
   auto q = drx::index<0>(by_head), k = drx::index<1>(by_head), v = drx::index<2>(by_head);
-  auto scores = drx::einsum<"bhqd,bhkd->bhqk">(q, k) * (1 / std::sqrt(static_cast<double>(of_head)));
+  auto scores = drx::einsum<"bhqd,bhkd->bhqk">(q, k) * drx::rsqrt(drx::full<scale>(of_head));
   auto seen = drx::iota<square, 0>() >= drx::iota<square, 1>();
   auto weights = drx::softmax(drx::where(seen, scores, -1e9));
   return drx::matmul(drx::reshape<places, S.width>(drx::einsum<"bhqk,bhkd->bqhd">(weights, v)), out);

@@ -73,9 +73,9 @@ TEST_CASE("language_model: clients of equal models average to the model that one
   using batches = drx::array<std::int32_t, 2, 2, small.context + 1>;
   using work = std::tuple<batches, drx::scalar<float>>;
   using alone = drx::program<train_sgd<small>, small_model, float, batches>;
-  using fedavg = drx::program<fedavg_round<small>, small_model, float, drx::placed<work, clients>>;
+  using by_fedavg = drx::program<fedavg_round<small>, small_model, float, drx::placed<work, clients>>;
   using adamw_state = std::tuple<small_model, small_model, small_model, float>;
-  using diloco = drx::program<diloco_round<small>, adamw_state, small_model, std::tuple<float, float, float>,
+  using by_diloco = drx::program<diloco_round<small>, adamw_state, small_model, std::tuple<float, float, float>,
                               drx::placed<work, clients>>;
   using alone_adamw = drx::program<train_adamw<small>, adamw_state, float, batches>;
   const auto m = model_of(3);
@@ -84,16 +84,16 @@ TEST_CASE("language_model: clients of equal models average to the model that one
   const auto [trained, loss] = drx::interpreter::call<alone>(m, 0.1f, own);
   CHECK(largest_difference(trained, m) > 1e-3);
   const auto [mean, mean_loss_of_clients] =
-      drx::interpreter::call<fedavg>(m, 0.1f, std::vector<work>{{own, 3.0f}, {own, 1.0f}});
+      drx::interpreter::call<by_fedavg>(m, 0.1f, std::vector<work>{{own, 3.0f}, {own, 1.0f}});
   CHECK(largest_difference(mean, trained) < 1e-6);
   CHECK(float(mean_loss_of_clients) == doctest::Approx(float(loss)));
   const auto [weighted, ignored] =
-      drx::interpreter::call<fedavg>(m, 0.1f, std::vector<work>{{own, 1.0f}, {other, 0.0f}});
+      drx::interpreter::call<by_fedavg>(m, 0.1f, std::vector<work>{{own, 1.0f}, {other, 0.0f}});
   CHECK(largest_difference(weighted, trained) < 1e-6);
 
   const adamw_state start{m, {}, {}, 0.0f};
   const auto [by_adamw, its_loss] = drx::interpreter::call<alone_adamw>(start, 0.01f, own);
-  const auto [next, moved, loss_of_clients] = drx::interpreter::call<diloco>(
+  const auto [next, moved, loss_of_clients] = drx::interpreter::call<by_diloco>(
       start, small_model{}, std::tuple{0.01f, 1.0f, 0.0f}, std::vector<work>{{own, 3.0f}, {own, 1.0f}});
   CHECK(largest_difference(next, by_adamw) < 1e-6);
   CHECK(largest_difference(std::get<0>(next), trained) > 1e-3);
