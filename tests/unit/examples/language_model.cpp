@@ -76,7 +76,7 @@ TEST_CASE("language_model: clients of equal models average to the model that one
   using by_fedavg = drx::program<fedavg_round<small>, small_model, float, drx::placed<work, clients>>;
   using adamw_state = std::tuple<small_model, small_model, small_model, float>;
   using by_diloco = drx::program<diloco_round<small>, adamw_state, small_model, std::tuple<float, float, float>,
-                              drx::placed<work, clients>>;
+                                 drx::placed<work, clients>>;
   using alone_adamw = drx::program<train_adamw<small>, adamw_state, float, batches>;
   const auto m = model_of(3);
   const auto own = texts_of<batches>(5), other = texts_of<batches>(11);
