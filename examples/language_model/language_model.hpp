@@ -78,7 +78,7 @@ inline constexpr auto diloco_round = [](auto state, auto momentum, auto rates, a
   return std::tuple{next, momentum, drx::reduce_weighted_mean(losses, weights)};
 };
 
-/// One AdamW step on the texts of all workers at once, for comparison: a message in each step.
+/// One AdamW step on the texts of all workers at once, for comparison: an exchange in each step.
 template <sizes S>
 inline constexpr auto central_step = [](auto state, auto rate, auto data) {
   auto loss = [=](auto model) {
