@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <stdexcept>
+#include <string_view>
 
 #include "files.hpp"
 #include "folder_lock.hpp"
@@ -15,6 +18,8 @@
 
 namespace examples {
 namespace {
+
+constexpr std::string_view curves_header = "method,round,quantity,value\n";
 
 std::string data_name(const std::string& text) {
   if (text == "digits" || text.ends_with(".csv")) return {};
@@ -84,12 +89,18 @@ application::application(drx::session& s, const command_line& line, const option
       clients(std::move(owners)),
       options_(o),
       name_(line.name()),
-      info_(run_info(line.chosen(), environment_of(s))) {}
+      info_(run_info(line.chosen(), environment_of(s))),
+      curves_(curves_header) {}
 
 void application::run(const std::string& method, int rounds, const std::function<measures(int)>& round) {
+  run(method, rounds, round, [](int) {}, 0);
+}
+
+void application::run(const std::string& method, int rounds, const std::function<measures(int)>& round,
+                      const std::function<void(int)>& after, int done) {
   std::optional<progress> shown;
-  if (session.root() && progress::on_terminal()) shown.emplace(rounds, 0);
-  for (int r = 0; r <= rounds; ++r) {
+  if (session.root() && progress::on_terminal()) shown.emplace(rounds, done);
+  for (int r = done > 0 ? done + 1 : 0; r <= rounds; ++r) {
     const measures now = round(r);
     for (const auto& [quantity, value] : now) {
       if (!std::isfinite(value))
@@ -99,15 +110,37 @@ void application::run(const std::string& method, int rounds, const std::function
       if (r == rounds) results_[method][quantity] = value;
     }
     if (shown && r > 0) shown->update(r, fmt::format("{}: {} {:.4f}", method, now[0].first, now[0].second));
+    after(r);
   }
 }
+
+void application::continue_curves(const std::string& method, int done) {
+  const auto path = options_.out / "curves.csv";
+  const std::string text = read_file(path);
+  if (!text.starts_with(curves_header)) throw file_error(path, 1, "is not the header of such a file");
+  const std::string start = method + ',';
+  for (std::size_t at = curves_header.size(), end = 0; at < text.size(); at = end + 1) {
+    end = std::min(text.find('\n', at), text.size() - 1);
+    const std::string_view row = std::string_view(text).substr(at, end + 1 - at);
+    int round = 0;
+    if (row.starts_with(start) &&
+        std::from_chars(row.data() + start.size(), row.data() + row.size(), round).ec == std::errc() && round <= done)
+      curves_ += row;
+  }
+}
+
+void application::save_curves() const {
+  if (session.root()) write_atomically(options_.out / "curves.csv", curves_);
+}
+
+void application::describe(const std::string& name, nlohmann::ordered_json value) { info_[name] = std::move(value); }
 
 void application::result(const std::string& name, nlohmann::ordered_json value) { results_[name] = std::move(value); }
 
 void application::finish() {
   if (!session.root()) return;
   write_atomically(options_.out / "run.json", info_.dump(2) + "\n");
-  write_atomically(options_.out / "curves.csv", curves_);
+  save_curves();
   write_atomically(options_.out / "result.json", results_.dump(2) + "\n");
   for (const auto& [method, values] : results_.items()) {
     if (!values.is_object()) continue;
@@ -133,6 +166,7 @@ int run_example(int argc, char** argv, command_line& line, options& o, const std
   std::optional<folder_lock> lock;  // on the root rank
   auto in = on_all_ranks(session, line.name(), [&] {
     auto read_in = o.reads_data ? read(o) : input{};
+    if (o.prepare) o.prepare();
     if (session.root()) lock.emplace(o.out);
     return read_in;
   });

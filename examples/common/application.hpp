@@ -32,6 +32,8 @@ struct options {
   std::filesystem::path out = "out";
   bool info = false;
   bool reads_data = false;
+  /// Reads what else the example needs, on each rank, after the command line is parsed. What it throws ends all ranks.
+  std::function<void()> prepare;
 
   void add_to(command_line& line);
   void add_data_to(command_line& line);
@@ -56,7 +58,18 @@ class application {
   /// Calls round(r) for r from 0, which is before training, to `rounds`, and keeps its results under the method's name:
   /// in curves.csv all rounds, in result.json the last. Throws if a value is not finite.
   void run(const std::string& method, int rounds, const std::function<measures(int)>& round);
+  /// The same after an earlier run finished `done` rounds; if these are any, it begins with the next. Calls after(r)
+  /// when round(r) is kept.
+  void run(const std::string& method, int rounds, const std::function<measures(int)>& round,
+           const std::function<void(int)>& after, int done);
 
+  /// Takes over what the folder's curves.csv says of the method's rounds up to `done`.
+  void continue_curves(const std::string& method, int done);
+  /// Writes curves.csv as it is now, on the first rank.
+  void save_curves() const;
+
+  /// Adds a value to run.json.
+  void describe(const std::string& name, nlohmann::ordered_json value);
   /// Adds a value to result.json.
   void result(const std::string& name, nlohmann::ordered_json value);
 
@@ -67,7 +80,7 @@ class application {
   const options& options_;
   std::string name_;
   nlohmann::ordered_json info_, results_;
-  std::string curves_ = "method,round,quantity,value\n";
+  std::string curves_;
 };
 
 /// Parses the command line, starts MPI and Kokkos, reads the data, divides them among clients, calls `work` and writes

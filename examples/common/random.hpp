@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <numbers>
+#include <numeric>
 #include <random>
 #include <span>
 #include <utility>
@@ -14,7 +15,7 @@
 namespace examples {
 
 /// The use of a stream of random numbers: two uses of one seed never share numbers.
-enum class purpose : std::uint64_t { split = 1, partition, participants, weights, batches, tasks, corruption };
+enum class purpose : std::uint64_t { split = 1, partition, participants, weights, batches, tasks, corruption, samples };
 
 /// SplitMix64's finaliser: every bit of the input reaches every bit of the result.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t z) noexcept {
@@ -62,6 +63,14 @@ class random_stream {
       if (cube > 0 && std::log(1 - uniform()) < 0.5 * x * x + d - d * cube + d * std::log(cube))
         return std::log(d * cube);
     }
+  }
+
+  /// An index into the weights, each as likely as its weight.
+  [[nodiscard]] std::size_t of(std::span<const double> weights) {
+    double left = uniform() * std::accumulate(weights.begin(), weights.end(), 0.0);
+    for (std::size_t i = 0; i + 1 < weights.size(); ++i)
+      if ((left -= weights[i]) < 0) return i;
+    return weights.size() - 1;
   }
 
   template <class T>

@@ -9,6 +9,7 @@
 #include <drx/backend/device.hpp>
 #include <optional>
 
+#include "../common/checkpoint.hpp"
 #include "../common/data.hpp"
 #include "../common/files.hpp"
 #include "../common/folder_lock.hpp"
@@ -19,7 +20,6 @@
 #include "../common/random.hpp"
 #include "../common/run_info.hpp"
 #include "../common/start.hpp"
-#include "checkpoint.hpp"
 #include "metrics.hpp"
 #include "npz.hpp"
 #include "options.hpp"
@@ -210,7 +210,7 @@ class run {
   void checkpoint(std::uint64_t round) {
     if (!session_.root()) return;
     metrics_->sync();
-    fedavg::checkpoint state{
+    examples::checkpoint state{
         .fingerprint = fingerprint_, .round = round, .sizes = sizes_of(trainer_), .parameters = {}};
     for (const auto& p : trainer_.parameters())
       state.parameters.insert(state.parameters.end(), p.values.begin(), p.values.end());

@@ -4,6 +4,7 @@
 #include <drx/drx.hpp>
 #include <drx/run/check/interpreter.hpp>
 
+#include "../../examples/language_model/transformer.hpp"
 #include "harness/call.hpp"
 #include "harness/json.hpp"
 
@@ -177,6 +178,11 @@ constexpr auto orders = [](auto a, auto xs) {
   return std::tuple{cubes(a, xs), first(a, xs), second(a, xs), drx::grad(second)(a, xs)};
 };
 
+constexpr language_model::sizes small{.width = 8, .heads = 2, .context = 5, .layers = 2, .letters = 4};
+constexpr auto transformer_slope = [](auto m, auto texts) {
+  return drx::value_and_grad(language_model::mean_loss<small>)(m, texts);
+};
+
 constexpr auto bits = [](auto key, auto i) {
   const auto keys = drx::split<3>(key);
   const auto last = drx::index<2>(keys);
@@ -218,6 +224,8 @@ int main() {
       "recurrence_curvature", 0, as_it_is);
   record<program<moved_slope, array<double, 5, 5>, array<double, 6>>>("moved", 0, as_it_is);
   record<program<orders, double, placed<double, clients>>>("orders", 4, as_it_is);
+  record<program<transformer_slope, language_model::transformer<small, double>, array<std::int32_t, 3, 6>>>(
+      "transformer", 0, as_it_is);
   record<program<bits, drx::prng_key, std::int64_t>>("random_bits", 0, as_it_is);
   record<program<normal, drx::prng_key>>("random_normal", 0, as_it_is);
   record<program<normal_float, drx::prng_key>>("random_normal_float", 0, as_it_is);

@@ -74,6 +74,24 @@ def peers():
         h, ys = lax.scan(step, h0, xs)
         return jnp.sum(h) + jnp.sum(ys * ys)
 
+    def transformer(letter, place, scale1, shift1, qkv, out, scale2, shift2, up, up_bias, down, down_bias, scale, shift, texts):
+        context, width, heads = texts.shape[1] - 1, letter.shape[1], 2
+
+        def norm(x, scale, shift):
+            return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5) * scale + shift
+
+        def layer(x, w):
+            scale1, shift1, qkv, out, scale2, shift2, up, up_bias, down, down_bias = w
+            q, k, v = jnp.transpose((norm(x, scale1, shift1) @ qkv).reshape(-1, context, 3, heads, width // heads), (2, 0, 3, 1, 4))
+            scores = jnp.where(jnp.tril(jnp.ones((context, context), bool)), q @ jnp.swapaxes(k, 2, 3) / (width // heads) ** 0.5, -jnp.inf)
+            y = x + (jax.nn.softmax(scores) @ v).transpose(0, 2, 1, 3).reshape(x.shape) @ out
+            return y + jax.nn.gelu(norm(y, scale2, shift2) @ up + up_bias, approximate=False) @ down + down_bias, None
+
+        x = letter[texts[:, :-1]] + place
+        x, _ = lax.scan(layer, x, (scale1, shift1, qkv, out, scale2, shift2, up, up_bias, down, down_bias))
+        scores = jax.nn.log_softmax(norm(x, scale, shift) @ letter.T)
+        return -jnp.mean(jnp.take_along_axis(scores, texts[:, 1:, None], 2))
+
     def moved(x, y):
         joined = jnp.concatenate([x[1:4, 0:5:2], y.reshape(2, 3).T], 1)
         return jnp.sum(jnp.sin(lax.pad(joined, 0.0, [(1, 2, 0), (0, 1, 1)]) + 0.5) * 2)
@@ -110,6 +128,7 @@ def peers():
         "functions_curvature": jax.grad(lambda x: jnp.sum(jax.grad(functions)(x) * x)),
         "recurrence": value_and_grad(recurrence, 0, 1, 2),
         "recurrence_curvature": lambda h, w, xs: jax.grad(lambda v: jnp.sum(jax.grad(recurrence, 1)(h, v, xs) * v))(w),
+        "transformer": lambda *i: value_and_grad(transformer, *range(14))(*i),
         "moved": value_and_grad(moved, 0, 1),
         "random_bits": bits,
         "random_normal": lambda words: jax.random.normal(key(words), (2000,), jnp.float64),
@@ -170,8 +189,8 @@ def compare(program):
             failed += 1
             continue
         inputs = arrays(printed[name]["inputs"])
-        if name in ("mlp", "mlp_curvature", "local_sgd"):
-            inputs[-1] = inputs[-1].astype(int)  # class numbers
+        if name in ("mlp", "mlp_curvature", "local_sgd", "transformer"):
+            inputs[-1] = inputs[-1].astype(int)  # class numbers, letters
         theirs = jax.tree_util.tree_leaves(jax.jit(functions[name])(*inputs))
         ours = arrays(printed[name]["outputs"])
         compiled = arrays(printed[name]["compiled"])

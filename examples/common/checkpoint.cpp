@@ -10,15 +10,13 @@
 #include <cstring>
 #include <numeric>
 
-#include "../common/files.hpp"
+#include "files.hpp"
 
-namespace fedavg {
-
-using namespace examples;
+namespace examples {
 
 namespace {
 
-constexpr std::string_view magic = "FEDAVGCK";
+constexpr std::string_view magic = "DRXCHECK";
 constexpr std::uint32_t version = 1;
 constexpr std::size_t header_size = magic.size() + 2 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
 
@@ -139,4 +137,4 @@ checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
   return state;
 }
 
-}  // namespace fedavg
+}  // namespace examples

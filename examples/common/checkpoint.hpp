@@ -1,4 +1,4 @@
-// fedavg/checkpoint.hpp: a training run on disk, to be continued bit for bit.
+// common/checkpoint.hpp: a training run on disk, to be continued bit for bit.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fedavg {
+namespace examples {
 
 struct checkpoint {
   std::string fingerprint;           ///< of the run that wrote it: lines of name=value
@@ -24,4 +24,4 @@ void save(const std::filesystem::path& path, const checkpoint& state);
 [[nodiscard]] checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
                               const std::vector<std::uint64_t>& sizes);
 
-}  // namespace fedavg
+}  // namespace examples
