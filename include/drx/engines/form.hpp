@@ -1,5 +1,5 @@
-// drx/engines/form.hpp: whether an engine outside the job (Beam, Spark, Hadoop Streaming) can run a program: its stages
-// follow each other, whatever the data are, and all that leaves a stage is the root of its tree.
+// drx/engines/form.hpp: whether an engine outside the job (Beam, Spark, Hadoop Streaming, Flower) can run a program:
+// its stages follow each other, whatever the data are, and all that leaves a stage is the root of its tree.
 #pragma once
 
 #include <drx/run/stage/stage.hpp>

@@ -5,12 +5,12 @@
 #include <drx/core/sentence.hpp>
 #include <drx/engines/served_program.hpp>
 
+#include <boost/crc.hpp>
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
@@ -43,18 +43,9 @@ static_assert(std::endian::native == std::endian::little, "drx: workers send num
 
 /// The CRC-32 of zlib, gzip and PNG.
 inline std::uint32_t crc32(std::span<const std::byte> data) {
-  static constexpr auto table = [] {
-    std::array<std::uint32_t, 256> t{};
-    for (std::uint32_t i = 0; i < t.size(); ++i) {
-      std::uint32_t c = i;
-      for (int k = 0; k < 8; ++k) c = c % 2 != 0 ? 0xEDB88320U ^ (c >> 1) : c >> 1;
-      t[i] = c;
-    }
-    return t;
-  }();
-  std::uint32_t c = 0xFFFFFFFFU;
-  for (std::byte b : data) c = table[(c ^ static_cast<std::uint32_t>(b)) & 0xFFU] ^ (c >> 8);
-  return c ^ 0xFFFFFFFFU;
+  boost::crc_32_type sum;
+  sum.process_bytes(data.data(), data.size());
+  return sum.checksum();
 }
 
 struct frame_header {

@@ -1,5 +1,5 @@
-// drx/engines/worker.hpp: an executable as the worker of an engine (Beam, Spark, Hadoop Streaming): it serves the stages
-// of its programs over framed stdin and stdout. docs/engines.md describes the requests.
+// drx/engines/worker.hpp: an executable as the worker of an engine (Beam, Spark, Hadoop Streaming, Flower): it serves
+// the stages of its programs over framed stdin and stdout. docs/engines.md describes the requests.
 //     int main(int argc, char** argv) {
 //       if (drx::is_worker(argc, argv)) return drx::worker_main<Round, Tuned>(argc, argv);
 //       drx::session session(argc, argv);  // as before
