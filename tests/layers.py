@@ -1,7 +1,7 @@
 """Each folder of include/drx includes only itself and those before it, and each room of plan/ and run/ likewise; the core includes no Kokkos, MPI, Eigen or Boost."""
 import pathlib, re, sys
 
-CORE = ["meta", "scalar", "core", "tape", "tracing", "primitives", "functions", "transform", "plan", "generate"]
+CORE = ["meta", "scalar", "core", "tape", "tracing", "primitives", "functions", "transform", "algorithms", "plan", "generate"]
 ORDER = CORE + ["run", "engines", "device", "backend"]
 ROOMS = {  # within a folder, in the same sense: its folders, and headers; those that are not named may include all
     "plan": ["machine.hpp", "shards", "loops", "staging", "pipeline.hpp", "memory"],
@@ -33,7 +33,9 @@ def may_include(header, target):
         return False
     folder = target.split("/")[0] if "/" in target else ""
     if header == "drx.hpp":
-        return folder in CORE
+        return folder in CORE and folder != "algorithms"
+    if header == "algorithms.hpp":
+        return folder == "algorithms" or target == "drx.hpp"
     if header == "run.hpp":
         return folder in ORDER and folder != "device" or target == "drx.hpp"
     if header == "device.hpp":

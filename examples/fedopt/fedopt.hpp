@@ -1,14 +1,16 @@
 // fedopt/fedopt.hpp: federated averaging with Adam at the server (Reddi et al. 2021, FedAdam).
 #pragma once
 
+#include <drx/algorithms/optimizers.hpp>
+
 #include "../common/digits.hpp"
 
 namespace fedopt {
 
 using namespace examples;
 
-using server_state =
-    std::tuple<classifier, classifier, classifier>;  // the model, first and second moments of its changes
+inline constexpr drx::fedadam optimizer;
+using server_state = std::pair<classifier, drx::optimizer_state<drx::fedadam, classifier>>;
 
 // cut-begin fedopt
 /// The change of the model in eight steps on a client's rows.
@@ -16,15 +18,12 @@ inline constexpr auto difference = [](auto model, auto rate, auto data) {
   return train_locally<8>(model, rate, data) - model;
 };
 
-/// One round: the mean of the clients' differences takes the place of a gradient.
-inline constexpr auto round = [](auto state, auto client_rate, auto server_rate, auto data) {
-  auto [model, first, second] = state;
+/// One round: the mean of the clients' differences, turned round, takes the place of a gradient.
+inline constexpr auto round = [](auto server, auto client_rate, auto server_rate, auto data) {
+  auto [model, state] = server;
   auto differences = drx::map(difference, drx::broadcast<clients>(model), drx::broadcast<clients>(client_rate), data);
   auto change = drx::reduce_weighted_mean(differences, drx::map(count_rows, data));
-  first = 0.9 * first + 0.1 * change;
-  second = 0.99 * second + 0.01 * change * change;
-  auto step = drx::tree_map([](auto m, auto v) { return m / (drx::sqrt(v) + 1e-3); }, first, second);
-  return std::tuple{model + server_rate * step, first, second};
+  return drx::step(optimizer, model, state, -change, server_rate);
 };
 // cut-end fedopt
 

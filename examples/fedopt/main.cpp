@@ -19,7 +19,7 @@ void train(application& app, const settings& o) {
   auto round = app.session.compile<round_program>();
   averaging average(app.session);
 
-  server_state now{first_classifier(o.seed), {}, {}};
+  server_state now{first_classifier(o.seed), {}};
   app.run("fedopt", o.rounds, [&](int r) {
     if (r > 0) now = round(now, client_rate, server_rate, data);
     return scores(std::get<0>(now));
