@@ -4,7 +4,7 @@
 # drx::eigen  the core and its Eigen adapter.    drx::hana  the core and its Boost.Hana adapter.
 
 set(DRX_INCLUDE ${PROJECT_SOURCE_DIR}/include)
-set(DRX_CORE_FOLDERS meta scalar core tape tracing primitives functions transform plan generate)
+set(DRX_CORE_FOLDERS meta scalar core tape tracing primitives functions transform algorithms plan generate)
 set(DRX_RUN_FOLDERS run device backend)
 
 # Compilers give up on long constant evaluations much earlier than drx's programs need. Where std::sqrt sets errno, no loop with a root
@@ -45,7 +45,7 @@ target_compile_options(drx INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:${DRX_OPTIONS_Clang}>"
   "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${DRX_OPTIONS_NVIDIA}>")
 list(TRANSFORM DRX_CORE_FOLDERS APPEND /*.hpp OUTPUT_VARIABLE core_headers)
-drx_headers(drx config.hpp drx.hpp ${core_headers})
+drx_headers(drx config.hpp drx.hpp algorithms.hpp ${core_headers})
 
 if(TARGET Kokkos::kokkos)
   drx_library(run drx::drx Kokkos::kokkos)

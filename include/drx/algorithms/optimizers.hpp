@@ -7,6 +7,7 @@
 // Tested by tests/unit/algorithms/optimizers.cpp.
 #pragma once
 
+#include <drx/functions/statistics.hpp>
 #include <drx/functions/structure_reductions.hpp>
 #include <drx/functions/tree_map.hpp>
 #include <drx/primitives/catalogue.hpp>
