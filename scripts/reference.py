@@ -52,6 +52,8 @@ SECTIONS = [
      "fori_loop scan while_loop cond loop_memory loop tree_map call"),
     ("Transformations", "Functions of functions: their results are callable wherever the function is.",
      "transform/grad transform/modes transform/jacobian transform/vmap -axis_t -no_axis custom_derivative transform/custom_root"),
+    ("Optimizers", "With `<drx/algorithms.hpp>`: steps of optimizers on structures, and schedules of their rates.",
+     "algorithms/optimizers algorithms/schedules"),
     ("Programs", "Functions with the types of their inputs, to be compiled and run.",
      "transform/program transform/without_carried_products tape/print"),
     ("Running", "With `<drx/run.hpp>`: sessions, placing, calls and results.",

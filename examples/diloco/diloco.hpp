@@ -15,7 +15,9 @@ using worker_state = drx::optimizer_state<drx::adamw, classifier>;  // a worker'
 // cut-begin diloco
 /// Twenty AdamW steps on a worker's own rows.
 inline constexpr auto train_adamw = [](auto model, auto state, auto rate, auto data) {
-  auto step = [=](auto now) { return drx::step(inner, now.first, now.second, drx::grad(mean_loss)(now.first, data), rate); };
+  auto step = [=](auto now) {
+    return drx::step(inner, now.first, now.second, drx::grad(mean_loss)(now.first, data), rate);
+  };
   return drx::fori_loop<20>(std::pair{model, state}, step);
 };
 

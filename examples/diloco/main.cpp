@@ -22,8 +22,8 @@ void train(application& app, const settings& o) {
     const round_rates rates{static_cast<float>(o.inner_rate), static_cast<float>(outer_rate),
                             static_cast<float>(decay)};
     classifier m = first_classifier(o.seed), momentum{};
-    auto states = drx::place<clients>(app.session.communicator(), data.boundaries(),
-                                       [](std::int64_t) { return worker_state{}; });
+    auto states =
+        drx::place<clients>(app.session.communicator(), data.boundaries(), [](std::int64_t) { return worker_state{}; });
     app.run(method, o.rounds, [&](int r) {
       if (r > 0) {
         const auto [next, moved, kept] = round(m, momentum, states, rates, data);

@@ -97,7 +97,8 @@ struct adamw {
   using state = std::tuple<X, X, detail::step_count<X>>;
   template <class X, class S, class G, class Rate>
   constexpr auto operator()(const X& x, const S& s, const G& g, const Rate& rate) const {
-    const auto m = detail::moving_mean(first, std::get<0>(s), g), v = detail::moving_mean(second, std::get<1>(s), g * g);
+    const auto m = detail::moving_mean(first, std::get<0>(s), g),
+               v = detail::moving_mean(second, std::get<1>(s), g * g);
     const auto t = std::get<2>(s) + 1;
     const auto c = detail::started(first, t), d = detail::started(second, t);
     return std::pair{detail::adaptive_step(x, m, v, rate, c, d, epsilon, decay), std::tuple{m, v, t}};
@@ -123,7 +124,8 @@ struct fedadam {
   using state = std::tuple<X, X>;
   template <class X, class S, class G, class Rate>
   constexpr auto operator()(const X& x, const S& s, const G& g, const Rate& rate) const {
-    const auto m = detail::moving_mean(first, std::get<0>(s), g), v = detail::moving_mean(second, std::get<1>(s), g * g);
+    const auto m = detail::moving_mean(first, std::get<0>(s), g),
+               v = detail::moving_mean(second, std::get<1>(s), g * g);
     return std::pair{detail::adaptive_step(x, m, v, rate, 1., 1., epsilon, 0), std::tuple{m, v}};
   }
 };
