@@ -1,4 +1,4 @@
-// drx/algorithms.hpp: optimizers, schedules, and reductions with a policy.
+// drx/algorithms.hpp: optimizers and schedules.
 #pragma once
 
 #include <drx/algorithms/optimizers.hpp>  // IWYU pragma: export

@@ -9,7 +9,6 @@ struct workers : drx::placement<workers> {};
 using layers = std::tuple<array<float, 2, 256, 768>, array<float, 2, 256, 256>, array<float, 2, 256, 1024>,
                           array<float, 2, 1024, 256>>;
 using weights = std::tuple<array<float, 96, 256>, array<float, 64, 256>, layers>;
-using texts = array<std::int32_t, 8, 65>;
 
 inline constexpr auto norm = [](auto x) {
   auto centred = x - drx::mean<1>(x, drx::keepdims);
@@ -37,5 +36,6 @@ inline constexpr auto loss = [](auto w, auto own) {
 inline constexpr auto all_losses = [](auto w, auto data) {
   return drx::reduce_mean(drx::map(loss, drx::broadcast<workers>(w), data));
 };
-using Program = drx::program<drx::value_and_grad(all_losses), weights, drx::placed<texts, workers>>;
+using Program =
+    drx::program<drx::value_and_grad(all_losses), weights, drx::placed<array<std::int32_t, 8, 65>, workers>>;
 }  // namespace decoder

@@ -7,12 +7,11 @@
 // Tested by tests/unit/algorithms/optimizers.cpp.
 #pragma once
 
+#include <drx/algorithms/constants.hpp>
 #include <drx/functions/statistics.hpp>
 #include <drx/functions/structure_reductions.hpp>
 #include <drx/functions/tree_map.hpp>
 #include <drx/primitives/catalogue.hpp>
-
-#include <cmath>
 
 namespace drx {
 namespace detail {
@@ -31,7 +30,7 @@ constexpr auto moving_mean(double decay, const X& x, const Y& y) {
 /// 1 - b^t, without cancellation: what a moving mean from 0 is divided by.
 template <class Count>
 constexpr auto started(double b, const Count& t) {
-  return -drx::expm1(t * std::log(b));
+  return -drx::expm1(t * constant_log(b));
 }
 /// x - rate (m / (sqrt(v) + epsilon) + decay x), leaf by leaf; m and v are moments, divided by c and d.
 template <class X, class M, class V, class Rate, class C, class D>
@@ -208,8 +207,6 @@ template <class O, class X, class S, class G, class Rate, class Why = decltype(d
   requires(detail::StepOperands<X, S, G, Rate> && !detail::MayStep<Why>)
 Why step(const O&, const X&, const S&, const G&, const Rate&) = delete;  // drx: step(optimizer, parameters, its optimizer_state, a gradient of the parameters' type, one number as rate); of placed values in a map
 
-DRX_SILENT(step)
-
 /// x, or x limit / norm(x) if its norm is larger than the limit (optax.clip_by_global_norm). At x = 0 the derivative is
 /// 1, as it is within the limit.
 ///     clip_by_global_norm(gradient, 1.0)
@@ -218,5 +215,7 @@ constexpr auto clip_by_global_norm(const X& x, const L& limit) {
   const auto n = drx::norm(x);
   return x * drx::where(n > limit, limit / drx::where(n > limit, n, 0 * n + 1), 0 * n + 1);
 }
+
+DRX_SILENT(step)
 
 }  // namespace drx

@@ -3,9 +3,9 @@
 // Tested by tests/unit/algorithms/optimizers.cpp.
 #pragma once
 
+#include <drx/algorithms/constants.hpp>
 #include <drx/primitives/catalogue.hpp>
 
-#include <cmath>
 #include <numbers>
 
 namespace drx {
@@ -33,7 +33,7 @@ struct exponential_decay {
   double rate, factor, steps;
   template <class T>
   constexpr auto operator()(const T& step) const {
-    return rate * drx::exp(step * (std::log(factor) / steps));
+    return rate * drx::exp(step * (detail::constant_log(factor) / steps));
   }
 };
 

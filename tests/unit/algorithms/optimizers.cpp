@@ -57,6 +57,15 @@ double adaptive(double x, double g, double& m, double v, double t, double e, dou
 }
 }  // namespace
 
+TEST_CASE("logarithms of coefficients are those of the standard library") {
+  for (double x = 1e-300; x < 1e300; x *= 1.37) {
+    const double expected = std::log(x);
+    CHECK(std::abs(drx::detail::constant_log(x) - expected) <= 2.3e-16 * std::abs(expected));
+  }
+  static_assert(drx::detail::constant_log(1) == 0 && drx::detail::constant_log(0) < -1e300);
+  CHECK(std::isnan(drx::detail::constant_log(-1)));
+}
+
 TEST_CASE("hundreds of steps by each optimizer, beside its formula") {
   check_against<drx::sgd{}>([](double x, double g, double&, double&, double) { return x - 0.01 * g; });
   check_against<drx::momentum{0.9}>([](double x, double g, double& m, double&, double) {
