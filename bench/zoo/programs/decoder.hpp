@@ -9,7 +9,6 @@ struct workers : drx::placement<workers> {};
 using layers = std::tuple<array<float, 2, 256, 768>, array<float, 2, 256, 256>, array<float, 2, 256, 1024>,
                           array<float, 2, 1024, 256>>;
 using weights = std::tuple<array<float, 96, 256>, array<float, 64, 256>, layers>;
-
 inline constexpr auto norm = [](auto x) {
   auto centred = x - drx::mean<1>(x, drx::keepdims);
   return centred * drx::rsqrt(drx::mean<1>(drx::square(centred), drx::keepdims) + 1e-5f);
