@@ -54,6 +54,8 @@ SECTIONS = [
      "transform/grad transform/modes transform/jacobian transform/vmap -axis_t -no_axis custom_derivative transform/custom_root"),
     ("Optimizers", "With `<drx/algorithms.hpp>`: steps of optimizers on structures, and schedules of their rates.",
      "algorithms/optimizers algorithms/schedules"),
+    ("Reductions with a policy", "With `<drx/algorithms.hpp>`: what members send is rounded, thinned out, noised or masked.",
+     "algorithms/policies"),
     ("Programs", "Functions with the types of their inputs, to be compiled and run.",
      "transform/program transform/without_carried_products tape/print"),
     ("Running", "With `<drx/run.hpp>`: sessions, placing, calls and results.",
