@@ -1,6 +1,7 @@
 // Prints inputs and outputs of a few programs, on the plain interpreter and compiled, as JSON; run.py computes the same
 // from the inputs with JAX.
 // options: -O0
+#include <drx/algorithms.hpp>
 #include <drx/drx.hpp>
 #include <drx/run/check/interpreter.hpp>
 
@@ -207,6 +208,31 @@ constexpr auto draws = [](auto key) {
 constexpr auto normal_float = [](auto key) { return drx::normal<float, 2000>(key); };
 }  // namespace
 
+// ---- optimizers and schedules, beside optax ----
+
+using point = array<double, 5>;
+/// A hundred steps down a hilly slope, and the derivatives by where they start and by the rate.
+template <auto O, auto Start>
+constexpr auto descent = drx::value_and_grad<0, 1>([](auto x, auto rate) {
+  auto last = drx::fori_loop<100>(std::pair{x, Start(x)}, [=](auto c) {
+    auto [now, state] = c;
+    return drx::step(O, now, state, now + 2 * drx::sin(3 * now), 0.01 + 0.005 * rate);
+  });
+  return drx::sum(drx::square(last.first));
+});
+constexpr auto stateless = [](auto) { return std::tuple{}; };
+constexpr auto from_zero = [](auto x) { return 0 * x; };
+constexpr auto from_a_tenth = [](auto x) { return 0 * x + 0.1; };
+constexpr auto moments = [](auto x) { return std::tuple{0 * x, 0 * x, 0 * drx::sum(x)}; };
+constexpr auto small_moments = [](auto x) { return std::tuple{0 * x + 1e-6, 0 * x + 1e-6, 0 * drx::sum(x)}; };
+template <auto O, auto Start>
+using descent_program = program<descent<O, Start>, point, double>;
+constexpr auto schedules = [](auto t) {
+  return std::tuple{drx::linear_schedule{0.1, 0.01, 50}(t), drx::exponential_decay{0.1, 0.5, 30}(t),
+                    drx::warmup_cosine_decay{0.3, 20, 100, 0.05}(t)};
+};
+constexpr auto clipped = drx::grad([](auto x) { return drx::sum(drx::sin(drx::clip_by_global_norm(x, 0.7))); });
+
 int main() {
   record<program<mlp_slope, model, images, labels>>("mlp", 0, as_it_is);
   record<program<mlp_curvature, model, model, images, labels>>("mlp_curvature", 0, as_it_is);
@@ -230,5 +256,14 @@ int main() {
   record<program<normal, drx::prng_key>>("random_normal", 0, as_it_is);
   record<program<normal_float, drx::prng_key>>("random_normal_float", 0, as_it_is);
   record<program<draws, drx::prng_key>>("random_draws", 0, as_it_is);
+  record<descent_program<drx::sgd{}, stateless>>("sgd", 0, as_it_is);
+  record<descent_program<drx::momentum{0.9}, from_zero>>("momentum", 0, as_it_is);
+  record<descent_program<drx::nesterov{0.9}, from_zero>>("nesterov", 0, as_it_is);
+  record<descent_program<drx::adam{}, moments>>("adam", 0, as_it_is);
+  record<descent_program<drx::adamw{.decay = 0.1}, moments>>("adamw", 0, as_it_is);
+  record<descent_program<drx::yogi{}, small_moments>>("yogi", 0, as_it_is);
+  record<descent_program<drx::adagrad{}, from_a_tenth>>("adagrad", 0, as_it_is);
+  record<program<schedules, array<double, 40>>>("schedules", 0, [](double x) { return 60 + 60 * x; });
+  record<program<clipped, point>>("clip_by_global_norm", 0, as_it_is);
   std::printf("}\n");
 }

@@ -36,6 +36,7 @@ def peers():
     """For each program the function that computes its outputs from its inputs, leaf by leaf."""
     import jax
     import jax.numpy as jnp
+    import optax
     from jax import lax
     jax.config.update("jax_enable_x64", True)
     jax.config.update("jax_platforms", "cpu")
@@ -116,6 +117,21 @@ def peers():
     def value_and_grad(f, *arguments):
         return jax.value_and_grad(f, arguments)
 
+    def descent(optimizer):
+        def last(x, rate):
+            chosen = optimizer(0.01 + 0.005 * rate)
+
+            def step(_, c):
+                x, state = c
+                change, state = chosen.update(x + 2 * jnp.sin(3 * x), state, x)
+                return optax.apply_updates(x, change), state
+            return jnp.sum(lax.scan(lambda c, i: (step(i, c), None), (x, chosen.init(x)), None, 100)[0][0]**2)
+        return value_and_grad(last, 0, 1)
+
+    def schedules(t):
+        return (optax.linear_schedule(0.1, 0.01, 50)(t), optax.exponential_decay(0.1, 30, 0.5)(t),
+                optax.warmup_cosine_decay_schedule(0, 0.3, 20, 100, 0.05)(t))
+
     first = jax.grad(cubes)
     second = jax.grad(first)
     return {
@@ -138,6 +154,15 @@ def peers():
             jax.random.categorical(key(words), jnp.sin(jnp.arange(12.)).reshape(3, 4)),
             jax.random.categorical(key(words), jnp.sin(jnp.arange(12.)).reshape(3, 4), shape=(100, 3))),
         "orders": lambda a, xs: (cubes(a, xs), first(a, xs), second(a, xs), jax.grad(second)(a, xs)),
+        "sgd": descent(optax.sgd),
+        "momentum": descent(lambda rate: optax.sgd(rate, 0.9)),
+        "nesterov": descent(lambda rate: optax.sgd(rate, 0.9, nesterov=True)),
+        "adam": descent(optax.adam),
+        "adamw": descent(lambda rate: optax.adamw(rate, weight_decay=0.1)),
+        "yogi": descent(optax.yogi),
+        "adagrad": descent(optax.adagrad),
+        "schedules": schedules,
+        "clip_by_global_norm": jax.grad(lambda x: jnp.sum(jnp.sin(optax.clip_by_global_norm(0.7).update(x, None)[0]))),
     }
 
 

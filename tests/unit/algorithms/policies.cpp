@@ -61,7 +61,7 @@ TEST_CASE("private sums: members clipped, noise of the deviation asked for") {
 }
 
 TEST_CASE("masked sums: the masks cancel to the last bit, for any number of members") {
-  constexpr auto f = [](auto seed, auto v) { return drx::reduce_sum_masked<2>(v, drx::random_key(seed), 65536.); };
+  constexpr auto f = [](auto seed, auto v) { return drx::reduce_sum_masked<3>(v, drx::random_key(seed), 65536.); };
   for (std::size_t members = 0; members <= 3; ++members) {
     const vec y = interpreter::call<program<f, std::int64_t, at_clients>>(
         std::int64_t{7}, std::vector(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(members)));
