@@ -216,7 +216,7 @@ template <auto O, auto Start>
 constexpr auto descent = drx::value_and_grad<0, 1>([](auto x, auto rate) {
   auto last = drx::fori_loop<100>(std::pair{x, Start(x)}, [=](auto c) {
     auto [now, state] = c;
-    return drx::step(O, now, state, now + 2 * drx::sin(3 * now), 0.01 + 0.005 * rate);
+    return drx::step(O, now, state, now + 2 * drx::sin(3 * now) - 0.7, 0.01 + 0.005 * rate);
   });
   return drx::sum(drx::square(last.first));
 });

@@ -123,7 +123,7 @@ def peers():
 
             def step(_, c):
                 x, state = c
-                change, state = chosen.update(x + 2 * jnp.sin(3 * x), state, x)
+                change, state = chosen.update(x + 2 * jnp.sin(3 * x) - 0.7, state, x)
                 return optax.apply_updates(x, change), state
             return jnp.sum(lax.scan(lambda c, i: (step(i, c), None), (x, chosen.init(x)), None, 100)[0][0]**2)
         return value_and_grad(last, 0, 1)
