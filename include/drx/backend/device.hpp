@@ -162,8 +162,12 @@ class kokkos_device final : public device_memory {
 /// Makes a program ready to run in a session: its stages on `device`, which must outlive it, the rest on this rank's
 /// threads. All ranks call it with the same program; each has a device.
 template <Program P, class Device>
+  requires(device::RunsOnDevices<P>)
 compiled_on<P, Device> compile_on(Device& device, session& s, compile_options options = {}) {
   return compile_on<P>(device, s.executor(), s.communicator(), std::move(options));
 }
+template <Program P, class Device, class Why = device::misuse_t<P>>
+  requires(!device::RunsOnDevices<P>)
+Why compile_on(Device&, session&, compile_options = {}) = delete;  // drx: compile_on<Program>(device, session): on devices, members have no layout (with_layout), members nested in members do not change places (ppermute, all_to_all), and placed carries of a loop inside a member do not either; session.compile<Program>() runs all of these on the host
 
 }  // namespace drx

@@ -101,8 +101,6 @@ struct team_kernel<C, E, &prim::scan> {
       unroll<carries>([&]<int K>(std::integral_constant<int, K>) {
         if constexpr (host::swapped(K)) {
           constexpr int value = Back ? C::result(E, K) : C::output(body, K);
-          static_assert(C::values[value].depth == 0,
-                        "drx: a loop inside a member whose placed carries change places does not run on devices");
           std::byte* const copy = copies;
           copies += (bytes_of<C, value> + machine::cache_line - 1) / machine::cache_line * machine::cache_line;
           std::byte* const lies = address<C, value>(f);

@@ -29,13 +29,6 @@ struct team_members {
   static constexpr int E = Stage::entry;
   using host = run::stage_members<Stage>;
 
-  static constexpr bool stays_on_the_device = [] {
-    for (int i = 0; i < Stage::results; ++i)
-      if (Stage::fold_of(i) == fold::shards || Stage::fold_of(i) == fold::shard_sum) return false;
-    return true;
-  }();
-  static_assert(stays_on_the_device, "drx: members in shards (with_layout) do not run on devices");
-
   /// Whether blocks of members run here: not those whose members lie in the lanes of vectors, which GPUs do not have.
   static constexpr bool has_blocks = [] {
     if constexpr (Stage::has_blocks && !Stage::has_monoid) {

@@ -12,12 +12,6 @@ struct team_kernel<C, E, &prim::stage> {
   using stage = run::stage_facts<C, E>;
   using members = team_members<stage>;
   static_assert(stage::parent >= 0);
-  static constexpr bool moves = [] {
-    for (int i = 0; i < stage::results; ++i)
-      if (stage::fold_of(i) == fold::permute || stage::fold_of(i) == fold::transpose) return true;
-    return false;
-  }();
-  static_assert(!moves, "drx: ppermute and all_to_all among members nested in a member do not run on devices");
 
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
