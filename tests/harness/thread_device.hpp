@@ -19,6 +19,7 @@ class thread_device final : public drx::device_memory {
   explicit thread_device(int teams = 3, int lanes = 2) : teams_(teams), lanes_(lanes) {}
 
   [[nodiscard]] std::byte* allocate(std::size_t bytes) override {
+    if (this->bytes() + bytes > most_bytes) throw std::bad_alloc();
     void* const p = mmap(nullptr, pages(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) throw std::bad_alloc();
     blocks_.push_back({static_cast<std::byte*>(p), pages(bytes)});
@@ -60,7 +61,14 @@ class thread_device final : public drx::device_memory {
     }
   }
 
+  /// Of all blocks.
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t all = 0;
+    for (const block& b : blocks_) all += b.bytes;
+    return all;
+  }
   int launches = 0, copies = 0;
+  std::size_t most_bytes = std::size_t{1} << 40;
 
  private:
   struct team {

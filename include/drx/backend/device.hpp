@@ -10,12 +10,26 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace drx {
+
+/// What kokkos_device throws where a device has too little memory, after half as many teams, and so on to one, were
+/// tried.
+class device_memory_exhausted final : public std::bad_alloc {
+ public:
+  device_memory_exhausted(const char* space, std::size_t bytes)
+      : what_(std::string("drx::kokkos_device: ") + space + " has no " + std::to_string(bytes) + " bytes left") {}
+  [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
 
 /// A device that Kokkos runs on: a GPU, or a host's threads as if they were one. One device may be used by several
 /// programs, one after the other. It ends before the session.
@@ -46,7 +60,11 @@ class kokkos_device final : public device_memory {
   [[nodiscard]] int teams() const override { return teams_; }
 
   [[nodiscard]] std::byte* allocate(std::size_t bytes) override {
-    return static_cast<std::byte*>(Kokkos::kokkos_malloc<memory_space>("drx::device", bytes));
+    try {
+      return static_cast<std::byte*>(Kokkos::kokkos_malloc<memory_space>("drx::device", bytes));
+    } catch (const std::exception&) {  // of Kokkos' own type, which differs between its versions
+      throw device_memory_exhausted(Space::name(), bytes);
+    }
   }
   void release(std::byte* p, std::size_t) override { Kokkos::kokkos_free<memory_space>(p); }
   void copy_in(std::byte* device, const std::byte* host, std::size_t bytes) override {

@@ -95,6 +95,7 @@ struct stage_memory {
   std::vector<device_buffer> placed, results;  // by operand, by result
   std::vector<std::byte> block;                // of the host, before it is copied to `inputs`
   std::vector<fold_pair> pairs;                // the same, before they are copied to `folds`
+  int most_tasks = 0;                          // teams for which there is memory; 0: not tried yet
   explicit stage_memory(device_memory& of) : inputs(of), tasks(of), folds(of) {}
 };
 

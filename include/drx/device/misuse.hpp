@@ -69,7 +69,7 @@ template <class C>
 constexpr obstacle obstacle_of() {
   constexpr auto in_stage = entries_in_stages<C>();
   obstacle first = obstacle::none;
-  unroll<C::sizes.entries>([&]<int E>(std::integral_constant<int, E>) {
+  run::unroll<C::sizes.entries>([&]<int E>(std::integral_constant<int, E>) {
     if (first == obstacle::none) first = obstacle_in<C, E, in_stage.of[E]>();
   });
   return first;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace drx {
 namespace device {
@@ -67,8 +68,7 @@ class stage_call {
     if (m_.local > 0) {
       prepare();
       const std::int64_t leaves = (m_.local + unit_ - 1) / unit_;
-      const auto tasks = static_cast<int>(std::min<std::int64_t>(leaves, device_.teams()));
-      memory_.tasks.grow(static_cast<std::size_t>(addresses_.task_bytes * tasks));
+      const int tasks = tasks_in_memory(leaves);
       addresses_.tasks = memory_.tasks.data();
       device_.launch(stage_launch<Stage>{addresses_, {0, leaves, unit_, m_.local, 0, m_.first, storage_}}, tasks,
                      C::plan.thread_bytes);
@@ -102,6 +102,21 @@ class stage_call {
         for (std::int64_t i = 0; i < m.local; ++i) n = std::max(n, m.storage[i] + 1);
     }
     return n * C::bytes(V);
+  }
+
+  /// The number of teams that compute, with memory for each: half as many, and so on, where there is too little.
+  [[nodiscard]] int tasks_in_memory(std::int64_t leaves) {
+    for (int& most = memory_.most_tasks;; most = (most + 1) / 2) {
+      if (most == 0) most = device_.teams();
+      const auto tasks = static_cast<int>(std::min<std::int64_t>(leaves, most));
+      try {
+        memory_.tasks.grow(static_cast<std::size_t>(addresses_.task_bytes * tasks));
+        return tasks;
+      } catch (const std::bad_alloc&) {
+        if (tasks == 1) throw;
+        most = tasks;
+      }
+    }
   }
 
   /// Gives the device what members read: addresses, the numbers of members, unplaced values, shares.
