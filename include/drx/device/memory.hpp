@@ -65,13 +65,14 @@ class device_buffer {
   device_buffer& operator=(device_buffer&&) = delete;
   device_buffer(const device_buffer&) = delete;
   device_buffer& operator=(const device_buffer&) = delete;
-  ~device_buffer() {
-    if (data_) of_->release(data_, size_);
-  }
+  ~device_buffer() { clear(); }
   [[nodiscard]] std::byte* data() const { return data_; }
+  void clear() {
+    if (data_) of_->release(std::exchange(data_, nullptr), std::exchange(size_, 0));
+  }
   std::byte* grow(std::size_t bytes) {
     if (bytes > size_) {
-      if (data_) of_->release(std::exchange(data_, nullptr), std::exchange(size_, 0));
+      clear();
       data_ = of_->allocate(bytes);
       size_ = bytes;
     }

@@ -65,16 +65,7 @@ class stage_call {
   void run() {
     f_.thread = rt_.threads[0].workspace.data();
     run::node_list nodes(nullptr, Stage::node_bytes);
-    if (m_.local > 0) {
-      prepare();
-      const std::int64_t leaves = (m_.local + unit_ - 1) / unit_;
-      const int tasks = tasks_in_memory(leaves);
-      addresses_.tasks = memory_.tasks.data();
-      device_.launch(stage_launch<Stage>{addresses_, {0, leaves, unit_, m_.local, 0, m_.first, storage_}}, tasks,
-                     C::plan.thread_bytes);
-      take_results();
-      if constexpr (Stage::node_bytes > 0) nodes = fold_nodes(tasks, leaves);
-    }
+    if (m_.local > 0) compute(nodes);
     if (exchanged.gather) exchanged.gather(exchanged, f_, m_);
     if (exchanged.members) exchanged.members(exchanged, f_, *rt_.communicator, m_.boundaries, 0);
     if constexpr (Stage::node_bytes > 0) {
@@ -104,17 +95,24 @@ class stage_call {
     return n * C::bytes(V);
   }
 
-  /// The number of teams that compute, with memory for each: half as many, and so on, where there is too little.
-  [[nodiscard]] int tasks_in_memory(std::int64_t leaves) {
-    for (int& most = memory_.most_tasks;; most = (most + 1) / 2) {
-      if (most == 0) most = device_.teams();
-      const auto tasks = static_cast<int>(std::min<std::int64_t>(leaves, most));
+  /// Computes this rank's members: with half as many teams, and so on to one, where the device has too little memory.
+  void compute(run::node_list& nodes) {
+    const std::int64_t leaves = (m_.local + unit_ - 1) / unit_;
+    if (memory_.most_tasks == 0) memory_.most_tasks = device_.teams();
+    for (;;) {
+      const auto tasks = static_cast<int>(std::min<std::int64_t>(leaves, memory_.most_tasks));
       try {
-        memory_.tasks.grow(static_cast<std::size_t>(addresses_.task_bytes * tasks));
-        return tasks;
+        prepare();
+        addresses_.tasks = memory_.tasks.grow(static_cast<std::size_t>(addresses_.task_bytes * tasks));
+        device_.launch(stage_launch<Stage>{addresses_, {0, leaves, unit_, m_.local, 0, m_.first, storage_}}, tasks,
+                       C::plan.thread_bytes);
+        take_results();
+        if constexpr (Stage::node_bytes > 0) nodes = fold_nodes(tasks, leaves);
+        return;
       } catch (const std::bad_alloc&) {
         if (tasks == 1) throw;
-        most = tasks;
+        memory_.most_tasks = (tasks + 1) / 2;
+        memory_.tasks.clear();
       }
     }
   }
