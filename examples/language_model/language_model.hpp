@@ -1,7 +1,9 @@
 // language_model/language_model.hpp: the programs that train and test a decoder on the texts of many clients.
 #pragma once
 
+#include <drx/algorithms.hpp>
 #include <tuple>
+#include <utility>
 
 #include "transformer.hpp"
 
@@ -16,8 +18,7 @@ struct clients : drx::placement<clients> {
 };
 struct texts : drx::placement<texts> {};
 
-/// A gradient, but no longer than 1.
-inline constexpr auto clipped = [](auto slope) { return slope / drx::maximum(drx::norm(slope), 1); };
+inline constexpr drx::adamw inner{.first = 0.9, .second = 0.99, .decay = 0.01};
 
 // cut-begin language_model
 /// Gradient steps, one on each batch of texts; with the mean of their losses.
@@ -25,29 +26,19 @@ template <sizes S>
 inline constexpr auto train_sgd = [](auto model, auto rate, auto batches) {
   auto step = [=](auto now, auto batch) {
     auto [loss, slope] = drx::value_and_grad(mean_loss<S>)(now, batch);
-    return std::pair{now - rate * clipped(slope), loss};
+    return std::pair{now - rate * drx::clip_by_global_norm(slope, 1), loss};
   };
   auto [trained, losses] = drx::scan(step, model, batches);
   return std::pair{trained, drx::mean(losses)};
 };
 
-/// One step of AdamW. state: the model, the two moments, and how many steps it has taken.
-inline constexpr auto adamw = [](auto state, auto rate, auto slope) {
-  auto [model, first, second, taken] = state;
-  first = 0.9 * first + 0.1 * slope;
-  second = 0.99 * second + 0.01 * slope * slope;
-  auto t = taken + 1;
-  auto a = rate / (1 - drx::pow(0.9, t)), b = 1 / (1 - drx::pow(0.99, t));
-  auto move = [=](auto w, auto m, auto v) { return w - a * m / (drx::sqrt(b * v) + 1e-8) - 0.01 * rate * w; };
-  return std::tuple{drx::tree_map(move, model, first, second), first, second, t};
-};
-
-/// AdamW steps, one on each batch of texts; with the mean of their losses.
+/// AdamW steps, one on each batch of texts; with the mean of their losses. state: the model, and AdamW's.
 template <sizes S>
 inline constexpr auto train_adamw = [](auto state, auto rate, auto batches) {
   auto step = [=](auto now, auto batch) {
-    auto [loss, slope] = drx::value_and_grad(mean_loss<S>)(std::get<0>(now), batch);
-    return std::pair{adamw(now, rate, clipped(slope)), loss};
+    auto [model, moments] = now;
+    auto [loss, slope] = drx::value_and_grad(mean_loss<S>)(model, batch);
+    return std::pair{drx::step(inner, model, moments, drx::clip_by_global_norm(slope, 1), rate), loss};
   };
   auto [last, losses] = drx::scan(step, state, batches);
   return std::pair{last, drx::mean(losses)};
@@ -70,12 +61,12 @@ inline constexpr auto diloco_round = [](auto state, auto momentum, auto rates, a
   auto [batches, weights] = data;
   auto [trained, losses] =
       drx::map(train_adamw<S>, drx::broadcast<clients>(state), drx::broadcast<clients>(rate), batches);
-  auto [model, first, second, taken] = state;
-  auto [mean, mean_first, mean_second, steps] = drx::reduce_weighted_mean(trained, weights);
-  auto change = model - mean;
-  momentum = decay * momentum + change;
-  auto next = std::tuple{model - outer_rate * (change + decay * momentum), mean_first, mean_second, drx::round(steps)};
-  return std::tuple{next, momentum, drx::reduce_weighted_mean(losses, weights)};
+  auto [mean, moments] = drx::reduce_weighted_mean(trained, weights);
+  auto& [first, second, steps] = moments;
+  steps = drx::round(steps);
+  auto& model = state.first;
+  auto [next, next_momentum] = drx::step(drx::nesterov{decay}, model, momentum, model - mean, outer_rate);
+  return std::tuple{std::pair{next, moments}, next_momentum, drx::reduce_weighted_mean(losses, weights)};
 };
 
 /// One AdamW step on the texts of all workers at once, for comparison: an exchange in each step.
@@ -84,8 +75,9 @@ inline constexpr auto central_step = [](auto state, auto rate, auto data) {
   auto loss = [=](auto model) {
     return drx::reduce_mean(drx::map(mean_loss<S>, drx::broadcast<clients>(model), data));
   };
-  auto [value, slope] = drx::value_and_grad(loss)(std::get<0>(state));
-  return std::tuple{adamw(state, rate, clipped(slope)), value};
+  auto [model, moments] = state;
+  auto [value, slope] = drx::value_and_grad(loss)(model);
+  return std::tuple{drx::step(inner, model, moments, drx::clip_by_global_norm(slope, 1), rate), value};
 };
 // cut-end language_model
 
@@ -110,7 +102,7 @@ struct programs {
   using model = transformer<S>;
   using batch = drx::array<std::int32_t, texts_of_step, S.context + 1>;
   using work = std::tuple<drx::array<std::int32_t, local_steps, texts_of_step, S.context + 1>, drx::scalar<float>>;
-  using adamw_state = std::tuple<model, model, model, float>;
+  using adamw_state = std::pair<model, drx::optimizer_state<drx::adamw, model>>;
   using text = drx::array<std::int32_t, S.context + 1>;
 
   using fedavg = drx::program<fedavg_round<S>, model, float, drx::placed<work, clients>>;

@@ -74,7 +74,7 @@ TEST_CASE("language_model: clients of equal models average to the model that one
   using work = std::tuple<batches, drx::scalar<float>>;
   using alone = drx::program<train_sgd<small>, small_model, float, batches>;
   using by_fedavg = drx::program<fedavg_round<small>, small_model, float, drx::placed<work, clients>>;
-  using adamw_state = std::tuple<small_model, small_model, small_model, float>;
+  using adamw_state = std::pair<small_model, drx::optimizer_state<drx::adamw, small_model>>;
   using by_diloco = drx::program<diloco_round<small>, adamw_state, small_model, std::tuple<float, float, float>,
                                  drx::placed<work, clients>>;
   using alone_adamw = drx::program<train_adamw<small>, adamw_state, float, batches>;
@@ -91,7 +91,7 @@ TEST_CASE("language_model: clients of equal models average to the model that one
       drx::interpreter::call<by_fedavg>(m, 0.1f, std::vector<work>{{own, 1.0f}, {other, 0.0f}});
   CHECK(largest_difference(weighted, trained) < 1e-6);
 
-  const adamw_state start{m, {}, {}, 0.0f};
+  const adamw_state start{m, {}};
   const auto [by_adamw, its_loss] = drx::interpreter::call<alone_adamw>(start, 0.01f, own);
   const auto [next, moved, loss_of_clients] = drx::interpreter::call<by_diloco>(
       start, small_model{}, std::tuple{0.01f, 1.0f, 0.0f}, std::vector<work>{{own, 3.0f}, {own, 1.0f}});
