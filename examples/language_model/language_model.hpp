@@ -102,7 +102,7 @@ struct programs {
   using model = transformer<S>;
   using batch = drx::array<std::int32_t, texts_of_step, S.context + 1>;
   using work = std::tuple<drx::array<std::int32_t, local_steps, texts_of_step, S.context + 1>, drx::scalar<float>>;
-  using adamw_state = std::pair<model, drx::optimizer_state<drx::adamw, model>>;
+  using adamw_state = drx::host_t<std::pair<model, drx::optimizer_state<drx::adamw, model>>>;
   using text = drx::array<std::int32_t, S.context + 1>;
 
   using fedavg = drx::program<fedavg_round<S>, model, float, drx::placed<work, clients>>;
