@@ -161,7 +161,8 @@ TEST_CASE("threads have a handle each, or share one") {
           return drx::engines::payload_of(alone.answer(drx::engines::packet_of(b)));
         });
         try {
-          for (int i = 0; i < times; ++i) same[static_cast<std::size_t>(t)] += call(file.path, 0.25 * t, ask) == expected;
+          for (int i = 0; i < times; ++i)
+            same[static_cast<std::size_t>(t)] += call(file.path, 0.25 * t, ask) == expected;
         } catch (const std::exception&) {  // counted as another answer
         }
       });
@@ -173,10 +174,11 @@ TEST_CASE("threads have a handle each, or share one") {
 TEST_CASE("what is wrong gets a code and a sentence, and the handle stays good") {
   const opened shared;
   const auto check = [&](const bytes& payload, int code, const std::string& words) {
-    const auto [got, said] = shared(payload);
-    CAPTURE(text(said));
+    const auto [got, answer] = shared(payload);
+    const std::string said = text(answer);
+    CAPTURE(said);
     CHECK(got == code);
-    CHECK(text(said).find(words) != std::string::npos);
+    CHECK(said.find(words) != std::string::npos);
     CHECK(shared(drx::engines::payload_of({request("finish"), {raw(1)}})).first == DRX_ENGINE_DONE);
   };
   const auto refused = [&](packet p, const std::string& words) {
