@@ -57,7 +57,7 @@ endfunction()
 # drx_add_folders(): each folder here with a main.cpp becomes a program of the folder's name. First lines of main.cpp
 # such as `// ranks: 1 2` and `// args: --rounds 2` make it a test with these numbers of ranks and arguments; `// programs: a::b a::c` of
 # the header with the folder's name are planned by an executable (drx_add_programs). Its other
-# sources are a library, ${name}_parts, which unit tests link too; the folder common is a library of all programs. A check.py
+# sources are a library, ${name}_parts, which unit tests link too, but shared_object.cpp is a shared object, ${name}.so, beside the program; the folder common is a library of all programs. A check.py
 # is a test too: it is called with the program and the words that start mpirun, to which a number of ranks is added. So is an
 # expected.json, of numbers that common/check.py compares.
 function(drx_add_folders)
@@ -75,7 +75,8 @@ function(drx_add_folders)
     cmake_path(GET folder FILENAME name)
     set(main ${folder}/main.cpp)
     file(GLOB parts CONFIGURE_DEPENDS ${folder}/*.cpp)
-    list(REMOVE_ITEM parts ${main})
+    set(shared_object ${folder}/shared_object.cpp)
+    list(REMOVE_ITEM parts ${main} ${shared_object})
     set(libraries drx_own drx::run fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB ${DRX_LIBZIP})
     if(TARGET drx::hana)
       list(APPEND libraries drx::hana)
@@ -95,6 +96,14 @@ function(drx_add_folders)
       drx_note(programs ${main} programs)
       if(programs)
         drx_add_programs(TARGET ${name} HEADER ${folder}/${name}.hpp PROGRAMS ${programs})
+      endif()
+      # A sanitizer must be in the process before what it watches is loaded.
+      if(EXISTS ${shared_object} AND TARGET drx::engines AND NOT DRX_SANITIZE)
+        add_library(${name}_shared MODULE ${shared_object})
+        target_link_libraries(${name}_shared PRIVATE drx_own drx::engines)
+        set_target_properties(${name}_shared PROPERTIES PREFIX "" OUTPUT_NAME ${name} SUFFIX .so
+          CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+        add_dependencies(${name} ${name}_shared)
       endif()
       drx_note(ranks ${main} ranks)
       drx_note(args ${main} args)

@@ -1,6 +1,6 @@
 # drx::drx    the core: placements, programs, derivatives, plans. Needs nothing but the compiler.
 # drx::run    the core and running it: Kokkos, and MPI where found.
-# drx::engines  the core and workers for engines outside the job (Beam, Spark, Flower): nlohmann-json and Boost.CRC; neither Kokkos nor MPI.
+# drx::engines  the core, and workers and shared objects for engines outside the job (Beam, Spark, Flower): nlohmann-json and Boost.CRC; neither Kokkos nor MPI.
 # drx::eigen  the core and its Eigen adapter.    drx::hana  the core and its Boost.Hana adapter.
 
 set(DRX_INCLUDE ${PROJECT_SOURCE_DIR}/include)
@@ -65,7 +65,7 @@ endif()
 
 if(TARGET nlohmann_json::nlohmann_json AND TARGET Boost::headers)
   drx_library(engines drx::drx nlohmann_json::nlohmann_json Boost::headers)
-  drx_headers(drx_engines engines/*.hpp)
+  drx_headers(drx_engines engines/*.hpp engines/*.h)
   if(NOT TARGET drx_run) # stages run by these, which then come with no other target
     drx_headers(drx_engines run/*.hpp)
   endif()

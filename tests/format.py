@@ -8,7 +8,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import packages
 
 FOLDERS = "include", "tests", "bench", "examples"
-SUFFIXES = ".hpp", ".cpp", ".cu"
+SUFFIXES = ".hpp", ".h", ".cpp", ".c", ".cu"
 PASSES = 4  # what it breaks it may join again when it sees it broken
 ADVICE = re.compile(r"// drx:.*")
 

@@ -3,7 +3,7 @@
 
 The worker refuses what is damaged or does not fit, with a sentence and an exit status; the documents are as their schemas
 say; and the three programs have the same bits on MPI, Beam, Spark and Hadoop Streaming, though a worker is killed; and
-those that are one federated round on Flower.
+those that are one federated round on Flower. And so have they in a shared object.
 """
 import json
 import os
@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import packages  # noqa: E402
 
 REFUSED, DAMAGED = 1, 3
+PROGRAMS = "fedavg,hypergradient,k_means"
 passed = failed = skipped = 0
 
 
@@ -121,7 +122,7 @@ def check_schemas(plans, folder):
 
 def check_package(folder):
     """The tests of python/, in an environment for each extra that they need."""
-    for name, extra in (("flower", "test_f*.py"), ("parquet", "test_[!f]*.py")):
+    for name, extra in (("flower", "test_f*.py"), ("parquet", "test_[!fs]*.py")):
         python = environment(name)
         if not python:
             continue
@@ -167,15 +168,33 @@ def on_engine(engine, programs, program, launcher, *options):
                           env={**os.environ, "DRX_MPIRUN": shlex.join(launcher)})
 
 
+def check_shared_object(program, launcher):
+    shared = pathlib.Path(f"{program}.so")
+    if not shared.exists():
+        skip("the shared object", "it is not built with a sanitizer")
+        return
+    python = environment("parquet")
+    if not python:
+        return
+    done = subprocess.run([python, ROOT / "python/tests/test_shared_object.py"], capture_output=True, text=True, check=False,
+                          timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT / "python/src"), "DRX_SHARED_OBJECT": str(shared)})
+    check("the tests of drx_engines with a shared object", done.returncode == 0 and "skipped" not in done.stderr, done.stderr[-2000:])
+    done = on_engine("shared", PROGRAMS, program, launcher)
+    check("three programs in a shared object", done.returncode == 0 and done.stdout.count("the same bits as MPI on 1 and 3 ranks\n") == 3,
+          done.stdout + done.stderr[-2000:])
+    named = subprocess.run(["nm", "-D", "--defined-only", shared], capture_output=True, text=True, check=False).stdout
+    check("one function of the shared object has a name outside it", "drx_engine_of" in named
+          and not [line for line in named.splitlines() if "drx" in line and "drx_engine_of" not in line], named)
+
+
 def check_engines(program, launcher):
-    programs = "fedavg,hypergradient,k_means"
     for engine in ["streaming", "beam", "spark"]:
         if engine == "spark" and subprocess.run(["bash", "-c", "java -version"], capture_output=True, check=False).returncode:
             skip(engine, "there is no java")
             continue
         if not environment(engine):
             continue
-        done = on_engine(engine, programs, program, launcher, "--kill")
+        done = on_engine(engine, PROGRAMS, program, launcher, "--kill")
         same = done.stdout.count("the same bits as MPI on 1 and 3 ranks, though a worker was killed")
         check(f"three programs on {engine}", done.returncode == 0 and same == 3, done.stdout + done.stderr[-2000:])
 
@@ -204,6 +223,7 @@ def main():
         check_schemas(plans, pathlib.Path(name))
         check_package(pathlib.Path(name))
         check_parquet(program, pathlib.Path(name))
+        check_shared_object(program, launcher)
         check_engines(program, launcher)
         check_flower(program, launcher)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

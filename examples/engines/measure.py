@@ -26,7 +26,7 @@ def least(f):
 
 
 def of_engine(engine, name, executable, folder, clients, size, runs=RUNS):
-    program = drx.Program.load(executable, name)
+    program = on_engine.load(engine, executable, name)
     manifest = drx.Manifest.of_files("clients", clients, [folder / "x.npy", folder / "y.npy"], size)
     arguments = on_engine.CENTRES if name == "k_means" else on_engine.START
     call = program.call(*arguments, members={"clients": clients})

@@ -1,4 +1,5 @@
 """One program on one engine, compared with MPI on one and three ranks; `run` calls this in the engine's environment."""
+import concurrent.futures
 import contextlib
 import itertools
 import json
@@ -191,7 +192,27 @@ def wait_for(address, seconds=60):
     raise SystemExit(f"nothing answers at {address} after {seconds} s")
 
 
-ENGINES = {"beam": Beam(), "spark": Spark(), "streaming": Streaming(), "flower": Flower(),
+class Shared:
+    """No engine: the programs' shared object in this process, which two threads ask at once."""
+
+    def ready(self):
+        return contextlib.nullcontext()
+
+    def __call__(self, call, manifest, folder):
+        with drx.SharedObject(call.program.command[0]) as shared, concurrent.futures.ThreadPoolExecutor(2) as threads:
+            def reduce_stage(call, roots, manifest):
+                parts = threads.map(lambda p: shared.map(call, roots, [p]), manifest.partitions)
+                return shared.combine(call.program, list(parts))
+
+            return drx.run_stages(call, manifest, reduce_stage)
+
+
+def load(engine, executable, name):
+    """The program, of the executable or of the shared object beside it."""
+    return drx.Program.load(f"{executable}.so" if engine == "shared" else executable, name)
+
+
+ENGINES = {"shared": Shared(), "beam": Beam(), "spark": Spark(), "streaming": Streaming(), "flower": Flower(),
            "flower-deployed": FlowerDeployed()}
 
 
@@ -219,7 +240,7 @@ def run_on(engine, name, executable, folder, clients, size, kills):
     if on_mpi(executable, name, folder, clients, 3) != expected:
         print(f"{name}: three ranks give other bits than one")
         return False
-    program = drx.Program.load(executable, name)
+    program = load(engine, executable, name)
     files = [folder / "x.npy", folder / "y.npy"]
     manifest = drx.Manifest.of_files("clients", clients, files, size)
     call = program.call(*(CENTRES if name == "k_means" else START), members={"clients": clients})

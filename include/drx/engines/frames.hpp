@@ -55,6 +55,13 @@ struct frame_header {
 };
 static_assert(sizeof(frame_header) == 16);
 
+/// Refuses documents whose lists are in lists more often than any request's: what reads them would run out of stack.
+inline bool require_flat(int depth, nlohmann::ordered_json::parse_event_t, const nlohmann::ordered_json&) {
+  constexpr int most = 32;
+  if (depth > most) throw damaged_frame(error::sentence({"drx: a frame's document has more than ", most, " levels"}));
+  return true;
+}
+
 /// Reads up to `size` bytes; fewer only at the end of the input.
 inline std::size_t read_some(int descriptor, std::byte* to, std::size_t size) {
   std::size_t done = 0;
@@ -101,7 +108,7 @@ inline bytes payload_of(packet p) {
   return all;
 }
 /// The packet of a payload; throws damaged_frame.
-inline packet packet_of(const bytes& payload) {
+inline packet packet_of(std::span<const std::byte> payload) {
   std::uint32_t length = 0;
   if (payload.size() < sizeof length) throw damaged_frame("drx: a frame has no document");
   std::memcpy(&length, payload.data(), sizeof length);
@@ -110,7 +117,7 @@ inline packet packet_of(const bytes& payload) {
     throw damaged_frame(error::sentence({"drx: a frame of ", payload.size(), " bytes has a document of ", length}));
   packet p;
   const auto* text = reinterpret_cast<const char*>(payload.data() + at);
-  p.head = nlohmann::ordered_json::parse(text, text + length, nullptr, false);
+  p.head = nlohmann::ordered_json::parse(text, text + length, detail::require_flat, false);
   if (!p.head.is_object()) throw damaged_frame("drx: a frame's document is no JSON object");
   at += length;
   const auto blobs = p.head.find("blobs");

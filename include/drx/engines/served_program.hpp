@@ -249,7 +249,7 @@ class served_program {
     run::frame f = run::frame_of_call(facts(), state_);
     const auto size = static_cast<std::size_t>(of.bytes);
     const std::int64_t unit = of.members_of_leaf > 1 ? members_in_block(members) : 1,
-                       leaves = (members + unit - 1) / unit;
+                       leaves = members / unit + (members % unit != 0);
     std::int64_t at = 0;
     for (const run::node& n : all.nodes) {
       if (n.position << n.level != at) break;

@@ -20,7 +20,8 @@ from flwr.serverapp import Grid, ServerApp
 from .federated import FederatedRound
 from .manifest import Manifest, Partition
 from .program import Call, Partial, Program
-from .worker import Worker, WorkerDied, WorkerError, shared_worker
+from .transport import Transport, WorkerError
+from .worker import WorkerDied, shared_worker, transport_of
 
 Partitions = Callable[[Context], Iterable[Partition]]
 """The partitions whose data lie with a node. Each of all the members is with one node."""
@@ -109,7 +110,7 @@ class Federation:
         """How many members all nodes hold together."""
         return self.manifest.members
 
-    def run(self, worker: Worker, *arguments: Any) -> tuple[Any, list[np.ndarray[Any, Any]]]:
+    def run(self, worker: Transport, *arguments: Any) -> tuple[Any, list[np.ndarray[Any, Any]]]:
         """One round: from the program's unplaced arguments, of which the first is the state, to the next state and the
         metrics. `worker` runs the program's executable on the server."""
         call = self._program.call(*arguments, members={self._round.placement: self.members})
@@ -151,7 +152,7 @@ def server_app(program: Program, arguments: Sequence[Any], rounds: int, after_ro
     def main(grid: Grid, context: Context) -> None:
         federation = Federation(grid, program, nodes, timeout, attempts)
         state, *others = arguments
-        with Worker(program.command) as worker:
+        with transport_of(program) as worker:
             for number in range(1, rounds + 1):
                 state, metrics = federation.run(worker, state, *others)
                 after_round(number, state, metrics)

@@ -17,10 +17,26 @@ class DamagedFrame(Exception):
     """A frame that is damaged, or ends in the middle."""
 
 
+def payload_of(head: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> bytes:
+    """A document and the bytes that belong to it, as the payload of a frame."""
+    text = json.dumps({**head, "blobs": [len(b) for b in blobs]}).encode()
+    return b"".join([_LENGTH.pack(len(text)), text, *blobs])
+
+
+def packet_of(payload: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """The document of a payload, and its bytes."""
+    (size,) = _LENGTH.unpack_from(payload)
+    head: dict[str, Any] = json.loads(payload[_LENGTH.size : _LENGTH.size + size])
+    at, blobs = _LENGTH.size + size, []
+    for n in head.get("blobs", []):
+        blobs.append(payload[at : at + n])
+        at += n
+    return head, blobs
+
+
 def write_packet(to: BinaryIO, head: Mapping[str, Any], blobs: Sequence[bytes] = ()) -> int:
     """Writes a document and the bytes that belong to it; returns the size of the frame."""
-    text = json.dumps({**head, "blobs": [len(b) for b in blobs]}).encode()
-    payload = b"".join([_LENGTH.pack(len(text)), text, *blobs])
+    payload = payload_of(head, blobs)
     to.write(_HEADER.pack(MAGIC, zlib.crc32(payload), len(payload)))
     to.write(payload)
     to.flush()
@@ -42,10 +58,4 @@ def read_packet(source: BinaryIO) -> tuple[dict[str, Any], list[bytes]] | None:
         raise DamagedFrame(f"the input ends in the middle of a frame of {length} bytes")
     if zlib.crc32(payload) != checksum:
         raise DamagedFrame(f"a frame of {length} bytes is damaged: its checksum differs")
-    (size,) = _LENGTH.unpack_from(payload)
-    head: dict[str, Any] = json.loads(payload[_LENGTH.size : _LENGTH.size + size])
-    at, blobs = _LENGTH.size + size, []
-    for n in head.get("blobs", []):
-        blobs.append(payload[at : at + n])
-        at += n
-    return head, blobs
+    return packet_of(payload)

@@ -26,8 +26,8 @@ class Partial:
 
 @dataclass(frozen=True)
 class Program:
-    """A program of an executable that ends in drx::worker_main. It can be pickled: engines send it to their workers,
-    which find the executable under the same path."""
+    """A program of an executable that ends in drx::worker_main, or of a shared object (drx::engine_table). It can be
+    pickled: engines send it to their workers, which find the executable or shared object under the same path."""
 
     command: tuple[str, ...]
     number: int
@@ -36,18 +36,21 @@ class Program:
 
     @classmethod
     def load(cls, command: str | Sequence[str], name: str | int) -> Program:
-        """The program of this name or number; `command` starts the executable."""
+        """The program of this name or number; `command` starts the executable, or is the path of a shared object, which
+        ends with .so."""
         words = (command,) if isinstance(command, str) else tuple(command)
-        done = subprocess.run([*words, "--drx-plans"], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(words)} --drx-plans ended with {done.returncode}: {done.stderr.strip()}")
-        programs = json.loads(done.stdout)
+        programs = _programs(words)
         for p in programs:
             if name in (p["name"], p["number"], p["plan"]["hash"]):
                 if p["plan"]["drx_plan"] != PLAN_VERSION:
                     raise RuntimeError(f"version {p['plan']['drx_plan']} of a plan; this package reads {PLAN_VERSION}")
                 return cls(words, p["number"], p["name"], p["plan"])
         raise ValueError(f"{' '.join(words)} has no program {name!r}; it has {[p['name'] for p in programs]}")
+
+    @property
+    def in_shared_object(self) -> bool:
+        """Whether it is one of a shared object's programs, and no executable's."""
+        return _is_shared_object(self.command)
 
     @property
     def hash(self) -> str:
@@ -96,6 +99,23 @@ class Call:
     program: Program
     leaves: tuple[bytes, ...]
     members: Mapping[str, int]
+
+
+def _is_shared_object(command: Sequence[str]) -> bool:
+    return len(command) == 1 and command[0].endswith(".so")
+
+
+def _programs(command: Sequence[str]) -> Any:
+    """The programs of an executable or a shared object, with their plans."""
+    if _is_shared_object(command):
+        from .shared_object import SharedObject  # (which asks for programs of this file)
+
+        with SharedObject(command[0]) as shared:
+            return shared.ask({"do": "programs"})[0]["programs"]
+    done = subprocess.run([*command, "--drx-plans"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} --drx-plans ended with {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
 
 
 def _leaves(value: Any) -> Iterator[Any]:

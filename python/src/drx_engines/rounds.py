@@ -9,14 +9,14 @@ import numpy as np
 
 from .manifest import Manifest
 from .program import Call, Partial
-from .worker import Worker
+from .worker import transport_of
 
 Reduce = Callable[[Call, Sequence[bytes], Manifest], Partial]
 
 
 def run_stages(call: Call, manifest: Manifest, reduce_stage: Reduce) -> list[np.ndarray[Any, Any]]:
     """Runs a call: `reduce_stage` brings together the partials of all partitions, with the roots of earlier stages."""
-    with Worker(call.program.command) as worker:
+    with transport_of(call.program) as worker:
         roots: list[bytes] = []
         while True:
             at = worker.finish(call, roots)

@@ -24,7 +24,7 @@ import numpy as np
 from .manifest import Manifest, Partition
 from .program import Call, Partial
 from .rounds import run_stages
-from .worker import Worker
+from .worker import transport_of
 
 KEY = "drx"  # of all partials: they meet in one reducer
 
@@ -96,7 +96,7 @@ def run(call: Call, manifest: Manifest, job: Job = mrjob_job, folder: str | None
             start = f"{shlex.quote(sys.executable)} -m drx_engines.streaming"
             mapper, combiner = f"{start} map {shlex.quote(str(known))}", f"{start} combine {shlex.quote(str(known))}"
             partials = [partial_of(line) for line in job(lines, mapper, combiner, combiner)]
-            with Worker(call.program.command) as worker:
+            with transport_of(call.program) as worker:
                 return worker.combine(call.program, partials)
 
         return run_stages(call, manifest, reduce_stage)
@@ -109,7 +109,7 @@ def main(words: Sequence[str]) -> int:
         return 2
     call, roots = pickle.loads(pathlib.Path(words[1]).read_bytes())
     lines = [line for line in sys.stdin if line.strip()]
-    with Worker(call.program.command) as worker:
+    with transport_of(call.program) as worker:
         if words[0] == "map":
             # (Hadoop's NLineInputFormat puts a position and a tab before each line.)
             partitions = [Partition.of_document(json.loads(line.rpartition("\t")[2])) for line in lines]

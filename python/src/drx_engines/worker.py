@@ -1,4 +1,5 @@
-"""A worker process: the program's executable, which answers requests on its stdin and stdout."""
+"""A worker process: the program's executable, which answers requests on its stdin and stdout. And what a program asks: a
+worker, or its shared object."""
 
 from __future__ import annotations
 
@@ -8,27 +9,19 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, BinaryIO, cast
 
-import numpy as np
-
 from .frames import DamagedFrame, read_packet, write_packet
-from .manifest import Partition
-from .program import Call, Partial, Program
-
-_MOST_PARTITIONS = 256  # of one request, so that a worker that dies loses little
-
-
-class WorkerError(RuntimeError):
-    """A worker has refused a request, with this sentence."""
+from .program import Program
+from .shared_object import SharedObject
+from .transport import Transport, WorkerError
 
 
 class WorkerDied(RuntimeError):
     """A worker has ended without an answer, each time that it was started."""
 
 
-class Worker:
+class Worker(Transport):
     """A process of a program's executable. A request needs nothing of earlier ones, so that a process that was killed is
     replaced by a new one, which gets the request again (`attempts` times in all)."""
 
@@ -39,12 +32,6 @@ class Worker:
         self._messages: BinaryIO | None = None
         self.starts = 0
         self.bytes_sent = 0
-
-    def __enter__(self) -> Worker:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
 
     @property
     def pid(self) -> int | None:
@@ -99,60 +86,27 @@ class Worker:
         self.close()
         return None, f"status {status}" + (f" ({said})" if said else "")
 
-    def _of(self, program: Program, what: str, **more: Any) -> dict[str, Any]:
-        return {"do": what, "program": program.number, "plan": program.hash, **more}
-
-    def map(self, call: Call, roots: Sequence[bytes], partitions: Sequence[Partition]) -> Partial:
-        """The partial of some partitions in the stage that follows the known roots."""
-        parts = []
-        for i in range(0, len(partitions), _MOST_PARTITIONS):
-            head = self._of(call.program, "map", members=dict(call.members), roots=len(roots),
-                            partitions=[p.document() for p in partitions[i : i + _MOST_PARTITIONS]])
-            parts.append(_partial(*self.ask(head, [*call.leaves, *roots])))
-        return parts[0] if len(parts) == 1 else self.combine(call.program, parts)
-
-    def combine(self, program: Program, partials: Sequence[Partial]) -> Partial:
-        """The partials of disjoint members, joined."""
-        parts = [p for p in partials if p.nodes]
-        if len(parts) < 2:
-            return parts[0] if parts else Partial()
-        if len({p.stage for p in parts}) > 1:
-            raise ValueError(f"partials of several stages: {sorted({p.stage for p in parts})}")
-        head = self._of(program, "combine", stage=parts[0].stage, partials=[p.nodes for p in parts])
-        return _partial(*self.ask(head, [p.data for p in parts]))
-
-    def root(self, program: Program, stage: int, partials: Sequence[Partial], members: int) -> bytes:
-        """The root of a stage's tree, from the partials of all its members."""
-        parts = [p for p in partials if p.nodes]
-        head = self._of(program, "root", stage=stage, partials=[p.nodes for p in parts], count=members)
-        return self.ask(head, [p.data for p in parts])[1][0]
-
-    def finish(self, call: Call, roots: Sequence[bytes]) -> int | list[np.ndarray[Any, Any]]:
-        """The program's results, leaf by leaf, or the number of the stage whose root is needed next."""
-        head, blobs = self.ask(self._of(call.program, "finish", members=dict(call.members), roots=len(roots)),
-                               [*call.leaves, *roots])
-        return head["stage"] if head["stage"] is not None else call.program.results(blobs)
-
-
-def _partial(head: dict[str, Any], blobs: list[bytes]) -> Partial:
-    return Partial(head["stage"], tuple((level, position) for level, position in head["nodes"]), blobs[0])
-
 
 def _environment() -> dict[str, str]:
     # One thread each: the engine starts a worker for each core.
     return {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
+def transport_of(program: Program) -> Transport:
+    """What serves a program: its shared object in this process, or a new worker."""
+    return SharedObject(program.command[0]) if program.in_shared_object else Worker(program.command)
+
+
 _shared = threading.local()
-_all: list[tuple[int, Worker]] = []
+_all: list[tuple[int, Transport]] = []
 
 
-def shared_worker(program: Program) -> Worker:
-    """The worker of this thread for the program's executable, which stays for the next call."""
-    found: dict[tuple[int, tuple[str, ...]], Worker] = _shared.__dict__.setdefault("workers", {})
+def shared_worker(program: Program) -> Transport:
+    """What serves a program in this thread, which stays for the next call."""
+    found: dict[tuple[int, tuple[str, ...]], Transport] = _shared.__dict__.setdefault("workers", {})
     key = (os.getpid(), program.command)  # a forked process must not use its parent's pipes
     if key not in found:
-        found[key] = Worker(program.command)
+        found[key] = transport_of(program)
         _all.append((key[0], found[key]))
     return found[key]
 
