@@ -8559,6 +8559,9 @@ struct where : same_type {
   static constexpr bool accepts(dtype t, int i) { return i > 0 || t == dtype::boolean; }
   template <class T>
   DRX_INLINE static constexpr T apply(bool c, T x, T y) {
+#if !defined(__CUDA_ARCH__) && !defined(__HIP_DEVICE_COMPILE__)
+    if constexpr (std::is_floating_point_v<T>) return math::detail::select(c, x, y);
+#endif
     return c ? x : y;
   }
   template <class T>

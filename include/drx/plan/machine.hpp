@@ -80,6 +80,23 @@ inline constexpr std::int64_t kept_by_block = second_cache / 2;
 /// Entries of a body with loops from which on it has one block only, since each body is compiled.
 inline constexpr int long_body = 100;
 
+// ---- short axes ----
+
+/// The longest last axis that changes places with the one before it: shorter than the lanes of the smaller blocks of
+/// members, which are a last axis too.
+inline constexpr std::int64_t short_coordinates = 7;
+/// The cost of transposing an element, in elements that a sum or a fused loop over short rows shuffles.
+inline constexpr std::int64_t of_transposed = 4;
+
+// ---- rows in chunks ----
+
+/// Bytes of a value that is computed some rows at a time, and of all such values that are spared.
+inline constexpr std::int64_t least_chunked = second_cache / 4;
+/// Numbers of a step's rows of the largest value, and steps, from which on a loop over rows costs less than it spares.
+inline constexpr std::int64_t least_chunk = 256, least_chunks = 4;
+/// Steps that add up to a sum: a chain as long as those of the kernels of sums.
+inline constexpr std::int64_t most_chunks = 128;
+
 // ---- carried products ----
 
 /// The cost of scaling rows, in multiplications inside tiled products: for each element, each row, each number of a

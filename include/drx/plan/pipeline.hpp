@@ -7,6 +7,8 @@
 #include <drx/plan/loops/equal_loops.hpp>
 #include <drx/plan/loops/invariants.hpp>
 #include <drx/plan/loops/narrow_transposes.hpp>
+#include <drx/plan/loops/row_chunks.hpp>
+#include <drx/plan/loops/short_axes.hpp>
 #include <drx/plan/loops/stacked_factors.hpp>
 #include <drx/plan/shards/partitioner.hpp>
 #include <drx/plan/staging/outer_products.hpp>
@@ -42,6 +44,8 @@ inline constexpr pass passes[] = {
     {"narrow transposes", "Matrices with few columns lie transposed in loops.", with_narrow_transposes},
     {"invariants", "What is the same at each step of a loop is computed in front of the loop.",
      with_invariants_in_front},
+    {"short axes", "A short last axis changes places with the one before it.", with_short_axes_inside},
+    {"row chunks", "Values that outgrow the caches are computed some rows at a time.", with_row_chunks},
 };
 
 /// The passes over the body of each stage, which "stages" runs before it looks for stages of nested placements in the

@@ -38,6 +38,8 @@ struct fused_elements {
       const T* p = detail::get<3 * M + I>(pointers);
       if constexpr (s.from.size() == 1 || (!Loop::flat && s.from.last() == 1 && !(s.from == Loop::loop))) {
         return p[0];
+      } else if constexpr (std::is_same_v<T, bool>) {
+        return reinterpret_cast<const unsigned char*>(p)[i] != 0;  // (g++ 12 has no vectors for what it reads as bool)
       } else {
         return p[i];
       }
