@@ -106,12 +106,11 @@ class row_chunks {
       const abstract_value& v = t_.values[t_.entries[i].results[0]];
       if (bytes(v) / rows_ > row) row = bytes(v) / rows_, elements = v.shape.size() / rows_;
     }
-    for (std::int64_t c = 1; c <= rows_ / machine::least_chunks; ++c) {
+    for (std::int64_t c = 1; c <= rows_ / machine::least_chunks && c * row <= machine::value_of_lanes / 2; ++c) {
       if (rows_ % c != 0 || c * elements < machine::least_chunk || (sums && rows_ / c > machine::most_chunks)) continue;
       if (chunk_ > 0 && c * row > machine::first_cache / 2) break;
       chunk_ = c;
     }
-    if (chunk_ * row > machine::value_of_lanes / 2) chunk_ = 0;
   }
   /// Whether the sums of all steps take little memory: they are stacked, and added up behind the loop, as exactly as
   /// the sum that is computed at once. A larger one is a carry.
@@ -286,11 +285,11 @@ class row_chunks {
     constexpr int iota(const abstract_value& to, int axis) {
       const shape part = part_of(to.shape);
       if (axis > 0) return emit::iota(body_, to.with_shape(part), axis - (g_.chunk_ == 1));
-      const abstract_value one(dtype::int32, {});
-      const int first = emit::cast(
-          body_, emit::mul(body_, index_, emit::constant(body_, one, static_cast<double>(g_.chunk_))), to.type);
-      const int rows = emit::broadcast_to(body_, first, part);
-      return g_.chunk_ == 1 ? rows : emit::add(body_, rows, emit::iota(body_, to.with_shape(part), 0));
+      const abstract_value one(dtype::int32, {}), numbers(dtype::int32, part);
+      const int first = emit::mul(body_, index_, emit::constant(body_, one, static_cast<double>(g_.chunk_)));
+      int rows = emit::broadcast_to(body_, first, part);
+      if (g_.chunk_ > 1) rows = emit::add(body_, rows, emit::iota(body_, numbers, 0));
+      return emit::cast(body_, rows, to.type);
     }
 
     const row_chunks& g_;
@@ -306,23 +305,26 @@ class row_chunks {
   vec<place> value_, at_;
 };
 
+/// Whether t, or a region in it, has a value that may be computed by rows.
+constexpr bool holds_large_values(const tape& t) {
+  for (const entry& e : t.entries) {
+    if (row_chunks::is_large(t, e)) return true;
+    for (const tape& r : e.regions)
+      if (holds_large_values(r)) return true;
+  }
+  return false;
+}
+
 /// t with its large values computed by rows where that pays, in regions too.
 constexpr tape with_row_chunks(tape t) {
-  const auto is_large = [&](const tape& r, const entry& e) { return row_chunks::is_large(r, e); };
-  bool any = false;
-  for (const entry& e : t.entries) any = any || is_large(t, e) || !e.regions.empty();
-  if (!any) return t;
+  if (!holds_large_values(t)) return t;
   t = rewritten(t, [](rewriter& w, const entry& e) { return w.copied_with(with_row_chunks, e); });
-  for (int i = 0; i < t.entries.size();) {
-    if (is_large(t, t.entries[i])) {
-      const row_chunks chunks(t, i);
-      if (chunks.pays()) {
-        t = chunks.written();
-        i = 0;
-        continue;
-      }
-    }
-    ++i;
+  for (int i = 0; i < t.entries.size(); ++i) {
+    if (!row_chunks::is_large(t, t.entries[i])) continue;
+    const row_chunks chunks(t, i);
+    if (!chunks.pays()) continue;
+    t = chunks.written();
+    i = -1;
   }
   return t;
 }

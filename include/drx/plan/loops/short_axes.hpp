@@ -133,16 +133,22 @@ class short_axes {
   std::int64_t spared_ = 0, moved_ = 0;
 };
 
+/// Whether t, or a region in it, has such a value.
+constexpr bool holds_short_axes(const tape& t, bool inside) {
+  for (const abstract_value& v : t.values)
+    if (short_axes::is_short(v)) return true;
+  if (inside)
+    for (const entry& e : t.entries)
+      for (const tape& r : e.regions)
+        if (holds_short_axes(r, inside)) return true;
+  return false;
+}
+
 /// t with short last axes exchanged where that pays, in regions too.
 constexpr tape with_short_axes_inside(tape t) {
-  const auto is_short = [](const tape& r) {
-    for (const abstract_value& v : r.values)
-      if (short_axes::is_short(v)) return true;
-    return false;
-  };
-  if (any_entry(t, [](const entry& e) { return !e.regions.empty(); }))
-    t = rewritten(t, [](rewriter& w, const entry& e) { return w.copied_with(with_short_axes_inside, e); });
-  if (!is_short(t)) return t;
+  if (!holds_short_axes(t, true)) return t;
+  t = rewritten(t, [](rewriter& w, const entry& e) { return w.copied_with(with_short_axes_inside, e); });
+  if (!holds_short_axes(t, false)) return t;
   short_axes exchanged(t);
   if (exchanged.pays()) return exchanged.written();
   return t;
