@@ -209,4 +209,13 @@ template <class P, class Why = detail::no_program_t<P>>
   requires(!Program<P>)
 nlohmann::ordered_json plan_json() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them; its function takes one argument for each
 
+/// The same document as the text of a file, for an executable that plans programs (drx/generate/planner.hpp).
+template <Program P>
+std::string plan_text() {
+  return plan_json<P>().dump(1) + '\n';
+}
+template <class P, class Why = detail::no_program_t<P>>
+  requires(!Program<P>)
+std::string plan_text() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them; its function takes one argument for each
+
 }  // namespace drx
