@@ -2,7 +2,7 @@
 // docs/plan.schema.json is its schema.
 #pragma once
 
-#include <drx/engines/cost.hpp>
+#include <drx/engines/form.hpp>
 #include <drx/generate/values.hpp>
 
 #include <nlohmann/json.hpp>
@@ -166,7 +166,7 @@ class plan_writer {
   const plan_source& source_;
   frozen_lists frozen_;
   frozen_view view_;
-  cost_reader cost_;
+  run::detail::cost_reader cost_;
   std::string between_;
 };
 
