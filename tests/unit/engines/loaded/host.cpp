@@ -157,7 +157,7 @@ TEST_CASE("a request without enough memory says so, loses none, and the handle s
     all_after = rest;
     for (std::size_t k = 0; k < requests.size(); ++k) {
       CAPTURE(k);
-      const auto& [request, expected] = requests[k];
+      const bytes &request = requests[k].first, &expected = requests[k].second;
       const opened shared;
       CHECK(ask(shared.engine, shared.handle, request).code == DRX_ENGINE_DONE);  // (what stays is there now)
       const std::int64_t before = live;
@@ -172,7 +172,7 @@ TEST_CASE("a request without enough memory says so, loses none, and the handle s
 TEST_CASE("a handle that is opened without enough memory") {
   const values file;
   const auto requests = requests_of_wide(file);
-  const auto& [request, expected] = requests[1];
+  const bytes &request = requests[1].first, &expected = requests[1].second;
   for (const bool rest : {false, true}) {
     CAPTURE(rest);
     all_after = rest;
@@ -187,6 +187,17 @@ TEST_CASE("a handle that is opened without enough memory") {
     });
     CHECK(refused > 3);
     CHECK(live.load() == before);
+  }
+}
+
+TEST_CASE("numbers of members that overflow are refused") {
+  const opened shared;
+  json root = request("root");
+  root["stage"] = 0;
+  root["partials"] = json::array({json::array({json::array({0, 0})})});
+  for (const std::int64_t count : {INT64_MAX, INT64_MAX - 31, INT64_MIN}) {
+    root["count"] = count;
+    CHECK(ask(shared.engine, shared.handle, drx::engines::payload_of({root, {raw(1)}})).code == DRX_ENGINE_REFUSED);
   }
 }
 
