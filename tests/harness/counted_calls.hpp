@@ -67,8 +67,8 @@ void compare_cost(std::int64_t subtrees = 0) {
   [&]<class... X>(std::type_identity<std::tuple<X...>>) {
     const auto arguments = std::tuple{some_argument<X>::make()...};
     for (int i = 0; i < 2; ++i) {
-      const counted n = count_messages(
-          [&] { std::apply([&](const auto&... a) { std::ignore = program(a...); }, arguments); });
+      const counted n =
+          count_messages([&] { std::apply([&](const auto&... a) { std::ignore = program(a...); }, arguments); });
       REQUIRE(cost.collectives(ranks, subtrees));
       CHECK(n.collectives == *cost.collectives(ranks, subtrees));
       REQUIRE(cost.bytes_sent(ranks));

@@ -34,9 +34,9 @@ TEST_CASE("a call takes part in the collectives that its cost says, and sends th
   harness::compare_cost<drx::program<kept, weights, data>>();
 }
 TEST_CASE("large nodes go in pieces, or up a tree of ranks") {
-  harness::compare_cost<drx::program<total, members<float, 3>>>();       // with room after the result
-  harness::compare_cost<drx::program<total, members<double, 8191>>>();   // two nodes have less than 128 KiB
-  harness::compare_cost<drx::program<total, members<double, 8192>>>();   // and here as many
+  harness::compare_cost<drx::program<total, members<float, 3>>>();      // with room after the result
+  harness::compare_cost<drx::program<total, members<double, 8191>>>();  // two nodes have less than 128 KiB
+  harness::compare_cost<drx::program<total, members<double, 8192>>>();  // and here as many
   harness::compare_cost<drx::program<total, members<float, 50001>>>();
   harness::compare_cost<drx::program<multiplied, members<float, 9>>>();  // a monoid's nodes are not cut
   harness::compare_cost<drx::program<multiplied, members<float, 20000>>>();

@@ -295,8 +295,8 @@ class served_program {
       throw std::invalid_argument(error::sentence(
           {"drx: ", r.count, " members from ", r.first, " on, of ", r.total, " members of ", of.info->name}));
     if (r.total > std::int64_t{1} << most_levels)  // so that no sum of such numbers overflows
-      throw std::invalid_argument(error::sentence({"drx: ", r.total, " members of ", of.info->name,
-                                                   "; engines take up to 2^", most_levels, " members"}));
+      throw std::invalid_argument(error::sentence(
+          {"drx: ", r.total, " members of ", of.info->name, "; engines take up to 2^", most_levels, " members"}));
     if (r.total > of.info->most_members)
       throw std::invalid_argument(error::sentence(
           {"drx: ", r.total, " members of ", of.info->name, ", whose most_members is ", of.info->most_members}));

@@ -114,10 +114,10 @@ inline int engine_request(drx_engine_handle* handle, const void* packet, std::si
         require_room(bytes_of_request);
         set(handle->answer(bytes_of_request));
       },
-                 [&](std::string_view sentence) {
-                   const auto* begin = reinterpret_cast<const std::byte*>(sentence.data());
-                   set({begin, begin + sentence.size()});
-                 });
+      [&](std::string_view sentence) {
+        const auto* begin = reinterpret_cast<const std::byte*>(sentence.data());
+        set({begin, begin + sentence.size()});
+      });
 }
 inline std::size_t answer_size(const drx_engine_answer* answer) noexcept { return answer ? answer->bytes.size() : 0; }
 inline int take_answer(const drx_engine_answer* answer, void* buffer, std::size_t size) noexcept {

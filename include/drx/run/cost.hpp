@@ -70,7 +70,7 @@ struct stage_cost {
     constexpr std::int64_t many_bytes = 128 << 10, piece = run::split_reduction::piece_bytes;
     if (subtrees * bytes_up < many_bytes) return reduction_way::gathered;
     return !has_monoid && bytes_up >= 4 * piece && bytes_up >= piece * ranks ? reduction_way::split
-                                                                           : reduction_way::tree;
+                                                                             : reduction_way::tree;
   }
 };
 

@@ -3,6 +3,4 @@
 
 #include "harness/counted_calls.hpp"
 
-TEST_CASE("diloco") {
-  harness::compare_cost<diloco::round_program>();
-}
+TEST_CASE("diloco") { harness::compare_cost<diloco::round_program>(); }

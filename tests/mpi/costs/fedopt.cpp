@@ -3,6 +3,4 @@
 
 #include "harness/counted_calls.hpp"
 
-TEST_CASE("fedopt") {
-  harness::compare_cost<fedopt::round_program>();
-}
+TEST_CASE("fedopt") { harness::compare_cost<fedopt::round_program>(); }

@@ -3,6 +3,4 @@
 
 #include "harness/counted_calls.hpp"
 
-TEST_CASE("fedsgd") {
-  harness::compare_cost<fedsgd::round_program>();
-}
+TEST_CASE("fedsgd") { harness::compare_cost<fedsgd::round_program>(); }

@@ -3,6 +3,4 @@
 
 #include "harness/counted_calls.hpp"
 
-TEST_CASE("learned_weights") {
-  harness::compare_cost<learned_weights::round_program>();
-}
+TEST_CASE("learned_weights") { harness::compare_cost<learned_weights::round_program>(); }

@@ -3,6 +3,4 @@
 
 #include "harness/counted_calls.hpp"
 
-TEST_CASE("nonlinear_fit") {
-  harness::compare_cost<nonlinear_fit::step_program>();
-}
+TEST_CASE("nonlinear_fit") { harness::compare_cost<nonlinear_fit::step_program>(); }

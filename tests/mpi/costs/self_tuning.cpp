@@ -3,6 +3,4 @@
 
 #include "harness/counted_calls.hpp"
 
-TEST_CASE("self_tuning") {
-  harness::compare_cost<self_tuning::round_program>();
-}
+TEST_CASE("self_tuning") { harness::compare_cost<self_tuning::round_program>(); }

@@ -146,7 +146,8 @@ TEST_CASE("what is wrong gets a code and a sentence, and the handle stays good")
   const values file;
   other = request("map");
   other["members"]["rows"] = std::int64_t{1} << 48;
-  for (const auto& [first, count] : {std::pair{INT64_MAX, INT64_MAX}, {std::int64_t{1}, INT64_MAX}, {INT64_MAX, std::int64_t{0}}}) {
+  for (const auto& [first, count] :
+       {std::pair{INT64_MAX, INT64_MAX}, {std::int64_t{1}, INT64_MAX}, {INT64_MAX, std::int64_t{0}}}) {
     other["partitions"] = {{{"first", first}, {"count", count}, {"leaves", {{{"path", file.path}, {"offset", 0}}}}}};
     refused({other, {raw(1)}}, count > 0 ? "it has 37 members of f64; asked for are 9223372036854775807 from 0 on"
                                          : "drx: 0 members from 9223372036854775807 on, of 281474976710656 members");

@@ -71,7 +71,7 @@ static_assert(collectives<65528, 2> == 1 && sent<65528, 2> == 2 * 65528);
 static_assert(collectives<65536, 2> == 2 && sent<65536, 2> == 65536 * (1 + 1));
 static_assert(collectives<65536, 3> == 2 && sent<65536, 3> == 2 * 65536 * (1 + 1));
 static_assert(collectives<1024, 127> == 1 && collectives<1024, 128> == 14 && collectives<1024, 129> == 16);
-static_assert(sent<1024, 128> == 2 * 127 * 1024);  // a whole subtree goes up from each rank but the first
+static_assert(sent<1024, 128> == 2 * 127 * 1024);        // a whole subtree goes up from each rank but the first
 static_assert(sent<1024, 131> == (2 * 130 + 1) * 1024);  // from ranks 128, 129 and 130, two subtrees go to the first
 static_assert(drx::cost<Sum<drx::array<double, 1024>>>().collectives(2, 15) == 1);  // subtrees of both ranks
 static_assert(drx::cost<Sum<drx::array<double, 1024>>>().collectives(2, 16) == 2);
