@@ -77,6 +77,11 @@ def check_worker(program):
             [[[99, 0]]]}, [bytes(32)]), REFUSED, "has a node (99, 0)"),
         "partials of some members": (frame({"do": "root", "program": 0, "plan": plan, "stage": 0, "count": 9, "partials":
             [[[0, 4]]]}, [bytes(32)]), REFUSED, "not those of all 9 members"),
+        "more members than numbers have": (frame({"do": "root", "program": 0, "plan": plan, "stage": 0, "count": 2**63 - 1,
+            "partials": []}), REFUSED, "not those of all 9223372036854775807 members"),
+        "a number that is too large": (frame({"do": "root", "program": 0, "plan": plan, "stage": 0, "count": 2**64 - 1,
+            "partials": []}), REFUSED, "18446744073709551615, which has more than 64 bits"),
+        "too many members": (frame({**request, "members": {"clients": 2**48 + 1}}, leaves), REFUSED, "up to 2^48 members"),
     }
     for name, (data, expected, words) in wrong.items():
         status, said, refused = ask(program, data)
@@ -188,11 +193,11 @@ def check_shared_object(program, launcher):
 
 
 def check_engines(program, launcher):
-    for engine in ["streaming", "beam", "spark"]:
+    for engine in ["streaming", "beam", "beam-portable", "spark"]:
         if engine == "spark" and subprocess.run(["bash", "-c", "java -version"], capture_output=True, check=False).returncode:
             skip(engine, "there is no java")
             continue
-        if not environment(engine):
+        if not environment(engine.removesuffix("-portable")):
             continue
         done = on_engine(engine, PROGRAMS, program, launcher, "--kill")
         same = done.stdout.count("the same bits as MPI on 1 and 3 ranks, though a worker was killed")

@@ -19,11 +19,11 @@ namespace {
 using namespace engines_example;
 
 static_assert(drx::FederatedRound<fedavg> && !drx::FederatedRound<hypergradient> && !drx::FederatedRound<k_means>);
-// What a call sends is known while compiling: a mean, three reductions (the round, the loss after it, and the way
-// back), six sums.
-static_assert(drx::cost<fedavg>().reductions() == 1 && drx::cost<fedavg>().bytes_up() == 32);
-static_assert(drx::cost<hypergradient>().reductions() == 3);
+// cut-begin cost
+static_assert(drx::cost<fedavg>().collectives(8) == 1 && drx::cost<fedavg>().bytes_up() == sizeof(model));
+static_assert(drx::cost<hypergradient>().reductions() == 3);  // the round, the loss after it, and the way back
 static_assert(drx::cost<k_means>().reductions() == 6 && drx::cost<k_means>().bytes_up() == 6 * 8 * (12 + 3));
+// cut-end cost
 
 /// Calls program P on the members in two .npy files, and writes its results, one after the other, to a file.
 template <class P, class... Argument>

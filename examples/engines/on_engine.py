@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -45,16 +46,56 @@ class Beam:
     def ready(self):
         return contextlib.nullcontext()
 
+    def pipeline(self):
+        import apache_beam as beam
+
+        return beam.Pipeline("FnApiRunner")
+
     def __call__(self, call, manifest, folder):
         import apache_beam as beam
         from drx_engines.beam import MapReduce
 
         out = folder / "results.npz"
-        with beam.Pipeline("FnApiRunner") as p:
+        with self.pipeline() as p:
             (p | beam.Create(manifest.partitions) | MapReduce(call, manifest.placement)
              | beam.Map(lambda results: np.savez(out, *results)))
         with np.load(out) as saved:
             return [saved[name] for name in saved.files]
+
+
+class BeamPortable(Beam):
+    """Beam's portable runner: the pipeline goes over gRPC to a job service, a process of its own, which sends the bundles
+    back to this process's worker harness (LOOPBACK), over gRPC as well."""
+
+    @contextlib.contextmanager
+    def ready(self):
+        with tempfile.TemporaryDirectory() as folder, open(f"{folder}/log", "w") as log:
+            at = pathlib.Path(folder) / "port"
+            service = subprocess.Popen([sys.executable, "-m", "apache_beam.runners.portability.local_job_service_main", "--port_file",
+                                        at, "--staging_dir", f"{folder}/staged"], stdout=log, stderr=log)
+            try:
+                self.address = f"127.0.0.1:{port_in(at, service, log.name)}"
+                yield
+            finally:
+                service.terminate()
+                service.wait()
+
+    def pipeline(self):
+        import apache_beam as beam
+        from apache_beam.options.pipeline_options import PipelineOptions
+
+        return beam.Pipeline(options=PipelineOptions(["--runner=PortableRunner", f"--job_endpoint={self.address}",
+                                                      "--environment_type=LOOPBACK"]))
+
+
+def port_in(file, process, log, seconds=60):
+    """The port that the process writes into the file, once it is there."""
+    end = time.monotonic() + seconds
+    while not file.exists():
+        if process.poll() is not None or time.monotonic() > end:
+            raise SystemExit(f"Beam's job service does not start:\n{pathlib.Path(log).read_text()}")
+        time.sleep(0.05)
+    return int(file.read_text())
 
 
 class Spark:
@@ -212,7 +253,7 @@ def load(engine, executable, name):
     return drx.Program.load(f"{executable}.so" if engine == "shared" else executable, name)
 
 
-ENGINES = {"shared": Shared(), "beam": Beam(), "spark": Spark(), "streaming": Streaming(), "flower": Flower(),
+ENGINES = {"shared": Shared(), "beam": Beam(), "beam-portable": BeamPortable(), "spark": Spark(), "streaming": Streaming(), "flower": Flower(),
            "flower-deployed": FlowerDeployed()}
 
 

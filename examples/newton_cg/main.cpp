@@ -3,6 +3,7 @@
 // programs: newton_cg::newton_program newton_cg::gradient_program newton_cg::measure_program
 #include "newton_cg.hpp"
 
+#include <drx/run/cost.hpp>
 #include <memory>
 
 #include "../common/application.hpp"
@@ -10,6 +11,12 @@
 
 namespace newton_cg {
 namespace {
+
+// cut-begin cost
+constexpr auto cost = drx::cost<newton_program>();
+static_assert(cost.collectives(8) == 11 && cost.bytes_up() == 11 * 650 * 8);  // a message is as large as the weights
+static_assert(cost.collectives(8) == drx::cost<gradient_program>().collectives(8));
+// cut-end cost
 
 struct settings : options {
   double ridge = 0.001;

@@ -4,6 +4,7 @@
 #include <drx/generate/planner.hpp>
 
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <iostream>
 #include <sstream>
@@ -51,8 +52,8 @@ struct folder {
   ~folder() { std::filesystem::remove_all(path); }
 };
 template <class P>
-auto program(const char* name) {
-  return drx::generate::program<P>(name);
+auto program(const char* name, std::string (*document)() = nullptr) {
+  return drx::generate::program<P>(name, document);
 }
 }  // namespace
 
@@ -95,8 +96,28 @@ TEST_CASE("where one file cannot be written, none is changed") {
   CHECK_FALSE(o.wrote);
   for (const char* end : {".hpp.new", "_1.cpp.new", "_1.cpp"}) CHECK_FALSE(std::filesystem::exists(plans + end));
 }
+TEST_CASE("a document is written where there is a function for it") {
+  const folder f;
+  const std::string plans = (f.path / "plans").string();
+  const auto text = [] { return std::string("the plan"); };
+  const std::initializer_list<drx::generate::named_program> two{program<named::Right>("named::Right", text),
+                                                                program<named::Right>("named::Other<2>")};
+  CHECK(planned(two, {"plan", "models.hpp", plans, "1"}).status == 0);
+  std::ifstream document(plans + ".named.Right.plan.json");
+  std::string all;
+  CHECK(std::getline(document, all));
+  CHECK(all == "the plan");
+  int documents = 0;
+  for (const auto& e : std::filesystem::directory_iterator(f.path)) documents += e.path().extension() == ".json";
+  CHECK(documents == 1);
+  const outcome alike = planned({program<named::Right>("named::a__", text), program<named::Right>("named::a<>", text)},
+                                {"plan", "models.hpp", plans, "1"});
+  CHECK(alike.status == 1);
+  CHECK(alike.message.find("its document has the name of another program's") != std::string::npos);
+}
 TEST_CASE("names and numbers as C++ reads them") {
   using namespace drx::generate;
+  CHECK(detail::end_of_document("a::b_c<a::d, -2>") == ".a.b_c_a.d___2_.plan.json");
   CHECK(as_written("f<a::g, &(int b::h<2>(double))>") == "f<a::g, &b::h<2>>");
   CHECK(as_written("f<&(drx::o drx::p<>()), double>") == "f<&drx::p<>, double>");
   CHECK(symbol_of(&drx::prim::sin) == "drx::prim::sin");

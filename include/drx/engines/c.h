@@ -50,7 +50,8 @@ typedef struct drx_engine {
   /** Answers the request in `size` bytes at `packet`, which it only reads, until it returns; they may lie anywhere.
    * Afterwards `*answer` is the caller's, to be released, or null. With DONE it is a packet; with REFUSED or DAMAGED a
    * sentence in UTF-8, without a zero at its end; with MISUSED (`handle`, `answer`, or `packet` with a `size` above 0
-   * is null) and NO_MEMORY null. After an error the handle can be used as before. */
+   * is null) and NO_MEMORY null. After an error the handle can be used as before. Where other threads use up the last
+   * kilobytes while a request is read, the process may end. */
   int (*request)(drx_engine_handle* handle, const void* packet, size_t size, drx_engine_answer** answer);
 
   /** How many bytes an answer has; 0 where `answer` is null. */

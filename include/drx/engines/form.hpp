@@ -2,7 +2,7 @@
 // its stages follow each other, whatever the data are, and all that leaves a stage is the root of its tree.
 #pragma once
 
-#include <drx/run/stage/stage.hpp>
+#include <drx/run/cost.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -78,14 +78,6 @@ struct program_form {
 };
 
 namespace detail {
-/// How often the regions of entry x run in a call, if x runs `times` times; none if that depends on data.
-constexpr std::optional<std::int64_t> runs_of_regions(const frozen_view& t, const frozen_entry& x,
-                                                      std::optional<std::int64_t> times) {
-  if (x.prim != &prim::scan) return {};
-  const prim::rules::scan::view loop(t.attributes(x));
-  if (!times || !loop.length || loop.guard) return {};
-  return *times * *loop.length;
-}
 /// Reads the form of a plan's tape.
 class form_reader {
  public:
@@ -133,7 +125,7 @@ class form_reader {
         for (int i = 0; i < loop.constants; ++i)
           held_[id(t_.regions[x.first_region].inputs, 1 + i)] = held_[id(x.operands, i)];
       }
-      for (int k = 0; k < x.regions; ++k) read(x.first_region + k, runs_of_regions(t_, x, times));
+      for (int k = 0; k < x.regions; ++k) read(x.first_region + k, run::detail::runs_of_regions(t_, x, times));
     }
   }
   constexpr void read_stage(int e, std::optional<std::int64_t> times) {

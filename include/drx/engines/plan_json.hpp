@@ -2,7 +2,7 @@
 // docs/plan.schema.json is its schema.
 #pragma once
 
-#include <drx/engines/cost.hpp>
+#include <drx/engines/form.hpp>
 #include <drx/generate/values.hpp>
 
 #include <nlohmann/json.hpp>
@@ -166,7 +166,7 @@ class plan_writer {
   const plan_source& source_;
   frozen_lists frozen_;
   frozen_view view_;
-  cost_reader cost_;
+  run::detail::cost_reader cost_;
   std::string between_;
 };
 
@@ -208,5 +208,14 @@ nlohmann::ordered_json plan_json() {
 template <class P, class Why = detail::no_program_t<P>>
   requires(!Program<P>)
 nlohmann::ordered_json plan_json() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them; its function takes one argument for each
+
+/// The same document as the text of a file, for an executable that plans programs (drx/generate/planner.hpp).
+template <Program P>
+std::string plan_text() {
+  return plan_json<P>().dump(1) + '\n';
+}
+template <class P, class Why = detail::no_program_t<P>>
+  requires(!Program<P>)
+std::string plan_text() = delete;  // drx: a program's inputs are numbers, arrays, placed values or structures of them; its function takes one argument for each
 
 }  // namespace drx

@@ -293,7 +293,10 @@ class served_program {
     const run::placement_facts& of = facts().placements[p];
     if (r.total < 0 || r.first < 0 || r.count < 0 || r.count > r.total || r.first > r.total - r.count)
       throw std::invalid_argument(error::sentence(
-          {"drx: members ", r.first, " to ", r.first + r.count, " of ", r.total, " members of ", of.info->name}));
+          {"drx: ", r.count, " members from ", r.first, " on, of ", r.total, " members of ", of.info->name}));
+    if (r.total > std::int64_t{1} << most_levels)  // so that no sum of such numbers overflows
+      throw std::invalid_argument(error::sentence(
+          {"drx: ", r.total, " members of ", of.info->name, "; engines take up to 2^", most_levels, " members"}));
     if (r.total > of.info->most_members)
       throw std::invalid_argument(error::sentence(
           {"drx: ", r.total, " members of ", of.info->name, ", whose most_members is ", of.info->most_members}));
@@ -319,8 +322,8 @@ class served_program {
       throw std::invalid_argument(error::sentence({"drx: argument ", x.argument, ", leaf ", x.leaf,
                                                    " does not lie at a multiple of ", byte_size(x.type), " bytes"}));
   }
+  static constexpr int most_levels = 48;  // of trees: more than any number of members has
   static void require_partial(const run::node_facts& of, const partial& x) {
-    constexpr int most_levels = 48;  // more than any number of members has
     if (x.data.size() != x.nodes.size() * static_cast<std::size_t>(of.bytes))
       throw std::invalid_argument(
           error::sentence({"drx: a partial of stage ", of.stage, " has ", x.data.size(), " bytes; its ", x.nodes.size(),

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -67,6 +68,9 @@ class server {
     if (!x.is_number_integer())
       throw std::invalid_argument(std::string("drx: a request's \"") + key + "\" is " + x.dump() +
                                   ", which is no integer");
+    if (x.is_number_unsigned() && x.get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max())
+      throw std::invalid_argument(std::string("drx: a request's \"") + key + "\" is " + x.dump() +
+                                  ", which has more than 64 bits with its sign");
     return x.get<std::int64_t>();
   }
   static std::string text(const json& object, const char* key) {

@@ -6,7 +6,9 @@
 #include <drx/engines/c.h>
 #include <drx/engines/server.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -83,6 +85,17 @@ int code_of(F f, Said said) noexcept {
   }
 }
 
+/// Throws std::bad_alloc where there is no room for a request's documents: the destructors of nlohmann's JSON allocate,
+/// up to 16 bytes for each of its values, and a destructor that cannot ends the process.
+inline void require_room(std::span<const std::byte> request) {
+  constexpr std::size_t plans = std::size_t{1} << 20, of_character = 32;
+  std::uint32_t length = 0;
+  if (request.size() >= sizeof length) std::memcpy(&length, request.data(), sizeof length);
+  void* volatile const room =  // (a plain pair of new and delete may be left out)
+      ::operator new(plans + of_character * std::min<std::size_t>(length, request.size()));
+  ::operator delete(room);
+}
+
 template <class... P>
 int open_engine(drx_engine_handle** handle) noexcept {
   if (!handle) return DRX_ENGINE_MISUSED;
@@ -95,11 +108,16 @@ inline int engine_request(drx_engine_handle* handle, const void* packet, std::si
   *answer = nullptr;
   if (!handle || (!packet && size > 0)) return DRX_ENGINE_MISUSED;
   const auto set = [&](bytes all) { *answer = new drx_engine_answer{std::move(all)}; };
-  return code_of([&] { set(handle->answer({static_cast<const std::byte*>(packet), size})); },
-                 [&](std::string_view sentence) {
-                   const auto* begin = reinterpret_cast<const std::byte*>(sentence.data());
-                   set({begin, begin + sentence.size()});
-                 });
+  return code_of(
+      [&] {
+        const std::span bytes_of_request(static_cast<const std::byte*>(packet), size);
+        require_room(bytes_of_request);
+        set(handle->answer(bytes_of_request));
+      },
+      [&](std::string_view sentence) {
+        const auto* begin = reinterpret_cast<const std::byte*>(sentence.data());
+        set({begin, begin + sentence.size()});
+      });
 }
 inline std::size_t answer_size(const drx_engine_answer* answer) noexcept { return answer ? answer->bytes.size() : 0; }
 inline int take_answer(const drx_engine_answer* answer, void* buffer, std::size_t size) noexcept {

@@ -20,6 +20,7 @@ namespace drx::generate {
 struct named_program {
   std::string name;
   tape (*make)();
+  std::string (*document)() = nullptr;  // its plan for others than drx, where that is asked for
 };
 
 namespace detail {
@@ -35,6 +36,22 @@ inline std::string class_of(const std::string& name) {
       s += '_';
   }
   return s;
+}
+
+/// The end of the name of a program's document: that of models::Fit is .models.Fit.plan.json.
+inline std::string end_of_document(const std::string& name) {
+  std::string s = ".";
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (name.compare(i, 2, "::") == 0) {
+      s += '.';
+      ++i;
+    } else {
+      s += word ? c : '_';
+    }
+  }
+  return s + ".plan.json";
 }
 
 /// A step of a program: its kernel if other steps have it too, else none, and how much there is to compile, in entries.

@@ -9,6 +9,8 @@
 // `./plan models.hpp plans 2` writes plans.hpp, plans_1.cpp and plans_2.cpp. With `-include plans.hpp` (or an #include
 // of it in place of models.hpp) session.compile<models::Fit>() finds tape and plan there, and its steps in the two
 // sources. CMake: drx_add_programs(TARGET fit HEADER models.hpp PROGRAMS models::Fit).
+// With drx::generate::program<models::Fit>("models::Fit", drx::plan_text<models::Fit>), and
+// <drx/engines/plan_json.hpp>, it also writes plans.models.Fit.plan.json, the plan as a document. CMake: PLANS.
 // Tested by tests/native/ and tests/consumer/.
 #pragma once
 
@@ -20,6 +22,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -33,13 +36,16 @@
 
 namespace drx::generate {
 
-/// Program P, whose qualified name in C++ is `name`.
+/// Program P, whose qualified name in C++ is `name`; its plan is written as `document`'s text too, if there is one
+/// (drx::plan_text<P>).
 template <class P>
-named_program program(std::string name) {
-  return {std::move(name), [] {
+named_program program(std::string name, std::string (*document)() = nullptr) {
+  return {std::move(name),
+          [] {
             const native_tracing traces;
             return P::make();
-          }};
+          },
+          document};
 }
 
 namespace detail {
@@ -125,6 +131,7 @@ inline int main(int argc, char** argv, std::initializer_list<named_program> prog
   const auto plan_all = [&] {
     try {
       std::vector<detail::planned_program> all;
+      std::vector<detail::file> files;
       detail::shared_kernels kernels;
       for (const named_program& p : programs) {
         at = p.name + ": ";
@@ -132,12 +139,18 @@ inline int main(int argc, char** argv, std::initializer_list<named_program> prog
         for (std::size_t i = 0; i + 1 < all.size(); ++i)
           if (all[i].constants == all.back().constants)
             throw std::runtime_error("its constants have the name of those of " + all[i].name);
+        if (!p.document) continue;
+        const std::string path = plans + detail::end_of_document(p.name);
+        if (std::any_of(files.begin(), files.end(), [&](const detail::file& f) { return f.path == path; }))
+          throw std::runtime_error("its document has the name of another program's: " + path);
+        files.push_back({path, p.document()});
       }
       at.clear();
       detail::drop_single(all, kernels);
-      std::vector<detail::file> files{{plans + ".hpp", detail::header_text(header, all, kernels)}};
+      files.push_back({plans + ".hpp", detail::header_text(header, all, kernels)});
+      int number_of_source = 0;
       for (std::string& text : detail::source_texts(name + ".hpp", all, kernels, sources))
-        files.push_back({plans + "_" + std::to_string(files.size()) + ".cpp", std::move(text)});
+        files.push_back({plans + "_" + std::to_string(++number_of_source) + ".cpp", std::move(text)});
       detail::write(std::move(files));
     } catch (const char* sentence) {
       refused = sentence;

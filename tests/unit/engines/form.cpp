@@ -1,7 +1,7 @@
 // Which programs engines run, and what the others are told.
 #include <doctest/doctest.h>
 #include <drx/drx.hpp>
-#include <drx/engines/cost.hpp>
+#include <drx/engines/form.hpp>
 
 namespace {
 using namespace drx::engines;
@@ -54,16 +54,6 @@ static_assert(drx::FederatedRound<Round> && drx::FederatedRound<WithLoss>);
 static_assert(!drx::FederatedRound<Twice> && federated_form<Twice>.why == obstacle::several_stages);
 static_assert(!drx::FederatedRound<Norm> && federated_form<Norm>.why == obstacle::other_state);
 static_assert(!drx::FederatedRound<PlacedResult>);
-
-// What a call costs is known while compiling.
-static_assert(drx::cost<Round>().stages == 1 && drx::cost<Round>().reductions() == 1);
-static_assert(drx::cost<Round>().stage[0].bytes_up == 24 && drx::cost<Round>().stage[0].bytes_down == 24);
-static_assert(drx::cost<Round>().stage[0].member_bytes == 24 && drx::cost<Round>().stage[0].operations == 3);
-static_assert(drx::cost<Round>().collectives(1) == 0 && drx::cost<Round>().collectives(8) == 1);
-static_assert(drx::cost<Rounds>().stages == 1 && drx::cost<Rounds>().reductions() == 5);
-static_assert(drx::cost<Rounds>().bytes_up() == 5 * 24);
-static_assert(!drx::cost<UntilSmall>().reductions() && !drx::cost<UntilSmall>().bytes_up());
-static_assert(drx::cost<Unplaced>().reductions() == 0);
 }  // namespace
 
 TEST_CASE("each obstacle has a sentence") {

@@ -127,7 +127,7 @@ TEST_CASE("what is wrong with a request is named") {
   rows_in_memory d(10);
   const std::span<const std::byte> two[] = {raw(d.x.data(), 6), raw(d.y.data(), 2)};
   CHECK_THROWS_WITH(p.map({}, {"rows", 10, 0, 3}, two), "drx: argument 1, leaf 0 has 48 bytes; 3 of f64[3] have 72");
-  CHECK_THROWS_WITH(p.map({}, {"rows", 10, 9, 2}, two), "drx: members 9 to 11 of 10 members of rows");
+  CHECK_THROWS_WITH(p.map({}, {"rows", 10, 9, 2}, two), "drx: 2 members from 9 on, of 10 members of rows");
   CHECK_THROWS_WITH(p.map({}, {"cells", 10, 0, 2}, two), "drx: the program has no placement cells");
   CHECK_THROWS_WITH(p.map({}, {"rows", 10, 0, 2}, std::span(two).first(1)),
                     "drx: 1 leaves of members of rows; the program takes 2");

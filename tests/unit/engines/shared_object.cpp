@@ -1,6 +1,7 @@
 // The C interface answers as a worker does, from any number of threads; what is wrong gets a code and a sentence.
 // (examples/engines/check.py loads a shared object.)
 #include "c_caller.h"
+#include "requests.hpp"
 
 #include <doctest/doctest.h>
 #include <drx/drx.hpp>
@@ -16,78 +17,7 @@
 #include <vector>
 
 namespace {
-using drx::engines::bytes;
-using drx::engines::packet;
-using json = nlohmann::ordered_json;
-
-struct rows : drx::placement<rows> {};
-constexpr auto total = [](auto w, auto x) {
-  return drx::reduce_sum(drx::map([](auto v, auto row) { return drx::sin(v * row); }, drx::broadcast<rows>(w), x));
-};
-constexpr auto twice = [](auto w, auto x) { return total(total(w, x), x); };
-using Total = drx::program<total, double, drx::placed<double, rows>>;
-using Twice = drx::program<twice, double, drx::placed<double, rows>>;
-constexpr int members = 37;
-
-bytes text(const std::string& s) {
-  const auto* from = reinterpret_cast<const std::byte*>(s.data());
-  return {from, from + s.size()};
-}
-std::string text(const bytes& b) { return {reinterpret_cast<const char*>(b.data()), b.size()}; }
-bytes raw(double x) { return text({reinterpret_cast<const char*>(&x), sizeof x}); }
-
-/// The members' values, in a file.
-struct values {
-  std::string path = "/tmp/drx_shared_object_XXXXXX";
-  values() {
-    const int descriptor = ::mkstemp(path.data());
-    REQUIRE(descriptor >= 0);
-    for (int i = 0; i < members; ++i) drx::engines::detail::write_all(descriptor, raw(std::cos(i)));
-    ::close(descriptor);
-  }
-  ~values() { std::remove(path.c_str()); }
-};
-
-json request(const std::string& what) {
-  return {{"do", what},
-          {"program", 1},
-          {"plan", drx::plan_json<Twice>()["hash"]},
-          {"members", {{"rows", members}}},
-          {"roots", 0}};
-}
-
-/// A call of the program in pieces: all its requests and their answers.
-template <class Ask>
-std::vector<std::pair<bytes, bytes>> call(const std::string& path, double w, Ask ask) {
-  std::vector<std::pair<bytes, bytes>> all;
-  const auto get = [&](packet p) {
-    all.emplace_back(drx::engines::payload_of(std::move(p)), bytes{});
-    all.back().second = ask(all.back().first);
-    return drx::engines::packet_of(all.back().second);
-  };
-  get({{{"do", "programs"}}, {}});
-  std::vector<bytes> leaves{raw(w)};
-  for (int roots = 0;; ++roots) {
-    json finish = request("finish"), map = request("map"), join = request("combine"), root = request("root");
-    finish["roots"] = map["roots"] = roots;
-    const packet at = get({finish, leaves});
-    if (at.head["stage"].is_null()) break;
-    packet both{join, {}};
-    both.head["stage"] = root["stage"] = at.head["stage"];
-    both.head["partials"] = json::array();
-    for (const auto& [first, count] : {std::pair{20, members - 20}, {0, 20}}) {
-      map["partitions"] = {{{"first", first}, {"count", count}, {"leaves", {{{"path", path}, {"offset", first}}}}}};
-      const packet part = get({map, leaves});
-      both.head["partials"].push_back(part.head["nodes"]);
-      both.blobs.push_back(part.blobs.at(0));
-    }
-    const packet joined = get(both);
-    root["count"] = members;
-    root["partials"] = json::array({joined.head["nodes"]});
-    leaves.push_back(get({root, joined.blobs}).blobs.at(0));
-  }
-  return all;
-}
+using namespace two_programs;
 
 /// The answer of a worker, which reads a frame and writes one.
 bytes of_worker(const bytes& payload) {
@@ -135,12 +65,12 @@ extern "C" const drx_engine* drx_engine_of() { return drx::engine_table<Total, T
 TEST_CASE("the answers have the bytes of a worker's") {
   const values file;
   const opened shared;
-  const auto by_worker = call(file.path, 0.5, of_worker);
+  const auto by_worker = call(file.path, raw(0.5), of_worker);
   CHECK(by_worker.size() == 1 + 2 * 5 + 1);
   double result = NAN;
   std::memcpy(&result, drx::engines::packet_of(by_worker.back().second).blobs.at(0).data(), sizeof result);
   CHECK(std::isfinite(result));
-  CHECK(call(file.path, 0.5, [&](const bytes& b) { return shared.good(b); }) == by_worker);
+  CHECK(call(file.path, raw(0.5), [&](const bytes& b) { return shared.good(b); }) == by_worker);
 }
 
 TEST_CASE("threads have a handle each, or share one") {
@@ -157,12 +87,12 @@ TEST_CASE("threads have a handle each, or share one") {
         const opened& used = share ? one : own;
         const auto ask = [&](const bytes& b) { return used.good(b); };
         auto alone = drx::engines::detail::server_of<Total, Twice>();
-        const auto expected = call(file.path, 0.25 * t, [&](const bytes& b) {
+        const auto expected = call(file.path, raw(0.25 * t), [&](const bytes& b) {
           return drx::engines::payload_of(alone.answer(drx::engines::packet_of(b)));
         });
         try {
           for (int i = 0; i < times; ++i)
-            same[static_cast<std::size_t>(t)] += call(file.path, 0.25 * t, ask) == expected;
+            same[static_cast<std::size_t>(t)] += call(file.path, raw(0.25 * t), ask) == expected;
         } catch (const std::exception&) {  // counted as another answer
         }
       });
@@ -193,11 +123,35 @@ TEST_CASE("what is wrong gets a code and a sentence, and the handle stays good")
   refused({request("finish"), {}}, "drx: a request with 0 blobs needs 1");
   refused({request("finish"), {bytes(3)}}, "drx: argument 0, leaf 0 has 3 bytes; 1 of f64 have 8");
   refused({request("everything"), {}}, "asked for is \"everything\"");
+  CHECK(drx::plan_json<Twice>()["stages"][0]["map"]["members_of_leaf"] == 32);  // which numbers of members become
   other = request("root");
   other["stage"] = 0;
-  other["count"] = INT64_MAX;
   other["partials"] = json::array();
-  refused({other, {}}, "are not those of all 9223372036854775807 members");
+  for (const std::int64_t count : {INT64_MAX, INT64_MAX - 31, INT64_MIN, INT64_MIN + 1, std::int64_t{-1}}) {
+    other["count"] = count;
+    refused({other, {}}, "are not those of all " + std::to_string(count) + " members");
+  }
+  other["partials"] = {{{48, 0}}};
+  other["count"] = INT64_MAX;
+  refused({other, {raw(1)}}, "are not those of all 9223372036854775807 members: they cover 9007199254740992 of them");
+  for (const std::uint64_t count : {std::uint64_t{1} << 63, UINT64_MAX}) {
+    other["count"] = count;
+    refused({other, {raw(1)}}, "a request's \"count\" is " + std::to_string(count) + ", which has more than 64 bits");
+  }
+  other = request("finish");
+  for (const std::int64_t n : {INT64_MAX, (std::int64_t{1} << 48) + 1}) {
+    other["members"]["rows"] = n;
+    refused({other, {raw(1)}}, "drx: " + std::to_string(n) + " members of rows; engines take up to 2^48 members");
+  }
+  const values file;
+  other = request("map");
+  other["members"]["rows"] = std::int64_t{1} << 48;
+  for (const auto& [first, count] :
+       {std::pair{INT64_MAX, INT64_MAX}, {std::int64_t{1}, INT64_MAX}, {INT64_MAX, std::int64_t{0}}}) {
+    other["partitions"] = {{{"first", first}, {"count", count}, {"leaves", {{{"path", file.path}, {"offset", 0}}}}}};
+    refused({other, {raw(1)}}, count > 0 ? "it has 37 members of f64; asked for are 9223372036854775807 from 0 on"
+                                         : "drx: 0 members from 9223372036854775807 on, of 281474976710656 members");
+  }
   const bytes good = drx::engines::payload_of({request("finish"), {raw(1)}});
   check({}, DRX_ENGINE_DAMAGED, "drx: a frame has no document");
   check({good.begin(), good.end() - 1}, DRX_ENGINE_DAMAGED, "\"blobs\" are longer than the frame");
@@ -238,7 +192,7 @@ TEST_CASE("null pointers and small buffers are refused") {
 TEST_CASE("requests with changed bytes are answered or refused") {
   const values file;
   const opened shared;
-  const auto requests = call(file.path, 0.5, of_worker);
+  const auto requests = call(file.path, raw(0.5), of_worker);
   std::mt19937 random(7);
   int done = 0, refused = 0, damaged = 0, others = 0;
   for (int i = 0; i < 3000; ++i) {
