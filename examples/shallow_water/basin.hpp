@@ -76,7 +76,7 @@ class basin {
       examples::random_stream random(seed, examples::purpose::noise, {static_cast<std::uint64_t>(strip)});
       types::depths read = depths[here];
       for (double& d : read) d += of.noise * random.normal();
-      return types::strip{guess_[here], places_[here], read};
+      return types::known{guess_[here], places_[here], read};
     });
   }
 
@@ -88,9 +88,11 @@ class basin {
     return session_.place<strips>(size.strips, [&](std::int64_t strip) {
       types::search s;
       auto from = saved.begin() + strip * water::size;
-      std::apply([&](auto&... part) {
-        (..., std::copy_n(std::exchange(from, from + size.strips * water::size), water::size, part.begin()));
-      }, s);
+      std::apply(
+          [&](auto&... part) {
+            (..., std::copy_n(std::exchange(from, from + size.strips * water::size), water::size, part.begin()));
+          },
+          s);
       return s;
     });
   }
@@ -105,7 +107,7 @@ class basin {
 
   [[nodiscard]] search_result step(const placed_search& at) {
     const auto [next, from, values] =
-        search_(at, known_, drx::array<double, 3>{of_.depth, of_.velocity, of_.velocity}, of_.noise);
+        search_(at, known_, types::expected{{of_.depth, of_.velocity, of_.velocity}, of_.noise});
     return {from.copy(), next.copy(), std::get<0>(values), std::get<1>(values) / (size.strips * types::depths::size)};
   }
 
@@ -113,8 +115,8 @@ class basin {
     forecast_of f{.start = whole(start), .end = {}, .later = {}, .mass_drift = 0, .energy_drift = 0};
     const auto [end, depths, sums] = observe_(start, places_);
     f.end = whole(end);
-    f.mass_drift = sums.second[0] / sums.first[0] - 1;
-    f.energy_drift = sums.second[1] / sums.first[1] - 1;
+    f.mass_drift = sums.second.first / sums.first.first - 1;
+    f.energy_drift = sums.second.second / sums.first.second - 1;
     const auto kept = end.copy();
     f.later = whole(std::get<0>(observe_(kept, places_)));
     return f;
@@ -162,7 +164,7 @@ class basin {
   drx::compiled<search> search_ = session_.compile<search>();
   drx::partitions<types::places, strips> places_;
   placed_water truth_, guess_;
-  drx::partitions<types::strip, strips> known_;
+  drx::partitions<types::known, strips> known_;
 };
 
 }  // namespace shallow_water

@@ -17,9 +17,9 @@ namespace {
 using examples::application, examples::measures;
 
 struct settings : examples::options {
-  settings() { rounds = 25; }
-  deviations of{.depth = 1.5, .velocity = 3, .noise = 0.1};
-  int checkpoint_every = 5;
+  settings() { rounds = 40; }
+  deviations of{.depth = 1, .velocity = 0.5, .noise = 0.1};
+  int checkpoint_every = 10;
   bool resume = false;
 };
 
@@ -92,9 +92,9 @@ void search_for(application& app, const settings& o, const input& in) {
         app.save_curves();
         const auto all = b.saved(at);
         if (app.session.root())
-          examples::save(o.out / "checkpoint", examples::checkpoint_of<double>{in.fingerprint,
-                                                                               static_cast<std::uint64_t>(round),
-                                                                               sizes_of_search, all});
+          examples::save(
+              o.out / "checkpoint",
+              examples::checkpoint_of<double>{in.fingerprint, static_cast<std::uint64_t>(round), sizes_of_search, all});
       },
       done);
 

@@ -14,60 +14,56 @@ struct sizes {
   int strips, rows, columns;  // rows of each strip
   int steps;                  // of time
   int readings;               // of each strip, at each step
-  int checkpoints;            // steps between the states that the adjoint keeps
   int sweeps;                 // of the smoothing that gives errors of the first guess their length
 };
-inline constexpr sizes size{
-    .strips = 8, .rows = 8, .columns = 64, .steps = 60, .readings = 3, .checkpoints = 10, .sweeps = 12};
+inline constexpr sizes size{.strips = 8, .rows = 8, .columns = 64, .steps = 60, .readings = 3, .sweeps = 24};
 
 struct strips : drx::placement<strips> {
   static constexpr std::int64_t most_members = 100;
 };
 
-inline constexpr double cell = 5000;      // m, the length of a cell's sides
-inline constexpr double seconds = 90;     // of a step
+inline constexpr double cell = 20e3;      // m, the length of a cell's sides
+inline constexpr double seconds = 360;    // of a step
 inline constexpr double gravity = 9.81;   // m/s^2
-inline constexpr double rotation = 2e-4;  // 1/s, Coriolis' parameter
+inline constexpr double rotation = 1e-4;  // 1/s, Coriolis' parameter
 
-// cut-begin neighbours
+// cut-begin water
 /// A strip's fields with one row more on either side, which its neighbours have. x: fields x rows x columns.
 template <sizes S>
 inline constexpr auto with_neighbours = [](auto x) {
-  std::array<int, S.strips> south{}, north{};
+  std::array<int, S.strips> to_south{}, to_north{};
   for (int i = 0; i < S.strips; ++i) {
-    south[static_cast<std::size_t>(i)] = (i + S.strips - 1) % S.strips;
-    north[static_cast<std::size_t>(i)] = (i + 1) % S.strips;
+    to_south[static_cast<std::size_t>(i)] = (i + S.strips - 1) % S.strips;
+    to_north[static_cast<std::size_t>(i)] = (i + 1) % S.strips;
   }
-  auto last = drx::ppermute<strips>(drx::slice<drx::all, drx::range<S.rows - 1, S.rows>>(x), south);
-  auto first = drx::ppermute<strips>(drx::slice<drx::all, drx::range<0, 1>>(x), north);
+  auto last = drx::ppermute<strips>(drx::slice<drx::all, drx::range<S.rows - 1, S.rows>>(x), to_south);
+  auto first = drx::ppermute<strips>(drx::slice<drx::all, drx::range<0, 1>>(x), to_north);
   return drx::concatenate<1>(last, x, first);
 };
-// cut-end neighbours
 
+/// Rows but the last, and but the first: of two neighbours the one to the south, and the one to the north.
+inline constexpr auto south = [](auto x) { return drx::slice<0, decltype(x)::shape[0] - 1>(x); };
+inline constexpr auto north = [](auto x) { return drx::slice<1, decltype(x)::shape[0]>(x); };
 inline constexpr auto west = [](auto x) { return drx::roll<1, 1>(x); };
 inline constexpr auto east = [](auto x) { return drx::roll<-1, 1>(x); };
-inline constexpr auto upper = [](auto x) { return drx::slice<1, decltype(x)::shape[0]>(x); };
-inline constexpr auto lower = [](auto x) { return drx::slice<0, decltype(x)::shape[0] - 1>(x); };
 inline constexpr auto mean_of = [](auto x, auto y) { return 0.5 * (x + y); };
 
-// cut-begin slope
-/// How depth and velocities change: the scheme of Sadourny (1975) that conserves energy. h is in the middle of a cell,
-/// u on its west side, v on its south side.
+/// How fast depth h and velocities u and v change: the scheme of Sadourny (1975) that conserves energy. h is in the
+/// middle of a cell, u on its west side, v on its south side, and what turns the water at the corner between them.
 template <sizes S>
 inline constexpr auto slope = [](auto water) {
   auto more = with_neighbours<S>(water);
   auto h = drx::index<0>(more), u = drx::index<1>(more), v = drx::index<2>(more);
-  auto across = mean_of(h, west(h)) * u;                  // flow through the west sides
-  auto along = mean_of(lower(h), upper(h)) * upper(v);    // and the south sides
-  auto spin = (upper(v - west(v)) - (upper(u) - lower(u))) / cell + rotation;
   auto depth = mean_of(h, west(h));
-  auto q = spin / mean_of(lower(depth), upper(depth));    // potential vorticity, at the south west corners
-  auto b = gravity * h + 0.5 * mean_of(u * u, east(u * u));
-  auto head = lower(b) + 0.5 * mean_of(lower(v * v), upper(v * v));
-  auto turned_u = q * mean_of(along, west(along)), turned_v = q * mean_of(lower(across), upper(across));
-  auto dh = lower(upper(across - east(across))) + lower(along) - upper(along);
-  auto du = mean_of(lower(turned_u), upper(turned_u)) * cell + upper(west(head) - head);
-  auto dv = lower(mean_of(turned_v, east(turned_v))) * -cell + lower(head) - upper(head);
+  auto across = depth * u, along = mean_of(south(h), north(h)) * north(v);  // water that flows through the sides
+  auto spin = rotation + (north(v - west(v)) - north(u) + south(u)) / cell;
+  auto turn = spin / mean_of(south(depth), north(depth));  // potential vorticity
+  auto of_cell = gravity * h + 0.5 * mean_of(u * u, east(u * u));
+  auto head = south(of_cell) + 0.5 * mean_of(south(v * v), north(v * v));
+  auto turned_u = turn * mean_of(along, west(along)), turned_v = turn * mean_of(south(across), north(across));
+  auto dh = south(north(across - east(across))) + south(along) - north(along);
+  auto du = cell * mean_of(south(turned_u), north(turned_u)) + north(west(head) - head);
+  auto dv = -cell * south(mean_of(turned_v, east(turned_v))) + south(head) - north(head);
   return drx::stack(dh, du, dv) / cell;
 };
 
@@ -79,82 +75,89 @@ inline constexpr auto step = [](auto water) {
   return water + seconds * slope<S>(half);
 };
 
-/// The water at the end, and the depths that are read on the way. places: steps x readings, cells of the strip.
+/// The water at the end, and the depths that are read on the way. places: cells of the strip, steps x readings. The
+/// adjoint keeps the water at every tenth step.
 template <sizes S>
 inline constexpr auto forecast = [](auto water, auto places) {
   auto next = [](auto now, auto here) {
     auto then = step<S>(now);
-    auto depths = drx::reshape<S.rows * S.columns>(drx::index<0>(then));
-    return std::pair{then, drx::take(depths, here)};
+    return std::pair{then, drx::take(drx::reshape<S.rows * S.columns>(drx::index<0>(then)), here)};
   };
-  return drx::scan(next, water, places, drx::checkpoint_every<S.checkpoints>);
+  return drx::scan(next, water, places, drx::checkpoint_every<10>);
 };
-// cut-end slope
+// cut-end water
 
-/// Mass and energy of a strip, over area and density.
+/// The sums of depth and of energy over a strip's cells.
 template <sizes S>
 inline constexpr auto sums = [](auto water) {
   auto more = with_neighbours<S>(water);
-  auto h = drx::slice<drx::all, drx::range<1, S.rows + 1>>(more);
-  auto depth = drx::index<0>(h), u = drx::index<1>(h), v = drx::index<2>(h);
-  auto south = drx::index<0>(drx::slice<drx::all, drx::range<0, S.rows>>(more));
-  auto energy = gravity * depth * depth + mean_of(depth, west(depth)) * u * u + mean_of(depth, south) * v * v;
-  return drx::array<double, 2>(drx::stack(drx::sum(depth), 0.5 * drx::sum(energy)));
+  auto h = drx::index<0>(more), u = drx::index<1>(more), v = drx::index<2>(more);
+  auto of_cell = gravity * h * h + mean_of(h, west(h)) * u * u;
+  auto of_south_side = mean_of(south(h), north(h)) * north(v * v);
+  return std::pair{drx::sum(drx::index<0>(water)),
+                   0.5 * (drx::sum(south(north(of_cell))) + drx::sum(south(of_south_side)))};
 };
 
-/// How far a smoothed field spreads: the sum of squares of the weights 1 2 1, passed over a line again and again.
+/// What the weights 1 2 1, passed over a line again and again, leave of a number's variance.
 template <sizes S>
-inline constexpr double spread = [] {
-  double sum = 1;  // of squares of the binomial coefficients of 2n, over 16^n
-  for (int n = 1; n <= 2 * S.sweeps; ++n) sum *= (2.0 * n - 1) / (2.0 * n);
-  return sum;
+inline constexpr double remaining_variance = [] {
+  double part = 1;  // the squares of the binomial coefficients of 2n, over 16^n
+  for (int n = 1; n <= 2 * S.sweeps; ++n) part *= (2.0 * n - 1) / (2.0 * n);
+  return part;
 }();
 
 // cut-begin search
-/// Fields of independent numbers become fields of errors: smooth, with these deviations.
+/// Independent numbers become errors such as a first guess has: smooth, with these deviations in depth and velocities.
 template <sizes S>
 inline constexpr auto smoothed = [](auto x, auto deviations) {
-  auto smooth = [](auto now) {
+  auto sweep = [](auto now) {
     auto more = with_neighbours<S>(now);
-    auto a = drx::slice<drx::all, drx::range<0, S.rows>>(more), b = drx::slice<drx::all, drx::range<2, S.rows + 2>>(more);
-    auto y = 0.25 * (a + 2 * now + b);
+    auto before = drx::slice<drx::all, drx::range<0, S.rows>>(more);
+    auto behind = drx::slice<drx::all, drx::range<2, S.rows + 2>>(more);
+    auto y = 0.25 * (before + 2 * now + behind);
     return 0.25 * (drx::roll<1, 2>(y) + 2 * y + drx::roll<-1, 2>(y));
   };
-  return drx::reshape<3, 1, 1>(deviations / spread<S>) * drx::fori_loop<S.sweeps>(x, smooth);
+  return drx::reshape<3, 1, 1>(deviations / remaining_variance<S>) * drx::fori_loop<S.sweeps>(x, sweep);
+};
+template <sizes S>
+inline constexpr auto water_at =
+    [](auto x, auto known, auto expected) { return std::get<0>(known) + smoothed<S>(x, std::get<0>(expected)); };
+/// How far the forecast is from each reading, in units of the noise.
+template <sizes S>
+inline constexpr auto misfits = [](auto x, auto known, auto expected) {
+  auto [guess, places, seen] = known;
+  return (forecast<S>(water_at<S>(x, known, expected), places).second - seen) / std::get<1>(expected);
+};
+/// What is to be least, as the strip's part of it: half of the squares of misfits and of x; with the squares of
+/// misfits.
+template <sizes S>
+inline constexpr auto cost = [](auto x, auto known, auto expected) {
+  auto squares = drx::sum(drx::square(misfits<S>(x, known, expected)));
+  return std::pair{0.5 * (squares + drx::sum(drx::square(x))), squares};
 };
 
-/// A step of the search, at one strip. x, times what is known of errors, is added to the first guess; the best x is
-/// small and explains what was seen. Conjugate gradients (Polak and Ribiere), each as long as Gauss and Newton say.
+/// A step of conjugate gradients (Polak and Ribiere), as long as Gauss and Newton say. It takes one pass back through
+/// the forecast, for the slope, and one forward, for what the direction changes in the readings.
 template <sizes S>
-inline constexpr auto search_strip = [](auto search, auto strip, auto deviations, auto noise) {
+inline constexpr auto search_strip = [](auto search, auto known, auto expected) {
   auto [x, old_slope, old_direction] = search;
-  auto [guess, places, seen] = strip;
-  auto water = [=](auto at) { return guess + smoothed<S>(at, deviations); };
-  auto misfits = [=](auto at) { return (forecast<S>(water(at), places).second - seen) / noise; };
-  auto cost = [=](auto at) {
-    auto m = misfits(at);
-    return std::pair{0.5 * (drx::sum(m * m) + drx::sum(at * at)), drx::sum(m * m)};
-  };
   auto total = [](auto a, auto b) { return drx::psum<strips>(drx::sum(a * b)); };
-
-  auto [values, slope] = drx::value_and_grad(cost)(x);
-  auto before = total(old_slope, old_slope), turn = drx::max(total(slope, slope - old_slope), 0) / before;
-  auto direction = drx::where(before > 0, turn, 0) * old_direction - slope;
-  auto change = drx::jvp(misfits, x, direction).second;
+  auto [values, slope] = drx::value_and_grad(cost<S>)(x, known, expected);
+  auto before = total(old_slope, old_slope), turned = drx::max(total(slope, slope - old_slope), 0) / before;
+  auto direction = drx::where(before > 0, turned, 0) * old_direction - slope;
+  auto change = drx::jvp([=](auto at) { return misfits<S>(at, known, expected); }, x, direction).second;
   auto length = -total(slope, direction) / (total(change, change) + total(direction, direction));
-  return std::tuple{std::tuple{x + length * direction, slope, direction}, water(x), values};
+  return std::tuple{std::tuple{x + length * direction, slope, direction}, water_at<S>(x, known, expected), values};
 };
-
-/// A step of the search, with the water to which it had come, and what it costs.
+/// The same at all strips: where the step leads, the water from which it went, and what that costs.
 template <sizes S>
-inline constexpr auto search_step = [](auto search, auto strip, auto deviations, auto noise) {
-  auto [next, water, values] = drx::map(search_strip<S>, search, strip, drx::broadcast<strips>(deviations),
-                                        drx::broadcast<strips>(noise));
+inline constexpr auto search_step = [](auto search, auto known, auto expected) {
+  auto [next, water, values] = drx::map(search_strip<S>, search, known, drx::broadcast<strips>(expected));
   return std::tuple{next, water, drx::reduce_sum(values)};
 };
 // cut-end search
 
-/// The water at the end, what is read on the way, and the sums of depth and of energy before and after.
+/// The water at the end, what is read on the way, and the sums of depth and energy before and after.
 template <sizes S>
 inline constexpr auto observe = [](auto water, auto places) {
   auto of_strip = [](auto start, auto here) {
@@ -170,11 +173,12 @@ struct programs {
   using water = drx::array<double, 3, S.rows, S.columns>;
   using places = drx::array<std::int32_t, S.steps, S.readings>;
   using depths = drx::array<double, S.steps, S.readings>;
-  using search = std::tuple<water, water, water>;
-  using strip = std::tuple<water, places, depths>;
+  using search = std::tuple<water, water, water>;             // x, and the slope and direction before
+  using known = std::tuple<water, places, depths>;            // the first guess, and what was read where
+  using expected = std::pair<drx::array<double, 3>, double>;  // deviations of the guess's fields, and of readings
   using observation = drx::program<observe<S>, drx::placed<water, strips>, drx::placed<places, strips>>;
-  using search_step = drx::program<shallow_water::search_step<S>, drx::placed<search, strips>, drx::placed<strip, strips>,
-                            drx::array<double, 3>, double>;
+  using search_step =
+      drx::program<shallow_water::search_step<S>, drx::placed<search, strips>, drx::placed<known, strips>, expected>;
 };
 using observation = programs<size>::observation;
 using search = programs<size>::search_step;
