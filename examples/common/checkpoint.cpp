@@ -140,7 +140,7 @@ checkpoint_of<T> load_as(const std::filesystem::path& path, std::string_view fin
 }  // namespace
 
 void save(const std::filesystem::path& path, const checkpoint& state) { save_as(path, state); }
-void save(const std::filesystem::path& path, const checkpoint_of<double>& state) { save_as(path, state); }
+void save_doubles(const std::filesystem::path& path, const checkpoint_of<double>& state) { save_as(path, state); }
 checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
                 const std::vector<std::uint64_t>& sizes) {
   return load_as<float>(path, fingerprint, sizes);

@@ -21,7 +21,7 @@ using checkpoint = checkpoint_of<float>;
 
 /// Replaces the file in one step; a crash leaves the old checkpoint or the new one.
 void save(const std::filesystem::path& path, const checkpoint& state);
-void save(const std::filesystem::path& path, const checkpoint_of<double>& state);
+void save_doubles(const std::filesystem::path& path, const checkpoint_of<double>& state);
 
 /// Throws file_error with the mismatch: damaged, of another version, of another run, of another model.
 [[nodiscard]] checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,

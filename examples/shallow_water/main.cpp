@@ -92,9 +92,8 @@ void search_for(application& app, const settings& o, const input& in) {
         app.save_curves();
         const auto all = b.saved(at);
         if (app.session.root())
-          examples::save(
-              o.out / "checkpoint",
-              examples::checkpoint_of<double>{in.fingerprint, static_cast<std::uint64_t>(round), sizes_of_search, all});
+          examples::save_doubles(o.out / "checkpoint",
+                                 {in.fingerprint, static_cast<std::uint64_t>(round), sizes_of_search, all});
       },
       done);
 
