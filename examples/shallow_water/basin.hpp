@@ -48,9 +48,9 @@ struct forecast_of {
   double mass_drift, energy_drift;  // relative, until the end
 };
 
-/// A step of the search: from where it was taken, and where it leads.
+/// A step of the search: the water from which it was taken, and where it leads.
 struct search_result {
-  placed_water water;
+  placed_water from;
   placed_search next;
   double cost;
   double misfit;  // mean square of a reading's, in units of the noise: 1 is as good as can be

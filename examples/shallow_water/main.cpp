@@ -74,18 +74,21 @@ void search_for(application& app, const settings& o, const input& in) {
 
   const auto truth = b.forecast(b.truth()), guess = b.forecast(b.guess());
   auto now = b.step(at);
+  const auto measured = [&]() -> measures {
+    const auto found = b.whole(now.from);
+    return {{"misfit", now.misfit},
+            {"cost", now.cost},
+            {"depth_error", depth_error(found, truth.start)},
+            {"velocity_error", velocity_error(found, truth.start)}};
+  };
   app.run(
       "search", o.rounds,
-      [&](int round) -> measures {
+      [&](int round) {
         if (round > 0) {
           at = now.next;
           now = b.step(at);
         }
-        const auto found = b.whole(now.water);
-        return {{"misfit", now.misfit},
-                {"cost", now.cost},
-                {"depth_error", depth_error(found, truth.start)},
-                {"velocity_error", velocity_error(found, truth.start)}};
+        return measured();
       },
       [&](int round) {
         if (o.checkpoint_every == 0 || !(round == o.rounds || round % o.checkpoint_every == 0)) return;
@@ -97,7 +100,10 @@ void search_for(application& app, const settings& o, const input& in) {
       },
       done);
 
-  const auto found = b.forecast(now.water);
+  nlohmann::ordered_json last;  // also where the checkpoint left nothing to do
+  for (const auto& [quantity, value] : measured()) last[quantity] = value;
+  app.result("search", last);
+  const auto found = b.forecast(now.from);
   for (const auto& [name, f] : {std::pair{"of_first_guess", &guess}, std::pair{"of_search", &found}})
     app.result(name, {{"depth_error_at_start", depth_error(f->start, truth.start)},
                       {"at_end", depth_error(f->end, truth.end)},
