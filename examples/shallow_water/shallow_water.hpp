@@ -55,7 +55,8 @@ inline constexpr auto slope = [](auto water) {
   auto more = with_neighbours<S>(water);
   auto h = drx::index<0>(more), u = drx::index<1>(more), v = drx::index<2>(more);
   auto depth = mean_of(h, west(h));
-  auto across = depth * u, along = mean_of(south(h), north(h)) * north(v);  // water that flows through the sides
+  auto across = depth * u;  // water that flows through the sides
+  auto along = mean_of(south(h), north(h)) * north(v);
   auto spin = rotation + (north(v - west(v)) - north(u) + south(u)) / cell;
   auto turn = spin / mean_of(south(depth), north(depth));  // potential vorticity
   auto of_cell = gravity * h + 0.5 * mean_of(u * u, east(u * u));
