@@ -88,9 +88,8 @@ void check_fingerprint(const std::filesystem::path& path, std::string_view found
   }
 }
 
-}  // namespace
-
-void save(const std::filesystem::path& path, const checkpoint& state) {
+template <class T>
+void save_as(const std::filesystem::path& path, const checkpoint_of<T>& state) {
   std::string payload;
   put(payload, state.round);
   put_all(payload, state.fingerprint);
@@ -103,8 +102,9 @@ void save(const std::filesystem::path& path, const checkpoint& state) {
   write_atomically(path, bytes + payload);
 }
 
-checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
-                const std::vector<std::uint64_t>& sizes) {
+template <class T>
+checkpoint_of<T> load_as(const std::filesystem::path& path, std::string_view fingerprint,
+                         const std::vector<std::uint64_t>& sizes) {
   const std::string file = read_file(path);
   const std::string_view bytes = file;
   if (!bytes.starts_with(magic)) throw file_error(path, "is not a checkpoint of this program");
@@ -122,11 +122,11 @@ checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
     throw file_error(path, fmt::format("is damaged: checksum {:08x}, expected {:08x}", found, expected_crc));
 
   reader content(path, payload);
-  checkpoint state;
+  checkpoint_of<T> state;
   state.round = content.get<std::uint64_t>();
   state.fingerprint = content.get_all<std::string>();
   state.sizes = content.get_all<std::vector<std::uint64_t>>();
-  state.parameters = content.get_all<std::vector<float>>();
+  state.parameters = content.get_all<std::vector<T>>();
   content.end();
   check_fingerprint(path, state.fingerprint, fingerprint);
   if (state.sizes != sizes)
@@ -135,6 +135,19 @@ checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
   if (state.parameters.size() != total)
     throw file_error(path, fmt::format("holds {} parameters, expected {}", state.parameters.size(), total));
   return state;
+}
+
+}  // namespace
+
+void save(const std::filesystem::path& path, const checkpoint& state) { save_as(path, state); }
+void save_doubles(const std::filesystem::path& path, const checkpoint_of<double>& state) { save_as(path, state); }
+checkpoint load(const std::filesystem::path& path, std::string_view fingerprint,
+                const std::vector<std::uint64_t>& sizes) {
+  return load_as<float>(path, fingerprint, sizes);
+}
+checkpoint_of<double> load_doubles(const std::filesystem::path& path, std::string_view fingerprint,
+                                   const std::vector<std::uint64_t>& sizes) {
+  return load_as<double>(path, fingerprint, sizes);
 }
 
 }  // namespace examples

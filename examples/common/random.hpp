@@ -15,7 +15,19 @@
 namespace examples {
 
 /// The use of a stream of random numbers: two uses of one seed never share numbers.
-enum class purpose : std::uint64_t { split = 1, partition, participants, weights, batches, tasks, corruption, samples };
+enum class purpose : std::uint64_t {
+  split = 1,
+  partition,
+  participants,
+  weights,
+  batches,
+  tasks,
+  corruption,
+  samples,
+  eddies,
+  places,
+  noise
+};
 
 /// SplitMix64's finaliser: every bit of the input reaches every bit of the result.
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t z) noexcept {

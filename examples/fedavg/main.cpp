@@ -13,6 +13,7 @@
 #include "../common/data.hpp"
 #include "../common/files.hpp"
 #include "../common/folder_lock.hpp"
+#include "../common/npz.hpp"
 #include "../common/on_all_ranks.hpp"
 #include "../common/output.hpp"
 #include "../common/partition.hpp"
@@ -21,7 +22,6 @@
 #include "../common/run_info.hpp"
 #include "../common/start.hpp"
 #include "metrics.hpp"
-#include "npz.hpp"
 #include "options.hpp"
 #include "trainer.hpp"
 

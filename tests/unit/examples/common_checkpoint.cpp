@@ -30,6 +30,21 @@ TEST_CASE("a checkpoint comes back bit for bit") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);  // nothing temporary is left
 }
 
+TEST_CASE("a checkpoint of doubles comes back bit for bit, and is none of floats") {
+  const test_folder folder;
+  const auto path = folder.path / "c.bin";
+  const examples::checkpoint_of<double> state{sample.fingerprint, 3, {2, 1}, {0.1, -0.0, 5e-324}};
+  examples::save_doubles(path, state);
+  const auto back = examples::load_doubles(path, state.fingerprint, state.sizes);
+  CHECK(back == state);
+  CHECK(std::signbit(back.parameters[1]));
+  const auto as_floats = [&] { static_cast<void>(examples::load(path, state.fingerprint, state.sizes)); };
+  CHECK(what_is_thrown(folder, as_floats) == "c.bin: is damaged: the sizes in it contradict each other");
+  examples::save(path, sample);
+  const auto as_doubles = [&] { static_cast<void>(examples::load_doubles(path, sample.fingerprint, sample.sizes)); };
+  CHECK(what_is_thrown(folder, as_doubles) == "c.bin: is damaged: the sizes in it contradict each other");
+}
+
 TEST_CASE("a checkpoint of another run or model is refused") {
   const test_folder folder;
   const auto path = folder.path / "c.bin";

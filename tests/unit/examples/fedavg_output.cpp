@@ -7,7 +7,7 @@
 #include <examples/common/progress.hpp>
 #include <examples/common/run_info.hpp>
 #include <examples/fedavg/metrics.hpp>
-#include <examples/fedavg/npz.hpp>
+#include <examples/common/npz.hpp>
 #include <examples/fedavg/options.hpp>
 
 #include "folder.hpp"
@@ -30,11 +30,11 @@ const std::string metrics_header = "round,train_loss,test_loss,test_accuracy,sec
 
 }  // namespace
 
-TEST_CASE("fedavg: model.npz holds .npy files, and numpy opens it where it is installed") {
+TEST_CASE("an .npz file holds .npy files, and numpy opens it where it is installed") {
   const test_folder folder;
   const auto path = folder.path / "m.npz";
   const std::vector<float> w{1, 2, 3, 4, 5, 6.5f}, b{-1, 0};
-  fedavg::write_npz(path, {{"w", {3, 2}, w}, {"b", {2}, b}, {"s", {}, std::span(b).first(1)}});
+  examples::write_npz(path, {{"w", {3, 2}, w}, {"b", {2}, b}, {"s", {}, std::span(b).first(1)}});
   const std::string bytes = member(path, "w.npy");
   REQUIRE(bytes.size() == 128 + 24);
   CHECK(bytes.substr(0, 10) == std::string("\x93NUMPY\x01\x00\x76\x00", 10));
@@ -44,7 +44,7 @@ TEST_CASE("fedavg: model.npz holds .npy files, and numpy opens it where it is in
   CHECK(member(path, "b.npy").find("'shape': (2,), }") != std::string::npos);
 
   const std::string first = examples::read_file(path);
-  fedavg::write_npz(path, {{"w", {3, 2}, w}, {"b", {2}, b}, {"s", {}, std::span(b).first(1)}});
+  examples::write_npz(path, {{"w", {3, 2}, w}, {"b", {2}, b}, {"s", {}, std::span(b).first(1)}});
   CHECK(examples::read_file(path) == first);
 
   if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) return;
@@ -57,10 +57,10 @@ TEST_CASE("fedavg: model.npz holds .npy files, and numpy opens it where it is in
 TEST_CASE("fedavg: an array that does not fit its shape, or a folder that is not there, is refused") {
   const test_folder folder;
   const std::vector<float> w{1, 2};
-  CHECK(what_is_thrown(folder, [&] { fedavg::write_npz(folder.path / "m.npz", {{"w", {2, 3}, w}}); }) ==
+  CHECK(what_is_thrown(folder, [&] { examples::write_npz(folder.path / "m.npz", {{"w", {2, 3}, w}}); }) ==
         "array 'w' of shape (2, 3) needs 6 values, has 2");
   CHECK(what_is_thrown(folder, [&] {
-          fedavg::write_npz(folder.path / "none" / "m.npz", {{"w", {2}, w}});
+          examples::write_npz(folder.path / "none" / "m.npz", {{"w", {2}, w}});
         }).starts_with("none/m.npz: cannot be written: "));
 }
 

@@ -1,4 +1,4 @@
-// fedavg/npz.hpp: float arrays in a file that numpy.load opens.
+// common/npz.hpp: float arrays in a file that numpy.load opens.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace fedavg {
+namespace examples {
 
 struct npz_array {
   std::string name;
@@ -18,4 +18,4 @@ struct npz_array {
 /// Replaces the file in one step. Equal arrays give equal bytes.
 void write_npz(const std::filesystem::path& path, const std::vector<npz_array>& arrays);
 
-}  // namespace fedavg
+}  // namespace examples

@@ -10,11 +10,9 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "../common/files.hpp"
+#include "files.hpp"
 
-namespace fedavg {
-
-using namespace examples;
+namespace examples {
 
 namespace {
 
@@ -86,4 +84,4 @@ void write_npz(const std::filesystem::path& path, const std::vector<npz_array>& 
   write_atomically(path, bytes);
 }
 
-}  // namespace fedavg
+}  // namespace examples
