@@ -39,6 +39,6 @@ TEST_CASE("names of passes") {
   }
   CHECK(
       names ==
-      "functions, shards, broadcasts, stages, block constants, outer products, stacked factors, carried products, narrow transposes, invariants");
+      "functions, shards, broadcasts, stages, block constants, outer products, stacked factors, carried products, narrow transposes, invariants, short axes, row chunks");
   CHECK(drx::plan::passes_up_to("narrow transpose") == 0);
 }
