@@ -1,6 +1,5 @@
 // private_fedavg: federated averaging that tells little about any one client, and says how little.
 // programs: private_fedavg::without_noise private_fedavg::with_noise_1 private_fedavg::with_noise_2
-// ranks: 1 2
 #include "private_fedavg.hpp"
 
 #include <array>
@@ -12,10 +11,10 @@ namespace private_fedavg {
 namespace {
 
 struct settings : options {
-  int noise = 1;
+  int noise = 2;
   double participation = 0.1;
   double client_rate = 0.1;
-  double server_rate = 1;
+  double server_rate = 4;
   std::uint64_t noise_seed = 0;
   bool compare = false;
 };

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <drx/run/check/interpreter.hpp>
 #include <examples/private_fedavg/private_fedavg.hpp>
 #include <limits>
 #include <vector>
