@@ -44,7 +44,7 @@ inline constexpr pass passes[] = {
     {"narrow transposes", "Matrices with few columns lie transposed in loops.", with_narrow_transposes},
     {"invariants", "What is the same at each step of a loop is computed in front of the loop.",
      with_invariants_in_front},
-    {"short axes", "A short last axis changes places with the one before it.", with_short_axes_inside},
+    {"short axes", "A short last axis changes places with the one before it.", with_short_axes_exchanged},
     {"row chunks", "Values that outgrow the caches are computed some rows at a time.", with_row_chunks},
 };
 

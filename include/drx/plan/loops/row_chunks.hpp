@@ -8,29 +8,40 @@
 #include <drx/primitives/catalogue.hpp>
 #include <drx/tape/rewrite.hpp>
 
+#include <utility>
+
 namespace drx::plan {
+
+/// What is large, and which loops are worth their while: tests have smaller limits.
+struct chunk_limits {
+  std::int64_t value = machine::least_chunked;           // bytes of a large value, and of all that are spared
+  std::int64_t numbers = machine::least_chunk;           // of the largest value in a step
+  std::int64_t steps = machine::least_chunks;            // of a loop
+  std::int64_t stacked_sums = machine::first_cache / 2;  // bytes up to which the sums of all steps are stacked
+};
 
 /// The entries of a tape that one loop over their values' first axis computes, some rows in a step. A row of each
 /// depends on the same row of others, and on values that are there before the loop.
 class row_chunks {
  public:
   /// Those around entry number `seed`, whose result is large.
-  constexpr row_chunks(const tape& t, int seed)
-      : t_(t), rows_(t.values[t.entries[seed].results[0]].shape[0]), value_(t.values.size(), place::before) {
+  constexpr row_chunks(const tape& t, int seed, const chunk_limits& limits)
+      : t_(t),
+        limits_(limits),
+        rows_(t.values[t.entries[seed].results[0]].shape[0]),
+        value_(t.values.size(), place::before) {
     for (const entry& e : t.entries) at_.push_back(placed(e));
     choose_chunk();
   }
   static constexpr std::int64_t bytes(const abstract_value& v) { return v.shape.size() * byte_size(v.type); }
   /// Whether e may be a seed.
-  static constexpr bool is_large(const tape& t, const entry& e) {
+  static constexpr bool is_large(const tape& t, const entry& e, const chunk_limits& limits) {
     if (e.results.size() != 1 || e.prim->role == role::virtual_ || e.prim->role == role::alias) return false;
     const abstract_value& v = t.values[e.results[0]];
-    return v.depth == 0 && v.shape.rank > 0 && bytes(v) >= machine::least_chunked && e.prim->pointwise;
+    return v.depth == 0 && v.shape.rank > 0 && bytes(v) >= limits.value && e.prim->pointwise;
   }
   /// Whether the loop spares enough memory.
-  [[nodiscard]] constexpr bool pays() const {
-    return chunk_ > 0 && !follows_product() && spared() >= machine::least_chunked;
-  }
+  [[nodiscard]] constexpr bool pays() const { return chunk_ > 0 && !follows_product() && spared() >= limits_.value; }
   /// The tape with the loop.
   [[nodiscard]] constexpr tape written() const {
     builder b;
@@ -84,7 +95,7 @@ class row_chunks {
       at = place::after;
     else if (inside)
       at = by_rows ? place::inside : place::after;
-    else if (by_rows && e.prim->pointwise && shape_of(e.results[0]).size() * 8 >= machine::least_chunked)
+    else if (by_rows && e.prim->pointwise && shape_of(e.results[0]).size() * 8 >= limits_.value)
       at = place::inside;  // conditions too, whose elements are bytes
     if (at == place::inside && !has_rows_of_result(e)) at = place::sums;
     for (int r : e.results) value_[r] = at == place::sums ? place::after : at;
@@ -106,8 +117,8 @@ class row_chunks {
       const abstract_value& v = t_.values[t_.entries[i].results[0]];
       if (bytes(v) / rows_ > row) row = bytes(v) / rows_, elements = v.shape.size() / rows_;
     }
-    for (std::int64_t c = 1; c <= rows_ / machine::least_chunks && c * row <= machine::value_of_lanes / 2; ++c) {
-      if (rows_ % c != 0 || c * elements < machine::least_chunk || (sums && rows_ / c > machine::most_chunks)) continue;
+    for (std::int64_t c = 1; c <= rows_ / limits_.steps && c * row <= machine::value_of_lanes / 2; ++c) {
+      if (rows_ % c != 0 || c * elements < limits_.numbers || (sums && rows_ / c > machine::most_chunks)) continue;
       if (chunk_ > 0 && c * row > machine::first_cache / 2) break;
       chunk_ = c;
     }
@@ -115,7 +126,7 @@ class row_chunks {
   /// Whether the sums of all steps take little memory: they are stacked, and added up behind the loop, as exactly as
   /// the sum that is computed at once. A larger one is a carry.
   [[nodiscard]] constexpr bool is_small_sum(const entry& e) const {
-    return bytes(t_.values[e.results[0]]) * rows_ <= machine::first_cache / 2;
+    return bytes(t_.values[e.results[0]]) * rows_ <= limits_.stacked_sums;
   }
   /// Whether the loop reads a large matrix product, whose register tiles go through a fused loop as it is.
   [[nodiscard]] constexpr bool follows_product() const {
@@ -126,7 +137,7 @@ class row_chunks {
         if (in_loop(i) && product[o]) return true;
       if (e.prim == &prim::matmul || ((e.prim->role == role::alias || e.prim->role == role::virtual_) &&
                                       !e.operands.empty() && product[e.operands[0]]))
-        product[e.results[0]] = bytes(t_.values[e.results[0]]) >= machine::least_chunked;
+        product[e.results[0]] = bytes(t_.values[e.results[0]]) >= limits_.value;
     }
     return false;
   }
@@ -156,7 +167,7 @@ class row_chunks {
     for (int i = 0; i < t_.entries.size(); ++i) {
       if (at_[i] != place::inside) continue;
       const int v = t_.entries[i].results[0];
-      if (bytes(t_.values[v]) < machine::least_chunked || t_.entries[i].prim->role == role::virtual_) continue;
+      if (bytes(t_.values[v]) < limits_.value || t_.entries[i].prim->role == role::virtual_) continue;
       if (left[v])
         n -= 2 * bytes(t_.values[v]);
       else if (stored[v])
@@ -301,32 +312,38 @@ class row_chunks {
   };
 
   const tape& t_;
+  chunk_limits limits_;
   std::int64_t rows_, chunk_ = 0;
   vec<place> value_, at_;
 };
 
 /// Whether t, or a region in it, has a value that may be computed by rows.
-constexpr bool holds_large_values(const tape& t) {
+constexpr bool holds_large_values(const tape& t, const chunk_limits& limits) {
   for (const entry& e : t.entries) {
-    if (row_chunks::is_large(t, e)) return true;
+    if (row_chunks::is_large(t, e, limits)) return true;
     for (const tape& r : e.regions)
-      if (holds_large_values(r)) return true;
+      if (holds_large_values(r, limits)) return true;
   }
   return false;
 }
 
 /// t with its large values computed by rows where that pays, in regions too.
-constexpr tape with_row_chunks(tape t) {
-  if (!holds_large_values(t)) return t;
-  t = rewritten(t, [](rewriter& w, const entry& e) { return w.copied_with(with_row_chunks, e); });
+constexpr tape in_row_chunks(tape t, const chunk_limits& limits) {
+  if (!holds_large_values(t, limits)) return t;
+  t = rewritten(t, [&](rewriter& w, const entry& e) {
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(in_row_chunks(r, limits));
+    return w.copied(e, static_cast<vec<tape>&&>(regions));
+  });
   for (int i = 0; i < t.entries.size(); ++i) {
-    if (!row_chunks::is_large(t, t.entries[i])) continue;
-    const row_chunks chunks(t, i);
+    if (!row_chunks::is_large(t, t.entries[i], limits)) continue;
+    const row_chunks chunks(t, i, limits);
     if (!chunks.pays()) continue;
     t = chunks.written();
     i = -1;
   }
   return t;
 }
+constexpr tape with_row_chunks(tape t) { return in_row_chunks(std::move(t), {}); }
 
 }  // namespace drx::plan

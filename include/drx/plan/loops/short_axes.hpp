@@ -12,25 +12,32 @@
 
 namespace drx::plan {
 
+/// Which arrays are meant, and what a transpose costs: tests have smaller limits.
+struct axes_limits {
+  std::int64_t longer = machine::widest_vector;         // the least extent of the axis before the short one
+  std::int64_t of_transposed = machine::of_transposed;  // in elements that are spared a shuffle
+};
+
 /// Writes a tape in which such values lie exchanged.
 class short_axes {
  public:
-  constexpr explicit short_axes(const tape& t) : t_(t), w_(b_, t, inputs_like(b_, t)), exchanged_(t.values.size(), -1) {
+  constexpr short_axes(const tape& t, const axes_limits& limits)
+      : t_(t), limits_(limits), w_(b_, t, inputs_like(b_, t)), exchanged_(t.values.size(), -1) {
     for (const entry& e : t.entries) write(e);
     for (int o : t.outputs) b_.output(as_is(o));
   }
   /// Whether the last of a value's axes is short, and the one before it fills vectors.
-  static constexpr bool is_short(const abstract_value& v) {
+  static constexpr bool is_short(const abstract_value& v, const axes_limits& limits) {
     const shape& s = v.shape;
     return v.depth == 0 && s.rank >= 3 && s.last() > 1 && s.last() <= machine::short_coordinates &&
-           s[s.rank - 2] >= machine::widest_vector;
+           s[s.rank - 2] >= limits.longer;
   }
   /// Whether shuffles of more elements are spared than transposes move.
-  [[nodiscard]] constexpr bool pays() const { return spared_ > machine::of_transposed * moved_; }
+  [[nodiscard]] constexpr bool pays() const { return spared_ > limits_.of_transposed * moved_; }
   [[nodiscard]] constexpr tape written() { return without_dead_entries(b_.take()); }
 
  private:
-  [[nodiscard]] constexpr bool is_short(int v) const { return is_short(t_.values[v]); }
+  [[nodiscard]] constexpr bool is_short(int v) const { return is_short(t_.values[v], limits_); }
   static constexpr shape exchanged(shape s) {
     if (s.rank == 0) return s;
     if (s.rank == 1) s = with_front(s, 1);
@@ -127,31 +134,36 @@ class short_axes {
   }
 
   const tape& t_;
+  axes_limits limits_;
   builder b_;
   rewriter w_;
   vec<int> exchanged_;  // by value of t_: its name exchanged; -1: it has none
   std::int64_t spared_ = 0, moved_ = 0;
 };
 
-/// Whether t, or a region in it, has such a value.
-constexpr bool holds_short_axes(const tape& t, bool inside) {
+/// Whether t has such a value, or a region in it.
+constexpr bool holds_short_axes(const tape& t, const axes_limits& limits) {
   for (const abstract_value& v : t.values)
-    if (short_axes::is_short(v)) return true;
-  if (inside)
-    for (const entry& e : t.entries)
-      for (const tape& r : e.regions)
-        if (holds_short_axes(r, inside)) return true;
-  return false;
+    if (short_axes::is_short(v, limits)) return true;
+  return any_entry(t, [&](const entry& e) {
+    for (const tape& r : e.regions)
+      if (holds_short_axes(r, limits)) return true;
+    return false;
+  });
 }
 
 /// t with short last axes exchanged where that pays, in regions too.
-constexpr tape with_short_axes_inside(tape t) {
-  if (!holds_short_axes(t, true)) return t;
-  t = rewritten(t, [](rewriter& w, const entry& e) { return w.copied_with(with_short_axes_inside, e); });
-  if (!holds_short_axes(t, false)) return t;
-  short_axes exchanged(t);
+constexpr tape with_short_axes_inside(tape t, const axes_limits& limits) {
+  if (!holds_short_axes(t, limits)) return t;
+  t = rewritten(t, [&](rewriter& w, const entry& e) {
+    vec<tape> regions;
+    for (const tape& r : e.regions) regions.push_back(with_short_axes_inside(r, limits));
+    return w.copied(e, static_cast<vec<tape>&&>(regions));
+  });
+  short_axes exchanged(t, limits);
   if (exchanged.pays()) return exchanged.written();
   return t;
 }
+constexpr tape with_short_axes_exchanged(tape t) { return with_short_axes_inside(std::move(t), {}); }
 
 }  // namespace drx::plan
