@@ -21,7 +21,7 @@ const std::vector<vec> nothing(3);
 TEST_CASE("quantised means: multiples of a unit, and what is left out is kept") {
   constexpr auto f = [](auto v, auto e) { return drx::reduce_mean_quantised(v, e); };
   const auto [mean, kept] = interpreter::call<program<f, at_clients, at_clients>>(x, nothing);
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (std::int64_t i = 0; i < 4; ++i) {
     double total = 0;
     for (std::size_t m = 0; m < 3; ++m) {
       const double unit = std::vector{1., 8 / 127., 3.2 / 127}[m];
@@ -40,7 +40,7 @@ TEST_CASE("sparse means send the largest and keep the others") {
   constexpr auto f = [](auto v, auto e) { return drx::reduce_mean_top<2>(v, e); };
   const auto [mean, kept] = interpreter::call<program<f, at_clients, at_clients>>(x, nothing);
   const vec expected{1., (-2 + 8 + 3.2) / 3, -4 / 3., 127 / 3.};
-  for (std::size_t i = 0; i < 4; ++i) CHECK(mean[i] == doctest::Approx(expected[i]));
+  for (std::int64_t i = 0; i < 4; ++i) CHECK(mean[i] == doctest::Approx(expected[i]));
   CHECK(kept[0][0] == 1);
   CHECK(kept[0][3] == 0);
   CHECK(kept[1][0] == 0.5);
@@ -65,7 +65,7 @@ TEST_CASE("masked sums: the masks cancel to the last bit, for any number of memb
   for (std::size_t members = 0; members <= 3; ++members) {
     const vec y = interpreter::call<program<f, std::int64_t, at_clients>>(
         std::int64_t{7}, std::vector(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(members)));
-    for (std::size_t i = 0; i < 4; ++i) {
+    for (std::int64_t i = 0; i < 4; ++i) {
       double total = 0;
       for (std::size_t m = 0; m < members; ++m) total += std::round(x[m][i] * 65536);
       CHECK(y[i] == total / 65536);
