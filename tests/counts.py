@@ -41,8 +41,8 @@ def report(kernel, what, count, before, slack=1.0):
 
 def report_steps(what, counts):
     few, many = (counts[kernel] for kernel in STEPS)
-    # (Arrays of 512 steps are computed some rows at a time, and the sums of these are copied to a stack.)
-    check(many <= 8 * few * SLACK, f"halo: {few} {what} in 64 steps, {many} in 512")
+    # (Arrays of 512 steps are 256 KiB: they are computed some rows at a time, whose sums are copied to a stack, 0.6 %.)
+    check(many <= 8 * few * (1.01 if what == "bytes moved" else 1), f"halo: {few} {what} in 64 steps, {many} in 512")
 
 
 with tempfile.TemporaryDirectory() as folder:
