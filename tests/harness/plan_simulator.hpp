@@ -24,15 +24,21 @@ class plan_simulator {
   using tensor = drx::tensor;
   using tensors = std::vector<tensor>;
 
-  /// Simulates the plan of a staged tape.
-  explicit plan_simulator(const drx::tape& staged)
+  /// Simulates the plan of a staged tape. Fused loops read rearrangements whose rows have `least_row` elements or more.
+  explicit plan_simulator(const drx::tape& staged, std::int64_t least_row = drx::machine::least_rearranged_row)
       : tape_(staged),
         t(tape_.view()),
-        p(drx::plan::workspace_of(t)),
+        p(drx::plan::workspace_of(t, least_row)),
         slots_(static_cast<std::size_t>(p.slots) + 1),
         input_(slots_.size(), false) {
     server_.resize(static_cast<std::size_t>(p.server_bytes), nothing);
     thread_.resize(static_cast<std::size_t>(p.thread_bytes), nothing);
+  }
+  /// Whether a fused loop, or a step, reads a rearrangement that is not stored.
+  [[nodiscard]] bool has_rearranged() const {
+    for (int v = 0; v < t.sizes.values; ++v)
+      if (is_unstored_rearrangement(v)) return true;
+    return false;
   }
   tensors run(const tensors& in) {
     drx::interpreter::detail::scope top;
@@ -184,6 +190,22 @@ class plan_simulator {
     const int e = p.definition[root(v)];
     return e >= 0 && t.entries[e].prim == &drx::prim::constant && !p.stored[root(v)];
   }
+  /// What moved elements are read from, through rearrangements that are not stored.
+  bool is_unstored_rearrangement(int v) const {
+    const int e = p.definition[v];
+    return e >= 0 && !p.stored[v] && t.entries[e].prim->role == drx::role::rearranged;
+  }
+  template <class F>
+  tensor through_rearrangement(int v, const site& here, const F& check) {
+    if (!is_unstored_rearrangement(v)) {
+      check(v);
+      return read(v);
+    }
+    const drx::frozen_entry& x = t.entries[p.definition[v]];
+    tensors in;
+    for (int i = 0; i < x.operands.count; ++i) in.push_back(through_rearrangement(id(x.operands, i), here, check));
+    return evaluate(p.definition[v], in, here)[0];
+  }
   void single(int e, const site& here) {
     const drx::frozen_entry& x = t.entries[e];
     const bool updates = x.prim == &drx::prim::update_slice;
@@ -192,10 +214,14 @@ class plan_simulator {
     for (int i = 0; i < x.operands.count; ++i) {
       const int o = id(x.operands, i);
       const bool fills = updates && i == 0 && is_unwritten_constant(o);
-      in.push_back(fills ? named(evaluate(p.definition[root(o)], {}, here)[0], type(o)) : read(o));
-      for (int k = 0; k < x.results.count && !fills; ++k)
-        if (const int r = id(x.results, k); overlap(r, o) && !(updates && i == 0 && same_place(r, o)))
-          throw plan_fault(std::string(x.prim->name) + " writes over its operand");
+      const auto check = [&](int from) {
+        for (int k = 0; k < x.results.count; ++k)
+          if (const int r = id(x.results, k); overlap(r, from) && !(updates && i == 0 && same_place(r, from)))
+            throw plan_fault(std::string(x.prim->name) + " writes over its operand");
+      };
+      in.push_back(fills ? named(evaluate(p.definition[root(o)], {}, here)[0], type(o))
+                   : x.prim->role == drx::role::rearranged ? through_rearrangement(o, here, check)
+                                                           : (check(o), read(o)));
     }
     const tensors out = evaluate(e, in, here);
     for (int i = 0; i < x.results.count; ++i) write(id(x.results, i), out[static_cast<std::size_t>(i)]);
@@ -230,6 +256,10 @@ class plan_simulator {
       if (t.entries[e].prim != &drx::prim::constant && (r != v || (through_broadcast && from.empty())))
         throw plan_fault("a position or broadcast is renamed");
       return named(evaluate(e, from, here)[0], type(v));
+    }
+    if (is_unstored_rearrangement(r)) {
+      if (r != v || through_broadcast) throw plan_fault("a rearrangement is renamed, or broadcast");
+      return through_rearrangement(r, here, [&](int from) { check_read(l, root(from), false); });
     }
     check_read(l, r, type(v).shape == l.extents && !through_broadcast);
     return read(v);

@@ -28,7 +28,7 @@ struct fused_element {
     } else if constexpr (Loop::flat) {
       return i;
     } else {
-      constexpr bool same_column = s.from.rank == 0 || (s.from.last() == 1 && !(s.from == Loop::loop));
+      constexpr bool same_column = Loop::is_one_in_row(s.from);
       return Loop::row_start(s.from, r) + (same_column ? 0 : i);
     }
   }
@@ -45,6 +45,11 @@ struct fused_element {
       return static_cast<T>(product);
     } else if constexpr (s.kind == run::detail::source_kind::position) {
       return run::fused_elements<Loop>::template position<T, s.axis>(r, i);
+    } else if constexpr (s.rearranged) {
+      constexpr shape loop = Loop::loop;
+      const run::detail::row_index at = run::detail::row_at(r * Loop::columns + i, loop, loop.rank);
+      const T* const from = run::detail::element_at<C, s.value, loop.rank, 0>(f, at);
+      return from ? *from : T{};
     } else {
       return elements<const T, C, s.value>(f)[place<M, I>(r, i)];
     }

@@ -40,15 +40,33 @@ struct team_move {
       copy_strided<host>(team, elements<const T, C, host::m::x>(f) + start, elements<T, C, host::m::y>(f));
   }
 };
-template <class C, int E>
-struct team_kernel<C, E, &prim::transpose> : team_move<C, E, &prim::transpose> {};
-template <class C, int E>
-struct team_kernel<C, E, &prim::slice> : team_move<C, E, &prim::slice> {};
-template <class C, int E>
-struct team_kernel<C, E, &prim::flip> : team_move<C, E, &prim::flip> {};
+/// An element of a rearrangement to a lane, read where the rearrangement's operands, rearrangements or not, have it; or
+/// the kernel Strided, whose operands are in memory.
+template <class C, int E, class Strided>
+struct team_rearrangement {
+  static constexpr bool moves = plan::is_rearrangement(C::tape.view(), C::tape.entries[E]);
+  template <class Team>
+  DRX_FN static void run(const Team& team, frame& f) {
+    if constexpr (moves) {
+      constexpr int y = C::result(E, 0);
+      constexpr shape to = C::values[y].shape;
+      using T = element_of<C, y>;
+      T* const out = elements<T, C, y>(f);
+      for_each(team, to.size(), [&](std::int64_t n) {
+        const T* const from = run::detail::rearranged_element<C, E, to.rank, 0>(f, run::detail::row_at(n, to, to.rank));
+        out[n] = from ? *from : T{};
+      });
+    } else {
+      Strided::run(team, f);
+    }
+  }
+};
 
 template <class C, int E>
-struct team_kernel<C, E, &prim::pad> {
+struct team_kernel<C, E, &prim::transpose> : team_move<C, E, &prim::transpose> {};
+
+template <class C, int E>
+struct team_pad {
   using host = run::kernel<C, E, &prim::pad>;
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
@@ -63,7 +81,7 @@ struct team_kernel<C, E, &prim::pad> {
   }
 };
 template <class C, int E>
-struct team_kernel<C, E, &prim::roll> {
+struct team_roll {
   using m = run::detail::moves<C, E>;
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
@@ -80,7 +98,7 @@ struct team_kernel<C, E, &prim::roll> {
   }
 };
 template <class C, int E>
-struct team_kernel<C, E, &prim::concatenate> {
+struct team_concatenate {
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
     constexpr int y = C::result(E, 0), axis = prim::rules::concatenate::view(C::attributes(E)).axis;
@@ -98,6 +116,17 @@ struct team_kernel<C, E, &prim::concatenate> {
     });
   }
 };
+
+template <class C, int E>
+struct team_kernel<C, E, &prim::slice> : team_rearrangement<C, E, team_move<C, E, &prim::slice>> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::flip> : team_rearrangement<C, E, team_move<C, E, &prim::flip>> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::pad> : team_rearrangement<C, E, team_pad<C, E>> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::roll> : team_rearrangement<C, E, team_roll<C, E>> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::concatenate> : team_rearrangement<C, E, team_concatenate<C, E>> {};
 
 /// Calls f(element of the box, its place in the whole) for each element of a run::detail::box.
 template <class Box, class Team, class F>

@@ -70,7 +70,8 @@ class step_extractor {
     while (p_.root[v] != v) v = p_.root[v];
     return v;
   }
-  /// Adds entry e, and the entries that generate what it reads: constants and broadcasts that are not stored.
+  /// Adds entry e, and the entries that generate what it reads: constants, broadcasts and rearrangements that are not
+  /// stored.
   bool add_entry(int e, bool own) {
     const frozen_entry& x = t_.entries[e];
     if (x.regions > 0 || x.placement != nullptr) return false;
@@ -83,7 +84,10 @@ class step_extractor {
     }
     return true;
   }
-  bool is_generated(int v) const { return !p_.stored[v] && t_.entries[p_.definition[v]].prim->role == role::virtual_; }
+  bool is_generated(int v) const {
+    const role how = t_.entries[p_.definition[v]].prim->role;
+    return !p_.stored[v] && (how == role::virtual_ || how == role::rearranged);
+  }
   int number_of(int v) {
     const auto [at, is_new] = numbers_.emplace(v, static_cast<int>(values_.size()));
     if (is_new) values_.push_back(v);

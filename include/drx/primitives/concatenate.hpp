@@ -89,7 +89,8 @@ inline constexpr primitive concatenate{.name = "concatenate",
                                        .evaluate = rules::concatenate::evaluate,
                                        .known = rules::concatenate::known,
                                        .lanes = rules::lanes::same,
-                                       .split = rules::split::but_along<rules::concatenate>};
+                                       .split = rules::split::but_along<rules::concatenate>,
+                                       .role = role::rearranged};
 }
 namespace emit {
 constexpr int concatenate(builder& b, const vec<int>& x, int axis) {

@@ -64,7 +64,8 @@ inline constexpr primitive flip{.name = "flip",
                                 .evaluate = rules::flip::evaluate,
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same,
-                                .split = rules::flip::split};
+                                .split = rules::flip::split,
+                                .role = role::rearranged};
 constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
 }  // namespace prim
 namespace emit {

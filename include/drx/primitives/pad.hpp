@@ -112,7 +112,8 @@ inline constexpr primitive pad{.name = "pad",
                                .evaluate = rules::pad::evaluate,
                                .known = rules::known::sums,
                                .lanes = rules::pad::lanes,
-                               .split = rules::pad::split};
+                               .split = rules::pad::split,
+                               .role = role::rearranged};
 }
 namespace emit {
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,

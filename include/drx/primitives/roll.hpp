@@ -73,7 +73,8 @@ inline constexpr primitive roll{.name = "roll",
                                 .evaluate = rules::roll::evaluate,
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same,
-                                .split = rules::split::but_along<rules::roll>};
+                                .split = rules::split::but_along<rules::roll>,
+                                .role = role::rearranged};
 }  // namespace prim
 namespace emit {
 /// By any number of places.

@@ -126,7 +126,8 @@ inline constexpr primitive slice{.name = "slice",
                                  .evaluate = rules::slice::evaluate,
                                  .known = rules::known::handed_on,
                                  .lanes = rules::slice::lanes,
-                                 .split = rules::slice::split};
+                                 .split = rules::slice::split,
+                                 .role = role::rearranged};
 }
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,

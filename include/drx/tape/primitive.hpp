@@ -77,10 +77,11 @@ enum class fold : std::int8_t {
 
 /// What becomes of an entry when a program is executed.
 enum class role : std::int8_t {
-  step,      // it is a step of its own
-  fused,     // elementwise: a member of a fused loop
-  virtual_,  // constant, iota, broadcast_to: read where it is used
-  alias      // reshape, stop_gradient: another name of its operand
+  step,        // it is a step of its own
+  fused,       // elementwise: a member of a fused loop
+  virtual_,    // constant, iota, broadcast_to: read where it is used
+  rearranged,  // slice, pad, concatenate, roll, flip: read where its operands lie, or a step
+  alias        // reshape, stop_gradient: another name of its operand
 };
 
 /// A collective's result where an axis of arrays takes the members' place, and whether it has that axis in front.

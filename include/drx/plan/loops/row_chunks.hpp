@@ -159,8 +159,8 @@ class row_chunks {
       // A sum over the rows of a matrix may be part of the fused loop that computes it.
       const bool fused_sum =
           at_[i] == place::sums && shape_of(e.operands[0]).rank == 2 && prim::rules::over_axes::view(e).is_only(0);
-      if (!fused_sum && (e.prim->role == role::step || e.prim == &prim::broadcast_to))
-        stored[root(e.operands[0])] = true;
+      const bool step = e.prim->role == role::step || e.prim->role == role::rearranged;
+      if (!fused_sum && (step || e.prim == &prim::broadcast_to)) stored[root(e.operands[0])] = true;
     }
     for (int o : t_.outputs) left[root(o)] = true;
     std::int64_t n = 0;

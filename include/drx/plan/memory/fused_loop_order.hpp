@@ -94,10 +94,11 @@ constexpr void move_to_readers(steps_in_progress& g, const vec<bool>& demanded) 
 constexpr vec<int> readers_in_place(const steps_in_progress& g) {
   vec<int> reader(g.w.values + 1, loop_readers::none);
   const auto read = [&](int o, int s) {
-    const int m = g.touched(o);
-    if (m < 0) return;
-    const bool in_place = o == m && s >= 0 && !g.loops[s].empty() && g.t.values[m].shape == g.shape_of_loop(g.loops[s]);
-    reader[m] = in_place && (reader[m] == loop_readers::none || reader[m] == s) ? s : loop_readers::several;
+    g.w.for_each_touched(o, [&](int m) {
+      const bool in_place =
+          o == m && s >= 0 && !g.loops[s].empty() && g.t.values[m].shape == g.shape_of_loop(g.loops[s]);
+      reader[m] = in_place && (reader[m] == loop_readers::none || reader[m] == s) ? s : loop_readers::several;
+    });
   };
   const auto read_all = [&](int e, int s) {
     for (int k = 0; k < g.t.entries[e].operands.count; ++k) read(g.id(g.t.entries[e].operands, k), s);
@@ -133,7 +134,8 @@ constexpr bool should_wait(const steps_in_progress& g, int s, int reader) {
   for (int e : g.loops[s])
     for (int i = 0; i < g.t.entries[e].operands.count; ++i) {
       const int m = g.touched(g.id(g.t.entries[e].operands, i));
-      if (m < 0 || g.definition(m) < g.region.first_entry || !(g.t.values[m].shape == g.shape_of_loop(g.loops[s])))
+      if (m < 0 || g.definition(m) < g.region.first_entry || g.is_unstored_rearrangement(m) ||
+          !(g.t.values[m].shape == g.shape_of_loop(g.loops[s])))
         continue;
       if (g.w.bytes(m) < machine::least_waited_for) continue;
       int last = s;

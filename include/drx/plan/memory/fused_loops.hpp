@@ -21,6 +21,9 @@ struct steps_in_progress {
   constexpr int id(const span_of_pool& s, int i) const { return w.id(s, i); }
   constexpr int root(int v) const { return w.root(v); }
   constexpr int touched(int v) const { return w.touched(v); }
+  constexpr bool is_unstored_rearrangement(int v) const {
+    return definition(v) >= 0 && !p.stored[v] && t.entries[definition(v)].prim->role == role::rearranged;
+  }
   constexpr int definition(int v) const { return w.p.definition[v]; }
   constexpr int result(int e) const { return w.id(t.entries[e].results, 0); }
 
@@ -37,7 +40,7 @@ struct steps_in_progress {
     const auto entry_reads = [&](int e) {
       for (int i = 0; i < t.entries[e].operands.count; ++i) {
         const int o = id(t.entries[e].operands, i);
-        if (o == v || touched(o) == v) return true;
+        if (o == v || w.touches(o, v)) return true;
       }
       return false;
     };
@@ -52,16 +55,28 @@ struct steps_in_progress {
       if (touched(id(region.outputs, i)) == v) return true;
     return false;
   }
-  /// Whether a loop has no matrix product yet, and reads no positions.
+  /// The number of operands of a loop that are read where rearrangements have them.
+  constexpr int rearranged_operands(const vec<int>& loop) const {
+    vec<int> found;
+    for (int e : loop)
+      for (int i = 0; i < t.entries[e].operands.count; ++i) {
+        const int o = id(t.entries[e].operands, i);
+        if (is_unstored_rearrangement(o) && found.find(o) < 0) found.push_back(o);
+      }
+    return found.size();
+  }
+  /// Whether a loop has no matrix product yet, and reads neither positions nor rearrangements.
   constexpr bool may_follow_product(const vec<int>& loop) const {
     for (int e : loop) {
       const auto& x = t.entries[e];
       if (x.prim == &prim::matmul || x.prim == &prim::iota) return false;
-      for (int i = 0; i < x.operands.count; ++i)
+      for (int i = 0; i < x.operands.count; ++i) {
+        if (is_unstored_rearrangement(root(id(x.operands, i)))) return false;
         for (int v = root(id(x.operands, i)); definition(v) >= 0; v = root(id(t.entries[definition(v)].operands, 0))) {
           if (t.entries[definition(v)].prim == &prim::iota) return false;
           if (t.entries[definition(v)].prim != &prim::broadcast_to) break;
         }
+      }
     }
     return true;
   }
@@ -84,16 +99,60 @@ constexpr bool fills(const plan_in_progress& w, const frozen_entry& x, int i) {
   const int e = w.p.definition[w.id(x.operands, i)];
   return x.prim->in_place && i == 0 && e >= 0 && w.t.entries[e].prim == &prim::constant;
 }
-/// By value: whether it is needed in memory, because a step, an alias, a broadcast or the outside reads it.
-constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_region& region) {
-  vec<bool> demanded(w.values + 1, false);
+/// What a fused loop meets that reads a rearrangement where its operands lie, through rearrangements among them.
+struct rearranged_reads {
+  int pieces = 0;        // along one axis; 0 for values that are no rearrangement
+  int first = 0;         // from this axis on each piece lies side by side
+  bool through = false;  // whether it may read rearrangements: else these would be too many pieces
+};
+/// These by value of a region.
+constexpr vec<rearranged_reads> rearrangements_of(const plan_in_progress& w, const frozen_region& region) {
+  vec<rearranged_reads> all(w.values + 1);
   for (int e = region.first_entry; e < region.first_entry + region.entries; ++e) {
-    const auto& x = w.t.entries[e];
-    if (x.prim->role != role::fused)
-      for (int i = 0; i < x.operands.count; ++i)
-        if (!fills(w, x, i)) demanded[w.id(x.operands, i)] = true;
+    if (!is_rearrangement(w.t, w.t.entries[e])) continue;
+    const rearrangement of(w.t, w.t.entries[e]);
+    const rearranged_reads own{.pieces = of.most_pieces(), .first = of.first_contiguous()};
+    rearranged_reads deep = own;
+    deep.through = true;
+    for (int i = 0; i < of.operands(); ++i) {
+      const rearranged_reads& below = all[of.operand(i)];
+      if (below.pieces == 0) continue;
+      deep.pieces += below.pieces - 1;
+      deep.first = below.first > deep.first ? below.first : deep.first;
+    }
+    all[of.result()] = deep.pieces <= machine::most_pieces ? deep : own;
   }
+  return all;
+}
+/// Whether a fused loop reads the rows of rearrangement v as fast as those of an array: they, or their pieces, have at
+/// least so many elements, or so many more that the pieces do not matter.
+constexpr bool is_fast(const plan_in_progress& w, int v, const rearranged_reads& reads) {
+  const shape& s = w.t.values[v].shape;
+  const std::int64_t below = elements_below(s, reads.first), least = w.least_rearranged_row,
+                     row = s[reads.first] * below;
+  const bool vectors = row % least == 0 || row >= machine::long_row || row == s.size();
+  return vectors && row >= (reads.pieces == 1 || below >= least ? least : 4 * least);
+}
+/// By value: whether it is needed in memory, because a step, an alias, a broadcast or the outside reads it, or a fused
+/// loop through rearrangements. A rearrangement is needed there if anything but loops and rearrangements reads it, or
+/// if it would slow down loops.
+constexpr vec<bool> demanded_in_memory(const plan_in_progress& w, const frozen_region& region) {
+  vec<bool> demanded(w.values + 1, false), in_loops(w.values + 1, false);
+  const vec<rearranged_reads> rearranged = rearrangements_of(w, region);
   for (int i = 0; i < region.outputs.count; ++i) demanded[w.id(region.outputs, i)] = true;
+  for (int e = region.first_entry + region.entries - 1; e >= region.first_entry; --e) {
+    const auto& x = w.t.entries[e];
+    const int v = x.results.count > 0 ? w.id(x.results, 0) : 0;
+    const bool moves = x.results.count > 0 && rearranged[v].pieces > 0;
+    if (moves && in_loops[v] && !is_fast(w, v, rearranged[v])) demanded[v] = true;
+    for (int i = 0; i < x.operands.count; ++i) {
+      const int o = w.id(x.operands, i);
+      if (x.prim->role == role::fused)
+        in_loops[o] = true;
+      else if (!(moves && rearranged[v].through && rearranged[o].pieces > 0) && !fills(w, x, i))
+        demanded[o] = true;
+    }
+  }
   return demanded;
 }
 
@@ -111,8 +170,8 @@ constexpr void gather_loops(steps_in_progress& g, const vec<bool>& demanded) {
       at[result] = after(g.touched(result));
       continue;
     }
-    if (how == role::virtual_ && !demanded[result]) continue;
-    if (how == role::step) {
+    if ((how == role::virtual_ || is_rearrangement(g.t, x)) && !demanded[result]) continue;
+    if (how == role::step || how == role::rearranged) {
       for (int i = 0; i < x.results.count; ++i) {
         g.p.stored[g.id(x.results, i)] = true;
         at[g.id(x.results, i)] = g.loops.size();
@@ -125,13 +184,15 @@ constexpr void gather_loops(steps_in_progress& g, const vec<bool>& demanded) {
     for (int i = 0; i < x.operands.count; ++i) {
       const int o = g.id(x.operands, i);
       const bool same_loop = how == role::fused && g.p.loop_of[o] != no_step && at[o] >= 0 && g.root(o) == o;
-      const int need = same_loop ? at[o] : after(g.touched(o)) + 1;
+      int need = same_loop ? at[o] : 0;
+      if (!same_loop) w.for_each_touched(o, [&](int m) { need = after(m) + 1 > need ? after(m) + 1 : need; });
       earliest = need > earliest ? need : earliest;
     }
     int chosen = -1;
     for (int s = earliest; s < g.loops.size() && chosen < 0; ++s) {
       const vec<int>& loop = g.loops[s];
       if (!loop.empty() && loop.size() < machine::longest_loop &&
+          g.rearranged_operands(loop) + g.rearranged_operands({e}) <= machine::most_rearranged &&
           g.t.values[g.result(loop[0])].shape == g.t.values[result].shape)
         chosen = s;
     }

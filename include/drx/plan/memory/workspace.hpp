@@ -62,10 +62,7 @@ constexpr vec<int> last_uses(const plan_in_progress& w, int r) {
   const int step0 = w.p.first_step[r], steps = w.p.step_count[r];
   const frozen_region& region = w.t.regions[r];
   vec<int> last(w.values + 1, -1);
-  auto use = [&](int v, int s) {
-    const int m = w.touched(v);
-    if (m >= 0 && last[m] < s) last[m] = s;
-  };
+  auto use = [&](int v, int s) { w.for_each_touched(v, [&](int m) { last[m] = last[m] < s ? s : last[m]; }); };
   for (int s = 0; s < steps; ++s)
     w.for_each_entry(step0 + s, [&](int e) {
       const auto& x = w.t.entries[e];
@@ -144,7 +141,7 @@ constexpr bool read_in_place(const plan_in_progress& w, int s, int m, int result
     const auto& x = w.t.entries[e];
     for (int i = 0; i < x.operands.count; ++i) {
       const int o = w.id(x.operands, i);
-      if (w.p.loop_of[o] == s || w.touched(o) != m) continue;
+      if (w.p.loop_of[o] == s || !w.touches(o, m)) continue;
       const bool elsewhere = x.prim == &prim::matmul && !(is_row_sum(w, s, e) && i == 0);
       ok = ok && (w.root(o) == m) && w.t.values[o].shape == w.t.values[result].shape && x.prim != &prim::broadcast_to &&
            !elsewhere && !(update && i > 0);
@@ -264,7 +261,7 @@ constexpr void carry_in_place(plan_in_progress& w, const frozen_entry& x, const 
       bool reads = false;
       w.for_each_entry(s, [&](int e) {
         for (int i = 0; i < w.t.entries[e].operands.count; ++i)
-          reads = reads || w.touched(w.id(w.t.entries[e].operands, i)) == memory;
+          reads = reads || w.touches(w.id(w.t.entries[e].operands, i), memory);
       });
       if (!reads) continue;
       free = s < defined || (s == defined && read_in_place(w, s, memory, out));
@@ -305,8 +302,8 @@ constexpr void plan_workspace(plan_in_progress& w) {
   w.p.server_bytes = plan_region(w, 0, space::server);
   resolve_names(w);
 }
-constexpr workspace_plan workspace_of(const frozen_view& tape) {
-  plan_in_progress w(tape);
+constexpr workspace_plan workspace_of(const frozen_view& tape, std::int64_t least_row = machine::least_rearranged_row) {
+  plan_in_progress w(tape, least_row);
   plan_workspace(w);
   return std::move(w.p);
 }

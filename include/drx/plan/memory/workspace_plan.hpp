@@ -3,6 +3,7 @@
 #pragma once
 
 #include <drx/plan/memory/products.hpp>
+#include <drx/plan/memory/rearrangements.hpp>
 
 namespace drx::plan {
 
@@ -91,8 +92,8 @@ struct frozen_plan {
   }
 };
 
-/// The value whose memory a use of v reads, through aliases and virtual broadcasts; -1 for constants. `Plan` is a
-/// workspace_plan or a frozen_plan.
+/// The value whose memory a use of v reads, through aliases and virtual broadcasts: -1 for constants; of a
+/// rearrangement that is not stored, the rearrangement. `Plan` is a workspace_plan or a frozen_plan.
 template <class Plan>
 constexpr int touched_value(const frozen_view& t, const Plan& p, int v) {
   for (;;) {
@@ -103,15 +104,29 @@ constexpr int touched_value(const frozen_view& t, const Plan& p, int v) {
     v = static_cast<int>(t.pool[t.entries[e].operands.first]);
   }
 }
+/// Calls f(m) for each value m whose memory a use of v reads, through rearrangements too.
+template <class Plan, class F>
+constexpr void for_each_touched(const frozen_view& t, const Plan& p, int v, const F& f) {
+  const int m = touched_value(t, p, v), e = m < 0 ? -1 : p.definition[m];
+  if (m < 0) return;
+  if (e < 0 || p.stored[m] || t.entries[e].prim->role != role::rearranged) {
+    f(m);
+  } else {
+    const rearrangement from(t, t.entries[e]);
+    for (int i = 0; i < from.operands(); ++i) for_each_touched(t, p, from.operand(i), f);
+  }
+}
 
 /// A frozen tape and the plan of its steps and memory while it is made: the functions of plan/memory hand it on.
 struct plan_in_progress {
   const frozen_view t;
   const int values;
+  const std::int64_t least_rearranged_row;  // elements of a row of a rearrangement that fused loops read where it lies
   workspace_plan p;
   int next_step = 0, next_member = 0;
 
-  constexpr explicit plan_in_progress(const frozen_view& f) : t(f), values(f.sizes.values), p(f.sizes) {
+  constexpr plan_in_progress(const frozen_view& f, std::int64_t least_row)
+      : t(f), values(f.sizes.values), least_rearranged_row(least_row), p(f.sizes) {
     for (int e = 0; e < f.sizes.entries; ++e)
       for (int i = 0; i < t.entries[e].results.count; ++i) p.definition[id(t.entries[e].results, i)] = e;
   }
@@ -126,6 +141,15 @@ struct plan_in_progress {
     return v;
   }
   constexpr int touched(int v) const { return touched_value(t, p, v); }
+  template <class F>
+  constexpr void for_each_touched(int v, const F& f) const {
+    plan::for_each_touched(t, p, v, f);
+  }
+  constexpr bool touches(int v, int memory) const {
+    bool found = false;
+    for_each_touched(v, [&](int m) { found = found || m == memory; });
+    return found;
+  }
   template <class F>
   constexpr void for_each_entry(int s, F f) const {
     const step& now = p.steps[s];

@@ -189,7 +189,7 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
     return !lanes || bytes_of_steps(block_body(body, stage, n)) > machine::kept_by_block;
   };
   if (keeps_too_much(8)) return {};
-  if (keeps_too_much(leaf)) return {8};
+  if (keeps_too_much(leaf)) return {keeps_too_much(16) ? 8 : 16};
   if (has_loops(body) && entries_in_all(body) > machine::long_body) return {leaf};
   return {leaf, 8};
 }

@@ -36,7 +36,7 @@ struct fused_elements {
       return position<T, s.axis>(r, i);
     } else {
       const T* p = detail::get<3 * M + I>(pointers);
-      if constexpr (s.from.size() == 1 || (!Loop::flat && s.from.last() == 1 && !(s.from == Loop::loop))) {
+      if constexpr (!s.rearranged && Loop::is_one_in_row(s.from)) {
         return p[0];
       } else if constexpr (std::is_same_v<T, bool>) {
         return reinterpret_cast<const unsigned char*>(p)[i] != 0;  // (g++ 12 has no vectors for what it reads as bool)
@@ -163,11 +163,17 @@ struct fused_elements {
     if constexpr ((ranged<M> || ...)) {
       run_ranged<N, Halves, M...>(out, pointers, r, first);
     } else {
-      DRX_INDEPENDENT_STEPS
-      for (std::int64_t i = first; i < first + N; ++i) {
+      const auto run_one = [&](std::int64_t i) __attribute__((always_inline)) {
         registers_type registers;
         ((detail::get<M>(registers) = value<M, false, Halves>(registers, pointers, r, i)), ...);
         (store<M>(out[M], registers, r * Loop::columns + i), ...);
+      };
+      if constexpr (N <= 2 * machine::widest_vector) {
+        DRX_INDEPENDENT_VECTORS
+        for (std::int64_t i = first; i < first + N; ++i) run_one(i);
+      } else {
+        DRX_INDEPENDENT_STEPS
+        for (std::int64_t i = first; i < first + N; ++i) run_one(i);
       }
     }
   }
@@ -180,7 +186,7 @@ struct fused_elements {
     for (int m = 0; m < Loop::count; ++m)
       for (int i = 0; i < Loop::arity(m); ++i) {
         const detail::source s = Loop::operand(m, i);
-        if (s.kind != detail::source_kind::memory) continue;
+        if (s.kind != detail::source_kind::memory || s.rearranged) continue;
         const plan::location from = C::plan.where[s.value];
         if (from.space == to.space && from.offset == to.offset) return true;
       }
@@ -238,23 +244,44 @@ struct fused_elements {
       reinterpret_cast<element_of<C, Loop::result(M)>*>(out)[at] = detail::get<M>(registers);
   }
 
+  /// Operand Q of segment S of row r, which is at `row`.
+  template <int Q, int S>
+  DRX_INLINE static auto operand_row(const frame& f, const detail::row_index& row) {
+    constexpr detail::source s = Loop::operand(Q / 3, Q % 3);
+    if constexpr (s.rearranged) {
+      return Loop::template rearranged_row<s.value, S>(f, row);
+    } else {
+      return elements<element_of<C, s.value>, C, s.value>(f) + Loop::template row_start<Q>(row) +
+             (Loop::is_one_in_row(s.from) ? 0 : Loop::template column<S>);
+    }
+  }
+  /// Segment S of row r, which is at `row`: entries M, operands K.
+  template <int S, int... M, int... K>
+  DRX_INLINE static void run_segment(const frame& f, std::int64_t r, const detail::row_index& row,
+                                     std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
+    pointers_type pointers{};
+    auto point = [&]<int Q>(std::integral_constant<int, Q>) __attribute__((always_inline)) {
+      if constexpr (Q % 3 < Loop::arity(Q / 3)) {
+        if constexpr (Loop::operand(Q / 3, Q % 3).kind == detail::source_kind::memory)
+          detail::get<Q>(pointers) = operand_row<Q, S>(f, row);
+      }
+    };
+    (point(std::integral_constant<int, K>{}), ...);
+    std::byte* const out[] = {
+        (C::plan.stored[Loop::result(M)]
+             ? Loop::template store_address<M>(f) + Loop::template column<S> * sizeof(element_of<C, Loop::result(M)>)
+             : nullptr)...};
+    run_row<Loop::template segment_size<S>, M...>(out, pointers, r);
+  }
   /// The whole loop: entries M, operands K.
   template <int... M, int... K>
-  static void run(frame& f, std::integer_sequence<int, M...>, std::integer_sequence<int, K...>) {
+  static void run(frame& f, std::integer_sequence<int, M...> entries, std::integer_sequence<int, K...> operands) {
+    detail::row_index row;
     for (std::int64_t r = 0; r < Loop::rows; ++r) {
-      pointers_type pointers{};
-      auto point = [&]<int Q>(std::integral_constant<int, Q>) {
-        constexpr int m = Q / 3, i = Q % 3;
-        if constexpr (i < Loop::arity(m)) {
-          constexpr detail::source s = Loop::operand(m, i);
-          if constexpr (s.kind == detail::source_kind::memory) {
-            detail::get<Q>(pointers) = elements<element_of<C, s.value>, C, s.value>(f) + Loop::row_start(s.from, r);
-          }
-        }
-      };
-      (point(std::integral_constant<int, K>{}), ...);
-      std::byte* const out[] = {(C::plan.stored[Loop::result(M)] ? Loop::template store_address<M>(f) : nullptr)...};
-      run_row<Loop::columns, M...>(out, pointers, r);
+      [&]<int... S>(std::integer_sequence<int, S...>) __attribute__((always_inline)) {
+        (run_segment<S>(f, r, row, entries, operands), ...);
+      }(std::make_integer_sequence<int, Loop::segments>{});
+      if constexpr (!Loop::flat) detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
     }
   }
 };

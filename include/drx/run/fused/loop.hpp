@@ -3,7 +3,7 @@
 #pragma once
 
 #include <drx/plan/machine.hpp>
-#include <drx/run/data/frame.hpp>
+#include <drx/run/data/rearranged_rows.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -17,11 +17,12 @@ enum class source_kind : std::int8_t { none, register_, literal, position, memor
 /// The source of a fused entry's operand.
 struct source {
   source_kind kind = source_kind::none;
-  int index = 0;      // for a register
-  double number = 0;  // for a literal
-  int value = -1;     // for memory
-  int axis = 0;       // for a position
-  shape from = {};    // the shape in memory, to be broadcast
+  int index = 0;            // for a register
+  double number = 0;        // for a literal
+  int value = -1;           // for memory
+  int axis = 0;             // for a position
+  shape from = {};          // the shape in memory, to be broadcast
+  bool rearranged = false;  // memory of a rearrangement's operands, and `value` the rearrangement
 };
 
 /// The loop, of the two that a fused loop with long functions becomes, in which an entry is computed.
@@ -99,6 +100,7 @@ struct fused_loop {
     const int e = C::plan.stored[s.value] ? -1 : C::definition(s.value);
     if (e < 0) return s;
     if (C::tape.entries[e].prim == &prim::broadcast_to) return read(C::operand(e, 0), true);
+    s.rearranged = C::tape.entries[e].prim->role == role::rearranged;
     const detail::source generated = detail::generated_source<C>(e);
     return generated.kind == detail::source_kind::none ? s : generated;
   }
@@ -132,28 +134,85 @@ struct fused_loop {
       for (int i = 0; i < arity(m); ++i) {
         const detail::source s = operand(m, i);
         if (s.kind == detail::source_kind::position) return false;
+        if (s.rearranged) return false;
         if (s.kind == detail::source_kind::memory && !(s.from == loop) && s.from.size() != 1) return false;
       }
     return true;
   }();
-  static constexpr std::int64_t columns = flat ? loop.size() : loop.last();
+  /// Whether an operand is a rearrangement, of which each row is read where it lies.
+  static constexpr bool has_rearranged = [] {
+    for (int m = 0; m < count; ++m)
+      for (int i = 0; i < arity(m); ++i)
+        if (operand(m, i).rearranged) return true;
+    return false;
+  }();
+  /// The first axis of the loop from which on an operand of this shape is whole, or one number.
+  static constexpr int first_even_axis(const shape& from) {
+    const int front = loop.rank - from.rank;  // axes of the loop that the operand does not have
+    int whole = loop.rank, one = loop.rank;
+    while (whole > front && from[whole - 1 - front] == loop[whole - 1]) --whole;
+    while (one > front && from[one - 1 - front] == 1) --one;
+    if (one == front) one = 0;
+    return whole < one ? whole : one;
+  }
+  /// Segments of a row for which a loop is compiled.
+  static constexpr int most_segments = 8;
+  /// The rows of a loop that is not flat: its last axis, or with rearrangements more axes, along which all operands are
+  /// whole or one number.
+  static constexpr rearranged_rows by_rows = [] {
+    const int last = loop.rank == 0 ? 0 : loop.rank - 1;
+    rearranged_rows r{.extents = loop, .split = last};
+    r.first[1] = loop.last();
+    if (!has_rearranged) return r;
+    int split = 0;
+    vec<int> rearrangements;
+    const auto from = [&](int axis) { split = axis > split ? axis : split; };
+    for (int m = 0; m < count; ++m)
+      for (int i = 0; i < arity(m); ++i) {
+        const detail::source s = operand(m, i);
+        if (s.kind == detail::source_kind::position) from(last);
+        if (s.kind != detail::source_kind::memory) continue;
+        if (!s.rearranged) from(first_even_axis(s.from));
+        if (!s.rearranged || rearrangements.find(C::definition(s.value)) >= 0) continue;
+        rearrangements.push_back(C::definition(s.value));
+        from(detail::first_contiguous<C>(rearrangements.back()));
+      }
+    return detail::rows_of_rearrangements<C>(loop, split, rearrangements, chunk_of_loop, most_segments);
+  }();
+  static constexpr std::int64_t columns = flat ? loop.size() : by_rows.columns();
   static constexpr std::int64_t rows = columns == 0 ? 0 : loop.size() / columns;
-  /// Whether rows are so short, and not whole packs, that several of them are better one loop. (A loop with exp over 32
-  /// rows of ten columns took 0.58 us row by row and 0.15 us as one loop.)
-  static constexpr std::int64_t long_row = 64;
-  static constexpr bool short_rows = !flat && rows > 1 && columns < long_row&& columns % machine::widest_vector != 0;
+  // The segments of a row, which are compiled apart.
+  static constexpr int segments = has_rearranged ? by_rows.segments : 1;
+  template <int S>
+  static constexpr std::int64_t column = has_rearranged ? by_rows.column(S) : 0;
+  template <int S>
+  static constexpr std::int64_t segment_size = has_rearranged ? by_rows.size(S) : columns;
+  /// Whether rows are so short, and not whole packs, that several of them are better one loop.
+  static constexpr bool short_rows = !flat && rows > 1 &&
+                                     columns < machine::long_row&& columns % (machine::widest_vector / 2) != 0;
   /// Whether an operand is written out, row by row, before a loop over short rows.
   static constexpr bool written_out(const detail::source& s) {
-    const bool in_order = s.kind == detail::source_kind::memory && (s.from == loop || s.from.size() == 1);
+    const bool in_order =
+        s.kind == detail::source_kind::memory && !s.rearranged && (s.from == loop || s.from.size() == 1);
     return short_rows && !in_order &&
            (s.kind == detail::source_kind::memory || s.kind == detail::source_kind::position);
   }
 
+  /// Whether a row of an operand of this shape is one number.
+  static constexpr bool is_one_in_row(const shape& from) {
+    if (from.size() == 1) return true;
+    if (flat || from == loop) return false;
+    for (int axis = by_rows.split; axis < loop.rank; ++axis)
+      if (axis >= loop.rank - from.rank && from[axis - (loop.rank - from.rank)] != 1) return false;
+    return true;
+  }
   /// The position in memory at which row r of a source of shape `from` begins.
   static constexpr std::int64_t row_start(const shape& from, std::int64_t r) {
     if (flat) return 0;
-    std::int64_t at = 0, stride = from.last();
-    for (int axis = loop.rank - 2; axis >= 0; --axis) {
+    std::int64_t at = 0, stride = 1;
+    for (int axis = loop.rank - 1; axis >= by_rows.split && axis >= loop.rank - from.rank; --axis)
+      stride *= from[axis - (loop.rank - from.rank)];
+    for (int axis = by_rows.split - 1; axis >= 0; --axis) {
       const std::int64_t i = r % loop[axis];
       r /= loop[axis];
       const int own = axis - (loop.rank - from.rank);
@@ -162,6 +221,33 @@ struct fused_loop {
       stride *= from[own];
     }
     return at;
+  }
+
+  /// The distances in memory of an operand of shape `from` between neighbours along the axes before a row.
+  static constexpr detail::row_index strides_of_rows(const shape& from) {
+    detail::row_index stride;
+    std::int64_t n = 1;
+    for (int axis = loop.rank - 1, own = from.rank - 1; own >= 0; --axis, n *= from[own--])
+      if (axis < by_rows.split && from[own] != 1) stride.at[axis] = n;
+    return stride;
+  }
+  /// The position in memory at which a row of operand Q of the loop begins.
+  template <int Q>
+  DRX_INLINE static std::int64_t row_start(const detail::row_index& row) {
+    std::int64_t at = 0;
+    if constexpr (!flat) {
+      constexpr detail::row_index stride = strides_of_rows(operand(Q / 3, Q % 3).from);
+      unroll<by_rows.split>([&]<int Axis>(std::integral_constant<int, Axis>) __attribute__((always_inline)) {
+        if constexpr (stride.at[Axis] != 0) at += row.at[Axis] * stride.at[Axis];
+      });
+    }
+    return at;
+  }
+  /// Segment S of a row of rearrangement V.
+  template <int V, int S>
+  DRX_INLINE static const element_of<C, V>* rearranged_row(const frame& f, const detail::row_index& row) {
+    const auto* at = detail::element_at<C, V, by_rows.split, by_rows.first[S]>(f, row);
+    return at ? at : detail::zeros_beside<element_of<C, V>, by_rows.size(S)>;
   }
 
   /// Whether entry M is a long function.

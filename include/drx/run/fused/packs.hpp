@@ -18,6 +18,7 @@ struct fused_packs {
   /// without positions.
   static constexpr bool in_packs = [] {
     using T = element_of<C, Loop::result(0)>;
+    if (Loop::has_rearranged) return false;
     for (int m = 0; m < Loop::count; ++m) {
       const primitive* p = C::tape.entries[Loop::entry(m)].prim;
       if (p != &prim::matmul && p != &prim::constant && p != &prim::broadcast_to && p != &prim::add &&
@@ -39,7 +40,7 @@ struct fused_packs {
       return registers[s.index];
     } else if constexpr (s.kind == detail::source_kind::literal) {
       return static_cast<T>(s.number) - pack<T>{};
-    } else if constexpr ((Loop::flat ? s.from.size() : s.from.last()) == 1) {  // a flat loop has one row
+    } else if constexpr (Loop::is_one_in_row(s.from)) {
       return detail::get<3 * M + I>(pointers)[Loop::row_start(s.from, row)] - pack<T>{};
     } else {
       return load(detail::get<3 * M + I>(pointers) + Loop::row_start(s.from, row) + col);

@@ -39,12 +39,21 @@ struct fused_short_rows {
         if constexpr (Loop::written_out(s)) {
           using T = typename numbers<Q, size>::type;
           T* to = detail::get<Q>(written).elements;
+          detail::row_index row;
+          if constexpr (s.rearranged) row = detail::row_at(first, Loop::loop, Loop::by_rows.split);
           for (std::int64_t r = first; r < first + Band; ++r, to += Loop::columns) {
-            if constexpr (s.kind == detail::source_kind::position) {
+            if constexpr (s.rearranged) {
+              unroll<Loop::segments>([&]<int S>(std::integral_constant<int, S>) {
+                const T* from = Loop::template rearranged_row<s.value, S>(f, row);
+                for (std::int64_t c = 0; c < Loop::template segment_size<S>; ++c)
+                  to[Loop::template column<S> + c] = from[c];
+              });
+              detail::to_next_row(row, Loop::loop, Loop::by_rows.split);
+            } else if constexpr (s.kind == detail::source_kind::position) {
               for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = elements_of::template position<T, s.axis>(r, c);
             } else {
               const T* from = elements<T, C, s.value>(f) + Loop::row_start(s.from, r);
-              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[s.from.last() == 1 ? 0 : c];
+              for (std::int64_t c = 0; c < Loop::columns; ++c) to[c] = from[Loop::is_one_in_row(s.from) ? 0 : c];
             }
           }
           detail::get<Q>(pointers) =

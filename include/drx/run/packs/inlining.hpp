@@ -23,6 +23,9 @@
 // loop.)
 #if defined(__GNUC__) && !defined(__clang__)
 #define DRX_INDEPENDENT_STEPS _Pragma("GCC ivdep")
+// And one that may be as short as a vector: g++ would unroll it before it looks for vectors, and find none.
+#define DRX_INDEPENDENT_VECTORS _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #else
 #define DRX_INDEPENDENT_STEPS
+#define DRX_INDEPENDENT_VECTORS
 #endif
