@@ -35,8 +35,8 @@ inline constexpr int most_moved = 8;
 inline constexpr std::int64_t least_waited_for = 4096;
 /// Elements of a row of a rearrangement from which on fused loops read it where it lies: half of the widest vector.
 inline constexpr std::int64_t least_rearranged_row = widest_vector / 2;
-/// Operands of a fused loop that are read where rearrangements have them.
-inline constexpr int most_rearranged = 4;
+/// Arrays along which a fused loop goes that reads rearrangements: each needs an address in a register.
+inline constexpr int most_arrays = 8;
 /// Numbers of a row from which on a fused loop goes row by row, whatever its length. (A loop with exp over 32 rows of
 /// ten columns took 0.58 us row by row and 0.15 us as one loop.)
 inline constexpr std::int64_t long_row = 64;

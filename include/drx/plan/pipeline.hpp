@@ -7,6 +7,7 @@
 #include <drx/plan/loops/equal_loops.hpp>
 #include <drx/plan/loops/invariants.hpp>
 #include <drx/plan/loops/narrow_transposes.hpp>
+#include <drx/plan/loops/rearrangements_in_sums.hpp>
 #include <drx/plan/loops/row_chunks.hpp>
 #include <drx/plan/loops/short_axes.hpp>
 #include <drx/plan/loops/stacked_factors.hpp>
@@ -44,6 +45,8 @@ inline constexpr pass passes[] = {
     {"narrow transposes", "Matrices with few columns lie transposed in loops.", with_narrow_transposes},
     {"invariants", "What is the same at each step of a loop is computed in front of the loop.",
      with_invariants_in_front},
+    {"rearrangements", "Sums of padded arrays are joined arrays, and slices are taken before elementwise entries.",
+     with_rearrangements_in_sums},
     {"short axes", "A short last axis changes places with the one before it.", with_short_axes_exchanged},
     {"row chunks", "Values that outgrow the caches are computed some rows at a time.", with_row_chunks},
 };

@@ -210,6 +210,8 @@ constexpr primitive reduction_primitive(const char* name) {
 inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
 inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
 inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
+/// Whether p adds up, or finds the largest or smallest of, the elements along axes.
+constexpr bool is_fold(const primitive* p) { return p == &sum || p == &max_over || p == &min_over; }
 }  // namespace prim
 
 namespace emit {

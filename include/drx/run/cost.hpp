@@ -212,8 +212,7 @@ class cost_reader {
     if (!is_floating(result.type)) return 0;
     if (e.prim->elementwise || e.prim->pointwise) return static_cast<double>(result.shape.size());
     if (e.prim->cost) return 2 * cost_of(t, e).multiplications;
-    const bool reduces = e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over;
-    return reduces ? static_cast<double>(t.values[e.operands[0]].shape.size()) : 0;
+    return prim::is_fold(e.prim) ? static_cast<double>(t.values[e.operands[0]].shape.size()) : 0;
   }
 
   frozen_view t_;

@@ -42,7 +42,8 @@ struct rewriter {
     return b.add(*e.prim, operands(e), e.attrs, static_cast<vec<tape>&&>(regions));
   }
   /// A copy of the entry whose regions the function `pass` has rewritten.
-  constexpr vec<int> copied_with(tape (*pass)(tape), const entry& e) {
+  template <class Pass>
+  constexpr vec<int> copied_with(const Pass& pass, const entry& e) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
     return copied(e, static_cast<vec<tape>&&>(regions));

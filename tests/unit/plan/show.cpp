@@ -18,7 +18,7 @@ bool holds(const std::string& text, std::string_view part) { return text.find(pa
 }  // namespace
 
 TEST_CASE("the tape after the last pass is the plan") {
-  const std::string last = drx::plan::show<P, "invariants">();
+  const std::string last = drx::plan::show<P, "rearrangements">();
   CHECK(last == drx::show(drx::plan::staged_program<P>::tape_constant().thaw()));
   CHECK(drx::plan::show<P>().find(last) == 0);
 }
@@ -39,6 +39,6 @@ TEST_CASE("names of passes") {
   }
   CHECK(
       names ==
-      "functions, shards, broadcasts, stages, block constants, outer products, stacked factors, carried products, narrow transposes, invariants, short axes, row chunks");
+      "functions, shards, broadcasts, stages, block constants, outer products, stacked factors, carried products, narrow transposes, invariants, rearrangements, short axes, row chunks");
   CHECK(drx::plan::passes_up_to("narrow transpose") == 0);
 }

@@ -10,7 +10,7 @@ using drx::array;
 /// Whether the pass of this name changes the program's plan.
 template <class P>
 bool changed() {
-  return drx::plan::show<P, "short axes">() != drx::plan::show<P, "invariants">();
+  return drx::plan::show<P, "short axes">() != drx::plan::show<P, "rearrangements">();
 }
 
 // Forces between points, by a gradient: sums over the coordinates, and over either point of a pair.

@@ -97,7 +97,7 @@ struct loop_with_transposes : loop_writer {
     if (!any || e.results.size() != 1) return -1;
     if (e.prim == &prim::matmul) return product(e, false);
     if (e.prim == &prim::transpose) return as_transposed(e.operands[0]);
-    if (e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over) {
+    if (prim::is_fold(e.prim)) {
       vec<std::int64_t> axes = prim::rules::over_axes::view(e).axes;
       if (axes.size() == 1) axes = {1 - axes.back()};
       return emit::over_axes(inside, *e.prim, as_transposed(e.operands[0]), axes);

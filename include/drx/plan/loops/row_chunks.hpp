@@ -1,7 +1,7 @@
 // drx/plan/loops/row_chunks.hpp: values that outgrow the second cache, and are only read to be added up or repeated (pairs
 // of bodies, distances to points), are computed some rows at a time, by a loop whose body's values the first cache
 // holds.
-// Tested by tests/unit/run/row_chunks.cpp.
+// Tested by tests/unit/run/row_chunks.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
 #include <drx/plan/machine.hpp>
@@ -64,11 +64,8 @@ class row_chunks {
   [[nodiscard]] constexpr bool has_rows(int v) const {
     return t_.values[v].depth == 0 && shape_of(v).rank > 0 && shape_of(v)[0] == rows_;
   }
-  static constexpr bool is_fold(const entry& e) {
-    return e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over;
-  }
   static constexpr bool over_rows(const entry& e) { return prim::rules::over_axes::view(e).axes.contains(0); }
-  /// Whether operand i of e, which is broadcast, has the rows that the result has.
+  /// Whether the operand of e, a broadcast, has the rows that the result has.
   [[nodiscard]] constexpr bool broadcasts_rows(const entry& e) const {
     return has_rows(e.operands[0]) && shape_of(e.operands[0]).rank == shape_of(e.results[0]).rank;
   }
@@ -81,7 +78,7 @@ class row_chunks {
     if (e.prim == &prim::broadcast_to) return broadcasts_rows(e) || value_[e.operands[0]] == place::before;
     if (e.prim == &prim::reshape) return has_rows(e.operands[0]);
     if (e.prim == &prim::transpose) return prim::rules::transpose::view(e).permutation[0] == 0;
-    return is_fold(e) && has_rows(e.operands[0]) && !over_rows(e);
+    return prim::is_fold(e.prim) && has_rows(e.operands[0]) && !over_rows(e);
   }
   constexpr place placed(const entry& e) {
     bool inside = false, after = false;
@@ -285,7 +282,7 @@ class row_chunks {
         return emit::broadcast_to(body_, x, part);
       }
       if (e.prim == &prim::reshape) return emit::reshape(body_, chunk(e.operands[0]), part_of(to.shape));
-      if (is_fold(e))
+      if (prim::is_fold(e.prim))
         return emit::over_axes(body_, *e.prim, chunk(e.operands[0]), axes_of(prim::rules::over_axes::view(e).axes));
       if (e.prim == &prim::transpose)
         return emit::transpose(body_, chunk(e.operands[0]), axes_of(prim::rules::transpose::view(e).permutation));
@@ -331,9 +328,7 @@ constexpr bool holds_large_values(const tape& t, const chunk_limits& limits) {
 constexpr tape in_row_chunks(tape t, const chunk_limits& limits) {
   if (!holds_large_values(t, limits)) return t;
   t = rewritten(t, [&](rewriter& w, const entry& e) {
-    vec<tape> regions;
-    for (const tape& r : e.regions) regions.push_back(in_row_chunks(r, limits));
-    return w.copied(e, static_cast<vec<tape>&&>(regions));
+    return w.copied_with([&](const tape& r) { return in_row_chunks(r, limits); }, e);
   });
   for (int i = 0; i < t.entries.size(); ++i) {
     if (!row_chunks::is_large(t, t.entries[i], limits)) continue;

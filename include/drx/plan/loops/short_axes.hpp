@@ -1,7 +1,7 @@
 // drx/plan/loops/short_axes.hpp: arrays of three and more axes whose last one is short (coordinates of pairs of points) lie
-// with the last two axes exchanged, if all their uses allow it: vectors then run along the longer one, and sums over
-// the coordinates, and values that are the same for all of them, cost no shuffle.
-// Tested by tests/unit/run/short_axes.cpp.
+// with the last two axes exchanged, if that spares more than it costs where a use needs a transpose: vectors then run
+// along the longer one, and sums over the coordinates, and values that are the same for all of them, cost no shuffle.
+// Tested by tests/unit/run/short_axes.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 
 #include <drx/plan/machine.hpp>
@@ -72,7 +72,7 @@ class short_axes {
       if (is_short(r)) {
         exchanged_[r] = short_result(e);
         if (exchanged_[r] >= 0) return;
-      } else if (is_fold(e) && is_short(e.operands[0])) {
+      } else if (prim::is_fold(e.prim) && is_short(e.operands[0])) {
         const shape from = t_.values[e.operands[0]].shape;
         if (prim::rules::over_axes::view(e).axes.contains(from.rank - 1)) spared_ += from.size();
         vec<int>& names = keeps_last_axes(e, t_.values[r].shape) ? exchanged_ : w_.names;
@@ -82,9 +82,6 @@ class short_axes {
     }
     for (int o : e.operands) as_is(o);
     w_.name(e, w_.copied(e));
-  }
-  static constexpr bool is_fold(const entry& e) {
-    return e.prim == &prim::sum || e.prim == &prim::max_over || e.prim == &prim::min_over;
   }
   /// The axes of a fold of a value that lies exchanged; `rank` is its rank.
   static constexpr vec<std::int64_t> axes_of(const entry& e, int rank) {
@@ -119,14 +116,14 @@ class short_axes {
     }
     const bool keeps = !e.operands.empty() && is_short(e.operands[0]) && keeps_last_axes(e, to.shape);
     if (keeps && e.prim == &prim::reshape) return emit::reshape(b_, as_exchanged(e.operands[0]), exchanged(to.shape));
-    if (keeps && is_fold(e))
+    if (keeps && prim::is_fold(e.prim))
       return emit::over_axes(b_, *e.prim, as_exchanged(e.operands[0]), prim::rules::over_axes::view(e).axes);
     return -1;
   }
   /// Whether the last two axes of e's operand are those of its result.
   [[nodiscard]] constexpr bool keeps_last_axes(const entry& e, const shape& to) const {
     const shape from = t_.values[e.operands[0]].shape;
-    if (is_fold(e)) {
+    if (prim::is_fold(e.prim)) {
       const int_list axes = prim::rules::over_axes::view(e).axes;
       return !axes.contains(from.rank - 1) && !axes.contains(from.rank - 2);
     }
@@ -156,9 +153,7 @@ constexpr bool holds_short_axes(const tape& t, const axes_limits& limits) {
 constexpr tape with_short_axes_inside(tape t, const axes_limits& limits) {
   if (!holds_short_axes(t, limits)) return t;
   t = rewritten(t, [&](rewriter& w, const entry& e) {
-    vec<tape> regions;
-    for (const tape& r : e.regions) regions.push_back(with_short_axes_inside(r, limits));
-    return w.copied(e, static_cast<vec<tape>&&>(regions));
+    return w.copied_with([&](const tape& r) { return with_short_axes_inside(r, limits); }, e);
   });
   short_axes exchanged(t, limits);
   if (exchanged.pays()) return exchanged.written();

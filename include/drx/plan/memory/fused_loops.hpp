@@ -55,15 +55,21 @@ struct steps_in_progress {
       if (touched(id(region.outputs, i)) == v) return true;
     return false;
   }
-  /// The number of operands of a loop that are read where rearrangements have them.
-  constexpr int rearranged_operands(const vec<int>& loop) const {
-    vec<int> found;
-    for (int e : loop)
-      for (int i = 0; i < t.entries[e].operands.count; ++i) {
-        const int o = id(t.entries[e].operands, i);
-        if (is_unstored_rearrangement(o) && found.find(o) < 0) found.push_back(o);
+  /// Whether entry e would give a loop more arrays in memory to go along than there are registers for addresses. (A
+  /// loop without rearrangements has the same index in all of them.)
+  constexpr bool has_too_many_arrays(vec<int> loop, int e, const vec<bool>& demanded) const {
+    loop.push_back(e);
+    vec<int> arrays;
+    bool rearranged = false;
+    for (int member : loop) {
+      if (demanded[result(member)]) arrays.push_back(result(member));
+      for (int i = 0; i < t.entries[member].operands.count; ++i) {
+        const int o = id(t.entries[member].operands, i);
+        rearranged = rearranged || is_unstored_rearrangement(o);
+        if (touched(o) >= 0 && loop.find(definition(o)) < 0 && arrays.find(o) < 0) arrays.push_back(o);
       }
-    return found.size();
+    }
+    return rearranged && arrays.size() > machine::most_arrays;
   }
   /// Whether a loop has no matrix product yet, and reads neither positions nor rearrangements.
   constexpr bool may_follow_product(const vec<int>& loop) const {
@@ -124,14 +130,15 @@ constexpr vec<rearranged_reads> rearrangements_of(const plan_in_progress& w, con
   }
   return all;
 }
-/// Whether a fused loop reads the rows of rearrangement v as fast as those of an array: they, or their pieces, have at
-/// least so many elements, or so many more that the pieces do not matter.
+/// Whether a fused loop reads the rows of rearrangement v as fast as those of an array: they, or their pieces, are
+/// whole vectors, or so long that their ends do not matter.
 constexpr bool is_fast(const plan_in_progress& w, int v, const rearranged_reads& reads) {
   const shape& s = w.t.values[v].shape;
-  const std::int64_t below = elements_below(s, reads.first), least = w.least_rearranged_row,
-                     row = s[reads.first] * below;
-  const bool vectors = row % least == 0 || row >= machine::long_row || row == s.size();
-  return vectors && row >= (reads.pieces == 1 || below >= least ? least : 4 * least);
+  const std::int64_t below = elements_below(s, reads.first), row = s[reads.first] * below;
+  const std::int64_t least = w.least_rearranged_row;
+  const bool one_row = row == s.size();
+  if (reads.pieces > 1 && below < least) return row >= (one_row ? 4 : 16) * least;
+  return row >= least && (row % least == 0 || row >= machine::long_row || one_row);
 }
 /// By value: whether it is needed in memory, because a step, an alias, a broadcast or the outside reads it, or a fused
 /// loop through rearrangements. A rearrangement is needed there if anything but loops and rearrangements reads it, or
@@ -191,8 +198,7 @@ constexpr void gather_loops(steps_in_progress& g, const vec<bool>& demanded) {
     int chosen = -1;
     for (int s = earliest; s < g.loops.size() && chosen < 0; ++s) {
       const vec<int>& loop = g.loops[s];
-      if (!loop.empty() && loop.size() < machine::longest_loop &&
-          g.rearranged_operands(loop) + g.rearranged_operands({e}) <= machine::most_rearranged &&
+      if (!loop.empty() && loop.size() < machine::longest_loop && !g.has_too_many_arrays(loop, e, demanded) &&
           g.t.values[g.result(loop[0])].shape == g.t.values[result].shape)
         chosen = s;
     }

@@ -95,7 +95,7 @@ constexpr tape with_constants_first(tape t, int batched) {
 
 /// Whether an entry folds several rows of few numbers, which leave vector units idle: distances to centres, for one.
 constexpr bool folds_short_rows(const tape& body, const entry& e) {
-  if (e.prim != &prim::sum && e.prim != &prim::max_over && e.prim != &prim::min_over) return false;
+  if (!prim::is_fold(e.prim)) return false;
   const abstract_value& x = body.values[e.operands[0]];
   const shape s = x.shape;
   return is_floating(x.type) && s.rank > 1 && prim::rules::over_axes::view(e).is_only(s.rank - 1) && s.last() > 1 &&
