@@ -51,7 +51,7 @@ SECTIONS = [
     ("Control", "Branches, loops, and functions of your own.",
      "fori_loop scan while_loop cond loop_memory loop tree_map call"),
     ("Transformations", "Functions of functions: their results are callable wherever the function is.",
-     "transform/grad transform/modes transform/jacobian transform/vmap -axis_t -no_axis custom_derivative transform/custom_root"),
+     "transform/grad transform/modes transform/jacobian transform/vmap -axis_t -no_axis transform/checkpoint custom_derivative transform/custom_root"),
     ("Optimizers", "With `<drx/algorithms.hpp>`: steps of optimizers on structures, and schedules of their rates.",
      "algorithms/optimizers algorithms/schedules"),
     ("Reductions with a policy", "With `<drx/algorithms.hpp>`: what members send is rounded, thinned out, noised or masked.",

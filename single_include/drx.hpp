@@ -1522,6 +1522,7 @@ enum class role : std::int8_t {
   step,
   fused,
   virtual_,
+  rearranged,
   alias
 };
 
@@ -1724,7 +1725,8 @@ struct rewriter {
   constexpr vec<int> copied(const entry& e, vec<tape> regions) {
     return b.add(*e.prim, operands(e), e.attrs, static_cast<vec<tape>&&>(regions));
   }
-  constexpr vec<int> copied_with(tape (*pass)(tape), const entry& e) {
+  template <class Pass>
+  constexpr vec<int> copied_with(const Pass& pass, const entry& e) {
     vec<tape> regions;
     for (const tape& r : e.regions) regions.push_back(pass(r));
     return copied(e, static_cast<vec<tape>&&>(regions));
@@ -8462,6 +8464,7 @@ constexpr primitive reduction_primitive(const char* name) {
 inline constexpr primitive sum = reduction_primitive<rules::sum>("sum");
 inline constexpr primitive max_over = reduction_primitive<rules::extremum<true>>("max_over");
 inline constexpr primitive min_over = reduction_primitive<rules::extremum<false>>("min_over");
+constexpr bool is_fold(const primitive* p) { return p == &sum || p == &max_over || p == &min_over; }
 }
 
 namespace emit {
@@ -9943,7 +9946,8 @@ inline constexpr primitive concatenate{.name = "concatenate",
                                        .evaluate = rules::concatenate::evaluate,
                                        .known = rules::concatenate::known,
                                        .lanes = rules::lanes::same,
-                                       .split = rules::split::but_along<rules::concatenate>};
+                                       .split = rules::split::but_along<rules::concatenate>,
+                                       .role = role::rearranged};
 }
 namespace emit {
 constexpr int concatenate(builder& b, const vec<int>& x, int axis) {
@@ -10496,7 +10500,8 @@ inline constexpr primitive pad{.name = "pad",
                                .evaluate = rules::pad::evaluate,
                                .known = rules::known::sums,
                                .lanes = rules::pad::lanes,
-                               .split = rules::pad::split};
+                               .split = rules::pad::split,
+                               .role = role::rearranged};
 }
 namespace emit {
 constexpr int pad(builder& b, int x, const vec<std::int64_t>& low, const vec<std::int64_t>& high,
@@ -11613,7 +11618,8 @@ inline constexpr primitive slice{.name = "slice",
                                  .evaluate = rules::slice::evaluate,
                                  .known = rules::known::handed_on,
                                  .lanes = rules::slice::lanes,
-                                 .split = rules::slice::split};
+                                 .split = rules::slice::split,
+                                 .role = role::rearranged};
 }
 namespace emit {
 constexpr int slice(builder& b, int x, const vec<std::int64_t>& start, const vec<std::int64_t>& stop,
@@ -16073,7 +16079,8 @@ inline constexpr primitive flip{.name = "flip",
                                 .evaluate = rules::flip::evaluate,
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same,
-                                .split = rules::flip::split};
+                                .split = rules::flip::split,
+                                .role = role::rearranged};
 constexpr const primitive* rules::flip::prim_ptr() { return &prim::flip; }
 }
 namespace emit {
@@ -18309,7 +18316,8 @@ inline constexpr primitive roll{.name = "roll",
                                 .evaluate = rules::roll::evaluate,
                                 .known = rules::known::handed_on,
                                 .lanes = rules::lanes::same,
-                                .split = rules::split::but_along<rules::roll>};
+                                .split = rules::split::but_along<rules::roll>,
+                                .role = role::rearranged};
 }
 namespace emit {
 constexpr int roll(builder& b, int x, int axis, std::int64_t places) {
@@ -21175,6 +21183,85 @@ constexpr auto one_or_tuple(X... x) {
   } else {
     return std::tuple{x...};
   }
+}
+
+}
+
+namespace drx {
+namespace detail {
+
+constexpr vec<int> in_one_step(builder& b, const tape& body, const vec<int>& inputs) {
+  builder step;
+  step.input(abstract_value(dtype::int32, {}));
+  vec<int> constants, slices, names(inputs.size(), -1);
+  const auto add = [&](bool sliced) {
+    for (int i = 0; i < inputs.size(); ++i) {
+      const abstract_value type = b.type(inputs[i]);
+      if ((type.depth == 0 && type.shape.rank < shape::max_rank) != sliced) continue;
+      names[i] = step.input(type);
+      if (sliced)
+        slices.push_back(emit::reshape(b, inputs[i], with_front(type.shape, 1)));
+      else
+        constants.push_back(inputs[i]);
+    }
+  };
+  add(false);
+  add(true);
+  for (int o : inline_tape(step, body, names)) step.output(o);
+  const prim::rules::scan::view loop(1, constants.size(), 0);
+  vec<int> operands = constants;
+  operands.append(slices);
+  vec<int> results = b.add(prim::scan, operands, loop.make(), vec<tape>{step.result()});
+  for (int& r : results) r = emit::reshape(b, r, without_axis(b.shape(r), 0));
+  return results;
+}
+
+template <class X>
+inline constexpr bool has_most_axes = [] {
+  const leaf_types<X> leaves;
+  for (int i = 0; i < leaf_count<X>; ++i)
+    if (leaves[i].shape.rank == shape::max_rank) return true;
+  return false;
+}();
+
+template <class F>
+struct checkpointed {
+  F f;
+
+  template <class... X>
+  static constexpr auto misuse() {
+    if constexpr (AlreadyReported<F, X...>) {
+      return no_misuse{};
+    } else if constexpr (!(Structured<X> && ...)) {
+      return error::not_a_value_of_drx{};
+    } else if constexpr (!TracedResult<traced_result<F, X...>>) {
+      return result_misuse<traced_result<F, X...>>();
+    } else if constexpr (!all_unplaced<canonical_t<traced_result<F, X...>>>) {
+      return error::array_operation_on_a_placed_value{};
+    } else if constexpr (has_most_axes<canonical_t<traced_result<F, X...>>>) {
+      return error::wrong_rank{};
+    } else {
+      return no_misuse{};
+    }
+  }
+  template <class... X, class Why = decltype(misuse<X...>())>
+    requires NoMisuse<Why>
+  constexpr auto operator()(const X&... x) const {  // drx: checkpoint(f)(x...): f returns unplaced arrays, of at most seven axes, or structures of them; a map's function is checkpointed in the map
+    if constexpr (AlreadyReported<F, X...>) {
+      return error::reported{};
+    } else {
+      using R = canonical_t<traced_result<F, X...>>;
+      const traced_call call = trace_call(meeting_builder(x...), f, x...);
+      return bound<R>(*call.b, in_one_step(*call.b, call.body, call.inputs));
+    }
+  }
+};
+
+}
+
+template <class F>
+constexpr auto checkpoint(const F& f) {
+  return detail::checkpointed<F>{f};
 }
 
 }

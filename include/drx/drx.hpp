@@ -28,6 +28,7 @@
 #include <drx/functions/while_loop.hpp>
 #include <drx/primitives/catalogue.hpp>
 #include <drx/tape/print.hpp>
+#include <drx/transform/checkpoint.hpp>
 #include <drx/transform/custom_root.hpp>
 #include <drx/transform/differentiate.hpp>
 #include <drx/transform/grad.hpp>
