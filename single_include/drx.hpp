@@ -8392,12 +8392,14 @@ struct sum : over_axes {
   static constexpr int over_outer_products(builder& b, int x, const attributes& a) {
     const entry* e = b.definition(x);
     if (!e || !emit::is_matmul(*e) || !view(a).is_only(0) || b.shape(x).rank != 3) return -1;
-    const bool tx = matmul::view(*e).transposes_first;
+    const auto [tx, ty] = matmul::view(*e);
     const int p = e->operands[0], q = e->operands[1];
     const shape from = b.shape(x), ps = b.shape(p);
-    if (ps[tx ? 1 : 2] != 1) return -1;
-    const int columns = emit::reshape(b, p, make_shape(from[0], from[1])),
-              rows = emit::reshape(b, q, make_shape(from[0], from[2]));
+    const std::int64_t inner = ps[tx ? 1 : 2];
+    const bool of_rows = tx && !ty && e->prim == matmul::matmul_ptr();
+    if (b.shape(q)[0] != from[0] || ps[0] != from[0] || (inner != 1 && !of_rows)) return -1;
+    const int columns = emit::reshape(b, p, make_shape(from[0] * inner, from[1])),
+              rows = emit::reshape(b, q, make_shape(from[0] * inner, from[2]));
     return emit::matmul(b, columns, rows, true, false);
   }
   static constexpr int of_squared_outer_product(builder& b, int x, const attributes& a) {

@@ -76,6 +76,8 @@ inline constexpr std::int64_t short_share = 1024;
 inline constexpr std::int64_t least_members_in_blocks = 256;
 /// Numbers of a matrix that leaves vector registers idle, so that several members are multiplied at once.
 inline constexpr std::int64_t small_matrix = 64;
+/// Rows of a member's matrix up to which several members' lie one below the other in one product.
+inline constexpr std::int64_t few_rows = 8;
 /// Bytes from which on a member that is read for a dot product and again for a sum goes in a smaller block, which the
 /// first cache still holds the second time.
 inline constexpr std::int64_t long_member = 256;

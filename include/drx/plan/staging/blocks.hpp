@@ -12,18 +12,37 @@
 
 namespace drx::plan {
 
+/// By value of a body: whether it depends on the first `inputs` inputs.
+constexpr vec<bool> depending(const tape& body, int inputs) {
+  vec<bool> depends(body.values.size(), false);
+  for (int i = 0; i < inputs; ++i) depends[body.inputs[i]] = true;
+  for (const entry& e : body.entries) {
+    bool varies = false;
+    for (int o : e.operands) varies = varies || depends[o];
+    for (int r : e.results) depends[r] = varies;
+  }
+  return depends;
+}
+/// Whether a product is of a few rows with a matrix that is the same for all members: a block's rows lie one below the
+/// other, in one product.
+constexpr bool is_stacked_product(const tape& body, const entry& e, const vec<bool>& depends) {
+  return e.prim == &prim::matmul && !prim::rules::matmul::view(e).transposes_first && !depends[e.operands[1]] &&
+         body.values[e.operands[0]].shape[0] <= machine::few_rows;
+}
 /// Whether all entries of a body can, and should, be computed for several members at once: its products are of vectors,
-/// which become matrix products, or of small matrices, which leave vector units idle.
-constexpr bool can_batch_small(const tape& body) {
+/// which become matrix products, of small matrices, which leave vector units idle, or stacked. Members have the first
+/// `inputs` inputs of their own.
+constexpr bool can_batch_small(const tape& body, int inputs) {
+  const vec<bool> depends = depending(body, inputs);
   for (const entry& e : body.entries) {
     if (!e.prim->batch || e.prim == &prim::members) return false;
     for (const tape& region : e.regions)
-      if (!can_batch_small(region)) return false;
+      if (!can_batch_small(region, region.inputs.size())) return false;
     for (int o : e.operands)
       if (body.values[o].depth > 0) return false;
     if (e.prim == &prim::matmul) {
       const shape x = body.values[e.operands[0]].shape, y = body.values[e.operands[1]].shape;
-      if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) ||
+      if (x.rank != 2 || !(prim::rules::matmul::is_of_vectors(body, e) || is_stacked_product(body, e, depends) ||
                            (x.size() <= machine::small_matrix && y.size() <= machine::small_matrix)))
         return false;
     }
@@ -61,7 +80,7 @@ constexpr bool suits_blocks(const tape& body, int placed, bool foldable) {
     const abstract_value& share = body.values[body.inputs[i]];
     if (share.depth > 0 || share.shape.size() > machine::short_share) return false;
   }
-  return can_batch_small(body);
+  return can_batch_small(body, 1 + placed);
 }
 
 /// The size of a block of members of `bytes` each, with elementwise functions of their numbers, of `number` bytes: as
@@ -109,21 +128,43 @@ constexpr std::int64_t largest_value(const tape& body) {
 }
 
 /// Whether members do better in lanes than along a first axis: they compute with small matrices or windows of their
-/// own, in loops, or with short rows, if a block's values then stay in the second cache.
-constexpr bool suits_lanes(const tape& body) {
-  bool short_rows = false;
+/// own, in loops, or with short rows, if a block's values then stay in the second cache. Products with a larger matrix
+/// that is the same for all of them do better stacked.
+constexpr bool suits_lanes(const tape& body, int placed) {
+  const vec<bool> depends = depending(body, 1 + placed);
+  bool short_rows = false, suited = false;
   for (const entry& e : body.entries) {
-    if (cost_of(body, e).suits_lanes) return true;
+    const bool stacked = is_stacked_product(body, e, depends);
+    if (stacked && !prim::rules::matmul::is_of_vectors(body, e) &&
+        body.values[e.operands[1]].shape.size() > machine::small_matrix)
+      return false;
+    suited = suited || cost_of(body, e).suits_lanes;
     short_rows = short_rows || folds_short_rows(body, e);
   }
+  if (suited) return true;
   return short_rows && largest_value(body) * prim::rules::stage::leaf <= machine::value_of_lanes;
+}
+
+/// The sum over axis 0 of a block's values. Products that were added up are summed apart, each as one product.
+constexpr int sum_over_block(builder& b, int x) {
+  const auto is_of_products = [](const auto& self, const builder& in, int v) -> bool {
+    const entry* e = in.definition(v);
+    if (!e || in.shape(v).rank != 3) return false;
+    if (e->prim == &prim::add) return self(self, in, e->operands[0]) && self(self, in, e->operands[1]);
+    return e->prim == &prim::matmul;
+  };
+  const entry* e = b.definition(x);
+  if (!e || e->prim != &prim::add || !is_of_products(is_of_products, b, x)) return emit::sum(b, x, {0});
+  const int first = e->operands[0], second = e->operands[1];
+  const int sum = sum_over_block(b, first);
+  return emit::add(b, sum, sum_over_block(b, second));
 }
 
 /// The body for n members at once: batched or in lanes, then folded over them. Its shares and results have members in
 /// front.
 constexpr tape block_body(const tape& body, const prim::rules::stage::view& stage, std::int64_t n) {
   const int placed = stage.placed;
-  const bool lanes = suits_lanes(body);
+  const bool lanes = suits_lanes(body, placed);
   builder b;
   const int first = b.input(body.values[body.inputs[0]]);
   const abstract_value numbers(dtype::int64, make_shape(n));
@@ -153,7 +194,7 @@ constexpr tape block_body(const tape& body, const prim::rules::stage::view& stag
       case fold::gather: b.output(lanes ? last_axis_first(b, out[i]) : out[i]); break;
       case fold::max: b.output(emit::over_axes(b, prim::max_over, out[i], {axis})); break;
       case fold::min: b.output(emit::over_axes(b, prim::min_over, out[i], {axis})); break;
-      default: b.output(lanes ? w.sum(out[i]) : emit::sum(b, out[i], {axis}));
+      default: b.output(lanes ? w.sum(out[i]) : sum_over_block(b, out[i]));
     }
   }
   tape r = without_dead_entries(b.take());
@@ -183,7 +224,7 @@ constexpr vec<std::int64_t> block_sizes(const tape& body, const prim::rules::sta
   if (number > 0 && of_vectors && bytes >= machine::long_member) return {size_of_long_block(bytes, number)};
   constexpr std::int64_t leaf = prim::rules::stage::leaf;
   const std::int64_t kept = bytes_of_steps(body);
-  const bool lanes = suits_lanes(body);
+  const bool lanes = suits_lanes(body, placed);
   const auto keeps_too_much = [&](std::int64_t n) {  // in lanes, what is the same for all members is kept once
     if (n * kept <= machine::kept_by_block) return false;
     return !lanes || bytes_of_steps(block_body(body, stage, n)) > machine::kept_by_block;
