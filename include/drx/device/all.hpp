@@ -21,7 +21,10 @@ DRX_FN DRX_NOT_INLINED void run_step(const Team& team, frame& f) {
     run_fused<C, Step>(team, f);
   } else {
     constexpr int entry = now.entry;
-    team_kernel<C, entry, C::tape.entries[entry].prim>::run(team, f);
+    if constexpr (run::copies_rows<C, entry>)
+      copy_rearranged<C, entry>(team, f);
+    else
+      team_kernel<C, entry, C::tape.entries[entry].prim>::run(team, f);
   }
   team.barrier();
 }

@@ -23,6 +23,19 @@ DRX_INLINE void copy_strided(const Team& team, const T* from, T* to) {
   });
 }
 
+/// run::copy_rearranged by a team: an element to a lane.
+template <class C, int E, class Team>
+DRX_FN void copy_rearranged(const Team& team, const frame& f) {
+  constexpr int y = C::result(E, 0);
+  constexpr shape to = C::values[y].shape;
+  using T = element_of<C, y>;
+  T* const out = elements<T, C, y>(f);
+  for_each(team, to.size(), [&](std::int64_t n) {
+    const T* const from = run::detail::rearranged_element<C, E, to.rank, 0>(f, run::detail::row_at(n, to, to.rank));
+    out[n] = from ? *from : T{};
+  });
+}
+
 /// A result whose elements are some of the operand's, from the host's kernel's `start` on.
 template <class C, int E, const primitive* P>
 struct team_move {
@@ -40,33 +53,15 @@ struct team_move {
       copy_strided<host>(team, elements<const T, C, host::m::x>(f) + start, elements<T, C, host::m::y>(f));
   }
 };
-/// An element of a rearrangement to a lane, read where the rearrangement's operands, rearrangements or not, have it; or
-/// the kernel Strided, whose operands are in memory.
-template <class C, int E, class Strided>
-struct team_rearrangement {
-  static constexpr bool moves = plan::is_rearrangement(C::tape.view(), C::tape.entries[E]);
-  template <class Team>
-  DRX_FN static void run(const Team& team, frame& f) {
-    if constexpr (moves) {
-      constexpr int y = C::result(E, 0);
-      constexpr shape to = C::values[y].shape;
-      using T = element_of<C, y>;
-      T* const out = elements<T, C, y>(f);
-      for_each(team, to.size(), [&](std::int64_t n) {
-        const T* const from = run::detail::rearranged_element<C, E, to.rank, 0>(f, run::detail::row_at(n, to, to.rank));
-        out[n] = from ? *from : T{};
-      });
-    } else {
-      Strided::run(team, f);
-    }
-  }
-};
-
 template <class C, int E>
 struct team_kernel<C, E, &prim::transpose> : team_move<C, E, &prim::transpose> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::slice> : team_move<C, E, &prim::slice> {};
+template <class C, int E>
+struct team_kernel<C, E, &prim::flip> : team_move<C, E, &prim::flip> {};
 
 template <class C, int E>
-struct team_pad {
+struct team_kernel<C, E, &prim::pad> {
   using host = run::kernel<C, E, &prim::pad>;
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
@@ -81,7 +76,7 @@ struct team_pad {
   }
 };
 template <class C, int E>
-struct team_roll {
+struct team_kernel<C, E, &prim::roll> {
   using m = run::detail::moves<C, E>;
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
@@ -98,7 +93,7 @@ struct team_roll {
   }
 };
 template <class C, int E>
-struct team_concatenate {
+struct team_kernel<C, E, &prim::concatenate> {
   template <class Team>
   DRX_FN static void run(const Team& team, frame& f) {
     constexpr int y = C::result(E, 0), axis = prim::rules::concatenate::view(C::attributes(E)).axis;
@@ -116,17 +111,6 @@ struct team_concatenate {
     });
   }
 };
-
-template <class C, int E>
-struct team_kernel<C, E, &prim::slice> : team_rearrangement<C, E, team_move<C, E, &prim::slice>> {};
-template <class C, int E>
-struct team_kernel<C, E, &prim::flip> : team_rearrangement<C, E, team_move<C, E, &prim::flip>> {};
-template <class C, int E>
-struct team_kernel<C, E, &prim::pad> : team_rearrangement<C, E, team_pad<C, E>> {};
-template <class C, int E>
-struct team_kernel<C, E, &prim::roll> : team_rearrangement<C, E, team_roll<C, E>> {};
-template <class C, int E>
-struct team_kernel<C, E, &prim::concatenate> : team_rearrangement<C, E, team_concatenate<C, E>> {};
 
 /// Calls f(element of the box, its place in the whole) for each element of a run::detail::box.
 template <class Box, class Team, class F>

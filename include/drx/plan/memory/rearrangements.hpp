@@ -1,6 +1,6 @@
-// drx/plan/memory/rearrangements.hpp: rearrangements: entries that move elements (slice, pad, concatenate, roll, flip), told axis by axis
-// as pieces of their operands. A rearrangement that nothing but fused loops reads is not stored: the loops read each of
-// its rows where its operand has it.
+// drx/plan/memory/rearrangements.hpp: rearrangements: entries that move elements (slice, pad, concatenate, roll, flip), told
+// axis by axis as pieces of their operands. One that nothing but fused loops reads is not stored: the loops read each
+// of its rows where its operand has it.
 // Tested by tests/unit/run/rearrangements.cpp and tests/unit/plan/random_plans.cpp.
 #pragma once
 

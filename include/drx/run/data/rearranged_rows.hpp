@@ -1,5 +1,5 @@
-// drx/run/data/rearranged_rows.hpp: where the elements of rearrangements lie (plan/memory/rearrangements.hpp): rows of an array that a rearrangement moves
-// are read where the rearrangement's operands have them.
+// drx/run/data/rearranged_rows.hpp: the rows of rearrangements (plan/memory/rearrangements.hpp), read where their
+// operands have them.
 // Tested by tests/unit/run/rearrangements.cpp.
 #pragma once
 
@@ -193,7 +193,12 @@ constexpr void to_next_row(row_index& row, const shape& extents, int split) {
 }
 }  // namespace detail
 
-/// Writes the result of entry E, a rearrangement, row by row.
+/// Whether step E is a rearrangement that is copied row by row, from operands that may be rearrangements, too. (Others
+/// have kernels.)
+template <class C, int E>
+inline constexpr bool copies_rows = plan::is_rearrangement(C::tape.view(), C::tape.entries[E]);
+
+/// Writes the result of such a step.
 template <class C, int E>
 void copy_rearranged(frame& f) {
   constexpr int y = C::result(E, 0);

@@ -33,6 +33,8 @@ DRX_NOT_INLINED void run_step(frame& f) {
   constexpr plan::step now = C::plan.steps[Step];
   if constexpr (now.is_loop) {
     run_fused<C, Step>(f);
+  } else if constexpr (copies_rows<C, now.entry>) {
+    copy_rearranged<C, now.entry>(f);
   } else {
     kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);
   }

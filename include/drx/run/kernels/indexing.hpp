@@ -206,9 +206,8 @@ struct kernel<C, E, &prim::scatter> {
   }
 };
 
-namespace detail {
 template <class C, int E>
-struct roll_kernel : detail::moves<C, E> {
+struct kernel<C, E, &prim::roll> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
   static void run(frame& f) {
     constexpr auto of = prim::rules::roll::view(C::attributes(E));
@@ -224,7 +223,7 @@ struct roll_kernel : detail::moves<C, E> {
 };
 
 template <class C, int E>
-struct flip_kernel : detail::moves<C, E> {
+struct kernel<C, E, &prim::flip> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
   static constexpr int_list axes = prim::rules::flip::view(C::attributes(E)).axes;
   static constexpr shape whole = detail::strides_of(m::from);
@@ -240,16 +239,10 @@ struct flip_kernel : detail::moves<C, E> {
   }();
   static void run(frame& f) {
     if constexpr (m::to.size() > 0)
-      detail::copy_strided<flip_kernel>(elements<const typename m::T, C, m::x>(f) + start,
-                                        elements<typename m::T, C, m::y>(f));
+      detail::copy_strided<kernel>(elements<const typename m::T, C, m::x>(f) + start,
+                                   elements<typename m::T, C, m::y>(f));
   }
 };
-}  // namespace detail
-
-template <class C, int E>
-struct kernel<C, E, &prim::roll> : rearranging_kernel<C, E, detail::roll_kernel<C, E>> {};
-template <class C, int E>
-struct kernel<C, E, &prim::flip> : rearranging_kernel<C, E, detail::flip_kernel<C, E>> {};
 
 namespace detail {
 /// Goes along an axis: the first row of a result is begin(i), the others are next(element before, i).

@@ -2,7 +2,6 @@
 // Tested by tests/unit/run/executor.cpp.
 #pragma once
 
-#include <drx/run/data/rearranged_rows.hpp>
 #include <drx/run/kernels/kernel.hpp>
 #include <drx/run/packs/pack.hpp>
 
@@ -84,22 +83,9 @@ struct kernel<C, E, &prim::transpose> : detail::moves<C, E> {
   }
 };
 
-/// The kernel of a rearrangement, which reads rows where its operands, rearrangements or not, have them; else that of
-/// Strided, whose operands are in memory.
-template <class C, int E, class Strided>
-struct rearranging_kernel : Strided {
-  static void run(frame& f) {
-    if constexpr (plan::is_rearrangement(C::tape.view(), C::tape.entries[E]))
-      copy_rearranged<C, E>(f);
-    else
-      Strided::run(f);
-  }
-};
-
-namespace detail {
 // cut-begin slice_kernel
 template <class C, int E>
-struct slice_kernel : detail::moves<C, E> {
+struct kernel<C, E, &prim::slice> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
   static constexpr prim::rules::slice::view range{C::attributes(E)};
   static constexpr shape whole = detail::strides_of(m::from);
@@ -114,14 +100,14 @@ struct slice_kernel : detail::moves<C, E> {
     return detail::strided_places{m::to, stride, detail::strides_of(m::to)};
   }();
   static void run(frame& f) {
-    detail::copy_strided<slice_kernel>(elements<const typename m::T, C, m::x>(f) + start,
-                                       elements<typename m::T, C, m::y>(f));
+    detail::copy_strided<kernel>(elements<const typename m::T, C, m::x>(f) + start,
+                                 elements<typename m::T, C, m::y>(f));
   }
 };
 // cut-end slice_kernel
 
 template <class C, int E>
-struct pad_kernel : detail::moves<C, E> {
+struct kernel<C, E, &prim::pad> : detail::moves<C, E> {
   using m = detail::moves<C, E>;
   static constexpr prim::rules::pad::view zeros{C::attributes(E)};
   static constexpr shape whole = detail::strides_of(m::to);
@@ -139,12 +125,12 @@ struct pad_kernel : detail::moves<C, E> {
     auto* out = elements<typename m::T, C, m::y>(f);
     std::memset(out, 0, static_cast<std::size_t>(C::bytes(m::y)));
     if constexpr (m::from.size() > 0)
-      detail::copy_strided<pad_kernel>(elements<const typename m::T, C, m::x>(f), out + start);
+      detail::copy_strided<kernel>(elements<const typename m::T, C, m::x>(f), out + start);
   }
 };
 
 template <class C, int E>
-struct concatenate_kernel {
+struct kernel<C, E, &prim::concatenate> {
   static void run(frame& f) {  // one after the other before the axis; contiguous from the axis on
     constexpr int y = C::result(E, 0), axis = prim::rules::concatenate::view(C::attributes(E)).axis;
     using T = element_of<C, y>;
@@ -164,13 +150,5 @@ struct concatenate_kernel {
     });
   }
 };
-}  // namespace detail
-
-template <class C, int E>
-struct kernel<C, E, &prim::slice> : rearranging_kernel<C, E, detail::slice_kernel<C, E>> {};
-template <class C, int E>
-struct kernel<C, E, &prim::pad> : rearranging_kernel<C, E, detail::pad_kernel<C, E>> {};
-template <class C, int E>
-struct kernel<C, E, &prim::concatenate> : rearranging_kernel<C, E, detail::concatenate_kernel<C, E>> {};
 
 }  // namespace drx::run
