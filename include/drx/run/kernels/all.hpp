@@ -26,10 +26,9 @@ namespace drx::run {
 #define DRX_NOT_INLINED [[gnu::noinline]]
 #endif
 
-/// Runs one step, as a function of its own: profiles name it, and the compiler's work stays linear in the number of
-/// steps.
+/// The code of one step.
 template <class C, int Step>
-DRX_NOT_INLINED void run_step(frame& f) {
+DRX_INLINE void step_code(frame& f) {
   constexpr plan::step now = C::plan.steps[Step];
   if constexpr (now.is_loop) {
     run_fused<C, Step>(f);
@@ -38,6 +37,12 @@ DRX_NOT_INLINED void run_step(frame& f) {
   } else {
     kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);
   }
+}
+/// Runs one step, as a function of its own: profiles name it, and the compiler's work stays linear in the number of
+/// steps.
+template <class C, int Step>
+DRX_NOT_INLINED void run_step(frame& f) {
+  step_code<C, Step>(f);
 }
 
 template <class C, int Region>

@@ -20,12 +20,7 @@ inline void run_on_slots(frame& f, std::byte** slots, void (*kernel)(frame&)) {
 /// The one step of C.
 template <class C>
 DRX_INLINE void run_only_step(frame& f) {
-  constexpr plan::step now = C::plan.steps[0];
-  if constexpr (now.is_loop) {
-    run_fused<C, 0>(f);
-  } else {
-    kernel<C, now.entry, C::tape.entries[now.entry].prim>::run(f);
-  }
+  step_code<C, 0>(f);
 }
 
 }  // namespace drx::run
