@@ -17,15 +17,21 @@ inline constexpr auto forecast_all = [](auto water, auto places) {
   return std::pair{end, drx::reduce_sum(drx::map([](auto x) { return drx::sum(x); }, depths))};
 };
 /// The mean square of what is read, as a strip's part of it, and its slope.
+template <drx::loop_memory Kept>
 inline constexpr auto slope_of_strip = [](auto water, auto places) {
-  auto squares = [=](auto from) { return drx::mean(drx::square(forecast<grid>(from, places).second - 100)); };
+  auto squares = [=](auto from) { return drx::mean(drx::square(forecast<grid, Kept>(from, places).second - 100)); };
   return drx::value_and_grad(squares)(water);
 };
+template <drx::loop_memory Kept>
 inline constexpr auto slope_of_all = [](auto water, auto places) {
-  auto [squares, slope] = drx::map(slope_of_strip, water, places);
+  auto [squares, slope] = drx::map(slope_of_strip<Kept>, water, places);
   return std::pair{drx::reduce_mean(squares), slope};
 };
 using Forecast = drx::program<forecast_all, drx::placed<types::water, strips>, drx::placed<types::places, strips>>;
-using Slope = drx::program<slope_of_all, drx::placed<types::water, strips>, drx::placed<types::places, strips>>;
+template <drx::loop_memory Kept>
+using SlopeThat =
+    drx::program<slope_of_all<Kept>, drx::placed<types::water, strips>, drx::placed<types::places, strips>>;
+using Slope = SlopeThat<drx::keep_carries>;
+using SlopeOfTenth = SlopeThat<drx::checkpoint_every<10>>;
 
 }  // namespace shallow_water::program

@@ -18,9 +18,9 @@ int main(int argc, char** argv) {
   drx::session session(none, nullptr);
   const auto water = session.place<strips>(side::grid.strips, inputs::water_of);
   const auto places = session.place<strips>(side::grid.strips, inputs::places_of);
-  const auto add = [&](const char* row, auto& program, auto numbers) {
+  const auto add = [&](const char* row, const char* name, auto& program, auto numbers) {
     suite.add({.row = row,
-               .name = "drx",
+               .name = name,
                .call = [&program, &water, &places] { program(water, places); },
                .result = [&program, &water, &places, numbers] { return numbers(program(water, places)); },
                .counters = {{"temp_bytes", static_cast<double>(program.server_bytes() +
@@ -33,9 +33,12 @@ int main(int argc, char** argv) {
     return all;
   };
   auto forecast = session.compile<side::Forecast>();
-  add("forecast", forecast, [&](const auto& result) { return with(result.first, result.second); });
+  add("forecast", "drx", forecast, [&](const auto& result) { return with(result.first, result.second); });
+  const auto slopes = [&](const auto& result) { return with(result.second, result.first); };
   auto slope = session.compile<side::Slope>();
-  add("gradient", slope, [&](const auto& result) { return with(result.second, result.first); });
+  add("gradient", "drx", slope, slopes);
+  auto slope_of_tenth = session.compile<side::SlopeOfTenth>();
+  add("gradient", "drx, every tenth step kept", slope_of_tenth, slopes);
   return suite.run();
 #else
   return suite.run();
