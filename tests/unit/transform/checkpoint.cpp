@@ -33,7 +33,7 @@ using DeepDirections = drx::program<[](auto w, auto x, auto dw, auto dx) { retur
 template <auto As>
 constexpr auto of_structures = [](auto x, auto i) {
   auto f = As([=](auto pair, auto k) {
-    auto [a, b] = pair;
+    auto a = pair.first, b = pair.second;
     auto g = As([=](auto u) { return drx::exp(u * a) + drx::sum(b); });
     return std::tuple{g(drx::sin(a)), std::pair{b * drx::cast<double>(k), k + 1}};
   });

@@ -13,8 +13,9 @@ namespace drx::run {
 /// Whether value V is a rearrangement that is not stored.
 template <class C, int V>
 inline constexpr bool is_rearranged = [] {
-  const int e = C::definition(V);
-  return e >= 0 && !C::plan.stored[V] && C::tape.entries[e].prim->role == role::rearranged;
+  int e = C::definition(V);
+  if (e < 0 || C::plan.stored[V]) return false;
+  return C::tape.entries[e].prim->role == role::rearranged;
 }();
 
 /// The rows of an array of this shape: its axes from `split` on, merged. A row consists of segments of axis `split`,
